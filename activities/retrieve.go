@@ -23,14 +23,14 @@ const maybeVagueWords = 6
 
 // Retrieve picks the passages that an answer may use.
 func (a *Activities) Retrieve(ctx context.Context, r RetrieveRequest) (Retrieved, error) {
-	if r.Action == chat.Talk { // answered from the titles
-		return Retrieved{Confidence: chat.High}, nil
-	}
 	out, err := a.retrieve(ctx, r)
 	return out, a.fail(ctx, r.TurnRef, "retrieve", err)
 }
 
 func (a *Activities) retrieve(ctx context.Context, r RetrieveRequest) (Retrieved, error) {
+	if r.Action == chat.Talk { // answered from the titles
+		return Retrieved{Confidence: chat.High}, nil
+	}
 	q, err := a.query(ctx, r)
 	if err != nil {
 		return Retrieved{}, err

@@ -17,11 +17,11 @@ import (
 )
 
 // nextRelease builds palaver with one more workflow command in each turn: in
-// threads of version 2 or, with unguarded set, in all threads.
+// threads of version 3 or, with unguarded set, in all threads.
 func nextRelease(t *testing.T) (path string) {
 	t.Helper()
 	edits := overlay.Write(t, "../../workflows", []overlay.Edit{
-		{File: "version.go", Old: "NewestVersion = 1", New: "NewestVersion = 2"},
+		{File: "version.go", Old: "NewestVersion = 2", New: "NewestVersion = 3"},
 		{File: "turn.go", Old: "\treturn u.runAgent(ctx, begun)", New: "\tone(ctx, u)\n\treturn u.runAgent(ctx, begun)"},
 	}, map[string]string{"one.go": `package workflows
 
@@ -33,7 +33,7 @@ import (
 )
 
 func one(ctx workflow.Context, u *turn) {
-	if u.thread.Version >= 2 || os.Getenv("` + unguarded + `") != "" {
+	if u.thread.Version >= 3 || os.Getenv("` + unguarded + `") != "" {
 		_, _ = once(u, "one", func() (bool, error) {
 			return true, workflow.NewTimerWithOptions(ctx, time.Millisecond, workflow.TimerOptions{Summary: "One more"}).Get(ctx, nil)
 		})
@@ -162,7 +162,7 @@ func rolledOutAndBack(d *deployment, next string) {
 
 	// New version: existing and new threads follow it.
 	d.api.Stop()
-	d.api = d.apart.API(stacktest.Binary(next), stacktest.Flag("workflow-version", "2"))
+	d.api = d.apart.API(stacktest.Binary(next), stacktest.Flag("workflow-version", "3"))
 	answered(t, idle.ask("Hello once more", assistant))
 	require.True(t, d.oneMore(idle))
 	answered(t, asked.resume(chat.ActionChoice, "inquire"))
@@ -174,7 +174,7 @@ func rolledOutAndBack(d *deployment, next string) {
 	d.api.Stop()
 	d.api = d.apart.API(stacktest.Binary(next))
 	gateNew.Release()
-	require.Contains(t, d.apart.Run("move-threads", stacktest.Binary(next)), "follow version 1")
+	require.Contains(t, d.apart.Run("move-threads", stacktest.Binary(next)), "follow version 2")
 	require.Equal(t, "response", writingNew.attach("turn_id="+turnNew).until(terminal).Type)
 	writingOld, turnOld, gateOld := d.streaming("third")
 	d.api.Stop()
@@ -199,7 +199,7 @@ func replacedAndBack(d *deployment, next string) {
 	writing, turn, gate := d.streaming("first")
 	d.api.Kill()
 	gate.Release()
-	d.api = d.apart.Serve(stacktest.Binary(next), stacktest.Flag("workflow-version", "2"))
+	d.api = d.apart.Serve(stacktest.Binary(next), stacktest.Flag("workflow-version", "3"))
 	require.Equal(t, "response", writing.attach("turn_id="+turn).until(terminal).Type)
 	askedNew := d.open()
 	require.True(t, d.oneMore(askedNew))

@@ -70,6 +70,7 @@ type Queries interface {
 	InsertDocument(ctx context.Context, arg InsertDocumentParams) (int64, error)
 	InsertRaw(ctx context.Context, arg InsertRawParams) error
 	InsertSet(ctx context.Context, arg InsertSetParams) (int64, error)
+	KeepText(ctx context.Context, arg KeepTextParams) (int64, error)
 	KnownDocuments(ctx context.Context, arg KnownDocumentsParams) ([]KnownDocumentsRow, error)
 	LastEvent(ctx context.Context, turnID string) (string, error)
 	LastPlace(ctx context.Context, arg LastPlaceParams) (int64, error)
@@ -109,6 +110,7 @@ type Queries interface {
 	Spent(ctx context.Context, arg SpentParams) (SpentRow, error)
 	StoredSets(ctx context.Context, arg StoredSetsParams) (StoredSetsRow, error)
 	StoredThreads(ctx context.Context, arg StoredThreadsParams) (StoredThreadsRow, error)
+	Text(ctx context.Context, arg TextParams) (string, error)
 	Texts(ctx context.Context, arg TextsParams) ([]TextsRow, error)
 	Tree(ctx context.Context, arg TreeParams) ([]TreeRow, error)
 	Turn(ctx context.Context, arg TurnParams) (Turn, error)
@@ -614,6 +616,13 @@ type InsertSetParams struct {
 	Address string
 }
 
+type KeepTextParams struct {
+	Key    string
+	Text   string
+	TurnID string
+	Owner  string
+}
+
 type KnownDocumentsParams struct {
 	Owner    string
 	Head     string
@@ -911,6 +920,12 @@ type StoredThreadsRow struct {
 	OfOwner     int64
 	OfAddress   int64
 	OfEverybody int64
+}
+
+type TextParams struct {
+	TurnID string
+	Key    string
+	Owner  string
 }
 
 type TextsParams struct {

@@ -70,6 +70,7 @@ type (
 	InsertDocumentParams            = sqlcgen.InsertDocumentParams
 	InsertRawParams                 = sqlcgen.InsertRawParams
 	InsertSetParams                 = sqlcgen.InsertSetParams
+	KeepTextParams                  = sqlcgen.KeepTextParams
 	KnownDocumentsParams            = sqlcgen.KnownDocumentsParams
 	KnownDocumentsRow               = sqlcgen.KnownDocumentsRow
 	LastPlaceParams                 = sqlcgen.LastPlaceParams
@@ -116,6 +117,7 @@ type (
 	StoredSetsRow                   = sqlcgen.StoredSetsRow
 	StoredThreadsParams             = sqlcgen.StoredThreadsParams
 	StoredThreadsRow                = sqlcgen.StoredThreadsRow
+	TextParams                      = sqlcgen.TextParams
 	TextsParams                     = sqlcgen.TextsParams
 	TextsRow                        = sqlcgen.TextsRow
 	TreeParams                      = sqlcgen.TreeParams

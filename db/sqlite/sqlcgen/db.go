@@ -261,6 +261,9 @@ func Prepare(ctx context.Context, db DBTX) (*Queries, error) {
 	if q.insertVectorStmt, err = db.PrepareContext(ctx, insertVector); err != nil {
 		return nil, fmt.Errorf("error preparing query InsertVector: %w", err)
 	}
+	if q.keepTextStmt, err = db.PrepareContext(ctx, keepText); err != nil {
+		return nil, fmt.Errorf("error preparing query KeepText: %w", err)
+	}
 	if q.knownDocumentsStmt, err = db.PrepareContext(ctx, knownDocuments); err != nil {
 		return nil, fmt.Errorf("error preparing query KnownDocuments: %w", err)
 	}
@@ -398,6 +401,9 @@ func Prepare(ctx context.Context, db DBTX) (*Queries, error) {
 	}
 	if q.storedThreadsStmt, err = db.PrepareContext(ctx, storedThreads); err != nil {
 		return nil, fmt.Errorf("error preparing query StoredThreads: %w", err)
+	}
+	if q.textStmt, err = db.PrepareContext(ctx, text); err != nil {
+		return nil, fmt.Errorf("error preparing query Text: %w", err)
 	}
 	if q.textsStmt, err = db.PrepareContext(ctx, texts); err != nil {
 		return nil, fmt.Errorf("error preparing query Texts: %w", err)
@@ -871,6 +877,11 @@ func (q *Queries) Close() error {
 			err = fmt.Errorf("error closing insertVectorStmt: %w", cerr)
 		}
 	}
+	if q.keepTextStmt != nil {
+		if cerr := q.keepTextStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing keepTextStmt: %w", cerr)
+		}
+	}
 	if q.knownDocumentsStmt != nil {
 		if cerr := q.knownDocumentsStmt.Close(); cerr != nil {
 			err = fmt.Errorf("error closing knownDocumentsStmt: %w", cerr)
@@ -1099,6 +1110,11 @@ func (q *Queries) Close() error {
 	if q.storedThreadsStmt != nil {
 		if cerr := q.storedThreadsStmt.Close(); cerr != nil {
 			err = fmt.Errorf("error closing storedThreadsStmt: %w", cerr)
+		}
+	}
+	if q.textStmt != nil {
+		if cerr := q.textStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing textStmt: %w", cerr)
 		}
 	}
 	if q.textsStmt != nil {
@@ -1339,6 +1355,7 @@ type Queries struct {
 	insertSetStmt                 *sql.Stmt
 	insertTurnStmt                *sql.Stmt
 	insertVectorStmt              *sql.Stmt
+	keepTextStmt                  *sql.Stmt
 	knownDocumentsStmt            *sql.Stmt
 	lastEventStmt                 *sql.Stmt
 	lastPlaceStmt                 *sql.Stmt
@@ -1385,6 +1402,7 @@ type Queries struct {
 	spentStmt                     *sql.Stmt
 	storedSetsStmt                *sql.Stmt
 	storedThreadsStmt             *sql.Stmt
+	textStmt                      *sql.Stmt
 	textsStmt                     *sql.Stmt
 	treeStmt                      *sql.Stmt
 	turnStmt                      *sql.Stmt
@@ -1494,6 +1512,7 @@ func (q *Queries) WithTx(tx *sql.Tx) *Queries {
 		insertSetStmt:                 q.insertSetStmt,
 		insertTurnStmt:                q.insertTurnStmt,
 		insertVectorStmt:              q.insertVectorStmt,
+		keepTextStmt:                  q.keepTextStmt,
 		knownDocumentsStmt:            q.knownDocumentsStmt,
 		lastEventStmt:                 q.lastEventStmt,
 		lastPlaceStmt:                 q.lastPlaceStmt,
@@ -1540,6 +1559,7 @@ func (q *Queries) WithTx(tx *sql.Tx) *Queries {
 		spentStmt:                     q.spentStmt,
 		storedSetsStmt:                q.storedSetsStmt,
 		storedThreadsStmt:             q.storedThreadsStmt,
+		textStmt:                      q.textStmt,
 		textsStmt:                     q.textsStmt,
 		treeStmt:                      q.treeStmt,
 		turnStmt:                      q.turnStmt,
