@@ -11,6 +11,7 @@ import (
 )
 
 func TestTurnFollowsTheRequestedParentOrTheHead(t *testing.T) {
+	t.Parallel()
 	b := setup(t)
 	first := b.exchange("one", "1")
 	second := b.exchange("two", "2")
@@ -40,6 +41,7 @@ func TestTurnFollowsTheRequestedParentOrTheHead(t *testing.T) {
 // A workflow task, and the submit that it accepted, can be lost after its BeginTurn
 // has run. Then another turn may be accepted before this one, or this one never.
 func TestTurnBegunInALostWorkflowTaskIsUndoneWhenAnotherBegins(t *testing.T) {
+	t.Parallel()
 	b := setup(t)
 	first := b.exchange("one", "1")
 	lost, waits, leaves, next := b.insert(chat.Content{Message: "lost"}), b.insert(chat.Content{Message: "waits"}), b.insert(chat.Content{Message: "leaves"}), b.insert(chat.Content{Message: "next"})
@@ -65,12 +67,14 @@ func TestTurnBegunInALostWorkflowTaskIsUndoneWhenAnotherBegins(t *testing.T) {
 }
 
 func TestBeginTurnReturnsTheContentOfTheMessage(t *testing.T) {
+	t.Parallel()
 	b := setup(t)
 	ref := b.insert(chat.Content{Message: "hi", Action: chat.Audit, WebSearch: true})
 	require.Equal(t, Begun{Parent: chat.RootCheckpoint, Agent: chat.AgentDocuments, Action: chat.Audit, WebSearch: true, RunID: "run-" + ref.TurnID}, must[Begun](b, b.BeginTurn, ref))
 }
 
 func TestMarkedStatusIsInTheTurnsRow(t *testing.T) {
+	t.Parallel()
 	b := setup(t)
 	ref := b.say("hi")
 	for _, step := range []struct {
@@ -86,6 +90,7 @@ func TestMarkedStatusIsInTheTurnsRow(t *testing.T) {
 }
 
 func TestAnnounceStopPublishesOnTheBus(t *testing.T) {
+	t.Parallel()
 	b := setup(t)
 	ref := b.say("hi")
 	_, err := run[any](b, b.AnnounceStop, ref)
@@ -94,6 +99,7 @@ func TestAnnounceStopPublishesOnTheBus(t *testing.T) {
 }
 
 func TestCancelBeforeTheTurnIsFoundWhenItBegins(t *testing.T) {
+	t.Parallel()
 	b := setup(t)
 	ref := b.insert(chat.Content{Message: "hi"})
 	require.NoError(t, b.store.Cancel(context.Background(), owner, db.CancelRef{TurnID: ref.TurnID}, chat.UserCancelled))

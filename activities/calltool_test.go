@@ -39,6 +39,7 @@ func counting(n *atomic.Int32, r tools.Result, err error) func(context.Context, 
 func (b *testBundle) result(r CallRequest) string { return b.texts(r.TurnRef)[chat.ResultKey(r.ID)] }
 
 func TestCallRunsWithItsArgumentsAndItsResultIsStored(t *testing.T) {
+	t.Parallel()
 	b := setup(t)
 	var got tools.Call
 	r := b.wanting(sending(func(_ context.Context, c tools.Call) (tools.Result, error) {
@@ -52,6 +53,7 @@ func TestCallRunsWithItsArgumentsAndItsResultIsStored(t *testing.T) {
 }
 
 func TestCallRunsWithEditedArguments(t *testing.T) {
+	t.Parallel()
 	b := setup(t)
 	var got string
 	r := b.wanting(sending(func(_ context.Context, c tools.Call) (tools.Result, error) {
@@ -64,6 +66,7 @@ func TestCallRunsWithEditedArguments(t *testing.T) {
 }
 
 func TestCallWithAStoredResultDoesNotRunAgain(t *testing.T) {
+	t.Parallel()
 	b := setup(t)
 	var n atomic.Int32
 	r := b.wanting(sending(counting(&n, tools.Result{Content: "sent"}, nil)), `{"query":"a"}`)
@@ -76,6 +79,7 @@ func TestCallWithAStoredResultDoesNotRunAgain(t *testing.T) {
 }
 
 func TestCallWithWrongArgumentsOrAnUnknownToolDoesNotRun(t *testing.T) {
+	t.Parallel()
 	b := setup(t)
 	var n atomic.Int32
 	r := b.wanting(sending(counting(&n, tools.Result{}, nil)), `{"query":"a","more":1}`)
@@ -106,6 +110,7 @@ func TestToolTimeoutCancelsTheToolAndIsAResultForTheModel(t *testing.T) {
 }
 
 func TestFailingToolIsRetriedAndThenGivesAnErrorResult(t *testing.T) {
+	t.Parallel()
 	b := setup(t)
 	var n atomic.Int32
 	look := noting("look")
@@ -132,6 +137,7 @@ func TestFailingToolWithSideEffectsIsNotRetried(t *testing.T) {
 }
 
 func TestStopCancelsTheTool(t *testing.T) {
+	t.Parallel()
 	b := setup(t)
 	r := b.wanting(sending(func(ctx context.Context, _ tools.Call) (tools.Result, error) {
 		b.bus.stops <- struct{}{}
@@ -171,6 +177,7 @@ func TestStoppingWorkerLetsSideEffectsFinishAndInterruptsOtherCalls(t *testing.T
 }
 
 func TestToolResultIsStoredOnceTheDatabaseIsAvailableAgain(t *testing.T) {
+	t.Parallel()
 	b := setup(t)
 	r := b.wanting(sending(func(context.Context, tools.Call) (tools.Result, error) {
 		var once atomic.Bool
@@ -189,6 +196,7 @@ func TestToolResultIsStoredOnceTheDatabaseIsAvailableAgain(t *testing.T) {
 }
 
 func TestToolResultThatCannotBeStoredIsAnUnknownOutcome(t *testing.T) {
+	t.Parallel()
 	b := setup(t)
 	r := b.wanting(sending(func(context.Context, tools.Call) (tools.Result, error) {
 		b.store.mu.Lock()
@@ -256,6 +264,7 @@ func TestDecideStoresThePersonsDecisions(t *testing.T) {
 // A worker that was frozen during a model call can go on when the call of another
 // attempt has been shown and approved, and try to write its own arguments.
 func TestToolDoesNotRunWithArgumentsThatWereNotShown(t *testing.T) {
+	t.Parallel()
 	b := setup(t)
 	var runs atomic.Int32
 	r := b.wanting(sending(counting(&runs, tools.Result{Content: "sent"}, nil)), `{"query":"ALPHA"}`)
@@ -268,6 +277,7 @@ func TestToolDoesNotRunWithArgumentsThatWereNotShown(t *testing.T) {
 // TestAttemptThatResumesAfterAFreezeDoesNotChangeCallsOfALaterOne: the person was shown
 // BETA, so BETA must run.
 func TestAttemptThatResumesAfterAFreezeDoesNotChangeCallsOfALaterOne(t *testing.T) {
+	t.Parallel()
 	b := setup(t)
 	var got []string
 	b.equip(sending(func(_ context.Context, c tools.Call) (tools.Result, error) {
@@ -292,6 +302,7 @@ func TestAttemptThatResumesAfterAFreezeDoesNotChangeCallsOfALaterOne(t *testing.
 }
 
 func TestCallWithoutItsStoredArgumentsDoesNotRun(t *testing.T) {
+	t.Parallel()
 	b := setup(t)
 	var runs atomic.Int32
 	r := b.wanting(sending(counting(&runs, tools.Result{Content: "sent"}, nil)), `{"query":"a"}`)
@@ -303,6 +314,7 @@ func TestCallWithoutItsStoredArgumentsDoesNotRun(t *testing.T) {
 
 // A workflow that was restored from a backup may be behind the database.
 func TestActivitiesOfASettledTurnDoNothing(t *testing.T) {
+	t.Parallel()
 	b := setup(t)
 	var runs atomic.Int32
 	r := b.wanting(sending(counting(&runs, tools.Result{Content: "sent"}, nil)), `{"query":"a"}`)
@@ -332,6 +344,7 @@ func TestActivitiesOfASettledTurnDoNothing(t *testing.T) {
 }
 
 func TestEditedArgumentsRunWithTheHashOfTheDecision(t *testing.T) {
+	t.Parallel()
 	b := setup(t)
 	var runs atomic.Int32
 	r := b.wanting(sending(counting(&runs, tools.Result{Content: "sent"}, nil)), `{"query":"a"}`)
@@ -346,6 +359,7 @@ func TestEditedArgumentsRunWithTheHashOfTheDecision(t *testing.T) {
 }
 
 func TestOnlyAnApprovalIsRemembered(t *testing.T) {
+	t.Parallel()
 	b := setup(t)
 	r := b.wanting(sending(nothing), `{"query":"a"}`)
 	require.Equal(t, []string{"send"}, b.decide(r, chat.PromptApproveTools, chat.Decision{Decision: chat.Approved, Remember: true}, false).Remember)
@@ -353,6 +367,7 @@ func TestOnlyAnApprovalIsRemembered(t *testing.T) {
 }
 
 func TestApprovalsComeFromTheParentTurn(t *testing.T) {
+	t.Parallel()
 	b := setup(t)
 	b.equip(sending(nothing))
 	first := b.exchange("One", "1")

@@ -22,6 +22,7 @@ func withOwnAgent(b *testBundle, check chat.Check) {
 }
 
 func TestCheckReadsWhatThePersonHasWritten(t *testing.T) {
+	t.Parallel()
 	b := setup(t)
 	var said chat.Said
 	withOwnAgent(b, func(_ context.Context, s chat.Said) (string, error) { said = s; return "known", nil })
@@ -54,6 +55,7 @@ func TestCheckFailsOnAnErrorAndOnATextInsteadOfAWord(t *testing.T) {
 }
 
 func TestThinkTellsAnOwnAgentsModelItsInstructionsQuestionsAndAnswers(t *testing.T) {
+	t.Parallel()
 	b := setup(t)
 	withOwnAgent(b, nil)
 	ref := b.begin(chat.Content{Message: "My lamp is broken", Agent: ownAgent})
@@ -71,6 +73,7 @@ func TestThinkTellsAnOwnAgentsModelItsInstructionsQuestionsAndAnswers(t *testing
 }
 
 func TestBeginTurnRecordsTheAgentsVersion(t *testing.T) {
+	t.Parallel()
 	b := setup(t)
 	withOwnAgent(b, nil)
 	ref := b.insert(chat.Content{Message: "Hello", Agent: ownAgent})

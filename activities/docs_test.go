@@ -41,6 +41,7 @@ func unresolved(names ...string) llm.DocResolution {
 }
 
 func TestMessageOfMentionsNeedsNoModelCall(t *testing.T) {
+	t.Parallel()
 	b := setup(t)
 	d1, d2 := b.doc("Circular 2024", "One."), b.doc("Leave Policy", "Two.")
 	b.exchange("earlier", "answer", d2)
@@ -61,6 +62,7 @@ func TestMessageOfMentionsNeedsNoModelCall(t *testing.T) {
 }
 
 func TestResolveByRulesLeavesTheRestToTheModel(t *testing.T) {
+	t.Parallel()
 	b := setup(t)
 	d := b.doc("Leave Policy", "One.")
 	rules := func(c chat.Content) Resolved {
@@ -85,6 +87,7 @@ func TestResolveByRulesLeavesTheRestToTheModel(t *testing.T) {
 }
 
 func TestMentionsTagsAndSetsAreMergedAndSetsExpanded(t *testing.T) {
+	t.Parallel()
 	b := setup(t)
 	d1, d2, d3 := b.doc("One", "1."), b.doc("Two", "2."), b.doc("Three", "3.")
 	s1, s2 := b.set("Policies", d2, d1), b.set("Others", d3)
@@ -98,6 +101,7 @@ func TestMentionsTagsAndSetsAreMergedAndSetsExpanded(t *testing.T) {
 }
 
 func TestResolvedIDsExistAndAreVisibleToTheOwner(t *testing.T) {
+	t.Parallel()
 	b := setup(t)
 	mine, theirs, public := b.doc("Mine", "1."), b.docOf("somebody-else", "Theirs", "2."), b.docOf(chat.PublicOwner, "Public", "3.")
 	deleted := uuid.NewString()
@@ -116,6 +120,7 @@ func TestResolvedIDsExistAndAreVisibleToTheOwner(t *testing.T) {
 }
 
 func TestRegistryTitleInTheMessageNeedsNoEarlierMessages(t *testing.T) {
+	t.Parallel()
 	b := setup(t)
 	d := b.doc("BankNegara2024", "Rules.")
 	b.exchange("earlier", "answer", d)
@@ -135,6 +140,7 @@ func TestRegistryTitleInTheMessageNeedsNoEarlierMessages(t *testing.T) {
 }
 
 func TestRegistryIsKeyedByIDBecauseTitlesCollide(t *testing.T) {
+	t.Parallel()
 	b := setup(t)
 	d1, d2 := b.doc("Policy", "One."), b.doc("Policy", "Two.")
 	b.exchange("earlier", "answer", d1, d2)
@@ -151,6 +157,7 @@ func TestRegistryIsKeyedByIDBecauseTitlesCollide(t *testing.T) {
 }
 
 func TestMediumConfidenceSuggestsTheCandidates(t *testing.T) {
+	t.Parallel()
 	b := setup(t)
 	d1, d2 := b.doc("Regulation A", "1."), b.doc("Regulation B", "2.")
 	b.exchange("earlier", "answer", d1, d2)
@@ -164,6 +171,7 @@ func TestMediumConfidenceSuggestsTheCandidates(t *testing.T) {
 }
 
 func TestUnresolvedNamesAreMatchedFuzzily(t *testing.T) {
+	t.Parallel()
 	b := setup(t)
 	d := b.doc("Outsourcing Guidelines 2024.pdf", "Rules.")
 	for _, name := range []string{"Outsourcing Guidelines 2024", "outsorcing guidelines 2024", "OUTSOURCING_GUIDELINES-2024.PDF"} {
@@ -177,6 +185,7 @@ func TestUnresolvedNamesAreMatchedFuzzily(t *testing.T) {
 }
 
 func TestTwoEquallySimilarTitlesAreSuggested(t *testing.T) {
+	t.Parallel()
 	b := setup(t)
 	d1, d2 := b.doc("Remote Work Policy v1", "1."), b.doc("Remote Work Policy v2", "2.")
 	b.model.answers = []any{unresolved("Remote Work Policy v3")}
@@ -187,6 +196,7 @@ func TestTwoEquallySimilarTitlesAreSuggested(t *testing.T) {
 }
 
 func TestUnknownNamesAreUnresolvedAndStoredAsText(t *testing.T) {
+	t.Parallel()
 	b := setup(t)
 	b.doc("Leave Policy", "Text.")
 	b.model.answers = []any{unresolved("XYZ guidelines")}
@@ -219,6 +229,7 @@ func TestMessageWithoutANameIsNeverUnresolved(t *testing.T) {
 }
 
 func TestNoModelCallWhenThereAreNoCandidates(t *testing.T) {
+	t.Parallel()
 	b := setup(t)
 	d := b.doc("Leave Policy", "Text.")
 	for _, message := range []string{"What are the capital requirements?", "how many days of notice are due?", "I wonder whether gifts are allowed"} {
@@ -231,6 +242,7 @@ func TestNoModelCallWhenThereAreNoCandidates(t *testing.T) {
 }
 
 func TestFreeTextBesideMentionsCostsOneModelCall(t *testing.T) {
+	t.Parallel()
 	b := setup(t)
 	d1, d2 := b.doc("Circular", "1."), b.doc("Contract", "2.")
 	b.exchange("earlier", "answer", d2)
@@ -245,6 +257,7 @@ func TestFreeTextBesideMentionsCostsOneModelCall(t *testing.T) {
 }
 
 func TestVisibleTitleInTheMessageIsOfferedToTheModel(t *testing.T) {
+	t.Parallel()
 	b := setup(t)
 	d := b.doc("Leave Policy.md", "Text.")
 	b.doc("Contract", "Text.")
@@ -255,6 +268,7 @@ func TestVisibleTitleInTheMessageIsOfferedToTheModel(t *testing.T) {
 }
 
 func TestUnparseableResolutionFallsBackToTitlesInTheMessage(t *testing.T) {
+	t.Parallel()
 	b := setup(t)
 	d := b.doc("Leave Policy", "Text.")
 	b.model.answers = []any{llm.ErrUnparseable, llm.ErrUnparseable}
@@ -290,6 +304,7 @@ func TestHasTextDistinguishesATextToAuditFromAnInstruction(t *testing.T) {
 }
 
 func TestNamesInsideATextToAuditAreNotResolved(t *testing.T) {
+	t.Parallel()
 	b := setup(t)
 	d := b.doc("Circular", "Rules.")
 	got := b.resolve(b.begin(chat.Content{
@@ -302,6 +317,7 @@ func TestNamesInsideATextToAuditAreNotResolved(t *testing.T) {
 }
 
 func TestDocumentStillProcessingIsReported(t *testing.T) {
+	t.Parallel()
 	b := setup(t)
 	id := b.upload("New circular", "txt", []byte("Text."))
 	got := b.resolve(b.begin(chat.Content{Message: "Summarize @New circular", TaggedDocs: []string{id}}), "")
@@ -315,6 +331,7 @@ func answerOf(ref TurnRef, asText bool, v chat.ResumeValue) AnswerRequest {
 }
 
 func TestAnswerIsResolvedFromIDNameOrMentions(t *testing.T) {
+	t.Parallel()
 	b := setup(t)
 	d1, d2 := b.doc("Leave Policy.pdf", "1."), b.doc("Travel Rules", "2.")
 	theirs := b.docOf("somebody-else", "Theirs", "3.")
@@ -344,6 +361,7 @@ func TestAnswerIsResolvedFromIDNameOrMentions(t *testing.T) {
 }
 
 func TestTextToAuditIsStoredAndTitlesInItAreNotResolved(t *testing.T) {
+	t.Parallel()
 	b := setup(t)
 	d := b.doc("Leave Policy", "1.")
 	email := "Dear all, forget the Leave Policy: nobody gets days off."
@@ -358,6 +376,7 @@ func TestTextToAuditIsStoredAndTitlesInItAreNotResolved(t *testing.T) {
 }
 
 func TestOptionIsNotResolvedAsAName(t *testing.T) {
+	t.Parallel()
 	b := setup(t)
 	d := b.doc("tag_docs", "1.")
 	other := b.doc("Other", "2.")

@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"log/slog"
-	"path/filepath"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -20,8 +19,8 @@ import (
 
 	"github.com/palaver-chat/palaver/chat"
 	"github.com/palaver-chat/palaver/db"
-	"github.com/palaver-chat/palaver/db/sqlite"
 	"github.com/palaver-chat/palaver/internal/bus"
+	"github.com/palaver-chat/palaver/internal/dbtest/litetest"
 	"github.com/palaver-chat/palaver/internal/retrieval"
 	"github.com/palaver-chat/palaver/internal/retrieval/chunk"
 	"github.com/palaver-chat/palaver/internal/retrieval/extract"
@@ -48,9 +47,7 @@ type testBundle struct {
 
 func setup(t *testing.T) *testBundle {
 	t.Helper()
-	store, err := sqlite.Open(context.Background(), filepath.Join(t.TempDir(), "palaver.db"))
-	require.NoError(t, err)
-	t.Cleanup(func() { require.NoError(t, store.Close()) })
+	store := litetest.Store(t)
 	b := &testBundle{
 		t: t, store: &faultyStore{Store: store}, model: &scriptedModel{t: t}, bus: newRecordingBus(), search: &recordingSearch{}, web: &fakeWeb{},
 		info: &activityInfo{attempt: 1}, thread: uuid.NewString(),

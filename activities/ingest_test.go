@@ -24,6 +24,7 @@ func (b *testBundle) ingested(id string) chat.Document {
 }
 
 func TestIngestMakesADocumentSearchable(t *testing.T) {
+	t.Parallel()
 	b := setup(t)
 	id := b.upload("Leave", "md", []byte("# Leave\n\n"+leave))
 	d := b.ingested(id)
@@ -36,6 +37,7 @@ func TestIngestMakesADocumentSearchable(t *testing.T) {
 }
 
 func TestUnreadableUploadIsMarkedFailedWithItsReason(t *testing.T) {
+	t.Parallel()
 	b := setup(t)
 	d := b.ingested(b.upload("Broken", "pdf", []byte("not a PDF")))
 	require.Equal(t, chat.DocFailed, d.Status)
@@ -44,6 +46,7 @@ func TestUnreadableUploadIsMarkedFailedWithItsReason(t *testing.T) {
 }
 
 func TestIngestOfADeletedDocumentIsNoError(t *testing.T) {
+	t.Parallel()
 	b := setup(t)
 	for _, fn := range []any{b.Ingest, b.FailIngest} {
 		_, err := run[any](b, fn, IngestRequest{Owner: owner, DocID: uuid.NewString()})
@@ -52,6 +55,7 @@ func TestIngestOfADeletedDocumentIsNoError(t *testing.T) {
 }
 
 func TestFailIngestMarksTheDocumentFailed(t *testing.T) {
+	t.Parallel()
 	b := setup(t)
 	id := b.upload("Doc", "txt", []byte(leave))
 	_, err := run[any](b, b.FailIngest, IngestRequest{Owner: owner, DocID: id})
@@ -63,6 +67,7 @@ func TestFailIngestMarksTheDocumentFailed(t *testing.T) {
 }
 
 func TestEmbeddingsAreMadeInBatches(t *testing.T) {
+	t.Parallel()
 	b := setup(t)
 	var batches []int
 	b.model.embed = func(texts []string) ([][]float32, error) {
@@ -88,6 +93,7 @@ func TestEmbeddingsAreMadeInBatches(t *testing.T) {
 }
 
 func TestDocumentIsIndexedWithoutVectorsWhenEmbeddingFailsForGood(t *testing.T) {
+	t.Parallel()
 	for name, embed := range map[string]func([]string) ([][]float32, error){
 		"refused": func([]string) ([][]float32, error) {
 			return nil, &llm.Error{Code: chat.CodeModelRejected, Err: errors.New("no")}

@@ -14,6 +14,7 @@ func intentOf(action chat.Action, c chat.Confidence, actions ...chat.Action) llm
 }
 
 func TestExplicitActionNeedsNoModelCall(t *testing.T) {
+	t.Parallel()
 	b := setup(t)
 	for _, action := range chat.Actions {
 		got := must[Intent](b, b.ResolveIntent, b.begin(chat.Content{Message: "Do it", Action: action}))
@@ -25,6 +26,7 @@ func TestExplicitActionNeedsNoModelCall(t *testing.T) {
 }
 
 func TestHighConfidenceNeedsNoSecondModelCall(t *testing.T) {
+	t.Parallel()
 	b := setup(t)
 	b.exchange("earlier", "answer")
 	b.model.answers = []any{intentOf(chat.Inquire, chat.High)}
@@ -35,6 +37,7 @@ func TestHighConfidenceNeedsNoSecondModelCall(t *testing.T) {
 }
 
 func TestLowerConfidenceIsAskedAgainWithFiveEarlierMessages(t *testing.T) {
+	t.Parallel()
 	b := setup(t)
 	for range 3 {
 		b.exchange("earlier", "answer")
@@ -50,6 +53,7 @@ func TestLowerConfidenceIsAskedAgainWithFiveEarlierMessages(t *testing.T) {
 }
 
 func TestNoSecondModelCallWithoutEarlierMessages(t *testing.T) {
+	t.Parallel()
 	b := setup(t)
 	b.model.answers = []any{intentOf(chat.Inquire, chat.Low, chat.Inquire, chat.Audit)}
 	got := must[Intent](b, b.ResolveIntent, b.say("That one"))
@@ -59,6 +63,7 @@ func TestNoSecondModelCallWithoutEarlierMessages(t *testing.T) {
 }
 
 func TestUnparseableIntentFallsBackToInquireWithLowConfidence(t *testing.T) {
+	t.Parallel()
 	b := setup(t)
 	b.model.answers = []any{llm.ErrUnparseable}
 	got := must[Intent](b, b.ResolveIntent, b.say("Hello there"))
@@ -82,6 +87,7 @@ func TestUnparseableIntentFallsBackToInquireWithLowConfidence(t *testing.T) {
 }
 
 func TestMultiActionOffersTheActionsNamed(t *testing.T) {
+	t.Parallel()
 	b := setup(t)
 	answer := intentOf(chat.Summarize, chat.High, chat.Summarize, chat.Audit)
 	answer.MultiAction = true
@@ -132,6 +138,7 @@ func TestForbiddenWebSearchIsNotInferred(t *testing.T) {
 }
 
 func TestYearsInDocumentNamesDoNotAskForWebSearch(t *testing.T) {
+	t.Parallel()
 	b := setup(t)
 	b.doc("Travel Policy 2031", "Text.")
 	b.model.answers = []any{intentOf(chat.Inquire, chat.High), intentOf(chat.Inquire, chat.High)}
@@ -140,6 +147,7 @@ func TestYearsInDocumentNamesDoNotAskForWebSearch(t *testing.T) {
 }
 
 func TestSummarizeXAboutYIsAnInquiry(t *testing.T) {
+	t.Parallel()
 	b := setup(t)
 	b.doc("BankNegara2024", "Text.")
 	b.model.answers = []any{intentOf(chat.Summarize, chat.High), intentOf(chat.Summarize, chat.High)}

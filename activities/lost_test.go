@@ -42,6 +42,7 @@ func eventTypes(t *testing.T, b *testBundle, ref TurnRef) (types []chat.EventTyp
 }
 
 func TestLostTurnKeepsMessageDraftAndCitationsAndCanBeSentAgain(t *testing.T) {
+	t.Parallel()
 	b := setup(t)
 	ref := b.say("Tell me")
 	require.NoError(t, b.store.SaveDraft(context.Background(), owner, db.Draft{TurnID: ref.TurnID, Piece: 1, Attempt: 1, Text: "A beginning [1]"}))
@@ -64,6 +65,7 @@ func TestLostTurnKeepsMessageDraftAndCitationsAndCanBeSentAgain(t *testing.T) {
 }
 
 func TestLostTurnKeepsFinishedPiecesAndToolResults(t *testing.T) {
+	t.Parallel()
 	b := setup(t)
 	ref := b.begin(chat.Content{Message: "Draw", Agent: chat.AgentAssistant})
 	id := func(n int) string { return chat.CallID(ref.TurnID, n) }
@@ -92,6 +94,7 @@ func TestLostTurnKeepsFinishedPiecesAndToolResults(t *testing.T) {
 }
 
 func TestLostTurnWithACancelRequestIsCancelled(t *testing.T) {
+	t.Parallel()
 	b := setup(t)
 	ref := b.say("one")
 	end := b.lose(ref, chat.Superseded)
@@ -106,6 +109,7 @@ func TestLostTurnWithACancelRequestIsCancelled(t *testing.T) {
 }
 
 func TestSettlingALostTurnKeepsItsFirstEnd(t *testing.T) {
+	t.Parallel()
 	b := setup(t)
 	ref := b.exchange("one", "answer")
 	turn, err := b.store.Turn(context.Background(), owner, ref.TurnID)
@@ -119,6 +123,7 @@ func TestSettlingALostTurnKeepsItsFirstEnd(t *testing.T) {
 // TestLostTurnThatNeverBeganGetsAPlace: the turn waited in the queue of a workflow that
 // was lost.
 func TestLostTurnThatNeverBeganGetsAPlace(t *testing.T) {
+	t.Parallel()
 	b := setup(t)
 	first := b.exchange("one", "1")
 	waits := b.insert(chat.Content{Message: "two"})
@@ -134,6 +139,7 @@ func TestLostTurnThatNeverBeganGetsAPlace(t *testing.T) {
 // not have the turn, and no client submits it again. If its beginning was only undone,
 // its message would be in no history.
 func TestTurnOfALostWorkflowIsSettledWhenTheNextTurnBegins(t *testing.T) {
+	t.Parallel()
 	b := setup(t)
 	lost := TurnRef{Owner: owner, ThreadID: b.thread, TurnID: uuid.NewString()}
 	content := chat.Content{Message: "lost", Agent: chat.AgentDocuments}

@@ -40,6 +40,7 @@ func (b *testBundle) approve(ref TurnRef, w Wanted) []string {
 }
 
 func TestChangedToolAsksAnewWhateverWasRemembered(t *testing.T) {
+	t.Parallel()
 	b := setup(t)
 	b.equip(pinned("Sends."))
 	r := b.ask("Send it")
@@ -70,6 +71,7 @@ func TestChangedToolAsksAnewWhateverWasRemembered(t *testing.T) {
 }
 
 func TestApprovalByNameAloneDoesNotHoldForAToolOfOthers(t *testing.T) {
+	t.Parallel()
 	b := setup(t)
 	ref := b.say("One")
 	b.put(ref, chat.PieceKey(1), "1")
@@ -82,6 +84,7 @@ func TestApprovalByNameAloneDoesNotHoldForAToolOfOthers(t *testing.T) {
 }
 
 func TestCallDoesNotRunWhenItsToolChangedAfterItWasProposed(t *testing.T) {
+	t.Parallel()
 	b := setup(t)
 	var n atomic.Int32
 	tool := pinned("Sends.")

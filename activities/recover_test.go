@@ -17,6 +17,7 @@ import (
 )
 
 func TestPanickingModelCallIsTriedTwiceAndLeavesNoGoroutine(t *testing.T) {
+	t.Parallel()
 	b := setup(t)
 	b.env = b.newEnv(worker.Options{Interceptors: []interceptor.WorkerInterceptor{Recover(b.Activities)}})
 	r := b.question("How many?", leave)
@@ -41,6 +42,7 @@ func TestPanickingModelCallIsTriedTwiceAndLeavesNoGoroutine(t *testing.T) {
 }
 
 func TestTurnThatCannotBeSettledIsSettledAsFailedWithItsText(t *testing.T) {
+	t.Parallel()
 	b := setup(t)
 	r := b.question("How many days of leave do staff get?", leave)
 	b.model.stream = streamText("25 days [1].")
@@ -69,6 +71,7 @@ func TestTurnThatCannotBeSettledIsSettledAsFailedWithItsText(t *testing.T) {
 }
 
 func TestSettleGivesUpAfterItsAttempts(t *testing.T) {
+	t.Parallel()
 	b := setup(t)
 	ref := b.say("hi")
 	b.store.settled = func(db.Settlement) error { panic("no row fits") }

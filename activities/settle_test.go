@@ -33,6 +33,7 @@ func (b *testBundle) terminal(ref TurnRef) chat.Event {
 var written1 = []chat.Entry{{N: 1, Type: chat.EventTurnStarted}, {N: 2, Type: chat.EventText, Piece: 1, Ref: chat.PieceKey(1)}}
 
 func TestCompletedTurnIsOneUserAndOneAssistantMessage(t *testing.T) {
+	t.Parallel()
 	b := setup(t)
 	r := b.question("How many days of leave do staff get?", leave)
 	b.model.stream = streamText("25 days [1].")
@@ -70,6 +71,7 @@ func TestCompletedTurnIsOneUserAndOneAssistantMessage(t *testing.T) {
 }
 
 func TestSettleIsIdempotent(t *testing.T) {
+	t.Parallel()
 	b := setup(t)
 	ref := b.say("hi")
 	first := must[Settled](b, b.Settle, Ending{TurnRef: ref, Status: chat.TurnCancelled, Reason: chat.Superseded, Log: written1[:1]})
@@ -81,6 +83,7 @@ func TestSettleIsIdempotent(t *testing.T) {
 }
 
 func TestRegistryIsMergedAndNeverCleared(t *testing.T) {
+	t.Parallel()
 	b := setup(t)
 	d1, d2 := b.doc("One", "1."), b.doc("Two", "2.")
 	b.exchange("first", "answer", d1)
@@ -93,6 +96,7 @@ func TestRegistryIsMergedAndNeverCleared(t *testing.T) {
 }
 
 func TestCancelledTurnKeepsItsPartialUnlessEmpty(t *testing.T) {
+	t.Parallel()
 	b := setup(t)
 	ref := b.say("Tell me")
 	require.NoError(t, b.store.SaveDraft(context.Background(), owner, db.Draft{TurnID: ref.TurnID, Piece: 1, Attempt: 1, Text: "A beginning"}))
@@ -113,6 +117,7 @@ func TestCancelledTurnKeepsItsPartialUnlessEmpty(t *testing.T) {
 }
 
 func TestPieceFinishedDuringAStopIsThePartial(t *testing.T) {
+	t.Parallel()
 	b := setup(t)
 	ref := b.say("Tell me")
 	require.NoError(t, b.store.SaveDraft(context.Background(), owner, db.Draft{TurnID: ref.TurnID, Piece: 1, Attempt: 1, Text: "Old"}))
@@ -122,6 +127,7 @@ func TestPieceFinishedDuringAStopIsThePartial(t *testing.T) {
 }
 
 func TestFailureMessageSaysWhatToDo(t *testing.T) {
+	t.Parallel()
 	b := setup(t)
 	ref := b.say("Tell me")
 	require.NoError(t, b.store.PutText(context.Background(), owner, ref.TurnID, chat.TextFailureHint, "Check CHAT_MODEL_NAME."))
@@ -135,6 +141,7 @@ func TestFailureMessageSaysWhatToDo(t *testing.T) {
 }
 
 func TestFailureThatOnlyAnOperatorCanRemoveNamesNoSetting(t *testing.T) {
+	t.Parallel()
 	b := setup(t)
 	ref := b.say("Tell me")
 	require.NoError(t, b.store.PutText(context.Background(), owner, ref.TurnID, chat.TextOperatorHint, "Check LLM_API_KEY."))
@@ -145,6 +152,7 @@ func TestFailureThatOnlyAnOperatorCanRemoveNamesNoSetting(t *testing.T) {
 }
 
 func TestQuestionsAndAnswersBecomeMessages(t *testing.T) {
+	t.Parallel()
 	b := setup(t)
 	d1, d2 := b.doc("Circular", "1."), b.doc("Policy", "2.")
 	ref := b.say("Do something")
@@ -180,6 +188,7 @@ func TestQuestionsAndAnswersBecomeMessages(t *testing.T) {
 }
 
 func TestTurnThatNeverBeganGetsItsPlaceWhenSettled(t *testing.T) {
+	t.Parallel()
 	b := setup(t)
 	before := b.exchange("one", "1")
 	ref := b.insert(chat.Content{Message: "two"})

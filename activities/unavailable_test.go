@@ -53,6 +53,7 @@ func streamError(err error) func(context.Context, func(string) error) error {
 }
 
 func TestWorkerCrashUsesNoRetryBudget(t *testing.T) {
+	t.Parallel()
 	b := setup(t)
 	r := b.question("How many?", leave)
 	b.model.stream = streamError(overloaded)
@@ -85,6 +86,7 @@ func TestConsecutiveFailuresShareOneRetryBudget(t *testing.T) {
 }
 
 func TestFailedAttemptHandsOverSinceWhenAttemptsFail(t *testing.T) {
+	t.Parallel()
 	b := setup(t)
 	r := b.question("How many?", leave)
 	b.model.stream = streamError(overloaded)
@@ -104,6 +106,7 @@ func TestFailedAttemptHandsOverSinceWhenAttemptsFail(t *testing.T) {
 }
 
 func TestUnsavedMessageIsSavedOnceTheDatabaseIsAvailableAgain(t *testing.T) {
+	t.Parallel()
 	b := setup(t)
 	before := b.exchange("one", "1")
 	ref := b.unsaved(chat.Content{Message: "two", Agent: chat.AgentAssistant})
@@ -152,6 +155,7 @@ func TestUnsavedTurnThatNeedsStoredDataWaitsForTheDatabase(t *testing.T) {
 }
 
 func TestUnsavedTurnIsSavedThoughARetryHasWrittenARow(t *testing.T) {
+	t.Parallel()
 	b := setup(t)
 	c := chat.Content{Message: "once", Agent: chat.AgentAssistant}
 	ref := b.unsaved(c)
@@ -170,6 +174,7 @@ func TestUnsavedTurnIsSavedThoughARetryHasWrittenARow(t *testing.T) {
 }
 
 func TestSettleIsRetriedWithoutLimitWhileTheDatabaseIsUnavailable(t *testing.T) {
+	t.Parallel()
 	b := setup(t)
 	ref := b.say("hi")
 	b.store.unavailable.Store(true)
@@ -186,6 +191,7 @@ func TestSettleIsRetriedWithoutLimitWhileTheDatabaseIsUnavailable(t *testing.T) 
 }
 
 func TestPartialOfAStoppedTurnIsSavedOnceTheDatabaseIsAvailableAgain(t *testing.T) {
+	t.Parallel()
 	b := setup(t)
 	r := b.question("How many?", leave)
 	b.model.stream = streamUntilStopped(func() {
@@ -198,6 +204,7 @@ func TestPartialOfAStoppedTurnIsSavedOnceTheDatabaseIsAvailableAgain(t *testing.
 }
 
 func TestPartialOfAFailedTurnIsSavedOnceTheDatabaseIsAvailableAgain(t *testing.T) {
+	t.Parallel()
 	b := setup(t)
 	r := b.question("How many?", leave)
 	b.model.stream = func(_ context.Context, emit func(string) error) error {

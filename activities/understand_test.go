@@ -13,6 +13,7 @@ import (
 )
 
 func TestGreetingsNeedNoModel(t *testing.T) {
+	t.Parallel()
 	b := setup(t)
 	b.doc("Leave Policy", "25 days.")
 	got := must[Resolved](b, b.ResolveByRules, b.say("Hello, what can you do?"))
@@ -22,6 +23,7 @@ func TestGreetingsNeedNoModel(t *testing.T) {
 }
 
 func TestAGreetingWithDocumentsOrAWishForTheWebIsNoTalk(t *testing.T) {
+	t.Parallel()
 	b := setup(t)
 	d := b.doc("Leave Policy", "25 days.")
 	for _, c := range []chat.Content{{Message: "hi", TaggedDocs: []string{d}}, {Message: "hi", WebSearch: true}, {Message: "hi", Action: chat.Summarize}} {
@@ -31,6 +33,7 @@ func TestAGreetingWithDocumentsOrAWishForTheWebIsNoTalk(t *testing.T) {
 }
 
 func TestModelSaysWhatIsTalkAndItsDocumentsAskNothing(t *testing.T) {
+	t.Parallel()
 	b := setup(t)
 	d := b.doc("Leave Policy", "25 days.")
 	b.exchange("Summarize Leave Policy", "It says 25 days.", d)
@@ -64,6 +67,7 @@ func (byTask) Embed(context.Context, []string) ([][]float32, error) { return nil
 func (byTask) Info() llm.Info                                       { return llm.Info{Provider: "scripted", Name: "scripted"} }
 
 func TestTalkIsToldTheTitlesAndNoTexts(t *testing.T) {
+	t.Parallel()
 	b := setup(t)
 	b.doc("Leave Policy", "Everyone has 25 days.")
 	b.model.stream = streamText("Hello!")
@@ -76,6 +80,7 @@ func TestTalkIsToldTheTitlesAndNoTexts(t *testing.T) {
 }
 
 func TestOfflineTalkOffersThreeQuestionsAboutTheDocuments(t *testing.T) {
+	t.Parallel()
 	b := setup(t)
 	b.doc("Leave Policy 2030", "Everyone has 25 days.")
 	b.doc("Leave Policy 2031", "Everyone has 26 days.")
@@ -153,6 +158,7 @@ func TestWebIsWantedInSpiteOfDocumentsThatSuffice(t *testing.T) {
 }
 
 func TestVagueFollowUpSearchesForThePersonsWordsNotForAButton(t *testing.T) {
+	t.Parallel()
 	b := setup(t)
 	first := b.say("What does the travel policy say about hotels?")
 	require.NoError(t, b.store.PutText(context.Background(), owner, first.TurnID, chat.PieceKey(1), "160."))
@@ -169,6 +175,7 @@ func TestVagueFollowUpSearchesForThePersonsWordsNotForAButton(t *testing.T) {
 }
 
 func TestAnswersMayNameDocumentsByCodeOrAbbreviation(t *testing.T) {
+	t.Parallel()
 	b := setup(t)
 	cr := b.doc("CR-7 Change Request: Checkout", "Text.")
 	dpa := b.doc("Data Processing Agreement Contoso", "Text.")

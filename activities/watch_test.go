@@ -128,6 +128,7 @@ func TestHeartbeatAnswerOrTimeoutEndsTheWork(t *testing.T) {
 }
 
 func TestHeartbeatsGoOnWhileThePartialAnswerIsSaved(t *testing.T) {
+	t.Parallel()
 	b := setup(t)
 	b.info.heartbeat = longTimeout
 	sent := b.answerHeartbeats(nil)

@@ -15,6 +15,7 @@ import (
 )
 
 func TestWebQueryPromptHasDocumentsProfileAndDate(t *testing.T) {
+	t.Parallel()
 	b := setup(t)
 	b.web.on = true
 	d := b.doc("Circular 2031", "Text.")
@@ -40,6 +41,7 @@ func TestWebQueryPromptHasDocumentsProfileAndDate(t *testing.T) {
 }
 
 func TestWebSearchThatIsNotConfiguredCallsNothing(t *testing.T) {
+	t.Parallel()
 	b := setup(t)
 	ref := b.say("latest?")
 	require.False(t, must[bool](b, b.WebConfigured, ref))
@@ -51,6 +53,7 @@ func TestWebSearchThatIsNotConfiguredCallsNothing(t *testing.T) {
 }
 
 func TestForbiddenWebSearchCallsNothing(t *testing.T) {
+	t.Parallel()
 	b := setup(t)
 	b.web.on = true
 	ref := b.begin(chat.Content{Message: "latest?", NoWebSearch: true})
@@ -61,6 +64,7 @@ func TestForbiddenWebSearchCallsNothing(t *testing.T) {
 }
 
 func TestFailedWebSearchIsAResult(t *testing.T) {
+	t.Parallel()
 	b := setup(t)
 	b.web.on = true
 	ref := b.say("latest?")
@@ -77,6 +81,7 @@ func TestFailedWebSearchIsAResult(t *testing.T) {
 }
 
 func TestRetrieveSearchesForTheMessageWithoutDocumentNames(t *testing.T) {
+	t.Parallel()
 	b := setup(t)
 	d := b.doc("Circular", "Text.")
 	b.search.selection = retrieval.Selection{
@@ -92,6 +97,7 @@ func TestRetrieveSearchesForTheMessageWithoutDocumentNames(t *testing.T) {
 }
 
 func TestVagueFollowUpIsSearchedWithTheQuestionBeforeIt(t *testing.T) {
+	t.Parallel()
 	b := setup(t)
 	b.exchange("What are the penalties for late reporting?", "Fines.")
 	must[Retrieved](b, b.Retrieve, RetrieveRequest{TurnRef: b.say("And what about it?"), Action: chat.Inquire})
@@ -101,6 +107,7 @@ func TestVagueFollowUpIsSearchedWithTheQuestionBeforeIt(t *testing.T) {
 }
 
 func TestAuditSearchesForTheTextToAudit(t *testing.T) {
+	t.Parallel()
 	const email = "Customer data may be shared freely with all our partners abroad."
 	b := setup(t)
 	subject := b.doc("Email", email)

@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"log/slog"
-	"path/filepath"
 	"slices"
 	"testing"
 	"time"
@@ -12,17 +11,14 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/palaver-chat/palaver/db"
-	"github.com/palaver-chat/palaver/db/sqlite"
 	"github.com/palaver-chat/palaver/internal/audit"
+	"github.com/palaver-chat/palaver/internal/dbtest/litetest"
 )
 
 // audited runs an API with an audit log. Call entries once the requests are answered.
 func audited(t *testing.T, change ...func(*Deps)) (_ *bundle, entries func(kind string) []db.AuditEntry) {
 	t.Helper()
-	path := filepath.Join(t.TempDir(), "audit.db")
-	store, err := sqlite.Open(t.Context(), path)
-	require.NoError(t, err)
-	t.Cleanup(func() { _ = store.Close() })
+	store := litetest.Store(t)
 	log := audit.Open(store, slog.New(slog.DiscardHandler))
 	b := setup(t, append(change, func(d *Deps) { d.Audit = log })...)
 	return b, func(kind string) []db.AuditEntry {

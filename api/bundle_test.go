@@ -9,7 +9,6 @@ import (
 	"net/http"
 	"net/http/cookiejar"
 	"net/http/httptest"
-	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -17,6 +16,7 @@ import (
 	"github.com/palaver-chat/palaver/api/identity"
 	"github.com/palaver-chat/palaver/chat"
 	"github.com/palaver-chat/palaver/db/sqlite"
+	"github.com/palaver-chat/palaver/internal/dbtest/litetest"
 	"github.com/palaver-chat/palaver/internal/retrieval/extract"
 	"github.com/palaver-chat/palaver/llm"
 )
@@ -42,10 +42,7 @@ func (s searchStub) Search(ctx context.Context, owner, query string, docIDs []st
 
 func setup(t testing.TB, change ...func(*Deps)) *bundle {
 	t.Helper()
-	store, err := sqlite.Open(t.Context(), filepath.Join(t.TempDir(), "palaver.db"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	store := litetest.Store(t)
 	b := newTestBus()
 	inner, _ := t.(*testing.T)
 	e := newEngine(inner, store, b)
@@ -75,7 +72,6 @@ func setup(t testing.TB, change ...func(*Deps)) *bundle {
 		e.end()
 		web.CloseClientConnections()
 		web.Close()
-		_ = store.Close()
 	})
 	return &bundle{t: inner, store: store, engine: e, bus: b, server: s, url: web.URL, stop: stop}
 }

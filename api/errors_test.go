@@ -131,6 +131,13 @@ var refusalCases = []refusalCase{
 		require.NoError(b.t, b.store.CreateDocument(b.t.Context(), chat.Document{ID: someThread, Owner: chat.PublicOwner, Title: "x", Status: chat.DocProcessing}, []byte("x")))
 		return c.send("DELETE", "/api/documents/"+someThread, nil)
 	}},
+	{"an item that the board has", chat.CodeSimilarItems, 409, "F-1", nil, onNewBoard("POST", "/items", `{"entity_type":"fact","text":"Six of ten left."}`)},
+	{"an item that has changed", chat.CodeItemChanged, 409, "seen", nil, onNewBoard("POST", "/actions/edit", `{"decision":"confirm"}`)},
+	{"a proposal that was dropped", chat.CodeDecided, 409, "", nil, onNewBoard("POST", "/actions/dropped", `{"decision":"confirm"}`)},
+	{"a change that something was built on", chat.CodeBuiltOn, 409, "", nil, onNewBoard("POST", "/changes/1/undo", nil)},
+	{"a revision that was overtaken", chat.CodeVersionConflict, 412, "", nil, onNewBoard("PATCH", "", `{"title":"x"}`, "If-Match", "1")},
+	{"a relation to nothing", chat.CodeValidation, 400, "related_ids", nil, onNewBoard("PATCH", "/items/F-1", `{"related_ids":["I-9"]}`)},
+	{"a board that cannot be read", chat.CodeValidation, 400, "facts[0].text", nil, sends("POST", "/api/discoveries", `{"facts":[{"fact_id":"F-1"}]}`)},
 	{"no such conversation", chat.CodeNotFound, 404, "", nil, sends("GET", "/api/conversations/"+someThread, nil)},
 	{"no id", chat.CodeNotFound, 404, "", nil, sends("GET", "/api/documents/x", nil)},
 	{"no such path", chat.CodeNotFound, 404, "", nil, sends("GET", "/api/nothing", nil)},
@@ -264,7 +271,8 @@ func TestEveryCodeOfTheContractIsTested(t *testing.T) {
 	t.Parallel()
 	codes := strings.Fields(`validation_failed unauthenticated forbidden not_found turn_running client_turn_id_conflict no_pending_interrupt
 		invalid_resume_value version_conflict too_large unsupported_type rate_limited model_unavailable model_rejected model_timeout step_limit
-		deadline_exceeded database_unavailable internal token_limit turn_lost method_not_allowed host_not_allowed`)
+		deadline_exceeded database_unavailable internal token_limit turn_lost method_not_allowed host_not_allowed
+		similar_items item_changed already_decided built_on`)
 	tested := slices.Clone(ends)
 	for _, c := range refusalCases {
 		tested = append(tested, c.code)

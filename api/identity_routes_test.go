@@ -17,7 +17,7 @@ import (
 )
 
 // owned holds one resource of each kind of one owner.
-type owned struct{ thread, turn, clientTurn, run, doc, chunk, set, picture string }
+type owned struct{ thread, turn, clientTurn, run, doc, chunk, set, picture, board string }
 
 // secretWord is part of every resource of the owner.
 const secretWord = "Marzipan"
@@ -39,13 +39,15 @@ func own(b *bundle, c *client, word string) owned {
 	o.picture = c.upload(201, "file", "x", tinyPNG)["id"].(string)
 	c.call(200, "PUT", "/api/v1/threads/"+o.thread+"/repo", map[string]any{"repo": map[string]any{"messages": []any{word}}})
 	c.call(200, "PUT", "/api/me", map[string]any{"industry": word})
+	o.board = c.call(201, "POST", "/api/discoveries", map[string]any{"title": word, "inputs": []any{map[string]any{"text": word}}})["id"].(string)
+	c.call(201, "POST", "/api/discoveries/"+o.board+"/actions", map[string]any{"id": "call", "tool": "delete_item", "params": map[string]any{"item_id": "I-1"}})
 	return o
 }
 
 // unknown holds ids that do not exist.
 func unknown() owned {
 	doc := uuid.NewString()
-	return owned{uuid.NewString(), uuid.NewString(), uuid.NewString(), uuid.NewString(), doc, doc + ".0", uuid.NewString(), uuid.NewString()}
+	return owned{uuid.NewString(), uuid.NewString(), uuid.NewString(), uuid.NewString(), doc, doc + ".0", uuid.NewString(), uuid.NewString(), uuid.NewString()}
 }
 
 // way is a request that would access a resource.
@@ -73,6 +75,11 @@ func harmless(status int, p, body string) func(owned, owned) []way {
 	return func(owned, owned) []way { return []way{{path: p, body: body, status: status}} }
 }
 
+// onBoard is a request about a board.
+func onBoard(p, body string) func(owned, owned) []way {
+	return func(o, _ owned) []way { return []way{{path: fill("/api/discoveries/BOARD"+p, o), body: body}} }
+}
+
 func fill(p string, o owned) string { return strings.NewReplacer(o.names()...).Replace(p) }
 
 // blank replaces ids with their names.
@@ -83,7 +90,7 @@ func blank(text string, o owned) string {
 }
 
 func (o owned) names() []string {
-	return []string{"THREAD", o.thread, "CLIENT", o.clientTurn, "TURN", o.turn, "RUN", o.run, "CHUNK", o.chunk, "DOC", o.doc, "SET", o.set, "PICTURE", o.picture}
+	return []string{"THREAD", o.thread, "CLIENT", o.clientTurn, "TURN", o.turn, "RUN", o.run, "CHUNK", o.chunk, "DOC", o.doc, "SET", o.set, "PICTURE", o.picture, "BOARD", o.board}
 }
 
 // walk has an entry for every route of the router, by method and path.
@@ -273,6 +280,20 @@ var walk = map[string]route{
 	}},
 	"DELETE /api/document-sets/:id": {ways: at("/api/document-sets/SET")},
 
+	"GET /api/discoveries":                            {ways: harmless(200, "/api/discoveries", "")},
+	"POST /api/discoveries":                           {ways: harmless(201, "/api/discoveries", "{}")},
+	"GET /api/discoveries/:id":                        {ways: at("/api/discoveries/BOARD")},
+	"PUT /api/discoveries/:id":                        {ways: onBoard("", "{}")},
+	"PATCH /api/discoveries/:id":                      {ways: onBoard("", `{"title":"x"}`)},
+	"DELETE /api/discoveries/:id":                     {ways: at("/api/discoveries/BOARD")},
+	"POST /api/discoveries/:id/restore":               {ways: at("/api/discoveries/BOARD/restore")},
+	"POST /api/discoveries/:id/items":                 {ways: onBoard("/items", `{"entity_type":"input","text":"x"}`)},
+	"PATCH /api/discoveries/:id/items/:item_id":       {ways: onBoard("/items/I-1", `{"text":"x"}`)},
+	"DELETE /api/discoveries/:id/items/:item_id":      {ways: onBoard("/items/I-1", "")},
+	"POST /api/discoveries/:id/changes/:change/undo":  {ways: onBoard("/changes/1/undo", "")},
+	"POST /api/discoveries/:id/actions":               {ways: onBoard("/actions", `{"id":"x","tool":"delete_item","params":{"item_id":"I-1"}}`)},
+	"POST /api/discoveries/:id/actions/:tool_call_id": {ways: onBoard("/actions/call", `{"decision":"confirm"}`)},
+
 	"GET /mcp":      {ways: harmless(405, "/mcp", "")},
 	"DELETE /mcp":   {ways: harmless(405, "/mcp", "")},
 	"POST /mcp":     {ways: func(o, mine owned) []way { return offered("/mcp", o, mine) }},
@@ -365,7 +386,7 @@ func picture(c *client, o owned) string {
 	c.t.Helper()
 	var all []string
 	for _, p := range []string{"/api/me", "/api/conversations", "/api/conversations/THREAD", "/api/chat/history/THREAD", "/api/documents",
-		"/api/v1/chat/interrupt?thread_id=THREAD", "/api/v1/threads/THREAD/repo", "/api/documents/DOC", "/api/documents/DOC/chunks/CHUNK", "/api/document-sets", "/api/search?q=" + secretWord} {
+		"/api/v1/chat/interrupt?thread_id=THREAD", "/api/v1/threads/THREAD/repo", "/api/documents/DOC", "/api/documents/DOC/chunks/CHUNK", "/api/document-sets", "/api/search?q=" + secretWord, "/api/discoveries", "/api/discoveries/BOARD"} {
 		raw, err := json.Marshal(c.call(200, "GET", fill(p, o), nil))
 		if err != nil {
 			c.t.Fatal(err)

@@ -206,6 +206,7 @@ func TestTheServerKeepsWhatItsDocumentSays(t *testing.T) {
 	c.langGraph(picture)
 	c.agent()
 	c.mcp()
+	c.boards()
 	for _, path := range []string{"/api/documents/" + doc, "/api/document-sets/" + set} {
 		c.call(204, "DELETE", path, nil)
 	}

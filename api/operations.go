@@ -13,6 +13,7 @@ const (
 	groupLangGraph = "LangGraph dialect"
 	groupThreads   = "Conversations"
 	groupDocuments = "Documents"
+	groupBoards    = "Discovery boards"
 	groupMCP       = "MCP"
 	groupCaller    = "Caller"
 	groupServer    = "Server"
@@ -84,6 +85,31 @@ func (s *server) operations() []openapi.Operation {
 			File: true, Answers: openapi.Created(attachmentJSON{}), Errors: []int{http.StatusTooManyRequests}},
 		{Route: "GET /api/attachments/:id", Handle: s.getAttachment, Group: groupDocuments, About: "A picture.",
 			Answers: []openapi.Answer{{Status: http.StatusOK, Media: "image/*"}}},
+
+		{Route: "GET /api/discoveries", Handle: s.listBoards, Group: groupBoards, About: "The caller's boards, those first that were changed last.",
+			Query: []openapi.Param{openapi.ParamCursor, openapi.ParamLimit(100)}, Answers: openapi.OK(list[boardJSON]{})},
+		{Route: "POST /api/discoveries", Handle: s.createBoard, Group: groupBoards, About: "Makes a board, empty or from a file that was exported.",
+			Body: boardFileBody{}, Answers: openapi.Created(anyBoard, "ETag"), Errors: []int{http.StatusTooManyRequests}},
+		{Route: "GET /api/discoveries/:id", Handle: s.getBoard, Group: groupBoards, About: "A board with its chat: also the file to export.", Answers: openapi.OK(anyBoard, "ETag")},
+		{Route: "PUT /api/discoveries/:id", Handle: s.putBoard, Group: groupBoards, About: "Replaces what is on a board by a file.",
+			Body: boardFileBody{}, Headers: boardMatch, Answers: openapi.OK(anyBoard, "ETag"), Errors: changesBoard},
+		{Route: "PATCH /api/discoveries/:id", Handle: s.patchBoard, Group: groupBoards, About: "Changes a board's title or goal.",
+			Body: renameBoardBody{}, Headers: boardMatch, Answers: openapi.OK(anyBoard, "ETag"), Errors: changesBoard},
+		{Route: "DELETE /api/discoveries/:id", Handle: s.deleteBoard, Group: groupBoards, About: "Deletes a board. It can be restored for a day.", Answers: openapi.NoContent()},
+		{Route: "POST /api/discoveries/:id/restore", Handle: s.restoreBoard, Group: groupBoards, About: "Brings a deleted board back.", Answers: openapi.NoContent()},
+		{Route: "POST /api/discoveries/:id/items", Handle: s.addBoardItem, Group: groupBoards, About: "Adds an item to its column. 409 similar_items when the column has it already, or nearly.",
+			Body: openapi.Shape{Value: newItemBody{}, Needs: []string{"entity_type", "text"}}, Headers: boardMatch, Answers: openapi.Created(boardChange, "ETag"), Errors: changesBoard},
+		{Route: "PATCH /api/discoveries/:id/items/:item_id", Handle: s.patchBoardItem, Group: groupBoards, About: "Changes an item: fields that are left out stay. Another text is a new version, and makes what is downstream stale.",
+			Body: columnItemBody{}, Headers: boardMatch, Answers: openapi.OK(boardChange, "ETag"), Errors: changesBoard},
+		{Route: "DELETE /api/discoveries/:id/items/:item_id", Handle: s.deleteBoardItem, Group: groupBoards, About: "Deletes an item. What was built on it becomes stale.",
+			Headers: boardMatch, Answers: openapi.OK(boardChange, "ETag"), Errors: changesBoard},
+		{Route: "POST /api/discoveries/:id/changes/:change/undo", Handle: s.undoBoardChange, Group: groupBoards, About: "Undoes a change, as long as nothing was built on it (409 built_on).",
+			Headers: boardMatch, Answers: openapi.OK(boardChange, "ETag"), Errors: changesBoard},
+		{Route: "POST /api/discoveries/:id/actions", Handle: s.propose, Group: groupBoards, About: "Proposes a change that a person confirms.",
+			Body: openapi.Shape{Value: proposalBody{}, Needs: []string{"id", "tool", "params"}}, Answers: openapi.Created(boardChange, "ETag"), Errors: changesBoard},
+		{Route: "POST /api/discoveries/:id/actions/:tool_call_id", Handle: s.decideProposal, Group: groupBoards, About: "Applies a proposed change, or drops it, once.",
+			Body: openapi.Shape{Value: boardDecisionBody{}, Needs: []string{"decision"}}, Headers: boardMatch,
+			Answers: openapi.OK(boardDecisionJSON{}, "ETag"), Errors: changesBoard},
 
 		{Route: "POST /mcp", Handle: s.mcp.Stream, Stream: true, Group: groupMCP, About: "MCP's streamable HTTP, without sessions: a request or notification in, its response out.",
 			Body:    mcpserver.RPCRequest{},

@@ -184,6 +184,10 @@ const (
 	CodeDatabase         = "database_unavailable"
 	CodeTurnLost         = "turn_lost"
 	CodeInternal         = "internal"
+	CodeSimilarItems     = "similar_items"
+	CodeItemChanged      = "item_changed"
+	CodeDecided          = "already_decided"
+	CodeBuiltOn          = "built_on"
 )
 
 // failure is the text of a failed turn, and whether a retry can help.

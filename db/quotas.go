@@ -47,6 +47,12 @@ type Inserter interface {
 	PutImport(ctx context.Context, d chat.Document, raw []byte) (id string, err error)
 	// CreateSet is idempotent for one owner and id: the last call wins.
 	CreateSet(ctx context.Context, s chat.DocumentSet) error
+	// CreateBoard writes a new board with revision 1. It is idempotent for one owner
+	// and id: an existing board stays as it is, a deleted one is ErrNotFound.
+	CreateBoard(ctx context.Context, b Board) error
+	// PutBoard writes the next revision of a board and returns it. b.Revision is the
+	// one that was read, else ErrVersion. Bounds count only when it has grown.
+	PutBoard(ctx context.Context, b Board) (revision int, err error)
 }
 
 // Quotas bound what is stored and spent.
@@ -100,11 +106,11 @@ type Bounds struct {
 
 // Quota bounds what is stored.
 type Quota struct {
-	Threads, Sets, Documents, Pictures, Bytes int64
+	Threads, Sets, Documents, Pictures, Boards, Bytes int64
 }
 
 // Stored is what counts against a Quota. Bytes are those of documents as they were
-// uploaded, pictures, and message repositories.
+// uploaded, pictures, message repositories and boards.
 type Stored = Quota
 
 // Spending is what models cost.
@@ -122,6 +128,7 @@ const (
 	BoundSets      Bound = "document_sets"
 	BoundDocuments Bound = "documents"
 	BoundPictures  Bound = "pictures"
+	BoundBoards    Bound = "discoveries"
 	BoundBytes     Bound = "storage_bytes"
 	BoundUnused    Bound = "unused_pictures"
 	BoundBusy      Bound = "busy_threads"

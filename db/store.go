@@ -109,6 +109,7 @@ type Store interface {
 	Turns
 	Documents
 	Files
+	Boards
 	Limits
 	Quotas
 	Visitors

@@ -27,9 +27,10 @@ type UserData struct {
 	// Attachments are pictures, those of the threads included; Repos the
 	// clients' message repositories of the threads.
 	Attachments, Repos int
+	Boards             int // deleted ones that can be restored included
 }
 
 // Empty reports whether nothing is kept.
 func (d UserData) Empty() bool {
-	return len(d.Threads)+len(d.Documents)+d.Turns+d.Messages+d.Sets+d.Profiles+d.Cancels+d.Attachments+d.Repos == 0
+	return len(d.Threads)+len(d.Documents)+d.Turns+d.Messages+d.Sets+d.Profiles+d.Cancels+d.Attachments+d.Repos+d.Boards == 0
 }

@@ -6,6 +6,7 @@ import assert from "node:assert/strict";
 import { after, afterEach, beforeEach, describe, it } from "node:test";
 import { answer, answers, ask, askTagging, composer, desktop, shot } from "./browser.mjs";
 import { startFront } from "./front.mjs";
+import { gate } from "./model-server.mjs";
 import { arrive, context, faults, leave, model, page, stack, useSlowModel } from "./suite.mjs";
 import { addDocument, assertSoon, conversation, history, interrupted, many, progress, stop, watchProgress, writing, yours } from "./thread.mjs";
 
@@ -31,7 +32,7 @@ beforeEach(async () => {
 
 afterEach(async () => {
   front.restore();
-  Object.assign(model, { pieces: PIECES, failing: false, hold: Infinity, thinkMs: 0 });
+  Object.assign(model, { pieces: PIECES, failing: false, hold: Infinity, thinking: undefined });
   await leave();
 });
 
@@ -58,7 +59,8 @@ const finished = async () => {
 
 describe("a message and its answer", () => {
   it("the message is there at once, the statuses follow each other for at least 300 ms each, and the answer takes their place", async () => {
-    model.hold = HELD; // the end of the turn would clear queued statuses
+    const thinking = gate();
+    Object.assign(model, { hold: HELD, thinking }); // the end of the turn would clear queued statuses
     await ask(page, QUESTION);
     await page.waitForURL(/\/chat\//);
     const mine = yours(page).getByText(QUESTION);
@@ -68,7 +70,7 @@ describe("a message and its answer", () => {
     assert.ok(box.x > room.x + room.width / 2 - box.width, "it stands at the right");
     await progress(page).getByText(/…$/).waitFor();
     await shot(page, "30-progress");
-    // It may be over before the picture is taken.
+    thinking.open();
     await assertSoon(() => page.evaluate(() => window.progress.some(([words]) => words === "Researching your question…")), "the last status was shown");
     goOn();
     whole(await (await answer(page, 1)).textContent());
@@ -103,7 +105,8 @@ describe("a message and its answer", () => {
   it("the statuses never scroll the page, nor do the documents found", async () => {
     await page.setViewportSize({ width: 1280, height: 420 }); // the first answer is more than fits
     await finished();
-    Object.assign(model, { hold: 0, thinkMs: 500 }); // the documents come when the message has long been scrolled to
+    const thinking = gate();
+    Object.assign(model, { hold: 0, thinking });
     await askTagging(page, "What does ", TITLE, " say about the clock?");
     await progress(page).getByText("Understanding your question…").waitFor();
     await page.evaluate(() => {
@@ -116,11 +119,14 @@ describe("a message and its answer", () => {
       };
       note();
     });
+    const scrolled = () => page.evaluate(() => window.tops.length > 10 && window.tops.at(-1)[1] > 0 && window.tops.slice(-10).every(([, top]) => top === window.tops.at(-1)[1]));
+    await assertSoon(scrolled, "the message is scrolled to");
+    thinking.open();
     await page.getByRole("list", { name: "Documents found" }).getByText(TITLE).waitFor();
     await progress(page).getByText("Researching your question…").waitFor();
     const tops = await page.evaluate(() => window.tops);
     const last = tops.findIndex(([found]) => found) - 1;
-    assert.ok(last >= 0 && tops[last][1] > 0, "it can be scrolled, and the documents came later");
+    assert.ok(last >= 0 && tops[last][1] > 0, "it can be scrolled, and the documents come later");
     assert.deepEqual([...new Set(tops.slice(last).map(([, top]) => top))], [tops[last][1]]);
     goOn();
     await answer(page, 2);

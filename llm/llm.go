@@ -26,9 +26,6 @@ const (
 	TaskTalk      Task = "talk"
 )
 
-// TaskFor returns the task that carries out an action.
-func TaskFor(a chat.Action) Task { return Task(a) }
-
 // Strong reports whether the task goes to the strong model: compare and audit do.
 func (t Task) Strong() bool { return t == TaskCompare || t == TaskAudit }
 

@@ -124,7 +124,7 @@ func Answer(m Material) llm.Request {
 		asked = m.Audited
 	}
 	return llm.Request{
-		Task:     llm.TaskFor(m.Action),
+		Task:     llm.Task(m.Action),
 		Messages: append(messages, m.Calls.Messages...),
 		Facts: llm.Facts{
 			Message:    asked,

@@ -127,8 +127,8 @@ func budgetReached(e *db.Exceeded) *problem.Problem {
 func nextDay(now time.Time) time.Time { return now.UTC().Truncate(24 * time.Hour).Add(24 * time.Hour) }
 
 var quotaNames = map[db.Bound]string{
-	db.BoundThreads: "conversations", db.BoundSets: "document sets", db.BoundDocuments: "documents",
-	db.BoundPictures: "pictures", db.BoundBytes: "MB of documents, pictures and repos",
+	db.BoundThreads: "conversations", db.BoundSets: "document sets", db.BoundBoards: "discovery boards", db.BoundDocuments: "documents",
+	db.BoundPictures: "pictures", db.BoundBytes: "MB of documents, pictures, repos and boards",
 }
 
 func quotaMessage(e *db.Exceeded) string {
@@ -180,6 +180,7 @@ func (l *Limiter) usesOf(ctx context.Context, owner, address string, most db.Quo
 		add(db.BoundDocuments, float64(now.Documents), float64(most.Documents))
 		add(db.BoundSets, float64(now.Sets), float64(most.Sets))
 		add(db.BoundPictures, float64(now.Pictures), float64(most.Pictures))
+		add(db.BoundBoards, float64(now.Boards), float64(most.Boards))
 		add(db.BoundBytes, float64(now.Bytes), float64(most.Bytes))
 	}
 	if l.Daily != (db.Spending{}) {

@@ -53,7 +53,9 @@ func OK(v any, headers ...string) []Answer {
 }
 
 // Created is OK for what was made.
-func Created(v any) []Answer { return []Answer{{Status: http.StatusCreated, JSON: v}} }
+func Created(v any, headers ...string) []Answer {
+	return []Answer{{Status: http.StatusCreated, JSON: v, Headers: headers}}
+}
 
 // Accepted is OK for what will be done.
 func Accepted(v any) []Answer { return []Answer{{Status: http.StatusAccepted, JSON: v}} }

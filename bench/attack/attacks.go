@@ -245,7 +245,7 @@ func (p *person) own(ctx context.Context) (o property, err error) {
 }
 
 // wrongOwners compares what a stranger is answered about the victim's ids with what they
-// are answered about ids that nobody has.
+// are answered about ids that do not exist.
 func (t *target) wrongOwners(ctx context.Context) (tries, got int, _ error) {
 	victim, err := t.person()
 	if err != nil {

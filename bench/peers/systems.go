@@ -7,7 +7,7 @@ import (
 	"path/filepath"
 	"strconv"
 
-	"github.com/palaver-chat/palaver/internal/dbtest/pgtest"
+	"github.com/palaver-chat/palaver/internal/freeport"
 	"github.com/palaver-chat/palaver/internal/stack"
 )
 
@@ -132,7 +132,7 @@ func startPeer(ctx context.Context, b *bench, c peer, dir string, env []string, 
 	if err != nil {
 		return nil, err
 	}
-	port, err := pgtest.FreePort()
+	port, err := freeport.Get()
 	if err != nil {
 		pg.Stop()
 		return nil, err

@@ -24,7 +24,7 @@ import (
 	"go.temporal.io/sdk/client"
 	"google.golang.org/protobuf/types/known/durationpb"
 
-	"github.com/palaver-chat/palaver/internal/dbtest/pgtest"
+	"github.com/palaver-chat/palaver/internal/freeport"
 	"github.com/palaver-chat/palaver/internal/stack"
 	"github.com/palaver-chat/palaver/llm/llmtest"
 	"github.com/palaver-chat/palaver/workflows"
@@ -130,11 +130,11 @@ func (c *cluster) start(ctx context.Context, o options, modelURL string) (err er
 	if err != nil {
 		return err
 	}
-	port, err := pgtest.FreePort()
+	port, err := freeport.Get()
 	if err != nil {
 		return err
 	}
-	metrics, err := pgtest.FreePort()
+	metrics, err := freeport.Get()
 	if err != nil {
 		return err
 	}

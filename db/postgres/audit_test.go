@@ -10,6 +10,7 @@ import (
 )
 
 func TestAuditLogIsAppendOnly(t *testing.T) {
+	t.Parallel()
 	s := openStore(t, pgtest.Database(t))
 	require.NoError(t, s.AppendAudit(t.Context(), []db.AuditEntry{{Kind: "decision"}}))
 	for _, attack := range []string{`UPDATE audit_log SET owner = 'x'`, `DELETE FROM audit_log`, `TRUNCATE audit_log`} {

@@ -41,6 +41,7 @@ func calls(t *testing.T, s *Store) map[string]func() error {
 }
 
 func TestUnresponsiveServerIsUnavailableUntilItAnswersAgain(t *testing.T) {
+	t.Parallel()
 	proxy := pgtest.NewProxy(t, pgtest.Database(t))
 	s := openStore(t, proxy.URL)
 	require.NoError(t, s.Ping(t.Context()))
@@ -95,6 +96,7 @@ func TestCallerGetsItsOwnDeadlineOrCancellation(t *testing.T) {
 }
 
 func TestLockTimeoutIsUnavailable(t *testing.T) {
+	t.Parallel()
 	s, ctx := openStore(t, pgtest.Database(t)), t.Context()
 	_, err := s.CreateConversation(ctx, chat.Conversation{ID: "c", Owner: "o"})
 	require.NoError(t, err)

@@ -2,7 +2,6 @@ package postgres
 
 import (
 	"database/sql"
-	"path/filepath"
 	"testing"
 
 	"github.com/google/uuid"
@@ -12,16 +11,9 @@ import (
 	"github.com/palaver-chat/palaver/db"
 	"github.com/palaver-chat/palaver/db/sqlite"
 	"github.com/palaver-chat/palaver/internal/dbtest"
+	"github.com/palaver-chat/palaver/internal/dbtest/litetest"
 	"github.com/palaver-chat/palaver/internal/dbtest/pgtest"
 )
-
-func openSQLite(t *testing.T) *sqlite.Store {
-	t.Helper()
-	s, err := sqlite.Open(t.Context(), filepath.Join(t.TempDir(), "palaver.db"))
-	require.NoError(t, err)
-	t.Cleanup(func() { _ = s.Close() })
-	return s
-}
 
 // move imports all of from and returns the rows of every table.
 func move(t *testing.T, from *sqlite.Store, to *Store) (map[string]int64, error) {
@@ -37,10 +29,11 @@ func move(t *testing.T, from *sqlite.Store, to *Store) (map[string]int64, error)
 }
 
 func TestImportedStoreReadsTheSame(t *testing.T) {
+	t.Parallel()
 	direct := pgtest.Database(t)
 	for name, url := range map[string]string{"directly": direct, "through a transaction pooler": pgtest.Pooler(t, direct)} {
 		t.Run(name, func(t *testing.T) {
-			from, to := openSQLite(t), openStore(t, url)
+			from, to := litetest.Store(t), openStore(t, url)
 			pgtest.Exec(t, direct, everything)
 			filled := dbtest.Fill(t, from)
 			rows, err := move(t, from, to)
@@ -56,7 +49,8 @@ func TestImportedStoreReadsTheSame(t *testing.T) {
 }
 
 func TestImportRefusesOpenTurnsAndANonEmptyTarget(t *testing.T) {
-	from, to, ctx := openSQLite(t), openStore(t, pgtest.Database(t)), t.Context()
+	t.Parallel()
+	from, to, ctx := litetest.Store(t), openStore(t, pgtest.Database(t)), t.Context()
 	dbtest.Fill(t, from)
 	turn := chat.Turn{ID: uuid.NewString(), Owner: "o", ThreadID: uuid.NewString(), Content: chat.Content{Message: "hello"}}
 	_, _, _, err := from.InsertTurn(ctx, turn)

@@ -69,6 +69,7 @@ func script(t *testing.T, conn *pgx.Conn, statements ...string) {
 }
 
 func TestNoStatementReadsAWholeTable(t *testing.T) {
+	t.Parallel()
 	url := pgtest.Database(t)
 	openStore(t, url)
 	conn, err := pgx.Connect(t.Context(), url)

@@ -76,6 +76,7 @@ func (n node) work() float64 {
 }
 
 func TestQueriesOfAThreadOf2000TurnsReadNoMoreRowsThanThoseOfAShortOne(t *testing.T) {
+	t.Parallel()
 	url := pgtest.Database(t)
 	filler := openStore(t, url)
 	const turns = 2000

@@ -35,6 +35,7 @@ const ofTheReleaseBefore = `INSERT INTO documents (id, owner, title, status, sou
 const leftovers = `SELECT (SELECT count(*) FROM turn_texts) + (SELECT count(*) FROM messages WHERE folded <> '')`
 
 func TestMigrationKeepsTheDataOfTheFirstRelease(t *testing.T) {
+	t.Parallel()
 	url, ctx := pgtest.Database(t), t.Context()
 	config, err := parse(url)
 	require.NoError(t, err)
@@ -91,6 +92,7 @@ func TestMigrationKeepsTheDataOfTheFirstRelease(t *testing.T) {
 }
 
 func TestSearchIgnoresCaseOfAllLettersInLocaleC(t *testing.T) {
+	t.Parallel()
 	url := pgtest.Database(t)
 	config, err := parse(url)
 	require.NoError(t, err)

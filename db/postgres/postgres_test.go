@@ -27,15 +27,20 @@ func openStore(t testing.TB, url string) *Store {
 	return s
 }
 
-// everything empties all tables.
-const everything = `TRUNCATE conversations, deleted_conversations, deleted_turns, profiles, cancels, documents, document_sets, attachments, limits, anonymous_owners, spending CASCADE`
+// everything empties all tables but the audit log, which cannot be emptied. For few rows it
+// is ten times as fast as TRUNCATE, which makes new files.
+const everything = `DELETE FROM conversations; DELETE FROM deleted_conversations; DELETE FROM deleted_turns; DELETE FROM profiles;
+	DELETE FROM cancels; DELETE FROM documents; DELETE FROM document_sets; DELETE FROM attachments; DELETE FROM boards;
+	DELETE FROM limits; DELETE FROM anonymous_owners; DELETE FROM spending`
 
 func TestStoreKeepsTheContract(t *testing.T) {
+	t.Parallel()
 	url := pgtest.Database(t)
 	keepsTheContract(t, url, url)
 }
 
 func TestStoreKeepsTheContractThroughATransactionPooler(t *testing.T) {
+	t.Parallel()
 	direct := pgtest.Database(t)
 	keepsTheContract(t, pgtest.Pooler(t, direct), direct)
 }

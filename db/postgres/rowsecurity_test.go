@@ -57,6 +57,7 @@ func fillTables(t *testing.T, s *Store, owner, name string) {
 	require.NoError(t, s.PutAttachment(ctx, chat.Attachment{ID: "a-" + name, Owner: owner, MIME: name}, []byte(name)))
 	_, err = s.PutRepo(ctx, owner, "c-"+name, []byte(name), name, nil)
 	require.NoError(t, err)
+	require.NoError(t, s.CreateBoard(ctx, db.Board{ID: "b-" + name, Owner: owner, Title: name, Content: []byte(name)}))
 	_, err = s.Count(ctx, name, 1, time.Hour, time.Now())
 	require.NoError(t, err)
 	require.NoError(t, s.AppendAudit(ctx, []db.AuditEntry{{Kind: name, Owner: owner}}))
@@ -66,6 +67,7 @@ func fillTables(t *testing.T, s *Store, owner, name string) {
 }
 
 func TestRowSecurityShowsOnlyOwnAndPublicRows(t *testing.T) {
+	t.Parallel()
 	database := pgtest.Database(t)
 	s := openStore(t, database)
 	fillTables(t, s, "ann", "Marzipan")

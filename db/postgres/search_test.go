@@ -26,6 +26,7 @@ func fill(t *testing.T, s *Store, owner string, from, to int) {
 }
 
 func TestSmallAndLargeSearchFindTheSame(t *testing.T) {
+	t.Parallel()
 	s := openStore(t, pgtest.Database(t))
 	fill(t, s, "ann", 0, 20)
 	fill(t, s, "bob", 0, 20)
@@ -55,6 +56,7 @@ func TestSmallAndLargeSearchFindTheSame(t *testing.T) {
 
 // The statistics are older than most of the documents.
 func TestSearchScansTheIndexOncePerWord(t *testing.T) {
+	t.Parallel()
 	url := pgtest.Database(t)
 	s := openStore(t, url)
 	fill(t, s, "ann", 0, 1)

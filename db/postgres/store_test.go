@@ -20,6 +20,7 @@ import (
 	"github.com/palaver-chat/palaver/db"
 	"github.com/palaver-chat/palaver/db/internal/record"
 	"github.com/palaver-chat/palaver/internal/dbtest/pgtest"
+	"github.com/palaver-chat/palaver/internal/freeport"
 )
 
 func openAndWrite(url string) int {
@@ -84,7 +85,7 @@ func TestWaitForTheMigrationLockEndsAtTheDeadline(t *testing.T) {
 
 func TestOpenErrorIsOneLineWithoutThePassword(t *testing.T) {
 	server := pgtest.Server(t)
-	port, err := pgtest.FreePort()
+	port, err := freeport.Get()
 	require.NoError(t, err)
 	for name, c := range map[string]struct {
 		url         string
@@ -196,6 +197,7 @@ func TestCancelledCallReturnsContextCanceled(t *testing.T) {
 }
 
 func TestTextThatPostgresCannotHoldKeepsItsOffsets(t *testing.T) {
+	t.Parallel()
 	s, ctx := openStore(t, pgtest.Database(t)), t.Context()
 	text := "a\x00b\xff\xfec apple"
 	require.NoError(t, s.CreateDocument(ctx, chat.Document{ID: "d", Owner: "o", Title: "T\x00"}, []byte(text)))
@@ -223,6 +225,7 @@ func TestTextThatPostgresCannotHoldKeepsItsOffsets(t *testing.T) {
 }
 
 func TestChunkLargerThanTheIndexLimitIsStoredInFull(t *testing.T) {
+	t.Parallel()
 	s, ctx := openStore(t, pgtest.Database(t)), t.Context()
 	var b strings.Builder
 	for i := range 400_000 {
@@ -237,6 +240,7 @@ func TestChunkLargerThanTheIndexLimitIsStoredInFull(t *testing.T) {
 }
 
 func TestOldCancelsArePruned(t *testing.T) {
+	t.Parallel()
 	s := openStore(t, pgtest.Database(t))
 	for _, id := range []string{"old", "new"} {
 		require.NoError(t, s.Cancel(t.Context(), "o", db.CancelRef{TurnID: id}, chat.UserCancelled))
@@ -251,6 +255,7 @@ func TestOldCancelsArePruned(t *testing.T) {
 }
 
 func TestPicturesUnusedForADayArePruned(t *testing.T) {
+	t.Parallel()
 	s, ctx := openStore(t, pgtest.Database(t)), t.Context()
 	_, err := s.CreateConversation(ctx, chat.Conversation{ID: "c", Owner: "o"})
 	require.NoError(t, err)
@@ -270,6 +275,7 @@ func TestPicturesUnusedForADayArePruned(t *testing.T) {
 }
 
 func TestCountsAreKeyedByDigestAndPrunedAfterTheirWindow(t *testing.T) {
+	t.Parallel()
 	s, ctx := openStore(t, pgtest.Database(t)), t.Context()
 	now := time.Now()
 	keys := func() (list []string) {

@@ -27,6 +27,7 @@ func traces(t *testing.T, s *Store, word string) []string {
 }
 
 func TestDeletedThreadAndUserLeaveNoRows(t *testing.T) {
+	t.Parallel()
 	s, ctx := openStore(t, pgtest.Database(t)), t.Context()
 	fillTables(t, s, "ann", "Marzipan")
 	fillTables(t, s, "bob", "Nougat")

@@ -20,7 +20,6 @@ import (
 	"github.com/palaver-chat/palaver/chat"
 	"github.com/palaver-chat/palaver/db"
 	"github.com/palaver-chat/palaver/db/internal/record"
-	"github.com/palaver-chat/palaver/internal/dbtest"
 )
 
 func openStore(t *testing.T, path string) *Store {
@@ -29,10 +28,6 @@ func openStore(t *testing.T, path string) *Store {
 	require.NoError(t, err)
 	t.Cleanup(func() { _ = s.Close() })
 	return s
-}
-
-func TestStoreKeepsTheContract(t *testing.T) {
-	dbtest.Run(t, func(t *testing.T) db.Store { return openStore(t, filepath.Join(t.TempDir(), "palaver.db")) })
 }
 
 func TestOpenCreatesAFileThatOnlyItsUserCanRead(t *testing.T) {

@@ -98,6 +98,7 @@ func TestDeletedThreadAndUserLeaveNoRows(t *testing.T) {
 	require.NoError(t, s.PutProfile(ctx, owner, chat.Profile{Industry: docWord}))
 	require.NoError(t, s.PutAttachment(ctx, chat.Attachment{ID: uuid.NewString(), Owner: owner, ThreadID: thread, MIME: "image/png"}, []byte(word)))
 	require.NoError(t, s.PutAttachment(ctx, chat.Attachment{ID: uuid.NewString(), Owner: owner, MIME: "image/png"}, []byte(docWord)))
+	require.NoError(t, s.CreateBoard(ctx, db.Board{ID: uuid.NewString(), Owner: owner, Title: docWord, Content: []byte(docWord)}))
 	_, err = s.PutRepo(ctx, owner, thread, []byte(word), "digest", nil)
 	require.NoError(t, err)
 
@@ -105,7 +106,7 @@ func TestDeletedThreadAndUserLeaveNoRows(t *testing.T) {
 	ofUser := append(slices.Clone(ofThread), owner, docWord, ready, processing)
 	before := traces(t, s, ofUser...)
 	for _, table := range []string{"conversations", "turns", "stream_runs", "cancels", "messages", "turn_events", "turn_texts", "drafts",
-		"documents", "raw_documents", "editions", "chunks", "document_sets", "set_documents", "profiles", "attachments", "repos"} {
+		"documents", "raw_documents", "editions", "chunks", "document_sets", "set_documents", "profiles", "attachments", "repos", "boards"} {
 		require.True(t, slices.ContainsFunc(before, func(cell string) bool { return strings.HasPrefix(cell, table+".") }), "%s: %v", table, before)
 	}
 

@@ -8,7 +8,8 @@ import { AssistantRuntimeProvider } from "@assistant-ui/react";
 import { AssistantChatTransport, useChatRuntime } from "@assistant-ui/react-ai-sdk";
 import { lastAssistantMessageIsCompleteWithApprovalResponses } from "ai";
 import { startStack } from "../stack.mjs";
-import { gate, startModel } from "./model.mjs";
+import { gate } from "../model-server.mjs";
+import { startModel } from "./model.mjs";
 import { eventually, person, SDKS, text } from "./sdk.mjs";
 
 let stack;
@@ -153,7 +154,7 @@ describe("assistant-ui's react-ai-sdk", () => {
   });
 
   it("a tool approval continues the same message", async () => {
-    model.says({ calls: [{ name: "list_documents" }, { name: "generate_image", arguments: { prompt: "a cat" } }] }, { say: ["All done."] });
+    model.says({ calls: [{ name: "list_documents" }, { name: "generate_image", args: { prompt: "a cat" } }] }, { say: ["All done."] });
     thread.append({ role: "user", content: [{ type: "text", text: "Draw a cat" }] });
     await eventually(() => messages().at(-1)?.status?.type === "requires-action", "the question");
     const { id } = messages().at(-1);

@@ -75,12 +75,12 @@ const remains = `What remains:
 - in the database file and its index, freed space until it is written over; backups of it;
 - logs, which hold ids but no message text, and traces, if they are sent anywhere;
 - what was sent to providers of models and web search;
-- the user's account with the identity provider: whoever signs in again begins anew.
+- the user's account with the identity provider: after the next sign-in it is an empty account.
 `
 
 func describeData(d db.UserData) string {
-	return fmt.Sprintf("%d conversations with %d turns and %d messages, %d documents, %d document sets, %d profiles, %d pictures, %d message repositories, %d notes of cancelled turns",
-		len(d.Threads), d.Turns, d.Messages, len(d.Documents), d.Sets, d.Profiles, d.Attachments, d.Repos, d.Cancels)
+	return fmt.Sprintf("%d conversations with %d turns and %d messages, %d documents, %d document sets, %d profiles, %d pictures, %d message repositories, %d discovery boards, %d notes of cancelled turns",
+		len(d.Threads), d.Turns, d.Messages, len(d.Documents), d.Sets, d.Profiles, d.Attachments, d.Repos, d.Boards, d.Cancels)
 }
 
 func (d UserDeletion) checkTemporal(ctx context.Context) error {

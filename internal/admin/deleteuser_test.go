@@ -2,7 +2,6 @@ package admin_test
 
 import (
 	"bytes"
-	"path/filepath"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -10,22 +9,14 @@ import (
 	"go.temporal.io/sdk/client"
 
 	"github.com/palaver-chat/palaver/chat"
-	"github.com/palaver-chat/palaver/db/sqlite"
 	"github.com/palaver-chat/palaver/internal/admin"
+	"github.com/palaver-chat/palaver/internal/dbtest/litetest"
 	"github.com/palaver-chat/palaver/workflows"
 )
 
-func openStore(t *testing.T) *sqlite.Store {
-	t.Helper()
-	store, err := sqlite.Open(t.Context(), filepath.Join(t.TempDir(), "palaver.db"))
-	require.NoError(t, err)
-	t.Cleanup(func() { _ = store.Close() })
-	return store
-}
-
 // Full-stack tests cover the deletion itself.
 func TestUserIsNotDeletedWhileTheirWorkflowsCannotBeEnded(t *testing.T) {
-	store := openStore(t)
+	store := litetest.Store(t)
 	require.NoError(t, store.PutProfile(t.Context(), "user-1", chat.Profile{Industry: "banking"}))
 	temporal, err := client.NewLazyClient(client.Options{HostPort: "127.0.0.1:1"}) // no server listens there
 	require.NoError(t, err)

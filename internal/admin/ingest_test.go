@@ -14,12 +14,13 @@ import (
 	"github.com/palaver-chat/palaver/chat"
 	"github.com/palaver-chat/palaver/db"
 	"github.com/palaver-chat/palaver/internal/admin"
+	"github.com/palaver-chat/palaver/internal/dbtest/litetest"
 	"github.com/palaver-chat/palaver/internal/retrieval/extract"
 	"github.com/palaver-chat/palaver/llm/offline"
 )
 
 func ingester(t *testing.T) admin.Ingester {
-	return admin.Ingester{Store: openStore(t), Model: offline.New(), Types: extract.All(), Owner: "ann", MaxMB: 50, Log: slog.New(slog.DiscardHandler)}
+	return admin.Ingester{Store: litetest.Store(t), Model: offline.New(), Types: extract.All(), Owner: "ann", MaxMB: 50, Log: slog.New(slog.DiscardHandler)}
 }
 
 func write(t *testing.T, path, text string) {

@@ -109,6 +109,6 @@ func (p Pruning) unused(ctx context.Context) (owners int, sum db.UserData, _ err
 func addData(a, b db.UserData) db.UserData {
 	a.Threads, a.Documents = append(a.Threads, b.Threads...), append(a.Documents, b.Documents...)
 	a.Turns, a.Messages, a.Sets, a.Profiles = a.Turns+b.Turns, a.Messages+b.Messages, a.Sets+b.Sets, a.Profiles+b.Profiles
-	a.Cancels, a.Attachments, a.Repos = a.Cancels+b.Cancels, a.Attachments+b.Attachments, a.Repos+b.Repos
+	a.Cancels, a.Attachments, a.Repos, a.Boards = a.Cancels+b.Cancels, a.Attachments+b.Attachments, a.Repos+b.Repos, a.Boards+b.Boards
 	return a
 }

@@ -13,12 +13,13 @@ import (
 	"github.com/palaver-chat/palaver/chat"
 	"github.com/palaver-chat/palaver/db"
 	"github.com/palaver-chat/palaver/internal/admin"
+	"github.com/palaver-chat/palaver/internal/dbtest/litetest"
 	"github.com/palaver-chat/palaver/workflows"
 )
 
 // Full-stack tests cover the removal itself.
 func TestPruneListsWhatIsUnusedAndRemovesNothingByItself(t *testing.T) {
-	store, ctx := openStore(t), t.Context()
+	store, ctx := litetest.Store(t), t.Context()
 	temporal, err := client.NewLazyClient(client.Options{HostPort: "127.0.0.1:1"}) // no server listens there
 	require.NoError(t, err)
 	defer temporal.Close()

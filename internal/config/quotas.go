@@ -42,7 +42,7 @@ func parseQuota(name, value string) (q db.Quota, err error) {
 
 func setQuota(q *db.Quota, name, item string) error {
 	kind, text, _ := strings.Cut(item, "=")
-	to := map[string]*int64{"conversations": &q.Threads, "documents": &q.Documents, "sets": &q.Sets, "pictures": &q.Pictures, "storage": &q.Bytes}[strings.TrimSpace(kind)]
+	to := map[string]*int64{"conversations": &q.Threads, "documents": &q.Documents, "sets": &q.Sets, "pictures": &q.Pictures, "discoveries": &q.Boards, "storage": &q.Bytes}[strings.TrimSpace(kind)]
 	text, unit := strings.TrimSpace(text), int64(1)
 	if to == &q.Bytes && text != "0" {
 		unit = 0
@@ -54,7 +54,7 @@ func setQuota(q *db.Quota, name, item string) error {
 	}
 	n, err := strconv.ParseInt(text, 10, 64)
 	if to == nil || err != nil || unit == 0 || n < 0 || n > 1_000_000_000 {
-		return refuse(name, "%q is not allowed; use off, or some of conversations=N, documents=N, sets=N, pictures=N and storage=N with MB or GB, separated by commas", item)
+		return refuse(name, "%q is not allowed; use off, or some of conversations=N, documents=N, sets=N, pictures=N, discoveries=N and storage=N with MB or GB, separated by commas", item)
 	}
 	*to = n * unit
 	return nil

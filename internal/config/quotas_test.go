@@ -16,8 +16,8 @@ func TestQuotasNameTheNumbersThatDiffer(t *testing.T) {
 	require.NoError(t, g.Config.Validate())
 	caller, address, anonymous := g.Quotas()
 	require.Zero(t, caller)
-	require.Equal(t, db.Quota{Threads: 5000, Documents: 7, Pictures: 500, Bytes: 3 << 20}, address)
-	require.Equal(t, db.Quota{Threads: 100_000, Documents: 10_000, Sets: 5000, Pictures: 10_000}, anonymous)
+	require.Equal(t, db.Quota{Threads: 5000, Documents: 7, Pictures: 500, Boards: 200, Bytes: 3 << 20}, address)
+	require.Equal(t, db.Quota{Threads: 100_000, Documents: 10_000, Sets: 5000, Pictures: 10_000, Boards: 5000}, anonymous)
 }
 
 func TestLimitsByDefault(t *testing.T) {
@@ -25,8 +25,8 @@ func TestLimitsByDefault(t *testing.T) {
 	require.NoError(t, err)
 	require.NoError(t, g.Config.Validate())
 	caller, address, anonymous := g.Quotas()
-	require.Equal(t, db.Quota{Threads: 20_000, Documents: 5000, Sets: 1000, Pictures: 5000, Bytes: 8 << 30}, caller)
-	require.Equal(t, db.Quota{Threads: 5000, Documents: 500, Sets: 200, Pictures: 500, Bytes: 256 << 20}, address)
+	require.Equal(t, db.Quota{Threads: 20_000, Documents: 5000, Sets: 1000, Pictures: 5000, Boards: 1000, Bytes: 8 << 30}, caller)
+	require.Equal(t, db.Quota{Threads: 5000, Documents: 500, Sets: 200, Pictures: 500, Boards: 200, Bytes: 256 << 20}, address)
 	require.Equal(t, int64(5<<30), anonymous.Bytes)
 	require.Equal(t, 30*24*time.Hour, g.AnonymousRetention)
 	uploads, ingests := g.IngestMemory()

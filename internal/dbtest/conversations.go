@@ -122,6 +122,8 @@ var conversationTests = []test{
 			b.ErrorIs(err, db.ErrBadCursor, cursor)
 			_, err = b.store.ListDocuments(b.ctx, b.owner, cursor, 3)
 			b.ErrorIs(err, db.ErrBadCursor, cursor)
+			_, err = b.store.ListBoards(b.ctx, b.owner, cursor, 3)
+			b.ErrorIs(err, db.ErrBadCursor)
 			_, err = b.store.ListSets(b.ctx, b.owner, cursor, 3)
 			b.ErrorIs(err, db.ErrBadCursor, cursor)
 		}

@@ -30,6 +30,7 @@ func Run(t *testing.T, open func(t *testing.T) db.Store) {
 		{"search", searchTests},
 		{"sets", setTests},
 		{"files", fileTests},
+		{"boards", boardTests},
 		{"limits", limitTests},
 		{"quotas", quotaTests},
 		{"visitors", visitorTests},

@@ -20,6 +20,7 @@ type Installation struct {
 // belongings are what one owner has.
 type belongings struct {
 	owner, thread, deleted string
+	board                  string
 	turns, docs, sets      []string
 	pictures               []string
 	pending                chat.Turn // never accepted
@@ -61,6 +62,7 @@ func (b *fixture) belongings() belongings {
 		all.sets = append(all.sets, set.ID)
 	}
 	b.NoError(b.store.PutProfile(b.ctx, b.owner, chat.Profile{Industry: "banking", Location: "Köln"}))
+	all.board = b.newBoard("Churn").ID
 	b.NoError(b.store.SpendOnDocument(b.ctx, b.owner, ready.ID, db.Spending{Tokens: 7, CostUSD: 0.5}, spentAt))
 
 	used, unused := b.attachment(b.owner, "\x00\xff used"), b.attachment(b.owner, "unused")
@@ -140,6 +142,7 @@ func (o belongings) snapshot(t *testing.T, store db.Store) []any {
 	note(store.FindTurn(ctx, o.owner, db.CancelRef{StreamRunID: o.pending.StreamRunID}))
 	note(store.Cancelled(ctx, o.owner, o.pending.ID))
 	note(store.ListSets(ctx, o.owner, "", 100))
+	note(store.Board(ctx, o.owner, o.board))
 	note(store.ListDocuments(ctx, o.owner, "", 100))
 	for _, id := range o.docs {
 		note(store.DocumentChunks(ctx, o.owner, id, 100))

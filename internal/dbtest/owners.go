@@ -17,6 +17,7 @@ type property struct {
 	set           chat.DocumentSet
 	messageID     string
 	used, unused  chat.Attachment
+	board         string
 }
 
 func (b *fixture) property() property {
@@ -43,6 +44,7 @@ func (b *fixture) property() property {
 	b.NoError(b.store.PutProfile(b.ctx, b.owner, chat.Profile{Industry: "banking"}))
 	_, err = b.store.EndSessions(b.ctx, b.owner)
 	b.NoError(err)
+	p.board = b.newBoard("Private").ID
 	p.messageID = b.history("", "", 1).Messages[0].ID
 	return p
 }
@@ -57,6 +59,23 @@ var notFoundFor = map[string]func(b *fixture, stranger string, p property) error
 	"CreateConversation": func(b *fixture, stranger string, p property) error {
 		_, err := b.store.CreateConversation(b.ctx, chat.Conversation{ID: b.thread, Owner: stranger})
 		return err
+	},
+	"Board": func(b *fixture, stranger string, p property) error {
+		_, err := b.store.Board(b.ctx, stranger, p.board)
+		return err
+	},
+	"CreateBoard": func(b *fixture, stranger string, p property) error {
+		return b.store.CreateBoard(b.ctx, db.Board{ID: p.board, Owner: stranger, Content: []byte("{}")})
+	},
+	"PutBoard": func(b *fixture, stranger string, p property) error {
+		_, err := b.store.PutBoard(b.ctx, db.Board{ID: p.board, Owner: stranger, Revision: 1, Content: []byte("{}")})
+		return err
+	},
+	"DeleteBoard": func(b *fixture, stranger string, p property) error {
+		return b.store.DeleteBoard(b.ctx, stranger, p.board)
+	},
+	"RestoreBoard": func(b *fixture, stranger string, p property) error {
+		return b.store.RestoreBoard(b.ctx, stranger, p.board)
 	},
 	"Conversation": func(b *fixture, stranger string, p property) error {
 		_, err := b.store.Conversation(b.ctx, stranger, b.thread)
@@ -295,6 +314,10 @@ var emptyFor = map[string]func(b *fixture, stranger string, p property) (int, er
 		page, err := b.store.ListSets(b.ctx, stranger, "", 100)
 		return len(page.Items), err
 	},
+	"ListBoards": func(b *fixture, stranger string, p property) (int, error) {
+		page, err := b.store.ListBoards(b.ctx, stranger, "", 100)
+		return len(page.Items), err
+	},
 	"SetsByID": func(b *fixture, stranger string, p property) (int, error) {
 		sets, err := b.store.SetsByID(b.ctx, stranger, []string{p.set.ID})
 		return len(sets), err
@@ -392,6 +415,7 @@ func (b *fixture) view(p property) []any {
 	see(b.store.DocumentText(b.ctx, b.owner, p.doc.ID))
 	see(b.store.DocumentChunks(b.ctx, b.owner, p.doc.ID, 9))
 	see(b.store.ListSets(b.ctx, b.owner, "", 100))
+	see(b.store.Board(b.ctx, b.owner, p.board))
 	see(b.store.Profile(b.ctx, b.owner))
 	see(b.store.SessionGeneration(b.ctx, b.owner))
 	see(b.store.Approvals(b.ctx, b.owner, b.thread, p.settled.ID))

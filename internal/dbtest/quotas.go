@@ -33,6 +33,9 @@ var inserts = map[db.Bound][]func(b *fixture, in db.Inserter, owner string) erro
 	db.BoundPictures: {func(b *fixture, in db.Inserter, owner string) error {
 		return in.PutAttachment(b.ctx, chat.Attachment{ID: uuid.NewString(), Owner: owner, MIME: "image/png"}, []byte("png"))
 	}},
+	db.BoundBoards: {func(b *fixture, in db.Inserter, owner string) error {
+		return in.CreateBoard(b.ctx, db.Board{ID: uuid.NewString(), Owner: owner, Content: []byte("{}")})
+	}},
 	db.BoundSets: {func(b *fixture, in db.Inserter, owner string) error {
 		return in.CreateSet(b.ctx, chat.DocumentSet{ID: uuid.NewString(), Owner: owner, Name: "x"})
 	}},
@@ -45,7 +48,9 @@ func turnOf(owner, thread string) chat.Turn {
 }
 
 // quota is n of each kind, and bytes without a bound.
-func quota(n int64) db.Quota { return db.Quota{Threads: n, Sets: n, Documents: n, Pictures: n} }
+func quota(n int64) db.Quota {
+	return db.Quota{Threads: n, Sets: n, Documents: n, Pictures: n, Boards: n}
+}
 
 // visitor is an anonymous caller at an address.
 func visitor(address string, b db.Bounds) db.Bounds {
@@ -293,7 +298,7 @@ var visitorTests = []test{
 		b.NoError(inserts[db.BoundThreads][2](b, in, "a"))
 		stored, err := b.store.Stored(b.ctx, "", "here")
 		b.NoError(err)
-		b.Equal(db.Stored{Threads: 3, Sets: 1, Documents: 1, Pictures: 1, Bytes: 7}, stored)
+		b.Equal(db.Stored{Threads: 3, Sets: 1, Documents: 1, Pictures: 1, Boards: 1, Bytes: 9}, stored)
 		b.NoError(b.store.Seen(b.ctx, "a", true, time.Now()))
 		b.Equal("", b.unusedOwners(time.Now().Add(time.Hour), "", 10))
 		stored, err = b.store.Stored(b.ctx, "", "here")
@@ -301,7 +306,7 @@ var visitorTests = []test{
 		b.Zero(stored)
 		stored, err = b.store.Stored(b.ctx, "a", "")
 		b.NoError(err)
-		b.Equal(db.Stored{Threads: 3, Sets: 1, Documents: 1, Pictures: 1, Bytes: 7}, stored)
+		b.Equal(db.Stored{Threads: 3, Sets: 1, Documents: 1, Pictures: 1, Boards: 1, Bytes: 9}, stored)
 	}},
 	{"a deleted user is not listed, and their spending is forgotten", func(b *fixture) {
 		b.visitors("a")

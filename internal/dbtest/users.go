@@ -43,6 +43,7 @@ var userTests = []test{
 		b.Equal(4, d.Cancels)
 		b.Equal(2, d.Attachments)
 		b.Equal(1, d.Repos)
+		b.Equal(1, d.Boards)
 		b.GreaterOrEqual(d.Messages, 3)
 		b.False(d.Empty())
 		for _, unknown := range []string{uuid.NewString(), "", "%"} {

@@ -13,6 +13,7 @@ import (
 
 	"github.com/palaver-chat/palaver/chat"
 	"github.com/palaver-chat/palaver/db"
+	"github.com/palaver-chat/palaver/internal/board"
 )
 
 // Store is what an export reads.
@@ -21,6 +22,7 @@ type Store interface {
 	db.Turns
 	db.Documents
 	db.Files
+	db.Boards
 	UserData(ctx context.Context, owner string) (db.UserData, error)
 }
 
@@ -36,6 +38,7 @@ type Manifest struct {
 	Sets          int       `json:"sets"`
 	Attachments   int       `json:"attachments"`
 	Repos         int       `json:"repos"`
+	Boards        int       `json:"discoveries"`
 }
 
 const format = "palaver-export/1"
@@ -62,7 +65,7 @@ func Write(ctx context.Context, store Store, owner string, at time.Time, w io.Wr
 	if err != nil {
 		return err
 	}
-	for _, part := range []func(context.Context, db.UserData) error{a.profile, a.conversations, a.documents, a.sets, a.attachments} {
+	for _, part := range []func(context.Context, db.UserData) error{a.profile, a.conversations, a.documents, a.sets, a.attachments, a.boards} {
 		if err := part(ctx, have); err != nil {
 			return err
 		}
@@ -189,6 +192,37 @@ func (a *archive) attachments(ctx context.Context, _ db.UserData) error {
 		a.Attachments++
 	}
 	return nil
+}
+
+func (a *archive) boards(ctx context.Context, _ db.UserData) error {
+	for cursor := ""; ; {
+		page, err := a.store.ListBoards(ctx, a.User, cursor, listAtOnce)
+		if err != nil {
+			return err
+		}
+		for _, b := range page.Items {
+			if err := leftOut(a.board(ctx, b.ID)); err != nil {
+				return fmt.Errorf("discovery board %s: %w", b.ID, err)
+			}
+		}
+		if cursor = page.Next; cursor == "" {
+			return nil
+		}
+	}
+}
+
+// board writes a board as people export it.
+func (a *archive) board(ctx context.Context, id string) error {
+	stored, err := a.store.Board(ctx, a.User, id)
+	if err != nil {
+		return err
+	}
+	var b board.Board
+	if err := json.Unmarshal(stored.Content, &b); err != nil {
+		return err
+	}
+	a.Boards++
+	return a.json("discoveries/"+id+".json", b.File())
 }
 
 func (a *archive) json(name string, v any) error {

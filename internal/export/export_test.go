@@ -4,7 +4,6 @@ import (
 	"archive/zip"
 	"bytes"
 	"compress/gzip"
-	"context"
 	"encoding/json"
 	"errors"
 	"io"
@@ -18,7 +17,7 @@ import (
 
 	"github.com/palaver-chat/palaver/chat"
 	"github.com/palaver-chat/palaver/db"
-	"github.com/palaver-chat/palaver/db/sqlite"
+	"github.com/palaver-chat/palaver/internal/dbtest/litetest"
 )
 
 // person stores one thing of every kind for an owner. word is in all of them.
@@ -54,6 +53,7 @@ func person(t *testing.T, s db.Store, owner, word string) {
 	_, err = z.Write([]byte(`{"messages":["` + word + ` in a repo"]}`))
 	require.NoError(t, err)
 	require.NoError(t, z.Close())
+	require.NoError(t, s.CreateBoard(ctx, db.Board{ID: "board-" + word, Owner: owner, Content: []byte(`{"title":"` + word + ` on a board"}`)}))
 	_, err = s.PutRepo(ctx, owner, thread, packed.Bytes(), "sum", nil)
 	require.NoError(t, err)
 }
@@ -75,16 +75,8 @@ func unpack(t *testing.T, raw []byte) map[string]string {
 	return files
 }
 
-func open(t *testing.T) *sqlite.Store {
-	t.Helper()
-	s, err := sqlite.Open(context.Background(), filepath.Join(t.TempDir(), "palaver.db"))
-	require.NoError(t, err)
-	t.Cleanup(func() { require.NoError(t, s.Close()) })
-	return s
-}
-
 func TestArchiveHoldsAllOfItsOwnerAndNothingOfOthers(t *testing.T) {
-	s := open(t)
+	s := litetest.Store(t)
 	person(t, s, "ann", "marzipan")
 	person(t, s, "bob", "gherkin")
 	require.NoError(t, s.CreateDocument(t.Context(), chat.Document{ID: "public", Owner: chat.PublicOwner, Title: "everybody's"}, nil))
@@ -112,19 +104,19 @@ func TestArchiveHoldsAllOfItsOwnerAndNothingOfOthers(t *testing.T) {
 	var m Manifest
 	require.NoError(t, json.Unmarshal([]byte(files["manifest.json"]), &m))
 	m.ExportedAt = time.Time{}
-	require.Equal(t, Manifest{Format: format, User: "ann", Conversations: 1, Turns: 5, Documents: 2, Sets: 1, Attachments: 1, Repos: 1}, m)
+	require.Equal(t, Manifest{Format: format, User: "ann", Conversations: 1, Turns: 5, Documents: 2, Sets: 1, Attachments: 1, Repos: 1, Boards: 1}, m)
 }
 
 func TestArchiveOfAnUnknownUserIsEmpty(t *testing.T) {
 	var out bytes.Buffer
-	require.NoError(t, Write(t.Context(), open(t), "nobody", time.Now(), &out))
+	require.NoError(t, Write(t.Context(), litetest.Store(t), "nobody", time.Now(), &out))
 	files := unpack(t, out.Bytes())
 	require.Len(t, files, 3)
 	require.Contains(t, files, "manifest.json")
 }
 
 func TestArchiveHasEveryTurnOfALongConversation(t *testing.T) {
-	s := open(t)
+	s := litetest.Store(t)
 	parent := chat.RootCheckpoint
 	for i := range 2*turnsAtOnce + 1 {
 		id := "t" + string(rune('a'+i/26)) + string(rune('a'+i%26))
@@ -157,7 +149,7 @@ func (f *full) Write(p []byte) (int, error) {
 }
 
 func TestArchiveThatCannotBeWrittenIsAnError(t *testing.T) {
-	s := open(t)
+	s := litetest.Store(t)
 	person(t, s, "ann", "marzipan")
 	require.ErrorContains(t, Write(t.Context(), s, "ann", time.Now(), &full{100}), "full")
 }

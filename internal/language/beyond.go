@@ -102,7 +102,7 @@ type date struct {
 }
 
 // after compares days. Without a year on one side, that of the other does not count; a
-// deadline of every year begins anew in each.
+// deadline without a year recurs every year.
 func (d date) after(o date) bool {
 	if d.year != 0 && o.year != 0 && d.year != o.year {
 		return d.year > o.year

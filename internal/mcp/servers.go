@@ -227,7 +227,7 @@ func (s *server) refresh(ctx context.Context) error {
 	return nil
 }
 
-// noteChanges logs tools whose definition has changed: their calls ask anew.
+// noteChanges logs tools whose definition has changed: their calls need approval again.
 func (s *server) noteChanges(before, after []tools.Tool) {
 	for _, t := range after {
 		i := slices.IndexFunc(before, func(b tools.Tool) bool { return b.Name == t.Name })

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"log/slog"
-	"path/filepath"
 	"slices"
 	"sync"
 	"testing"
@@ -16,7 +15,7 @@ import (
 	"github.com/palaver-chat/palaver/activities"
 	"github.com/palaver-chat/palaver/chat"
 	"github.com/palaver-chat/palaver/db"
-	"github.com/palaver-chat/palaver/db/sqlite"
+	"github.com/palaver-chat/palaver/internal/dbtest/litetest"
 	"github.com/palaver-chat/palaver/internal/dbtest/outage"
 )
 
@@ -107,9 +106,7 @@ type bundle struct {
 
 func setup(t *testing.T) *bundle {
 	t.Helper()
-	store, err := sqlite.Open(t.Context(), filepath.Join(t.TempDir(), "palaver.db"))
-	require.NoError(t, err)
-	t.Cleanup(func() { _ = store.Close() })
+	store := litetest.Store(t)
 	b := &bundle{t: t, store: store, thread: uuid.NewString(), engine: &temporal{
 		runs: map[string]chat.WorkflowRun{}, states: map[string]chat.ThreadState{}, progress: map[string]chat.Progress{}}}
 	b.Sweeper = NewSweeper(outage.New(store, func() bool { return b.down }), b.engine, slog.New(slog.DiscardHandler))

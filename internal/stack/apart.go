@@ -7,6 +7,8 @@ import (
 	"os"
 	"path/filepath"
 	"strconv"
+
+	"github.com/palaver-chat/palaver/internal/freeport"
 )
 
 // Binaries are the paths of Palaver's two programs; make build builds them.
@@ -55,11 +57,11 @@ func StartApart(ctx context.Context, b Binaries, databaseURL, modelURL string, e
 	if a.data, err = os.MkdirTemp("", "palaver-bench-"); err != nil {
 		return nil, err
 	}
-	temporal, err := freePort()
+	temporal, err := freeport.Get()
 	if err != nil {
 		return nil, err
 	}
-	nats, err := freePort()
+	nats, err := freeport.Get()
 	if err != nil {
 		return nil, err
 	}
@@ -71,7 +73,7 @@ func StartApart(ctx context.Context, b Binaries, databaseURL, modelURL string, e
 	if err := a.Infra.Says(ctx, "Ctrl-C"); err != nil {
 		return nil, err
 	}
-	port, err := freePort()
+	port, err := freeport.Get()
 	if err != nil {
 		return nil, err
 	}

@@ -15,6 +15,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/palaver-chat/palaver/internal/dbtest/pgtest"
+	"github.com/palaver-chat/palaver/internal/freeport"
 )
 
 // Postgres is a server started for one benchmark.
@@ -55,7 +56,7 @@ func StartPostgres(ctx context.Context, settings PostgresSettings) (*Postgres, e
 	if out, err := initdb.CombinedOutput(); err != nil {
 		return nil, errors.Join(fmt.Errorf("initdb: %w: %s", err, out), os.RemoveAll(dir))
 	}
-	port, err := pgtest.FreePort()
+	port, err := freeport.Get()
 	if err != nil {
 		return nil, errors.Join(err, os.RemoveAll(dir))
 	}

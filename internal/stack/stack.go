@@ -6,7 +6,6 @@ import (
 	"context"
 	"fmt"
 	"io"
-	"net"
 	"net/http"
 	"os"
 	"os/exec"
@@ -14,6 +13,7 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/palaver-chat/palaver/internal/freeport"
 	"github.com/palaver-chat/palaver/llm/llmtest"
 )
 
@@ -54,7 +54,7 @@ func StartOn(ctx context.Context, server, modelURL string, log io.Writer) (_ *St
 	if s.data, err = os.MkdirTemp("", "palaver-bench-"); err != nil {
 		return nil, err
 	}
-	port, err := freePort()
+	port, err := freeport.Get()
 	if err != nil {
 		return nil, err
 	}
@@ -74,15 +74,6 @@ func StartOn(ctx context.Context, server, modelURL string, log io.Writer) (_ *St
 
 // Pid returns the server's process id.
 func (s *Stack) Pid() int { return s.process.Process.Pid }
-
-func freePort() (int, error) {
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		return 0, err
-	}
-	defer l.Close()
-	return l.Addr().(*net.TCPAddr).Port, nil
-}
 
 func (s *Stack) ready(ctx context.Context) error {
 	for until := time.Now().Add(30 * time.Second); time.Now().Before(until) && ctx.Err() == nil; time.Sleep(50 * time.Millisecond) {

@@ -36,9 +36,8 @@ type Config struct {
 
 // Client is an llm.Model and an llm.Painter.
 type Client struct {
-	cfg     Config
-	http    *http.Client
-	schemas schemaCache
+	cfg  Config
+	http *http.Client
 
 	mu     sync.Mutex
 	traits map[string]traits // by model

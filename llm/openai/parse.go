@@ -1,18 +1,13 @@
 package openai
 
 import (
-	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"strings"
-	"sync"
-
-	"github.com/santhosh-tekuri/jsonschema/v6"
-	"golang.org/x/text/language"
-	textmessage "golang.org/x/text/message"
 
 	"github.com/palaver-chat/palaver/chat"
+	"github.com/palaver-chat/palaver/internal/jsonschema"
 	"github.com/palaver-chat/palaver/llm"
 )
 
@@ -26,48 +21,14 @@ type schema struct {
 	compiled          *jsonschema.Schema
 }
 
-// schemaCache compiles each schema once.
-type schemaCache struct {
-	mu    sync.Mutex
-	known map[string]*schema // by name and text
-}
-
-func (c *schemaCache) get(s llm.Schema) (*schema, error) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	key := s.Name + "\x00" + string(s.JSON)
-	if got := c.known[key]; got != nil {
-		return got, nil
-	}
-	got, err := compile(s)
+func compile(s llm.Schema) (*schema, error) {
+	compiled, err := jsonschema.Compile(s.JSON)
 	if err != nil {
 		return nil, fmt.Errorf("schema %s: %w", s.Name, err)
 	}
-	if c.known == nil || len(c.known) > 1000 { // tool schemas change over time
-		c.known = map[string]*schema{}
-	}
-	c.known[key] = got
-	return got, nil
-}
-
-func compile(s llm.Schema) (*schema, error) {
-	doc, err := jsonschema.UnmarshalJSON(bytes.NewReader(s.JSON))
-	if err != nil {
-		return nil, err
-	}
-	c := jsonschema.NewCompiler()
-	c.UseLoader(jsonschema.SchemeURLLoader{}) // a schema may not read files
-	const at = "schema.json"
-	if err := c.AddResource(at, doc); err != nil {
-		return nil, err
-	}
-	compiled, err := c.Compile(at)
-	if err != nil {
-		return nil, err
-	}
 	wire, err := wireSchema(s.JSON)
 	if err != nil {
-		return nil, err
+		return nil, fmt.Errorf("schema %s: %w", s.Name, err)
 	}
 	return &schema{s.Name, s.Description, wire, compiled}, nil
 }
@@ -93,38 +54,17 @@ func (s *schema) decode(text string, out any) error {
 }
 
 func (s *schema) fit(raw []byte, out any) error {
-	doc, err := jsonschema.UnmarshalJSON(bytes.NewReader(raw))
+	doc, err := jsonschema.Parse(raw)
 	if err != nil {
 		return errors.New("it is not valid JSON")
 	}
-	if err := s.compiled.Validate(doc); err != nil {
-		var v *jsonschema.ValidationError
-		if errors.As(err, &v) {
-			return errors.New(strings.Join(problems(v, nil), "; "))
-		}
-		return err
+	if problem := s.compiled.Misfit(doc, "the object"); problem != "" {
+		return errors.New(problem)
 	}
 	if err := json.Unmarshal(raw, out); err != nil {
 		return errors.New("it does not have the right types")
 	}
 	return nil
-}
-
-var english = textmessage.NewPrinter(language.English)
-
-// problems lists at most five leaves of a validation error.
-func problems(v *jsonschema.ValidationError, out []string) []string {
-	if len(v.Causes) == 0 && len(out) < 5 {
-		where := strings.Join(v.InstanceLocation, ".")
-		if where == "" {
-			where = "the object"
-		}
-		return append(out, where+": "+v.ErrorKind.LocalizedString(english))
-	}
-	for _, c := range v.Causes {
-		out = problems(c, out)
-	}
-	return out
 }
 
 // candidates returns the JSON objects in a text, the likeliest first: the whole

@@ -16,7 +16,7 @@ import (
 // shows the model its mistake.
 func (c *Client) Structured(ctx context.Context, r llm.Request, schema llm.Schema, out any) (chat.Usage, error) {
 	var total chat.Usage
-	s, err := c.schemas.get(schema)
+	s, err := compile(schema)
 	if err != nil {
 		return total, err
 	}

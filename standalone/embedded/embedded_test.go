@@ -24,6 +24,7 @@ import (
 	"go.temporal.io/sdk/temporal"
 	"go.temporal.io/sdk/worker"
 	"go.temporal.io/sdk/workflow"
+	"go.temporal.io/server/common/testing/freeport"
 
 	"github.com/palaver-chat/palaver/internal/bus"
 	"github.com/palaver-chat/palaver/standalone/embedded"
@@ -46,14 +47,6 @@ func dial(t *testing.T, s *embedded.Server) client.Client {
 	require.NoError(t, err)
 	t.Cleanup(c.Close)
 	return c
-}
-
-func freePort(t *testing.T) int {
-	t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	require.NoError(t, err)
-	defer func() { _ = l.Close() }()
-	return l.Addr().(*net.TCPAddr).Port
 }
 
 // waits is a workflow that needs a worker after its timer.
@@ -168,7 +161,7 @@ func TestNATSRunsOnlyWithAPort(t *testing.T) {
 	assert.IsType(t, &bus.Local{}, ours)
 
 	const token = "0123456789abcdef"
-	shared := start(t, embedded.Options{NATSPort: freePort(t), NATSToken: token})
+	shared := start(t, embedded.Options{NATSPort: freeport.MustGetFreePort(), NATSToken: token})
 	require.NotEmpty(t, shared.NATSURL())
 	ours, err = shared.Bus()
 	require.NoError(t, err)
@@ -186,7 +179,7 @@ func TestNATSRunsOnlyWithAPort(t *testing.T) {
 		_, err := nats.Connect(shared.NATSURL(), nats.Token(wrong))
 		require.ErrorIs(t, err, nats.ErrAuthorization, wrong)
 	}
-	_, err = embedded.Start(t.Context(), embedded.Options{NATSPort: freePort(t)})
+	_, err = embedded.Start(t.Context(), embedded.Options{NATSPort: freeport.MustGetFreePort()})
 	require.ErrorContains(t, err, "it needs a token")
 }
 

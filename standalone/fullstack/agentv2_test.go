@@ -106,6 +106,7 @@ func heldAt(t *testing.T, k int, chunks ...string) (llmtest.Answer, *llmtest.Gat
 }
 
 func TestOrchestratorReturnsCancelledWithPartialTextAndToolResultsWhenAborted(t *testing.T) {
+	t.Parallel()
 	_, model, c := scripted(t)
 	held, _ := heldAt(t, 1, "You have ", "never said")
 	model.On(answerCall, llmtest.Calls(llmtest.Call("list_documents", object{})), held)
@@ -133,6 +134,7 @@ func TestOrchestratorReturnsCancelledWithPartialTextAndToolResultsWhenAborted(t 
 }
 
 func TestCancelMidStreamPersistsInterruptedAssistantMetadataAndEmitsNoErrorLogs(t *testing.T) {
+	t.Parallel()
 	s, model, c := scripted(t, stacktest.Flag("log-level", "info"))
 	held, _ := heldAt(t, 1, "A bank must hold ", "never said")
 	model.On(answerCall, held)
@@ -165,6 +167,7 @@ func TestCancelMidStreamPersistsInterruptedAssistantMetadataAndEmitsNoErrorLogs(
 }
 
 func TestStopBeforeFirstDeltaYieldsConsistentInterruptedState(t *testing.T) {
+	t.Parallel()
 	_, model, c := scripted(t)
 	held, gate := heldAt(t, 0, "never said")
 	model.On(answerCall, held, llmtest.Text("At least ", "100 percent."))
@@ -192,6 +195,7 @@ func TestStopBeforeFirstDeltaYieldsConsistentInterruptedState(t *testing.T) {
 }
 
 func TestFollowOnSupersedeCreatesExactlyOneNewTurnNoDuplicateSession(t *testing.T) {
+	t.Parallel()
 	_, model, c := scripted(t)
 	held, _ := heldAt(t, 1, "A bank must hold ", "never said")
 	model.On(answerCall, held, llmtest.Text("Once a quarter."))
@@ -236,6 +240,7 @@ func TestFollowOnSupersedeCreatesExactlyOneNewTurnNoDuplicateSession(t *testing.
 }
 
 func TestNormalCompletedStreamsUnchanged(t *testing.T) {
+	t.Parallel()
 	_, model, c := scripted(t)
 	doc := c.upload("Liquidity circular", circular)
 	model.On(answerCall, llmtest.Text("At least ", "100 percent."))

@@ -57,6 +57,7 @@ var reasons = map[need]string{
 type fixtures struct {
 	*talk
 	doc, chunk, set, picture   string
+	board                      string   // its path
 	idle                       string   // a conversation with earlier turns
 	empty                      string   // a conversation to delete
 	asked                      []string // conversations with an open question, one per request
@@ -123,26 +124,39 @@ func (p *fixtures) requests() map[string]request {
 		"GET /api/ui/chat/:id/stream":  {path: "/api/ui/chat/" + p.told + "/stream", success: 200},
 		"POST /api/ui/chat/:id/stop":   {path: "/api/ui/chat/" + p.ui + "/stop", body: object{}, needs: theTemporal, success: 202},
 
-		"GET /api/conversations":                  {path: "/api/conversations", needs: theDatabase, success: 200},
-		"POST /api/conversations":                 {path: "/api/conversations", body: object{"title": "Notes"}, needs: theDatabase, success: 201},
-		"POST /api/conversations, with a message": {path: "/api/conversations", body: object{"message": "Hello"}, needs: theDatabase | theThread, success: 201},
-		"GET /api/conversations/:id":              {path: "/api/conversations/" + p.idle, needs: theDatabase, success: 200},
-		"PATCH /api/conversations/:id":            {path: "/api/conversations/" + p.idle, body: object{"title": "Better"}, needs: theDatabase, success: 200},
-		"DELETE /api/conversations/:id":           {path: "/api/conversations/" + p.asked[3], needs: theDatabase | theTemporal, success: 204},
-		"GET /api/documents":                      {path: "/api/documents", needs: theDatabase, success: 200},
-		"POST /api/documents":                     {path: "/api/documents", body: object{"title": "New", "text": circular}, needs: theDatabase | theTemporal, success: 202},
-		"POST /api/documents, a file":             {path: "/api/documents", body: upload{"new.txt", []byte(circular)}, needs: theDatabase | theTemporal, success: 202},
-		"GET /api/documents/:id":                  {path: "/api/documents/" + p.doc, needs: theDatabase, success: 200},
-		"GET /api/documents/:id/text":             {path: "/api/documents/" + p.doc + "/text", needs: theDatabase, success: 200},
-		"GET /api/documents/:id/chunks/:chunk_id": {path: "/api/documents/" + p.doc + "/chunks/" + p.chunk, needs: theDatabase, success: 200},
-		"DELETE /api/documents/:id":               {path: "/api/documents/" + uuid.NewString(), needs: theDatabase, success: 404},
-		"GET /api/document-sets":                  {path: "/api/document-sets", needs: theDatabase, success: 200},
-		"POST /api/document-sets":                 {path: "/api/document-sets", body: object{"name": "Two", "doc_ids": []string{p.doc}}, needs: theDatabase, success: 201},
-		"PUT /api/document-sets/:id":              {path: "/api/document-sets/" + p.set, body: object{"name": "One", "doc_ids": []string{p.doc}}, needs: theDatabase, success: 200},
-		"DELETE /api/document-sets/:id":           {path: "/api/document-sets/" + uuid.NewString(), needs: theDatabase, success: 404},
-		"GET /api/search":                         {path: "/api/search?q=liquidity", needs: theDatabase, success: 200},
-		"POST /api/attachments":                   {path: "/api/attachments", body: dot(), needs: theDatabase, success: 201},
-		"GET /api/attachments/:id":                {path: "/api/attachments/" + p.picture, needs: theDatabase, success: 200},
+		"GET /api/conversations":                          {path: "/api/conversations", needs: theDatabase, success: 200},
+		"POST /api/conversations":                         {path: "/api/conversations", body: object{"title": "Notes"}, needs: theDatabase, success: 201},
+		"POST /api/conversations, with a message":         {path: "/api/conversations", body: object{"message": "Hello"}, needs: theDatabase | theThread, success: 201},
+		"GET /api/conversations/:id":                      {path: "/api/conversations/" + p.idle, needs: theDatabase, success: 200},
+		"PATCH /api/conversations/:id":                    {path: "/api/conversations/" + p.idle, body: object{"title": "Better"}, needs: theDatabase, success: 200},
+		"DELETE /api/conversations/:id":                   {path: "/api/conversations/" + p.asked[3], needs: theDatabase | theTemporal, success: 204},
+		"GET /api/documents":                              {path: "/api/documents", needs: theDatabase, success: 200},
+		"POST /api/documents":                             {path: "/api/documents", body: object{"title": "New", "text": circular}, needs: theDatabase | theTemporal, success: 202},
+		"POST /api/documents, a file":                     {path: "/api/documents", body: upload{"new.txt", []byte(circular)}, needs: theDatabase | theTemporal, success: 202},
+		"GET /api/documents/:id":                          {path: "/api/documents/" + p.doc, needs: theDatabase, success: 200},
+		"GET /api/documents/:id/text":                     {path: "/api/documents/" + p.doc + "/text", needs: theDatabase, success: 200},
+		"GET /api/documents/:id/chunks/:chunk_id":         {path: "/api/documents/" + p.doc + "/chunks/" + p.chunk, needs: theDatabase, success: 200},
+		"DELETE /api/documents/:id":                       {path: "/api/documents/" + uuid.NewString(), needs: theDatabase, success: 404},
+		"GET /api/document-sets":                          {path: "/api/document-sets", needs: theDatabase, success: 200},
+		"POST /api/document-sets":                         {path: "/api/document-sets", body: object{"name": "Two", "doc_ids": []string{p.doc}}, needs: theDatabase, success: 201},
+		"PUT /api/document-sets/:id":                      {path: "/api/document-sets/" + p.set, body: object{"name": "One", "doc_ids": []string{p.doc}}, needs: theDatabase, success: 200},
+		"DELETE /api/document-sets/:id":                   {path: "/api/document-sets/" + uuid.NewString(), needs: theDatabase, success: 404},
+		"GET /api/discoveries":                            {path: "/api/discoveries", needs: theDatabase, success: 200},
+		"POST /api/discoveries":                           {path: "/api/discoveries", body: object{"title": "Churn"}, needs: theDatabase, success: 201},
+		"GET /api/discoveries/:id":                        {path: p.board, needs: theDatabase, success: 200},
+		"PUT /api/discoveries/:id":                        {path: p.board, body: object{"inputs": []object{{"text": "Ten calls."}, {"text": "A survey."}}}, needs: theDatabase, success: 200},
+		"PATCH /api/discoveries/:id":                      {path: p.board, body: object{"goal": "Why?"}, needs: theDatabase, success: 200},
+		"DELETE /api/discoveries/:id":                     {path: "/api/discoveries/" + uuid.NewString(), needs: theDatabase, success: 404},
+		"POST /api/discoveries/:id/restore":               {path: p.board + "/restore", needs: theDatabase, success: 404},
+		"POST /api/discoveries/:id/items":                 {path: p.board + "/items", body: object{"entity_type": "fact", "text": uuid.NewString(), "allow_similar": true}, needs: theDatabase, success: 201},
+		"PATCH /api/discoveries/:id/items/:item_id":       {path: p.board + "/items/I-1", body: object{"status": "draft"}, needs: theDatabase, success: 200},
+		"DELETE /api/discoveries/:id/items/:item_id":      {path: p.board + "/items/F-999", needs: theDatabase, success: 404},
+		"POST /api/discoveries/:id/changes/:change/undo":  {path: p.board + "/changes/999/undo", needs: theDatabase, success: 404},
+		"POST /api/discoveries/:id/actions":               {path: p.board + "/actions", body: object{"id": "call", "tool": "delete_item", "params": object{"item_id": "I-1"}}, needs: theDatabase, success: 201},
+		"POST /api/discoveries/:id/actions/:tool_call_id": {path: p.board + "/actions/none", body: object{"decision": "cancel"}, needs: theDatabase, success: 404},
+		"GET /api/search":                                 {path: "/api/search?q=liquidity", needs: theDatabase, success: 200},
+		"POST /api/attachments":                           {path: "/api/attachments", body: dot(), needs: theDatabase, success: 201},
+		"GET /api/attachments/:id":                        {path: "/api/attachments/" + p.picture, needs: theDatabase, success: 200},
 
 		"POST /api/v1/chat/stream": {path: "/api/v1/chat/stream", body: object{"thread_id": "other", "message": object{"role": "human", "content": "Hello"}}, needs: theDatabase | theThread, success: 200},
 		"POST /api/v1/chat/feedback": {path: "/api/v1/chat/feedback", needs: theThread, success: 200,
@@ -266,6 +280,8 @@ func TestEveryRouteAnswersInTimeDuringAnOutage(t *testing.T) {
 		var made struct{ ID string }
 		p.do(http.StatusCreated, http.MethodPost, "/api/document-sets", object{"name": "One", "doc_ids": []string{p.doc}}, &made)
 		p.set = made.ID
+		p.do(http.StatusCreated, http.MethodPost, "/api/discoveries", object{"inputs": []object{{"text": "Ten calls."}}}, &made)
+		p.board = "/api/discoveries/" + made.ID
 		p.do(http.StatusCreated, http.MethodPost, "/api/conversations", object{"title": "Empty"}, &made)
 		p.empty = made.ID
 		stored, err := p.make("POST /api/attachments", request{path: "/api/attachments", body: dot()})

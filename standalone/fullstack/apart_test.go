@@ -50,7 +50,9 @@ func (c *talk) at(r *stacktest.Role) *talk {
 }
 
 func TestTurnCanBeFollowedAnsweredAndStoppedAtAnotherProcess(t *testing.T) {
+	t.Parallel()
 	eachDatabase(t, func(t *testing.T, options ...stacktest.Option) {
+		t.Parallel()
 		s, model := apart(t, options)
 		s.Worker()
 		s.Worker()
@@ -95,7 +97,9 @@ func TestTurnCanBeFollowedAnsweredAndStoppedAtAnotherProcess(t *testing.T) {
 }
 
 func TestDuplicateSendsAtTwoProcessesMakeOneTurn(t *testing.T) {
+	t.Parallel()
 	eachDatabase(t, func(t *testing.T, options ...stacktest.Option) {
+		t.Parallel()
 		s, model := apart(t, options)
 		s.Worker()
 		s.Worker()
@@ -146,6 +150,7 @@ func TestStoppingWorkerHandsItsAnswerOver(t *testing.T) {
 }
 
 func TestHealthCheckReportsWhetherTheRoleRuns(t *testing.T) {
+	t.Parallel()
 	s := stacktest.StartApart(t)
 	api := s.API()
 	require.Zero(t, api.Health("api"))
@@ -157,7 +162,9 @@ func TestHealthCheckReportsWhetherTheRoleRuns(t *testing.T) {
 }
 
 func TestThreadOrderDoesNotDependOnTheClocksOfAPIProcesses(t *testing.T) {
+	t.Parallel()
 	eachDatabase(t, func(t *testing.T, options ...stacktest.Option) {
+		t.Parallel()
 		s, _ := apart(t, options)
 		s.Worker()
 		s.Worker()

@@ -72,8 +72,10 @@ func held(t *testing.T, chunks ...string) (llmtest.Answer, *llmtest.Gate) {
 func saysNotSaved(e event) bool { return e.Type == "notice" && e.Code == chat.NoticeNotSaved }
 
 func TestRunningTurnContinuesWhileTheDatabaseIsUnavailable(t *testing.T) {
+	t.Parallel()
 	for name, outage := range map[string]func(*stack.Link){"refusing": (*stack.Link).Cut, "silent": (*stack.Link).Silence} {
 		t.Run(name, func(t *testing.T) {
+			t.Parallel()
 			_, model, c, database := severable(t)
 			doc := c.upload("Liquidity circular", circular)
 			answer, gates := gated(t, "A bank must hold ", "a ratio of at least 100 percent [1].")
@@ -102,6 +104,7 @@ func TestRunningTurnContinuesWhileTheDatabaseIsUnavailable(t *testing.T) {
 }
 
 func TestMessageIsAcceptedWhileTheDatabaseIsUnavailableAndSavedLater(t *testing.T) {
+	t.Parallel()
 	s, model, c, database := severable(t, stacktest.Flag("thread-idle-timeout", "3s"))
 	require.Equal(t, "response", last(c.ask("Hello", assistant)).Type) // opens the thread for this user
 	answer, gate := held(t, "Nobody ", "knows.")
@@ -149,6 +152,7 @@ func TestMessageIsAcceptedWhileTheDatabaseIsUnavailableAndSavedLater(t *testing.
 }
 
 func TestStopKeepsThePartialWhileTheDatabaseIsUnavailable(t *testing.T) {
+	t.Parallel()
 	_, model, c, database := severable(t)
 	require.Equal(t, "response", last(c.ask("Hello", assistant)).Type)
 	model.On(answerCall, llmtest.Silent("Once upon ", "a time"))
@@ -166,6 +170,7 @@ func TestStopKeepsThePartialWhileTheDatabaseIsUnavailable(t *testing.T) {
 
 // The API reaches the database again before the worker that has the turn.
 func TestRetrySavedBeforeItsTurnMakesNoSecondTurn(t *testing.T) {
+	t.Parallel()
 	database := pgtest.Database(t)
 	ofAPI, api := linked(t, database)
 	ofWorker, worker := linked(t, database)

@@ -61,6 +61,7 @@ func statusOf(t *testing.T, s *stacktest.Stack, thread string) enumspb.WorkflowE
 }
 
 func TestDeletingAConversationEndsItsWorkflowAndAllWrites(t *testing.T) {
+	t.Parallel()
 	s, model, c := scripted(t)
 	user := c.me()
 	kept := newTalk(t, c.url, c.client)
@@ -85,6 +86,7 @@ func TestDeletingAConversationEndsItsWorkflowAndAllWrites(t *testing.T) {
 }
 
 func TestDeletedConversationLeavesNoHistoryOfAnyOfItsRuns(t *testing.T) {
+	t.Parallel()
 	s, _, c := scripted(t, stacktest.Flag("thread-idle-timeout", "1s"))
 	newest := func() string {
 		d, err := s.Temporal().DescribeWorkflowExecution(t.Context(), threadOf(c), "")
@@ -108,7 +110,9 @@ func TestDeletedConversationLeavesNoHistoryOfAnyOfItsRuns(t *testing.T) {
 }
 
 func TestIDOfADeletedConversationCanBeReusedWhileItsTurnRuns(t *testing.T) {
+	t.Parallel()
 	eachDatabase(t, func(t *testing.T, options ...stacktest.Option) {
+		t.Parallel()
 		s, model := apart(t, options)
 		s.Worker()
 		role := s.API()
@@ -152,6 +156,7 @@ func TestIDOfADeletedConversationCanBeReusedWhileItsTurnRuns(t *testing.T) {
 }
 
 func TestDeletingAUserRemovesEverythingAndLeavesOthersUnchanged(t *testing.T) {
+	t.Parallel()
 	s, model, c := scripted(t)
 	user := c.me()
 	c.do(http.StatusOK, http.MethodPut, "/api/me", object{"industry": "banking"}, nil)

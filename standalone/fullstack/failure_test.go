@@ -12,6 +12,7 @@ import (
 )
 
 func TestModelErrorIsShortForTheClientAndFullInTheLog(t *testing.T) {
+	t.Parallel()
 	s, model, c := scripted(t)
 	doc := c.upload("Liquidity circular", circular)
 	const upstream = `{"error":{"message":"organization org-9 has no access to this model","code":"model_not_found"}}`
@@ -34,11 +35,13 @@ func TestModelErrorIsShortForTheClientAndFullInTheLog(t *testing.T) {
 }
 
 func TestRetryOfOneOfTwoCallsDoesNotRepeatTheOther(t *testing.T) {
+	t.Parallel()
 	for name, calls := range map[string]struct{ fails, succeeds llmtest.Match }{
 		"the action failed":    {intentCall, docsCall},
 		"the documents failed": {docsCall, intentCall},
 	} {
 		t.Run(name, func(t *testing.T) {
+			t.Parallel()
 			_, model, c := scripted(t)
 			doc := c.upload("Liquidity circular", circular)
 			model.On(calls.fails, llmtest.Status(http.StatusServiceUnavailable, ""), llmtest.Status(http.StatusServiceUnavailable, ""), llmtest.Default())

@@ -40,6 +40,7 @@ func relationTo(id, kind, target string) string {
 }
 
 func TestOfficeFilesAreAnsweredFromWithCitationsThatAreVerbatim(t *testing.T) {
+	t.Parallel()
 	const fact = "The harbour master closes the lighthouse at 22 hours."
 	files := map[string]string{
 		"docx": zipped(t, "[Content_Types].xml", listOfParts("wordprocessingml.document.main"),

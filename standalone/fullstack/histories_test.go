@@ -463,6 +463,7 @@ func historiesOf(t *testing.T, tc client.Client, id string) (all []*historypb.Hi
 // RECORD_HISTORIES=<release> it saves them for
 // workflows.TestRecordedHistoriesReplay; docs/upgrades.md says when.
 func TestEveryWayOfAThreadReplays(t *testing.T) {
+	t.Parallel()
 	release := os.Getenv("RECORD_HISTORIES")
 	agents, err := clerk.Agents()
 	require.NoError(t, err)

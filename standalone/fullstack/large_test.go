@@ -16,6 +16,7 @@ import (
 // The workflow's log once contained the answers. With twenty of 200 kB each, a
 // late viewer hung and the thread's workflow task failed on every retry.
 func TestLargeAnswersBlockNeitherViewersNorTheThread(t *testing.T) {
+	t.Parallel()
 	_, _, c := scripted(t)
 	interrupted(t, c.ask("Summarize", object{"action": "summarize"}))
 	large := object{"type": "doc", "content": []object{{"type": "paragraph", "content": []object{{"type": "text", "text": strings.Repeat("no document at all ", 10_000)}}}}}
@@ -36,6 +37,7 @@ func TestLargeAnswersBlockNeitherViewersNorTheThread(t *testing.T) {
 // All messages wait when a worker starts and runs them in one workflow task: the
 // validator of the second does not see the first.
 func TestOneOfSimultaneousRejectMessagesIsAccepted(t *testing.T) {
+	t.Parallel()
 	s, model := apart(t, nil)
 	worker, api := s.Worker(), s.API()
 	c := newTalk(t, func() string { return api.URL }, s.NewUser())

@@ -27,11 +27,14 @@ import (
 const mostLeft = 9_000
 
 func TestTurnLeavesFewBytes(t *testing.T) {
+	t.Parallel()
 	t.Run("SQLite", func(t *testing.T) {
+		t.Parallel()
 		s, model, c := scripted(t, stacktest.Flag("thread-idle-timeout", "1s"))
 		fewLeft(t, s, model, c, func() int64 { return packed(t, filepath.Join(s.Dir, "palaver.db")) })
 	})
 	t.Run("Postgres", func(t *testing.T) {
+		t.Parallel()
 		url := pgtest.Database(t)
 		s, model, c := scripted(t, stacktest.Flag("thread-idle-timeout", "1s"), stacktest.Flag("database-url", url))
 		fewLeft(t, s, model, c, func() int64 { return packedPostgres(t, url) })

@@ -121,7 +121,10 @@ func newScene(t *testing.T, how string) *scene {
 // eachRepair runs a test with both ways of repair.
 func eachRepair(t *testing.T, test func(s *scene)) {
 	for how := range repairs {
-		t.Run(how, func(t *testing.T) { test(newScene(t, how)) })
+		t.Run(how, func(t *testing.T) {
+			t.Parallel()
+			test(newScene(t, how))
+		})
 	}
 }
 
@@ -294,6 +297,7 @@ func (s *scene) restart(change func(dir string)) {
 }
 
 func TestThreadsRecoverWhenTemporalsDatabaseIsLost(t *testing.T) {
+	t.Parallel()
 	eachRepair(t, func(s *scene) {
 		s.busy()
 		s.restart(func(dir string) {
@@ -305,6 +309,7 @@ func TestThreadsRecoverWhenTemporalsDatabaseIsLost(t *testing.T) {
 }
 
 func TestThreadsRecoverWhenTheirWorkflowsAreTerminated(t *testing.T) {
+	t.Parallel()
 	eachRepair(t, func(s *scene) {
 		s.busy()
 		page := s.threads["writing"].attach("")
@@ -321,6 +326,7 @@ func TestThreadsRecoverWhenTheirWorkflowsAreTerminated(t *testing.T) {
 }
 
 func TestThreadsRecoverWhenTemporalIsRestoredFromABackup(t *testing.T) {
+	t.Parallel()
 	eachRepair(t, func(s *scene) {
 		// The copy has a question that is answered later, a turn that ends later, and
 		// idle threads.
@@ -352,6 +358,7 @@ func TestThreadsRecoverWhenTemporalIsRestoredFromABackup(t *testing.T) {
 }
 
 func TestThreadsRecoverWhenPalaversDatabaseIsRestoredFromABackup(t *testing.T) {
+	t.Parallel()
 	eachRepair(t, func(s *scene) {
 		s.exchange("asks later", "Hello")
 		s.exchange("says more", "Hello")
@@ -391,6 +398,7 @@ func TestThreadsRecoverWhenPalaversDatabaseIsRestoredFromABackup(t *testing.T) {
 // The database was copied after the turn's row was written and before the turn was
 // accepted.
 func TestAcceptedTurnRestoredAsNewIsShown(t *testing.T) {
+	t.Parallel()
 	s := newScene(t, "by the sweep")
 	asked := s.ask("asked")
 	s.restart(func(dir string) {
@@ -404,6 +412,7 @@ func TestAcceptedTurnRestoredAsNewIsShown(t *testing.T) {
 }
 
 func TestLostIngestIsRepeatedAndTerminatedIngestFails(t *testing.T) {
+	t.Parallel()
 	s := newScene(t, "by the sweep")
 	lost, ended := s.thread("any").upload("Lost", circular), s.thread("any").upload("Ended", circular)
 	const begun = "processing"
@@ -428,6 +437,7 @@ func TestLostIngestIsRepeatedAndTerminatedIngestFails(t *testing.T) {
 }
 
 func TestRepairReportsAndRepairsLostTurns(t *testing.T) {
+	t.Parallel()
 	s := newScene(t, "when the thread is used")
 	s.story("writing")
 	s.exchange("idle", "Hello")

@@ -36,6 +36,7 @@ func isNotice(code string) func(event) bool {
 }
 
 func TestShortOutageOfTemporalDoesNotInterruptAnAnswer(t *testing.T) {
+	t.Parallel()
 	for name, away := range outages {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -67,6 +68,7 @@ func TestShortOutageOfTemporalDoesNotInterruptAnAnswer(t *testing.T) {
 }
 
 func TestShortOutageOfTemporalLeavesNoUnknownOutcome(t *testing.T) {
+	t.Parallel()
 	for name, away := range outages {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

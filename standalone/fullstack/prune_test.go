@@ -18,6 +18,7 @@ import (
 )
 
 func TestPruneRemovesWhatAVisitorLeftUnusedAndNothingElse(t *testing.T) {
+	t.Parallel()
 	s, _, c := scripted(t)
 	gone := c.me()
 	doc := c.upload("Liquidity circular", circular)
@@ -50,6 +51,7 @@ func TestPruneRemovesWhatAVisitorLeftUnusedAndNothingElse(t *testing.T) {
 }
 
 func TestTheDailyScheduleRemovesWhatVisitorsLeftUnused(t *testing.T) {
+	t.Parallel()
 	s, _, c := scripted(t, stacktest.Flag("anonymous-retention", "1ns"))
 	c.ask("Hello", nil) // a question waits for them
 	visitor := c.me()

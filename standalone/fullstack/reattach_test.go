@@ -35,6 +35,7 @@ func gated(t *testing.T, chunks ...string) (llmtest.Answer, []*llmtest.Gate) {
 }
 
 func TestReconnectNeitherLosesNorRepeatsEvents(t *testing.T) {
+	t.Parallel()
 	_, model, c := scripted(t)
 	doc := c.upload("Liquidity circular", circular)
 	chunks := []string{"A bank ", "must hold ", "a ratio ", "of at least ", "100 percent [1]."}
@@ -80,6 +81,7 @@ func number(t *testing.T, entry string) int {
 }
 
 func TestViewersSeeTheSameAndALateOneGetsTheTextSoFar(t *testing.T) {
+	t.Parallel()
 	_, model, c := scripted(t)
 	doc := c.upload("Liquidity circular", circular)
 	answer, gates := gated(t, "A bank must hold ", "a ratio of at least ", "100 percent [1].")

@@ -30,6 +30,7 @@ func tavily(t *testing.T) (url string, searches *atomic.Int32) {
 }
 
 func TestWebSearchAnswersWhatDocumentsDoNotAndCitesTheURL(t *testing.T) {
+	t.Parallel()
 	url, searches := tavily(t)
 	_, model, c := scripted(t, stacktest.Flag("tavily-api-key", "key"), stacktest.Flag("tavily-base-url", url))
 	doc := c.upload("Liquidity circular", circular)
@@ -58,6 +59,7 @@ func TestWebSearchAnswersWhatDocumentsDoNotAndCitesTheURL(t *testing.T) {
 }
 
 func TestIrrelevantDocumentsAskAndEachAnswerContinues(t *testing.T) {
+	t.Parallel()
 	s := stacktest.Start(t)
 	c := newTalk(t, func() string { return s.URL }, s.Client)
 	doc := c.upload("Liquidity circular", circular)
@@ -75,6 +77,7 @@ func TestIrrelevantDocumentsAskAndEachAnswerContinues(t *testing.T) {
 }
 
 func TestEmbeddingsFindPassagesWithoutCommonWords(t *testing.T) {
+	t.Parallel()
 	_, model, c := scripted(t, stacktest.Flag("embedding-model-name", "hashed"))
 	doc := c.upload("Liquidity circular", circular)
 	require.NotZero(t, model.Count(llmtest.Match{Kind: llmtest.Embeddings}), "passages are embedded at ingest")
@@ -93,6 +96,7 @@ func TestEmbeddingsFindPassagesWithoutCommonWords(t *testing.T) {
 }
 
 func TestCompareAsksUntilItHasTwoDocumentsAndAnswersWithATable(t *testing.T) {
+	t.Parallel()
 	s := stacktest.Start(t)
 	c := newTalk(t, func() string { return s.URL }, s.Client)
 	first := c.upload("Remote policy one", "# Remote work\n\nEmployees may work from home two days a week. Customer data must be encrypted.\n")

@@ -32,6 +32,7 @@ func acceptedOrder(t *testing.T, tc client.Client, thread string) (turns []strin
 
 // The test runs with the limits of a production server: ten updates in flight.
 func TestBurstRunsInTheOrderOfAcceptance(t *testing.T) {
+	t.Parallel()
 	const burst = 20
 	s, model, c := scripted(t, stacktest.ServerDefaults())
 	doc := c.upload("Liquidity circular", circular)
@@ -98,8 +99,10 @@ func TestBurstRunsInTheOrderOfAcceptance(t *testing.T) {
 // The test sends every message five times at once to a thread that continues as new
 // often, and all of them again after a restart.
 func TestDuplicateSendsMakeOneTurnAcrossRestartsAndContinueAsNew(t *testing.T) {
+	t.Parallel()
 	const messages, sends = 6, 5
 	eachDatabase(t, func(t *testing.T, options ...stacktest.Option) {
+		t.Parallel()
 		s, model, c := scripted(t, options...)
 		doc := c.upload("Liquidity circular", circular)
 		startThread(t, s.Temporal(), c.me(), c.thread, 30)

@@ -27,7 +27,9 @@ func attemptOf(t *testing.T, token event) int {
 // Without a short keep-alive timeout, its long polls received seven attempts (48 s)
 // before another worker got one.
 func TestTurnOfAFrozenWorkerContinuesAtAnother(t *testing.T) {
+	t.Parallel()
 	eachDatabase(t, func(t *testing.T, options ...stacktest.Option) {
+		t.Parallel()
 		s, _ := apart(t, options)
 		type host struct {
 			*stacktest.Role
@@ -75,6 +77,7 @@ func TestTurnOfAFrozenWorkerContinuesAtAnother(t *testing.T) {
 // A stale workflow task would run local activities on an old state, for example
 // undo the start of a turn that another worker has started since.
 func TestThawedWorkerDropsStaleWorkflowTasks(t *testing.T) {
+	t.Parallel()
 	s, _ := apart(t, nil)
 	first, api := s.Worker(), s.API()
 	c := newTalk(t, func() string { return api.URL }, s.NewUser())

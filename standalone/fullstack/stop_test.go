@@ -35,7 +35,9 @@ func aborted(t *testing.T, model *llmtest.Server, n int) {
 }
 
 func TestPartialAnswerSurvivesStopReloadAndRestart(t *testing.T) {
+	t.Parallel()
 	eachDatabase(t, func(t *testing.T, options ...stacktest.Option) {
+		t.Parallel()
 		s, model := apart(t, options)
 		worker, first, second := s.Worker(), s.API(), s.API()
 		a := newTalk(t, func() string { return first.URL }, s.NewUser())
@@ -85,6 +87,7 @@ func TestPartialAnswerSurvivesStopReloadAndRestart(t *testing.T) {
 // The test sends messages whose answers do not end and stops each at the same
 // moment: only a successful stop ends them.
 func TestStopWorksAtTheStartOfATurn(t *testing.T) {
+	t.Parallel()
 	_, model, c := scripted(t)
 	doc := c.upload("Liquidity circular", circular)
 	model.On(answerCall, llmtest.Silent("A bank must "))
@@ -110,6 +113,7 @@ func TestStopWorksAtTheStartOfATurn(t *testing.T) {
 }
 
 func TestStopWorksInEveryPhaseOfATurn(t *testing.T) {
+	t.Parallel()
 	_, model, c := scripted(t)
 	doc := c.upload("Liquidity circular", circular)
 	inquire := object{"tagged_doc_ids": []string{doc}, "action": "inquire"}

@@ -98,6 +98,7 @@ func TestSideEffectRunsOnceAcrossCrashes(t *testing.T) {
 // The test plants words in messages, tool calls, results, edited arguments and
 // reasons, and searches Temporal's history for them.
 func TestHistoryHoldsNoTextOfTools(t *testing.T) {
+	t.Parallel()
 	s, model, c := scripted(t)
 	c.upload("Zirkular plantedtitle", "The plantedpassage rule: a bank must hold a ratio of at least 100 percent.")
 	model.On(answerCall,

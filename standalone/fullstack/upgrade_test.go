@@ -122,6 +122,7 @@ func (d *deployment) clean(talks ...*talk) {
 // TestReleaseWithOneMoreCommand changes releases while questions are open and
 // answers stream.
 func TestReleaseWithOneMoreCommand(t *testing.T) {
+	t.Parallel()
 	next := nextRelease(t)
 	for name, test := range map[string]func(*deployment, string){
 		"rolling update and rollback":            rolledOutAndBack,

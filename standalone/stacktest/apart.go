@@ -3,7 +3,6 @@ package stacktest
 import (
 	"errors"
 	"io"
-	"net"
 	"net/http"
 	"os"
 	"os/exec"
@@ -14,6 +13,8 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/palaver-chat/palaver/internal/freeport"
 )
 
 // Apart is Palaver as in production, on one host: Temporal and NATS in one process,
@@ -32,7 +33,9 @@ const natsToken = "shared-by-the-processes"
 func StartApart(t testing.TB, options ...Option) *Apart {
 	t.Helper()
 	a := &Apart{t: t}
-	a.Servers = StartProcess(t, Flag("only-infra", "true"), Flag("nats-port", strconv.Itoa(freePort(t))), Flag("nats-token", natsToken))
+	port, err := freeport.Get()
+	require.NoError(t, err)
+	a.Servers = StartProcess(t, Flag("only-infra", "true"), Flag("nats-port", strconv.Itoa(port)), Flag("nats-token", natsToken))
 	a.flags = append(roleFlags(t.TempDir(), options),
 		"--temporal-address="+a.Servers.Temporal, "--nats-url="+a.Servers.NATS, "--nats-token="+natsToken,
 		"--cookie-secret=shared-by-the-processes", "--log-level=info")
@@ -153,11 +156,4 @@ func (r *Role) Logged() string {
 	r.log.mu.Lock()
 	defer r.log.mu.Unlock()
 	return r.log.lines.String()
-}
-
-func freePort(t testing.TB) int {
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	require.NoError(t, err)
-	defer func() { _ = l.Close() }()
-	return l.Addr().(*net.TCPAddr).Port
 }

@@ -3,7 +3,6 @@ package storm
 import (
 	"context"
 	"errors"
-	"fmt"
 	"net"
 	"net/url"
 	"os"
@@ -13,6 +12,8 @@ import (
 	"strings"
 	"sync"
 	"time"
+
+	"github.com/palaver-chat/palaver/internal/freeport"
 )
 
 // fleet is Palaver as in production, each program in its own process: Temporal and
@@ -147,7 +148,7 @@ func (f *fleet) openDatabase(o Options, data string) (err error) {
 
 // startInfra starts Temporal and NATS on new ports and points the links there.
 func (f *fleet) startInfra(ctx context.Context, workers int) (err error) {
-	port, err := freePort()
+	port, err := freeport.Get()
 	if err != nil {
 		return err
 	}
@@ -225,15 +226,6 @@ func (f *fleet) close() {
 	if f.desk != nil {
 		f.desk.close()
 	}
-}
-
-func freePort() (int, error) {
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		return 0, fmt.Errorf("find a free port: %w", err)
-	}
-	defer func() { _ = l.Close() }()
-	return l.Addr().(*net.TCPAddr).Port, nil
 }
 
 // idleTimeout is short, so that threads complete and start again during the storm.

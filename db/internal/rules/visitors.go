@@ -37,7 +37,7 @@ func (s *Store) Seen(ctx context.Context, owner string, account bool, at time.Ti
 // nowHasAccount lets what an owner has stored count for no address any more.
 func nowHasAccount(ctx context.Context, q Queries, owner string) error {
 	for _, change := range []func(context.Context, string) error{
-		q.ClearThreadAddresses, q.ClearDocumentAddresses, q.ClearSetAddresses, q.ClearAttachmentAddresses, q.ClearRepoAddresses,
+		q.ClearThreadAddresses, q.ClearDocumentAddresses, q.ClearSetAddresses, q.ClearAttachmentAddresses, q.ClearRepoAddresses, q.ClearBoardAddresses,
 		q.UnmarkAnonymous,
 	} {
 		if err := change(ctx, owner); err != nil {

@@ -46,6 +46,14 @@ func (s *Store) CreateSet(ctx context.Context, set chat.DocumentSet) error {
 	return within{s: s}.CreateSet(ctx, set)
 }
 
+func (s *Store) CreateBoard(ctx context.Context, b db.Board) error {
+	return within{s: s}.CreateBoard(ctx, b)
+}
+
+func (s *Store) PutBoard(ctx context.Context, b db.Board) (revision int, err error) {
+	return within{s: s}.PutBoard(ctx, b)
+}
+
 // address is what a row keeps of where it came from.
 func (w within) address() string {
 	if !w.bounds.Anonymous {
@@ -67,6 +75,7 @@ var (
 	aDocument = kind{"files", []db.Bound{db.BoundDocuments, db.BoundBytes}, countFiles}
 	aPicture  = kind{"files", []db.Bound{db.BoundPictures, db.BoundBytes}, countFiles}
 	aRepo     = kind{"files", []db.Bound{db.BoundBytes}, countFiles}
+	aBoard    = kind{"files", []db.Bound{db.BoundBoards, db.BoundBytes}, countFiles}
 )
 
 // scope is whose things are counted.
@@ -156,6 +165,8 @@ func amount(q db.Quota, b db.Bound) int64 {
 		return q.Documents
 	case db.BoundPictures:
 		return q.Pictures
+	case db.BoundBoards:
+		return q.Boards
 	}
 	return q.Bytes
 }
@@ -174,13 +185,13 @@ func countFiles(ctx context.Context, q Queries, s scope) (db.Stored, error) {
 	switch s.of {
 	case db.OfOwner:
 		n, err := q.FilesOfOwner(ctx, s.key)
-		return db.Stored{Documents: n.Documents, Pictures: n.Pictures, Bytes: n.Bytes}, err
+		return db.Stored{Documents: n.Documents, Pictures: n.Pictures, Boards: n.Boards, Bytes: n.Bytes}, err
 	case db.OfAddress:
 		n, err := q.FilesOfAddress(ctx, s.key)
-		return db.Stored{Documents: n.Documents, Pictures: n.Pictures, Bytes: n.Bytes}, err
+		return db.Stored{Documents: n.Documents, Pictures: n.Pictures, Boards: n.Boards, Bytes: n.Bytes}, err
 	}
 	n, err := q.FilesOfEverybody(ctx)
-	return db.Stored{Documents: n.Documents, Pictures: n.Pictures, Bytes: n.Bytes}, err
+	return db.Stored{Documents: n.Documents, Pictures: n.Pictures, Boards: n.Boards, Bytes: n.Bytes}, err
 }
 
 func (s *Store) Stored(ctx context.Context, owner, address string) (stored db.Stored, err error) {

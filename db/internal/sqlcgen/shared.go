@@ -15,9 +15,12 @@ type Queries interface {
 	Attachment(ctx context.Context, arg AttachmentParams) (AttachmentRow, error)
 	AttachmentData(ctx context.Context, arg AttachmentDataParams) ([]byte, error)
 	AuditEntries(ctx context.Context, arg AuditEntriesParams) ([]AuditLog, error)
+	Board(ctx context.Context, arg BoardParams) (BoardRow, error)
+	BoardSize(ctx context.Context, arg BoardSizeParams) (int64, error)
 	BranchMessages(ctx context.Context, arg BranchMessagesParams) ([]BranchMessagesRow, error)
 	BusyThreads(ctx context.Context, arg BusyThreadsParams) ([]string, error)
 	ClearAttachmentAddresses(ctx context.Context, owner string) error
+	ClearBoardAddresses(ctx context.Context, owner string) error
 	ClearDocumentAddresses(ctx context.Context, owner string) error
 	ClearOwnerOfDeleted(ctx context.Context, owner string) error
 	ClearRepoAddresses(ctx context.Context, owner string) error
@@ -32,6 +35,7 @@ type Queries interface {
 	CountOpenTurns(ctx context.Context, arg CountOpenTurnsParams) (CountOpenTurnsRow, error)
 	CountUserData(ctx context.Context, owner string) (CountUserDataRow, error)
 	Counted(ctx context.Context, arg CountedParams) (CountedRow, error)
+	DeleteBoard(ctx context.Context, arg DeleteBoardParams) (int64, error)
 	DeleteConversation(ctx context.Context, arg DeleteConversationParams) (int64, error)
 	DeleteDocument(ctx context.Context, arg DeleteDocumentParams) (int64, error)
 	DeleteRaw(ctx context.Context, docID string) error
@@ -40,6 +44,7 @@ type Queries interface {
 	DeleteThreadCancels(ctx context.Context, arg DeleteThreadCancelsParams) error
 	DeleteTurnCancels(ctx context.Context, arg DeleteTurnCancelsParams) error
 	DeleteUserAttachments(ctx context.Context, owner string) error
+	DeleteUserBoards(ctx context.Context, owner string) error
 	DeleteUserCancels(ctx context.Context, owner string) error
 	DeleteUserDocuments(ctx context.Context, owner string) error
 	DeleteUserProfile(ctx context.Context, owner string) error
@@ -66,6 +71,7 @@ type Queries interface {
 	HeadTurn(ctx context.Context, arg HeadTurnParams) (HeadTurnRow, error)
 	ImportedDocument(ctx context.Context, arg ImportedDocumentParams) (ImportedDocumentRow, error)
 	InsertAttachment(ctx context.Context, arg InsertAttachmentParams) (int64, error)
+	InsertBoard(ctx context.Context, arg InsertBoardParams) (int64, error)
 	InsertConversation(ctx context.Context, arg InsertConversationParams) error
 	InsertDocument(ctx context.Context, arg InsertDocumentParams) (int64, error)
 	InsertRaw(ctx context.Context, arg InsertRawParams) error
@@ -74,6 +80,7 @@ type Queries interface {
 	KnownDocuments(ctx context.Context, arg KnownDocumentsParams) ([]KnownDocumentsRow, error)
 	LastEvent(ctx context.Context, turnID string) (string, error)
 	LastPlace(ctx context.Context, arg LastPlaceParams) (int64, error)
+	ListBoards(ctx context.Context, arg ListBoardsParams) ([]ListBoardsRow, error)
 	ListConversations(ctx context.Context, arg ListConversationsParams) ([]ListConversationsRow, error)
 	ListDocuments(ctx context.Context, arg ListDocumentsParams) ([]ListDocumentsRow, error)
 	ListSets(ctx context.Context, arg ListSetsParams) ([]DocumentSet, error)
@@ -87,10 +94,12 @@ type Queries interface {
 	ProcessingDocuments(ctx context.Context, arg ProcessingDocumentsParams) ([]ProcessingDocumentsRow, error)
 	Profile(ctx context.Context, owner string) (ProfileRow, error)
 	PruneAttachments(ctx context.Context, olderThan int64) error
+	PruneBoards(ctx context.Context, before int64) error
 	PruneCancels(ctx context.Context, olderThan int64) error
 	PruneCounts(ctx context.Context, olderThan int64) error
 	PruneDeletedTurns(ctx context.Context, olderThan int64) error
 	PruneSpending(ctx context.Context, beforeDay int64) (int64, error)
+	PutBoard(ctx context.Context, arg PutBoardParams) (int64, error)
 	PutCancel(ctx context.Context, arg PutCancelParams) error
 	PutProfile(ctx context.Context, arg PutProfileParams) error
 	PutRepo(ctx context.Context, arg PutRepoParams) error
@@ -100,6 +109,7 @@ type Queries interface {
 	ReplaceImport(ctx context.Context, arg ReplaceImportParams) (int64, error)
 	Repo(ctx context.Context, arg RepoParams) (RepoRow, error)
 	RepoVersion(ctx context.Context, arg RepoVersionParams) (int64, error)
+	RestoreBoard(ctx context.Context, arg RestoreBoardParams) (int64, error)
 	SaveDraft(ctx context.Context, arg SaveDraftParams) (int64, error)
 	SearchConversations(ctx context.Context, arg SearchConversationsParams) ([]SearchConversationsRow, error)
 	SessionGeneration(ctx context.Context, owner string) (int64, error)
@@ -231,6 +241,27 @@ type AuditLog struct {
 	Detail    string
 }
 
+type BoardParams struct {
+	ID    string
+	Owner string
+}
+
+type BoardRow struct {
+	ID        string
+	Owner     string
+	Title     string
+	Items     int64
+	Revision  int64
+	CreatedAt int64
+	UpdatedAt int64
+	Content   []byte
+}
+
+type BoardSizeParams struct {
+	ID    string
+	Owner string
+}
+
 type BranchMessagesParams struct {
 	BeforeN  int64
 	Prompts  bool
@@ -336,6 +367,7 @@ type CountUserDataRow struct {
 	Sets        int64
 	Attachments int64
 	Repos       int64
+	Boards      int64
 	Profiles    int64
 	Cancels     int64
 }
@@ -348,6 +380,12 @@ type CountedParams struct {
 type CountedRow struct {
 	Count   int64
 	ResetAt int64
+}
+
+type DeleteBoardParams struct {
+	At    int64
+	ID    string
+	Owner string
 }
 
 type DeleteConversationParams struct {
@@ -504,18 +542,21 @@ type FailDocumentParams struct {
 type FilesOfAddressRow struct {
 	Documents int64
 	Pictures  int64
+	Boards    int64
 	Bytes     int64
 }
 
 type FilesOfEverybodyRow struct {
 	Documents int64
 	Pictures  int64
+	Boards    int64
 	Bytes     int64
 }
 
 type FilesOfOwnerRow struct {
 	Documents int64
 	Pictures  int64
+	Boards    int64
 	Bytes     int64
 }
 
@@ -578,6 +619,17 @@ type InsertAttachmentParams struct {
 	Address  string
 }
 
+type InsertBoardParams struct {
+	ID      string
+	Owner   string
+	Title   string
+	Items   int64
+	Bytes   int64
+	At      int64
+	Address string
+	Content []byte
+}
+
 type InsertConversationParams struct {
 	ID          string
 	Owner       string
@@ -637,6 +689,23 @@ type KnownDocumentsRow struct {
 type LastPlaceParams struct {
 	Owner    string
 	ThreadID string
+}
+
+type ListBoardsParams struct {
+	Owner    string
+	BeforeAt int64
+	BeforeID string
+	MaxRows  int64
+}
+
+type ListBoardsRow struct {
+	ID        string
+	Owner     string
+	Title     string
+	Items     int64
+	Revision  int64
+	CreatedAt int64
+	UpdatedAt int64
 }
 
 type ListConversationsParams struct {
@@ -751,6 +820,17 @@ type ProfileRow struct {
 	Location string
 }
 
+type PutBoardParams struct {
+	Title   string
+	Items   int64
+	Bytes   int64
+	At      int64
+	Content []byte
+	ID      string
+	Owner   string
+	Match   int64
+}
+
 type PutCancelParams struct {
 	Owner    string
 	Kind     string
@@ -825,6 +905,12 @@ type RepoRow struct {
 type RepoVersionParams struct {
 	ThreadID string
 	Owner    string
+}
+
+type RestoreBoardParams struct {
+	ID    string
+	Owner string
+	After int64
 }
 
 type SaveDraftParams struct {

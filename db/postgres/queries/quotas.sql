@@ -14,22 +14,25 @@ SELECT
     (SELECT count(*) FROM document_sets v WHERE v.address <> '' AND @everybody::boolean) AS of_everybody;
 
 -- name: FilesOfOwner :one
-SELECT d.number AS documents, p.number AS pictures, (d.bytes + p.bytes + r.bytes)::bigint AS bytes FROM
+SELECT d.number AS documents, p.number AS pictures, b.number AS boards, (d.bytes + p.bytes + r.bytes + b.bytes)::bigint AS bytes FROM
     (SELECT count(*) AS number, coalesce(sum(x.bytes), 0) AS bytes FROM documents x WHERE x.owner = @owner) d,
     (SELECT count(*) AS number, coalesce(sum(x.bytes), 0) AS bytes FROM attachments x WHERE x.owner = @owner) p,
-    (SELECT coalesce(sum(x.bytes), 0) AS bytes FROM repos x WHERE x.owner = @owner) r;
+    (SELECT coalesce(sum(x.bytes), 0) AS bytes FROM repos x WHERE x.owner = @owner) r,
+    (SELECT count(*) AS number, coalesce(sum(x.bytes), 0) AS bytes FROM boards x WHERE x.owner = @owner) b;
 
 -- name: FilesOfAddress :one
-SELECT d.number AS documents, p.number AS pictures, (d.bytes + p.bytes + r.bytes)::bigint AS bytes FROM
+SELECT d.number AS documents, p.number AS pictures, b.number AS boards, (d.bytes + p.bytes + r.bytes + b.bytes)::bigint AS bytes FROM
     (SELECT count(*) AS number, coalesce(sum(x.bytes), 0) AS bytes FROM documents x WHERE x.address = @address AND x.address <> '') d,
     (SELECT count(*) AS number, coalesce(sum(x.bytes), 0) AS bytes FROM attachments x WHERE x.address = @address AND x.address <> '') p,
-    (SELECT coalesce(sum(x.bytes), 0) AS bytes FROM repos x WHERE x.address = @address AND x.address <> '') r;
+    (SELECT coalesce(sum(x.bytes), 0) AS bytes FROM repos x WHERE x.address = @address AND x.address <> '') r,
+    (SELECT count(*) AS number, coalesce(sum(x.bytes), 0) AS bytes FROM boards x WHERE x.address = @address AND x.address <> '') b;
 
 -- name: FilesOfEverybody :one
-SELECT d.number AS documents, p.number AS pictures, (d.bytes + p.bytes + r.bytes)::bigint AS bytes FROM
+SELECT d.number AS documents, p.number AS pictures, b.number AS boards, (d.bytes + p.bytes + r.bytes + b.bytes)::bigint AS bytes FROM
     (SELECT count(*) AS number, coalesce(sum(x.bytes), 0) AS bytes FROM documents x WHERE x.address <> '') d,
     (SELECT count(*) AS number, coalesce(sum(x.bytes), 0) AS bytes FROM attachments x WHERE x.address <> '') p,
-    (SELECT coalesce(sum(x.bytes), 0) AS bytes FROM repos x WHERE x.address <> '') r;
+    (SELECT coalesce(sum(x.bytes), 0) AS bytes FROM repos x WHERE x.address <> '') r,
+    (SELECT count(*) AS number, coalesce(sum(x.bytes), 0) AS bytes FROM boards x WHERE x.address <> '') b;
 
 -- What decides whether a turn that was just inserted may stay: CountOpenTurns, and
 -- what its owner and address have spent on a day.
@@ -92,6 +95,9 @@ UPDATE attachments SET address = '' WHERE owner = @owner AND address <> '';
 
 -- name: ClearRepoAddresses :exec
 UPDATE repos SET address = '' WHERE owner = @owner AND address <> '';
+
+-- name: ClearBoardAddresses :exec
+UPDATE boards SET address = '' WHERE owner = @owner AND address <> '';
 
 -- name: DeleteUserSpending :exec
 DELETE FROM spending WHERE subject = @subject;

@@ -14,6 +14,7 @@ SELECT
     (SELECT count(*) FROM document_sets s WHERE s.owner = @owner) AS sets,
     (SELECT count(*) FROM attachments a WHERE a.owner = @owner) AS attachments,
     (SELECT count(*) FROM repos r WHERE r.owner = @owner) AS repos,
+    (SELECT count(*) FROM boards b WHERE b.owner = @owner) AS boards,
     (SELECT count(*) FROM profiles p WHERE p.owner = @owner) AS profiles,
     (SELECT count(*) FROM cancels c WHERE c.owner = @owner) AS cancels;
 
@@ -25,6 +26,9 @@ DELETE FROM document_sets WHERE owner = @owner;
 
 -- name: DeleteUserAttachments :exec
 DELETE FROM attachments WHERE owner = @owner;
+
+-- name: DeleteUserBoards :exec
+DELETE FROM boards WHERE owner = @owner;
 
 -- name: DeleteUserProfile :exec
 DELETE FROM profiles WHERE owner = @owner;

@@ -17,6 +17,9 @@ type (
 	AttachmentsByIDRow              = sqlcgen.AttachmentsByIDRow
 	AuditEntriesParams              = sqlcgen.AuditEntriesParams
 	AuditLog                        = sqlcgen.AuditLog
+	BoardParams                     = sqlcgen.BoardParams
+	BoardRow                        = sqlcgen.BoardRow
+	BoardSizeParams                 = sqlcgen.BoardSizeParams
 	BranchMessagesParams            = sqlcgen.BranchMessagesParams
 	BranchMessagesRow               = sqlcgen.BranchMessagesRow
 	BusyThreadsParams               = sqlcgen.BusyThreadsParams
@@ -33,6 +36,7 @@ type (
 	CountUserDataRow                = sqlcgen.CountUserDataRow
 	CountedParams                   = sqlcgen.CountedParams
 	CountedRow                      = sqlcgen.CountedRow
+	DeleteBoardParams               = sqlcgen.DeleteBoardParams
 	DeleteConversationParams        = sqlcgen.DeleteConversationParams
 	DeleteDocumentParams            = sqlcgen.DeleteDocumentParams
 	DeleteRunCancelsParams          = sqlcgen.DeleteRunCancelsParams
@@ -66,6 +70,7 @@ type (
 	ImportedDocumentParams          = sqlcgen.ImportedDocumentParams
 	ImportedDocumentRow             = sqlcgen.ImportedDocumentRow
 	InsertAttachmentParams          = sqlcgen.InsertAttachmentParams
+	InsertBoardParams               = sqlcgen.InsertBoardParams
 	InsertConversationParams        = sqlcgen.InsertConversationParams
 	InsertDocumentParams            = sqlcgen.InsertDocumentParams
 	InsertRawParams                 = sqlcgen.InsertRawParams
@@ -74,6 +79,8 @@ type (
 	KnownDocumentsParams            = sqlcgen.KnownDocumentsParams
 	KnownDocumentsRow               = sqlcgen.KnownDocumentsRow
 	LastPlaceParams                 = sqlcgen.LastPlaceParams
+	ListBoardsParams                = sqlcgen.ListBoardsParams
+	ListBoardsRow                   = sqlcgen.ListBoardsRow
 	ListConversationsParams         = sqlcgen.ListConversationsParams
 	ListConversationsRow            = sqlcgen.ListConversationsRow
 	ListDocumentsParams             = sqlcgen.ListDocumentsParams
@@ -91,6 +98,7 @@ type (
 	ProcessingDocumentsParams       = sqlcgen.ProcessingDocumentsParams
 	ProcessingDocumentsRow          = sqlcgen.ProcessingDocumentsRow
 	ProfileRow                      = sqlcgen.ProfileRow
+	PutBoardParams                  = sqlcgen.PutBoardParams
 	PutCancelParams                 = sqlcgen.PutCancelParams
 	PutProfileParams                = sqlcgen.PutProfileParams
 	PutRepoParams                   = sqlcgen.PutRepoParams
@@ -102,6 +110,7 @@ type (
 	RepoParams                      = sqlcgen.RepoParams
 	RepoRow                         = sqlcgen.RepoRow
 	RepoVersionParams               = sqlcgen.RepoVersionParams
+	RestoreBoardParams              = sqlcgen.RestoreBoardParams
 	SaveDraftParams                 = sqlcgen.SaveDraftParams
 	SearchConversationsParams       = sqlcgen.SearchConversationsParams
 	SearchConversationsRow          = sqlcgen.SearchConversationsRow

@@ -14,22 +14,25 @@ SELECT
     (SELECT count(*) FROM document_sets v WHERE v.address <> '' AND CAST(@everybody AS BOOLEAN)) AS of_everybody;
 
 -- name: FilesOfOwner :one
-SELECT d.number AS documents, p.number AS pictures, CAST(d.bytes + p.bytes + r.bytes AS INTEGER) AS bytes FROM
+SELECT d.number AS documents, p.number AS pictures, b.number AS boards, CAST(d.bytes + p.bytes + r.bytes + b.bytes AS INTEGER) AS bytes FROM
     (SELECT count(*) AS number, coalesce(sum(x.bytes), 0) AS bytes FROM documents x WHERE x.owner = @owner) d,
     (SELECT count(*) AS number, coalesce(sum(x.bytes), 0) AS bytes FROM attachments x WHERE x.owner = @owner) p,
-    (SELECT coalesce(sum(x.bytes), 0) AS bytes FROM repos x WHERE x.owner = @owner) r;
+    (SELECT coalesce(sum(x.bytes), 0) AS bytes FROM repos x WHERE x.owner = @owner) r,
+    (SELECT count(*) AS number, coalesce(sum(x.bytes), 0) AS bytes FROM boards x WHERE x.owner = @owner) b;
 
 -- name: FilesOfAddress :one
-SELECT d.number AS documents, p.number AS pictures, CAST(d.bytes + p.bytes + r.bytes AS INTEGER) AS bytes FROM
+SELECT d.number AS documents, p.number AS pictures, b.number AS boards, CAST(d.bytes + p.bytes + r.bytes + b.bytes AS INTEGER) AS bytes FROM
     (SELECT count(*) AS number, coalesce(sum(x.bytes), 0) AS bytes FROM documents x WHERE x.address = @address AND x.address <> '') d,
     (SELECT count(*) AS number, coalesce(sum(x.bytes), 0) AS bytes FROM attachments x WHERE x.address = @address AND x.address <> '') p,
-    (SELECT coalesce(sum(x.bytes), 0) AS bytes FROM repos x WHERE x.address = @address AND x.address <> '') r;
+    (SELECT coalesce(sum(x.bytes), 0) AS bytes FROM repos x WHERE x.address = @address AND x.address <> '') r,
+    (SELECT count(*) AS number, coalesce(sum(x.bytes), 0) AS bytes FROM boards x WHERE x.address = @address AND x.address <> '') b;
 
 -- name: FilesOfEverybody :one
-SELECT d.number AS documents, p.number AS pictures, CAST(d.bytes + p.bytes + r.bytes AS INTEGER) AS bytes FROM
+SELECT d.number AS documents, p.number AS pictures, b.number AS boards, CAST(d.bytes + p.bytes + r.bytes + b.bytes AS INTEGER) AS bytes FROM
     (SELECT count(*) AS number, coalesce(sum(x.bytes), 0) AS bytes FROM documents x WHERE x.address <> '') d,
     (SELECT count(*) AS number, coalesce(sum(x.bytes), 0) AS bytes FROM attachments x WHERE x.address <> '') p,
-    (SELECT coalesce(sum(x.bytes), 0) AS bytes FROM repos x WHERE x.address <> '') r;
+    (SELECT coalesce(sum(x.bytes), 0) AS bytes FROM repos x WHERE x.address <> '') r,
+    (SELECT count(*) AS number, coalesce(sum(x.bytes), 0) AS bytes FROM boards x WHERE x.address <> '') b;
 
 -- What decides whether a turn that was just inserted may stay: CountOpenTurns, and
 -- what its owner and address have spent on a day.
@@ -93,6 +96,9 @@ UPDATE attachments SET address = '' WHERE owner = @owner AND address <> '';
 
 -- name: ClearRepoAddresses :exec
 UPDATE repos SET address = '' WHERE owner = @owner AND address <> '';
+
+-- name: ClearBoardAddresses :exec
+UPDATE boards SET address = '' WHERE owner = @owner AND address <> '';
 
 -- name: DeleteUserSpending :exec
 DELETE FROM spending WHERE subject = @subject;

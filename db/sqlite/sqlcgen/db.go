@@ -57,6 +57,12 @@ func Prepare(ctx context.Context, db DBTX) (*Queries, error) {
 	if q.auditEntriesStmt, err = db.PrepareContext(ctx, auditEntries); err != nil {
 		return nil, fmt.Errorf("error preparing query AuditEntries: %w", err)
 	}
+	if q.boardStmt, err = db.PrepareContext(ctx, board); err != nil {
+		return nil, fmt.Errorf("error preparing query Board: %w", err)
+	}
+	if q.boardSizeStmt, err = db.PrepareContext(ctx, boardSize); err != nil {
+		return nil, fmt.Errorf("error preparing query BoardSize: %w", err)
+	}
 	if q.branchMessagesStmt, err = db.PrepareContext(ctx, branchMessages); err != nil {
 		return nil, fmt.Errorf("error preparing query BranchMessages: %w", err)
 	}
@@ -71,6 +77,9 @@ func Prepare(ctx context.Context, db DBTX) (*Queries, error) {
 	}
 	if q.clearAttachmentAddressesStmt, err = db.PrepareContext(ctx, clearAttachmentAddresses); err != nil {
 		return nil, fmt.Errorf("error preparing query ClearAttachmentAddresses: %w", err)
+	}
+	if q.clearBoardAddressesStmt, err = db.PrepareContext(ctx, clearBoardAddresses); err != nil {
+		return nil, fmt.Errorf("error preparing query ClearBoardAddresses: %w", err)
 	}
 	if q.clearDocumentAddressesStmt, err = db.PrepareContext(ctx, clearDocumentAddresses); err != nil {
 		return nil, fmt.Errorf("error preparing query ClearDocumentAddresses: %w", err)
@@ -114,6 +123,9 @@ func Prepare(ctx context.Context, db DBTX) (*Queries, error) {
 	if q.countedStmt, err = db.PrepareContext(ctx, counted); err != nil {
 		return nil, fmt.Errorf("error preparing query Counted: %w", err)
 	}
+	if q.deleteBoardStmt, err = db.PrepareContext(ctx, deleteBoard); err != nil {
+		return nil, fmt.Errorf("error preparing query DeleteBoard: %w", err)
+	}
 	if q.deleteConversationStmt, err = db.PrepareContext(ctx, deleteConversation); err != nil {
 		return nil, fmt.Errorf("error preparing query DeleteConversation: %w", err)
 	}
@@ -146,6 +158,9 @@ func Prepare(ctx context.Context, db DBTX) (*Queries, error) {
 	}
 	if q.deleteUserAttachmentsStmt, err = db.PrepareContext(ctx, deleteUserAttachments); err != nil {
 		return nil, fmt.Errorf("error preparing query DeleteUserAttachments: %w", err)
+	}
+	if q.deleteUserBoardsStmt, err = db.PrepareContext(ctx, deleteUserBoards); err != nil {
+		return nil, fmt.Errorf("error preparing query DeleteUserBoards: %w", err)
 	}
 	if q.deleteUserCancelsStmt, err = db.PrepareContext(ctx, deleteUserCancels); err != nil {
 		return nil, fmt.Errorf("error preparing query DeleteUserCancels: %w", err)
@@ -231,6 +246,9 @@ func Prepare(ctx context.Context, db DBTX) (*Queries, error) {
 	if q.insertAttachmentStmt, err = db.PrepareContext(ctx, insertAttachment); err != nil {
 		return nil, fmt.Errorf("error preparing query InsertAttachment: %w", err)
 	}
+	if q.insertBoardStmt, err = db.PrepareContext(ctx, insertBoard); err != nil {
+		return nil, fmt.Errorf("error preparing query InsertBoard: %w", err)
+	}
 	if q.insertChunkStmt, err = db.PrepareContext(ctx, insertChunk); err != nil {
 		return nil, fmt.Errorf("error preparing query InsertChunk: %w", err)
 	}
@@ -273,6 +291,9 @@ func Prepare(ctx context.Context, db DBTX) (*Queries, error) {
 	if q.lastPlaceStmt, err = db.PrepareContext(ctx, lastPlace); err != nil {
 		return nil, fmt.Errorf("error preparing query LastPlace: %w", err)
 	}
+	if q.listBoardsStmt, err = db.PrepareContext(ctx, listBoards); err != nil {
+		return nil, fmt.Errorf("error preparing query ListBoards: %w", err)
+	}
 	if q.listConversationsStmt, err = db.PrepareContext(ctx, listConversations); err != nil {
 		return nil, fmt.Errorf("error preparing query ListConversations: %w", err)
 	}
@@ -312,6 +333,9 @@ func Prepare(ctx context.Context, db DBTX) (*Queries, error) {
 	if q.pruneAttachmentsStmt, err = db.PrepareContext(ctx, pruneAttachments); err != nil {
 		return nil, fmt.Errorf("error preparing query PruneAttachments: %w", err)
 	}
+	if q.pruneBoardsStmt, err = db.PrepareContext(ctx, pruneBoards); err != nil {
+		return nil, fmt.Errorf("error preparing query PruneBoards: %w", err)
+	}
 	if q.pruneCancelsStmt, err = db.PrepareContext(ctx, pruneCancels); err != nil {
 		return nil, fmt.Errorf("error preparing query PruneCancels: %w", err)
 	}
@@ -326,6 +350,9 @@ func Prepare(ctx context.Context, db DBTX) (*Queries, error) {
 	}
 	if q.publishEditionStmt, err = db.PrepareContext(ctx, publishEdition); err != nil {
 		return nil, fmt.Errorf("error preparing query PublishEdition: %w", err)
+	}
+	if q.putBoardStmt, err = db.PrepareContext(ctx, putBoard); err != nil {
+		return nil, fmt.Errorf("error preparing query PutBoard: %w", err)
 	}
 	if q.putCancelStmt, err = db.PrepareContext(ctx, putCancel); err != nil {
 		return nil, fmt.Errorf("error preparing query PutCancel: %w", err)
@@ -362,6 +389,9 @@ func Prepare(ctx context.Context, db DBTX) (*Queries, error) {
 	}
 	if q.repoVersionStmt, err = db.PrepareContext(ctx, repoVersion); err != nil {
 		return nil, fmt.Errorf("error preparing query RepoVersion: %w", err)
+	}
+	if q.restoreBoardStmt, err = db.PrepareContext(ctx, restoreBoard); err != nil {
+		return nil, fmt.Errorf("error preparing query RestoreBoard: %w", err)
 	}
 	if q.saveDraftStmt, err = db.PrepareContext(ctx, saveDraft); err != nil {
 		return nil, fmt.Errorf("error preparing query SaveDraft: %w", err)
@@ -537,6 +567,16 @@ func (q *Queries) Close() error {
 			err = fmt.Errorf("error closing auditEntriesStmt: %w", cerr)
 		}
 	}
+	if q.boardStmt != nil {
+		if cerr := q.boardStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing boardStmt: %w", cerr)
+		}
+	}
+	if q.boardSizeStmt != nil {
+		if cerr := q.boardSizeStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing boardSizeStmt: %w", cerr)
+		}
+	}
 	if q.branchMessagesStmt != nil {
 		if cerr := q.branchMessagesStmt.Close(); cerr != nil {
 			err = fmt.Errorf("error closing branchMessagesStmt: %w", cerr)
@@ -560,6 +600,11 @@ func (q *Queries) Close() error {
 	if q.clearAttachmentAddressesStmt != nil {
 		if cerr := q.clearAttachmentAddressesStmt.Close(); cerr != nil {
 			err = fmt.Errorf("error closing clearAttachmentAddressesStmt: %w", cerr)
+		}
+	}
+	if q.clearBoardAddressesStmt != nil {
+		if cerr := q.clearBoardAddressesStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing clearBoardAddressesStmt: %w", cerr)
 		}
 	}
 	if q.clearDocumentAddressesStmt != nil {
@@ -632,6 +677,11 @@ func (q *Queries) Close() error {
 			err = fmt.Errorf("error closing countedStmt: %w", cerr)
 		}
 	}
+	if q.deleteBoardStmt != nil {
+		if cerr := q.deleteBoardStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing deleteBoardStmt: %w", cerr)
+		}
+	}
 	if q.deleteConversationStmt != nil {
 		if cerr := q.deleteConversationStmt.Close(); cerr != nil {
 			err = fmt.Errorf("error closing deleteConversationStmt: %w", cerr)
@@ -685,6 +735,11 @@ func (q *Queries) Close() error {
 	if q.deleteUserAttachmentsStmt != nil {
 		if cerr := q.deleteUserAttachmentsStmt.Close(); cerr != nil {
 			err = fmt.Errorf("error closing deleteUserAttachmentsStmt: %w", cerr)
+		}
+	}
+	if q.deleteUserBoardsStmt != nil {
+		if cerr := q.deleteUserBoardsStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing deleteUserBoardsStmt: %w", cerr)
 		}
 	}
 	if q.deleteUserCancelsStmt != nil {
@@ -827,6 +882,11 @@ func (q *Queries) Close() error {
 			err = fmt.Errorf("error closing insertAttachmentStmt: %w", cerr)
 		}
 	}
+	if q.insertBoardStmt != nil {
+		if cerr := q.insertBoardStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing insertBoardStmt: %w", cerr)
+		}
+	}
 	if q.insertChunkStmt != nil {
 		if cerr := q.insertChunkStmt.Close(); cerr != nil {
 			err = fmt.Errorf("error closing insertChunkStmt: %w", cerr)
@@ -897,6 +957,11 @@ func (q *Queries) Close() error {
 			err = fmt.Errorf("error closing lastPlaceStmt: %w", cerr)
 		}
 	}
+	if q.listBoardsStmt != nil {
+		if cerr := q.listBoardsStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing listBoardsStmt: %w", cerr)
+		}
+	}
 	if q.listConversationsStmt != nil {
 		if cerr := q.listConversationsStmt.Close(); cerr != nil {
 			err = fmt.Errorf("error closing listConversationsStmt: %w", cerr)
@@ -962,6 +1027,11 @@ func (q *Queries) Close() error {
 			err = fmt.Errorf("error closing pruneAttachmentsStmt: %w", cerr)
 		}
 	}
+	if q.pruneBoardsStmt != nil {
+		if cerr := q.pruneBoardsStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing pruneBoardsStmt: %w", cerr)
+		}
+	}
 	if q.pruneCancelsStmt != nil {
 		if cerr := q.pruneCancelsStmt.Close(); cerr != nil {
 			err = fmt.Errorf("error closing pruneCancelsStmt: %w", cerr)
@@ -985,6 +1055,11 @@ func (q *Queries) Close() error {
 	if q.publishEditionStmt != nil {
 		if cerr := q.publishEditionStmt.Close(); cerr != nil {
 			err = fmt.Errorf("error closing publishEditionStmt: %w", cerr)
+		}
+	}
+	if q.putBoardStmt != nil {
+		if cerr := q.putBoardStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing putBoardStmt: %w", cerr)
 		}
 	}
 	if q.putCancelStmt != nil {
@@ -1045,6 +1120,11 @@ func (q *Queries) Close() error {
 	if q.repoVersionStmt != nil {
 		if cerr := q.repoVersionStmt.Close(); cerr != nil {
 			err = fmt.Errorf("error closing repoVersionStmt: %w", cerr)
+		}
+	}
+	if q.restoreBoardStmt != nil {
+		if cerr := q.restoreBoardStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing restoreBoardStmt: %w", cerr)
 		}
 	}
 	if q.saveDraftStmt != nil {
@@ -1287,11 +1367,14 @@ type Queries struct {
 	attachmentDataStmt            *sql.Stmt
 	attachmentsByIDStmt           *sql.Stmt
 	auditEntriesStmt              *sql.Stmt
+	boardStmt                     *sql.Stmt
+	boardSizeStmt                 *sql.Stmt
 	branchMessagesStmt            *sql.Stmt
 	busyThreadsStmt               *sql.Stmt
 	chunksByInternalIDStmt        *sql.Stmt
 	chunksByKeyStmt               *sql.Stmt
 	clearAttachmentAddressesStmt  *sql.Stmt
+	clearBoardAddressesStmt       *sql.Stmt
 	clearDocumentAddressesStmt    *sql.Stmt
 	clearOwnerOfDeletedStmt       *sql.Stmt
 	clearRepoAddressesStmt        *sql.Stmt
@@ -1306,6 +1389,7 @@ type Queries struct {
 	countOpenTurnsStmt            *sql.Stmt
 	countUserDataStmt             *sql.Stmt
 	countedStmt                   *sql.Stmt
+	deleteBoardStmt               *sql.Stmt
 	deleteConversationStmt        *sql.Stmt
 	deleteDocumentStmt            *sql.Stmt
 	deleteDraftsStmt              *sql.Stmt
@@ -1317,6 +1401,7 @@ type Queries struct {
 	deleteThreadCancelsStmt       *sql.Stmt
 	deleteTurnCancelsStmt         *sql.Stmt
 	deleteUserAttachmentsStmt     *sql.Stmt
+	deleteUserBoardsStmt          *sql.Stmt
 	deleteUserCancelsStmt         *sql.Stmt
 	deleteUserDocumentsStmt       *sql.Stmt
 	deleteUserProfileStmt         *sql.Stmt
@@ -1345,6 +1430,7 @@ type Queries struct {
 	headTurnStmt                  *sql.Stmt
 	importedDocumentStmt          *sql.Stmt
 	insertAttachmentStmt          *sql.Stmt
+	insertBoardStmt               *sql.Stmt
 	insertChunkStmt               *sql.Stmt
 	insertConversationStmt        *sql.Stmt
 	insertDocumentStmt            *sql.Stmt
@@ -1359,6 +1445,7 @@ type Queries struct {
 	knownDocumentsStmt            *sql.Stmt
 	lastEventStmt                 *sql.Stmt
 	lastPlaceStmt                 *sql.Stmt
+	listBoardsStmt                *sql.Stmt
 	listConversationsStmt         *sql.Stmt
 	listDocumentsStmt             *sql.Stmt
 	listSetsStmt                  *sql.Stmt
@@ -1372,11 +1459,13 @@ type Queries struct {
 	processingDocumentsStmt       *sql.Stmt
 	profileStmt                   *sql.Stmt
 	pruneAttachmentsStmt          *sql.Stmt
+	pruneBoardsStmt               *sql.Stmt
 	pruneCancelsStmt              *sql.Stmt
 	pruneCountsStmt               *sql.Stmt
 	pruneDeletedTurnsStmt         *sql.Stmt
 	pruneSpendingStmt             *sql.Stmt
 	publishEditionStmt            *sql.Stmt
+	putBoardStmt                  *sql.Stmt
 	putCancelStmt                 *sql.Stmt
 	putProfileStmt                *sql.Stmt
 	putRepoStmt                   *sql.Stmt
@@ -1389,6 +1478,7 @@ type Queries struct {
 	replaceImportStmt             *sql.Stmt
 	repoStmt                      *sql.Stmt
 	repoVersionStmt               *sql.Stmt
+	restoreBoardStmt              *sql.Stmt
 	saveDraftStmt                 *sql.Stmt
 	searchConversationsStmt       *sql.Stmt
 	sessionGenerationStmt         *sql.Stmt
@@ -1444,11 +1534,14 @@ func (q *Queries) WithTx(tx *sql.Tx) *Queries {
 		attachmentDataStmt:            q.attachmentDataStmt,
 		attachmentsByIDStmt:           q.attachmentsByIDStmt,
 		auditEntriesStmt:              q.auditEntriesStmt,
+		boardStmt:                     q.boardStmt,
+		boardSizeStmt:                 q.boardSizeStmt,
 		branchMessagesStmt:            q.branchMessagesStmt,
 		busyThreadsStmt:               q.busyThreadsStmt,
 		chunksByInternalIDStmt:        q.chunksByInternalIDStmt,
 		chunksByKeyStmt:               q.chunksByKeyStmt,
 		clearAttachmentAddressesStmt:  q.clearAttachmentAddressesStmt,
+		clearBoardAddressesStmt:       q.clearBoardAddressesStmt,
 		clearDocumentAddressesStmt:    q.clearDocumentAddressesStmt,
 		clearOwnerOfDeletedStmt:       q.clearOwnerOfDeletedStmt,
 		clearRepoAddressesStmt:        q.clearRepoAddressesStmt,
@@ -1463,6 +1556,7 @@ func (q *Queries) WithTx(tx *sql.Tx) *Queries {
 		countOpenTurnsStmt:            q.countOpenTurnsStmt,
 		countUserDataStmt:             q.countUserDataStmt,
 		countedStmt:                   q.countedStmt,
+		deleteBoardStmt:               q.deleteBoardStmt,
 		deleteConversationStmt:        q.deleteConversationStmt,
 		deleteDocumentStmt:            q.deleteDocumentStmt,
 		deleteDraftsStmt:              q.deleteDraftsStmt,
@@ -1474,6 +1568,7 @@ func (q *Queries) WithTx(tx *sql.Tx) *Queries {
 		deleteThreadCancelsStmt:       q.deleteThreadCancelsStmt,
 		deleteTurnCancelsStmt:         q.deleteTurnCancelsStmt,
 		deleteUserAttachmentsStmt:     q.deleteUserAttachmentsStmt,
+		deleteUserBoardsStmt:          q.deleteUserBoardsStmt,
 		deleteUserCancelsStmt:         q.deleteUserCancelsStmt,
 		deleteUserDocumentsStmt:       q.deleteUserDocumentsStmt,
 		deleteUserProfileStmt:         q.deleteUserProfileStmt,
@@ -1502,6 +1597,7 @@ func (q *Queries) WithTx(tx *sql.Tx) *Queries {
 		headTurnStmt:                  q.headTurnStmt,
 		importedDocumentStmt:          q.importedDocumentStmt,
 		insertAttachmentStmt:          q.insertAttachmentStmt,
+		insertBoardStmt:               q.insertBoardStmt,
 		insertChunkStmt:               q.insertChunkStmt,
 		insertConversationStmt:        q.insertConversationStmt,
 		insertDocumentStmt:            q.insertDocumentStmt,
@@ -1516,6 +1612,7 @@ func (q *Queries) WithTx(tx *sql.Tx) *Queries {
 		knownDocumentsStmt:            q.knownDocumentsStmt,
 		lastEventStmt:                 q.lastEventStmt,
 		lastPlaceStmt:                 q.lastPlaceStmt,
+		listBoardsStmt:                q.listBoardsStmt,
 		listConversationsStmt:         q.listConversationsStmt,
 		listDocumentsStmt:             q.listDocumentsStmt,
 		listSetsStmt:                  q.listSetsStmt,
@@ -1529,11 +1626,13 @@ func (q *Queries) WithTx(tx *sql.Tx) *Queries {
 		processingDocumentsStmt:       q.processingDocumentsStmt,
 		profileStmt:                   q.profileStmt,
 		pruneAttachmentsStmt:          q.pruneAttachmentsStmt,
+		pruneBoardsStmt:               q.pruneBoardsStmt,
 		pruneCancelsStmt:              q.pruneCancelsStmt,
 		pruneCountsStmt:               q.pruneCountsStmt,
 		pruneDeletedTurnsStmt:         q.pruneDeletedTurnsStmt,
 		pruneSpendingStmt:             q.pruneSpendingStmt,
 		publishEditionStmt:            q.publishEditionStmt,
+		putBoardStmt:                  q.putBoardStmt,
 		putCancelStmt:                 q.putCancelStmt,
 		putProfileStmt:                q.putProfileStmt,
 		putRepoStmt:                   q.putRepoStmt,
@@ -1546,6 +1645,7 @@ func (q *Queries) WithTx(tx *sql.Tx) *Queries {
 		replaceImportStmt:             q.replaceImportStmt,
 		repoStmt:                      q.repoStmt,
 		repoVersionStmt:               q.repoVersionStmt,
+		restoreBoardStmt:              q.restoreBoardStmt,
 		saveDraftStmt:                 q.saveDraftStmt,
 		searchConversationsStmt:       q.searchConversationsStmt,
 		sessionGenerationStmt:         q.sessionGenerationStmt,

@@ -64,6 +64,15 @@ func (q *Queries) ClearAttachmentAddresses(ctx context.Context, owner string) er
 	return err
 }
 
+const clearBoardAddresses = `-- name: ClearBoardAddresses :exec
+UPDATE boards SET address = '' WHERE owner = ?1 AND address <> ''
+`
+
+func (q *Queries) ClearBoardAddresses(ctx context.Context, owner string) error {
+	_, err := q.exec(ctx, q.clearBoardAddressesStmt, clearBoardAddresses, owner)
+	return err
+}
+
 const clearDocumentAddresses = `-- name: ClearDocumentAddresses :exec
 UPDATE documents SET address = '' WHERE owner = ?1 AND address <> ''
 `
@@ -110,44 +119,62 @@ func (q *Queries) DeleteUserSpending(ctx context.Context, subject string) error 
 }
 
 const filesOfAddress = `-- name: FilesOfAddress :one
-SELECT d.number AS documents, p.number AS pictures, CAST(d.bytes + p.bytes + r.bytes AS INTEGER) AS bytes FROM
+SELECT d.number AS documents, p.number AS pictures, b.number AS boards, CAST(d.bytes + p.bytes + r.bytes + b.bytes AS INTEGER) AS bytes FROM
     (SELECT count(*) AS number, coalesce(sum(x.bytes), 0) AS bytes FROM documents x WHERE x.address = ?1 AND x.address <> '') d,
     (SELECT count(*) AS number, coalesce(sum(x.bytes), 0) AS bytes FROM attachments x WHERE x.address = ?1 AND x.address <> '') p,
-    (SELECT coalesce(sum(x.bytes), 0) AS bytes FROM repos x WHERE x.address = ?1 AND x.address <> '') r
+    (SELECT coalesce(sum(x.bytes), 0) AS bytes FROM repos x WHERE x.address = ?1 AND x.address <> '') r,
+    (SELECT count(*) AS number, coalesce(sum(x.bytes), 0) AS bytes FROM boards x WHERE x.address = ?1 AND x.address <> '') b
 `
 
 func (q *Queries) FilesOfAddress(ctx context.Context, address string) (FilesOfAddressRow, error) {
 	row := q.queryRow(ctx, q.filesOfAddressStmt, filesOfAddress, address)
 	var i FilesOfAddressRow
-	err := row.Scan(&i.Documents, &i.Pictures, &i.Bytes)
+	err := row.Scan(
+		&i.Documents,
+		&i.Pictures,
+		&i.Boards,
+		&i.Bytes,
+	)
 	return i, err
 }
 
 const filesOfEverybody = `-- name: FilesOfEverybody :one
-SELECT d.number AS documents, p.number AS pictures, CAST(d.bytes + p.bytes + r.bytes AS INTEGER) AS bytes FROM
+SELECT d.number AS documents, p.number AS pictures, b.number AS boards, CAST(d.bytes + p.bytes + r.bytes + b.bytes AS INTEGER) AS bytes FROM
     (SELECT count(*) AS number, coalesce(sum(x.bytes), 0) AS bytes FROM documents x WHERE x.address <> '') d,
     (SELECT count(*) AS number, coalesce(sum(x.bytes), 0) AS bytes FROM attachments x WHERE x.address <> '') p,
-    (SELECT coalesce(sum(x.bytes), 0) AS bytes FROM repos x WHERE x.address <> '') r
+    (SELECT coalesce(sum(x.bytes), 0) AS bytes FROM repos x WHERE x.address <> '') r,
+    (SELECT count(*) AS number, coalesce(sum(x.bytes), 0) AS bytes FROM boards x WHERE x.address <> '') b
 `
 
 func (q *Queries) FilesOfEverybody(ctx context.Context) (FilesOfEverybodyRow, error) {
 	row := q.queryRow(ctx, q.filesOfEverybodyStmt, filesOfEverybody)
 	var i FilesOfEverybodyRow
-	err := row.Scan(&i.Documents, &i.Pictures, &i.Bytes)
+	err := row.Scan(
+		&i.Documents,
+		&i.Pictures,
+		&i.Boards,
+		&i.Bytes,
+	)
 	return i, err
 }
 
 const filesOfOwner = `-- name: FilesOfOwner :one
-SELECT d.number AS documents, p.number AS pictures, CAST(d.bytes + p.bytes + r.bytes AS INTEGER) AS bytes FROM
+SELECT d.number AS documents, p.number AS pictures, b.number AS boards, CAST(d.bytes + p.bytes + r.bytes + b.bytes AS INTEGER) AS bytes FROM
     (SELECT count(*) AS number, coalesce(sum(x.bytes), 0) AS bytes FROM documents x WHERE x.owner = ?1) d,
     (SELECT count(*) AS number, coalesce(sum(x.bytes), 0) AS bytes FROM attachments x WHERE x.owner = ?1) p,
-    (SELECT coalesce(sum(x.bytes), 0) AS bytes FROM repos x WHERE x.owner = ?1) r
+    (SELECT coalesce(sum(x.bytes), 0) AS bytes FROM repos x WHERE x.owner = ?1) r,
+    (SELECT count(*) AS number, coalesce(sum(x.bytes), 0) AS bytes FROM boards x WHERE x.owner = ?1) b
 `
 
 func (q *Queries) FilesOfOwner(ctx context.Context, owner string) (FilesOfOwnerRow, error) {
 	row := q.queryRow(ctx, q.filesOfOwnerStmt, filesOfOwner, owner)
 	var i FilesOfOwnerRow
-	err := row.Scan(&i.Documents, &i.Pictures, &i.Bytes)
+	err := row.Scan(
+		&i.Documents,
+		&i.Pictures,
+		&i.Boards,
+		&i.Bytes,
+	)
 	return i, err
 }
 

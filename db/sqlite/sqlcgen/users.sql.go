@@ -25,6 +25,7 @@ SELECT
     (SELECT count(*) FROM document_sets s WHERE s.owner = ?1) AS sets,
     (SELECT count(*) FROM attachments a WHERE a.owner = ?1) AS attachments,
     (SELECT count(*) FROM repos r WHERE r.owner = ?1) AS repos,
+    (SELECT count(*) FROM boards b WHERE b.owner = ?1) AS boards,
     (SELECT count(*) FROM profiles p WHERE p.owner = ?1) AS profiles,
     (SELECT count(*) FROM cancels c WHERE c.owner = ?1) AS cancels
 `
@@ -38,6 +39,7 @@ func (q *Queries) CountUserData(ctx context.Context, owner string) (CountUserDat
 		&i.Sets,
 		&i.Attachments,
 		&i.Repos,
+		&i.Boards,
 		&i.Profiles,
 		&i.Cancels,
 	)
@@ -50,6 +52,15 @@ DELETE FROM attachments WHERE owner = ?1
 
 func (q *Queries) DeleteUserAttachments(ctx context.Context, owner string) error {
 	_, err := q.exec(ctx, q.deleteUserAttachmentsStmt, deleteUserAttachments, owner)
+	return err
+}
+
+const deleteUserBoards = `-- name: DeleteUserBoards :exec
+DELETE FROM boards WHERE owner = ?1
+`
+
+func (q *Queries) DeleteUserBoards(ctx context.Context, owner string) error {
+	_, err := q.exec(ctx, q.deleteUserBoardsStmt, deleteUserBoards, owner)
 	return err
 }
 

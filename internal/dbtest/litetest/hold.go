@@ -1,4 +1,5 @@
-// Package litetest acts as another process on a SQLite database of Palaver.
+// Package litetest opens SQLite stores for tests, and acts as another process on a
+// database of Palaver.
 package litetest
 
 import (

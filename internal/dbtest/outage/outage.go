@@ -426,3 +426,27 @@ func (o *store) AppendAudit(ctx context.Context, entries []db.AuditEntry) error 
 func (o *store) AuditEntries(ctx context.Context, filter db.AuditFilter, after int64, limit int) ([]db.AuditEntry, error) {
 	return one(o, func() ([]db.AuditEntry, error) { return o.Store.AuditEntries(ctx, filter, after, limit) })
 }
+
+func (o *store) CreateBoard(ctx context.Context, b db.Board) error {
+	return o.none(func() error { return o.Store.CreateBoard(ctx, b) })
+}
+
+func (o *store) PutBoard(ctx context.Context, b db.Board) (int, error) {
+	return one(o, func() (int, error) { return o.Store.PutBoard(ctx, b) })
+}
+
+func (o *store) Board(ctx context.Context, owner, id string) (db.Board, error) {
+	return one(o, func() (db.Board, error) { return o.Store.Board(ctx, owner, id) })
+}
+
+func (o *store) ListBoards(ctx context.Context, owner, cursor string, limit int) (db.Page[db.Board], error) {
+	return one(o, func() (db.Page[db.Board], error) { return o.Store.ListBoards(ctx, owner, cursor, limit) })
+}
+
+func (o *store) DeleteBoard(ctx context.Context, owner, id string) error {
+	return o.none(func() error { return o.Store.DeleteBoard(ctx, owner, id) })
+}
+
+func (o *store) RestoreBoard(ctx context.Context, owner, id string) error {
+	return o.none(func() error { return o.Store.RestoreBoard(ctx, owner, id) })
+}

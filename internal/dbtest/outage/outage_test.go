@@ -1,7 +1,6 @@
 package outage
 
 import (
-	"path/filepath"
 	"reflect"
 	"sync/atomic"
 	"testing"
@@ -10,24 +9,16 @@ import (
 
 	"github.com/palaver-chat/palaver/chat"
 	"github.com/palaver-chat/palaver/db"
-	"github.com/palaver-chat/palaver/db/sqlite"
 	"github.com/palaver-chat/palaver/internal/dbtest"
+	"github.com/palaver-chat/palaver/internal/dbtest/litetest"
 )
 
-func open(t *testing.T) db.Store {
-	t.Helper()
-	s, err := sqlite.Open(t.Context(), filepath.Join(t.TempDir(), "palaver.db"))
-	require.NoError(t, err)
-	t.Cleanup(func() { _ = s.Close() })
-	return s
-}
-
 func TestStoreWithoutAnOutageKeepsTheContract(t *testing.T) {
-	dbtest.Run(t, func(t *testing.T) db.Store { return New(open(t), func() bool { return false }) })
+	dbtest.Run(t, func(t *testing.T) db.Store { return New(litetest.Store(t), func() bool { return false }) })
 }
 
 func TestEveryCallInAnOutageIsUnavailable(t *testing.T) {
-	s := New(open(t), func() bool { return true })
+	s := New(litetest.Store(t), func() bool { return true })
 	everyCallIsUnavailable(t, reflect.ValueOf(s), reflect.TypeFor[db.Store]())
 	everyCallIsUnavailable(t, reflect.ValueOf(s.Within(db.Bounds{})), reflect.TypeFor[db.Inserter]())
 }
@@ -55,7 +46,7 @@ func everyCallIsUnavailable(t *testing.T, s reflect.Value, calls reflect.Type) {
 
 func TestCallThatAnOutageInterruptsTakesEffectAndReturnsUnavailable(t *testing.T) {
 	var asked atomic.Int64
-	real := open(t)
+	real := litetest.Store(t)
 	s := New(real, func() bool { return asked.Add(1) == 2 }) // before the call, after it
 	_, _, _, err := s.InsertTurn(t.Context(), chat.Turn{ID: "t", Owner: "o", ThreadID: "c"})
 	require.ErrorIs(t, err, db.ErrUnavailable)

@@ -42,3 +42,11 @@ func (i *inserter) PutImport(ctx context.Context, d chat.Document, raw []byte) (
 func (i *inserter) CreateSet(ctx context.Context, s chat.DocumentSet) error {
 	return i.o.none(func() error { return i.real.CreateSet(ctx, s) })
 }
+
+func (i *inserter) CreateBoard(ctx context.Context, b db.Board) error {
+	return i.o.none(func() error { return i.real.CreateBoard(ctx, b) })
+}
+
+func (i *inserter) PutBoard(ctx context.Context, b db.Board) (int, error) {
+	return one(i.o, func() (int, error) { return i.real.PutBoard(ctx, b) })
+}

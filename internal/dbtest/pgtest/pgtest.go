@@ -7,7 +7,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"net"
 	"net/url"
 	"os"
 	"os/exec"
@@ -21,6 +20,8 @@ import (
 	"time"
 
 	"github.com/jackc/pgx/v5"
+
+	"github.com/palaver-chat/palaver/internal/freeport"
 )
 
 // setupTimeout limits every step of starting a server or creating a database.
@@ -166,7 +167,7 @@ func start() (string, *Process, error) {
 	if out, err := initdb.CombinedOutput(); err != nil {
 		return "", nil, errors.Join(fmt.Errorf("initdb: %w: %s", err, lastLine(out)), os.RemoveAll(dir))
 	}
-	port, err := FreePort()
+	port, err := freeport.Get()
 	if err != nil {
 		return "", nil, errors.Join(err, os.RemoveAll(dir))
 	}
@@ -190,15 +191,6 @@ func start() (string, *Process, error) {
 func installed(pattern string) []string {
 	programs, _ := filepath.Glob(pattern)
 	return programs
-}
-
-// FreePort is a TCP port of 127.0.0.1 that is free now; another process may take it.
-func FreePort() (int, error) {
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		return 0, err
-	}
-	return l.Addr().(*net.TCPAddr).Port, l.Close()
 }
 
 func lastLine(out []byte) string {

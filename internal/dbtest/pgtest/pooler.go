@@ -9,6 +9,8 @@ import (
 	"path/filepath"
 	"syscall"
 	"testing"
+
+	"github.com/palaver-chat/palaver/internal/freeport"
 )
 
 // serverConnections are shared by all clients of a Pooler: so few that a client's next
@@ -55,7 +57,7 @@ func startPooler(ctx context.Context, program, database string) (string, *Proces
 	if err != nil {
 		return "", nil, err
 	}
-	port, err := FreePort()
+	port, err := freeport.Get()
 	if err != nil {
 		return "", nil, err
 	}

@@ -6,7 +6,7 @@ const none = { ctrlKey: false, metaKey: false, shiftKey: false, altKey: false };
 test.each([
   ["Ctrl+K searches", { key: "k", ctrlKey: true }, "search"],
   ["with caps lock, too", { key: "K", ctrlKey: true }, "search"],
-  ["Ctrl+Shift+O begins anew", { key: "O", ctrlKey: true, shiftKey: true }, "new"],
+  ["Ctrl+Shift+O starts a new chat", { key: "O", ctrlKey: true, shiftKey: true }, "new"],
   ["Shift+Esc goes to the message", { key: "Escape", shiftKey: true }, "write"],
   ["Ctrl+/ lists them", { key: "/", ctrlKey: true }, "list"],
   ["Esc alone is the stop", { key: "Escape" }, null],

@@ -73,6 +73,7 @@ export const de: Words = {
       daily_cost_usd: (percent) => `Sie haben ${number(percent)} % des heutigen KI-Budgets verbraucht.`,
       conversations: (percent) => `Sie haben ${number(percent)} % Ihrer Chats verbraucht. Löschen Sie einige, um Platz zu schaffen.`,
       documents: (percent) => `Sie haben ${number(percent)} % Ihrer Dokumente verbraucht. Löschen Sie einige, um Platz zu schaffen.`,
+      discoveries: (percent) => `Sie haben ${number(percent)} % Ihrer Discovery-Boards verbraucht. Löschen Sie einige, um Platz zu schaffen.`,
       document_sets: (percent) => `Sie haben ${number(percent)} % Ihrer Sammlungen verbraucht. Löschen Sie einige, um Platz zu schaffen.`,
       pictures: (percent) => `Sie haben ${number(percent)} % Ihrer Bilder verbraucht. Löschen Sie Chats mit Bildern, um Platz zu schaffen.`,
       storage_bytes: (percent) => `Sie haben ${number(percent)} % Ihres Speichers verbraucht. Löschen Sie Dokumente, um Platz zu schaffen.`,

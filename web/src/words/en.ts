@@ -74,6 +74,7 @@ export const en = {
       daily_cost_usd: (percent: number) => `You have used ${number(percent)}% of today's AI budget.`,
       conversations: (percent: number) => `You have used ${number(percent)}% of your chats. Delete some to make room.`,
       documents: (percent: number) => `You have used ${number(percent)}% of your documents. Delete some to make room.`,
+      discoveries: (percent: number) => `You have used ${number(percent)}% of your discovery boards. Delete some to make room.`,
       document_sets: (percent: number) => `You have used ${number(percent)}% of your sets. Delete some to make room.`,
       pictures: (percent: number) => `You have used ${number(percent)}% of your images. Delete chats with images to make room.`,
       storage_bytes: (percent: number) => `You have used ${number(percent)}% of your storage. Delete documents to make room.`,

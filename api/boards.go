@@ -1,0 +1,403 @@
+package api
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"net/http"
+	"strconv"
+	"time"
+
+	"github.com/gin-gonic/gin"
+	"github.com/google/uuid"
+
+	"github.com/palaver-chat/palaver/api/dialect"
+	"github.com/palaver-chat/palaver/api/identity"
+	"github.com/palaver-chat/palaver/api/openapi"
+	"github.com/palaver-chat/palaver/api/problem"
+	"github.com/palaver-chat/palaver/api/request"
+	"github.com/palaver-chat/palaver/chat"
+	"github.com/palaver-chat/palaver/db"
+	"github.com/palaver-chat/palaver/internal/board"
+)
+
+// boardJSON is a board in a list.
+type boardJSON struct {
+	ID        string    `json:"id"`
+	Title     string    `json:"title"`
+	Items     int       `json:"items"`
+	Revision  int       `json:"revision"`
+	CreatedAt time.Time `json:"created_at"`
+	UpdatedAt time.Time `json:"updated_at"`
+}
+
+func showBoard(b db.Board) boardJSON {
+	return boardJSON{b.ID, b.Title, b.Items, b.Revision, b.CreatedAt, b.UpdatedAt}
+}
+
+func (s *server) listBoards(c *gin.Context) error {
+	var p dialect.Problems
+	n := request.Limit(c, &p, 50, 100)
+	cursor := request.Query(c, &p, "cursor", request.MaxCursor)
+	if err := p.Err(); err != nil {
+		return err
+	}
+	page, err := s.Store.ListBoards(c.Request.Context(), identity.Of(c).ID, cursor, n)
+	if err != nil {
+		return err
+	}
+	c.JSON(http.StatusOK, listOf(page, showBoard))
+	return nil
+}
+
+// createBoard makes a board, empty or from a file.
+func (s *server) createBoard(c *gin.Context) error {
+	b, err := readBoard(c)
+	if err != nil {
+		return err
+	}
+	stored, err := storedBoard(b)
+	if err != nil {
+		return err
+	}
+	who := identity.Of(c)
+	stored.ID, stored.Owner, stored.Revision = uuid.NewString(), who.ID, 1
+	if err := s.limits.Insert(who).CreateBoard(c.Request.Context(), stored); err != nil {
+		return err
+	}
+	answerBoard(c, http.StatusCreated, stored.ID, stored.Revision, b)
+	return nil
+}
+
+func (s *server) getBoard(c *gin.Context) error {
+	id, err := request.PathID(c, "id")
+	if err != nil {
+		return err
+	}
+	stored, b, err := s.loadBoard(c.Request.Context(), identity.Of(c).ID, id)
+	if err != nil {
+		return err
+	}
+	answerBoard(c, http.StatusOK, stored.ID, stored.Revision, b)
+	return nil
+}
+
+// putBoard replaces what is on a board by a file. Numbers that were given on the board
+// are not given again.
+func (s *server) putBoard(c *gin.Context) error {
+	next, err := readBoard(c)
+	if err != nil {
+		return err
+	}
+	id, revision, err := s.changeBoard(c, func(b *board.Board) (bool, error) {
+		b.Replace(next)
+		return true, nil
+	})
+	if err != nil {
+		return err
+	}
+	answerBoard(c, http.StatusOK, id, revision, next)
+	return nil
+}
+
+type renameBoardBody struct {
+	Title *string `json:"title"`
+	Goal  *string `json:"goal"`
+}
+
+func (s *server) patchBoard(c *gin.Context) error {
+	var body renameBoardBody
+	if err := request.Decode(c, &body); err != nil {
+		return err
+	}
+	var after board.Board
+	id, revision, err := s.changeBoard(c, func(b *board.Board) (bool, error) {
+		title, goal := b.Title, b.Goal
+		if body.Title != nil {
+			title = *body.Title
+		}
+		if body.Goal != nil {
+			goal = *body.Goal
+		}
+		err := b.Rename(title, goal)
+		after = *b
+		return true, err
+	})
+	if err != nil {
+		return err
+	}
+	answerBoard(c, http.StatusOK, id, revision, &after)
+	return nil
+}
+
+func (s *server) deleteBoard(c *gin.Context) error {
+	return s.boardByID(c, s.Store.DeleteBoard)
+}
+
+func (s *server) restoreBoard(c *gin.Context) error {
+	return s.boardByID(c, s.Store.RestoreBoard)
+}
+
+func (s *server) boardByID(c *gin.Context, do func(ctx context.Context, owner, id string) error) error {
+	id, err := request.PathID(c, "id")
+	if err != nil {
+		return err
+	}
+	if err := do(c.Request.Context(), identity.Of(c).ID, id); err != nil {
+		return err
+	}
+	c.Status(http.StatusNoContent)
+	return nil
+}
+
+// columnItemBody changes an item: a field that is left out stays.
+type columnItemBody struct {
+	Title      *string   `json:"title"`
+	Text       *string   `json:"text"`
+	Type       *string   `json:"type"`
+	Status     *string   `json:"status"`
+	RelatedIDs *[]string `json:"related_ids"`
+	Stale      *bool     `json:"stale"`
+}
+
+type newItemBody struct {
+	EntityType   board.Kind `json:"entity_type"`
+	Title        string     `json:"title"`
+	Text         string     `json:"text"`
+	Type         string     `json:"type"`
+	Status       string     `json:"status"`
+	RelatedIDs   []string   `json:"related_ids"`
+	AllowSimilar bool       `json:"allow_similar"`
+}
+
+func (s *server) addBoardItem(c *gin.Context) error {
+	var body newItemBody
+	if err := request.Decode(c, &body); err != nil {
+		return err
+	}
+	return s.answerChange(c, http.StatusCreated, func(b *board.Board) (board.Result, error) {
+		if similar := b.Similar(body.EntityType, body.Text); len(similar) > 0 && !body.AllowSimilar {
+			return board.Result{}, &board.SimilarItems{IDs: similar}
+		}
+		return b.Add(board.Added{Kind: body.EntityType, Title: body.Title, Text: body.Text, Type: body.Type,
+			Related: body.RelatedIDs, Status: body.Status}, board.Person, time.Now().UTC())
+	})
+}
+
+func (s *server) patchBoardItem(c *gin.Context) error {
+	var body columnItemBody
+	if err := request.Decode(c, &body); err != nil {
+		return err
+	}
+	if body.Stale != nil && *body.Stale {
+		return problem.Invalid("stale", "can only be cleared: must be false")
+	}
+	return s.answerChange(c, http.StatusOK, func(b *board.Board) (board.Result, error) {
+		return b.Edit(c.Param("item_id"), board.Edit{Title: body.Title, Text: body.Text, Type: body.Type, Status: body.Status,
+			Related: body.RelatedIDs, Fresh: body.Stale != nil}, board.Person, time.Now().UTC())
+	})
+}
+
+func (s *server) deleteBoardItem(c *gin.Context) error {
+	return s.answerChange(c, http.StatusOK, func(b *board.Board) (board.Result, error) {
+		return b.Delete(c.Param("item_id"), board.Person, time.Now().UTC())
+	})
+}
+
+func (s *server) undoBoardChange(c *gin.Context) error {
+	n, err := strconv.Atoi(c.Param("change"))
+	if err != nil {
+		return problem.NotFound
+	}
+	return s.answerChange(c, http.StatusOK, func(b *board.Board) (board.Result, error) {
+		return b.Undo(n, board.Person, time.Now().UTC())
+	})
+}
+
+// boardChangeJSON says what a change has changed.
+type boardChangeJSON struct {
+	Change   int            `json:"change"`  // its number, to undo it
+	Items    []board.Fields `json:"items"`   // as they are now
+	Deleted  []string       `json:"deleted"` // ids of items that are not there any more
+	Impact   int            `json:"impact"`  // how many items are downstream
+	Revision int            `json:"revision"`
+}
+
+// answerChange makes a change and answers with what it has changed.
+func (s *server) answerChange(c *gin.Context, status int, change func(*board.Board) (board.Result, error)) error {
+	var answer boardChangeJSON
+	_, revision, err := s.changeBoard(c, func(b *board.Board) (bool, error) {
+		r, err := change(b)
+		answer = showChange(b, r)
+		return err == nil, err
+	})
+	if err != nil {
+		return err
+	}
+	answer.Revision = revision
+	c.Header("ETag", etag(revision))
+	c.JSON(status, answer)
+	return nil
+}
+
+func showChange(b *board.Board, r board.Result) boardChangeJSON {
+	out := boardChangeJSON{Change: r.Change, Items: []board.Fields{}, Deleted: []string{}, Impact: r.Impact}
+	for _, id := range r.Items {
+		if item := b.Find(id); item != nil {
+			out.Items = append(out.Items, item.Fields())
+		} else {
+			out.Deleted = append(out.Deleted, id)
+		}
+	}
+	return out
+}
+
+// maxBoardTries is how often a change is made anew because another one came first.
+const maxBoardTries = 10
+
+// changeBoard reads the board of the path, changes it and stores it. A change that came
+// between is not lost: the board is read again, unless If-Match names a revision. The
+// function says whether to store the board; it may do so with an error, which is
+// returned then.
+func (s *server) changeBoard(c *gin.Context, change func(*board.Board) (store bool, err error)) (id string, revision int, err error) {
+	if id, err = request.PathID(c, "id"); err != nil {
+		return "", 0, err
+	}
+	match, err := ifMatch(c)
+	if err != nil {
+		return "", 0, err
+	}
+	ctx, who := c.Request.Context(), identity.Of(c)
+	for range maxBoardTries {
+		stored, b, err := s.loadBoard(ctx, who.ID, id)
+		if err != nil {
+			return "", 0, err
+		}
+		if match != nil && *match != stored.Revision {
+			return "", 0, db.ErrVersion
+		}
+		store, refused := change(b)
+		if !store {
+			return "", 0, describeBoard(refused)
+		}
+		next, err := storedBoard(b)
+		if err != nil {
+			return "", 0, err
+		}
+		next.ID, next.Owner, next.Revision = id, who.ID, stored.Revision
+		revision, err = s.limits.Insert(who).PutBoard(ctx, next)
+		switch {
+		case err == nil:
+			return id, revision, describeBoard(refused)
+		case !errors.Is(err, db.ErrVersion):
+			return "", 0, err
+		}
+	}
+	return "", 0, problem.Limited("This board is being changed by many at once. Please try again.", time.Second)
+}
+
+func (s *server) loadBoard(ctx context.Context, owner, id string) (db.Board, *board.Board, error) {
+	stored, err := s.Store.Board(ctx, owner, id)
+	if err != nil {
+		return db.Board{}, nil, err
+	}
+	b := new(board.Board)
+	return stored, b, json.Unmarshal(stored.Content, b)
+}
+
+// storedBoard is a board as the store keeps it.
+func storedBoard(b *board.Board) (db.Board, error) {
+	raw, err := json.Marshal(b)
+	if err != nil {
+		return db.Board{}, err
+	}
+	if len(raw) > board.MaxBytes {
+		return db.Board{}, problem.TooLarge("The board is larger than the 4 MB allowed, with its earlier versions.")
+	}
+	return db.Board{Title: b.Title, Items: len(b.Items), Content: raw}, nil
+}
+
+func readBoard(c *gin.Context) (*board.Board, error) {
+	raw, err := request.Body(c, board.MaxBytes)
+	if err != nil {
+		return nil, err
+	}
+	b, err := board.Read(raw, time.Now().UTC())
+	return b, describeBoard(err)
+}
+
+// answerBoard answers with a whole board: the file that people export, with the board's
+// id and revision, what can be undone, and the proposals.
+func answerBoard(c *gin.Context, status int, id string, revision int, b *board.Board) {
+	f := b.File()
+	f.Put("id", id)
+	f.Put("revision", revision)
+	f.Put("changes", b.Undoable())
+	f.Put("proposals", append([]board.Proposal{}, b.Proposals...))
+	c.Header("ETag", etag(revision))
+	c.JSON(status, f)
+}
+
+// describeBoard makes the errors of a board's rules those of the API.
+func describeBoard(err error) error {
+	var (
+		invalid *board.Invalid
+		similar *board.SimilarItems
+		changed *board.ItemChanged
+		decided *board.Decided
+	)
+	conflict := func(code, message string, details ...dialect.Problem) error {
+		return &problem.Problem{Status: http.StatusConflict, Code: code, Message: message, Details: details}
+	}
+	switch {
+	case errors.As(err, &invalid):
+		return problem.Invalid(invalid.Field, invalid.Problem)
+	case errors.As(err, &similar):
+		var ids dialect.Problems
+		for _, id := range similar.IDs {
+			ids.Add(id, "says nearly the same")
+		}
+		return conflict(chat.CodeSimilarItems, "The board has this already, or nearly.", ids...)
+	case errors.As(err, &changed):
+		return conflict(chat.CodeItemChanged, "The item has changed since this was proposed.",
+			dialect.Problem{Field: "seen", Problem: changed.Seen.Text}, dialect.Problem{Field: "now", Problem: changed.Now.Text})
+	case errors.As(err, &decided):
+		return conflict(chat.CodeDecided, "This proposal is "+string(decided.State)+" already.")
+	case errors.Is(err, board.ErrBuiltOn):
+		return conflict(chat.CodeBuiltOn, "This cannot be undone any more: something was built on it.")
+	case errors.Is(err, board.ErrNoItem), errors.Is(err, board.ErrNoChange), errors.Is(err, board.ErrNoProposal):
+		return problem.NotFound
+	}
+	return err
+}
+
+// boardFileBody describes a board's file to OpenAPI. An item's id is called as its
+// column says (fact_id), as are its relations (related_inputs); unknown fields are kept.
+type boardFileBody struct {
+	Title           string          `json:"title"`
+	Goal            string          `json:"goal"`
+	Inputs          []fileItemJSON  `json:"inputs"`
+	Facts           []fileItemJSON  `json:"facts"`
+	Insights        []fileItemJSON  `json:"insights"`
+	Recommendations []fileItemJSON  `json:"recommendations"`
+	Outputs         []fileItemJSON  `json:"outputs"`
+	ChatHistory     []board.Message `json:"chat_history"`
+}
+
+// fileItemJSON are the fields that items of every column have.
+type fileItemJSON struct {
+	Text         string   `json:"text"`
+	Status       string   `json:"status"`
+	Version      int      `json:"version"`
+	Stale        bool     `json:"stale"`
+	StaleBecause []string `json:"stale_because,omitempty"`
+}
+
+var (
+	// anyBoard is a board in an answer: a boardFileBody with what else its file had, its id, revision, changes and proposals.
+	anyBoard    = map[string]any{}
+	boardChange = openapi.Shape{Value: boardChangeJSON{}, Holds: map[string]any{"items": []any{map[string]any{}}}}
+	boardMatch  = []openapi.Param{{Name: "If-Match", About: "The revision that must be there; another is 412."}}
+	// changesBoard are the refusals of what changes a board.
+	changesBoard = []int{http.StatusConflict, http.StatusPreconditionFailed, http.StatusTooManyRequests}
+)

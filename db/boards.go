@@ -1,0 +1,31 @@
+package db
+
+import (
+	"context"
+	"time"
+)
+
+// DeletedBoardsFor is how long a deleted board can be restored.
+const DeletedBoardsFor = 24 * time.Hour
+
+// Boards keeps discovery boards. What is on one is opaque to the store (internal/board
+// reads and writes it); who changes a board reads it, changes it and writes it with the
+// revision that was read.
+type Boards interface {
+	Board(ctx context.Context, owner, id string) (Board, error)
+	// ListBoards are without their content, those first that were changed last; limit 1 to 100.
+	ListBoards(ctx context.Context, owner, cursor string, limit int) (Page[Board], error)
+	// DeleteBoard hides a board; RestoreBoard can bring it back for DeletedBoardsFor.
+	// Both are ErrNotFound when there is nothing to delete, or restore.
+	DeleteBoard(ctx context.Context, owner, id string) error
+	RestoreBoard(ctx context.Context, owner, id string) error
+}
+
+// Board is a stored discovery board.
+type Board struct {
+	ID, Owner, Title     string
+	Items                int // how many there are on it
+	Revision             int // from 1; grows by one with every write
+	CreatedAt, UpdatedAt time.Time
+	Content              []byte // JSON
+}

@@ -1,0 +1,13 @@
+package sqlite_test
+
+import (
+	"testing"
+
+	"github.com/palaver-chat/palaver/db"
+	"github.com/palaver-chat/palaver/internal/dbtest"
+	"github.com/palaver-chat/palaver/internal/dbtest/litetest"
+)
+
+func TestStoreKeepsTheContract(t *testing.T) {
+	dbtest.Run(t, func(t *testing.T) db.Store { return litetest.Store(t) })
+}

@@ -1,0 +1,397 @@
+package board
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+)
+
+// keys are what the fields of a column are called in a file.
+type keys struct {
+	column, id, related string
+}
+
+var keysOf = map[Kind]keys{
+	Input:          {"inputs", "input_id", ""},
+	Fact:           {"facts", "fact_id", "related_inputs"},
+	Insight:        {"insights", "insight_id", "related_facts"},
+	Recommendation: {"recommendations", "recommendation_id", "related_insights"},
+	Output:         {"outputs", "output_id", "related_recommendations"},
+}
+
+// Limits of an imported chat.
+const (
+	maxMessages = 2000
+	maxMessage  = 32000 // characters
+	maxFields   = 50    // unknown ones of an object
+)
+
+// earlier is a former text of an item in a file.
+type earlier struct {
+	Version int       `json:"version"`
+	Text    string    `json:"text"`
+	By      Author    `json:"by"`
+	At      time.Time `json:"at"`
+}
+
+// File is the board as people export it: a list for each column.
+func (b *Board) File() Fields {
+	f := maps.Clone(b.Extra)
+	if f == nil {
+		f = Fields{}
+	}
+	f.Put("title", b.Title)
+	f.Put("goal", b.Goal)
+	f.Put("chat_history", append([]Message{}, b.History...))
+	f.Put("given", b.Given)
+	for _, k := range Kinds {
+		items := []Fields{}
+		for _, item := range b.Column(k) {
+			items = append(items, item.Fields())
+		}
+		f.Put(keysOf[k].column, items)
+	}
+	return f
+}
+
+// Fields are an item as files and answers show it.
+func (i *Item) Fields() Fields {
+	f := maps.Clone(i.Extra)
+	if f == nil {
+		f = Fields{}
+	}
+	k := keysOf[i.Kind]
+	f.Put(k.id, i.ID)
+	f.Put("text", i.Version.Text)
+	f.Put("version", i.Version.N)
+	f.Put("changed_by", i.Version.By)
+	f.Put("changed_at", i.Version.At)
+	f.Put("status", i.Status)
+	f.Put("stale", len(i.Stale) > 0)
+	if len(i.Stale) > 0 {
+		f.Put("stale_because", i.Stale)
+	}
+	if k.related != "" {
+		f.Put(k.related, append([]string{}, i.Related...))
+	}
+	if i.Kind == Input {
+		f.Put("title", i.Title)
+	}
+	if i.Kind == Input || i.Kind == Output {
+		f.Put("type", i.Type)
+	}
+	var former []earlier
+	for _, v := range i.Earlier {
+		former = append(former, earlier{v.N, v.Text, v.By, v.At})
+	}
+	if former != nil {
+		f.Put("earlier_versions", former)
+	}
+	return f
+}
+
+// Put sets a field to a value that can always be written as JSON.
+func (f Fields) Put(key string, value any) {
+	raw, err := json.Marshal(value)
+	if err != nil {
+		panic(err)
+	}
+	f[key] = raw
+}
+
+// Read reads a file: one that was exported, or one of another program with the same
+// lists. Ids that fit are kept, others are replaced; unknown fields are kept. An error
+// is an *Invalid.
+func Read(raw []byte, at time.Time) (*Board, error) {
+	if len(raw) > MaxBytes {
+		return nil, invalid("body", "must have at most %d MB", MaxBytes>>20)
+	}
+	var f Fields
+	if err := json.Unmarshal(raw, &f); err != nil || f == nil {
+		return nil, invalid("body", "must be a JSON object")
+	}
+	if bytes.Contains(raw, []byte(`\u0000`)) {
+		return nil, invalid("body", "must not contain the NUL character")
+	}
+	r := reader{board: &Board{Given: map[Kind]int{}}, at: at, byOldID: map[string]string{}}
+	if err := r.read(f); err != nil {
+		return nil, err
+	}
+	return r.board, nil
+}
+
+// reader turns a file into a board.
+type reader struct {
+	board   *Board
+	at      time.Time
+	byOldID map[string]string // the id that an item of the file has on the board
+}
+
+// pending is an item of a file before its relations are known.
+type pending struct {
+	item  Item
+	id    string // in the file
+	field string // where it stands
+}
+
+func (r *reader) read(f Fields) error {
+	var title, goal string
+	var given map[Kind]int
+	for _, known := range []struct {
+		key  string
+		into any
+	}{{"title", &title}, {"goal", &goal}, {"given", &given}} {
+		if err := f.take("", known.key, known.into); err != nil {
+			return err
+		}
+	}
+	if err := r.board.Rename(title, goal); err != nil {
+		return err
+	}
+	for _, k := range Kinds {
+		if n := given[k]; n > 0 && n < 1e9 {
+			r.board.Given[k] = n
+		}
+	}
+	for _, k := range Kinds {
+		if err := r.column(k, f); err != nil {
+			return err
+		}
+	}
+	if err := r.history(f); err != nil {
+		return err
+	}
+	for _, answer := range []string{"id", "revision", "changes", "proposals"} { // of GET, not of a file
+		delete(f, answer)
+	}
+	if len(f) > maxFields {
+		return invalid("body", "must have at most %d unknown fields", maxFields)
+	}
+	if len(f) > 0 {
+		r.board.Extra = f
+	}
+	return nil
+}
+
+// column reads one list. The columns come in order, so what it relates to is there.
+func (r *reader) column(k Kind, f Fields) error {
+	var list []Fields
+	column := keysOf[k].column
+	if err := f.take("", column, &list); err != nil {
+		return err
+	}
+	if len(r.board.Items)+len(list) > MaxItems {
+		return invalid(column, "has too many items: a board has at most %d", MaxItems)
+	}
+	items := make([]pending, len(list))
+	taken := map[string]bool{}
+	for i, fields := range list {
+		p, err := r.item(k, fields, fmt.Sprintf("%s[%d]", column, i))
+		if err != nil {
+			return err
+		}
+		items[i] = p
+		if p.id != "" && taken[p.id] {
+			return invalid(p.field+"."+keysOf[k].id, "is used twice")
+		}
+		taken[p.id] = true
+		r.board.remember(k, p.id)
+	}
+	for _, p := range items {
+		if err := r.place(k, p); err != nil {
+			return err
+		}
+	}
+	n := len(r.board.Items) - len(items)
+	slices.SortStableFunc(r.board.Items[n:], func(a, b Item) int {
+		x, _ := number(k, a.ID)
+		y, _ := number(k, b.ID)
+		return x - y
+	})
+	return nil
+}
+
+// place gives an item its id and its relations.
+func (r *reader) place(k Kind, p pending) error {
+	p.item.ID = p.id
+	if _, ok := number(k, p.id); !ok {
+		p.item.ID = r.board.nextID(k)
+	}
+	for i, id := range p.item.Related {
+		if now, ok := r.byOldID[string(k.Before())+" "+id]; ok {
+			p.item.Related[i] = now
+		}
+	}
+	var err error
+	field := keysOf[k].related
+	if field == "" {
+		field = "related_ids"
+	}
+	if p.item.Related, err = r.board.related(k, p.field+"."+field, p.item.Related); err != nil {
+		return err
+	}
+	r.byOldID[string(k)+" "+p.id] = p.item.ID
+	r.board.Items = append(r.board.Items, p.item)
+	return nil
+}
+
+// item reads the fields of one item.
+func (r *reader) item(k Kind, f Fields, field string) (pending, error) {
+	p := pending{field: field}
+	if f == nil {
+		return p, invalid(field, "must be an object")
+	}
+	var body string
+	var also, stale []string
+	var isStale bool
+	var former []earlier
+	v := Version{N: 1, By: Imported, At: r.at}
+	names := keysOf[k]
+	item := &p.item
+	item.Kind = k
+	for _, known := range []struct {
+		key  string
+		into any
+	}{
+		{names.id, &p.id}, {"text", &body}, {"status", &item.Status}, {names.related, &item.Related}, {"related_ids", &also},
+		{"stale", &isStale}, {"stale_because", &stale}, {"version", &v.N}, {"changed_by", &v.By}, {"changed_at", &v.At}, {"earlier_versions", &former},
+	} {
+		if err := f.take(field, known.key, known.into); err != nil {
+			return p, err
+		}
+	}
+	if k == Input {
+		if err := f.take(field, "title", &item.Title); err != nil {
+			return p, err
+		}
+	}
+	if k == Input || k == Output {
+		if err := f.take(field, "type", &item.Type); err != nil {
+			return p, err
+		}
+	}
+	if len(f) > maxFields {
+		return p, invalid(field, "must have at most %d unknown fields", maxFields)
+	}
+	item.Extra = f
+	if len(f) == 0 {
+		item.Extra = nil
+	}
+	item.Related = append(item.Related, also...)
+	if isStale && len(stale) == 0 {
+		stale = []string{"import"}
+	}
+	if len(stale) > MaxItems {
+		return p, invalid(field+".stale_because", "must have at most %d entries", MaxItems)
+	}
+	item.Stale = stale
+	return p, r.checkItem(&p, body, v, former)
+}
+
+// checkItem checks the texts of an item that was read.
+func (r *reader) checkItem(p *pending, body string, v Version, former []earlier) (err error) {
+	item, at := &p.item, func(name string) string { return p.field + "." + name }
+	if v.Text, err = text(at("text"), body, 1, MaxText); err != nil {
+		return err
+	}
+	for _, l := range []struct {
+		into  *string
+		field string
+		most  int
+	}{{&item.Title, "title", MaxTitle}, {&item.Type, "type", MaxName}, {&item.Status, "status", MaxName}, {&p.id, keysOf[item.Kind].id, 128}} {
+		if *l.into, err = line(at(l.field), *l.into, 0, l.most); err != nil {
+			return err
+		}
+	}
+	if item.Kind == Output && !slices.Contains(OutputTypes, item.Type) {
+		return invalid(at("type"), "must be report, presentation, action_plan or brief")
+	}
+	if v.N < 1 || v.N > 1e6 {
+		return invalid(at("version"), "must be a number from 1")
+	}
+	if v.By, err = author(at("changed_by"), v.By); err != nil {
+		return err
+	}
+	if len(former) > MaxVersions {
+		return invalid(at("earlier_versions"), "must have at most %d entries", MaxVersions)
+	}
+	for i, e := range former {
+		field := fmt.Sprintf("%s[%d]", at("earlier_versions"), i)
+		if e.Text, err = text(field+".text", e.Text, 0, MaxText); err != nil {
+			return err
+		}
+		if e.By, err = author(field+".by", e.By); err != nil {
+			return err
+		}
+		if e.Version < 1 || e.Version >= v.N || i > 0 && e.Version <= former[i-1].Version {
+			return invalid(field+".version", "must grow, and stay below the item's version")
+		}
+		item.Earlier = append(item.Earlier, Version{e.Version, e.Text, e.By, e.At})
+	}
+	item.Version = v
+	return nil
+}
+
+func author(field string, a Author) (Author, error) {
+	switch a {
+	case Person, Assistant, Imported:
+		return a, nil
+	case "":
+		return Imported, nil
+	}
+	return "", invalid(field, "must be person, assistant or import")
+}
+
+// history reads the chat of a file; old files have none.
+func (r *reader) history(f Fields) error {
+	var messages []Message
+	if err := f.take("", "chat_history", &messages); err != nil {
+		return err
+	}
+	if len(messages) > maxMessages {
+		return invalid("chat_history", "must have at most %d messages", maxMessages)
+	}
+	for i := range messages {
+		m, field := &messages[i], fmt.Sprintf("chat_history[%d]", i)
+		var err error
+		switch {
+		case m.Role != "user" && m.Role != "assistant":
+			return invalid(field+".role", "must be user or assistant")
+		case len(m.ToolCalls) > maxFields:
+			return invalid(field+".tool_calls", "must have at most %d entries", maxFields)
+		case len(m.References) > MaxRelations:
+			return invalid(field+".references", "must have at most %d entries", MaxRelations)
+		}
+		if m.Content, err = text(field+".content", m.Content, 0, maxMessage); err != nil {
+			return err
+		}
+		if m.ID, err = line(field+".id", m.ID, 0, 128); err != nil {
+			return err
+		}
+		if m.CreatedAt, err = line(field+".created_at", m.CreatedAt, 0, 64); err != nil {
+			return err
+		}
+	}
+	r.board.History = messages
+	return nil
+}
+
+// take reads a known field and removes it; null counts as absent.
+func (f Fields) take(path, key string, into any) error {
+	raw, ok := f[key]
+	if key == "" || !ok {
+		return nil
+	}
+	delete(f, key)
+	if bytes.Equal(bytes.TrimSpace(raw), []byte("null")) {
+		return nil
+	}
+	if err := json.Unmarshal(raw, into); err != nil {
+		return invalid(strings.TrimPrefix(path+"."+key, "."), "has the wrong type")
+	}
+	return nil
+}

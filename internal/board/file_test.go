@@ -1,0 +1,92 @@
+package board
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"reflect"
+	"testing"
+)
+
+func TestWhatIsExportedIsImportedUnchanged(t *testing.T) {
+	b := chain(t)
+	edit(t, b, "F-1", "Seven of ten left.")
+	b.History = []Message{{ID: "m1", Role: "user", Content: "Why?", References: []string{"F-1"}}}
+	b.Extra = Fields{"theme": json.RawMessage(`{"dark":true}`)}
+	again, err := Read(exported(t, b), noon)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !reflect.DeepEqual(again.File(), b.File()) {
+		t.Errorf("got\n%s\nwant\n%s", show(again.File()), show(b.File()))
+	}
+}
+
+func TestAnOldFileOfAnotherProgramIsRead(t *testing.T) {
+	b, err := Read([]byte(`{"title":"T","goal":"G","dark":true,
+		"inputs":[{"input_id":"4f9e-a","type":"web","title":"A page","text":"text of it","url":"https://example.com"}],
+		"facts":[{"fact_id":"F-3","text":"one","related_inputs":["4f9e-a"],"status":"draft"},{"text":"two","related_ids":["4f9e-a"]}],
+		"insights":[{"insight_id":"x","text":"three","related_facts":["F-3"],"stale":true}]}`), noon)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := []string{"I-1 []", "F-3 [I-1]", "F-4 [I-1]", "N-1 [F-3]"}
+	for i, item := range b.Items {
+		if got := item.ID + " " + fmt.Sprint(item.Related); got != want[i] {
+			t.Errorf("item %d is %s, want %s", i, got, want[i])
+		}
+	}
+	if string(b.Extra["dark"]) != "true" || string(b.Items[0].Extra["url"]) != `"https://example.com"` || len(b.Find("N-1").Stale) == 0 {
+		t.Errorf("fields were lost: %s", show(b.File()))
+	}
+	if b.History != nil {
+		t.Errorf("history %v", b.History)
+	}
+}
+
+func TestABadFileIsRefusedByField(t *testing.T) {
+	for file, want := range map[string]string{
+		`[]`:                             "body must be a JSON object",
+		`null`:                           "body must be a JSON object",
+		`{"title":3}`:                    "title has the wrong type",
+		`{"facts":[{"text":7}]}`:         "facts[0].text has the wrong type",
+		`{"facts":[null]}`:               "facts[0] must be an object",
+		`{"facts":[{"fact_id":"F-1"}]}`:  "facts[0].text must not be empty",
+		`{"facts":[{"text":"a\u0000"}]}`: "body must not contain the NUL character",
+		`{"facts":[{"text":"a","fact_id":"x"},{"text":"b","fact_id":"x"}]}`:       "facts[1].fact_id is used twice",
+		`{"facts":[{"text":"a","related_inputs":["I-1"]}]}`:                       `facts[0].related_inputs names "I-1", which is not on the board`,
+		`{"outputs":[{"text":"a"}]}`:                                              "outputs[0].type must be report, presentation, action_plan or brief",
+		`{"facts":[{"text":"a","version":0}]}`:                                    "facts[0].version must be a number from 1",
+		`{"facts":[{"text":"a","version":2,"earlier_versions":[{"version":2}]}]}`: "facts[0].earlier_versions[0].version must grow, and stay below the item's version",
+		`{"chat_history":[{"role":"system"}]}`:                                    "chat_history[0].role must be user or assistant",
+	} {
+		if _, err := Read([]byte(file), noon); err == nil || err.Error() != want {
+			t.Errorf("%s: %v, want %s", file, err, want)
+		}
+	}
+	if _, err := Read(bytes.Repeat([]byte(" "), MaxBytes+1), noon); err == nil {
+		t.Error("a file that is too large was read")
+	}
+}
+
+func FuzzRead(f *testing.F) {
+	f.Add([]byte(`{"title":"T","inputs":[{"input_id":"I-1","text":"a"}],"facts":[{"fact_id":"F-2","text":"b","related_inputs":["I-1"],"version":2,"earlier_versions":[{"version":1,"text":"c"}]}],"outputs":[{"text":"o","type":"brief"}],"chat_history":[{"role":"user","content":"x"}],"z":1}`))
+	f.Fuzz(func(t *testing.T, raw []byte) {
+		b, err := Read(raw, noon)
+		if err != nil {
+			return
+		}
+		again, err := Read(exported(t, b), noon)
+		if err != nil {
+			t.Fatalf("an export cannot be read: %v\n%s", err, exported(t, b))
+		}
+		if !bytes.Equal(exported(t, again), exported(t, b)) {
+			t.Fatalf("another export:\n%s\n%s", exported(t, again), exported(t, b))
+		}
+		for _, item := range b.Items {
+			if found := b.Find(item.ID); found == nil || found.Kind != item.Kind {
+				t.Fatalf("%s is on the board twice", item.ID)
+			}
+		}
+	})
+}

@@ -1,0 +1,197 @@
+package board
+
+import (
+	"slices"
+	"strconv"
+	"time"
+)
+
+// Tools that a model proposes changes with.
+const (
+	ToolAdd    = "add_item"
+	ToolEdit   = "edit_item"
+	ToolDelete = "delete_item"
+)
+
+// State is where a proposal stands.
+type State string
+
+// States of a proposal.
+const (
+	Pending   State = "pending"
+	Applied   State = "applied"
+	Cancelled State = "cancelled"
+	Failed    State = "error"     // the board is as it was; it can be tried again
+	Overtaken State = "overtaken" // a later proposal is about the same item
+)
+
+// Params are what a proposal asks for; which fields count depends on its tool.
+type Params struct {
+	EntityType Kind     `json:"entity_type"`
+	Text       string   `json:"text,omitempty"`
+	RelatedIDs []string `json:"related_ids,omitempty"`
+	OutputType string   `json:"output_type,omitempty"`
+	Title      string   `json:"title,omitempty"`
+	ItemID     string   `json:"item_id,omitempty"`
+	NewText    string   `json:"new_text,omitempty"`
+}
+
+// Proposal is a change that the assistant suggests. It stays until a person decides.
+type Proposal struct {
+	ID     string    `json:"id"` // of the tool call
+	TurnID string    `json:"turn_id,omitempty"`
+	Tool   string    `json:"tool"`
+	Params Params    `json:"params"`
+	State  State     `json:"state"`
+	Reason string    `json:"reason,omitempty"` // why it failed
+	Seen   Version   `json:"seen"`             // of the item that it is about, when it was made
+	At     time.Time `json:"at"`
+	Result Result    `json:"result"` // once it is applied
+}
+
+// Decision is a person's answer to a proposal.
+type Decision struct {
+	Confirm bool
+	// Params replaces what was proposed; nil: as proposed. The tool and the item stay.
+	Params *Params
+	// Similar confirms an addition although the board has similar items, Changed an
+	// edit or a deletion although the item has changed since it was proposed.
+	Similar, Changed bool
+}
+
+// SimilarItems refuses an addition of what the board has already.
+type SimilarItems struct {
+	IDs []string
+}
+
+func (e *SimilarItems) Error() string { return "the board has similar items" }
+
+// ItemChanged refuses a change of an item whose text is another one by now.
+type ItemChanged struct {
+	Seen, Now Version
+}
+
+func (e *ItemChanged) Error() string {
+	return "the item has changed: version " + strconv.Itoa(e.Now.N) + " instead of " + strconv.Itoa(e.Seen.N)
+}
+
+// Decided refuses another decision than the one that was made.
+type Decided struct {
+	State State
+}
+
+func (e *Decided) Error() string { return "the proposal is " + string(e.State) + " already" }
+
+// Propose checks a proposal and keeps it. A repeated call with the same id changes
+// nothing. The error tells the model what to correct.
+func (b *Board) Propose(id, turnID, tool string, p Params, at time.Time) error {
+	if b.proposal(id) != nil {
+		return nil
+	}
+	proposal := Proposal{ID: id, TurnID: turnID, Tool: tool, Params: p, State: Pending, At: at}
+	if err := b.check(&proposal); err != nil {
+		return err
+	}
+	for i := range b.Proposals {
+		if other := &b.Proposals[i]; other.open() && tool != ToolAdd && other.Params.ItemID == proposal.Params.ItemID {
+			other.State = Overtaken
+		}
+	}
+	b.Proposals = append(b.Proposals, proposal)
+	if len(b.Proposals) > maxProposals {
+		b.Proposals = b.Proposals[len(b.Proposals)-maxProposals:]
+	}
+	return nil
+}
+
+// check validates what a proposal asks for against the board, and writes ids as the
+// board does.
+func (b *Board) check(p *Proposal) error {
+	switch p.Tool {
+	case ToolAdd:
+		item, err := b.newItem(p.added())
+		p.Params.Text, p.Params.RelatedIDs = item.Version.Text, item.Related
+		return err
+	case ToolEdit, ToolDelete:
+		item := b.Find(p.Params.ItemID)
+		switch {
+		case item == nil:
+			return invalid("item_id", "names %s, which is not on the board", short(p.Params.ItemID))
+		case p.Params.EntityType != "" && p.Params.EntityType != item.Kind:
+			return invalid("entity_type", "is %s, but %s is %s", short(string(p.Params.EntityType)), item.ID, withArticle(item.Kind))
+		}
+		p.Params.ItemID, p.Params.EntityType, p.Seen = item.ID, item.Kind, item.Version
+		if p.Tool == ToolDelete {
+			return nil
+		}
+		var err error
+		p.Params.NewText, err = text("new_text", p.Params.NewText, 1, MaxText)
+		return err
+	}
+	return invalid("tool", "must be add_item, edit_item or delete_item")
+}
+
+func (p *Proposal) added() Added {
+	return Added{Kind: p.Params.EntityType, Title: p.Params.Title, Text: p.Params.Text, Type: p.Params.OutputType, Related: p.Params.RelatedIDs}
+}
+
+func (p *Proposal) open() bool { return p.State == Pending || p.State == Failed }
+
+// Decide applies or drops a proposal, once: the same decision again changes nothing
+// and returns the same result. An error other than ErrNoProposal and *Decided leaves
+// the items as they are, and the proposal open with its reason.
+func (b *Board) Decide(id string, d Decision, at time.Time) (Result, error) {
+	p := b.proposal(id)
+	switch {
+	case p == nil:
+		return Result{}, ErrNoProposal
+	case d.Confirm && p.State == Applied, !d.Confirm && p.State == Cancelled:
+		return p.Result, nil
+	case !p.open():
+		return Result{}, &Decided{p.State}
+	case !d.Confirm:
+		p.State = Cancelled
+		return Result{}, nil
+	}
+	next := *p
+	if d.Params != nil {
+		next.Params = *d.Params
+		next.Params.EntityType, next.Params.ItemID = p.Params.EntityType, p.Params.ItemID
+	}
+	result, err := b.confirm(next, d, at)
+	if err != nil {
+		p.State, p.Reason = Failed, err.Error()
+		return Result{}, err
+	}
+	next.State, next.Reason, next.Result, next.Seen = Applied, "", result, p.Seen
+	*b.proposal(id) = next
+	return result, nil
+}
+
+// confirm makes the change of a proposal.
+func (b *Board) confirm(p Proposal, d Decision, at time.Time) (Result, error) {
+	if p.Tool == ToolAdd {
+		if similar := b.Similar(p.Params.EntityType, p.Params.Text); len(similar) > 0 && !d.Similar {
+			return Result{}, &SimilarItems{similar}
+		}
+		return b.Add(p.added(), Assistant, at)
+	}
+	item := b.Find(p.Params.ItemID)
+	switch {
+	case item == nil:
+		return Result{}, ErrNoItem
+	case item.Version.N != p.Seen.N && !d.Changed:
+		return Result{}, &ItemChanged{Seen: p.Seen, Now: item.Version}
+	case p.Tool == ToolDelete:
+		return b.Delete(item.ID, Assistant, at)
+	}
+	return b.Edit(item.ID, Edit{Text: &p.Params.NewText}, Assistant, at)
+}
+
+func (b *Board) proposal(id string) *Proposal {
+	i := slices.IndexFunc(b.Proposals, func(p Proposal) bool { return p.ID == id })
+	if i < 0 {
+		return nil
+	}
+	return &b.Proposals[i]
+}

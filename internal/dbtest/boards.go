@@ -1,0 +1,109 @@
+package dbtest
+
+import (
+	"strings"
+
+	"github.com/google/uuid"
+
+	"github.com/palaver-chat/palaver/db"
+)
+
+// newBoard creates a board with revision 1.
+func (b *fixture) newBoard(title string) db.Board {
+	b.t.Helper()
+	board := db.Board{ID: uuid.NewString(), Owner: b.owner, Title: title, Items: 2, Revision: 1, Content: []byte(`{"title":"` + title + `"}`)}
+	b.NoError(b.store.CreateBoard(b.ctx, board))
+	return board
+}
+
+func (b *fixture) boards(cursor string, limit int) db.Page[db.Board] {
+	b.t.Helper()
+	page, err := b.store.ListBoards(b.ctx, b.owner, cursor, limit)
+	b.NoError(err)
+	return page
+}
+
+func boardID(board db.Board) string { return board.ID }
+
+var boardTests = []test{
+	{"a board is read as it was written", func(b *fixture) {
+		want := b.newBoard("Churn")
+		got, err := b.store.Board(b.ctx, b.owner, want.ID)
+		b.NoError(err)
+		b.False(got.CreatedAt.IsZero())
+		b.Equal(got.CreatedAt, got.UpdatedAt)
+		want.CreatedAt, want.UpdatedAt = got.CreatedAt, got.UpdatedAt
+		b.Equal(want, got)
+	}},
+	{"a board that is created again stays as it is", func(b *fixture) {
+		board := b.newBoard("Churn")
+		other := board
+		other.Title, other.Content = "Other", []byte("{}")
+		b.NoError(b.store.CreateBoard(b.ctx, other))
+		got, err := b.store.Board(b.ctx, b.owner, board.ID)
+		b.NoError(err)
+		b.Equal("Churn", got.Title)
+	}},
+	{"of two writes of one revision the second is refused", func(b *fixture) {
+		board := b.newBoard("Churn")
+		board.Title, board.Items, board.Content = "First", 3, []byte(`{"first":1}`)
+		revision, err := b.store.PutBoard(b.ctx, board)
+		b.NoError(err)
+		b.Equal(2, revision)
+		second := board
+		second.Title = "Second"
+		_, err = b.store.PutBoard(b.ctx, second)
+		b.ErrorIs(err, db.ErrVersion)
+		got, err := b.store.Board(b.ctx, b.owner, board.ID)
+		b.NoError(err)
+		b.Equal("First", got.Title)
+		b.Equal(3, got.Items)
+		b.Equal(2, got.Revision)
+		b.JSONEq(`{"first":1}`, string(got.Content))
+	}},
+	{"boards are listed by their last change, in pages, without content", func(b *fixture) {
+		var want []string
+		for range 5 {
+			want = append([]string{b.newBoard("x").ID}, want...)
+		}
+		_, err := b.store.PutBoard(b.ctx, db.Board{ID: want[3], Owner: b.owner, Revision: 1, Content: []byte("{}")})
+		b.NoError(err)
+		want = append([]string{want[3]}, append(want[:3:3], want[4])...)
+		var got []string
+		for cursor := ""; ; {
+			page := b.boards(cursor, 2)
+			got = append(got, ids(page.Items, boardID)...)
+			for _, board := range page.Items {
+				b.Nil(board.Content)
+			}
+			if cursor = page.Next; cursor == "" {
+				break
+			}
+		}
+		b.Equal(want, got)
+	}},
+	{"a deleted board can be restored, and is not there until then", func(b *fixture) {
+		board := b.newBoard("Churn")
+		b.ErrorIs(b.store.RestoreBoard(b.ctx, b.owner, board.ID), db.ErrNotFound)
+		b.NoError(b.store.DeleteBoard(b.ctx, b.owner, board.ID))
+		b.ErrorIs(b.store.DeleteBoard(b.ctx, b.owner, board.ID), db.ErrNotFound)
+		_, err := b.store.Board(b.ctx, b.owner, board.ID)
+		b.ErrorIs(err, db.ErrNotFound)
+		_, err = b.store.PutBoard(b.ctx, board)
+		b.ErrorIs(err, db.ErrNotFound)
+		b.ErrorIs(b.store.CreateBoard(b.ctx, board), db.ErrNotFound)
+		b.Empty(b.boards("", 10).Items)
+		b.NoError(b.store.RestoreBoard(b.ctx, b.owner, board.ID))
+		b.Len(b.boards("", 10).Items, 1)
+	}},
+	{"who has reached the quota can still make a board smaller", func(b *fixture) {
+		board := b.newBoard("Churn")
+		in := b.store.Within(db.Bounds{Owner: db.Quota{Bytes: 5}})
+		board.Content = []byte("{}")
+		_, err := in.PutBoard(b.ctx, board)
+		b.NoError(err)
+		board.Revision, board.Content = 2, []byte(strings.Repeat(" ", 6))
+		_, err = in.PutBoard(b.ctx, board)
+		b.Equal(1, b.refusedBy([]error{err}, db.BoundBytes, db.OfOwner))
+	}},
+}
