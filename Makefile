@@ -119,6 +119,10 @@ bench-limits: build postgres-present ## Measure 1,000 open streams, 1,000 idle p
 bench-quality: standalone ## How well messages are understood, with and without a model, into docs/quality.md: about 2 minutes (QUALITY="-verbose")
 	@go run ./bench/quality -into docs/quality.md $(QUALITY)
 
+.PHONY: bench-recall
+bench-recall: ## How well passages are found, into docs/quality.md: needs Postgres, fetches Debian's policy (RECALL="-obliqa path/to/ObliQADataset")
+	@go run ./bench/recall -into docs/quality.md $(RECALL)
+
 .PHONY: bench-page
 bench-page: standalone e2e/node_modules/.installed ## Measure the page in a browser: opening, scrolling, typing while an answer streams (ROUNDS=5)
 	@CHROMIUM=$$(scripts/chromium) node bench/page/page.mjs

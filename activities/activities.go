@@ -24,6 +24,8 @@ type Searcher interface {
 	// Select searches the documents of docIDs; none means every document that owner
 	// may see. known are those of docIDs that were read already.
 	Select(ctx context.Context, owner string, action chat.Action, query string, docIDs []string, known ...chat.Document) (retrieval.Selection, error)
+	// Respell corrects words of a query that occur nowhere.
+	Respell(ctx context.Context, owner, query string, docIDs []string) (string, error)
 }
 
 // Activities holds what the activities depend on. Its methods are registered as
@@ -34,8 +36,12 @@ type Activities struct {
 	Bus    bus.Bus
 	Search Searcher
 	Web    tools.WebSearch // nil: no web search
-	Tools  *tools.Box      // nil: no tools
-	Agents chat.Agents
+	Prices *llm.PriceTable // of web searches and embeddings; nil: no price is known
+	// HistoryTokens bounds the earlier messages in an answer's prompt (CHAT_HISTORY_TOKENS);
+	// 0: defaultHistoryTokens.
+	HistoryTokens int
+	Tools         *tools.Box // nil: no tools
+	Agents        chat.Agents
 	// DocumentTypes are those that Ingest can read.
 	DocumentTypes extract.Types
 	// IngestMemory bounds the memory of all ingests of the process; nil: no bound.

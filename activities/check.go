@@ -37,7 +37,7 @@ func (a *Activities) check(ctx context.Context, r CheckRequest) (string, error) 
 	if said.Answers, err = a.answers(ctx, r.TurnRef, r.Asked); err != nil {
 		return "", err
 	}
-	recent, err := a.Store.Recent(ctx, r.Owner, r.ThreadID, r.Parent, thinkContext)
+	recent, err := a.Store.Recent(ctx, r.Owner, r.ThreadID, r.Parent, earlierMessages)
 	if err != nil {
 		return "", err
 	}

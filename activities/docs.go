@@ -54,8 +54,10 @@ func (a *Activities) docsByRules(ctx context.Context, r DocsRequest, t chat.Turn
 	c.Instruction = free
 	if r.Action == chat.Audit || intent.AsksForAudit(free) {
 		instruction, text := intent.SplitAudit(free)
-		titles := mention.Titles(mention.Occurring(text, c.Visible))
-		if d.HasText = intent.HasText(language.ReplaceNames(text, titles, " ")); d.HasText {
+		named := mention.Occurring(text, c.Visible)
+		d.HasText = text != "" && (len(named) == 0 || intent.HasText(language.ReplaceNames(text, mention.Titles(named), " ")))
+		textNamesTarget := instruction == "" && len(named) > 0 && len(c.Tags.Docs) == 0
+		if d.HasText && !textNamesTarget {
 			c.Instruction = instruction
 		}
 	}
@@ -79,6 +81,9 @@ func (a *Activities) candidates(ctx context.Context, r DocsRequest, t chat.Turn)
 		return err
 	})
 	err := g.Wait()
+	if err == nil {
+		c.Message, err = a.withCodedTitles(ctx, r.Owner, c.Message, c.Visible)
+	}
 	if err == nil {
 		c.Tags, err = a.readTagsAmong(ctx, r.Owner, t.Content.TipTap, t.Content.TaggedDocs, t.Content.TaggedSets, c.Visible)
 	}
@@ -124,6 +129,9 @@ func (a *Activities) resolveByRules(ctx context.Context, ref TurnRef) (r Resolve
 func (a *Activities) docsByModel(ctx context.Context, r DocsRequest, c *mention.Candidates, hasText bool) (Docs, error) {
 	answer, usage, err := a.askDocs(ctx, r, c)
 	if err != nil {
+		return Docs{}, err
+	}
+	if err := a.keepOpinion(ctx, r.TurnRef, answer.SearchWords, answer.Answerable); err != nil {
 		return Docs{}, err
 	}
 	found, err := a.visible(ctx, r.Owner, answer.ResolvedIDs)

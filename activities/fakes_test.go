@@ -174,6 +174,8 @@ type scriptedModel struct {
 	stream  func(ctx context.Context, emit func(string) error) error
 	reply   llm.Reply // of streams, without the usage
 	vision  bool
+	offline bool
+	window  int // ContextTokens
 	embed   func(texts []string) ([][]float32, error)
 }
 
@@ -226,7 +228,7 @@ func (m *scriptedModel) Embed(_ context.Context, texts []string) ([][]float32, e
 }
 
 func (m *scriptedModel) Info() llm.Info {
-	info := llm.Info{Provider: "scripted", Name: "scripted", Vision: m.vision}
+	info := llm.Info{Provider: "scripted", Name: "scripted", Vision: m.vision, Offline: m.offline, ContextTokens: m.window}
 	if m.embed != nil {
 		info.Embedding = "scripted"
 	}
@@ -279,6 +281,10 @@ type recordingSearch struct {
 	query     string
 	docs      []string
 	action    chat.Action
+}
+
+func (*recordingSearch) Respell(_ context.Context, _, query string, _ []string) (string, error) {
+	return query, nil
 }
 
 func (s *recordingSearch) Select(_ context.Context, _ string, action chat.Action, query string, docs []string, _ ...chat.Document) (retrieval.Selection, error) {

@@ -76,7 +76,14 @@ func (a *Activities) ingest(ctx context.Context, r IngestRequest) error {
 	if err != nil {
 		return err
 	}
-	return ignoreNotFound(a.Store.StoreText(ctx, r.Owner, r.DocID, text, chunks, vectors))
+	if err := a.Store.StoreText(ctx, r.Owner, r.DocID, text, chunks, nil); err != nil || vectors == nil {
+		return ignoreNotFound(err)
+	}
+	err = a.Store.PutVectors(ctx, r.Owner, r.DocID, a.Model.Info().Embedding, vectors)
+	if err != nil && !errors.Is(err, db.ErrNotFound) { // the next attempt would find the document ready
+		a.log().Error("storing vectors failed; EmbedDocuments makes them again", "document", r.DocID, "error", err)
+	}
+	return nil
 }
 
 // ignoreNotFound drops the error for a document that was deleted meanwhile.
@@ -129,7 +136,7 @@ func (a *Activities) spend(ctx context.Context, r IngestRequest, tokens int) {
 	if tokens == 0 {
 		return
 	}
-	cost := llm.DefaultPrices().Cost(a.Model.Info().Embedding, tokens, 0)
+	cost := a.Prices.Cost(a.Model.Info().Embedding, tokens, 0)
 	if err := a.Store.SpendOnDocument(ctx, r.Owner, r.DocID, db.Spending{Tokens: int64(tokens), CostUSD: cost}, a.now()); err != nil {
 		a.log().Warn("counting the cost of embedding failed", "document", r.DocID, "error", err)
 	}

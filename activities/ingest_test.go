@@ -11,6 +11,7 @@ import (
 	"go.temporal.io/sdk/temporal"
 
 	"github.com/palaver-chat/palaver/chat"
+	"github.com/palaver-chat/palaver/db"
 	"github.com/palaver-chat/palaver/llm"
 )
 
@@ -30,7 +31,7 @@ func TestIngestMakesADocumentSearchable(t *testing.T) {
 	d := b.ingested(id)
 	require.Equal(t, chat.DocReady, d.Status)
 	require.Positive(t, d.Chunks)
-	hits, err := b.store.SearchText(context.Background(), owner, []string{"lapse"}, nil, 5)
+	hits, err := b.store.SearchText(context.Background(), owner, db.Words("lapse"), nil, 5)
 	require.NoError(t, err)
 	require.Equal(t, id, hits[0].DocID)
 	require.Equal(t, d, b.ingested(id), "a second attempt changes nothing")
@@ -117,4 +118,46 @@ func TestDocumentIsIndexedWithoutVectorsWhenEmbeddingFailsForGood(t *testing.T) 
 	require.ErrorAs(t, err, &app)
 	require.False(t, app.NonRetryable(), "an unavailable model is retried")
 	require.NotContains(t, err.Error(), "planted")
+}
+
+func TestExistingDocumentsAreEmbeddedAndAgainWhenTheModelChanges(t *testing.T) {
+	b := setup(t)
+	first, second := b.doc("Dogs", "Dogs bark at the moon."), b.doc("Cars", "Automobiles need fuel.")
+	embedAll := func() error {
+		_, err := b.env.ExecuteActivity(b.EmbedDocuments)
+		return err
+	}
+	lacking := func() int {
+		done, total, err := b.store.EmbeddingProgress(t.Context(), owner, "scripted")
+		require.NoError(t, err)
+		return total - done
+	}
+	require.NoError(t, embedAll(), "without a model there is nothing to do")
+	require.Equal(t, 2, lacking())
+
+	fails := true
+	b.model.embed = func(texts []string) ([][]float32, error) {
+		if fails {
+			return nil, &llm.Error{Code: chat.CodeModelUnavailable, Retryable: true, Err: errors.New("503")}
+		}
+		vectors := make([][]float32, len(texts))
+		for i := range texts {
+			vectors[i] = []float32{float32(len(texts[i])), 1}
+		}
+		return vectors, nil
+	}
+	require.Error(t, embedAll(), "Temporal retries")
+	fails = false
+	require.NoError(t, embedAll())
+	require.Zero(t, lacking())
+	hits, err := b.store.SearchVector(t.Context(), owner, []float32{1, 0}, nil, 5)
+	require.NoError(t, err)
+	require.Len(t, hits, 2)
+
+	for _, id := range []string{first, second} { // as a process with another model leaves them
+		require.NoError(t, b.store.PutVectors(t.Context(), owner, id, "another", [][]float32{{1, 0, 0}}))
+	}
+	require.Equal(t, 2, lacking())
+	require.NoError(t, embedAll())
+	require.Zero(t, lacking())
 }

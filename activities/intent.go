@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/palaver-chat/palaver/activities/intent"
+	"github.com/palaver-chat/palaver/activities/mention"
 	"github.com/palaver-chat/palaver/activities/prompt"
 	"github.com/palaver-chat/palaver/chat"
 	"github.com/palaver-chat/palaver/internal/language"
@@ -99,6 +100,9 @@ func (a *Activities) classify(ctx context.Context, ref TurnRef, t chat.Turn, con
 	if err != nil {
 		return Intent{}, err
 	}
+	if err := a.keepOpinion(ctx, ref, answer.SearchWords, ""); err != nil {
+		return Intent{}, err
+	}
 	if answer.Confidence != chat.High {
 		recent, err := a.Store.Recent(ctx, ref.Owner, ref.ThreadID, ref.Parent, contextMessages)
 		if err != nil {
@@ -126,6 +130,15 @@ func (a *Activities) classify(ctx context.Context, ref TurnRef, t chat.Turn, con
 			answer.Actions = append([]chat.Action{chat.Inquire}, answer.Actions...)
 		}
 	}
+	if answer.Action == chat.Inquire && answer.Confidence == chat.Medium {
+		onlyName, err := a.namesOneDocument(ctx, t, content)
+		if err != nil {
+			return Intent{}, err
+		}
+		if onlyName {
+			answer.Confidence = chat.Low
+		}
+	}
 	if answer.Action == chat.Talk {
 		return talkOr(answer, t, content, usage), nil
 	}
@@ -134,6 +147,23 @@ func (a *Activities) classify(ctx context.Context, ref TurnRef, t chat.Turn, con
 		in.Likely = intent.Likely(answer.Intent, t.Content.Message)
 	}
 	return in, nil
+}
+
+// maxNameWords is the number of words of a message that may be a name and nothing else.
+const maxNameWords = 12
+
+// namesOneDocument reports whether the first message of a conversation is the title of a
+// document and nothing else: it does not say what to do with it.
+func (a *Activities) namesOneDocument(ctx context.Context, t chat.Turn, content tiptap.Content) (bool, error) {
+	if len(language.Words(t.Content.Message)) > maxNameWords || len(content.Labels()) > 0 || t.Parent != "" && t.Parent != chat.RootCheckpoint {
+		return false, nil
+	}
+	docs, err := a.Store.VisibleDocuments(ctx, t.Owner)
+	if err != nil {
+		return false, err
+	}
+	rest := language.ReplaceNames(t.Content.Message, mention.Titles(docs), " ")
+	return rest != t.Content.Message && intent.OnlyMentions(rest), nil
 }
 
 // talkOr is the intent of a message that a model takes for small talk. A message with

@@ -132,7 +132,7 @@ func TestLostTurnThatNeverBeganGetsAPlace(t *testing.T) {
 	turn, err := b.store.Turn(context.Background(), owner, waits.TurnID)
 	require.NoError(t, err)
 	require.Equal(t, first.TurnID, turn.Parent)
-	require.Len(t, b.history(), 3)
+	require.Len(t, b.history(), 4, "the last says why there is no answer")
 }
 
 // TestTurnOfALostWorkflowIsSettledWhenTheNextTurnBegins: the thread's new workflow does
@@ -152,5 +152,7 @@ func TestTurnOfALostWorkflowIsSettledWhenTheNextTurnBegins(t *testing.T) {
 	next.Others = &OtherTurns{}
 	require.Equal(t, lost.TurnID, must[Begun](b, b.BeginTurn, next).Parent, "it follows the lost turn")
 	require.Equal(t, chat.CodeTurnLost, b.terminal(lost).Code)
-	require.Len(t, b.history(), 2)
+	said := b.history()
+	require.Len(t, said, 3)
+	require.Equal(t, chat.CodeTurnLost, said[1].Metadata["error"].(map[string]any)["code"], "the lost turn says why it has no answer")
 }

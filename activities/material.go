@@ -17,10 +17,7 @@ import (
 	"github.com/palaver-chat/palaver/internal/tools"
 )
 
-const (
-	answerContext = 6  // earlier messages in the prompt of an answer
-	maxSubject    = 40 // passages of the document to audit
-)
+const maxSubject = 40 // passages of the document to audit
 
 // material is the input of an answer.
 type material struct {
@@ -30,6 +27,7 @@ type material struct {
 	noWeb       bool // the person forbade searches of the web
 	offered     []tools.Tool
 	remembered  []string // as in pieceRequest
+	before      earlier
 }
 
 // gather reads the input of an answer, in parallel: the person waits for it before
@@ -62,7 +60,7 @@ func (a *Activities) gather(ctx context.Context, r WriteRequest) (material, erro
 		return err
 	})
 	g.Go(func() (err error) {
-		m.Recent, err = a.Store.Recent(ctx, r.Owner, r.ThreadID, r.Parent, answerContext)
+		m.before, err = a.readEarlier(ctx, r.TurnRef)
 		return err
 	})
 	if len(r.ChunkIDs) > 0 {
@@ -81,16 +79,20 @@ func (a *Activities) gather(ctx context.Context, r WriteRequest) (material, erro
 		return material{}, err
 	}
 
+	m.Recent, m.Summary = m.before.messages, m.before.summary
 	m.Action, m.Web = r.Action, r.Web
 	m.Message, m.FreeText = turn.Content.Message, tagged.TextWithout(turn.Content.Message)
 	m.Quotable = []string{turn.Content.Message}
 	m.noWeb = turn.Content.NoWebSearch
 	m.attachments, m.Pictures = turn.Content.Attachments, len(turn.Content.Attachments)
 	m.Documents = prompt.Known(docs)
-	m.AddPassages(hits)
+	var pages []tools.WebHit
 	if r.Web {
-		m.AddPages(storedPages(m.texts))
+		pages = storedPages(m.texts)
 	}
+	hits, subject, pages = fitPassages(a.passageRoom(turn.Content.Message, m.Recent), r.Action, hits, subject, pages)
+	m.AddPassages(hits)
+	m.AddPages(pages)
 	m.AddSubject(subject)
 	if r.Action == chat.Audit {
 		m.SetAudited(m.texts[chat.TextSource], subject)

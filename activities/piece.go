@@ -38,6 +38,7 @@ type pieceRequest struct {
 	offered []tools.Tool
 	// remembered are approvals of pinned tools.
 	remembered []string
+	before     earlier // its usage and notice belong to the piece
 }
 
 // pieceResult is the result of a model call, before it is stored.
@@ -92,7 +93,7 @@ func (a *Activities) streamPiece(parent, ctx context.Context, w *watch, s pieceR
 		}
 	}
 	got.record = Written{
-		Chars: utf8.RuneCountInString(got.text), Citations: len(citations), Usage: reply.Usage,
+		Chars: utf8.RuneCountInString(got.text), Citations: len(citations), Usage: s.before.usage.Add(reply.Usage), History: s.before.notice,
 		Attempt: attempt - s.Tried, NoImages: reply.NoImages,
 	}
 	for _, c := range got.calls {

@@ -91,6 +91,9 @@ func RetrievedEntries(found Retrieved) (entries []chat.Entry) {
 	if found.Unreadable {
 		entries = append(entries, chat.Entry{Type: chat.EventNotice, Code: chat.NoticeDocumentsExcluded})
 	}
+	if found.Partly {
+		entries = append(entries, chat.Entry{Type: chat.EventNotice, Code: chat.NoticeDocumentsPartly})
+	}
 	return entries
 }
 

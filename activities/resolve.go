@@ -9,7 +9,9 @@ import (
 	"go.temporal.io/sdk/temporal"
 	"golang.org/x/sync/errgroup"
 
+	"github.com/palaver-chat/palaver/activities/intent"
 	"github.com/palaver-chat/palaver/chat"
+	"github.com/palaver-chat/palaver/internal/tiptap"
 )
 
 // Resolve asks a model what the rules left open: the intent of a message, its
@@ -77,10 +79,23 @@ func (a *Activities) resolve(ctx context.Context, w *watch, r ResolveRequest) (R
 		}
 		return Resolved{}, err
 	}
+	if in := found.Intent; in != nil && in.Action == chat.Compare && !in.Multi && meansNoDocument(r, found.Docs, t) && intent.ComparesSubjects(t.Content.Message) {
+		in.Action = chat.Inquire
+	}
 	if found.Intent != nil && found.Docs != nil && found.Intent.Action == chat.Talk { // needs no documents, and asks nothing about them
 		found.Docs = &Docs{Confidence: chat.High, Called: found.Docs.Called, Usage: found.Docs.Usage}
 	}
 	return found, nil
+}
+
+// meansNoDocument reports whether neither rules nor the model found a document that a
+// message means. docs is nil when the rules alone decided.
+func meansNoDocument(r ResolveRequest, docs *Docs, t chat.Turn) bool {
+	if docs != nil {
+		return len(docs.IDs)+len(docs.Suggested) == 0 && !docs.Unresolved
+	}
+	content, _ := tiptap.Read(t.Content.TipTap) // malformed: nothing is mentioned
+	return !r.Docs && len(t.Content.TaggedDocs)+len(t.Content.TaggedSets)+len(content.Labels()) == 0
 }
 
 // resolveHalf makes one of the two calls of Resolve. It recovers panics, because it

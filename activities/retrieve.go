@@ -11,6 +11,7 @@ import (
 	"github.com/palaver-chat/palaver/chat"
 	"github.com/palaver-chat/palaver/internal/language"
 	"github.com/palaver-chat/palaver/internal/retrieval"
+	"github.com/palaver-chat/palaver/llm"
 )
 
 // minSubjectWords is the number of words about a subject below which the query also has
@@ -23,8 +24,16 @@ const maybeVagueWords = 6
 
 // Retrieve picks the passages that an answer may use.
 func (a *Activities) Retrieve(ctx context.Context, r RetrieveRequest) (Retrieved, error) {
-	out, err := a.retrieve(ctx, r)
+	out, err := a.retrieveMetered(ctx, r)
 	return out, a.fail(ctx, r.TurnRef, "retrieve", err)
+}
+
+// retrieveMetered is retrieve with the usage of its embeddings.
+func (a *Activities) retrieveMetered(ctx context.Context, r RetrieveRequest) (Retrieved, error) {
+	ctx, metered := llm.WithMeter(ctx)
+	out, err := a.retrieve(ctx, r)
+	out.Usage = metered.Usage()
+	return out, err
 }
 
 func (a *Activities) retrieve(ctx context.Context, r RetrieveRequest) (Retrieved, error) {
@@ -39,13 +48,21 @@ func (a *Activities) retrieve(ctx context.Context, r RetrieveRequest) (Retrieved
 	if err != nil {
 		return Retrieved{}, err
 	}
+	if s, err = a.withOpinion(ctx, r, q, s); err != nil {
+		return Retrieved{}, err
+	}
+	if r.Action == chat.Inquire && s.Confidence == chat.Low {
+		if q, s, err = a.respell(ctx, r, q, s); err != nil {
+			return Retrieved{}, err
+		}
+	}
 	widened := false
 	if r.Action == chat.Inquire && s.Confidence == chat.Low && q.inferred {
 		if s, widened, err = a.widen(ctx, r, q, s); err != nil {
 			return Retrieved{}, err
 		}
 	}
-	out := Retrieved{Confidence: s.Confidence, Score: s.Score, Processing: s.Processing, Unreadable: s.Unreadable, NoWeb: !a.webOn(), Widened: widened}
+	out := Retrieved{Confidence: s.Confidence, Score: s.Score, Processing: s.Processing, Unreadable: s.Unreadable, Partly: s.Partly, NoWeb: !a.webOn(), Widened: widened}
 	if out.Confidence == chat.High && r.Web && (q.webAsked || r.Action != chat.Inquire) {
 		out.Confidence = chat.Medium // the documents alone cannot say what is current
 	}
@@ -53,6 +70,18 @@ func (a *Activities) retrieve(ctx context.Context, r RetrieveRequest) (Retrieved
 		out.ChunkIDs = append(out.ChunkIDs, h.ID)
 	}
 	return out, nil
+}
+
+// respell searches once more when words of the question are misspelt.
+func (a *Activities) respell(ctx context.Context, r RetrieveRequest, q query, found retrieval.Selection) (query, retrieval.Selection, error) {
+	text, err := a.Search.Respell(ctx, r.Owner, q.text, r.DocIDs)
+	if err != nil || text == q.text {
+		return q, found, err
+	}
+	q.whole = strings.Replace(q.whole, q.text, text, 1)
+	q.text = text
+	found, err = a.Search.Select(ctx, r.Owner, r.Action, q.text, r.DocIDs, q.docs...)
+	return q, found, err
 }
 
 // widen searches all documents when those that a question mentions have no answer: "Who
@@ -63,7 +92,7 @@ func (a *Activities) widen(ctx context.Context, r RetrieveRequest, q query, narr
 	if err != nil || wide.Confidence == chat.Low {
 		return narrow, false, err
 	}
-	wide.Unreadable = narrow.Unreadable
+	wide.Unreadable, wide.Partly = narrow.Unreadable, narrow.Partly
 	return wide, true, nil
 }
 
@@ -110,6 +139,11 @@ func (a *Activities) query(ctx context.Context, r RetrieveRequest) (query, error
 	}
 	if q.docs, err = a.docsByID(ctx, r.Owner, r.DocIDs, tagged); err != nil {
 		return query{}, err
+	}
+	if len(q.docs) > 0 {
+		if free, err = a.withCodedTitles(ctx, r.Owner, free, q.docs); err != nil {
+			return query{}, err
+		}
 	}
 	free = intent.WithoutTalk(mention.AsTitled(free, q.docs, a.now()))
 	q.whole = free

@@ -110,6 +110,7 @@ func (a *Activities) plainSettlement(ctx context.Context, e Ending) (db.Settleme
 		Metadata: map[string]any{"finished_reason": finished, "interrupted": true, "interrupted_reason": reason},
 		Terminal: terminal(e, nil, text, nil), Hidden: e.Hidden, At: a.now().UTC().Truncate(time.Millisecond),
 	}
+	addFailure(s.Metadata, s.Terminal)
 	for _, entry := range e.Log {
 		if !entry.Type.Terminal() {
 			s.Events = append(s.Events, chat.Event{Type: entry.Type, N: entry.N, TurnID: e.TurnID, ThreadID: e.ThreadID, Node: entry.Node, Code: entry.Code})
@@ -149,7 +150,7 @@ func (a *Activities) settlement(ctx context.Context, e Ending) (db.Settlement, e
 	if err != nil {
 		return db.Settlement{}, err
 	}
-	citations := []chat.Citation{}
+	var citations []chat.Citation
 	if raw := texts[chat.TextCitations]; raw != "" && text != "" {
 		if err := json.Unmarshal([]byte(raw), &citations); err != nil {
 			a.logOf(e.TurnRef).Error("stored citations cannot be decoded", "error", err)
@@ -171,6 +172,7 @@ func (a *Activities) settlement(ctx context.Context, e Ending) (db.Settlement, e
 	}
 	s.Terminal.StreamRunID = t.StreamRunID
 	s.Metadata = metadata(e, t, text, citations, toolResults(s.Events, texts))
+	addFailure(s.Metadata, s.Terminal)
 	if e.Status == chat.TurnCompleted {
 		s.Registry = e.DocIDs
 		for _, c := range citations {
@@ -236,13 +238,13 @@ func terminal(e Ending, texts map[string]string, text string, citations []chat.C
 	case chat.TurnCompleted:
 		out.Type = chat.EventResponse
 		out.Response = &chat.Response{
-			Text: text, Citations: citations, Action: e.Action,
+			Text: text, Citations: orNone(citations), Action: e.Action,
 			InferenceConfidence: e.Inference, RetrievalConfidence: e.Retrieval, Usage: e.Usage,
 		}
 	case chat.TurnCancelled:
-		out.Type, out.Reason, out.Channel, out.Partial, out.Usage = chat.EventCancelled, e.Reason, e.Channel, text, &e.Usage
+		out.Type, out.Reason, out.Channel, out.Partial, out.Citations, out.Usage = chat.EventCancelled, e.Reason, e.Channel, text, citations, &e.Usage
 	default:
-		out.Type, out.Code, out.Partial, out.Usage = chat.EventFailed, e.Code, text, &e.Usage
+		out.Type, out.Code, out.Partial, out.Citations, out.Usage = chat.EventFailed, e.Code, text, citations, &e.Usage
 		out.Message, out.Retryable = chat.FailureMessage(e.Code)
 		if !strings.HasPrefix(e.Code, "model_") {
 			break
@@ -260,17 +262,20 @@ func terminal(e Ending, texts map[string]string, text string, citations []chat.C
 func metadata(e Ending, t chat.Turn, text string, citations []chat.Citation, results []chat.ToolResult) map[string]any {
 	m := map[string]any{
 		"action":               e.Action,
-		"citations":            citations,
+		"citations":            orNone(citations),
 		"inference_confidence": e.Inference,
 		"retrieval_confidence": e.Retrieval,
 		"tokens_used":          e.Usage.Tokens(),
-		"cost_usd":             e.Usage.CostUSD,
+		"cost_usd":             e.Usage.Cost(),
 		"client_turn_id":       t.ClientTurnID,
 		"stream_run_id":        t.StreamRunID,
 		"finished_reason":      "stop",
 	}
 	if len(results) > 0 {
 		m[chat.MetaToolResults] = results
+	}
+	if e.Usage.Searches > 0 {
+		m["web_searches"] = e.Usage.Searches
 	}
 	if e.Status == chat.TurnCompleted {
 		return m
@@ -284,12 +289,25 @@ func metadata(e Ending, t chat.Turn, text string, citations []chat.Citation, res
 		m["finished_reason"] = "error"
 		reason = e.Code
 	}
-	if text != "" || len(results) > 0 {
-		m["interrupted"] = true
-		m["interrupted_reason"] = reason
-		m["token_estimate"] = llm.EstimateTokens(text)
-	}
+	m["interrupted"] = true
+	m["interrupted_reason"] = reason
+	m["token_estimate"] = llm.EstimateTokens(text)
 	return m
+}
+
+// orNone is an empty list for nil, which JSON would write as null.
+func orNone(citations []chat.Citation) []chat.Citation {
+	if citations == nil {
+		return []chat.Citation{}
+	}
+	return citations
+}
+
+// addFailure adds to a message's metadata why its turn failed.
+func addFailure(metadata map[string]any, end chat.Event) {
+	if end.Type == chat.EventFailed {
+		metadata["error"] = map[string]any{"code": end.Code, "message": end.Message, "retryable": end.Retryable}
+	}
 }
 
 // maxStoredResult bounds a tool's result in a message's metadata, in characters.

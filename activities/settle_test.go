@@ -95,7 +95,7 @@ func TestRegistryIsMergedAndNeverCleared(t *testing.T) {
 	require.ElementsMatch(t, []chat.DocRef{{ID: d1, Title: "One"}, {ID: d2, Title: "Two"}}, registry)
 }
 
-func TestCancelledTurnKeepsItsPartialUnlessEmpty(t *testing.T) {
+func TestCancelledTurnKeepsItsPartialAndSaysWhyItEnded(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	ref := b.say("Tell me")
@@ -113,7 +113,37 @@ func TestCancelledTurnKeepsItsPartialUnlessEmpty(t *testing.T) {
 
 	empty := b.say("Again")
 	must[Settled](b, b.Settle, Ending{TurnRef: empty, Status: chat.TurnCancelled, Reason: chat.UserCancelled})
-	require.Len(t, b.history(), 3, "no empty assistant message")
+	said := b.history()
+	require.Len(t, said, 4)
+	require.Empty(t, said[3].Content)
+	require.Equal(t, "assistant", said[3].Role)
+	require.Equal(t, "user_cancelled", said[3].Metadata["interrupted_reason"])
+	require.NotContains(t, said[3].Metadata, "error")
+}
+
+func TestFailedTurnSaysWhyInTheHistory(t *testing.T) {
+	b := setup(t)
+	ref := b.say("Tell me")
+	require.NoError(t, b.store.PutText(context.Background(), owner, ref.TurnID, chat.TextFailureHint, "Check it."))
+	must[Settled](b, b.Settle, Ending{TurnRef: ref, Status: chat.TurnFailed, Code: chat.CodeModelRejected})
+	said := b.history()
+	require.Len(t, said, 2)
+	plain, _ := chat.FailureMessage(chat.CodeModelRejected)
+	require.Equal(t, map[string]any{"code": "model_rejected", "message": plain + " Check it.", "retryable": false}, said[1].Metadata["error"])
+}
+
+func TestPartialKeepsItsCitations(t *testing.T) {
+	for status, want := range map[chat.TurnStatus]chat.EventType{chat.TurnCancelled: chat.EventCancelled, chat.TurnFailed: chat.EventFailed} {
+		b := setup(t)
+		ref := b.say("Tell me")
+		require.NoError(t, b.store.SaveDraft(context.Background(), owner, db.Draft{TurnID: ref.TurnID, Piece: 1, Attempt: 1, Text: "Gifts are bounded [1]. And"}))
+		require.NoError(t, b.store.PutText(context.Background(), owner, ref.TurnID, chat.TextCitations, `[{"n":1,"source":"document","doc_id":"d","title":"Gifts","quote":"bounded"}]`))
+		must[Settled](b, b.Settle, Ending{TurnRef: ref, Status: status, Reason: chat.UserCancelled, Code: chat.CodeInternal, Log: written1[:1]})
+		got := b.terminal(ref)
+		require.Equal(t, want, got.Type)
+		require.Equal(t, []chat.Citation{{N: 1, Source: "document", DocID: "d", Title: "Gifts", Quote: "bounded"}}, got.Citations)
+		require.Len(t, b.history()[1].Metadata["citations"], 1)
+	}
 }
 
 func TestPieceFinishedDuringAStopIsThePartial(t *testing.T) {
@@ -162,7 +192,7 @@ func TestQuestionsAndAnswersBecomeMessages(t *testing.T) {
 		return chat.Entry{N: n, Type: chat.EventInterrupt, At: at, Question: &q, Ref: q.Ref}
 	}
 	answer := func(n int, id string, v chat.ResumeValue) chat.Entry {
-		return chat.Entry{N: n, Type: chat.EventResumed, At: at, Answers: id, Resume: &v}
+		return chat.Entry{N: n, Type: chat.EventResumed, At: at.Add(time.Duration(n) * time.Minute), Answers: id, Resume: &v}
 	}
 	must[Settled](b, b.Settle, Ending{TurnRef: ref, Status: chat.TurnCancelled, Reason: chat.UserCancelled, Log: []chat.Entry{
 		{N: 1, Type: chat.EventTurnStarted},
@@ -173,6 +203,7 @@ func TestQuestionsAndAnswersBecomeMessages(t *testing.T) {
 		entry(6, chat.Question{ID: "q3", Type: chat.TextInput, Prompt: chat.PromptUnknownDoc, Ref: chat.TextUnresolved}),
 		answer(7, "q3", chat.ResumeValue{Type: chat.TextInput, TaggedDocs: []string{d1}}),
 		entry(8, chat.Question{ID: "q4", Type: chat.RetrievalLow, Prompt: chat.PromptRetrievalLow, OptionIDs: []string{chat.OptionTagDocs, chat.OptionContinue}}),
+		answer(9, "q4", chat.ResumeValue{Type: chat.CancelResume}),
 	}})
 	var said []string
 	for _, m := range b.history() {
@@ -184,7 +215,14 @@ func TestQuestionsAndAnswersBecomeMessages(t *testing.T) {
 		"system: Which document would you like to audit against?", "user: Policy",
 		`system: I could not find "XYZ". Please tag the document you'd like to reference, or type its name.`, "user: Circular",
 		"system: I found little in your documents about this. What would you like to do?",
+		"assistant: ", // it says why there is no answer
 	}, said)
+	history := b.history()
+	require.Equal(t, at, history[1].CreatedAt)
+	require.Equal(t, at.Add(3*time.Minute), history[2].CreatedAt, "an answer has its own time")
+	require.Equal(t, "q1", history[2].Metadata["interrupt_id"])
+	require.Equal(t, map[string]any{"kind": "question", "interrupt_id": "q3", "interrupt_type": "text_input", "outcome": "answered"}, history[5].Metadata)
+	require.Equal(t, "cancelled", history[7].Metadata["outcome"])
 }
 
 func TestTurnThatNeverBeganGetsItsPlaceWhenSettled(t *testing.T) {

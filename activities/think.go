@@ -18,10 +18,7 @@ import (
 )
 
 const (
-	thinkContext = 60     // earlier messages in the assistant's prompt
-	thinkPrompt  = 32_000 // approximate tokens of a prompt; the oldest messages are dropped first
-	// Limit of an earlier message, in characters.
-	maxEarlier = 8000
+	thinkPrompt = 32_000 // approximate tokens of a prompt; the oldest messages are dropped first
 	// Limit of the pictures of earlier messages in a prompt, in bytes.
 	maxEarlierPictures = 8 << 20
 
@@ -56,11 +53,11 @@ func (a *Activities) Think(parent context.Context, r ThinkRequest) (Written, err
 // thinkRequest builds the assistant's model call.
 func (a *Activities) thinkRequest(ctx context.Context, r ThinkRequest, turn chat.Turn, texts map[string]string) (pieceRequest, error) {
 	var (
-		tagged  mention.Tags
-		images  []llm.Image
-		earlier []llm.Message
-		recent  []chat.Message
-		e       prompt.Exchange
+		tagged mention.Tags
+		images []llm.Image
+		said   []llm.Message // before the turn
+		before earlier
+		e      prompt.Exchange
 	)
 	g, gctx := errgroup.WithContext(ctx)
 	g.Go(func() (err error) {
@@ -74,10 +71,10 @@ func (a *Activities) thinkRequest(ctx context.Context, r ThinkRequest, turn chat
 		if r.Unsaved != nil { // the database is unavailable
 			return nil
 		}
-		if recent, err = a.Store.Recent(gctx, r.Owner, r.ThreadID, r.Parent, thinkContext); err != nil {
+		if before, err = a.readEarlier(gctx, r.TurnRef); err != nil {
 			return err
 		}
-		earlier, err = a.earlierMessages(gctx, r.Owner, recent, chat.MaxAttachments-len(turn.Content.Attachments))
+		said, err = a.earlierMessages(gctx, r.Owner, before.messages, chat.MaxAttachments-len(turn.Content.Attachments))
 		return err
 	})
 	g.Go(func() (err error) {
@@ -93,41 +90,47 @@ func (a *Activities) thinkRequest(ctx context.Context, r ThinkRequest, turn chat
 	if err != nil {
 		return pieceRequest{}, err
 	}
-	said := llm.Message{
+	asks := llm.Message{
 		Role: llm.User, Images: images,
 		Text: turn.Content.Message + prompt.TaggedNote(tagged.Docs) + a.unseenImagesNote(turn.Content.Attachments),
 	}
 	agent, _ := a.Agents.Find(turn.Content.Agent)
 	answers := answersOf(texts, r.Asked)
-	messages := slices.Concat([]llm.Message{prompt.Assistant(agent.Instructions, a.now())}, earlier,
-		[]llm.Message{said}, prompt.Asked(questionsOf(r.Asked), answers), e.Messages)
+	messages := slices.Concat([]llm.Message{prompt.Assistant(agent.Instructions, before.summary, a.now())}, said,
+		[]llm.Message{asks}, prompt.Asked(questionsOf(r.Asked), answers), e.Messages)
 	return pieceRequest{
 		TurnRef: r.TurnRef, Stage: r.Stage, step: "think",
 		request: llm.Request{
 			Task:     llm.TaskAssistant,
 			Messages: llm.Fit(messages, thinkPrompt),
 			Facts: llm.Facts{
-				Message: strings.Join(append([]string{tagged.TextWithout(turn.Content.Message)}, answers...), "\n"), Recent: prompt.Recent(recent), Documents: prompt.Known(tagged.Docs), Explicit: tagged.IDs(),
+				Message: strings.Join(append([]string{tagged.TextWithout(turn.Content.Message)}, answers...), "\n"), Recent: prompt.Recent(before.messages), Documents: prompt.Known(tagged.Docs), Explicit: tagged.IDs(),
 				Passages: e.Passages, Used: e.Used, Images: len(turn.Content.Attachments),
 			},
 			Temperature: assistantTemperature,
 			MaxTokens:   prompt.MaxAnswerTokens,
 		},
 		filter:  cite.New(e.Sources, turn.Content.Message).AllowUncited().Continue(e.Citations),
-		offered: offered, remembered: remembered,
+		offered: offered, remembered: remembered, before: before,
 	}, nil
 }
 
 // offeredTools are the tools for a model call. The tool that reads on in a long
 // result is offered only when a result was truncated, and those that reach the web only
-// when the person has not forbidden it.
+// when the person has not forbidden it. A small window has room for few.
 func (a *Activities) offeredTools(ctx context.Context, owner string, agent chat.Agent, cut, noWeb bool) []tools.Tool {
 	var out []tools.Tool
+	size, window := 0, a.Model.Info().ContextTokens
 	info, _ := a.Agents.Find(agent)
 	for _, t := range a.Tools.Tools(ctx, owner, info) {
 		if !cut && t.Name == tools.ReadResultName || noWeb && t.Web {
 			continue
 		}
+		n := llm.EstimateTools([]llm.Tool{{Name: t.Name, Description: t.Description, Schema: t.Schema}})
+		if window > 0 && size+n > toolTokens(window) {
+			continue
+		}
+		size += n
 		out = append(out, t)
 	}
 	return out
@@ -182,7 +185,7 @@ func (a *Activities) earlierMessages(ctx context.Context, owner string, recent [
 	}
 	var out []llm.Message
 	for i, m := range recent {
-		said := prompt.Message(m, maxEarlier)
+		said := prompt.Message(m, prompt.MaxEarlier)
 		switch said.Role {
 		case llm.Assistant:
 			out = append(out, prompt.EarlierCalls(chat.ToolResults(m.Metadata))...)

@@ -192,8 +192,10 @@ type Retrieved struct {
 	Score      float64         `json:"score"`
 	Processing bool            `json:"processing,omitempty"` // documents still processing were left out
 	Unreadable bool            `json:"unreadable,omitempty"` // failed documents were left out
+	Partly     bool            `json:"partly,omitempty"`     // more documents than fit; some were left out
 	NoWeb      bool            `json:"no_web,omitempty"`     // the web cannot be searched, so it is no way out
 	Widened    bool            `json:"widened,omitempty"`    // the documents meant have no answer, so all were searched
+	Usage      chat.Usage      `json:"usage,omitzero"`       // of embeddings
 }
 
 // WebResult is the outcome of a web search; its pages are text "web_results".
@@ -202,6 +204,8 @@ type WebResult struct {
 	Off     bool `json:"off,omitempty"`    // not configured
 	Failed  bool `json:"failed,omitempty"` // tried and failed
 	Empty   bool `json:"empty,omitempty"`  // searched, and nothing was found
+
+	Usage chat.Usage `json:"usage,omitzero"`
 }
 
 // WriteRequest asks Write to stream an answer.
@@ -250,6 +254,7 @@ type Written struct {
 	Calls     []Wanted   `json:"calls,omitempty"`
 	Attempt   int        `json:"attempt,omitempty"`   // the attempt that wrote it
 	NoImages  bool       `json:"no_images,omitempty"` // the model takes no pictures; it answers from the text alone
+	History   string     `json:"history,omitempty"`   // code of the notice about the conversation's older part
 }
 
 // CallRequest asks CallTool to make a tool call.

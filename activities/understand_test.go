@@ -99,6 +99,10 @@ type selections struct {
 	queries    []string
 }
 
+func (*selections) Respell(_ context.Context, _, query string, _ []string) (string, error) {
+	return query, nil
+}
+
 func (s *selections) Select(_ context.Context, _ string, _ chat.Action, query string, docs []string, _ ...chat.Document) (retrieval.Selection, error) {
 	s.queries = append(s.queries, query)
 	if len(docs) > 0 {

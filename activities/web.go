@@ -101,5 +101,5 @@ func (a *Activities) searchWeb(ctx context.Context, ref TurnRef) (WebResult, err
 	if err != nil {
 		return WebResult{}, err
 	}
-	return WebResult{Results: len(pages), Empty: len(pages) == 0}, a.putTexts(ctx, ref, db.Text{Key: chat.TextWebResults, Text: string(kept)})
+	return WebResult{Results: len(pages), Empty: len(pages) == 0, Usage: a.Prices.Searched()}, a.putTexts(ctx, ref, db.Text{Key: chat.TextWebResults, Text: string(kept)})
 }

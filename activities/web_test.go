@@ -73,7 +73,7 @@ func TestFailedWebSearchIsAResult(t *testing.T) {
 	require.Equal(t, WebResult{Failed: true}, must[WebResult](b, b.SearchWeb, ref))
 
 	b.web.err, b.web.pages = nil, []tools.WebHit{{Title: "T", URL: "https://x.example", Text: "Text."}}
-	require.Equal(t, WebResult{Results: 1}, must[WebResult](b, b.SearchWeb, ref))
+	require.Equal(t, WebResult{Results: 1, Usage: chat.Usage{Searches: 1, Unpriced: true}}, must[WebResult](b, b.SearchWeb, ref))
 	require.Equal(t, "query", b.web.query)
 	var kept []tools.WebHit
 	require.NoError(t, json.Unmarshal([]byte(b.texts(ref)[chat.TextWebResults]), &kept))

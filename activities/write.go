@@ -33,7 +33,7 @@ func (a *Activities) write(parent, ctx context.Context, w *watch, r WriteRequest
 		return Written{}, a.endError(w, ctx, r.TurnRef, step, err)
 	}
 	return a.streamPiece(parent, ctx, w, pieceRequest{
-		TurnRef: r.TurnRef, Stage: r.Stage, step: step, request: prompt.Answer(m.Material), offered: m.offered, remembered: m.remembered,
+		TurnRef: r.TurnRef, Stage: r.Stage, step: step, request: prompt.Answer(m.Material), offered: m.offered, remembered: m.remembered, before: m.before,
 		filter: cite.New(m.Calls.Sources, m.Quotable...).Continue(m.Calls.Citations),
 	})
 }

@@ -15,6 +15,7 @@ import (
 
 	"github.com/palaver-chat/palaver/api/identity"
 	"github.com/palaver-chat/palaver/chat"
+	"github.com/palaver-chat/palaver/db"
 	"github.com/palaver-chat/palaver/db/sqlite"
 	"github.com/palaver-chat/palaver/internal/dbtest/litetest"
 	"github.com/palaver-chat/palaver/internal/retrieval/extract"
@@ -37,7 +38,7 @@ type bundle struct {
 type searchStub struct{ store *sqlite.Store }
 
 func (s searchStub) Search(ctx context.Context, owner, query string, docIDs []string, k int) ([]chat.Hit, error) {
-	return s.store.SearchText(ctx, owner, strings.Fields(query), docIDs, k)
+	return s.store.SearchText(ctx, owner, db.Words(strings.Fields(query)...), docIDs, k)
 }
 
 func setup(t testing.TB, change ...func(*Deps)) *bundle {

@@ -21,7 +21,7 @@ func (b mcpBackend) Documents(ctx context.Context, owner, cursor string, limit i
 
 func (b mcpBackend) Search(ctx context.Context, who identity.Caller, query string, docIDs []string, limit int) ([]chat.Hit, any, error) {
 	found, err := b.s.paidSearch(ctx, who, query, docIDs, limit)
-	return found, searchJSON{showHits(found)}, err
+	return found, searchJSON{Hits: showHits(found)}, err
 }
 
 func (b mcpBackend) CheckVisible(ctx context.Context, owner, field string, ids []string) error {

@@ -25,6 +25,14 @@ type hitJSON struct {
 
 type searchJSON struct {
 	Hits []hitJSON `json:"hits"`
+	// Embedding is there while documents are searched by words only, because they have no
+	// vectors of the embedding model yet.
+	Embedding *embeddingJSON `json:"embedding,omitempty"`
+}
+
+type embeddingJSON struct {
+	Done  int `json:"done"`
+	Total int `json:"total"`
 }
 
 // search ranks passages as in answers.
@@ -57,8 +65,24 @@ func (s *server) search(c *gin.Context) error {
 	if err != nil {
 		return err
 	}
-	c.JSON(http.StatusOK, searchJSON{showHits(found)})
+	progress, err := s.embedding(c.Request.Context(), identity.Of(c).ID)
+	if err != nil {
+		return err
+	}
+	c.JSON(http.StatusOK, searchJSON{showHits(found), progress})
 	return nil
+}
+
+// embedding is how many documents have vectors; nil when all have, or none shall.
+func (s *server) embedding(ctx context.Context, owner string) (*embeddingJSON, error) {
+	if s.Model.Embedding == "" {
+		return nil, nil
+	}
+	done, total, err := s.Store.EmbeddingProgress(ctx, owner, s.Model.Embedding)
+	if err != nil || done == total {
+		return nil, err
+	}
+	return &embeddingJSON{done, total}, nil
 }
 
 // paidSearch counts a search that asks an embedding model.

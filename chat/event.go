@@ -68,8 +68,9 @@ type Event struct {
 	Retryable bool         `json:"retryable,omitempty"`
 	Response  *Response    `json:"response,omitempty"`
 	Reason    CancelReason `json:"reason,omitempty"`
-	Partial   string       `json:"partial,omitempty"` // cancelled and failed
-	Usage     *Usage       `json:"usage,omitempty"`   // cancelled, failed and interrupt (so far); a response has its own
+	Partial   string       `json:"partial,omitempty"`   // cancelled and failed
+	Citations []Citation   `json:"citations,omitempty"` // of Partial
+	Usage     *Usage       `json:"usage,omitempty"`     // cancelled, failed and interrupt (so far); a response has its own
 }
 
 // Response is a finished answer with its metadata.
@@ -135,8 +136,11 @@ const (
 	NoticeDocsProcessing    = "documents_processing"
 	NoticeResumeIgnored     = "resume_ignored"
 	NoticeDocumentsExcluded = "documents_excluded"
+	NoticeDocumentsPartly   = "documents_partly"
 	NoticeNotSaved          = "not_saved_yet"
 	NoticeNoImages          = "images_not_supported"
+	NoticeSummarized        = "history_summarized"
+	NoticeHistoryDropped    = "history_dropped"
 	NoticeAgent             = "agent" // an agent's own; the entry has its sentence
 )
 
@@ -150,7 +154,10 @@ var noticeMessages = map[string]string{
 	NoticeDocsProcessing:    "Some of your documents are still being processed and could not be used for this answer.",
 	NoticeResumeIgnored:     "An answer that did not fit the open question was ignored.",
 	NoticeDocumentsExcluded: "Some documents could not be read and were left out.",
+	NoticeDocumentsPartly:   "These are more documents than can be read at once. Some were left out; ask about fewer at a time.",
 	NoticeNotSaved:          "The database cannot be reached. This conversation goes on and will be saved when it is back.",
+	NoticeSummarized:        "This conversation has become long, so its beginning was summarized. Answers use the summary from now on.",
+	NoticeHistoryDropped:    "This conversation has become long, so its beginning was left out.",
 	NoticeNoImages:          "This model cannot see pictures, so it answers from the text alone.",
 }
 

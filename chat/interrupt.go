@@ -23,6 +23,15 @@ const (
 // CancelResume is the resume type that ends the turn instead of answering.
 const CancelResume InterruptType = "cancel"
 
+// Outcome is what became of a question.
+type Outcome string
+
+const (
+	OutcomeAnswered   Outcome = "answered"
+	OutcomeCancelled  Outcome = "cancelled"  // the person cancelled it, and with it the turn
+	OutcomeUnanswered Outcome = "unanswered" // its turn ended without an answer
+)
+
 // AllDocs is the option id of "All of these".
 const AllDocs = "all"
 

@@ -14,6 +14,10 @@ const (
 	TextUnresolved = "unresolved"  // names of documents not found, quoted, comma-separated
 	TextSource     = "source_text" // the text an audit is about, when given in answer to a question
 	TextWebQuery   = "web_query"
+	// TextSearchWords is what the message asks for in a model's words. TextAnswerable is
+	// the model's opinion whether the documents may have it.
+	TextSearchWords = "search_words"
+	TextAnswerable  = "answerable"
 	TextWebResults = "web_results" // JSON
 	TextCitations  = "citations"   // JSON, []Citation of the answer
 	// TextAhead is how an activity goes on with the turn by itself, as JSON:

@@ -176,17 +176,31 @@ type Citation struct {
 	End     *int   `json:"end,omitempty"`
 }
 
-// Usage counts tokens, cost and model calls.
+// Usage counts tokens, cost, model calls and web searches.
 type Usage struct {
 	TokensIn  int     `json:"tokens_in"`
 	TokensOut int     `json:"tokens_out"`
-	CostUSD   float64 `json:"cost_usd"`
-	Calls     int     `json:"calls"` // model calls that were answered
+	CostUSD   float64 `json:"cost_usd"` // of what has a known price
+	Calls     int     `json:"calls"`    // model calls that were answered
+	// Unpriced: a part has no known price, so CostUSD is not the whole cost.
+	Unpriced bool `json:"unpriced,omitempty"`
+	Searches int  `json:"searches,omitempty"` // web searches
 }
 
 // Add returns the sum of both.
 func (u Usage) Add(v Usage) Usage {
-	return Usage{u.TokensIn + v.TokensIn, u.TokensOut + v.TokensOut, u.CostUSD + v.CostUSD, u.Calls + v.Calls}
+	return Usage{
+		TokensIn: u.TokensIn + v.TokensIn, TokensOut: u.TokensOut + v.TokensOut, CostUSD: u.CostUSD + v.CostUSD,
+		Calls: u.Calls + v.Calls, Unpriced: u.Unpriced || v.Unpriced, Searches: u.Searches + v.Searches,
+	}
+}
+
+// Cost returns the cost in US dollars; nil when a part has no known price.
+func (u Usage) Cost() *float64 {
+	if u.Unpriced {
+		return nil
+	}
+	return &u.CostUSD
 }
 
 // Tokens returns the total of both directions.

@@ -45,7 +45,7 @@ type Settlement struct {
 	Owner, ThreadID, TurnID string
 	Parent                  string
 	Status                  chat.TurnStatus // completed, cancelled or failed
-	Text                    string          // answer or partial; empty: no assistant message, unless Metadata has results of tools
+	Text                    string          // answer or partial; a completed turn without one has an assistant message only when Metadata has results of tools
 	Metadata                map[string]any  // of the assistant message
 	Prompts                 []Prompt        // PalAssist prompts with the answers given to them, and notices, in order
 	Events                  []chat.Event    // the whole durable log but the terminal event, numbered from 1
@@ -57,12 +57,16 @@ type Settlement struct {
 	At                      time.Time
 }
 
-// Prompt is a question asked during a turn and the answer given; both become
-// messages of the history (system, then user when Answer is not empty).
+// Prompt is a question asked during a turn and the answer given, or a notice. They
+// become messages of the history: system, then user when Answer is not empty.
 type Prompt struct {
 	ID, Message, Answer string
-	Channel             chat.Channel // by which the answer came; in its message's metadata
+	Type                chat.InterruptType // of a question; empty: a notice
+	Code                string             // of a notice
+	Outcome             chat.Outcome       // of a question
+	Channel             chat.Channel       // by which the answer came; in its message's metadata
 	At                  time.Time
+	AnsweredAt          time.Time // zero: At
 }
 
 // Draft is the text of a piece so far.
@@ -70,6 +74,13 @@ type Draft struct {
 	TurnID         string
 	Piece, Attempt int
 	Text           string
+}
+
+// Summary is what was said up to the end of a turn on its branch, in short. An empty
+// Text says that it is left out of prompts.
+type Summary struct {
+	TurnID, Text string
+	At           time.Time
 }
 
 // Text is a text of a turn and its key.
@@ -195,6 +206,15 @@ type Turns interface {
 	SaveDraft(ctx context.Context, owner string, d Draft) error
 	// Draft is ErrNotFound when none was written.
 	Draft(ctx context.Context, owner, turnID string, piece int) (Draft, error)
+
+	// PutSummary stores what was said up to the end of a turn on its branch, in short;
+	// a second one replaces the first. ErrNotFound when there is no such turn.
+	PutSummary(ctx context.Context, owner string, s Summary) error
+	// Summary is the newest on the branch that ends at head; ErrNotFound when it has
+	// none. It is deleted with its conversation.
+	Summary(ctx context.Context, owner, threadID, head string) (Summary, error)
+	// Summaries are all of a conversation, of every branch, in the order of its turns.
+	Summaries(ctx context.Context, owner, threadID string) ([]Summary, error)
 
 	// Settle ends the turn and deletes its texts and drafts. A second call for the
 	// same turn changes nothing and returns the stored terminal event.
@@ -322,9 +342,18 @@ type Documents interface {
 	DocumentChunks(ctx context.Context, owner, docID string, limit int) ([]chat.Hit, error)
 	// SearchText ranks chunks of ready documents by full text (stemmed, any of
 	// the words), best first; docIDs nil: all that owner may see. Score > 0.
-	SearchText(ctx context.Context, owner string, words []string, docIDs []string, k int) ([]chat.Hit, error)
+	SearchText(ctx context.Context, owner string, words []Word, docIDs []string, k int) ([]chat.Hit, error)
 	// SearchVector ranks by cosine similarity, exactly.
 	SearchVector(ctx context.Context, owner string, vector []float32, docIDs []string, k int) ([]chat.Hit, error)
+	// PutVectors replaces the vectors of a ready document by those of an embedding model,
+	// one for each chunk. ErrNotFound when it has not that many chunks.
+	PutVectors(ctx context.Context, owner, id, model string, vectors [][]float32) error
+	// DocumentsToEmbed lists ready documents of all owners, as (id, owner), that have no
+	// vectors of the model; ordered by id, which is greater than after.
+	DocumentsToEmbed(ctx context.Context, model, after string, limit int) ([]chat.Document, error)
+	// EmbeddingProgress counts the ready documents that owner may see, and those of them
+	// that have vectors of the model.
+	EmbeddingProgress(ctx context.Context, owner, model string) (done, total int, err error)
 	// WordCounts returns in how many visible chunks each word's stem occurs, and how
 	// many visible chunks there are (for weighing what a question asks).
 	WordCounts(ctx context.Context, owner string, words []string) (map[string]int, int, error)

@@ -1,7 +1,7 @@
 // A message during a running answer, and a stop: what the page shows afterwards.
 import assert from "node:assert/strict";
 import { beforeEach, describe, it } from "node:test";
-import { answer, answers, ask, composer } from "./browser.mjs";
+import { answer, answers, ask, composer, shot } from "./browser.mjs";
 import { arrive, context, leaveNoFaults, model, page, useSlowModel } from "./suite.mjs";
 import { addDocument, assertSoon, conversation, history, interrupted, many, progress, stop, writing, yours } from "./thread.mjs";
 
@@ -123,6 +123,20 @@ describe("follow-on messages and stops", () => {
     await answers(page).last().getByText("at seven").waitFor();
     assert.deepEqual((await said()).map((m) => m.content), [QUESTION, SECOND]);
     assert.equal((await conversations()).length, 1);
+  });
+
+  it("a stopped answer keeps its citations, also after a reload", async () => {
+    model.pieces = ["It is written [1]. ", ...Array.from({ length: 4_000 }, (_, i) => `Word${i} `)];
+    await ask(page, QUESTION);
+    await writing(page).getByText("Word40 ").waitFor();
+    await stop(page).click();
+    for (const arrive of [async () => {}, () => page.reload()]) {
+      await arrive();
+      await interrupted(page).first().waitFor();
+      await answers(page).last().getByRole("button", { name: /^Citation 1: / }).waitFor();
+      await answers(page).last().getByRole("list", { name: "Sources" }).getByRole("button").first().waitFor();
+    }
+    await shot(page, "follow-on-partial-with-citations");
   });
 
   for (const [how, end] of Object.entries({

@@ -84,6 +84,33 @@ describe("the reader's own data", () => {
     await row("When is the capital plan submitted?").waitFor();
   });
 
+  it("has industry and place, which are there again later", async () => {
+    await page.goto("/");
+    await choose(page, "About you");
+    const dialog = page.getByRole("dialog", { name: "About you" });
+    await dialog.getByLabel("Industry").fill("  banking ");
+    await dialog.getByLabel("Place").fill("Kuala Lumpur");
+    await axe(page);
+    await shot(page, "shell-profile");
+    await page.emulateMedia({ colorScheme: "dark" });
+    await shot(page, "shell-profile-dark");
+    await page.emulateMedia({ colorScheme: "light" });
+    await dialog.getByLabel("Place").press("Enter");
+    await page.getByText("Saved.").waitFor();
+    await dialog.waitFor({ state: "detached" });
+    const me = await (await page.request.get("/api/me")).json();
+    assert.deepEqual([me.industry, me.location], ["banking", "Kuala Lumpur"]);
+
+    await page.reload();
+    await choose(page, "About you");
+    assert.equal(await dialog.getByLabel("Industry").inputValue(), "banking");
+    await dialog.getByLabel("Industry").fill("");
+    await dialog.getByRole("button", { name: "Save" }).click();
+    await dialog.waitFor({ state: "detached" });
+    await choose(page, "About you");
+    assert.equal(await dialog.getByLabel("Industry").inputValue(), "");
+  });
+
   it("is left after a warning, and what was typed is gone with it", async () => {
     await page.goto("/");
     await ask(page, "When is the capital plan submitted?");

@@ -103,16 +103,32 @@ func shortenLongest(messages []Message) bool {
 	if at < 0 {
 		return false
 	}
-	messages[at].Text = shorten(messages[at].Text, max(least, longest/2))
+	if n := max(least, longest/2); messages[at].Role == User {
+		messages[at].Text = shortenMiddle(messages[at].Text, n)
+	} else {
+		messages[at].Text = shorten(messages[at].Text, n)
+	}
 	return true
 }
 
-// shorten cuts a text to n characters and marks it as shortened.
-func shorten(text string, n int) string {
-	const mark = "\n[… shortened]"
+const shortenedMark = "\n[… shortened]"
+
+// shortenMiddle cuts a text to n characters, of which a third are its end: there the
+// prompts of documents have their question.
+func shortenMiddle(text string, n int) string {
 	r := []rune(text)
 	if len(r) <= n {
 		return text
 	}
-	return string(r[:max(0, n-utf8.RuneCountInString(mark))]) + mark
+	n = max(0, n-utf8.RuneCountInString(shortenedMark)-1)
+	return string(r[:n-n/3]) + shortenedMark + "\n" + string(r[len(r)-n/3:])
+}
+
+// shorten cuts a text to n characters and marks it as shortened.
+func shorten(text string, n int) string {
+	r := []rune(text)
+	if len(r) <= n {
+		return text
+	}
+	return string(r[:max(0, n-utf8.RuneCountInString(shortenedMark))]) + shortenedMark
 }

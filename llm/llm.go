@@ -24,6 +24,7 @@ const (
 	TaskWebQuery  Task = "web_query"
 	TaskAssistant Task = "assistant"
 	TaskTalk      Task = "talk"
+	TaskHistory   Task = "history" // summarizes the older part of a conversation
 )
 
 // Strong reports whether the task goes to the strong model: compare and audit do.
@@ -145,6 +146,9 @@ type Schema struct {
 	Name        string // identifier, [a-z_]
 	Description string
 	JSON        json.RawMessage
+	// Optional are properties that an answer may lack, or have as null, although JSON
+	// requires them: strict modes of providers want every property required.
+	Optional []string
 }
 
 // Model is a language model. Safe for concurrent use.
@@ -183,7 +187,9 @@ type Info struct {
 	Embedding  string // model name; empty without embeddings
 	Image      string // image model; empty: no image model
 	Offline    bool
-	Vision     bool // takes Message.Images
+	Vision     bool // takes Message.Images, as far as is known
+	// ContextTokens is the window for a prompt and its answer; 0: not known, or large.
+	ContextTokens int
 }
 
 // Error is a failed model call, typed by what can be done about it. Its text is

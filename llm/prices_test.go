@@ -29,6 +29,32 @@ func TestCostTakesTheLongestMatchingPrefix(t *testing.T) {
 	}
 }
 
+func TestAModelIsPricedByItsOwnNameOnly(t *testing.T) {
+	table, err := ParsePrices([]byte(`{"gpt-5":{"in":1,"out":10},"qwen3":{"in":0,"out":0}}`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for model, want := range map[string]bool{
+		"gpt-5": true, "gpt-5-2026-03-05": true, "gpt-5-latest": true, "qwen3:8b": true, "QWEN3": true,
+		"gpt-5.7": false, "gpt-5-pro": false, "gpt-50": false, "llama": false, "": false,
+	} {
+		if table.Known(model) != want {
+			t.Errorf("Known(%q) is %v", model, !want)
+		}
+	}
+	more, err := ParsePrices([]byte(`{"gpt-5":{"in":2},"llama":{"out":1},"web_search":{"search":0.5}}`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	both := table.With(more)
+	if both.Cost("gpt-5", 1_000_000, 0) != 2 || !both.Known("llama") || !both.Known("qwen3") || both.Searched().CostUSD != 0.5 || both.Searched().Unpriced {
+		t.Errorf("%+v", both)
+	}
+	if u := table.Searched(); !u.Unpriced || u.Searches != 1 || u.Cost() != nil {
+		t.Errorf("%+v", u)
+	}
+}
+
 func TestDefaultPricesIncludeDatedModelNames(t *testing.T) {
 	if got := DefaultPrices().Cost("claude-haiku-4-5-20251001", 1_000_000, 0); got != 1 {
 		t.Errorf("claude-haiku-4-5 costs %v a million tokens in, want 1", got)
@@ -42,7 +68,7 @@ func TestANilPriceTableChargesNothing(t *testing.T) {
 }
 
 func TestParsePricesRejectsInvalidTables(t *testing.T) {
-	for _, data := range []string{`[`, `{"m":{"in":-1,"out":0}}`, `{"m":3}`} {
+	for _, data := range []string{`[`, `{"m":{"in":-1,"out":0}}`, `{"m":3}`, `{"m":{"input":3}}`, `{"":{"in":1}}`, `{} {}`} {
 		if _, err := ParsePrices([]byte(data)); err == nil {
 			t.Errorf("ParsePrices(%s) accepted it", data)
 		}

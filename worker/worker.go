@@ -55,6 +55,7 @@ func New(c client.Client, a *activities.Activities, agents []workflows.Agent, bu
 	w.RegisterWorkflowWithOptions(threads.Thread, workflow.RegisterOptions{Name: workflows.ThreadType})
 	w.RegisterWorkflowWithOptions(workflows.Ingest, workflow.RegisterOptions{Name: workflows.IngestType})
 	w.RegisterWorkflowWithOptions(workflows.Prune, workflow.RegisterOptions{Name: workflows.PruneType})
+	w.RegisterWorkflowWithOptions(workflows.Embed, workflow.RegisterOptions{Name: workflows.EmbedType})
 	w.RegisterActivity(a)
 	return w
 }

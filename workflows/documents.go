@@ -210,6 +210,7 @@ func (d *documentsTurn) skipToAnswer(ahead *activities.Ahead, found *activities.
 		d.ahead.written = *found.Written
 	}
 	d.Calls++
+	d.Usage = d.Usage.Add(ahead.Found.Usage)
 	found.Intent, found.Docs = &ahead.Intent, &ahead.Docs
 	for _, step := range []string{stepShowDocs, stepValidate, stepAnnounceAction} {
 		d.Steps[step] = json.RawMessage("true")
@@ -473,6 +474,7 @@ func (d *documentsTurn) retrieve(ctx workflow.Context, step string) (err error) 
 	d.found, err = once(d.turn, step, func() (activities.Retrieved, error) {
 		found, err := lookup[activities.Retrieved](ctx, d.turn, "Retrieve passages", acts.Retrieve,
 			activities.RetrieveRequest{TurnRef: d.TurnRef, Action: d.intent.Action, DocIDs: targets, Subject: subject, Web: d.intent.WebSearch})
+		d.Usage = d.Usage.Add(found.Usage)
 		d.appendAll(ctx, activities.RetrievedEntries(found))
 		return found, err
 	})
@@ -483,7 +485,7 @@ func (d *documentsTurn) retrieve(ctx workflow.Context, step string) (err error) 
 // web was searched already.
 func (d *documentsTurn) askRetrievalLow(ctx workflow.Context, searched bool) (web bool, err error) {
 	options := []string{chat.OptionTagDocs, chat.OptionWebSearch, chat.OptionContinue}
-	if d.begun.NoWebSearch || d.found.NoWeb || d.webEmpty {
+	if d.begun.NoWebSearch || d.found.NoWeb || d.webEmpty || d.intent.Action == chat.Compare {
 		options = []string{chat.OptionTagDocs, chat.OptionContinue}
 	}
 	answer, err := d.ask(ctx, stepAskRetrieval, chat.Question{
@@ -531,7 +533,9 @@ func (d *documentsTurn) searchWeb(ctx workflow.Context) (bool, error) {
 		d.Usage = d.Usage.Add(usage)
 		d.append(ctx, chat.Entry{Type: chat.EventStatus, Node: chat.NodeWebSearch, Ref: chat.TextWebQuery})
 		call = workflow.ExecuteActivity(d.modelCall(ctx, "Search the web"), acts.SearchWeb, d.nextActivityRef())
-		return r, d.await(ctx, call, &r)
+		err = d.await(ctx, call, &r)
+		d.Usage = d.Usage.Add(r.Usage)
+		return r, err
 	})
 	switch {
 	case err != nil:

@@ -11,6 +11,7 @@ const (
 	ThreadType = "Thread"
 	IngestType = "Ingest"
 	PruneType  = "Prune"
+	EmbedType  = "Embed"
 
 	UpdateSubmit  = "submit"   // SubmitRequest → SubmitReply; update id is the turn id
 	UpdateResume  = "resume"   // ResumeRequest; validated

@@ -134,6 +134,9 @@ func (u *turn) callModel(ctx workflow.Context, a toolLoop, n int, stage activiti
 			return w, errStopped
 		}
 		u.noticeNoImages(ctx, w.NoImages)
+		if w.History != "" {
+			u.notice(ctx, w.History)
+		}
 		if w.Chars > 0 {
 			u.append(ctx, chat.Entry{Type: chat.EventText, Piece: stage.Piece, Ref: chat.PieceKey(stage.Piece)})
 		}

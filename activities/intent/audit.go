@@ -11,8 +11,13 @@ import (
 )
 
 // minAuditText is the least length of a text to audit in a message, in characters,
-// without names and instruction.
-const minAuditText = 40
+// without names and instruction. A quotation may be shorter, because its marks tell what
+// is text, but it must have more words than most titles.
+const (
+	minAuditText      = 40
+	minQuotation      = 20
+	minQuotationWords = 5
+)
 
 // instructing are words of the sentence that asks for an audit.
 var instructing = language.Union(language.Common, language.TitleNouns, auditVerbs, language.NewSet(`
@@ -28,7 +33,7 @@ problem problems finding findings severe serious tell flag point out based per v
 // instruction.
 func SplitAudit(free string) (instruction, text string) {
 	free = strings.TrimSpace(free)
-	if body := quotation(free); HasText(body) {
+	if body := quotation(free); HasText(body) || hasText(body, minQuotation) && len(language.Words(body)) >= minQuotationWords {
 		return noQuotes.Replace(strings.Replace(free, body, "", 1)), body
 	}
 	parts := sentence.Sentences(free)
@@ -46,6 +51,9 @@ func SplitAudit(free string) (instruction, text string) {
 		}
 		return "", ownTextOrEmpty(free)
 	}
+	if len(parts) == 1 && strings.HasSuffix(first, "?") && !strings.Contains(first, ":") {
+		return splitCase(free)
+	}
 	if i := strings.IndexAny(first, ":\n"); i >= 0 && AsksForAudit(first[:i]) && HasText(free[i+1:]) {
 		return first[:i], strings.TrimSpace(free[i+1:])
 	}
@@ -53,6 +61,23 @@ func SplitAudit(free string) (instruction, text string) {
 		return first, rest
 	}
 	return free, ""
+}
+
+// caseAsked matches the case in a question whether it keeps a rule: "… if we give away a
+// bottle", "would it be fine under X to keep a tip".
+var caseAsked = regexp.MustCompile(`(?i)\b(?:if|when) (.+)$|\b(?:ok|okay|fine|allowed|permitted|acceptable|compliant|legal)\b.*?(\bto .+)$`)
+
+// splitCase splits one question into instruction and text.
+func splitCase(question string) (instruction, text string) {
+	m := caseAsked.FindStringSubmatchIndex(question)
+	if m == nil {
+		return question, ""
+	}
+	at := max(m[2], m[4])
+	if text = strings.TrimSpace(question[at:]); hasText(text, minQuotation) && len(language.Words(text)) >= minQuotationWords {
+		return strings.TrimSpace(question[:at]), text
+	}
+	return question, ""
 }
 
 var noQuotes = strings.NewReplacer(`"`, "", "“", "", "”", "", "«", "", "»", "")
@@ -64,18 +89,20 @@ func AsksForAudit(s string) bool {
 
 // asksWhetherKept matches the question whether something keeps a rule: "does this break
 // the gifts policy?", "is that in line with X?".
-var asksWhetherKept = regexp.MustCompile(`(?i)\b(?:(?:do|does|did|would|will) (?:this|that|it|these|those|my|our|the)\b[^.?!\n]{0,80}\b(?:break|breach|violate|contravene|conflict with|comply|conform)|(?:is|are|was|would|be) (?:this|that|it|these|those|my|our|the)\b[^.?!\n]{0,80}\b(?:in line with|in breach of|against|(?:ok|okay|fine|allowed|permitted|acceptable|compliant|legal) (?:under|with|by|according to|per))\b)`)
+var asksWhetherKept = regexp.MustCompile(`(?i)\b(?:(?:do|does|did|would|will) (?:this|that|it|these|those|my|our|the)\b[^.?!\n]{0,80}\b(?:break|breach|violate|contravene|conflict with|comply|conform)|(?:is|are|was|would|be) (?:this|that|it|these|those|my|our|the)\b[^.?!\n]{0,80}\b(?:in line with|in breach of|an? (?:breach|violation) of|consistent with|compatible with|against|(?:ok|okay|fine|allowed|permitted|acceptable|compliant|legal) (?:under|with|by|according to|per))\b|against\b[^.?!:\n]{2,80}:|(?:problems|issues|mistakes|conflicts) (?:in|with) (?:this|the following|my|our)\b|which (?:rules?|clauses?|sections?|parts?)\b[^.?!\n]{0,80}\b(?:broken|violated|breached)\b|(?:are|am|is|were|was) (?:we|i|they|he|she)\b[^.?!\n]{0,40}\b(?:breaking|breaching)\b|(?:^|[.?!:"”»\n])\W*(?:in line|consistent|compliant) with\b)`)
 
 // HasText reports whether s has enough words for a text to audit, beside those of the
 // instruction.
-func HasText(s string) bool {
+func HasText(s string) bool { return hasText(s, minAuditText) }
+
+func hasText(s string, least int) bool {
 	own := 0
 	for _, w := range language.Words(s) {
 		if !instructing[w] {
 			own += utf8.RuneCountInString(w)
 		}
 	}
-	return utf8.RuneCountInString(strings.TrimSpace(s)) > minAuditText && own > minAuditText/3
+	return utf8.RuneCountInString(strings.TrimSpace(s)) > least && own > least/3
 }
 
 func ownTextOrEmpty(s string) string {

@@ -15,7 +15,8 @@ var (
 	summaryWords = language.NewSet("summarize summarise summarizing summarising summary summaries overview recap outline tldr gist")
 	compareWords = language.NewSet("compare comparing comparison contrast differences difference versus vs")
 	auditWords   = language.NewSet("audit auditing comply complies compliant compliance violate violates violation violations")
-	auditVerbs   = language.Union(auditWords, language.NewSet("check checking review reviewing verify verifying assess assessing examine examining"))
+	auditVerbs   = language.Union(auditWords, language.NewSet(`check checking review reviewing verify verifying assess assessing examine examining violating
+proofread proofreading inspect inspecting evaluate evaluating validate validating screen screening`))
 )
 
 // actionWords are words that ask for an action.

@@ -19,7 +19,8 @@ var abbreviations = map[string]string{
 	"tcs": "terms and conditions", "tos": "terms of service", "nda": "non-disclosure agreement", "dpa": "data processing agreement",
 	"sla": "service level agreement", "msa": "master services agreement", "sow": "statement of work", "coc": "code of conduct",
 	"aup": "acceptable use policy", "wfh": "remote work", "bcp": "business continuity plan", "mom": "minutes of meeting",
-	"aml": "anti-money laundering", "kyc": "know your customer", "gtc": "general terms and conditions",
+	"aml": "anti-money laundering", "kyc": "know your customer", "gtc": "general terms and conditions", "mou": "memorandum of understanding", "loi": "letter of intent",
+	"sop": "standard operating procedure", "eula": "end user license agreement", "t&e": "travel and expenses", "rfp": "request for proposal",
 }
 
 // AsTitled writes the names in a message as the titles of documents do: codes ("cr7" as
@@ -113,7 +114,7 @@ func (n names) add(key, phrase string, d chat.Document, unique bool) {
 // namesKind reports whether a phrase has the noun of a kind of document.
 func namesKind(phrase string) bool {
 	return slices.ContainsFunc(language.Words(phrase), func(w string) bool {
-		return language.TitleNouns[w] || w == "terms" || w == "plan"
+		return language.TitleNouns[w] || w == "terms" || w == "plan" || w == "memorandum"
 	})
 }
 

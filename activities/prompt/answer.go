@@ -28,7 +28,8 @@ type Material struct {
 	Quotable     []string // texts that may be quoted without being cited
 	Web          bool
 	Recent       []chat.Message
-	Pictures     int // attached; Images has those that the model can see
+	Summary      string // of what was said before Recent
+	Pictures     int    // attached; Images has those that the model can see
 	Images       []llm.Image
 	HasTools     bool
 	Calls        Exchange // the turn's tool calls so far
@@ -117,7 +118,7 @@ func Answer(m Material) llm.Request {
 	if m.Action == chat.Talk {
 		return talk(m)
 	}
-	messages := conversation(m.system(), m.Recent, m.user())
+	messages := m.answering(m.system(), m.user())
 	messages[len(messages)-1].Images = m.Images
 	asked := m.FreeText
 	if m.Action == chat.Audit {
@@ -128,7 +129,7 @@ func Answer(m Material) llm.Request {
 		Messages: append(messages, m.Calls.Messages...),
 		Facts: llm.Facts{
 			Message:    asked,
-			Recent:     Said(m.Recent),
+			Recent:     m.said(),
 			Action:     m.Action,
 			Documents:  m.Documents,
 			Passages:   slices.Clone(m.Passages),

@@ -13,12 +13,14 @@ import (
 const maxEarlierResult = 1000
 
 // Assistant is the system message of the assistant, or of an agent with instructions of
-// its own. The rules about sources, tools and data hold for all.
-func Assistant(instructions string, today time.Time) llm.Message {
+// its own. The rules about sources, tools and data hold for all. summary is of what was
+// said before the messages of the prompt.
+func Assistant(instructions, summary string, today time.Time) llm.Message {
 	if instructions == "" {
 		instructions = text("assistant.md")
 	}
-	return llm.Message{Role: llm.System, Text: strings.TrimSpace(instructions) + "\n" + text("conduct.md") + "\n\nToday is " + today.Format("Monday, 2 January 2006") + "."}
+	system := strings.TrimSpace(instructions) + "\n" + text("conduct.md") + "\n\nToday is " + today.Format("Monday, 2 January 2006") + "."
+	return llm.Message{Role: llm.System, Text: WithSummary(system, summary)}
 }
 
 // Asked are an agent's own questions with the person's answers, as they were said.

@@ -27,6 +27,8 @@ func text(name string) string {
 
 const (
 	maxRecent = 2000 // characters of an earlier message in a prompt
+	// MaxEarlier is the same in the prompt of an answer.
+	MaxEarlier = 8000
 	// Characters of an answer that was stopped: its beginning, and its end, where a
 	// "continue" goes on.
 	maxPartialHead = 300
@@ -102,8 +104,32 @@ func Shorten(s string, n int) string {
 
 // conversation is a prompt of a system message, earlier messages and the new one.
 func conversation(system string, recent []chat.Message, message string) []llm.Message {
-	out := append([]llm.Message{{Role: llm.System, Text: system}}, Recent(recent)...)
+	return withEarlier(system, Recent(recent), message)
+}
+
+func withEarlier(system string, earlier []llm.Message, message string) []llm.Message {
+	out := append([]llm.Message{{Role: llm.System, Text: system}}, earlier...)
 	return append(out, llm.Message{Role: llm.User, Text: message})
+}
+
+// maxSaid is the number of earlier messages that the facts of a request have.
+const maxSaid = 6
+
+// answering is the prompt of an answer: with the messages that are there word for word,
+// and the summary of those before them.
+func (m Material) answering(system, message string) []llm.Message {
+	var earlier []llm.Message
+	for _, x := range m.Recent {
+		if said := Message(x, MaxEarlier); said.Role != "" {
+			earlier = append(earlier, said)
+		}
+	}
+	return withEarlier(WithSummary(system, m.Summary), earlier, message)
+}
+
+// said are the last messages before, for the facts of a request.
+func (m Material) said() []llm.Message {
+	return Said(m.Recent[max(0, len(m.Recent)-maxSaid):])
 }
 
 // Known lists documents for a model's facts.

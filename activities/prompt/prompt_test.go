@@ -1,6 +1,7 @@
 package prompt
 
 import (
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -71,4 +72,12 @@ func TestNextPromptHasTheHeadAndTheTailOfAStoppedAnswer(t *testing.T) {
 	require.Less(t, len(long), 1500)
 	require.Equal(t, "(This answer was stopped before its end. So far: The fee is)", Recent([]chat.Message{said("The fee is")})[0].Text)
 	require.Equal(t, "(This answer was stopped before its first word.)", Recent([]chat.Message{said("")})[0].Text)
+}
+
+func TestEveryAnswerIsAskedForInTheLanguageOfTheMessage(t *testing.T) {
+	for _, action := range append(slices.Clone(chat.Actions), chat.Talk) {
+		r := Answer(Material{Action: action, Message: "Wie lange dauert die Probezeit?"})
+		require.Contains(t, r.Messages[0].Text, "Answer in the language of the person's message", action)
+		require.Contains(t, r.Messages[len(r.Messages)-1].Text, "Wie lange dauert die Probezeit?", action)
+	}
 }

@@ -32,9 +32,9 @@ func talk(m Material) llm.Request {
 	b.WriteString("</documents>\n\n<message>\n" + llm.Data(m.Message) + "\n</message>")
 	return llm.Request{
 		Task:     llm.TaskTalk,
-		Messages: append(conversation(text("talk.md"), m.Recent, b.String()), m.Calls.Messages...),
+		Messages: append(m.answering(text("talk.md"), b.String()), m.Calls.Messages...),
 		Facts: llm.Facts{
-			Message: m.FreeText, Recent: Said(m.Recent), Action: m.Action, Documents: docs, Used: m.Calls.Used,
+			Message: m.FreeText, Recent: m.said(), Action: m.Action, Documents: docs, Used: m.Calls.Used,
 		},
 		MaxTokens: maxTalkTokens,
 	}

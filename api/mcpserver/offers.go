@@ -311,21 +311,21 @@ func showOutcome(turn chat.Turn, e chat.Event) *sdk.CallToolResult {
 	case e.Type == chat.EventResponse && e.Response != nil:
 		out.Status, out.Answer, out.Citations = chat.TurnCompleted, e.Response.Text, e.Response.Citations
 		b.WriteString(e.Response.Text + "\n")
-		for i, c := range e.Response.Citations {
-			if i == 0 {
-				b.WriteString("\nSources:\n")
-			}
-			fmt.Fprintf(&b, "[%d] %s: %q\n", c.N, strings.TrimSpace(c.Title+" "+c.URL), c.Quote)
-		}
 	case e.Type == chat.EventInterrupt && e.Interrupt != nil:
 		out.Status, out.Question = chat.TurnInterrupted, showQuestion(*e.Interrupt)
 		writeQuestion(&b, *out.Question)
 	case e.Type == chat.EventCancelled:
-		out.Status, out.Answer, out.Error, failed = chat.TurnCancelled, e.Partial, string(e.Reason), true
+		out.Status, out.Answer, out.Citations, out.Error, failed = chat.TurnCancelled, e.Partial, e.Citations, string(e.Reason), true
 		fmt.Fprintf(&b, "This was cancelled before it was finished (%s).\n%s\n", e.Reason, e.Partial)
 	default:
-		out.Status, out.Answer, out.Error, failed = chat.TurnFailed, e.Partial, e.Code, true
+		out.Status, out.Answer, out.Citations, out.Error, failed = chat.TurnFailed, e.Partial, e.Citations, e.Code, true
 		fmt.Fprintf(&b, "%s\n%s\n", e.Message, e.Partial)
+	}
+	for i, c := range out.Citations {
+		if i == 0 {
+			b.WriteString("\nSources:\n")
+		}
+		fmt.Fprintf(&b, "[%d] %s: %q\n", c.N, strings.TrimSpace(c.Title+" "+c.URL), c.Quote)
 	}
 	fmt.Fprintf(&b, "\n(thread_id: %s)", turn.ThreadID)
 	result := toolResult(b.String(), out)

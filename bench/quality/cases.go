@@ -96,9 +96,13 @@ var sampleTitles = map[string]string{
 	"rw24": "Remote Work and Customer Data Policy 2024", "rw25": "Remote Work and Customer Data Policy 2025",
 }
 
-// readLibrary reads the documents: a title in the first line, then the text.
-func readLibrary(now time.Time) ([]document, error) {
-	files, err := fs.Glob(testdata, "testdata/library/*.md")
+// readLibrary reads the documents of a set, or those that sets without documents of their
+// own share: a title in the first line, then the text.
+func readLibrary(set string, now time.Time) ([]document, error) {
+	files, err := fs.Glob(testdata, "testdata/"+set+"/library/*.md")
+	if err == nil && len(files) == 0 {
+		files, err = fs.Glob(testdata, "testdata/library/*.md")
+	}
 	if err != nil {
 		return nil, err
 	}

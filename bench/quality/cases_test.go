@@ -9,18 +9,18 @@ import (
 
 func TestEveryTableCanBeRead(t *testing.T) {
 	now := time.Date(2031, 1, 1, 0, 0, 0, 0, time.UTC)
-	library, err := readLibrary(now)
-	require.NoError(t, err)
-	known := map[string]bool{}
-	for _, d := range library {
-		require.NotEmpty(t, d.title)
-		require.NotContains(t, d.text, "{")
-		known[d.key] = true
-	}
-	for key := range sampleTitles {
-		known[key] = true
-	}
-	for _, set := range []string{"tuned", "heldout", "fresh"} {
+	for _, set := range []string{"tuned", "heldout", "fresh", "second", "railway", "clinic"} {
+		library, err := readLibrary(set, now)
+		require.NoError(t, err)
+		known := map[string]bool{}
+		for _, d := range library {
+			require.NotEmpty(t, d.title)
+			require.NotContains(t, d.text, "{")
+			known[d.key] = true
+		}
+		for key := range sampleTitles {
+			known[key] = true
+		}
 		cases, err := readCases(set, now)
 		require.NoError(t, err)
 		require.Greater(t, len(cases), 30)
@@ -32,7 +32,7 @@ func TestEveryTableCanBeRead(t *testing.T) {
 			}
 		}
 	}
-	_, err = readCases("nothing", now)
+	_, err := readCases("nothing", now)
 	require.Error(t, err)
 	_, err = readCase("x", "two | columns")
 	require.Error(t, err)

@@ -29,7 +29,7 @@ const limit = 20 * time.Minute
 func main() {
 	server := flag.String("server", "bin/palaver-standalone", "the server to measure (make build makes it)")
 	before := flag.String("before", "", "an older server to measure, too")
-	sets := flag.String("sets", "tuned,heldout,fresh", "sets of messages")
+	sets := flag.String("sets", "tuned,heldout,fresh,second,railway,clinic", "sets of messages")
 	engines := flag.String("engines", "offline,scripted", "what answers")
 	into := flag.String("into", "", "a document to write the table into, as docs/quality.md")
 	verbose := flag.Bool("verbose", false, "say what went wrong")
@@ -93,12 +93,12 @@ func (b bench) measure(ctx context.Context, server, engine string, sets []string
 		return nil, err
 	}
 	defer s.Stop()
-	r := runner{bench: b, model: model}
-	if err := r.prepare(ctx, s); err != nil {
-		return nil, err
-	}
 	out := map[string]score{}
 	for _, set := range sets {
+		r := runner{bench: b, model: model}
+		if err := r.prepare(ctx, s, set); err != nil {
+			return nil, err
+		}
 		if out[set], err = r.set(ctx, set); err != nil {
 			return nil, err
 		}
@@ -106,7 +106,7 @@ func (b bench) measure(ctx context.Context, server, engine string, sets []string
 	return out, nil
 }
 
-// runner is one user with the library.
+// runner is one user with the library of a set.
 type runner struct {
 	bench
 	model *llmtest.Server // nil: the offline engine
@@ -115,12 +115,12 @@ type runner struct {
 	keys  map[string]string // by id
 }
 
-func (r *runner) prepare(ctx context.Context, s *stack.Stack) (err error) {
+func (r *runner) prepare(ctx context.Context, s *stack.Stack, set string) (err error) {
 	if r.user, err = s.NewUser(); err != nil {
 		return err
 	}
 	r.ids, r.keys = map[string]string{}, map[string]string{}
-	library, err := readLibrary(r.now)
+	library, err := readLibrary(set, r.now)
 	if err != nil {
 		return err
 	}
@@ -231,7 +231,7 @@ func (r *runner) script(c testCase) error {
 	if err != nil {
 		return err
 	}
-	if c.question == "doc_choice" {
+	if c.question == "doc_choice" && len(docs) == 0 {
 		for id, key := range r.keys {
 			if strings.Contains(c.message, "leave") && strings.HasPrefix(key, "leave") || strings.Contains(c.message, "northwind") && strings.HasPrefix(key, "northwind") {
 				docs = append(docs, id)

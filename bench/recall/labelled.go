@@ -11,7 +11,7 @@ import (
 type labelled struct {
 	text     string
 	sections []section
-	items    []item
+	items    []change
 }
 
 // section is the start of a section, in characters; it ends where the next section
@@ -21,8 +21,8 @@ type section struct {
 	start, end int
 }
 
-// item is one change and the sections it is about.
-type item struct {
+// change is one change and the sections it is about.
+type change struct {
 	text     string
 	sections []string
 }
@@ -71,7 +71,7 @@ func parse(policy, checklist string) (labelled, error) {
 			}
 		}
 		if len(labels) > 0 {
-			l.items = append(l.items, item{i.text, labels})
+			l.items = append(l.items, change{i.text, labels})
 		}
 	}
 	if len(l.sections) == 0 || len(l.items) == 0 {
@@ -123,8 +123,8 @@ func atoi(s string) (n int) {
 
 // changes returns the items of the checklist: a line of section numbers, then the
 // indented text.
-func changes(checklist string) []item {
-	var list []item
+func changes(checklist string) []change {
+	var list []change
 	open := false
 	for line := range strings.Lines(checklist) {
 		line = strings.TrimRight(line, "\n")
@@ -140,7 +140,7 @@ func changes(checklist string) []item {
 		default:
 			open = label.MatchString(line)
 			if open {
-				list = append(list, item{sections: number.FindAllString(line, -1)})
+				list = append(list, change{sections: number.FindAllString(line, -1)})
 			}
 		}
 	}

@@ -63,7 +63,7 @@ virtual
 func TestChangesKeepTheLabelsThatAreSections(t *testing.T) {
 	l, err := parse(manual, list)
 	require.NoError(t, err)
-	require.Equal(t, []item{
+	require.Equal(t, []change{
 		{"The limits of files have changed. A second paragraph.", []string{"1.1", "2"}},
 		{"One label is no section here.", []string{"2"}},
 	}, l.items)

@@ -1,12 +1,21 @@
-// Command recall compares the full-text rankings of the stores on a labelled set:
-// Debian's upgrading checklist names, for every change, the section of the Debian
-// Policy Manual about it. The text of a change is the query. A label counts as found
-// when a passage of its section or a subsection is among the first k results.
+// Command recall measures how well passages are found: by the ranking of words alone
+// (BM25), with words that are alike, by vectors, and by both together, in both stores.
 //
 //	go run ./bench/recall -postgres postgres://postgres@127.0.0.1:5432/postgres
+//	go run ./bench/recall -obliqa path/to/ObliQADataset   # one more set
 //
-// It creates and drops its own database there. The documents come from Debian's
-// package debian-policy; if it is not installed, apt-get downloads it.
+// The labelled sets are:
+//
+//   - debian: Debian's upgrading checklist names, for every change, the section of the
+//     Debian Policy Manual about it. The text of a change is the query. If the package
+//     debian-policy is not installed, apt-get downloads it.
+//   - policies and contracts: everyday questions in other words than those of the
+//     documents, in testdata.
+//   - regulations: the questions of ObliQA (github.com/RegNLP/ObliQADataset) about the
+//     rules of a financial centre; only with -obliqa.
+//
+// A label counts as found when a passage of it is among the first k results. It creates
+// and drops its own database.
 package main
 
 import (
@@ -18,6 +27,8 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
+	"slices"
+	"strings"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -26,71 +37,137 @@ import (
 	"github.com/palaver-chat/palaver/db"
 	"github.com/palaver-chat/palaver/db/postgres"
 	"github.com/palaver-chat/palaver/db/sqlite"
-	"github.com/palaver-chat/palaver/internal/retrieval"
-	"github.com/palaver-chat/palaver/internal/retrieval/chunk"
+	"github.com/palaver-chat/palaver/internal/stack"
 )
 
+type options struct {
+	server, docs, obliqa, sets, stores, into string
+	k, sample                                int
+	margin                                   float64
+	verbose                                  bool
+}
+
 func main() {
-	server := flag.String("postgres", "postgres://postgres@127.0.0.1:5432/postgres?sslmode=disable", "server on which to create a database")
-	docs := flag.String("docs", "", "folder with policy.txt and upgrading-checklist.txt, gzipped or not; without it the installed or fetched package")
-	k := flag.Int("k", 10, "number of results to check")
-	margin := flag.Float64("margin", 0.02, "fail when Postgres recalls less than SQLite by more than this")
+	var o options
+	flag.StringVar(&o.server, "postgres", "postgres://postgres@127.0.0.1:5432/postgres?sslmode=disable", "server on which to create a database")
+	flag.StringVar(&o.docs, "docs", "", "folder with policy.txt and upgrading-checklist.txt, gzipped or not; without it the installed or fetched package")
+	flag.StringVar(&o.obliqa, "obliqa", "", "folder with a copy of ObliQA, for the set regulations")
+	flag.StringVar(&o.sets, "sets", "debian,policies,contracts,regulations", "sets to measure")
+	flag.StringVar(&o.stores, "stores", "sqlite,postgres", "stores to measure")
+	flag.StringVar(&o.into, "into", "", "a document to write the table into, as docs/quality.md")
+	flag.IntVar(&o.k, "k", 10, "number of results to check")
+	flag.IntVar(&o.sample, "sample", 600, "questions of the set regulations in each part")
+	flag.Float64Var(&o.margin, "margin", 0.02, "fail when the product's ranking recalls less than BM25, or Postgres less than SQLite, by more than this")
+	flag.BoolVar(&o.verbose, "verbose", false, "list what was not found")
 	flag.Parse()
-	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Minute)
+	ctx, cancel := context.WithTimeout(context.Background(), time.Hour)
 	defer cancel()
-	if err := run(ctx, *server, *docs, *k, *margin); err != nil {
+	if err := run(ctx, o); err != nil {
 		log.Fatal(err)
 	}
 }
 
 const owner = "bench"
 
-func run(ctx context.Context, server, docs string, k int, margin float64) (err error) {
-	set, err := load(ctx, docs)
+func run(ctx context.Context, o options) error {
+	sets, err := load(ctx, o)
 	if err != nil {
 		return err
 	}
-	dir, err := os.MkdirTemp("", "palaver-recall-")
-	if err != nil {
-		return err
+	var table strings.Builder
+	fmt.Fprintf(&table, "| set | part | questions | store | ranking | hit@1 | recall@%d | MRR | p50 / p95 |\n| --- | --- | --- | --- | --- | --- | --- | --- | --- |\n", o.k)
+	var problems []error
+	for _, s := range sets {
+		recalls := map[string]float64{} // of the product's ranking, by part, in the first store
+		for _, name := range strings.Split(o.stores, ",") {
+			lines, err := measureIn(ctx, name, s, o)
+			if err != nil {
+				return fmt.Errorf("%s in %s: %w", s.name, name, err)
+			}
+			for _, l := range lines {
+				l.write(&table, s.name, name)
+			}
+			problems = append(problems, tooLow(s.name, name, lines, recalls, o.margin)...)
+		}
 	}
-	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
-	lite, err := sqlite.Open(ctx, filepath.Join(dir, "palaver.db"))
-	if err != nil {
-		return err
+	fmt.Println(table.String())
+	if o.into != "" {
+		problems = append(problems, stack.WriteInto(o.into, "bench/recall", table.String()))
 	}
-	defer func() { err = errors.Join(err, lite.Close()) }()
-	address, drop, err := makeDatabase(ctx, server)
+	return errors.Join(problems...)
+}
+
+// tooLow are the parts in which the product's ranking recalls less than BM25 alone, or
+// less than in the store before.
+func tooLow(set, store string, lines []line, recalls map[string]float64, margin float64) (problems []error) {
+	plain := map[string]float64{}
+	for _, l := range lines {
+		if l.ranking == rankings[0].name {
+			plain[l.part] = l.recall
+			continue
+		}
+		if l.ranking != product {
+			continue
+		}
+		if short := plain[l.part] - l.recall; short > margin {
+			problems = append(problems, fmt.Errorf("%s, %s, %s: recalls %.3f less than BM25; at most %.3f is allowed", set, l.part, store, short, margin))
+		}
+		if other, ok := recalls[l.part]; ok && other-l.recall > margin {
+			problems = append(problems, fmt.Errorf("%s, %s: %s recalls %.3f less than the other store; at most %.3f is allowed", set, l.part, store, other-l.recall, margin))
+		}
+		recalls[l.part] = l.recall
+	}
+	return problems
+}
+
+// measureIn measures a set in a new store.
+func measureIn(ctx context.Context, name string, s set, o options) (lines []line, err error) {
+	store, drop, err := openStore(ctx, name, o.server)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	defer func() { err = errors.Join(err, drop()) }()
-	pg, err := postgres.Open(ctx, address)
-	if err != nil {
-		return err
+	if err := fill(ctx, store, s); err != nil {
+		return nil, err
 	}
-	defer func() { err = errors.Join(err, pg.Close()) }()
-
-	passages := chunk.ForDocument("policy", set.text)
-	fmt.Printf("%d passages, %d changes with %d labels\n\n%-10s %-10s %-8s %-18s %s\n", len(passages), len(set.items), set.labels(),
-		"store", fmt.Sprintf("recall@%d", k), "MRR", "search p50/p95", "load")
-	var recalls []float64
-	for _, s := range []struct {
-		name  string
-		store db.Store
-	}{{"sqlite", lite}, {"postgres", pg}} {
-		r, err := measure(ctx, s.store, set, passages, k)
-		if err != nil {
-			return fmt.Errorf("%s: %w", s.name, err)
+	for _, part := range []string{tuned, heldOut} {
+		questions := slices.DeleteFunc(slices.Clone(s.items), func(i item) bool { return i.part != part })
+		if len(questions) == 0 {
+			continue
 		}
-		recalls = append(recalls, r.recall)
-		fmt.Printf("%-10s %-10.3f %-8.3f %-18s %s\n", s.name, r.recall, r.reciprocal,
-			fmt.Sprintf("%s / %s", r.quantile(0.5), r.quantile(0.95)), r.load.Round(time.Millisecond))
+		for _, r := range rankings {
+			l, err := measure(ctx, store, r, questions, o)
+			if err != nil {
+				return nil, err
+			}
+			l.part = part
+			lines = append(lines, l)
+		}
 	}
-	if short := recalls[0] - recalls[1]; short > margin {
-		return fmt.Errorf("postgres recalls %.3f less than sqlite; at most %.3f is allowed", short, margin)
+	return lines, nil
+}
+
+func openStore(ctx context.Context, name, server string) (db.Store, func() error, error) {
+	if name == "sqlite" {
+		dir, err := os.MkdirTemp("", "palaver-recall-")
+		if err != nil {
+			return nil, nil, err
+		}
+		store, err := sqlite.Open(ctx, filepath.Join(dir, "palaver.db"))
+		if err != nil {
+			return nil, nil, errors.Join(err, os.RemoveAll(dir))
+		}
+		return store, func() error { return errors.Join(store.Close(), os.RemoveAll(dir)) }, nil
 	}
-	return nil
+	address, drop, err := makeDatabase(ctx, server)
+	if err != nil {
+		return nil, nil, err
+	}
+	store, err := postgres.Open(ctx, address)
+	if err != nil {
+		return nil, nil, errors.Join(err, drop())
+	}
+	return store, func() error { return errors.Join(store.Close(), drop()) }, nil
 }
 
 // makeDatabase creates a database on the server.
@@ -115,46 +192,36 @@ func makeDatabase(ctx context.Context, server string) (address string, drop func
 	}, nil
 }
 
-// load reads and parses both documents.
-func load(ctx context.Context, dir string) (labelled, error) {
-	policy, checklist, err := documents(ctx, dir)
-	if err != nil {
-		return labelled{}, err
-	}
-	return parse(policy, checklist)
-}
-
-func measure(ctx context.Context, store db.Store, set labelled, passages []chat.Chunk, k int) (result, error) {
-	begun := time.Now()
-	if err := store.CreateDocument(ctx, chat.Document{ID: "policy", Owner: owner, Title: "Debian Policy Manual", Format: "txt"}, nil); err != nil {
-		return result{}, err
-	}
-	if err := store.StoreText(ctx, owner, "policy", set.text, passages, nil); err != nil {
-		return result{}, err
-	}
-	r := result{load: time.Since(begun)}
-	searcher := retrieval.New(store, nil)
-	for _, item := range set.items {
-		begun := time.Now()
-		hits, err := searcher.Search(ctx, owner, item.text, nil, k)
+// fill stores the documents with their vectors.
+func fill(ctx context.Context, store db.Store, s set) error {
+	for _, d := range s.documents {
+		if err := store.CreateDocument(ctx, chat.Document{ID: d.id, Owner: owner, Title: d.title, Format: "txt"}, nil); err != nil {
+			return err
+		}
+		vectors, err := vectorsOf(ctx, d.chunks)
 		if err != nil {
-			return result{}, err
+			return err
 		}
-		r.times = append(r.times, time.Since(begun))
-		for _, label := range item.sections {
-			r.count(rankOf(set, hits, label))
+		if err := store.StoreText(ctx, owner, d.id, d.text, d.chunks, vectors); err != nil {
+			return err
 		}
 	}
-	r.finish()
-	return r, nil
+	return nil
 }
 
-// rankOf returns the rank, from 1, of the first hit in a section; 0 without one.
-func rankOf(set labelled, hits []chat.Hit, section string) int {
-	for i, h := range hits {
-		if set.touches(h.Start, h.End, section) {
-			return i + 1
+func measure(ctx context.Context, store db.Store, r ranking, questions []item, o options) (line, error) {
+	l := line{ranking: r.name, questions: len(questions)}
+	for _, q := range questions {
+		begun := time.Now()
+		hits, err := r.search(ctx, store, q.text, o.k)
+		if err != nil {
+			return l, err
+		}
+		l.times = append(l.times, time.Since(begun))
+		if found := l.count(q, hits); !found && o.verbose && r.name == product {
+			log.Printf("not found (%s): %s", q.part, q.text)
 		}
 	}
-	return 0
+	l.finish()
+	return l, nil
 }

@@ -1,37 +1,60 @@
 package main
 
 import (
+	"fmt"
+	"io"
 	"slices"
 	"time"
+
+	"github.com/palaver-chat/palaver/chat"
 )
 
-// result is the result of one store.
-type result struct {
-	labels, found      int
-	recall, reciprocal float64 // of all labels; the mean of 1/rank
-	times              []time.Duration
-	load               time.Duration
+// line is the result of one ranking of a part of a set in a store.
+type line struct {
+	part, ranking             string
+	questions                 int
+	first, recall, reciprocal float64 // sums, then means: hit@1, the share of the labels found, 1/rank
+	times                     []time.Duration
 }
 
-// count records the rank at which a label was found; 0 when it was not found.
-func (r *result) count(rank int) {
-	r.labels++
-	if rank > 0 {
-		r.found++
-		r.reciprocal += 1 / float64(rank)
+// count adds a question's hits. It reports whether all labels were found.
+func (l *line) count(q item, hits []chat.Hit) bool {
+	best, all := 0, true
+	for _, label := range q.labels {
+		rank := 1 + slices.IndexFunc(hits, func(h chat.Hit) bool { return label[h.ID] })
+		if rank == 0 {
+			all = false
+			continue
+		}
+		l.recall += 1 / float64(len(q.labels))
+		if best == 0 || rank < best {
+			best = rank
+		}
 	}
-}
-
-func (r *result) finish() {
-	if r.labels > 0 {
-		r.recall, r.reciprocal = float64(r.found)/float64(r.labels), r.reciprocal/float64(r.labels)
+	if best == 1 {
+		l.first++
 	}
-	slices.Sort(r.times)
+	if best > 0 {
+		l.reciprocal += 1 / float64(best)
+	}
+	return all
 }
 
-func (r *result) quantile(q float64) time.Duration {
-	if len(r.times) == 0 {
+func (l *line) finish() {
+	l.first /= float64(max(1, l.questions))
+	l.recall /= float64(max(1, l.questions))
+	l.reciprocal /= float64(max(1, l.questions))
+	slices.Sort(l.times)
+}
+
+func (l *line) write(w io.Writer, set, store string) {
+	fmt.Fprintf(w, "| %s | %s | %d | %s | %s | %.3f | %.3f | %.3f | %s / %s |\n", set, l.part, l.questions, store, l.ranking,
+		l.first, l.recall, l.reciprocal, l.quantile(0.5), l.quantile(0.95))
+}
+
+func (l *line) quantile(q float64) time.Duration {
+	if len(l.times) == 0 {
 		return 0
 	}
-	return r.times[int(q*float64(len(r.times)-1))].Round(100 * time.Microsecond)
+	return l.times[int(q*float64(len(l.times)-1))].Round(100 * time.Microsecond)
 }

@@ -34,7 +34,7 @@ func calls(t *testing.T, s *Store) map[string]func() error {
 			_, err := s.CreateConversation(ctx, chat.Conversation{ID: "c", Owner: "o"})
 			return err
 		},
-		"search": func() error { _, err := s.SearchText(ctx, "o", []string{"x"}, nil, 1); return err },
+		"search": func() error { _, err := s.SearchText(ctx, "o", db.Words("x"), nil, 1); return err },
 		"store":  func() error { return s.StoreText(ctx, "o", "d", "x", nil, nil) },
 		"delete": func() error { _, err := s.DeleteUser(ctx, "o"); return err },
 	}

@@ -92,3 +92,30 @@ func insertChunks(ctx context.Context, q *sqlcgen.Queries, id string, chunks []c
 	}
 	return words, nil
 }
+
+func (s *Store) PutVectors(ctx context.Context, owner, id, model string, vectors [][]float32) (err error) {
+	ctx, end := s.call(ctx, "store vectors", rules.Bulk)
+	defer end(&err)
+	return s.update(ctx, func(q *sqlcgen.Queries) error {
+		// The update locks the document: its chunks stay until the transaction ends.
+		err := record.Found(q.SetEmbedding(ctx, sqlcgen.SetEmbeddingParams{Owner: owner, ID: id, Model: model, Chunks: int64(len(vectors))}))
+		if err != nil {
+			return err
+		}
+		for from := 0; from < len(vectors); from += storeBatch {
+			insert := sqlcgen.InsertVectorsParams{DocID: id}
+			for i := from; i < min(from+storeBatch, len(vectors)); i++ {
+				if blob := vector.Encode(vectors[i]); blob != nil {
+					insert.Ordinals, insert.Vectors = append(insert.Ordinals, int64(i)), append(insert.Vectors, blob)
+				}
+			}
+			if len(insert.Vectors) == 0 {
+				continue
+			}
+			if err := q.InsertVectors(ctx, insert); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}

@@ -3,12 +3,12 @@ package postgres
 import (
 	"context"
 	"strconv"
-	"strings"
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgtype"
 
 	"github.com/palaver-chat/palaver/chat"
+	"github.com/palaver-chat/palaver/db"
 	"github.com/palaver-chat/palaver/db/internal/record"
 	"github.com/palaver-chat/palaver/db/internal/rules"
 	"github.com/palaver-chat/palaver/db/internal/vector"
@@ -57,20 +57,29 @@ var (
 // ts_rank does not know how rare a word is and recalls less (bench/recall: .907
 // against .926), so this is BM25 with k1 = 1.2 and b = 0.75 (0.3 and 0.9 are
 // k1 * (1 - b) and k1 * b), its statistics those of what is visible. Ties: older
-// text first, then by place in it; rounded, because a sum depends on its order.
+// text first, then by place in it; rounded, because a sum depends on its order. $3 to $6
+// are the words and what is like them (record.Flat): of each word, the best one counts.
 func rankText(read string) string {
 	return `WITH ` + visible + `,
 		corpus AS (SELECT coalesce(sum(chunks), 0)::float8 AS chunks, (sum(words) / greatest(sum(chunks), 1))::float8 AS average FROM visible),
-		asked AS MATERIALIZED (SELECT t.lexeme, quote_literal(t.lexeme)::tsquery AS query FROM unnest(to_tsvector('palaver', $3)) t),
+		said AS MATERIALIZED (
+			SELECT s.n, s.word, s.weight, t.lexeme FROM unnest($3::text[], $5::int[], $6::float8[]) WITH ORDINALITY AS s (text, word, weight, n)
+			CROSS JOIN LATERAL unnest(to_tsvector('palaver', s.text)) t),
+		pairs AS (SELECT o.lexeme AS term, s.lexeme, max(s.weight) AS weight FROM said o JOIN said s ON s.word = o.n
+			WHERE o.word = o.n AND (s.word <> s.n OR s.lexeme = o.lexeme) GROUP BY 1, 2),
+		asked AS MATERIALIZED (SELECT s.lexeme, quote_literal(s.lexeme)::tsquery AS query FROM said s GROUP BY s.lexeme),
 		found AS MATERIALIZED (
 			SELECT c.id, c.words::float8 AS words, a.lexeme, (c.frequencies -> a.lexeme)::float8 AS frequency FROM ` + read + `),
 		weights AS (
 			SELECT f.lexeme, ln(1 + (max(corpus.chunks) - count(*) + 0.5) / (count(*) + 0.5)) AS weight
 			FROM found f CROSS JOIN corpus GROUP BY f.lexeme),
-		ranked AS (SELECT f.id, round(sum(w.weight * f.frequency * 2.2::float8
-			/ (f.frequency + 0.3::float8 + 0.9::float8 * f.words / corpus.average))::numeric, 9)::float8 AS score
-		FROM found f JOIN weights w ON w.lexeme = f.lexeme CROSS JOIN corpus
-		GROUP BY f.id ORDER BY score DESC, f.id LIMIT $4)
+		scored AS (SELECT f.id, max(p.weight * least(w.weight, t.weight) * f.frequency * 2.2::float8
+			/ (f.frequency + 0.3::float8 + 0.9::float8 * f.words / corpus.average)) AS score
+		FROM found f JOIN weights w ON w.lexeme = f.lexeme JOIN pairs p ON p.lexeme = f.lexeme
+			LEFT JOIN weights t ON t.lexeme = p.term CROSS JOIN corpus
+		GROUP BY f.id, p.term),
+		ranked AS (SELECT f.id, round(sum(f.score)::numeric, 9)::float8 AS score
+		FROM scored f GROUP BY f.id ORDER BY score DESC, f.id LIMIT $4)
 		SELECT '', '', 0, '', 0, 0, '', 0, corpus.chunks FROM corpus
 		UNION ALL (
 		SELECT d.id, d.title, c.ordinal, c.text, c.start_char, c.end_char, c.heading, c.id, r.score
@@ -99,16 +108,23 @@ const (
 		WHERE length(v.vector) = $3`
 )
 
-func (s *Store) SearchText(ctx context.Context, owner string, words []string, docIDs []string, k int) (_ []chat.Hit, err error) {
+func (s *Store) SearchText(ctx context.Context, owner string, words []db.Word, docIDs []string, k int) (_ []chat.Hit, err error) {
 	ctx, end := s.call(ctx, "search text", rules.Long)
 	defer end(&err)
-	query, n := terms(strings.Join(record.Words(words), " "))
+	flat := record.Alike(words)
+	n := 0
+	for i, text := range flat.Texts {
+		var inText int
+		flat.Texts[i], inText = terms(text)
+		flat.Word[i]++ // Postgres counts from 1
+		n += inText
+	}
 	if n == 0 || k < 1 {
 		return nil, nil
 	}
-	hits, err := s.rank(ctx, rankSmall, owner, docIDs, query, k)
+	hits, err := s.rank(ctx, rankSmall, owner, docIDs, flat.Texts, k, flat.Word, flat.Weights)
 	if err == nil && hits[0].Score > smallCorpus {
-		hits, err = s.rank(ctx, rankLarge, owner, docIDs, query, k)
+		hits, err = s.rank(ctx, rankLarge, owner, docIDs, flat.Texts, k, flat.Word, flat.Weights)
 	}
 	if err != nil {
 		return nil, err

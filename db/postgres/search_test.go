@@ -10,6 +10,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/palaver-chat/palaver/chat"
+	"github.com/palaver-chat/palaver/db"
+	"github.com/palaver-chat/palaver/db/internal/record"
 	"github.com/palaver-chat/palaver/internal/dbtest/pgtest"
 )
 
@@ -33,9 +35,13 @@ func TestSmallAndLargeSearchFindTheSame(t *testing.T) {
 	fill(t, s, chat.PublicOwner, 0, 3)
 	for _, docs := range [][]string{nil, {}, {"ann-003", "bob-004", "*-001", "none"}} {
 		for _, words := range []string{"", "apple", "pear", "apple pear 7 art", "absent"} {
-			small, err := s.rank(t.Context(), rankSmall, "ann", docs, words, 30)
+			flat := record.Alike(db.Words(strings.Fields(words)...))
+			for i := range flat.Word {
+				flat.Word[i]++
+			}
+			small, err := s.rank(t.Context(), rankSmall, "ann", docs, flat.Texts, 30, flat.Word, flat.Weights)
 			require.NoError(t, err)
-			large, err := s.rank(t.Context(), rankLarge, "ann", docs, words, 30)
+			large, err := s.rank(t.Context(), rankLarge, "ann", docs, flat.Texts, 30, flat.Word, flat.Weights)
 			require.NoError(t, err)
 			require.Equal(t, small, large)
 			if docs == nil && words == "apple pear 7 art" {
@@ -71,7 +77,7 @@ func TestSearchScansTheIndexOncePerWord(t *testing.T) {
 	require.NoError(t, err)
 	defer func() { _ = conn.Close(t.Context()) }()
 	script(t, conn, "SET enable_seqscan = off")
-	for statement, arguments := range map[string]string{rankLarge: `('ann', NULL, 'apple pear', 10)`, countLarge: `('ann', NULL, '{apple,pear}')`} {
+	for statement, arguments := range map[string]string{rankLarge: `('ann', NULL, '{apple,pear}', 10, '{1,2}', '{1,1}')`, countLarge: `('ann', NULL, '{apple,pear}')`} {
 		script(t, conn, "PREPARE search AS "+statement)
 		var plan string
 		require.NoError(t, conn.QueryRow(t.Context(), "EXPLAIN (ANALYZE, FORMAT JSON) EXECUTE search"+arguments, pgx.QueryExecModeSimpleProtocol).Scan(&plan))

@@ -151,7 +151,7 @@ func TestStoppedServerIsUnavailable(t *testing.T) {
 						return err
 					},
 					"search": func(ctx context.Context) error {
-						_, err := s.SearchText(ctx, "o", []string{"x"}, nil, 1)
+						_, err := s.SearchText(ctx, "o", db.Words("x"), nil, 1)
 						return err
 					},
 				} {
@@ -202,7 +202,7 @@ func TestTextThatPostgresCannotHoldKeepsItsOffsets(t *testing.T) {
 	text := "a\x00b\xff\xfec apple"
 	require.NoError(t, s.CreateDocument(ctx, chat.Document{ID: "d", Owner: "o", Title: "T\x00"}, []byte(text)))
 	require.NoError(t, s.StoreText(ctx, "o", "d", text, []chat.Chunk{{Text: text[:5], End: 5}, {Text: text[5:], Start: 5, End: 12}}, nil))
-	hits, err := s.SearchText(ctx, "o", []string{"apple"}, nil, 5)
+	hits, err := s.SearchText(ctx, "o", db.Words("apple"), nil, 5)
 	require.NoError(t, err)
 	require.Len(t, hits, 1)
 	stored, err := s.DocumentText(ctx, "o", "d")
@@ -233,7 +233,7 @@ func TestChunkLargerThanTheIndexLimitIsStoredInFull(t *testing.T) {
 	}
 	require.NoError(t, s.CreateDocument(ctx, chat.Document{ID: "d", Owner: "o"}, nil))
 	require.NoError(t, s.StoreText(ctx, "o", "d", b.String(), []chat.Chunk{{Text: b.String(), End: b.Len()}}, nil))
-	hits, err := s.SearchText(ctx, "o", []string{"w17"}, nil, 5)
+	hits, err := s.SearchText(ctx, "o", db.Words("w17"), nil, 5)
 	require.NoError(t, err)
 	require.Len(t, hits, 1)
 	require.Len(t, hits[0].Text, b.Len())

@@ -107,3 +107,45 @@ func (s *Store) storeChunks(ctx context.Context, edition int64, first int, chunk
 	})
 	return words, err
 }
+
+// vectorBatch limits how long storing vectors holds the write lock.
+const vectorBatch = 512
+
+func (s *Store) PutVectors(ctx context.Context, owner, id, model string, vectors [][]float32) (err error) {
+	defer s.wrap("store vectors", &err)
+	n := int64(len(vectors))
+	edition, err := s.read.ReadyEdition(ctx, sqlcgen.ReadyEditionParams{Owner: owner, ID: id, Chunks: n})
+	if err != nil {
+		return err
+	}
+	for from := 0; from < len(vectors); from += vectorBatch {
+		err := s.update(ctx, func(q *sqlcgen.Queries) error {
+			for i := from; i < min(from+vectorBatch, len(vectors)); i++ {
+				blob := vector.Encode(vectors[i])
+				if blob == nil {
+					continue
+				}
+				if err := q.InsertVector(ctx, sqlcgen.InsertVectorParams{ID: edition<<ordinalBits | int64(i), Vector: blob}); err != nil {
+					return err
+				}
+			}
+			return nil
+		})
+		if isForeignKey(err) { // the document was deleted, or stored again
+			return db.ErrNotFound
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return s.update(ctx, func(q *sqlcgen.Queries) error {
+		now, err := q.ReadyEdition(ctx, sqlcgen.ReadyEditionParams{Owner: owner, ID: id, Chunks: n})
+		if err != nil {
+			return err
+		}
+		if now != edition {
+			return db.ErrNotFound
+		}
+		return record.Found(q.SetEmbedding(ctx, sqlcgen.SetEmbeddingParams{Owner: owner, ID: id, Model: model, Chunks: n}))
+	})
+}

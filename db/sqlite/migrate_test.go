@@ -117,12 +117,12 @@ func TestMigrationCountsTheWordsOfStoredDocuments(t *testing.T) {
 	var words int
 	require.NoError(t, s.reader.QueryRowContext(ctx, "SELECT words FROM documents").Scan(&words))
 	require.Equal(t, 204, words)
-	hits, err := s.SearchText(ctx, "o", []string{"apple"}, nil, 5)
+	hits, err := s.SearchText(ctx, "o", db.Words("apple"), nil, 5)
 	require.NoError(t, err)
 	require.Len(t, hits, 1)
 	_, err = s.writer.ExecContext(ctx, "UPDATE documents SET words = 0") // as a process of the release before stores one
 	require.NoError(t, err)
-	hits, err = s.SearchText(ctx, "o", []string{"apple"}, nil, 5)
+	hits, err = s.SearchText(ctx, "o", db.Words("apple"), nil, 5)
 	require.NoError(t, err)
 	require.Len(t, hits, 1, "a document without a number of words is found")
 }

@@ -7,6 +7,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/palaver-chat/palaver/chat"
+	"github.com/palaver-chat/palaver/db"
 )
 
 // FuzzSearchWords checks that user input is searched for as words and never parsed as
@@ -22,7 +23,7 @@ func FuzzSearchWords(f *testing.F) {
 	f.Add("\x00", `a" OR "b`)
 	f.Add("col:", "*)")
 	f.Fuzz(func(t *testing.T, one, two string) {
-		hits, err := s.SearchText(t.Context(), "o", []string{one, "apple", two}, nil, 5)
+		hits, err := s.SearchText(t.Context(), "o", db.Words(one, "apple", two), nil, 5)
 		require.NoError(t, err)
 		require.Len(t, hits, 1)
 		counts, total, err := s.WordCounts(t.Context(), "o", []string{one, two, "apple"})

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/palaver-chat/palaver/chat"
+	"github.com/palaver-chat/palaver/db"
 	"github.com/palaver-chat/palaver/db/internal/record"
 	"github.com/palaver-chat/palaver/db/internal/rules"
 	"github.com/palaver-chat/palaver/db/internal/vector"
@@ -67,19 +68,22 @@ func (p *searchStatements) prepare(ctx context.Context, writer, reader *sql.DB) 
 	return nil
 }
 
-func (s *Store) SearchText(ctx context.Context, owner string, words []string, docIDs []string, k int) (_ []chat.Hit, err error) {
+func (s *Store) SearchText(ctx context.Context, owner string, words []db.Word, docIDs []string, k int) (_ []chat.Hit, err error) {
 	defer s.wrap("search text", &err)
 	if k < 1 {
 		return nil, nil
 	}
-	terms, err := s.tokenizer.terms(ctx, record.Words(words))
+	flat := record.Alike(words)
+	terms, err := s.tokenizer.terms(ctx, flat.Texts)
 	if err != nil || len(terms) == 0 {
 		return nil, err
 	}
 	var best []vector.Scored
 	err = inTx(ctx, s.reader, func(tx *sql.Tx) error { // the numbers of one state of the database
-		found, err := s.readMatches(ctx, tx, owner, docIDs, terms)
-		best = found.rank(k)
+		found, err := s.readMatches(ctx, tx, owner, docIDs, distinct(terms))
+		if err == nil && found.found != nil {
+			best = found.rank(groups(flat, terms), k)
+		}
 		return err
 	})
 	if err != nil {
@@ -102,7 +106,7 @@ func (s *Store) readMatches(ctx context.Context, tx *sql.Tx, owner string, docID
 		return m, err
 	}
 	defer rows.Close()
-	m.terms = make([][]match, len(terms))
+	m.terms, m.found = terms, make([][]match, len(terms))
 	for rows.Next() {
 		var (
 			term      int

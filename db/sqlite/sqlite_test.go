@@ -130,7 +130,7 @@ func TestAbortedIngestLeavesNoRows(t *testing.T) {
 		require.NoError(t, err)
 		_, err = s.storeChunks(t.Context(), edition, 0, []chat.Chunk{{Text: "half"}}, [][]float32{{1}})
 		require.NoError(t, err)
-		hits, err := s.SearchText(t.Context(), "o", []string{"half"}, nil, 9)
+		hits, err := s.SearchText(t.Context(), "o", db.Words("half"), nil, 9)
 		require.NoError(t, err)
 		require.Empty(t, hits, "a partly stored text is invisible")
 		require.NoError(t, end(name))

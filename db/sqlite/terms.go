@@ -5,9 +5,10 @@ import (
 	"database/sql"
 	"database/sql/driver"
 	"fmt"
-	"strings"
 
 	"modernc.org/sqlite"
+
+	"github.com/palaver-chat/palaver/db/internal/record"
 )
 
 // palaver_words(sz) is the number of terms of an entry of the full-text index. sz is
@@ -49,33 +50,51 @@ func openTokenizer(ctx context.Context) (*tokenizer, error) {
 	}
 	pool.SetMaxOpenConns(1) // every connection has its own memory
 	_, err = pool.ExecContext(ctx, `CREATE VIRTUAL TABLE said USING fts5 (text, content = '', tokenize = '`+tokenize+`');
-		CREATE VIRTUAL TABLE said_terms USING fts5vocab ('said', 'row')`)
+		CREATE VIRTUAL TABLE said_terms USING fts5vocab ('said', 'instance')`)
 	return &tokenizer{pool}, err
 }
 
-// terms are the distinct terms of words. It ignores ctx's end, which would close the
-// connection and lose the tables.
-func (t *tokenizer) terms(ctx context.Context, words []string) (terms []string, err error) {
+// wordTerm is a term and the word that it comes from, as its place in a list.
+type wordTerm struct {
+	word int
+	term string
+}
+
+// terms are the terms of words. It ignores ctx's end, which would close the connection
+// and lose the tables.
+func (t *tokenizer) terms(ctx context.Context, words []string) (terms []wordTerm, err error) {
 	ctx = context.WithoutCancel(ctx)
 	tx, err := t.pool.BeginTx(ctx, nil)
 	if err != nil {
 		return nil, err
 	}
 	defer tx.Rollback() // nothing is kept
-	if _, err := tx.ExecContext(ctx, `INSERT INTO said (text) VALUES (?1)`, strings.Join(words, "\n")); err != nil {
+	if _, err := tx.ExecContext(ctx, `INSERT INTO said (rowid, text) SELECT key + 1, value FROM json_each(?1)`, record.Strings(words)); err != nil {
 		return nil, err
 	}
-	rows, err := tx.QueryContext(ctx, `SELECT term FROM said_terms`)
+	rows, err := tx.QueryContext(ctx, `SELECT doc - 1, term FROM said_terms ORDER BY doc, offset`)
 	if err != nil {
 		return nil, err
 	}
 	defer rows.Close()
 	for rows.Next() {
-		var term string
-		if err := rows.Scan(&term); err != nil {
+		var w wordTerm
+		if err := rows.Scan(&w.word, &w.term); err != nil {
 			return nil, err
 		}
-		terms = append(terms, term)
+		terms = append(terms, w)
 	}
 	return terms, rows.Err()
+}
+
+// distinct are the terms without repeats.
+func distinct(terms []wordTerm) (list []string) {
+	seen := map[string]bool{}
+	for _, t := range terms {
+		if !seen[t.term] {
+			seen[t.term] = true
+			list = append(list, t.term)
+		}
+	}
+	return list
 }

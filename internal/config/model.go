@@ -1,6 +1,10 @@
 package config
 
-import "slices"
+import (
+	"slices"
+
+	"github.com/palaver-chat/palaver/llm"
+)
 
 // Providers that CHAT_MODEL_PROVIDER may name.
 const (
@@ -66,6 +70,25 @@ func (c *Config) byKey() string {
 	return Offline
 }
 
+// Prompts with less room have none for documents or earlier messages.
+const (
+	minContextTokens = 2048
+	minHistoryTokens = 200
+)
+
+// PriceTable is the embedded table with LLM_PRICES.
+func (c *Config) PriceTable() (*llm.PriceTable, error) {
+	prices := llm.DefaultPrices()
+	if c.Prices == "" {
+		return prices, nil
+	}
+	own, err := llm.ParsePrices([]byte(c.Prices))
+	if err != nil {
+		return nil, err
+	}
+	return prices.With(own), nil
+}
+
 func (c *Config) checkModel() error {
 	if c.Provider != "" {
 		if err := oneOf("CHAT_MODEL_PROVIDER", c.Provider, append(Providers(), c.OwnProviders...)...); err != nil {
@@ -74,6 +97,20 @@ func (c *Config) checkModel() error {
 	}
 	if err := address("LLM_BASE_URL", c.BaseURL, "http", "https"); err != nil {
 		return err
+	}
+	if c.Vision != "" {
+		if err := oneOf("CHAT_MODEL_VISION", c.Vision, "on", "off"); err != nil {
+			return err
+		}
+	}
+	if c.ContextTokens != 0 && c.ContextTokens < minContextTokens {
+		return refuse("LLM_CONTEXT_TOKENS", "%d is not allowed; use 0 or at least %d", c.ContextTokens, minContextTokens)
+	}
+	if c.HistoryTokens < minHistoryTokens {
+		return refuse("CHAT_HISTORY_TOKENS", "%d is not allowed; use at least %d", c.HistoryTokens, minHistoryTokens)
+	}
+	if _, err := c.PriceTable(); err != nil {
+		return refuse("LLM_PRICES", "%v", err)
 	}
 	choice := c.Model()
 	if c.Provider == "" && choice.Provider == Offline && c.APIKey != "" {
@@ -92,7 +129,7 @@ func (c *Config) checkModel() error {
 			return refuse("CHAT_MODEL_NAME", "needed with LLM_BASE_URL; the name of a model that the endpoint serves")
 		}
 	}
-	if c.EmbeddingModel != "" && slices.Contains([]string{Offline, None, Anthropic}, choice.Provider) {
+	if c.EmbeddingModel != "" && c.EmbeddingModel != "off" && slices.Contains([]string{Offline, None, Anthropic}, choice.Provider) {
 		return refuse("EMBEDDING_MODEL_NAME", "the provider %s has no embeddings; leave it out or choose another provider", choice.Provider)
 	}
 	return nil

@@ -25,6 +25,7 @@ func Run(t *testing.T, open func(t *testing.T) db.Store) {
 		{"turns", turnTests},
 		{"settle", settleTests},
 		{"history", historyTests},
+		{"summaries", summaryTests},
 		{"places", placeTests},
 		{"documents", documentTests},
 		{"search", searchTests},

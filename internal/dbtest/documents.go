@@ -130,7 +130,7 @@ var documentTests = []test{
 		text, chunks = cut(d.ID, "pears")
 		b.NoError(b.store.StoreText(b.ctx, b.owner, d.ID, text, chunks, nil))
 		for word, want := range map[string]int{"apples": 0, "pears": 1} {
-			hits, err := b.store.SearchText(b.ctx, b.owner, []string{word}, nil, 10)
+			hits, err := b.store.SearchText(b.ctx, b.owner, db.Words(word), nil, 10)
 			b.NoError(err)
 			b.Len(hits, want, word)
 		}

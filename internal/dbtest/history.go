@@ -9,6 +9,46 @@ import (
 	"github.com/palaver-chat/palaver/db"
 )
 
+var summaryTests = []test{
+	{"a branch has the newest summary before its end", func(b *fixture) {
+		first := b.exchange("one", "1", chat.RootCheckpoint)
+		second := b.exchange("two", "2", first)
+		third := b.exchange("three", "3", second)
+		branch := b.exchange("another two", "2b", first)
+		_, err := b.store.Summary(b.ctx, b.owner, b.thread, third)
+		b.ErrorIs(err, db.ErrNotFound)
+		at := b.now()
+		b.NoError(b.store.PutSummary(b.ctx, b.owner, db.Summary{TurnID: first, Text: "one", At: at}))
+		b.NoError(b.store.PutSummary(b.ctx, b.owner, db.Summary{TurnID: second, Text: "one and a half", At: at}))
+		b.NoError(b.store.PutSummary(b.ctx, b.owner, db.Summary{TurnID: second, Text: "one, two", At: at}))
+		for head, want := range map[string]db.Summary{
+			third: {TurnID: second, Text: "one, two", At: at}, second: {TurnID: second, Text: "one, two", At: at},
+			branch: {TurnID: first, Text: "one", At: at}, first: {TurnID: first, Text: "one", At: at},
+		} {
+			got, err := b.store.Summary(b.ctx, b.owner, b.thread, head)
+			b.NoError(err)
+			b.Equal(want, got)
+		}
+		all, err := b.store.Summaries(b.ctx, b.owner, b.thread)
+		b.NoError(err)
+		b.Equal([]db.Summary{{TurnID: first, Text: "one", At: at}, {TurnID: second, Text: "one, two", At: at}}, all)
+	}},
+	{"a summary belongs to its owner and goes with its conversation", func(b *fixture) {
+		turn := b.exchange("one", "1", chat.RootCheckpoint)
+		b.ErrorIs(b.store.PutSummary(b.ctx, "somebody else", db.Summary{TurnID: turn, Text: "x"}), db.ErrNotFound)
+		b.NoError(b.store.PutSummary(b.ctx, b.owner, db.Summary{TurnID: turn, Text: "x"}))
+		_, err := b.store.Summary(b.ctx, "somebody else", b.thread, turn)
+		b.ErrorIs(err, db.ErrNotFound)
+		none, err := b.store.Summaries(b.ctx, "somebody else", b.thread)
+		b.NoError(err)
+		b.Empty(none)
+		b.NoError(b.store.DeleteConversation(b.ctx, b.owner, b.thread))
+		_, err = b.store.Summary(b.ctx, b.owner, b.thread, turn)
+		b.ErrorIs(err, db.ErrNotFound)
+		b.ErrorIs(b.store.PutSummary(b.ctx, b.owner, db.Summary{TurnID: turn, Text: "x"}), db.ErrNotFound)
+	}},
+}
+
 var historyTests = []test{
 	{"a conversation without messages is empty", func(b *fixture) {
 		b.thread = b.conversation("").ID

@@ -83,6 +83,7 @@ func (b *fixture) belongings() belongings {
 	end = b.ending(rolledBack, "")
 	end.Hidden, end.Status = true, chat.TurnCancelled
 	b.settle(end)
+	b.NoError(b.store.PutSummary(b.ctx, b.owner, db.Summary{TurnID: first.ID, Text: "in short", At: spentAt}))
 	all.turns = []string{first.ID, second, branch, rolledBack.ID}
 
 	all.pending = b.insert(b.newTurn("not accepted"))
@@ -134,6 +135,7 @@ func (o belongings) snapshot(t *testing.T, store db.Store) []any {
 		if id != o.turns[3] { // a rolled back turn is in no history
 			note(store.History(ctx, o.owner, o.thread, id, "", 100))
 			note(store.Registry(ctx, o.owner, o.thread, id))
+			note(store.Summary(ctx, o.owner, o.thread, id))
 			note(store.Approvals(ctx, o.owner, o.thread, id))
 		}
 	}
@@ -162,7 +164,7 @@ func (o belongings) snapshot(t *testing.T, store db.Store) []any {
 	note(counts, err)
 	note(total, err)
 	for _, word := range []string{"apple", "pears", "direction"} {
-		hits, err := store.SearchText(ctx, o.owner, []string{word}, nil, 10)
+		hits, err := store.SearchText(ctx, o.owner, db.Words(word), nil, 10)
 		found := map[string]bool{}
 		for _, h := range hits {
 			found[h.ID] = true

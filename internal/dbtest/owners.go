@@ -299,11 +299,11 @@ var emptyFor = map[string]func(b *fixture, stranger string, p property) (int, er
 		return len(hits), err
 	},
 	"SearchText": func(b *fixture, stranger string, p property) (int, error) {
-		hits, err := b.store.SearchText(b.ctx, stranger, []string{"apple"}, nil, 10)
+		hits, err := b.store.SearchText(b.ctx, stranger, db.Words("apple"), nil, 10)
 		return len(hits), err
 	},
 	"SearchText in the document": func(b *fixture, stranger string, p property) (int, error) {
-		hits, err := b.store.SearchText(b.ctx, stranger, []string{"apple"}, []string{p.doc.ID}, 10)
+		hits, err := b.store.SearchText(b.ctx, stranger, db.Words("apple"), []string{p.doc.ID}, 10)
 		return len(hits), err
 	},
 	"WordCounts": func(b *fixture, stranger string, p property) (int, error) {

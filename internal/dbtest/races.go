@@ -301,7 +301,7 @@ var raceTests = []test{
 		together(len(errs), func(i int) {
 			for range 10 {
 				for _, read := range []func() error{
-					func() error { _, err := b.store.SearchText(ctx, b.owner, []string{"apple"}, nil, 5); return err },
+					func() error { _, err := b.store.SearchText(ctx, b.owner, db.Words("apple"), nil, 5); return err },
 					func() error { _, err := b.store.SearchVector(ctx, b.owner, []float32{1}, nil, 5); return err },
 					func() error { _, _, err := b.store.WordCounts(ctx, b.owner, []string{"apple"}); return err },
 					func() error { _, err := b.store.History(ctx, b.owner, b.thread, "", "", 5); return err },
@@ -379,7 +379,7 @@ var closingTests = []test{
 		b.ErrorIs(err, db.ErrUnavailable)
 		_, err = b.store.Settle(b.ctx, b.ending(t, "x"))
 		b.ErrorIs(err, db.ErrUnavailable)
-		_, err = b.store.SearchText(b.ctx, b.owner, []string{"x"}, nil, 1)
+		_, err = b.store.SearchText(b.ctx, b.owner, db.Words("x"), nil, 1)
 		b.ErrorIs(err, db.ErrUnavailable)
 	}},
 }

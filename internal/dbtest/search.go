@@ -7,6 +7,7 @@ import (
 	"github.com/google/uuid"
 
 	"github.com/palaver-chat/palaver/chat"
+	"github.com/palaver-chat/palaver/db"
 )
 
 // search finds chunk ids by words in all documents that the owner may see, and
@@ -18,7 +19,7 @@ func (b *fixture) search(words ...string) []string {
 
 func (b *fixture) searchIn(docs []string, words ...string) []string {
 	b.t.Helper()
-	hits, err := b.store.SearchText(b.ctx, b.owner, words, docs, 100)
+	hits, err := b.store.SearchText(b.ctx, b.owner, db.Words(words...), docs, 100)
 	b.NoError(err)
 	for i, h := range hits {
 		b.Positive(h.Score)
@@ -44,6 +45,57 @@ var searchTests = []test{
 		b.Equal(chunkID(d.ID, 1), b.search("apple", "pear", "plum")[0])
 		b.ElementsMatch([]string{chunkID(d.ID, 0), chunkID(d.ID, 1), chunkID(d.ID, 2)}, b.search("apple", "pear"))
 	}},
+	{"vectors of a ready document can be replaced, and what lacks those of a model is listed", func(b *fixture) {
+		d, other := b.document(b.owner, "x", "one", "two"), b.document(b.owner, "y", "three")
+		listed := func(model string) (ids []string) {
+			for after := ""; ; {
+				docs, err := b.store.DocumentsToEmbed(b.ctx, model, after, 1)
+				b.NoError(err)
+				if len(docs) == 0 {
+					return ids
+				}
+				after = docs[0].ID
+				if docs[0].Owner == b.owner {
+					ids = append(ids, after)
+				}
+			}
+		}
+		b.ElementsMatch([]string{d.ID, other.ID}, listed("small"))
+		b.NoError(b.store.PutVectors(b.ctx, b.owner, d.ID, "small", [][]float32{{1, 0}, {0, 1}}))
+		b.Equal([]string{other.ID}, listed("small"))
+		b.Len(listed("large"), 2)
+		done, total, err := b.store.EmbeddingProgress(b.ctx, b.owner, "small")
+		b.NoError(err)
+		b.Equal(1, total-done)
+		hits, err := b.store.SearchVector(b.ctx, b.owner, []float32{0, 1}, []string{d.ID}, 1)
+		b.NoError(err)
+		b.Equal([]string{chunkID(d.ID, 1)}, found(hits))
+		b.NoError(b.store.PutVectors(b.ctx, b.owner, d.ID, "large", [][]float32{{0, 1, 0}, {1, 0, 0}}))
+		hits, err = b.store.SearchVector(b.ctx, b.owner, []float32{0, 1, 0}, []string{d.ID}, 1)
+		b.NoError(err)
+		b.Equal([]string{chunkID(d.ID, 0)}, found(hits))
+		for _, refused := range []error{
+			b.store.PutVectors(b.ctx, b.owner, d.ID, "large", [][]float32{{1}}), // it has two chunks
+			b.store.PutVectors(b.ctx, "stranger", d.ID, "large", [][]float32{{1}, {1}}),
+			b.store.PutVectors(b.ctx, b.owner, uuid.NewString(), "large", nil),
+		} {
+			b.ErrorIs(refused, db.ErrNotFound)
+		}
+	}},
+	{"a word that is alike counts less than the word, and never beside it", func(b *fixture) {
+		d := b.document(b.owner, "x", "the vehicle is red", "the car is red", "the vehicle and the car", "nothing here", "nor here", "or there")
+		hits, err := b.store.SearchText(b.ctx, b.owner, []db.Word{
+			{Text: "cars", Alike: []db.Alike{{Text: "vehicle", Weight: 0.5}, {Text: "vehicles", Weight: 0.5}}},
+			{Text: "missing", Alike: []db.Alike{{Text: "absent", Weight: 1}, {Text: " ", Weight: 1}}},
+		}, nil, 100)
+		b.NoError(err)
+		b.Equal([]string{chunkID(d.ID, 1), chunkID(d.ID, 2), chunkID(d.ID, 0)}, found(hits))
+		plain, err := b.store.SearchText(b.ctx, b.owner, db.Words("car"), nil, 100)
+		b.NoError(err)
+		b.InDelta(plain[0].Score, hits[0].Score, 1e-6)
+		b.InDelta(plain[1].Score, hits[1].Score, 1e-6)
+		b.InDelta(plain[0].Score/2, hits[2].Score, 1e-6)
+	}},
 	{"a heading counts, but less than the text", func(b *fixture) {
 		d := chat.Document{ID: uuid.NewString(), Owner: b.owner, Title: "x", CreatedAt: b.now()}
 		b.NoError(b.store.CreateDocument(b.ctx, d, nil))
@@ -58,7 +110,7 @@ var searchTests = []test{
 	}},
 	{"a hit has its chunk, title and offsets", func(b *fixture) {
 		d := b.document(b.owner, "Title", "Größe", "apple pie")
-		hits, err := b.store.SearchText(b.ctx, b.owner, []string{"apple"}, nil, 5)
+		hits, err := b.store.SearchText(b.ctx, b.owner, db.Words("apple"), nil, 5)
 		b.NoError(err)
 		b.Len(hits, 1)
 		b.Equal("Title", hits[0].Title)
@@ -74,7 +126,7 @@ var searchTests = []test{
 	{"at most k hits are returned", func(b *fixture) {
 		b.document(b.owner, "x", "apple one", "apple two", "apple three")
 		for k, want := range map[int]int{-1: 0, 0: 0, 1: 1, 2: 2, 9: 3} {
-			hits, err := b.store.SearchText(b.ctx, b.owner, []string{"apple"}, nil, k)
+			hits, err := b.store.SearchText(b.ctx, b.owner, db.Words("apple"), nil, k)
 			b.NoError(err)
 			b.Len(hits, want)
 		}
@@ -108,7 +160,7 @@ var searchTests = []test{
 	{"documents of others change neither scores nor order", func(b *fixture) {
 		b.document(b.owner, "1", "the merger with Ravenhill is signed", "the merger is long, and the merger is slow, of many words", "a lunch")
 		b.document(chat.PublicOwner, "2", "a public merger", "a lunch for all")
-		before, err := b.store.SearchText(b.ctx, b.owner, []string{"merger", "Ravenhill", "lunch"}, nil, 100)
+		before, err := b.store.SearchText(b.ctx, b.owner, db.Words("merger", "Ravenhill", "lunch"), nil, 100)
 		b.NoError(err)
 		b.Len(before, 5)
 		stranger := uuid.NewString()
@@ -119,7 +171,7 @@ var searchTests = []test{
 		text, chunks := cut(theirs.ID, "merger", "merger", "merger")
 		b.NoError(b.store.StoreText(b.ctx, stranger, theirs.ID, text, chunks, nil))
 		same := func() {
-			after, err := b.store.SearchText(b.ctx, b.owner, []string{"merger", "Ravenhill", "lunch"}, nil, 100)
+			after, err := b.store.SearchText(b.ctx, b.owner, db.Words("merger", "Ravenhill", "lunch"), nil, 100)
 			b.NoError(err)
 			b.Equal(before, after)
 		}
@@ -129,7 +181,7 @@ var searchTests = []test{
 	}},
 	{"both stores rank by the same statistics", func(b *fixture) {
 		b.document(b.owner, "1", "alpha beta gamma", "alpha alpha delta epsilon zeta", "eta theta")
-		hits, err := b.store.SearchText(b.ctx, b.owner, []string{"alpha", "delta"}, nil, 10)
+		hits, err := b.store.SearchText(b.ctx, b.owner, db.Words("alpha", "delta"), nil, 10)
 		b.NoError(err)
 		b.Equal([]string{"alpha alpha delta epsilon zeta", "alpha beta gamma"}, ids(hits, func(h chat.Hit) string { return h.Text }))
 		alpha, delta := math.Log(1+1.5/2.5), math.Log(1+2.5/1.5) // in two and in one of three chunks, of ten words

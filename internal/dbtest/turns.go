@@ -403,18 +403,23 @@ var settleTests = []test{
 		s.Metadata = map[string]any{"action": "compare", "tokens_used": 12.0, "citations": []any{}}
 		asked := b.now()
 		s.Prompts = []db.Prompt{
-			{ID: chat.InterruptID(t.ID, 1), Message: "Which?", Answer: "both", Channel: chat.ByPage, At: asked},
-			{ID: chat.InterruptID(t.ID, 2), Message: "Sure?", At: b.now()},
+			{ID: chat.InterruptID(t.ID, 1), Type: chat.DocChoice, Outcome: chat.OutcomeAnswered, Message: "Which?", Answer: "both", Channel: chat.ByPage, At: asked, AnsweredAt: asked.Add(time.Minute)},
+			{ID: chat.InterruptID(t.ID, 2), Type: chat.RetrievalLow, Outcome: chat.OutcomeUnanswered, Message: "Sure?", At: b.now()},
+			{ID: t.ID + ".n7", Code: chat.NoticeWebEmpty, Message: "Nothing.", At: b.now()},
 		}
 		b.settle(s)
 		h := b.history("", "", 10)
-		b.Equal([]string{"compare", "Which?", "both", "Sure?", "the answer"}, contents(h.Messages))
-		b.Equal([]string{"user", "system", "user", "system", "assistant"}, ids(h.Messages, func(m chat.Message) string { return m.Role }))
-		last := h.Messages[4]
+		b.Equal([]string{"compare", "Which?", "both", "Sure?", "Nothing.", "the answer"}, contents(h.Messages))
+		b.Equal([]string{"user", "system", "user", "system", "system", "assistant"}, ids(h.Messages, func(m chat.Message) string { return m.Role }))
+		last := h.Messages[5]
 		b.Equal(s.Metadata, last.Metadata)
 		b.Equal(s.At, last.CreatedAt)
 		b.Equal(asked, h.Messages[1].CreatedAt)
-		b.Equal("page", h.Messages[2].Metadata["channel"])
+		b.Equal(map[string]any{"kind": "question", "interrupt_id": t.ID + ".q1", "interrupt_type": "doc_choice", "outcome": "answered"}, h.Messages[1].Metadata)
+		b.Equal(asked.Add(time.Minute), h.Messages[2].CreatedAt, "an answer has its own time")
+		b.Equal(map[string]any{"kind": "answer", "interrupt_id": t.ID + ".q1", "channel": "page"}, h.Messages[2].Metadata)
+		b.Equal("unanswered", h.Messages[3].Metadata["outcome"])
+		b.Equal(map[string]any{"kind": "notice", "code": chat.NoticeWebEmpty}, h.Messages[4].Metadata)
 		for _, m := range h.Messages {
 			b.Equal(t.ID, m.TurnID)
 			b.Equal(chat.RootCheckpoint, m.Parent)
@@ -430,12 +435,33 @@ var settleTests = []test{
 		b.Equal([]any{"d1"}, m["tagged_doc_ids"])
 		b.Equal(map[string]any{"type": "doc"}, m["tiptap_json"])
 	}},
-	{"a turn without an answer leaves no assistant message", func(b *fixture) {
+	{"a completed turn without an answer leaves no assistant message", func(b *fixture) {
+		t := b.running("hello", chat.RootCheckpoint)
+		b.settle(b.ending(t, ""))
+		b.Equal([]string{"hello"}, contents(b.history("", "", 10).Messages))
+	}},
+	{"a cancelled question says so, and its turn why there is no answer", func(b *fixture) {
+		t := b.running("compare", chat.RootCheckpoint)
+		s := b.ending(t, "")
+		s.Status, s.Metadata = chat.TurnCancelled, map[string]any{"finished_reason": "cancelled", "interrupted_reason": "user_cancelled"}
+		s.Prompts = []db.Prompt{{ID: chat.InterruptID(t.ID, 1), Type: chat.DocChoice, Outcome: chat.OutcomeCancelled, Channel: chat.ByPage, Message: "Which?", At: b.now(), AnsweredAt: b.now()}}
+		b.settle(s)
+		h := b.history("", "", 10).Messages
+		b.Equal([]string{"compare", "Which?", ""}, contents(h))
+		b.Equal("cancelled", h[1].Metadata["outcome"])
+		b.Equal("page", h[1].Metadata["channel"])
+		b.Equal(s.Metadata, h[2].Metadata)
+	}},
+	{"a failed turn without an answer says why in its assistant message", func(b *fixture) {
 		t := b.running("hello", chat.RootCheckpoint)
 		s := b.ending(t, "")
 		s.Status = chat.TurnFailed
+		s.Metadata = map[string]any{"finished_reason": "error", "interrupted_reason": "turn_lost"}
 		b.settle(s)
-		b.Equal([]string{"hello"}, contents(b.history("", "", 10).Messages))
+		h := b.history("", "", 10).Messages
+		b.Equal([]string{"hello", ""}, contents(h))
+		b.Equal("assistant", h[1].Role)
+		b.Equal(s.Metadata, h[1].Metadata)
 		got, err := b.store.Turn(b.ctx, b.owner, t.ID)
 		b.NoError(err)
 		b.Equal(chat.TurnFailed, got.Status)
@@ -540,7 +566,7 @@ var settleTests = []test{
 		s.Status, s.Parent = chat.TurnCancelled, ""
 		b.settle(s)
 		h := b.history("", "", 10)
-		b.Equal([]string{"one", "1", "two"}, contents(h.Messages))
+		b.Equal([]string{"one", "1", "two", ""}, contents(h.Messages))
 		b.Equal(map[string][]string{chat.RootCheckpoint: {first}, first: {t.ID}}, h.Branches)
 	}},
 	{"an accepted first message gives the conversation its title, and the first title is kept", func(b *fixture) {

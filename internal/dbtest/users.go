@@ -67,7 +67,7 @@ var userTests = []test{
 		b.True(b.userData(deleted).Empty())
 		b.Equal(before, b.view(others))
 		b.Equal(counted, b.userData(b.owner))
-		hits, err := b.store.SearchText(b.ctx, deleted, []string{"apple"}, nil, 10)
+		hits, err := b.store.SearchText(b.ctx, deleted, db.Words("apple"), nil, 10)
 		b.NoError(err)
 		b.Len(hits, 1, "the public document only")
 

@@ -20,6 +20,14 @@ type conversationJSON struct {
 	Title         string    `json:"title"`
 	CreatedAt     time.Time `json:"created_at"`
 	LastMessageAt time.Time `json:"last_message_at"`
+	// Summaries are what models wrote about the older parts of its branches.
+	Summaries []summaryJSON `json:"summaries,omitempty"`
+}
+
+type summaryJSON struct {
+	UpTo      string    `json:"up_to_turn"`
+	Text      string    `json:"text"`
+	CreatedAt time.Time `json:"created_at"`
 }
 
 // turnJSON is a turn: what the person sent, and the events of its answer.
@@ -54,7 +62,17 @@ func (a *archive) conversation(ctx context.Context, id string) error {
 	if err != nil {
 		return err
 	}
-	head, err := json.Marshal(conversationJSON{v.ID, v.Title, v.CreatedAt, v.LastMessageAt})
+	summaries, err := a.store.Summaries(ctx, a.User, id)
+	if err != nil {
+		return err
+	}
+	about := conversationJSON{ID: v.ID, Title: v.Title, CreatedAt: v.CreatedAt, LastMessageAt: v.LastMessageAt}
+	for _, s := range summaries {
+		if s.Text != "" {
+			about.Summaries = append(about.Summaries, summaryJSON{s.TurnID, s.Text, s.At})
+		}
+	}
+	head, err := json.Marshal(about)
 	if err != nil {
 		return err
 	}

@@ -35,6 +35,7 @@ func person(t *testing.T, s db.Store, owner, word string) {
 		require.NoError(t, err)
 	}
 	settle(word+"-1", chat.RootCheckpoint, false)
+	require.NoError(t, s.PutSummary(ctx, owner, db.Summary{TurnID: word + "-1", Text: word + " in short"}))
 	settle(word+"-2", word+"-1", false)
 	settle(word+"-branch", word+"-1", false)
 	settle(word+"-taken-back", word+"-branch", true)
@@ -93,7 +94,7 @@ func TestArchiveHoldsAllOfItsOwnerAndNothingOfOthers(t *testing.T) {
 	}
 	for _, part := range []string{
 		"asked in marzipan-1", "answered in marzipan-1", "answered in marzipan-2", "answered in marzipan-branch", "answered in marzipan-taken-back",
-		"marzipan waits", "marzipan is written", "marzipan in a text", "marzipan in a file", "marzipan in a picture", "marzipan in a repo",
+		"marzipan in short", "marzipan waits", "marzipan is written", "marzipan in a text", "marzipan in a file", "marzipan in a picture", "marzipan in a repo",
 		`"industry": "marzipan"`, `"name": "marzipan"`, "documents/raw-marzipan.original.pdf", "attachments/picture-marzipan.png",
 	} {
 		require.Contains(t, all.String(), part)

@@ -35,6 +35,17 @@ func readCommands() (anywhere, atStart map[string]string) {
 	return anywhere, atStart
 }
 
+// misspeltQuestionWords are typing errors in question words, which no search is made of.
+var misspeltQuestionWords = func() Set {
+	s := Set{}
+	for w, command := range commandWords {
+		if QuestionWords[command] || command == "much" || command == "many" {
+			s[w] = true
+		}
+	}
+	return s
+}()
+
 // commands are the words whose misspellings are recognized, and notMisspelt are words
 // that look like one and are none.
 var (

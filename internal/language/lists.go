@@ -1,13 +1,13 @@
 package language
 
-var stopWords = NewSet(`a about above after again all also am an and any are as at be because been before being below
+var stopWords = Union(misspeltQuestionWords, NewSet(`a about above after again all also am an and any are as at be because been before being below
 between both but by can else cannot could did do does doing done down during each either etc for from further get had has have
 having he her here hers him his how however i if in into is it its itself just let like many may me might more most much
 must my near neither no nor not of off on once one only or other our ours out over own per please rather same shall she
 should since so some such than that the their theirs them then there therefore these they this those though through thus to
 too under until up upon us very was we were what whatever when where whether which while who whom whose why will with
 within without would yet you your yours im ive dont doesnt didnt isnt arent wasnt werent wont cant couldnt shouldnt
-wouldnt hasnt havent hadnt thats whats theres lets tell give show say says said explain describe know want need find`)
+wouldnt hasnt havent hadnt thats whats theres lets tell give show say says said ok okay explain describe know want need find`))
 
 // DocumentNouns are what people call a document, wherever that is looked for. A rule
 // that takes more words for a document adds them.
@@ -49,3 +49,6 @@ who whom whose where when why how what which there here then than so as at by ab
 not no yes if but only just very much many more most less least few tell show explain describe list find get
 say says said mean means know see want our ours yours mine he she him
 regarding concerning according`))
+
+// QuestionWords begin a question for a fact.
+var QuestionWords = NewSet("what which who whom whose when where why how")

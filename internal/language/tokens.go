@@ -30,6 +30,12 @@ var (
 	versionNumber = regexp.MustCompile(`(?i)\b(?:version|ver|rev|revision)[ .]?(\d)`)
 )
 
+// versionWord matches a version with its number in words.
+var (
+	versionWord   = regexp.MustCompile(`(?i)\b(?:version|revision)[ .](?:one|two|three|four|five)\b`)
+	countingWords = map[string]string{"one": "1", "two": "2", "three": "3", "four": "4", "five": "5"}
+)
+
 // IsVersion reports whether a lower-case word is a number or like v2.
 func IsVersion(w string) bool { return version.MatchString(w) }
 
@@ -110,7 +116,10 @@ func (s *scanner) end() {
 // NormalizeName drops a file extension at the end of a text, and writes "version 2" as
 // "v2".
 func NormalizeName(text string) string {
-	return versionNumber.ReplaceAllString(WithoutExtension(text), "v$1")
+	text = versionWord.ReplaceAllStringFunc(WithoutExtension(text), func(s string) string {
+		return "v" + countingWords[strings.ToLower(s[strings.IndexAny(s, " .")+1:])]
+	})
+	return versionNumber.ReplaceAllString(text, "v$1")
 }
 
 // TitleTokens returns the tokens of a document's name without stop words.

@@ -26,6 +26,10 @@ const (
 	bestPassages = 5    // passages that count
 	commonScore  = 0.6  // the highest score of common words only
 	commonShare  = 0.25 // of all passages; words in more of them are common
+	alikeCovers  = 0.5  // what a word that means the same covers of a word
+
+	belowHigh   = HighScore - 0.01
+	belowMedium = MediumScore - 0.01
 )
 
 // askingWords ask for something without saying about what.
@@ -88,6 +92,7 @@ func (w weights) common(word string) bool {
 type question struct {
 	weight map[string]float64
 	common map[string]bool
+	alike  map[string][]string // stems that mean the same
 	sum    float64
 }
 
@@ -97,7 +102,7 @@ func (s *Searcher) question(ctx context.Context, owner, query string) (question,
 	if err != nil {
 		return question{}, err
 	}
-	q := question{weight: map[string]float64{}, common: map[string]bool{}}
+	q := question{weight: map[string]float64{}, common: map[string]bool{}, alike: alikeStems(query)}
 	for _, word := range words {
 		stem := language.Stem(word)
 		if _, seen := q.weight[stem]; seen || askingWords[stem] {
@@ -116,7 +121,7 @@ func (q question) withoutNames(docs []chat.Document) question {
 	for _, d := range docs {
 		maps.Copy(names, language.StemsOf(d.Title))
 	}
-	rest := question{weight: map[string]float64{}, common: q.common}
+	rest := question{weight: map[string]float64{}, common: q.common, alike: q.alike}
 	for stem, weight := range q.weight {
 		if !names[stem] && !documentWords[stem] {
 			rest.weight[stem] = weight
@@ -148,7 +153,7 @@ func (q question) matches(hits []chat.Hit) bool {
 		maps.Copy(all, language.StemsOf(h.Heading+"\n"+h.Text))
 	}
 	for stem := range q.weight {
-		if all[stem] {
+		if q.covered(stem, all) > 0 {
 			shared++
 		}
 	}
@@ -162,18 +167,66 @@ func (q question) share(stems map[string]bool) float64 {
 	}
 	covered := 0.0
 	for stem, weight := range q.weight {
-		if stems[stem] {
-			covered += weight
-		}
+		covered += weight * q.covered(stem, stems)
 	}
 	return covered / q.sum
+}
+
+// covered is 1 if the stems have a word of the question, less if they have one that means
+// the same, and else 0.
+func (q question) covered(stem string, stems map[string]bool) float64 {
+	if stems[stem] {
+		return 1
+	}
+	for _, other := range q.alike[stem] {
+		if stems[other] {
+			return alikeCovers
+		}
+	}
+	return 0
+}
+
+// rarest is the word that weighs most; "" without words. Of equal ones, the first by
+// spelling.
+func (q question) rarest() (rarest string) {
+	for stem, weight := range q.weight {
+		if best := q.weight[rarest]; weight > best || weight == best && stem < rarest {
+			rarest = stem
+		}
+	}
+	return rarest
+}
+
+// bound lowers a score to what the words found allow. "How do volcanoes form?" is not
+// answered by "in encrypted form": without its rarest word a question needs two others,
+// and is never answered well.
+func (q question) bound(score float64, stems map[string]bool) float64 {
+	if q.covered(q.rarest(), stems) > 0 {
+		return score
+	}
+	others := 0
+	for stem := range q.weight {
+		if q.covered(stem, stems) > 0 {
+			others++
+		}
+	}
+	if others < 2 && len(q.weight) > 1 {
+		return min(score, belowMedium)
+	}
+	return min(score, belowHigh)
 }
 
 // score says from 0 to 1 how well the best hits match the question. "How many
 // customers does the bank have?" is not answered by "customers" and "bank", which
 // are on every page of a bank's rules: without a rarer word the score stays below
-// HighScore.
+// HighScore. It stays there, too, when it takes words that mean the same.
 func (q question) score(hits []chat.Hit) float64 {
+	literal := q
+	literal.alike = nil
+	return max(literal.match(hits), min(q.match(hits), belowHigh))
+}
+
+func (q question) match(hits []chat.Hit) float64 {
 	union := map[string]bool{}
 	best, bestSentence := 0.0, 0.0
 	for _, h := range hits[:min(bestPassages, len(hits))] {
@@ -188,7 +241,7 @@ func (q question) score(hits []chat.Hit) float64 {
 			bestSentence = max(bestSentence, q.share(stems))
 		}
 	}
-	score := passagePart*best + sentencePart*bestSentence + unionPart*q.share(union)
+	score := q.bound(passagePart*best+sentencePart*bestSentence+unionPart*q.share(union), union)
 	if !q.hasRareWord(union) {
 		return min(score, commonScore)
 	}
@@ -199,7 +252,7 @@ func (q question) score(hits []chat.Hit) float64 {
 // the stems.
 func (q question) hasRareWord(stems map[string]bool) bool {
 	for stem := range q.weight {
-		if stems[stem] && !q.common[stem] {
+		if !q.common[stem] && q.covered(stem, stems) > 0 {
 			return true
 		}
 	}

@@ -14,6 +14,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/palaver-chat/palaver/chat"
+	"github.com/palaver-chat/palaver/db"
 	"github.com/palaver-chat/palaver/internal/language"
 	"github.com/palaver-chat/palaver/llm"
 )
@@ -23,7 +24,7 @@ type Store interface {
 	VisibleDocuments(ctx context.Context, owner string) ([]chat.Document, error)
 	DocumentsByID(ctx context.Context, owner string, ids []string) ([]chat.Document, error)
 	DocumentChunks(ctx context.Context, owner, docID string, limit int) ([]chat.Hit, error)
-	SearchText(ctx context.Context, owner string, words []string, docIDs []string, k int) ([]chat.Hit, error)
+	SearchText(ctx context.Context, owner string, words []db.Word, docIDs []string, k int) ([]chat.Hit, error)
 	SearchVector(ctx context.Context, owner string, vector []float32, docIDs []string, k int) ([]chat.Hit, error)
 	WordCounts(ctx context.Context, owner string, words []string) (map[string]int, int, error)
 }
@@ -67,7 +68,7 @@ func (s *Searcher) Search(ctx context.Context, owner, query string, docIDs []str
 	g, gctx := errgroup.WithContext(ctx)
 	g.Go(func() (err error) {
 		if len(words) > 0 {
-			byWords, err = s.Store.SearchText(gctx, owner, words, docIDs, max(k, fusedRanks))
+			byWords, err = s.Store.SearchText(gctx, owner, withAlike(query, words), docIDs, max(k, fusedRanks))
 		}
 		return err
 	})

@@ -27,9 +27,11 @@ const (
 type Selection struct {
 	Hits       []chat.Hit
 	Confidence chat.Confidence
-	Score      float64 // 0 to 1, what Confidence follows from
-	Processing bool    // a document in scope is not ready yet and was left out
-	Unreadable bool    // a named document could not be read and was left out
+	Score      float64    // 0 to 1, what Confidence follows from
+	Processing bool       // a document in scope is not ready yet and was left out
+	Unreadable bool       // a named document could not be read and was left out
+	Weak       []chat.Hit // with low confidence: passages that were left out because they share too little with the question
+	Partly     bool       // there are more documents than fit, and some were left out
 }
 
 // Select picks the passages that an action may use. With docIDs it takes them from
@@ -40,9 +42,9 @@ type Selection struct {
 //
 // known are the documents of docIDs that owner may see, if they were read already.
 //
-// Confidence says how well an inquiry's passages match the question. For documents
-// that are taken whole it is at least medium, unless they share no word with a
-// question that has a subject. For the other actions it is high when there is text.
+// Confidence says how well the passages match what is asked. An inquiry into documents
+// that are taken whole has at least medium confidence, unless they share no word with a
+// question that has a subject. For the other actions see suitability.
 func (s *Searcher) Select(ctx context.Context, owner string, action chat.Action, query string, docIDs []string, known ...chat.Document) (Selection, error) {
 	if len(docIDs) == 0 {
 		return s.selectAnywhere(ctx, owner, query)
@@ -55,7 +57,7 @@ func (s *Searcher) Select(ctx context.Context, owner string, action chat.Action,
 		}
 	}
 	var out Selection
-	var ready []chat.Document
+	var ready, more []chat.Document
 	for _, d := range docs {
 		switch {
 		case d.Status == chat.DocProcessing:
@@ -64,6 +66,8 @@ func (s *Searcher) Select(ctx context.Context, owner string, action chat.Action,
 			out.Unreadable = true
 		case len(ready) < maxDocs:
 			ready = append(ready, d)
+		default:
+			more = append(more, d)
 		}
 	}
 	if len(ready) == 0 {
@@ -71,8 +75,9 @@ func (s *Searcher) Select(ctx context.Context, owner string, action chat.Action,
 		return out, nil
 	}
 	if action == chat.Inquire {
-		return s.inquire(ctx, owner, query, ready, out)
+		return s.inquire(ctx, owner, query, ready, more, out)
 	}
+	out.Partly = len(more) > 0
 	shares, err := s.shares(ctx, owner, action, query, ready)
 	if err != nil {
 		return Selection{}, err
@@ -80,11 +85,9 @@ func (s *Searcher) Select(ctx context.Context, owner string, action chat.Action,
 	for _, share := range shares {
 		out.Hits = append(out.Hits, share.hits...)
 	}
-	out.Confidence = chat.Low
-	if len(out.Hits) > 0 {
-		out.Confidence, out.Score = chat.High, 1
-	}
-	return out, nil
+	out.Score, err = s.suitability(ctx, owner, action, query, ready, shares)
+	out.Confidence = confidence(out.Score)
+	return out, err
 }
 
 // selectAnywhere answers from all that owner may see. Failed documents are not
@@ -112,19 +115,25 @@ func (s *Searcher) selectAnywhere(ctx context.Context, owner, query string) (Sel
 	out.Score = q.score(out.Hits)
 	out.Confidence = confidence(out.Score)
 	if out.Confidence == chat.Low { // a single word in common says nothing
-		out.Hits = slices.DeleteFunc(out.Hits, func(h chat.Hit) bool {
-			return q.share(language.StemsOf(h.Title+"\n"+h.Heading+"\n"+h.Text)) < tooWeak
-		})
+		all := out.Hits
+		out.Hits = nil
+		for _, h := range all {
+			if q.share(language.StemsOf(h.Title+"\n"+h.Heading+"\n"+h.Text)) < tooWeak {
+				out.Weak = append(out.Weak, h)
+			} else {
+				out.Hits = append(out.Hits, h)
+			}
+		}
 	}
 	return out, nil
 }
 
-// inquire answers from named documents: the best passages first, then what else
-// there is of the short ones.
-func (s *Searcher) inquire(ctx context.Context, owner, query string, docs []chat.Document, out Selection) (Selection, error) {
-	ids := make([]string, len(docs))
-	for i, d := range docs {
-		ids[i] = d.ID
+// inquire answers from named documents: the best passages of all first, then what else
+// there is of the short ones among docs. more are searched, too.
+func (s *Searcher) inquire(ctx context.Context, owner, query string, docs, more []chat.Document, out Selection) (Selection, error) {
+	var ids []string
+	for _, d := range slices.Concat(docs, more) {
+		ids = append(ids, d.ID)
 	}
 	var ranked []chat.Hit
 	var q question
@@ -148,7 +157,7 @@ func (s *Searcher) inquire(ctx context.Context, owner, query string, docs []chat
 	about := q.withoutNames(docs)
 	out.Score = about.score(ranked)
 	out.Confidence = confidence(out.Score)
-	whole := true
+	whole := len(more) == 0
 	b := newBudget(maxPassages, maxChars)
 	for _, h := range ranked {
 		b.take(h)
@@ -292,4 +301,20 @@ func length(hits []chat.Hit) int {
 		n += utf8.RuneCountInString(h.Text)
 	}
 	return n
+}
+
+// Merge is the selection for a question that was searched for in other words, too. The
+// person's words weigh more. Its confidence is that of the better one, and high only
+// for the person's words.
+func Merge(asked, reworded Selection) Selection {
+	out := asked
+	out.Hits = fuse(asked.Hits, reworded.Hits)
+	if n := max(len(asked.Hits), len(reworded.Hits)); len(out.Hits) > n {
+		out.Hits = out.Hits[:n]
+	}
+	out.Weak = append(slices.Clone(asked.Weak), reworded.Weak...)
+	out.Score = max(asked.Score, min(reworded.Score, belowHigh))
+	out.Confidence = confidence(out.Score)
+	out.Processing = asked.Processing || reworded.Processing
+	return out
 }

@@ -56,6 +56,10 @@ func (a Additions) Providers() []string {
 // NewModel makes the configured model. It opens no connection.
 func (a Additions) NewModel(cfg *config.Config) (llm.Model, error) {
 	choice := cfg.Model()
+	prices, err := cfg.PriceTable()
+	if err != nil {
+		return nil, err
+	}
 	settings := provider.Config{
 		Provider:         choice.Provider,
 		APIKey:           choice.APIKey,
@@ -68,6 +72,9 @@ func (a Additions) NewModel(cfg *config.Config) (llm.Model, error) {
 		OpenAIKey:        cfg.OpenAIAPIKey,
 		FirstByteTimeout: cfg.FirstByteTimeout,
 		Timeout:          cfg.ModelTimeout,
+		Prices:           prices,
+		Vision:           cfg.Vision,
+		ContextTokens:    cfg.ContextTokens,
 	}
 	for _, m := range a.Models {
 		if m.Name == choice.Provider {

@@ -241,6 +241,10 @@ func (p *Process) startWorker(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	prices, err := cfg.PriceTable()
+	if err != nil {
+		return err
+	}
 	_, ingestMemory := cfg.IngestMemory()
 	w := worker.New(p.parts.Temporal, &activities.Activities{
 		Store:         p.parts.Store,
@@ -248,6 +252,8 @@ func (p *Process) startWorker(ctx context.Context) error {
 		Bus:           p.parts.Bus,
 		Search:        telemetry.Search(retrieval.New(p.parts.Store, p.parts.Model), p.traces),
 		Web:           search,
+		Prices:        prices,
+		HistoryTokens: cfg.HistoryTokens,
 		Tools:         p.toolBox(counts),
 		Agents:        workflows.AgentInfos(p.agents),
 		DocumentTypes: p.parts.Additions.Types(),
@@ -261,6 +267,7 @@ func (p *Process) startWorker(ctx context.Context) error {
 	}
 	p.worker = w
 	p.schedulePrune(ctx)
+	p.startEmbedding(ctx)
 	p.startSweep()
 	return nil
 }

@@ -75,17 +75,28 @@ func (w words) prompts(entries []chat.Entry) []db.Prompt {
 		switch {
 		case e.Type == chat.EventInterrupt && e.Question != nil:
 			questions[e.Question.ID] = *e.Question
-			prompts = append(prompts, db.Prompt{ID: e.Question.ID, Message: e.Question.Sentence(w.texts[e.Question.Ref]), At: e.At})
+			prompts = append(prompts, db.Prompt{ID: e.Question.ID, Type: e.Question.Type, Outcome: chat.OutcomeUnanswered,
+				Message: e.Question.Sentence(w.texts[e.Question.Ref]), At: e.At})
 		case e.Type == chat.EventResumed && e.Resume != nil:
 			i := slices.IndexFunc(prompts, func(p db.Prompt) bool { return p.ID == e.Answers })
 			if i >= 0 {
-				prompts[i].Answer, prompts[i].Channel = w.answer(questions[e.Answers], e.Resume.Whole(w.texts)), e.Channel
+				w.answerPrompt(&prompts[i], questions[e.Answers], e)
 			}
 		case e.Type == chat.EventNotice && e.Code != chat.NoticeResumeIgnored && e.NoticeMessage() != "":
-			prompts = append(prompts, db.Prompt{ID: w.ref.TurnID + ".n" + strconv.Itoa(e.N), Message: e.NoticeMessage(), At: e.At})
+			prompts = append(prompts, db.Prompt{ID: w.ref.TurnID + ".n" + strconv.Itoa(e.N), Code: e.Code, Message: e.NoticeMessage(), At: e.At})
 		}
 	}
 	return prompts
+}
+
+// answerPrompt adds the answer e to its question.
+func (w words) answerPrompt(p *db.Prompt, q chat.Question, e chat.Entry) {
+	p.Outcome, p.Channel, p.AnsweredAt = chat.OutcomeAnswered, e.Channel, e.At
+	if e.Resume.Type == chat.CancelResume {
+		p.Outcome = chat.OutcomeCancelled
+		return
+	}
+	p.Answer = w.answer(q, e.Resume.Whole(w.texts))
 }
 
 // words are the texts and names that a log's entries refer to.

@@ -51,7 +51,8 @@ func (s *Server) chat(w http.ResponseWriter, r *http.Request) {
 	if !ok {
 		return
 	}
-	req := Request{Kind: Structured, Path: r.URL.Path, Model: c.Model, Body: body, Authorization: r.Header.Get("Authorization")}
+	cut, refused := s.window().apply(&c)
+	req := Request{Truncated: cut, Kind: Structured, Path: r.URL.Path, Model: c.Model, Body: body, Authorization: r.Header.Get("Authorization")}
 	var prompt strings.Builder
 	for _, m := range c.Messages {
 		t := text(m.Content)
@@ -85,6 +86,10 @@ func (s *Server) chat(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 
+	if refused != "" {
+		fail(w, http.StatusBadRequest, refused)
+		return
+	}
 	a := s.answer(req, prompt.String())
 	p := &player{w: w, r: r, req: req, a: a, model: c.Model, promptTokens: len(prompt.String())/4 + 1}
 	p.usage = c.StreamOptions != nil && c.StreamOptions.IncludeUsage && !a.NoUsage

@@ -23,6 +23,7 @@ type Server struct {
 
 	http     *http.Server
 	pace     atomic.Pointer[Pace]
+	windowed atomic.Pointer[Window]
 	calls    atomic.Int64
 	noRecord bool // record nothing
 
@@ -102,6 +103,7 @@ const (
 
 // Request is one recorded call.
 type Request struct {
+	Truncated      bool // the window cut the oldest messages off, as Ollama does
 	Kind           Kind
 	Path           string
 	Schema         string // name of the schema or forced tool of a structured call

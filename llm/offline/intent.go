@@ -17,7 +17,7 @@ var (
 		re     *regexp.Regexp
 	}{
 		{chat.Summarize, regexp.MustCompile(`(?i)\b(?:summari[sz]e|sum up|recap|(?:give|write|make|get)(?: me)? an? (?:\w+ )?(?:summary|overview)|tl;?dr)\b`)},
-		{chat.Compare, regexp.MustCompile(`(?i)\b(?:compare|contrast)\b`)},
+		{chat.Compare, regexp.MustCompile(`(?i)\b(?:compare|contrast|comparison (?:with|to|of|between))\b`)},
 		{chat.Audit, regexp.MustCompile(`(?i)\b(?:audit\s*/|audit (?:and|or|then)\b|audit[ \t]+(?:@|["“\[]|\d|(?-i:[A-Z])|(?:this|the|my|our|it|that|these|them|all|both|and|against|for)\b)|audit\b[^.?!\n]{0,160}\bagainst\b|audit[ \t]*[.!:]?$|(?:check|review|verify|assess|validate)\b[^.?!\n]{0,120}\bagainst\b)`)},
 	}
 	joinsActions = regexp.MustCompile(`(?i)\b(?:and|then|also|plus|afterwards|followed by|as well as)\b|[;&,/]`)
@@ -27,7 +27,7 @@ var (
 	// "summarize the capital requirements in X", "… X about Y": a question.
 	aboutTopic = regexp.MustCompile(`(?i)\b(?:about|regarding|concerning|with respect to|as to|when it comes to)\b\s+\S`)
 	topicOf    = regexp.MustCompile(`(?i)\b(?:summari[sz]e|sum up|summary of|overview of|recap|gist of|outline)\s+(?:me\s+)?(?:the\s+|all\s+|all the\s+|of\s+)*(.{3,80}?)\s+(?:in|of|from|within|under)\s+(?:the |this |that |these |those |both |my |our )?(.+)$`)
-	wholeOf    = regexp.MustCompile(`(?i)^(?:(?:key|main|most important|important|major|central|big) )?(?:(?:(?:first|second|third|last|latest|newest|new|old|previous|current) )?version(?: \d+)?|v\d+|minutes|letter|notes|transcript|points?|contents?|contexts?|text|document|highlights?|takeaways?|essence|whole|entirety|rest|gist|ideas?|messages?|summary|overview|\d+ \w+|both|each|all)$`)
+	wholeOf    = regexp.MustCompile(`(?i)^(?:(?:key|main|most important|important|major|central|big) )?(?:(?:(?:first|second|third|last|latest|newest|new|old|previous|current) )?version(?: \d+| one| two| three)?|v\d+|minutes|letter|notes|transcript|points?|contents?|contexts?|text|document|highlights?|takeaways?|essence|whole|entirety|rest|gist|ideas?|messages?|summary|overview|\d+ \w+|both|each|all)$`)
 	measure    = regexp.MustCompile(`(?i)^(?:an?|one|two|three|four|five|six|ten|\d+|plain|simple|short|brief|few|english|bullet|german|malay|detail|general|full)\b`)
 
 	tellAbout = regexp.MustCompile(`(?i)^(?:please |now |can you |could you )*(?:tell me (?:more )?about|talk about|describe|what about|how about|what is in|what'?s in)\s+(?:it|this|that|the|my|our|them)?\s*(?:document|doc|file|policy|contract|circular|report|one|text|pdf|it)?\s*[?.!]*$`)
@@ -52,11 +52,45 @@ var topicQuestion = regexp.MustCompile(`(?i)^(?:and |so |but |ok |okay |then |al
 // sameAgain matches a wish for what was done before.
 var sameAgain = regexp.MustCompile(`(?i)^(?:please |now |then |and |can you |could you )*(?:do the same|the same|same|likewise|ditto|repeat that)\b(?: (?:for|with|to|on|of)\b|[^\pL]*$)`)
 
+var (
+	// onlyForm matches a wish for the same in another form: "shorter, please".
+	onlyForm = regexp.MustCompile(`(?i)^(?:(?:please|now|and|again|but|a bit|a little|much|make|can you|could you|it|that|this|once|say|put|more|just)[ ,]+)*(?:shorter|longer|briefer|simpler|clearer|in (?:a|one|two|three|four|five|\d+|a few|few) (?:sentences?|lines?|bullets?|words?|paragraphs?|bullet points)|in (?:simple|simpler|plain|easy|other|more) \w+|in more detail|again|once more)(?:,? (?:please|pls|thanks))?\W*$`)
+	// inForm matches a wish for a short or simple text, which asks for a summary when it is no question.
+	inForm = regexp.MustCompile(`(?i)\bin (?:short|brief|(?:simple|plain|easy) (?:words|terms|english|language))\b`)
+	// givesDocument matches "give me the contract", where nothing of it is asked for.
+	givesDocument = regexp.MustCompile(`(?i)^(?:please |now |then |and |can you |could you )*(?:give|show|get) me (?:[\w&'’/-]+ ){1,6}in (?:short|brief|simple|plain|easy)\b`)
+	// ellipsis matches a question that says nothing of its own.
+	ellipsis = regexp.MustCompile(`(?i)^(?:and |but |so |ok |okay )*(?:why|why not|why is that|why so|how so|how come|since when|until when|by when|by whom|who says|says who|how exactly|how much|how many|how long|how often|when|where|who)\W*$`)
+)
+
+func asksForSummary(text string) bool {
+	if summarizeVerb.MatchString(text) {
+		return true
+	}
+	return inForm.MatchString(text) && !question.MatchString(text) && (!inquireVerb.MatchString(text) || givesDocument.MatchString(text))
+}
+
 // isThere matches a question whether there is something: "is there a penalty if …".
 var isThere = regexp.MustCompile(`(?i)^(?:and |so |but |ok |okay |then |also |now )*(?:is|are|was|were) there\b`)
 
+// aboutWork matches a question in which the name of an action is the subject, or somebody
+// else's duty: "can breaches of the NDA be fined?", "do we have to audit Contoso?".
+var aboutWork = regexp.MustCompile(`(?i)^(?:and |so |but |ok |okay |then |also |now )*(?:(?:is|are|was|were|can|could|do|does|did|will|would|may|must|shall|should) (?:(?:an?|any|the|all|our|data|serious|repeated|yearly|annual|internal|external) )*(?:breach(?:es)?|violations?|differences?|summar(?:y|ies)|audits?|reviews?)\b|(?:do|does|did|must|may|should|shall|has|have|had) (?:i|we|they|any\w+|some\w+|every\w+|nobody|(?:the |our |an? )?\w+) (?:have to |need to |got to |also |ever )*(?:audit|check|review|verify|examine|inspect)\b)`)
+
+// whatNoun matches "what summary of …", a question for it.
+var whatNoun = regexp.MustCompile(`(?i)^(?:and |so |but )?what (?:kind of )?(?:summar(?:y|ies)|overviews?|audits?|reviews?|checks?|violations?|breach(?:es)?)\b`)
+
+// asksWhetherBroken matches "is that a breach of …", which asks for an audit.
+var asksWhetherBroken = regexp.MustCompile(`(?i)\b(?:this|that|it|these|those) (?:a )?(?:breach|violation)|\bagainst\b`)
+
 // asksForFact reports whether a question asks for a fact, whatever its subject is called.
 func asksForFact(text string) bool {
+	if whatNoun.MatchString(text) {
+		return true
+	}
+	if aboutWork.MatchString(text) && !asksWhetherBroken.MatchString(text) {
+		return true
+	}
 	return topicQuestion.MatchString(text) || isThere.MatchString(text) && !auditVerb.MatchString(text) && !summarizeVerb.MatchString(text)
 }
 
@@ -71,8 +105,11 @@ func classify(text string, f llm.Facts) llm.Intent {
 		return llm.Intent{Action: several[0], Confidence: chat.High, MultiAction: true, Actions: several, Reasoning: "two actions are asked for"}
 	}
 	wh := whWord.MatchString(text)
-	if sameAgain.MatchString(text) { // the message before says what
+	if sameAgain.MatchString(text) || len(f.Recent) > 0 && onlyForm.MatchString(text) { // the message before says what
 		return uncertain(text, f)
+	}
+	if len(f.Recent) > 0 && (ellipsis.MatchString(text) || wh && hasNoSubject(text) && !continues.MatchString(text) && !asksForSummary(text) && !compareVerb.MatchString(text)) {
+		return certain(chat.Inquire, "asks on about what was said")
 	}
 	switch {
 	case auditVerb.MatchString(text), auditQuestion.MatchString(text) && !wh:
@@ -81,9 +118,9 @@ func classify(text string, f llm.Facts) llm.Intent {
 		return llm.Intent{Action: chat.Summarize, Confidence: chat.Medium, Actions: []chat.Action{chat.Summarize, chat.Inquire}, Reasoning: "asks about a document as a whole"}
 	case compareVerb.MatchString(text), aDifference.MatchString(text) && !wh:
 		return certain(chat.Compare, "asks to compare")
-	case summarizeVerb.MatchString(text) && isAboutTopic(text, f):
+	case asksForSummary(text) && isAboutTopic(text, f):
 		return certain(chat.Inquire, "asks for one topic of a document")
-	case summarizeVerb.MatchString(text):
+	case asksForSummary(text):
 		return certain(chat.Summarize, "asks for a summary")
 	case onlyNamesDocument(text):
 		return llm.Intent{Action: chat.Inquire, Confidence: chat.Medium, Actions: []chat.Action{chat.Inquire, chat.Summarize}, Reasoning: "names a document and asks nothing of it"}
@@ -156,6 +193,9 @@ func onlyNamesDocument(text string) bool {
 	if !continues.MatchString(text) || inquireVerb.MatchString(text) {
 		return false
 	}
+	if next := nextDocument.FindStringSubmatch(text); next != nil && (kindOfDocument[strings.ToLower(next[1])] || anyCode.MatchString(next[1])) {
+		return true
+	}
 	for _, w := range language.ContentWords(text) {
 		if !docNouns[w] && !emptyWords[w] && !language.IsVersion(w) && !wordsOfOrder[w] {
 			return false
@@ -163,6 +203,14 @@ func onlyNamesDocument(text string) bool {
 	}
 	return true
 }
+
+var (
+	// nextDocument matches "and the travel policy?", with its last word.
+	nextDocument = regexp.MustCompile(`(?i)^(?:and|now|then|next|also|what about|how about|same for|und|en|et|y)(?: now| with| for)?(?: (?:the|our|my|das|die|der|de|het|la|le|el))?(?: [\w&'’/-]+){0,4}? ([\w&'’/-]+?)(?: (?:v\d+|\d{4}))?\W*$`)
+	// anyCode matches a code, or an abbreviation in capitals.
+	anyCode        = regexp.MustCompile(`^(?:[A-Z][A-Z&]{1,5}s?|[A-Z]{1,6}(?:[-_/.][A-Z]{1,6})*[-_/.]?\d{1,6})$`)
+	kindOfDocument = language.Union(docNouns, language.NewSet("minutes checklist instructions terms plan lease procedure guideline code upgrade request"))
+)
 
 var wordsOfOrder = language.NewSet("first second third former latter two next previous new newer newest old older oldest latest")
 
@@ -223,7 +271,7 @@ func followUp(now llm.Intent, text string, f llm.Facts) llm.Intent {
 		if before.Confidence != chat.High || before.MultiAction {
 			return now
 		}
-		if !continues.MatchString(text) && now.Confidence == chat.Low {
+		if !continues.MatchString(text) && !onlyForm.MatchString(text) && now.Confidence == chat.Low {
 			return now
 		}
 		other := now.Actions

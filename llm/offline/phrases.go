@@ -2,6 +2,7 @@ package offline
 
 import (
 	"cmp"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -44,18 +45,18 @@ var (
 	definiteWords   = language.NewSet("the this that these those our my your both same")
 	indefiniteWords = language.NewSet("a an any no some every")
 	countWords      = language.NewSet("two three four different various respective")
-	newestWords     = language.NewSet("new newer newest latest current updated recent")
-	oldestWords     = language.NewSet("old older oldest previous former earlier")
+	newestWords     = language.NewSet("new newer newest latest current present updated recent")
+	oldestWords     = language.NewSet("old older oldest previous former earlier earliest original initial first")
 	// ambiguousNouns name a document only where one must be meant.
 	ambiguousNouns = language.NewSet("rule rules report reports notice letter letters standard standards code act directive procedure procedures statement terms email emails memo memos minutes checklist plan")
 	mailNouns      = language.NewSet("email emails mail mails message letter text draft note")
 	fillers        = language.NewSet("attached uploaded whole entire full complete sample existing whole following")
 	auxiliary      = language.NewSet("do does did can could will would may might must shall should")
-	joining        = language.NewSet("and or with to against versus vs between from than plus met mit und et con avec")
+	joining        = language.NewSet("and or with to against versus vs between from than plus met mit und et con avec en y e")
 	linking        = language.NewSet("about to with on for of from regarding concerning between")
 	actionWords    = language.NewSet(`summarize summarise summarizing summarising summary overview recap outline gist tldr compare comparing comparison contrast
 audit auditing check checking review verify assess validate examine screen differ differs difference differences changed change changes
-comply complies compliant violate violates breach breaches break breaks please explain describe`)
+comply complies compliant violate violates breach breaches break breaks contradict contradicts contradiction contradictions conflict conflicts please explain describe`)
 	statingVerbs = language.NewSet(`say says said state states stated require requires required mention mentions contain contains cover covers allow allows permit permits
 prohibit prohibits forbid forbids tell tells provide provides define defines specify specifies stipulate stipulates demand demands regulate
 regulates prescribe prescribes address addresses explain explains describe describes apply applies include includes mean means set sets`)
@@ -97,7 +98,7 @@ func phrases(words []language.Word, taken []bool, documents bool) (out []phrase,
 		onlyVersions := !slices.ContainsFunc(p.tokens, func(t language.Token) bool { return !t.Version })
 		switch {
 		case len(p.tokens) == 0:
-			if p.age != 0 && (anyDocument[words[j-1].Raw] || j < len(words) && anyDocument[words[j].Raw]) { // "the latest version of", "the new one"
+			if p.age != 0 && (anyDocument[words[j-1].Raw] || j < len(words) && (anyDocument[words[j].Raw] || joining[words[j].Raw])) { // "the old and the new contract", "the latest version of", "the new one"
 				ages[i] = p.age
 			}
 		case onlyVersions:
@@ -133,6 +134,11 @@ func newPhrase(words []language.Word, i, j int, documents bool) phrase {
 			head = k
 		}
 	}
+	if head < 0 && i < j && !words[i].Version { // "Northwind v2 differs"
+		if k := slices.IndexFunc(words[i:j], func(w language.Word) bool { return w.Version }); k > 0 {
+			p.end = i + k + 1
+		}
+	}
 	if head >= 0 {
 		p.kind, p.plural = words[head].Stem, strings.HasSuffix(words[head].Raw, "s")
 		for p.end = head + 1; p.end < j && (words[p.end].Version || anyDocument[words[p.end].Raw]); p.end++ {
@@ -157,7 +163,8 @@ func newPhrase(words []language.Word, i, j int, documents bool) phrase {
 	asked := auxiliary[before(1)]
 	p.followed = p.followed && !asked
 	p.hasTopic = next == "on" || next == "about" || next == "for" || next == "regarding" || next == "concerning"
-	p.needsDocument = statingVerbs[next] || asked && p.end < len(words) || before(1) == "to" && before(2) == "according" ||
+	versioned := slices.ContainsFunc(p.tokens, func(t language.Token) bool { return t.Version })
+	p.needsDocument = documents && versioned || statingVerbs[next] || asked && p.end < len(words) || before(1) == "to" && before(2) == "according" ||
 		documents && (p.definite || actionWords[before(1)] || joining[before(1)] || before(1) == "of" || before(1) == "me")
 	return p
 }
@@ -333,12 +340,28 @@ type reader struct {
 }
 
 func (n *titleIndex) reader(text string, f llm.Facts) *reader {
-	r := &reader{titleIndex: n, words: n.read(text), documents: wantsDocuments(text, f.Action)}
+	text = n.joinHyphens(text)
+	r := &reader{titleIndex: n, words: n.read(text), documents: wantsDocuments(text, f.Action) || onlyNamesDocument(text)}
 	r.compare = f.Action == chat.Compare || f.Action == "" && compareVerb.MatchString(text) && !auditVerb.MatchString(text)
 	_, pasted := splitMessage(f.Message)
 	r.pasted = len(pasted) > 40
 	n.correctSpelling(r.words, r.documents)
 	return r
+}
+
+var hyphenated = regexp.MustCompile(`\pL+-\pL+`)
+
+// joinHyphens writes a word without its hyphen when a title does: "on-boarding".
+func (n *titleIndex) joinHyphens(text string) string {
+	return hyphenated.ReplaceAllStringFunc(text, func(s string) string {
+		joined := strings.Replace(s, "-", "", 1)
+		for _, t := range n.titles {
+			if slices.ContainsFunc(t.tokens, func(x language.Token) bool { return strings.EqualFold(x.Raw, joined) }) {
+				return joined
+			}
+		}
+		return s
+	})
 }
 
 // mentions finds whole titles first, then phrases, then years that stand alone. Only when
@@ -386,7 +409,7 @@ func (r *reader) findWholeTitles() (taken []bool) {
 			for j, tok := range t.tokens {
 				same = same && tok.Is(r.words[at[i+j]].Token)
 			}
-			if !same {
+			if !same || r.joinsTwo(first, last) {
 				continue
 			}
 			if k := slices.IndexFunc(r.found, func(m mention) bool { return m.from == first && m.end == last+1 }); k >= 0 {
@@ -404,6 +427,17 @@ func (r *reader) findWholeTitles() (taken []bool) {
 		}
 	}
 	return taken
+}
+
+// joinsTwo reports whether "and the" or the like stands within words: "Brightway and the
+// contract" are two.
+func (r *reader) joinsTwo(first, last int) bool {
+	for i := first + 1; i < last; i++ {
+		if joining[r.words[i].Raw] && definiteWords[r.words[i+1].Raw] {
+			return true
+		}
+	}
+	return false
 }
 
 // withCodes adds, for each title that begins with a code, the code as a name of its own:
@@ -466,7 +500,7 @@ func (r *reader) phrase(p phrase) {
 	for _, a := range r.ages { // "the latest version of the contract"
 		age = cmp.Or(age, a)
 	}
-	if len(fit) > 1 && age != 0 && !p.plural {
+	if len(fit) > 1 && age != 0 && (!p.plural || pluralTitles(fit)) {
 		fit = oldestOrNewest(fit, age)
 	}
 	switch {
@@ -481,7 +515,7 @@ func (r *reader) phrase(p phrase) {
 		if len(fit) <= most {
 			add(fit, false)
 		}
-	case p.plural && len(fit) <= most, p.two, r.compare && len(fit) == 2:
+	case p.plural && !pluralTitles(fit) && len(fit) <= most, p.two, r.compare && len(fit) == 2:
 		add(fit, true)
 	case p.definite && len(r.mentionedBefore(fit)) > 0: // "that circular": the one mentioned before
 		m.earlier = true
@@ -490,6 +524,14 @@ func (r *reader) phrase(p phrase) {
 	default:
 		add(fit, false)
 	}
+}
+
+// pluralTitles reports whether the titles themselves have their noun in the plural: "the
+// car park rules" may be one document.
+func pluralTitles(fit []title) bool {
+	return !slices.ContainsFunc(fit, func(t title) bool {
+		return !slices.ContainsFunc(t.tokens, func(x language.Token) bool { return nounGroups[x.Stem] != "" && strings.HasSuffix(x.Raw, "s") })
+	})
 }
 
 // ofLoneVersions are those of a year or version that stands alone: "between 2024 and 2025 in
@@ -570,7 +612,7 @@ func (r *reader) findVersions() {
 		if before > 0 && r.words[before].Raw == "the" {
 			before--
 		}
-		joined := before >= 0 && joining[r.words[before].Raw] || v+1 < len(r.words) && joining[r.words[v+1].Raw]
+		joined := before >= 0 && (joining[r.words[before].Raw] || r.words[before].Version) || v+1 < len(r.words) && joining[r.words[v+1].Raw]
 		if len(r.found) > 0 && !one && !joined {
 			continue
 		}
@@ -583,6 +625,9 @@ func (r *reader) findVersions() {
 			}
 		}
 		if len(fit) == 1 && !r.isFound(fit[0].Document) {
+			if r.compare && len(r.found) == 0 && len(r.recent) > 0 { // "compare with v2": the one spoken of
+				r.found = append(r.found, mention{from: 0, end: 0, docs: r.recent[:1], sure: true, earlier: true})
+			}
 			r.found = append(r.found, mention{from: v, end: v + 1, docs: []llm.Document{fit[0].Document}, sure: true})
 		}
 	}

@@ -177,9 +177,21 @@ func latestFirst(found []mention) []llm.Document {
 	return out
 }
 
-// resolve finds the documents that the latest message refers to.
+// resolve finds the documents that the latest message refers to: for an audit in the
+// instruction, and in the text to audit only when the instruction names none.
 func resolve(f llm.Facts) llm.DocResolution {
-	text := normalized(instructionOf(f.Message))
+	whole := normalized(instructionOf(f.Message))
+	if instruction, text := splitMessage(f.Message); text != "" {
+		if instruction = normalized(instruction); auditVerb.MatchString(instruction) || auditQuestion.MatchString(instruction) {
+			if out := resolveIn(instruction, f); len(out.ResolvedIDs)+len(out.UnresolvedNames) > 0 {
+				return out
+			}
+		}
+	}
+	return resolveIn(whole, f)
+}
+
+func resolveIn(text string, f llm.Facts) llm.DocResolution {
 	names := newTitleIndex(f.Documents)
 	r := names.reader(text, f)
 	r.recent = names.mentionedIn(f.Recent)
@@ -234,7 +246,9 @@ func resolve(f llm.Facts) llm.DocResolution {
 // goesOn reports whether a short message goes on with what was asked before.
 func goesOn(text string) bool {
 	const short = 8 // words
-	return len(strings.Fields(text)) <= short && continues.MatchString(text)
+	words := len(strings.Fields(text))
+	return words <= short && (continues.MatchString(text) || onlyForm.MatchString(text) || ellipsis.MatchString(text)) ||
+		words <= 2 && strings.HasSuffix(text, "?") // "meals?"
 }
 
 // lastSubject are the documents of the last message in which the person named some.

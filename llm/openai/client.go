@@ -28,6 +28,8 @@ type Config struct {
 	ForcedTool       bool   // try a forced tool call before a schema for structured output
 	Signatures       bool   // it requires a signature in calls it made (Gemini)
 	MaxTokens        int    // when a request sets none; 0 leaves it to the provider
+	Vision           string // "on" or "off": fixed; empty: pictures are sent until the model refuses one
+	ContextTokens    int    // of a prompt and its answer; 0: not known
 	FirstByteTimeout time.Duration
 	Timeout          time.Duration
 	Prices           *llm.PriceTable
@@ -69,7 +71,17 @@ func (c *Client) Info() llm.Info {
 		Embedding:  c.cfg.EmbeddingModel,
 		Image:      c.cfg.ImageModel,
 		Vision:     !c.known(c.cfg.Name).noImages,
+
+		ContextTokens: smallest(c.known(c.cfg.Name).context, c.known(c.cfg.NameStrong).context),
 	}
+}
+
+// smallest returns the smaller of two windows that are known; 0: none is.
+func smallest(a, b int) int {
+	if a == 0 || b == 0 {
+		return max(a, b)
+	}
+	return min(a, b)
 }
 
 // target returns the model for a task.
@@ -82,11 +94,14 @@ func (c *Client) target(t llm.Task, structured bool) target {
 
 // usage returns the usage of an answered call with its price.
 func (c *Client) usage(model string, in, out int) chat.Usage {
-	return chat.Usage{TokensIn: in, TokensOut: out, CostUSD: c.cfg.Prices.Cost(model, in, out), Calls: 1}
+	u := c.cfg.Prices.Usage(model, in, out)
+	u.Calls = 1
+	return u
 }
 
 // request builds the part that both kinds of chat call share, by the model's traits.
 func (c *Client) request(model string, t traits, r llm.Request, messages []llm.Message, tools []llm.Tool) api.ChatCompletionRequest {
+	messages = t.fit(messages, tools, r.MaxTokens)
 	req := api.ChatCompletionRequest{Model: model, Messages: encode(t, messages, len(tools) > 0), Tools: encodeTools(t, tools)}
 	if len(tools) > 0 && t.noReasoning {
 		req.ReasoningEffort = api.ReasoningEffortNone
@@ -98,6 +113,7 @@ func (c *Client) request(model string, t traits, r llm.Request, messages []llm.M
 	if tokens == 0 {
 		tokens = c.cfg.MaxTokens
 	}
+	tokens = t.replyTokens(tokens)
 	if t.completionTokens {
 		req.MaxCompletionTokens = tokens
 	} else {
@@ -119,6 +135,7 @@ type target struct {
 	tools      bool   // tools are offered
 	images     bool   // the prompt has pictures
 	paints     bool   // the request is for a picture
+	prompt     int    // estimated tokens; 0: there is no prompt that can be cut
 }
 
 // try runs f with the model's known traits, and again each time the model rejects

@@ -58,6 +58,13 @@ func (c *Client) embed(ctx context.Context, texts []string) (vectors [][]float32
 		if err != nil {
 			return err
 		}
+		tokens := resp.Usage.PromptTokens
+		for _, t := range input {
+			if resp.Usage.PromptTokens == 0 { // not every server counts
+				tokens += llm.EstimateTokens(t)
+			}
+		}
+		llm.Meter(ctx, c.cfg.Prices.Usage(model, tokens, 0))
 		vectors = make([][]float32, len(texts))
 		for i, e := range resp.Data {
 			if e.Index < 0 || e.Index >= len(vectors) || len(e.Embedding) == 0 {

@@ -102,6 +102,8 @@ func (k *call) refused(status int, detail string, to target) *llm.Error {
 		status == http.StatusTooManyRequests, status >= http.StatusInternalServerError:
 		e.Code, e.Retryable = chat.CodeModelUnavailable, true
 		e.RetryAfter = retryAfter(k.header, detail, time.Now())
+	case mentions(text, tooLongWords):
+		e.Hint = "The message, with its documents and what was said before, is too long for the model."
 	case unknownModel(status, text):
 		e.Hint, e.ForOperators = fmt.Sprintf("The provider does not know the model %q. Check %s.", to.model, to.variable), true
 	default:

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/palaver-chat/palaver/chat"
@@ -19,10 +20,15 @@ type schema struct {
 	name, description string
 	wire              json.RawMessage
 	compiled          *jsonschema.Schema
+	optional          []string
 }
 
 func compile(s llm.Schema) (*schema, error) {
-	compiled, err := jsonschema.Compile(s.JSON)
+	text, err := lenient(s)
+	if err != nil {
+		return nil, fmt.Errorf("schema %s: %w", s.Name, err)
+	}
+	compiled, err := jsonschema.Compile(text)
 	if err != nil {
 		return nil, fmt.Errorf("schema %s: %w", s.Name, err)
 	}
@@ -30,7 +36,35 @@ func compile(s llm.Schema) (*schema, error) {
 	if err != nil {
 		return nil, fmt.Errorf("schema %s: %w", s.Name, err)
 	}
-	return &schema{s.Name, s.Description, wire, compiled}, nil
+	return &schema{s.Name, s.Description, wire, compiled, s.Optional}, nil
+}
+
+// lenient is a schema whose answers may lack its optional properties.
+func lenient(s llm.Schema) (json.RawMessage, error) {
+	if len(s.Optional) == 0 {
+		return s.JSON, nil
+	}
+	var object map[string]any
+	if err := json.Unmarshal(s.JSON, &object); err != nil {
+		return nil, err
+	}
+	if required, ok := object["required"].([]any); ok {
+		object["required"] = slices.DeleteFunc(required, func(name any) bool {
+			text, _ := name.(string)
+			return slices.Contains(s.Optional, text)
+		})
+	}
+	return json.Marshal(object)
+}
+
+// withoutNulls removes the optional properties that are null.
+func (s *schema) withoutNulls(answer any) {
+	object, _ := answer.(map[string]any)
+	for _, name := range s.optional {
+		if value, there := object[name]; there && value == nil {
+			delete(object, name)
+		}
+	}
 }
 
 // decode finds the JSON in a model's answer, validates it and decodes it into out.
@@ -58,6 +92,7 @@ func (s *schema) fit(raw []byte, out any) error {
 	if err != nil {
 		return errors.New("it is not valid JSON")
 	}
+	s.withoutNulls(doc)
 	if problem := s.compiled.Misfit(doc, "the object"); problem != "" {
 		return errors.New(problem)
 	}

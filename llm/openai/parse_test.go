@@ -1,6 +1,8 @@
 package openai
 
 import (
+	"reflect"
+	"strings"
 	"testing"
 
 	"github.com/palaver-chat/palaver/chat"
@@ -45,7 +47,7 @@ func TestDecodeRejectsInvalidAnswers(t *testing.T) {
 		"nothing":        "",
 		"prose":          "I cannot help with that.",
 		"cut":            fits[:len(fits)-20],
-		"missing fields": `{"action":"audit"}`,
+		"missing fields": `{"confidence":"low"}`,
 		"unknown action": `{"action":"dance","confidence":"low","enable_web_search":true,"multi_action_detected":false,"actions":[],"reasoning":""}`,
 		"wrong type":     `{"action":"audit","confidence":"low","enable_web_search":"yes","multi_action_detected":false,"actions":[],"reasoning":""}`,
 		"one too many":   `{"action":"audit","confidence":"low","enable_web_search":true,"multi_action_detected":false,"actions":[],"reasoning":"","x":1}`,
@@ -55,6 +57,25 @@ func TestDecodeRejectsInvalidAnswers(t *testing.T) {
 			t.Errorf("%s: taken as %+v", name, got)
 		} else if err.Error() == "" {
 			t.Errorf("%s: no error text for the model", name)
+		}
+	}
+}
+
+func TestDecodeTakesAnswersWithoutOptionalFields(t *testing.T) {
+	for text, want := range map[string]llm.Intent{
+		`{"action":"audit","confidence":"low"}`:                                                           {Action: "audit", Confidence: "low"},
+		`{"action":"audit","confidence":"high","reasoning":null,"actions":null,"enable_web_search":true}`: {Action: "audit", Confidence: "high", WebSearch: true},
+	} {
+		s, err := compile(llm.IntentSchema)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var got llm.Intent
+		if err := s.decode(text, &got); err != nil || !reflect.DeepEqual(got, want) {
+			t.Errorf("%s: %+v, %v", text, got, err)
+		}
+		if !strings.Contains(string(s.wire), `"reasoning"]`) {
+			t.Errorf("strict modes want every property required; sent %s", s.wire)
 		}
 	}
 }

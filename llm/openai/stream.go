@@ -17,6 +17,7 @@ import (
 func (c *Client) Stream(ctx context.Context, r llm.Request, emit func(delta string) error) (llm.Reply, error) {
 	to := c.target(r.Task, false)
 	to.tools, to.images = len(r.Tools) > 0, pictures(r.Messages)
+	to.prompt = llm.EstimatePrompt(r.Messages) + llm.EstimateTools(r.Tools)
 	var reply llm.Reply
 	err := c.try(ctx, to, func(k *call, t traits) error {
 		reply = llm.Reply{NoTools: to.tools && t.noTools, NoImages: to.images && (t.noImages || t.badImages)}

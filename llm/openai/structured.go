@@ -4,6 +4,8 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"maps"
+	"slices"
 	"strings"
 
 	api "github.com/sashabaranov/go-openai"
@@ -21,7 +23,7 @@ func (c *Client) Structured(ctx context.Context, r llm.Request, schema llm.Schem
 		return total, err
 	}
 	to := c.target(r.Task, true)
-	to.images = pictures(r.Messages)
+	to.images, to.prompt = pictures(r.Messages), llm.EstimatePrompt(r.Messages)
 	messages := r.Messages
 	for range 2 {
 		text, usage, err := c.ask(ctx, to, r, messages, s)
@@ -110,7 +112,19 @@ func wireSchema(raw json.RawMessage) (json.RawMessage, error) {
 	if err := json.Unmarshal(raw, &v); err != nil {
 		return nil, err
 	}
-	return json.Marshal(dropKeywords(v, false))
+	v = dropKeywords(v, false)
+	if object, ok := v.(map[string]any); ok {
+		requireAll(object)
+	}
+	return json.Marshal(v)
+}
+
+// requireAll makes all properties of an object required, as OpenAI's strict mode demands.
+// Answers may lack those that the full schema does not require.
+func requireAll(object map[string]any) {
+	if properties, ok := object["properties"].(map[string]any); ok {
+		object["required"] = slices.Sorted(maps.Keys(properties))
+	}
 }
 
 var refusedKeywords = []string{

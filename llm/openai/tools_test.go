@@ -265,15 +265,53 @@ func TestPicturesAreSentToVisionModels(t *testing.T) {
 }
 
 func TestModelWithoutVisionGetsTheNumberOfPictures(t *testing.T) {
-	s, c := start(t) // an unknown model
+	s := llmtest.New(t)
+	cfg := config(s)
+	cfg.Vision = "off"
+	c := openai.New(cfg)
 	if c.Info().Vision {
-		t.Error("an unknown model is reported with vision")
+		t.Error("CHAT_MODEL_VISION=off is reported with vision")
 	}
 	if _, reply := stream(t, c, withPicture("what is it?")); !reply.NoImages {
 		t.Error("NoImages is not set")
 	}
 	if r := s.Requests()[0]; strings.Contains(string(r.Body), "image_url") || !strings.Contains(r.LastUser, "1 attached") {
 		t.Errorf("sent %s", r.Body)
+	}
+}
+
+func TestUnknownModelGetsThePictureFirst(t *testing.T) {
+	s, c := start(t)
+	if _, reply := stream(t, c, withPicture("what is it?")); reply.NoImages || !c.Info().Vision {
+		t.Errorf("reply %+v", reply)
+	}
+	if r := s.Requests()[0]; !strings.Contains(string(r.Body), "image_url") {
+		t.Errorf("sent %s", r.Body)
+	}
+}
+
+// Ollama and others answer 500 to a picture that a model cannot take.
+func TestModelThatFailsOnAPictureIsRemembered(t *testing.T) {
+	s, c := start(t)
+	s.On(llmtest.Match{}, llmtest.Answer{Status: 500, Body: `{"error":{"message":"this model is missing data required for image input"}}`}, llmtest.Default())
+	for range 2 {
+		if _, reply := stream(t, c, withPicture("what is it?")); !reply.NoImages {
+			t.Errorf("reply %+v", reply)
+		}
+	}
+	if n := s.Count(llmtest.Match{}); n != 3 || c.Info().Vision {
+		t.Errorf("%d requests, want one failure and two answers", n)
+	}
+}
+
+func TestVisionThatIsSetIsNotUnlearned(t *testing.T) {
+	s := llmtest.New(t)
+	cfg := config(s)
+	cfg.Vision = "on"
+	c := openai.New(cfg)
+	s.RefuseImages()
+	if _, reply := stream(t, c, withPicture("what is it?")); !reply.NoImages || !c.Info().Vision {
+		t.Errorf("reply %+v", reply)
 	}
 }
 

@@ -3,6 +3,7 @@ package openai
 import (
 	"errors"
 	"net/http"
+	"slices"
 	"strings"
 
 	"github.com/palaver-chat/palaver/llm"
@@ -21,6 +22,8 @@ type traits struct {
 	shortIDs         bool // requires call ids of nine characters
 	signatures       bool // requires a signature in each message's first call
 	noImages         bool // has no vision
+	vision           bool // has vision, by CHAT_MODEL_VISION
+	context          int  // tokens of a prompt and its answer; 0: not known
 	badImages        bool // rejected these pictures; not remembered
 	noImageFormat    bool // Paint: does not support response_format
 }
@@ -45,7 +48,15 @@ func (c *Client) known(model string) traits {
 		t.mode = byTool
 	}
 	t.signatures = c.cfg.Signatures
-	t.noImages = !takesPictures(model)
+	t.context = c.cfg.ContextTokens
+	switch c.cfg.Vision {
+	case "on":
+		t.vision = true
+	case "off":
+		t.noImages = true
+	default:
+		t.noImages = !takesPictures(model)
+	}
 	return t
 }
 
@@ -65,18 +76,19 @@ func (t traits) learn(err error, to target) (traits, bool) {
 		return t, false
 	}
 	switch e.Status {
-	case 0, http.StatusBadRequest, http.StatusNotFound, http.StatusUnprocessableEntity:
+	case 0, http.StatusBadRequest, http.StatusNotFound, http.StatusRequestEntityTooLarge, http.StatusUnprocessableEntity:
+	case http.StatusUnsupportedMediaType, http.StatusInternalServerError, http.StatusNotImplemented: // some servers answer these to a picture
+		to.tools, to.structured, to.paints, to.prompt = false, false, false, 0
+		if !to.images || !mentions(strings.ToLower(refused.detail), noImageWords) {
+			return t, false
+		}
 	default:
 		return t, false
 	}
 	text := strings.ToLower(refused.detail)
-	says := func(words ...string) bool {
-		for _, w := range words {
-			if strings.Contains(text, w) {
-				return true
-			}
-		}
-		return false
+	says := func(words ...string) bool { return mentions(text, words) }
+	if to.prompt > 0 && says(tooLongWords...) {
+		return t.smaller(text, to.prompt)
 	}
 	tools, images := to.tools && !t.noTools, to.images && !t.noImages && !t.badImages
 	switch {
@@ -104,7 +116,7 @@ func (t traits) learn(err error, to target) (traits, bool) {
 		t.noTools = true
 	case tools && !t.plainTools && says("schema", "parameters", "properties", "function_declarations", "functiondeclaration"):
 		t.plainTools = true
-	case images && says(noImageWords...):
+	case images && !t.vision && says(noImageWords...):
 		t.noImages = true
 	case images && says("image", "picture"): // too large or broken: another picture may work
 		t.badImages = true
@@ -112,6 +124,10 @@ func (t traits) learn(err error, to target) (traits, bool) {
 		return t, false
 	}
 	return t, true
+}
+
+func mentions(text string, words []string) bool {
+	return slices.ContainsFunc(words, func(w string) bool { return strings.Contains(text, w) })
 }
 
 // Error texts for models without tools: Ollama, OpenRouter, vLLM, llama.cpp,

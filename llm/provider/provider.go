@@ -2,6 +2,7 @@
 package provider
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"net/http"
@@ -34,11 +35,13 @@ type Config struct {
 	APIKey           string
 	KeyVariable      string // environment variable the key came from, for messages
 	BaseURL          string // empty: the provider's own
-	EmbeddingModel   string // empty: no embeddings
+	EmbeddingModel   string // empty: the provider's default at its own address; "off": no embeddings
 	ImageModel       string // empty or "none": no pictures, except with the offline engine
 	OpenAIKey        string // for an OpenAI image model next to another chat provider
 	FirstByteTimeout time.Duration
 	Timeout          time.Duration
+	Vision           string          // "on" or "off"; empty: pictures are tried
+	ContextTokens    int             // of a prompt and its answer; 0: the provider's default
 	Prices           *llm.PriceTable // nil: the embedded table
 	HTTPClient       *http.Client    // nil: a client of its own
 }
@@ -50,20 +53,22 @@ type defaults struct {
 	nameStrong  string
 	keyVariable string
 	keyless     bool
-	forcedTool  bool // its endpoint ignores response_format
-	signatures  bool // it requires a signature in the tool calls it made
-	paints      bool // it has an images endpoint
-	maxTokens   int  // it requires a limit in every request
+	forcedTool  bool   // its endpoint ignores response_format
+	signatures  bool   // it requires a signature in the tool calls it made
+	paints      bool   // it has an images endpoint
+	maxTokens   int    // it requires a limit in every request
+	context     int    // tokens of a prompt and its answer by default; 0: no need to bound prompts
+	embedding   string // its current small embedding model
 }
 
 var providers = map[string]defaults{
 	Gemini: {
 		baseURL: "https://generativelanguage.googleapis.com/v1beta/openai/", keyVariable: "GEMINI_API_KEY",
-		name: "gemini-3.5-flash-lite", nameStrong: "gemini-3.8-flash", signatures: true, paints: true,
+		name: "gemini-3.5-flash-lite", nameStrong: "gemini-3.8-flash", signatures: true, paints: true, embedding: "gemini-embedding-001",
 	},
 	OpenAI: {
 		baseURL: "https://api.openai.com/v1", keyVariable: "OPENAI_API_KEY",
-		name: "gpt-5.4-mini", nameStrong: "gpt-5.4", paints: true,
+		name: "gpt-5.4-mini", nameStrong: "gpt-5.4", paints: true, embedding: "text-embedding-3-small",
 	},
 	Anthropic: {
 		baseURL: "https://api.anthropic.com/v1/", keyVariable: "ANTHROPIC_API_KEY",
@@ -71,7 +76,7 @@ var providers = map[string]defaults{
 	},
 	Ollama: {
 		baseURL: "http://127.0.0.1:11434/v1", keyVariable: "LLM_API_KEY", keyless: true,
-		name: "qwen3", nameStrong: "qwen3", paints: true,
+		name: "qwen3", nameStrong: "qwen3", paints: true, context: 4096,
 	},
 	OpenAICompatible: {keyVariable: "LLM_API_KEY", keyless: true, paints: true},
 }
@@ -94,6 +99,7 @@ func New(cfg Config) (llm.Model, error) {
 	}
 	cfg.Name = first(cfg.Name, d.name)
 	cfg.NameStrong = first(cfg.NameStrong, cfg.Name)
+	cfg.EmbeddingModel = embeddingModel(cfg, d)
 	cfg.BaseURL = first(cfg.BaseURL, d.baseURL)
 	cfg.KeyVariable = first(cfg.KeyVariable, d.keyVariable)
 	if cfg.BaseURL == "" {
@@ -125,6 +131,8 @@ func New(cfg Config) (llm.Model, error) {
 		FirstByteTimeout: cfg.FirstByteTimeout,
 		Timeout:          cfg.Timeout,
 		Prices:           cfg.Prices,
+		Vision:           cfg.Vision,
+		ContextTokens:    cmp.Or(cfg.ContextTokens, d.context),
 		HTTPClient:       cfg.HTTPClient,
 	}
 	paints := settings
@@ -175,4 +183,19 @@ func first(values ...string) string {
 		}
 	}
 	return ""
+}
+
+// NoEmbeddings is the Config.EmbeddingModel of a model without embeddings.
+const NoEmbeddings = "off"
+
+// embeddingModel is the model named, or the provider's default. Another address than the
+// provider's own may not serve it.
+func embeddingModel(cfg Config, d defaults) string {
+	switch {
+	case cfg.EmbeddingModel == NoEmbeddings:
+		return ""
+	case cfg.EmbeddingModel == "" && (cfg.BaseURL == "" || cfg.BaseURL == d.baseURL):
+		return d.embedding
+	}
+	return cfg.EmbeddingModel
 }

@@ -132,6 +132,32 @@ func TestImageModelByProvider(t *testing.T) {
 	}
 }
 
+func TestEmbeddingsAreOnByDefaultAtTheProvidersOwnAddress(t *testing.T) {
+	for _, c := range []struct {
+		cfg  provider.Config
+		want string // Info.Embedding
+	}{
+		{provider.Config{Provider: "openai", APIKey: "k"}, "text-embedding-3-small"},
+		{provider.Config{Provider: "gemini", APIKey: "k"}, "gemini-embedding-001"},
+		{provider.Config{Provider: "openai", APIKey: "k", EmbeddingModel: "text-embedding-3-large"}, "text-embedding-3-large"},
+		{provider.Config{Provider: "openai", APIKey: "k", EmbeddingModel: "off"}, ""},
+		{provider.Config{Provider: "openai", APIKey: "k", BaseURL: "http://127.0.0.1:1/v1"}, ""},
+		{provider.Config{Provider: "openai-compatible", BaseURL: "http://127.0.0.1:1/v1", Name: "m"}, ""},
+		{provider.Config{Provider: "openai-compatible", BaseURL: "http://127.0.0.1:1/v1", Name: "m", EmbeddingModel: "e"}, "e"},
+		{provider.Config{Provider: "anthropic", APIKey: "k"}, ""},
+		{provider.Config{Provider: "ollama"}, ""},
+		{provider.Config{Provider: "offline"}, ""},
+	} {
+		m, err := provider.New(c.cfg)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := m.Info().Embedding; got != c.want {
+			t.Errorf("%+v: embedding model %q", c.cfg, got)
+		}
+	}
+}
+
 func TestOpenAIPaintsForAnotherProvidersChat(t *testing.T) {
 	s := llmtest.New(t)
 	to := &http.Client{Transport: roundTripper(func(r *http.Request) (*http.Response, error) {

@@ -56,7 +56,15 @@ type (
 		Error             *errorJSON        `json:"error,omitempty"`
 		ClientTurnID      string            `json:"client_turn_id"`
 		StreamRunID       string            `json:"stream_run_id"`
-		Usage             chat.Usage        `json:"usage"`
+		Usage             usageJSON         `json:"usage"`
+		Citations         []chat.Citation   `json:"citations,omitempty"` // of the answer, or of its partial
+	}
+	usageJSON struct {
+		TokensIn  int      `json:"tokens_in"`
+		TokensOut int      `json:"tokens_out"`
+		CostUSD   *float64 `json:"cost_usd"` // null: a model has no known price
+		Calls     int      `json:"calls"`
+		Searches  int      `json:"searches,omitempty"`
 	}
 	errorJSON struct {
 		Code      string `json:"code"`
@@ -83,7 +91,7 @@ type Wire struct {
 // NewWire makes the wire of a stream.
 func NewWire(s dialect.Stream) *Wire {
 	return &Wire{session: s.Thread, run: s.RunID,
-		done: doneJSON{Type: "done", FinishedReason: interrupted, ClientTurnID: s.Turn.ClientTurnID, StreamRunID: s.RunID}}
+		done: doneJSON{Type: "done", FinishedReason: interrupted, ClientTurnID: s.Turn.ClientTurnID, StreamRunID: s.RunID, Usage: usage(chat.Usage{})}}
 }
 
 func (*Wire) Name() string              { return "agent_v2" }
@@ -123,7 +131,7 @@ func (w *Wire) Event(b []byte, e chat.Event, _ string) []byte {
 	case chat.EventResponse:
 		w.done.FinishedReason = stop
 		if e.Response != nil {
-			w.done.Usage = e.Response.Usage
+			w.done.Usage, w.done.Citations = usage(e.Response.Usage), e.Response.Citations
 		}
 	case chat.EventCancelled:
 		w.done.FinishedReason, w.done.InterruptedReason = cancelled, e.Reason
@@ -138,13 +146,18 @@ func (w *Wire) Event(b []byte, e chat.Event, _ string) []byte {
 // early ends a turn that was cut short: the client gets the text that it lacks.
 func (w *Wire) early(b []byte, e chat.Event) []byte {
 	w.used(e.Usage)
+	w.done.Citations = e.Citations
 	return w.text(b, w.sent.Rest(e.Partial))
 }
 
 func (w *Wire) used(u *chat.Usage) {
 	if u != nil {
-		w.done.Usage = *u
+		w.done.Usage = usage(*u)
 	}
+}
+
+func usage(u chat.Usage) usageJSON {
+	return usageJSON{u.TokensIn, u.TokensOut, u.Cost(), u.Calls, u.Searches}
 }
 
 func (w *Wire) End(b []byte) []byte { return sse.JSON(b, w.done) }

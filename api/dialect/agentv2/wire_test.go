@@ -61,6 +61,15 @@ func TestWire(t *testing.T) {
 			`data: {"type":"text","content":"New","stream_run_id":"r"}`,
 			done + `"error","error":{"code":"internal","message":"m","retryable":true}` + rest,
 		}},
+		{"a stop, with citations and no known cost", nil, []chat.Event{
+			{Type: chat.EventToken, Text: "A [1]"},
+			{Type: chat.EventCancelled, Reason: chat.UserCancelled, Partial: "A [1]", Usage: &chat.Usage{TokensIn: 1, Unpriced: true, Searches: 2},
+				Citations: []chat.Citation{{N: 1, Source: "web", Title: "T", URL: "u", Quote: "q"}}},
+		}, []string{
+			`data: {"type":"text","content":"A [1]","stream_run_id":"r"}`,
+			done + `"cancelled","interrupted_reason":"user_cancelled","client_turn_id":"c","stream_run_id":"r","usage":{"tokens_in":1,"tokens_out":0,"cost_usd":null,"calls":0,"searches":2},` +
+				`"citations":[{"n":1,"source":"web","title":"T","url":"u","quote":"q"}]}`,
+		}},
 		{"a question", nil, []chat.Event{{Type: chat.EventInterrupt, TurnID: "t", Interrupt: &chat.Interrupt{ID: "t.q1", Type: chat.ToolApproval, Message: "m",
 			Calls: []chat.ToolCall{{ID: "1", Name: "n", Arguments: json.RawMessage(`{}`), Editable: true}}}}}, []string{
 			`data: {"type":"interrupt","interrupt_id":"t.q1","interrupt_type":"tool_approval","message":"m","tool_calls":[{"id":"1","name":"n","arguments":{},"editable":true}],"session_id":"s","turn_id":"t","checkpoint_id":"t.q1","stream_run_id":"r"}`,

@@ -181,7 +181,18 @@ func (t *translation) event(e chat.Event, id string) {
 // used adds the usage of a turn that ended early, if it is known.
 func (t *translation) used(u *chat.Usage) {
 	if u != nil {
-		t.end.metadata["tokens_used"], t.end.metadata["cost_usd"] = u.Tokens(), u.CostUSD
+		addUsage(t.end.metadata, *u)
+	}
+}
+
+// addUsage leaves out an unknown cost.
+func addUsage(metadata map[string]any, u chat.Usage) {
+	metadata["tokens_used"] = u.Tokens()
+	if cost := u.Cost(); cost != nil {
+		metadata["cost_usd"] = *cost
+	}
+	if u.Searches > 0 {
+		metadata["web_searches"] = u.Searches
 	}
 }
 
@@ -426,7 +437,8 @@ func (t *translation) response(e chat.Event) {
 	for _, c := range r.Citations {
 		t.source(c)
 	}
-	m := map[string]any{"finished_reason": "stop", "tokens_used": r.Usage.Tokens(), "cost_usd": r.Usage.CostUSD}
+	m := map[string]any{"finished_reason": "stop"}
+	addUsage(m, r.Usage)
 	for name, value := range map[string]string{"action": string(r.Action),
 		"inference_confidence": string(r.InferenceConfidence), "retrieval_confidence": string(r.RetrievalConfidence)} {
 		if value != "" {
@@ -463,6 +475,9 @@ func (t *translation) source(c chat.Citation) {
 func (t *translation) early(e chat.Event) {
 	t.write(t.sent.Rest(e.Partial))
 	t.closeText(nil)
+	for _, c := range e.Citations {
+		t.source(c)
+	}
 	for _, id := range t.order {
 		if c := t.calls[id]; c.shown && !c.done {
 			c.done = true

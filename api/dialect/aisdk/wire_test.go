@@ -113,6 +113,14 @@ func TestWire(t *testing.T) {
 			{Type: chat.EventCancelled, Reason: chat.UserCancelled, Partial: "Let me"},
 		}, []string{start, startStep, textStart, delta("Let me "), textEnd, input1, thinking,
 			`{"type":"tool-output-error","toolCallId":"1","errorText":"` + chat.NoToolResult + `"}`, finishStep, startStep, cancelled, finishStep, other}},
+		{"stopped, with sources and no known cost", nil, nil, []chat.Event{
+			{Type: chat.EventToken, Text: "A [1]", Piece: 1},
+			{Type: chat.EventCancelled, Reason: chat.UserCancelled, Partial: "A [1]", Usage: &chat.Usage{TokensIn: 1, Unpriced: true, Searches: 1},
+				Citations: []chat.Citation{{N: 1, Source: "web", URL: "https://a.example", Quote: "w"}}},
+		}, []string{start, startStep, textStart, delta("A [1]"), textEnd,
+			`{"type":"source-url","sourceId":"source-1","url":"https://a.example","providerMetadata":{"palaver":{"n":1,"quote":"w"}}}`,
+			`{"type":"message-metadata","messageMetadata":{"finished_reason":"cancelled","interrupted":true,"interrupted_reason":"user_cancelled","tokens_used":1,"web_searches":1}}`,
+			finishStep, other}},
 		{"failed, with a partial that was not shown", nil, nil, []chat.Event{
 			{Type: chat.EventFailed, Code: "internal", Message: "Sorry.", Retryable: true, Partial: "Half"},
 		}, []string{start, startStep, textStart, delta("Half"), textEnd,

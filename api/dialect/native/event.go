@@ -59,7 +59,8 @@ type (
 		InferenceConfidence chat.Confidence `json:"inference_confidence"`
 		RetrievalConfidence chat.Confidence `json:"retrieval_confidence"`
 		TokensUsed          int             `json:"tokens_used"`
-		CostUSD             float64         `json:"cost_usd"`
+		CostUSD             *float64        `json:"cost_usd"` // null: a model has no known price
+		WebSearches         int             `json:"web_searches,omitempty"`
 		FinishReason        string          `json:"finish_reason"`
 		ThreadID            string          `json:"thread_id"`
 		TurnID              string          `json:"turn_id"`
@@ -77,20 +78,22 @@ type (
 		EventID string `json:"event_id,omitempty"`
 	}
 	cancelledJSON struct {
-		Type    string            `json:"type"`
-		Reason  chat.CancelReason `json:"reason"`
-		Partial string            `json:"partial"`
-		TurnID  string            `json:"turn_id"`
+		Type      string            `json:"type"`
+		Reason    chat.CancelReason `json:"reason"`
+		Partial   string            `json:"partial"`
+		Citations []chat.Citation   `json:"citations,omitempty"`
+		TurnID    string            `json:"turn_id"`
 		run
 		EventID string `json:"event_id"`
 	}
 	errorJSON struct {
-		Type      string `json:"type"`
-		Message   string `json:"message"`
-		Code      string `json:"code"`
-		Retryable bool   `json:"retryable"`
-		Partial   string `json:"partial,omitempty"`
-		TurnID    string `json:"turn_id"`
+		Type      string          `json:"type"`
+		Message   string          `json:"message"`
+		Code      string          `json:"code"`
+		Retryable bool            `json:"retryable"`
+		Partial   string          `json:"partial,omitempty"`
+		Citations []chat.Citation `json:"citations,omitempty"`
+		TurnID    string          `json:"turn_id"`
 		run
 		EventID string `json:"event_id,omitempty"`
 	}
@@ -124,11 +127,11 @@ func Encode(e chat.Event, id string) []byte {
 			citations = []chat.Citation{}
 		}
 		return line(responseJSON{"response", r.Text, citations, r.Action, r.InferenceConfidence, r.RetrievalConfidence,
-			r.Usage.Tokens(), r.Usage.CostUSD, "stop", e.ThreadID, e.TurnID, e.TurnID, run{e.StreamRunID}, id})
+			r.Usage.Tokens(), r.Usage.Cost(), r.Usage.Searches, "stop", e.ThreadID, e.TurnID, e.TurnID, run{e.StreamRunID}, id})
 	case chat.EventCancelled:
-		return line(cancelledJSON{"cancelled", e.Reason, e.Partial, e.TurnID, run{e.StreamRunID}, id})
+		return line(cancelledJSON{"cancelled", e.Reason, e.Partial, e.Citations, e.TurnID, run{e.StreamRunID}, id})
 	case chat.EventFailed:
-		return line(errorJSON{"error", e.Message, e.Code, e.Retryable, e.Partial, e.TurnID, run{e.StreamRunID}, id})
+		return line(errorJSON{"error", e.Message, e.Code, e.Retryable, e.Partial, e.Citations, e.TurnID, run{e.StreamRunID}, id})
 	}
 	return nil
 }

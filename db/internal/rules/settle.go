@@ -1,6 +1,7 @@
 package rules
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 
@@ -109,23 +110,39 @@ func storedMessage(turnID string, n int, m chat.Message) (Message, error) {
 func furtherMessages(e db.Settlement) []chat.Message {
 	var list []chat.Message
 	for _, p := range e.Prompts {
-		list = append(list, chat.Message{Role: "system", Content: p.Message, CreatedAt: p.At})
+		list = append(list, chat.Message{Role: "system", Content: p.Message, CreatedAt: p.At, Metadata: promptMetadata(p)})
 		if p.Answer != "" {
-			list = append(list, chat.Message{Role: "user", Content: p.Answer, CreatedAt: p.At, Metadata: answerMetadata(p)})
+			list = append(list, chat.Message{Role: "user", Content: p.Answer, CreatedAt: cmp.Or(p.AnsweredAt, p.At), Metadata: answerMetadata(p)})
 		}
 	}
-	// The next turn needs the results of tools even if the answer is empty.
-	if e.Text != "" || len(chat.ToolResults(e.Metadata)) > 0 {
+	// The next turn needs the results of tools even if the answer is empty, and a turn
+	// without an answer says why there is none.
+	if e.Text != "" || e.Status != chat.TurnCompleted || len(chat.ToolResults(e.Metadata)) > 0 {
 		list = append(list, chat.Message{Role: "assistant", Content: e.Text, CreatedAt: e.At, Metadata: e.Metadata})
 	}
 	return list
 }
 
-func answerMetadata(p db.Prompt) map[string]any {
-	if p.Channel == "" {
-		return nil
+func promptMetadata(p db.Prompt) map[string]any {
+	if p.Type == "" {
+		return map[string]any{"kind": "notice", "code": p.Code}
 	}
-	return map[string]any{"channel": p.Channel}
+	m := map[string]any{"kind": "question", "interrupt_id": p.ID, "interrupt_type": p.Type, "outcome": p.Outcome}
+	if p.Outcome == chat.OutcomeCancelled {
+		m["outcome_at"] = p.AnsweredAt.UTC()
+		if p.Channel != "" {
+			m["channel"] = p.Channel
+		}
+	}
+	return m
+}
+
+func answerMetadata(p db.Prompt) map[string]any {
+	m := map[string]any{"kind": "answer", "interrupt_id": p.ID}
+	if p.Channel != "" {
+		m["channel"] = p.Channel
+	}
+	return m
 }
 
 // logOf is a settlement's whole log, the terminal event last.

@@ -54,10 +54,12 @@ type Queries interface {
 	DocumentChunks(ctx context.Context, arg DocumentChunksParams) ([]DocumentChunksRow, error)
 	DocumentProgress(ctx context.Context, arg DocumentProgressParams) (int64, error)
 	DocumentText(ctx context.Context, arg DocumentTextParams) (string, error)
+	DocumentsToEmbed(ctx context.Context, arg DocumentsToEmbedParams) ([]DocumentsToEmbedRow, error)
 	Draft(ctx context.Context, arg DraftParams) (DraftRow, error)
 	DropEmptyConversation(ctx context.Context, arg DropEmptyConversationParams) error
 	DropTurn(ctx context.Context, arg DropTurnParams) (int64, error)
 	DropUnacceptedTurn(ctx context.Context, arg DropUnacceptedTurnParams) error
+	EmbeddingProgress(ctx context.Context, arg EmbeddingProgressParams) (EmbeddingProgressRow, error)
 	EndSessions(ctx context.Context, owner string) (int64, error)
 	EventsAfter(ctx context.Context, arg EventsAfterParams) ([]string, error)
 	FailDocument(ctx context.Context, arg FailDocumentParams) (int64, error)
@@ -103,6 +105,7 @@ type Queries interface {
 	PutCancel(ctx context.Context, arg PutCancelParams) error
 	PutProfile(ctx context.Context, arg PutProfileParams) error
 	PutRepo(ctx context.Context, arg PutRepoParams) error
+	PutSummary(ctx context.Context, arg PutSummaryParams) (int64, error)
 	Raw(ctx context.Context, arg RawParams) ([]byte, error)
 	RecordDeletedConversation(ctx context.Context, arg RecordDeletedConversationParams) error
 	RenameConversation(ctx context.Context, arg RenameConversationParams) (int64, error)
@@ -114,12 +117,15 @@ type Queries interface {
 	SearchConversations(ctx context.Context, arg SearchConversationsParams) ([]SearchConversationsRow, error)
 	SessionGeneration(ctx context.Context, owner string) (int64, error)
 	SetAnonymousSeen(ctx context.Context, arg SetAnonymousSeenParams) error
+	SetEmbedding(ctx context.Context, arg SetEmbeddingParams) (int64, error)
 	SetSentAt(ctx context.Context, arg SetSentAtParams) error
 	ShowConversation(ctx context.Context, arg ShowConversationParams) error
 	Snapshot(ctx context.Context, arg SnapshotParams) (SnapshotRow, error)
 	Spent(ctx context.Context, arg SpentParams) (SpentRow, error)
 	StoredSets(ctx context.Context, arg StoredSetsParams) (StoredSetsRow, error)
 	StoredThreads(ctx context.Context, arg StoredThreadsParams) (StoredThreadsRow, error)
+	Summaries(ctx context.Context, arg SummariesParams) ([]Summary, error)
+	Summary(ctx context.Context, arg SummaryParams) (Summary, error)
 	Text(ctx context.Context, arg TextParams) (string, error)
 	Texts(ctx context.Context, arg TextsParams) ([]TextsRow, error)
 	Tree(ctx context.Context, arg TreeParams) ([]TreeRow, error)
@@ -493,6 +499,17 @@ type DocumentsByIDRow struct {
 	SourceVersion string
 }
 
+type DocumentsToEmbedParams struct {
+	Model   string
+	AfterID string
+	MaxRows int64
+}
+
+type DocumentsToEmbedRow struct {
+	ID    string
+	Owner string
+}
+
 type DraftParams struct {
 	TurnID string
 	Piece  int64
@@ -520,6 +537,16 @@ type DropUnacceptedTurnParams struct {
 	ThreadID     string
 	ClientTurnID string
 	ID           string
+}
+
+type EmbeddingProgressParams struct {
+	Model string
+	Owner string
+}
+
+type EmbeddingProgressRow struct {
+	Total int64
+	Done  int64
 }
 
 type EventsAfterParams struct {
@@ -857,6 +884,13 @@ type PutRepoParams struct {
 	Address  string
 }
 
+type PutSummaryParams struct {
+	Text      string
+	CreatedAt int64
+	TurnID    string
+	Owner     string
+}
+
 type RawParams struct {
 	DocID string
 	Owner string
@@ -943,6 +977,13 @@ type SetAnonymousSeenParams struct {
 	Owner string
 }
 
+type SetEmbeddingParams struct {
+	Model  string
+	ID     string
+	Owner  string
+	Chunks int64
+}
+
 type SetMembersRow struct {
 	SetID string
 	DocID string
@@ -1006,6 +1047,23 @@ type StoredThreadsRow struct {
 	OfOwner     int64
 	OfAddress   int64
 	OfEverybody int64
+}
+
+type SummariesParams struct {
+	Owner    string
+	ThreadID string
+}
+
+type Summary struct {
+	TurnID    string
+	Text      string
+	CreatedAt int64
+}
+
+type SummaryParams struct {
+	Head     string
+	Owner    string
+	ThreadID string
 }
 
 type TextParams struct {

@@ -79,10 +79,23 @@ ORDER BY n.ordinal;
 INSERT INTO chunk_vectors (id, vector)
 SELECT c.id, n.vector
 FROM (SELECT unnest(@ordinals::bigint[]) AS ordinal, unnest(@vectors::bytea[]) AS vector) n
-JOIN chunks c ON c.doc_id = @doc_id AND c.ordinal = n.ordinal;
+JOIN chunks c ON c.doc_id = @doc_id AND c.ordinal = n.ordinal
+ON CONFLICT (id) DO UPDATE SET vector = excluded.vector;
+
+-- name: DocumentsToEmbed :many
+SELECT id, owner FROM documents
+WHERE status = 'ready' AND chunks > 0 AND embedding <> @model AND id > @after_id
+ORDER BY id LIMIT CAST(@max_rows AS BIGINT);
+
+-- name: EmbeddingProgress :one
+SELECT count(*) AS total, count(*) FILTER (WHERE embedding = @model) AS done
+FROM documents WHERE owner IN (@owner, '*') AND status = 'ready' AND chunks > 0;
+
+-- name: SetEmbedding :execrows
+UPDATE documents SET embedding = @model WHERE id = @id AND owner = @owner AND status = 'ready' AND chunks = @chunks;
 
 -- name: PublishText :execrows
-UPDATE documents SET status = 'ready', chunks = @chunks, words = @words, progress = 100, error = ''
+UPDATE documents SET status = 'ready', chunks = @chunks, words = @words, progress = 100, error = '', embedding = ''
 WHERE id = @id AND owner = @owner;
 
 -- name: ChunksByKey :many

@@ -303,6 +303,44 @@ func (q *Queries) DocumentsByID(ctx context.Context, arg DocumentsByIDParams) ([
 	return items, nil
 }
 
+const documentsToEmbed = `-- name: DocumentsToEmbed :many
+SELECT id, owner FROM documents
+WHERE status = 'ready' AND chunks > 0 AND embedding <> $1 AND id > $2
+ORDER BY id LIMIT CAST($3 AS BIGINT)
+`
+
+func (q *Queries) DocumentsToEmbed(ctx context.Context, arg DocumentsToEmbedParams) ([]DocumentsToEmbedRow, error) {
+	rows, err := q.db.Query(ctx, documentsToEmbed, arg.Model, arg.AfterID, arg.MaxRows)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []DocumentsToEmbedRow
+	for rows.Next() {
+		var i DocumentsToEmbedRow
+		if err := rows.Scan(&i.ID, &i.Owner); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
+const embeddingProgress = `-- name: EmbeddingProgress :one
+SELECT count(*) AS total, count(*) FILTER (WHERE embedding = $1) AS done
+FROM documents WHERE owner IN ($2, '*') AND status = 'ready' AND chunks > 0
+`
+
+func (q *Queries) EmbeddingProgress(ctx context.Context, arg EmbeddingProgressParams) (EmbeddingProgressRow, error) {
+	row := q.db.QueryRow(ctx, embeddingProgress, arg.Model, arg.Owner)
+	var i EmbeddingProgressRow
+	err := row.Scan(&i.Total, &i.Done)
+	return i, err
+}
+
 const failDocument = `-- name: FailDocument :execrows
 UPDATE documents SET status = 'failed', error = $1 WHERE id = $2 AND owner = $3 AND status = 'processing'
 `
@@ -420,6 +458,7 @@ INSERT INTO chunk_vectors (id, vector)
 SELECT c.id, n.vector
 FROM (SELECT unnest($1::bigint[]) AS ordinal, unnest($2::bytea[]) AS vector) n
 JOIN chunks c ON c.doc_id = $3 AND c.ordinal = n.ordinal
+ON CONFLICT (id) DO UPDATE SET vector = excluded.vector
 `
 
 type InsertVectorsParams struct {
@@ -482,7 +521,7 @@ func (q *Queries) ListDocuments(ctx context.Context, arg ListDocumentsParams) ([
 }
 
 const publishText = `-- name: PublishText :execrows
-UPDATE documents SET status = 'ready', chunks = $1, words = $2, progress = 100, error = ''
+UPDATE documents SET status = 'ready', chunks = $1, words = $2, progress = 100, error = '', embedding = ''
 WHERE id = $3 AND owner = $4
 `
 
@@ -548,6 +587,23 @@ func (q *Queries) ReplaceImport(ctx context.Context, arg ReplaceImportParams) (i
 		arg.SourceVersion,
 		arg.ID,
 		arg.Owner,
+	)
+	if err != nil {
+		return 0, err
+	}
+	return result.RowsAffected(), nil
+}
+
+const setEmbedding = `-- name: SetEmbedding :execrows
+UPDATE documents SET embedding = $1 WHERE id = $2 AND owner = $3 AND status = 'ready' AND chunks = $4
+`
+
+func (q *Queries) SetEmbedding(ctx context.Context, arg SetEmbeddingParams) (int64, error) {
+	result, err := q.db.Exec(ctx, setEmbedding,
+		arg.Model,
+		arg.ID,
+		arg.Owner,
+		arg.Chunks,
 	)
 	if err != nil {
 		return 0, err

@@ -51,11 +51,15 @@ type (
 	DocumentSet                     = sqlcgen.DocumentSet
 	DocumentTextParams              = sqlcgen.DocumentTextParams
 	DocumentsByIDRow                = sqlcgen.DocumentsByIDRow
+	DocumentsToEmbedParams          = sqlcgen.DocumentsToEmbedParams
+	DocumentsToEmbedRow             = sqlcgen.DocumentsToEmbedRow
 	DraftParams                     = sqlcgen.DraftParams
 	DraftRow                        = sqlcgen.DraftRow
 	DropEmptyConversationParams     = sqlcgen.DropEmptyConversationParams
 	DropTurnParams                  = sqlcgen.DropTurnParams
 	DropUnacceptedTurnParams        = sqlcgen.DropUnacceptedTurnParams
+	EmbeddingProgressParams         = sqlcgen.EmbeddingProgressParams
+	EmbeddingProgressRow            = sqlcgen.EmbeddingProgressRow
 	EventsAfterParams               = sqlcgen.EventsAfterParams
 	EventsOfTurnsRow                = sqlcgen.EventsOfTurnsRow
 	FailDocumentParams              = sqlcgen.FailDocumentParams
@@ -102,6 +106,7 @@ type (
 	PutCancelParams                 = sqlcgen.PutCancelParams
 	PutProfileParams                = sqlcgen.PutProfileParams
 	PutRepoParams                   = sqlcgen.PutRepoParams
+	PutSummaryParams                = sqlcgen.PutSummaryParams
 	RawParams                       = sqlcgen.RawParams
 	RecordDeletedConversationParams = sqlcgen.RecordDeletedConversationParams
 	RegistryDocumentsRow            = sqlcgen.RegistryDocumentsRow
@@ -115,6 +120,7 @@ type (
 	SearchConversationsParams       = sqlcgen.SearchConversationsParams
 	SearchConversationsRow          = sqlcgen.SearchConversationsRow
 	SetAnonymousSeenParams          = sqlcgen.SetAnonymousSeenParams
+	SetEmbeddingParams              = sqlcgen.SetEmbeddingParams
 	SetMembersRow                   = sqlcgen.SetMembersRow
 	SetSentAtParams                 = sqlcgen.SetSentAtParams
 	ShowConversationParams          = sqlcgen.ShowConversationParams
@@ -126,6 +132,9 @@ type (
 	StoredSetsRow                   = sqlcgen.StoredSetsRow
 	StoredThreadsParams             = sqlcgen.StoredThreadsParams
 	StoredThreadsRow                = sqlcgen.StoredThreadsRow
+	SummariesParams                 = sqlcgen.SummariesParams
+	Summary                         = sqlcgen.Summary
+	SummaryParams                   = sqlcgen.SummaryParams
 	TextParams                      = sqlcgen.TextParams
 	TextsParams                     = sqlcgen.TextsParams
 	TextsRow                        = sqlcgen.TextsRow

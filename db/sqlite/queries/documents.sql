@@ -64,10 +64,25 @@ INSERT INTO chunks (id, edition, start_char, end_char, heading, text)
 VALUES (@id, @edition, @start_char, @end_char, @heading, @text);
 
 -- name: InsertVector :exec
-INSERT INTO chunk_vectors (id, vector) VALUES (@id, @vector);
+INSERT INTO chunk_vectors (id, vector) VALUES (@id, @vector) ON CONFLICT (id) DO UPDATE SET vector = excluded.vector;
+
+-- name: DocumentsToEmbed :many
+SELECT id, owner FROM documents
+WHERE status = 'ready' AND chunks > 0 AND embedding <> @model AND id > @after_id
+ORDER BY id LIMIT CAST(@max_rows AS INTEGER);
+
+-- name: EmbeddingProgress :one
+SELECT count(*) AS total, CAST(coalesce(sum(embedding = @model), 0) AS INTEGER) AS done
+FROM documents WHERE owner IN (@owner, '*') AND status = 'ready' AND chunks > 0;
+
+-- name: SetEmbedding :execrows
+UPDATE documents SET embedding = @model WHERE id = @id AND owner = @owner AND status = 'ready' AND chunks = @chunks;
+
+-- name: ReadyEdition :one
+SELECT edition FROM documents WHERE id = @id AND owner = @owner AND status = 'ready' AND chunks = @chunks;
 
 -- name: PublishEdition :execrows
-UPDATE documents SET edition = @edition, status = 'ready', chunks = @chunks, words = @words, progress = 100, error = ''
+UPDATE documents SET edition = @edition, status = 'ready', chunks = @chunks, words = @words, progress = 100, error = '', embedding = ''
 WHERE documents.id = @id AND owner = @owner AND EXISTS (SELECT 1 FROM editions e WHERE e.id = @edition);
 
 -- name: ChunksByKey :many

@@ -223,6 +223,27 @@ WHERE (branch.depth > 0 OR m.n < @before_n) AND (CAST(@prompts AS BOOLEAN) OR m.
 ORDER BY branch.depth, m.n DESC
 LIMIT CAST(@max_rows AS INTEGER);
 
+-- The newest summary on the branch that ends at a turn of the tree.
+
+-- name: Summary :one
+WITH RECURSIVE back (id, parent, depth) AS (
+    SELECT h.id, h.parent, 0 FROM turns h
+    WHERE h.id = @head AND h.owner = @owner AND h.thread_id = @thread_id AND h.status <> 'new' AND h.place > 0 AND h.hidden = 0
+    UNION ALL
+    SELECT t.id, t.parent, back.depth + 1 FROM back JOIN turns t ON t.id = back.parent
+    WHERE t.owner = @owner AND NOT EXISTS (SELECT 1 FROM summaries x WHERE x.turn_id = back.id)
+)
+SELECT s.turn_id, s.text, s.created_at FROM back JOIN summaries s ON s.turn_id = back.id ORDER BY back.depth LIMIT 1;
+
+-- name: Summaries :many
+SELECT s.turn_id, s.text, s.created_at FROM turns t JOIN summaries s ON s.turn_id = t.id
+WHERE t.owner = @owner AND t.thread_id = @thread_id ORDER BY t.seq;
+
+-- name: PutSummary :execrows
+INSERT INTO summaries (turn_id, text, created_at)
+SELECT t.id, @text, @created_at FROM turns t WHERE t.id = @turn_id AND t.owner = @owner
+ON CONFLICT (turn_id) DO UPDATE SET text = excluded.text, created_at = excluded.created_at;
+
 -- The newest settled turn of the branch that ends at a turn of the tree.
 
 -- name: Snapshot :one

@@ -192,6 +192,9 @@ func Prepare(ctx context.Context, db DBTX) (*Queries, error) {
 	if q.documentsByIDStmt, err = db.PrepareContext(ctx, documentsByID); err != nil {
 		return nil, fmt.Errorf("error preparing query DocumentsByID: %w", err)
 	}
+	if q.documentsToEmbedStmt, err = db.PrepareContext(ctx, documentsToEmbed); err != nil {
+		return nil, fmt.Errorf("error preparing query DocumentsToEmbed: %w", err)
+	}
 	if q.draftStmt, err = db.PrepareContext(ctx, draft); err != nil {
 		return nil, fmt.Errorf("error preparing query Draft: %w", err)
 	}
@@ -203,6 +206,9 @@ func Prepare(ctx context.Context, db DBTX) (*Queries, error) {
 	}
 	if q.dropUnacceptedTurnStmt, err = db.PrepareContext(ctx, dropUnacceptedTurn); err != nil {
 		return nil, fmt.Errorf("error preparing query DropUnacceptedTurn: %w", err)
+	}
+	if q.embeddingProgressStmt, err = db.PrepareContext(ctx, embeddingProgress); err != nil {
+		return nil, fmt.Errorf("error preparing query EmbeddingProgress: %w", err)
 	}
 	if q.endSessionsStmt, err = db.PrepareContext(ctx, endSessions); err != nil {
 		return nil, fmt.Errorf("error preparing query EndSessions: %w", err)
@@ -363,11 +369,17 @@ func Prepare(ctx context.Context, db DBTX) (*Queries, error) {
 	if q.putRepoStmt, err = db.PrepareContext(ctx, putRepo); err != nil {
 		return nil, fmt.Errorf("error preparing query PutRepo: %w", err)
 	}
+	if q.putSummaryStmt, err = db.PrepareContext(ctx, putSummary); err != nil {
+		return nil, fmt.Errorf("error preparing query PutSummary: %w", err)
+	}
 	if q.putTextStmt, err = db.PrepareContext(ctx, putText); err != nil {
 		return nil, fmt.Errorf("error preparing query PutText: %w", err)
 	}
 	if q.rawStmt, err = db.PrepareContext(ctx, raw); err != nil {
 		return nil, fmt.Errorf("error preparing query Raw: %w", err)
+	}
+	if q.readyEditionStmt, err = db.PrepareContext(ctx, readyEdition); err != nil {
+		return nil, fmt.Errorf("error preparing query ReadyEdition: %w", err)
 	}
 	if q.recordDeletedConversationStmt, err = db.PrepareContext(ctx, recordDeletedConversation); err != nil {
 		return nil, fmt.Errorf("error preparing query RecordDeletedConversation: %w", err)
@@ -405,6 +417,9 @@ func Prepare(ctx context.Context, db DBTX) (*Queries, error) {
 	if q.setAnonymousSeenStmt, err = db.PrepareContext(ctx, setAnonymousSeen); err != nil {
 		return nil, fmt.Errorf("error preparing query SetAnonymousSeen: %w", err)
 	}
+	if q.setEmbeddingStmt, err = db.PrepareContext(ctx, setEmbedding); err != nil {
+		return nil, fmt.Errorf("error preparing query SetEmbedding: %w", err)
+	}
 	if q.setMembersStmt, err = db.PrepareContext(ctx, setMembers); err != nil {
 		return nil, fmt.Errorf("error preparing query SetMembers: %w", err)
 	}
@@ -431,6 +446,12 @@ func Prepare(ctx context.Context, db DBTX) (*Queries, error) {
 	}
 	if q.storedThreadsStmt, err = db.PrepareContext(ctx, storedThreads); err != nil {
 		return nil, fmt.Errorf("error preparing query StoredThreads: %w", err)
+	}
+	if q.summariesStmt, err = db.PrepareContext(ctx, summaries); err != nil {
+		return nil, fmt.Errorf("error preparing query Summaries: %w", err)
+	}
+	if q.summaryStmt, err = db.PrepareContext(ctx, summary); err != nil {
+		return nil, fmt.Errorf("error preparing query Summary: %w", err)
 	}
 	if q.textStmt, err = db.PrepareContext(ctx, text); err != nil {
 		return nil, fmt.Errorf("error preparing query Text: %w", err)
@@ -792,6 +813,11 @@ func (q *Queries) Close() error {
 			err = fmt.Errorf("error closing documentsByIDStmt: %w", cerr)
 		}
 	}
+	if q.documentsToEmbedStmt != nil {
+		if cerr := q.documentsToEmbedStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing documentsToEmbedStmt: %w", cerr)
+		}
+	}
 	if q.draftStmt != nil {
 		if cerr := q.draftStmt.Close(); cerr != nil {
 			err = fmt.Errorf("error closing draftStmt: %w", cerr)
@@ -810,6 +836,11 @@ func (q *Queries) Close() error {
 	if q.dropUnacceptedTurnStmt != nil {
 		if cerr := q.dropUnacceptedTurnStmt.Close(); cerr != nil {
 			err = fmt.Errorf("error closing dropUnacceptedTurnStmt: %w", cerr)
+		}
+	}
+	if q.embeddingProgressStmt != nil {
+		if cerr := q.embeddingProgressStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing embeddingProgressStmt: %w", cerr)
 		}
 	}
 	if q.endSessionsStmt != nil {
@@ -1077,6 +1108,11 @@ func (q *Queries) Close() error {
 			err = fmt.Errorf("error closing putRepoStmt: %w", cerr)
 		}
 	}
+	if q.putSummaryStmt != nil {
+		if cerr := q.putSummaryStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing putSummaryStmt: %w", cerr)
+		}
+	}
 	if q.putTextStmt != nil {
 		if cerr := q.putTextStmt.Close(); cerr != nil {
 			err = fmt.Errorf("error closing putTextStmt: %w", cerr)
@@ -1085,6 +1121,11 @@ func (q *Queries) Close() error {
 	if q.rawStmt != nil {
 		if cerr := q.rawStmt.Close(); cerr != nil {
 			err = fmt.Errorf("error closing rawStmt: %w", cerr)
+		}
+	}
+	if q.readyEditionStmt != nil {
+		if cerr := q.readyEditionStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing readyEditionStmt: %w", cerr)
 		}
 	}
 	if q.recordDeletedConversationStmt != nil {
@@ -1147,6 +1188,11 @@ func (q *Queries) Close() error {
 			err = fmt.Errorf("error closing setAnonymousSeenStmt: %w", cerr)
 		}
 	}
+	if q.setEmbeddingStmt != nil {
+		if cerr := q.setEmbeddingStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing setEmbeddingStmt: %w", cerr)
+		}
+	}
 	if q.setMembersStmt != nil {
 		if cerr := q.setMembersStmt.Close(); cerr != nil {
 			err = fmt.Errorf("error closing setMembersStmt: %w", cerr)
@@ -1190,6 +1236,16 @@ func (q *Queries) Close() error {
 	if q.storedThreadsStmt != nil {
 		if cerr := q.storedThreadsStmt.Close(); cerr != nil {
 			err = fmt.Errorf("error closing storedThreadsStmt: %w", cerr)
+		}
+	}
+	if q.summariesStmt != nil {
+		if cerr := q.summariesStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing summariesStmt: %w", cerr)
+		}
+	}
+	if q.summaryStmt != nil {
+		if cerr := q.summaryStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing summaryStmt: %w", cerr)
 		}
 	}
 	if q.textStmt != nil {
@@ -1412,10 +1468,12 @@ type Queries struct {
 	documentProgressStmt          *sql.Stmt
 	documentTextStmt              *sql.Stmt
 	documentsByIDStmt             *sql.Stmt
+	documentsToEmbedStmt          *sql.Stmt
 	draftStmt                     *sql.Stmt
 	dropEmptyConversationStmt     *sql.Stmt
 	dropTurnStmt                  *sql.Stmt
 	dropUnacceptedTurnStmt        *sql.Stmt
+	embeddingProgressStmt         *sql.Stmt
 	endSessionsStmt               *sql.Stmt
 	eventsAfterStmt               *sql.Stmt
 	eventsOfTurnsStmt             *sql.Stmt
@@ -1469,8 +1527,10 @@ type Queries struct {
 	putCancelStmt                 *sql.Stmt
 	putProfileStmt                *sql.Stmt
 	putRepoStmt                   *sql.Stmt
+	putSummaryStmt                *sql.Stmt
 	putTextStmt                   *sql.Stmt
 	rawStmt                       *sql.Stmt
+	readyEditionStmt              *sql.Stmt
 	recordDeletedConversationStmt *sql.Stmt
 	recordDeletedTurnsStmt        *sql.Stmt
 	registryDocumentsStmt         *sql.Stmt
@@ -1483,6 +1543,7 @@ type Queries struct {
 	searchConversationsStmt       *sql.Stmt
 	sessionGenerationStmt         *sql.Stmt
 	setAnonymousSeenStmt          *sql.Stmt
+	setEmbeddingStmt              *sql.Stmt
 	setMembersStmt                *sql.Stmt
 	setSentAtStmt                 *sql.Stmt
 	setsByIDStmt                  *sql.Stmt
@@ -1492,6 +1553,8 @@ type Queries struct {
 	spentStmt                     *sql.Stmt
 	storedSetsStmt                *sql.Stmt
 	storedThreadsStmt             *sql.Stmt
+	summariesStmt                 *sql.Stmt
+	summaryStmt                   *sql.Stmt
 	textStmt                      *sql.Stmt
 	textsStmt                     *sql.Stmt
 	treeStmt                      *sql.Stmt
@@ -1579,10 +1642,12 @@ func (q *Queries) WithTx(tx *sql.Tx) *Queries {
 		documentProgressStmt:          q.documentProgressStmt,
 		documentTextStmt:              q.documentTextStmt,
 		documentsByIDStmt:             q.documentsByIDStmt,
+		documentsToEmbedStmt:          q.documentsToEmbedStmt,
 		draftStmt:                     q.draftStmt,
 		dropEmptyConversationStmt:     q.dropEmptyConversationStmt,
 		dropTurnStmt:                  q.dropTurnStmt,
 		dropUnacceptedTurnStmt:        q.dropUnacceptedTurnStmt,
+		embeddingProgressStmt:         q.embeddingProgressStmt,
 		endSessionsStmt:               q.endSessionsStmt,
 		eventsAfterStmt:               q.eventsAfterStmt,
 		eventsOfTurnsStmt:             q.eventsOfTurnsStmt,
@@ -1636,8 +1701,10 @@ func (q *Queries) WithTx(tx *sql.Tx) *Queries {
 		putCancelStmt:                 q.putCancelStmt,
 		putProfileStmt:                q.putProfileStmt,
 		putRepoStmt:                   q.putRepoStmt,
+		putSummaryStmt:                q.putSummaryStmt,
 		putTextStmt:                   q.putTextStmt,
 		rawStmt:                       q.rawStmt,
+		readyEditionStmt:              q.readyEditionStmt,
 		recordDeletedConversationStmt: q.recordDeletedConversationStmt,
 		recordDeletedTurnsStmt:        q.recordDeletedTurnsStmt,
 		registryDocumentsStmt:         q.registryDocumentsStmt,
@@ -1650,6 +1717,7 @@ func (q *Queries) WithTx(tx *sql.Tx) *Queries {
 		searchConversationsStmt:       q.searchConversationsStmt,
 		sessionGenerationStmt:         q.sessionGenerationStmt,
 		setAnonymousSeenStmt:          q.setAnonymousSeenStmt,
+		setEmbeddingStmt:              q.setEmbeddingStmt,
 		setMembersStmt:                q.setMembersStmt,
 		setSentAtStmt:                 q.setSentAtStmt,
 		setsByIDStmt:                  q.setsByIDStmt,
@@ -1659,6 +1727,8 @@ func (q *Queries) WithTx(tx *sql.Tx) *Queries {
 		spentStmt:                     q.spentStmt,
 		storedSetsStmt:                q.storedSetsStmt,
 		storedThreadsStmt:             q.storedThreadsStmt,
+		summariesStmt:                 q.summariesStmt,
+		summaryStmt:                   q.summaryStmt,
 		textStmt:                      q.textStmt,
 		textsStmt:                     q.textsStmt,
 		treeStmt:                      q.treeStmt,

@@ -268,6 +268,47 @@ func (q *Queries) DocumentsByID(ctx context.Context, arg DocumentsByIDParams) ([
 	return items, nil
 }
 
+const documentsToEmbed = `-- name: DocumentsToEmbed :many
+SELECT id, owner FROM documents
+WHERE status = 'ready' AND chunks > 0 AND embedding <> ?1 AND id > ?2
+ORDER BY id LIMIT CAST(?3 AS INTEGER)
+`
+
+func (q *Queries) DocumentsToEmbed(ctx context.Context, arg DocumentsToEmbedParams) ([]DocumentsToEmbedRow, error) {
+	rows, err := q.query(ctx, q.documentsToEmbedStmt, documentsToEmbed, arg.Model, arg.AfterID, arg.MaxRows)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []DocumentsToEmbedRow
+	for rows.Next() {
+		var i DocumentsToEmbedRow
+		if err := rows.Scan(&i.ID, &i.Owner); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Close(); err != nil {
+		return nil, err
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
+const embeddingProgress = `-- name: EmbeddingProgress :one
+SELECT count(*) AS total, CAST(coalesce(sum(embedding = ?1), 0) AS INTEGER) AS done
+FROM documents WHERE owner IN (?2, '*') AND status = 'ready' AND chunks > 0
+`
+
+func (q *Queries) EmbeddingProgress(ctx context.Context, arg EmbeddingProgressParams) (EmbeddingProgressRow, error) {
+	row := q.queryRow(ctx, q.embeddingProgressStmt, embeddingProgress, arg.Model, arg.Owner)
+	var i EmbeddingProgressRow
+	err := row.Scan(&i.Total, &i.Done)
+	return i, err
+}
+
 const failDocument = `-- name: FailDocument :execrows
 UPDATE documents SET status = 'failed', error = ?1 WHERE id = ?2 AND owner = ?3 AND status = 'processing'
 `
@@ -385,7 +426,7 @@ func (q *Queries) InsertRaw(ctx context.Context, arg InsertRawParams) error {
 }
 
 const insertVector = `-- name: InsertVector :exec
-INSERT INTO chunk_vectors (id, vector) VALUES (?1, ?2)
+INSERT INTO chunk_vectors (id, vector) VALUES (?1, ?2) ON CONFLICT (id) DO UPDATE SET vector = excluded.vector
 `
 
 type InsertVectorParams struct {
@@ -449,7 +490,7 @@ func (q *Queries) ListDocuments(ctx context.Context, arg ListDocumentsParams) ([
 }
 
 const publishEdition = `-- name: PublishEdition :execrows
-UPDATE documents SET edition = ?1, status = 'ready', chunks = ?2, words = ?3, progress = 100, error = ''
+UPDATE documents SET edition = ?1, status = 'ready', chunks = ?2, words = ?3, progress = 100, error = '', embedding = ''
 WHERE documents.id = ?4 AND owner = ?5 AND EXISTS (SELECT 1 FROM editions e WHERE e.id = ?1)
 `
 
@@ -487,6 +528,23 @@ func (q *Queries) Raw(ctx context.Context, arg RawParams) ([]byte, error) {
 	return raw, err
 }
 
+const readyEdition = `-- name: ReadyEdition :one
+SELECT edition FROM documents WHERE id = ?1 AND owner = ?2 AND status = 'ready' AND chunks = ?3
+`
+
+type ReadyEditionParams struct {
+	ID     string
+	Owner  string
+	Chunks int64
+}
+
+func (q *Queries) ReadyEdition(ctx context.Context, arg ReadyEditionParams) (int64, error) {
+	row := q.queryRow(ctx, q.readyEditionStmt, readyEdition, arg.ID, arg.Owner, arg.Chunks)
+	var edition int64
+	err := row.Scan(&edition)
+	return edition, err
+}
+
 const replaceImport = `-- name: ReplaceImport :execrows
 UPDATE documents SET status = 'processing', progress = 0, error = '', title = ?1, format = ?2, bytes = ?3,
     source_url = ?4, source_version = ?5
@@ -502,6 +560,23 @@ func (q *Queries) ReplaceImport(ctx context.Context, arg ReplaceImportParams) (i
 		arg.SourceVersion,
 		arg.ID,
 		arg.Owner,
+	)
+	if err != nil {
+		return 0, err
+	}
+	return result.RowsAffected()
+}
+
+const setEmbedding = `-- name: SetEmbedding :execrows
+UPDATE documents SET embedding = ?1 WHERE id = ?2 AND owner = ?3 AND status = 'ready' AND chunks = ?4
+`
+
+func (q *Queries) SetEmbedding(ctx context.Context, arg SetEmbeddingParams) (int64, error) {
+	result, err := q.exec(ctx, q.setEmbeddingStmt, setEmbedding,
+		arg.Model,
+		arg.ID,
+		arg.Owner,
+		arg.Chunks,
 	)
 	if err != nil {
 		return 0, err

@@ -607,6 +607,25 @@ func (q *Queries) PutCancel(ctx context.Context, arg PutCancelParams) error {
 	return err
 }
 
+const putSummary = `-- name: PutSummary :execrows
+INSERT INTO summaries (turn_id, text, created_at)
+SELECT t.id, ?1, ?2 FROM turns t WHERE t.id = ?3 AND t.owner = ?4
+ON CONFLICT (turn_id) DO UPDATE SET text = excluded.text, created_at = excluded.created_at
+`
+
+func (q *Queries) PutSummary(ctx context.Context, arg PutSummaryParams) (int64, error) {
+	result, err := q.exec(ctx, q.putSummaryStmt, putSummary,
+		arg.Text,
+		arg.CreatedAt,
+		arg.TurnID,
+		arg.Owner,
+	)
+	if err != nil {
+		return 0, err
+	}
+	return result.RowsAffected()
+}
+
 const putText = `-- name: PutText :execrows
 INSERT INTO turn_texts (turn_id, key, text, written_by)
 SELECT t.id, ?1, ?2, ?3 FROM turns t WHERE t.id = ?4 AND t.owner = ?5 AND t.settled_at = 0
@@ -748,6 +767,54 @@ func (q *Queries) Snapshot(ctx context.Context, arg SnapshotParams) (SnapshotRow
 	row := q.queryRow(ctx, q.snapshotStmt, snapshot, arg.Head, arg.Owner, arg.ThreadID)
 	var i SnapshotRow
 	err := row.Scan(&i.ID, &i.Registry, &i.Approvals)
+	return i, err
+}
+
+const summaries = `-- name: Summaries :many
+SELECT s.turn_id, s.text, s.created_at FROM turns t JOIN summaries s ON s.turn_id = t.id
+WHERE t.owner = ?1 AND t.thread_id = ?2 ORDER BY t.seq
+`
+
+func (q *Queries) Summaries(ctx context.Context, arg SummariesParams) ([]Summary, error) {
+	rows, err := q.query(ctx, q.summariesStmt, summaries, arg.Owner, arg.ThreadID)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []Summary
+	for rows.Next() {
+		var i Summary
+		if err := rows.Scan(&i.TurnID, &i.Text, &i.CreatedAt); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Close(); err != nil {
+		return nil, err
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
+const summary = `-- name: Summary :one
+
+WITH RECURSIVE back (id, parent, depth) AS (
+    SELECT h.id, h.parent, 0 FROM turns h
+    WHERE h.id = ?1 AND h.owner = ?2 AND h.thread_id = ?3 AND h.status <> 'new' AND h.place > 0 AND h.hidden = 0
+    UNION ALL
+    SELECT t.id, t.parent, back.depth + 1 FROM back JOIN turns t ON t.id = back.parent
+    WHERE t.owner = ?2 AND NOT EXISTS (SELECT 1 FROM summaries x WHERE x.turn_id = back.id)
+)
+SELECT s.turn_id, s.text, s.created_at FROM back JOIN summaries s ON s.turn_id = back.id ORDER BY back.depth LIMIT 1
+`
+
+// The newest summary on the branch that ends at a turn of the tree.
+func (q *Queries) Summary(ctx context.Context, arg SummaryParams) (Summary, error) {
+	row := q.queryRow(ctx, q.summaryStmt, summary, arg.Head, arg.Owner, arg.ThreadID)
+	var i Summary
+	err := row.Scan(&i.TurnID, &i.Text, &i.CreatedAt)
 	return i, err
 }
 

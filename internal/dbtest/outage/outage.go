@@ -307,6 +307,18 @@ func (o *store) Repo(ctx context.Context, owner, threadID string) (db.Repo, erro
 	return one(o, func() (db.Repo, error) { return o.Store.Repo(ctx, owner, threadID) })
 }
 
+func (o *store) PutSummary(ctx context.Context, owner string, s db.Summary) error {
+	return o.none(func() error { return o.Store.PutSummary(ctx, owner, s) })
+}
+
+func (o *store) Summary(ctx context.Context, owner, threadID, head string) (db.Summary, error) {
+	return one(o, func() (db.Summary, error) { return o.Store.Summary(ctx, owner, threadID, head) })
+}
+
+func (o *store) Summaries(ctx context.Context, owner, threadID string) ([]db.Summary, error) {
+	return one(o, func() ([]db.Summary, error) { return o.Store.Summaries(ctx, owner, threadID) })
+}
+
 func (o *store) SaveDraft(ctx context.Context, owner string, d db.Draft) error {
 	return o.none(func() error { return o.Store.SaveDraft(ctx, owner, d) })
 }
@@ -315,7 +327,7 @@ func (o *store) SaveTurn(ctx context.Context, t chat.Turn) (chat.Turn, error) {
 	return one(o, func() (chat.Turn, error) { return o.Store.SaveTurn(ctx, t) })
 }
 
-func (o *store) SearchText(ctx context.Context, owner string, words, docIDs []string, k int) ([]chat.Hit, error) {
+func (o *store) SearchText(ctx context.Context, owner string, words []db.Word, docIDs []string, k int) ([]chat.Hit, error) {
 	return one(o, func() ([]chat.Hit, error) { return o.Store.SearchText(ctx, owner, words, docIDs, k) })
 }
 
@@ -337,6 +349,18 @@ func (o *store) TurnContext(ctx context.Context, owner, id string) (db.TurnConte
 
 func (o *store) StoreText(ctx context.Context, owner, id, text string, chunks []chat.Chunk, vectors [][]float32) error {
 	return o.none(func() error { return o.Store.StoreText(ctx, owner, id, text, chunks, vectors) })
+}
+
+func (o *store) PutVectors(ctx context.Context, owner, id, model string, vectors [][]float32) error {
+	return o.none(func() error { return o.Store.PutVectors(ctx, owner, id, model, vectors) })
+}
+
+func (o *store) DocumentsToEmbed(ctx context.Context, model, after string, limit int) ([]chat.Document, error) {
+	return one(o, func() ([]chat.Document, error) { return o.Store.DocumentsToEmbed(ctx, model, after, limit) })
+}
+
+func (o *store) EmbeddingProgress(ctx context.Context, owner, model string) (done, total int, err error) {
+	return two(o, func() (int, int, error) { return o.Store.EmbeddingProgress(ctx, owner, model) })
 }
 
 func (o *store) UnmarkTurn(ctx context.Context, owner, id string, s chat.TurnStatus) error {

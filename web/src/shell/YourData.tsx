@@ -1,4 +1,4 @@
-import { Download, LogOut, MonitorX, UserRound } from "lucide-react";
+import { Download, LogOut, MonitorX, SquareUserRound, UserRound } from "lucide-react";
 import { useState } from "react";
 import { request } from "../api/http";
 import { errorText } from "../api/query";
@@ -9,12 +9,14 @@ import { Menu, MenuItem, MenuLink } from "../ui/Menu";
 import { toast } from "../ui/toast";
 import { words } from "../words";
 import { useMe } from "./me";
+import { ProfileDialog } from "./ProfileDialog";
 
 const signOut = (which: "this" | "others") => request(`/api/me/sessions?which=${which}`, { method: "DELETE" });
 
-/** What a person can do with all that is theirs: download it, and without an account sign out here or elsewhere. */
+/** What a person can do with all that is theirs: say who they are, download it, and without an account sign out here or elsewhere. */
 export function YourData() {
   const [leaving, setLeaving] = useState(false);
+  const [describing, setDescribing] = useState(false);
   const me = useMe();
   const others = async () => {
     try {
@@ -27,6 +29,11 @@ export function YourData() {
   return (
     <>
       <Menu side="top" trigger={<IconButton label={words.account.menu} icon={UserRound} />}>
+        {me && (
+          <MenuItem icon={SquareUserRound} onSelect={() => setDescribing(true)}>
+            {words.account.profile}
+          </MenuItem>
+        )}
         <MenuLink icon={Download} href="/api/me/export">
           {words.account.download}
         </MenuLink>
@@ -41,6 +48,7 @@ export function YourData() {
           </>
         )}
       </Menu>
+      {describing && me && <ProfileDialog profile={{ industry: me.industry ?? "", location: me.location ?? "" }} onClose={() => setDescribing(false)} />}
       {leaving && <SignOut onClose={() => setLeaving(false)} />}
     </>
   );

@@ -1,5 +1,5 @@
 import { useQuery } from "@tanstack/react-query";
-import { getJSON } from "../api/http";
+import { getJSON, post, request } from "../api/http";
 import { refresh } from "../api/query";
 import type { Use } from "./limits";
 
@@ -8,6 +8,22 @@ export interface Me {
   /** Without an account: the cookie of this browser is all there is. */
   anonymous?: boolean;
   limits?: Use[];
+  industry?: string;
+  location?: string;
+}
+
+/** What a person says about themselves; web searches use it. */
+export interface Profile {
+  industry: string;
+  location: string;
+}
+
+/** The longest of its fields that the server takes, in characters. */
+export const MAX_PROFILE = 200;
+
+export async function saveProfile(profile: Profile): Promise<void> {
+  await request("/api/me", { ...post(profile), method: "PUT" });
+  await refreshMe();
 }
 
 const KEY = ["me"];

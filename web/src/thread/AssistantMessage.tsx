@@ -6,7 +6,7 @@ import { words } from "../words";
 import { markRemovedQuotes, notice, question } from "../words/wire";
 import { CopyButton } from "./CopyButton";
 import { Footnote, Time } from "./Footnote";
-import { answerText, citationsOf, interruption, picturesOf, shown, textOf, toolOf } from "./parts";
+import { answerText, citationsOf, endedByQuestion, interruption, picturesOf, shown, textOf, toolOf } from "./parts";
 import { Pictures } from "./Pictures";
 import { Prose } from "./Prose";
 import { Sources } from "./Sources";
@@ -26,7 +26,7 @@ interface Props {
 /** All that came of a turn, in the order in which it came. */
 export const AssistantMessage = memo(function AssistantMessage({ message, writing, last, locked, onCite, onRegenerate }: Props) {
   const meta = message.metadata ?? {};
-  const citations = useMemo(() => (writing || meta.interrupted ? undefined : citationsOf(message)), [message, writing, meta.interrupted]);
+  const citations = useMemo(() => (writing ? undefined : citationsOf(message)), [message, writing]);
   const text = textOf(message);
   const pictures = picturesOf(message).filter((p) => !text.includes(p.url));
   const waits = meta.finished_reason === "interrupted" && !writing;
@@ -106,6 +106,7 @@ const unanswered = (meta: Metadata): string =>
 function Ending({ message, text }: { message: Message; text: string }) {
   const meta = message.metadata ?? {};
   if (meta.finished_reason !== "cancelled" && meta.finished_reason !== "error") return null;
+  if (endedByQuestion(message)) return null; // the question says so
   if (text.trim() === "") return <p className="text-sm text-muted italic">{unanswered(meta)}</p>;
   return (
     <p className="mt-3">

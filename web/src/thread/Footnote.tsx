@@ -24,6 +24,7 @@ export function Footnote({ meta }: { meta: Metadata }) {
         <span>
           {words.message.tokens(meta.tokens_used!)}
           {meta.cost_usd !== undefined && ` · ${cost(meta.cost_usd)}`}
+          {meta.web_searches !== undefined && ` · ${words.message.searches(meta.web_searches)}`}
         </span>
       )}
     </>

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { docOf, mentionNode } from "../composer/outgoing";
-import { adopt, answered, answerText, attachmentsOf, citationsOf, documentOf, ownPicture, pendingQuestion, picturesOf, takenBack, textOf, turnAt, unanswered } from "./parts";
+import { adopt, answered, answerText, attachmentsOf, citationsOf, documentOf, endedByQuestion, ownPicture, pendingQuestion, picturesOf, takenBack, textOf, turnAt, unanswered } from "./parts";
 import type { Message, Metadata, Question } from "./types";
 
 const question: Question = { interrupt_id: "t1.q1", interrupt_type: "action_choice", message: "Which?", options: [{ id: "audit", label: "Audit" }], turn_id: "t1", answered: false };
@@ -41,6 +41,13 @@ describe("answerText", () => {
   it("a cancel", () => expect(said({ type: "cancel", value: null })).toBe("Canceled"));
   it("decisions", () =>
     expect(said({ type: "tool_approval", value: null, decisions: [{ id: "1", decision: "approved" }, { id: "2", decision: "approved", arguments: {} }, { id: "3", decision: "rejected", reason: "no" }] })).toBe("Approved, Approved with changes, Rejected: no"));
+});
+
+describe("endedByQuestion", () => {
+  const ended = (answer: Question["answer"]) => endedByQuestion(answered([asks], "t1.q1", answer)[0]!);
+  it("a cancelled question ends its turn", () => expect(ended({ type: "cancel", value: null })).toBe(true));
+  it("an answer does not", () => expect(ended({ type: "action_choice", value: "audit" })).toBe(false));
+  it("nor does a question that is open when the turn is stopped", () => expect(endedByQuestion(asks)).toBe(false));
 });
 
 it("a superseded text is left out", () => {

@@ -38,6 +38,12 @@ export const takenBack = (m: Message): boolean => m.metadata?.never_began === tr
 /** Why an answer is not complete. */
 export const interruption = (meta: Metadata): string => (meta.interrupted_reason === "user_cancelled" ? words.message.stopped : words.message.interrupted);
 
+/** Whether a person ended the turn by cancelling its question, which then says so. */
+export function endedByQuestion(m: Message): boolean {
+  const part = m.parts.findLast((p) => p.type === "data-interrupt");
+  return part?.type === "data-interrupt" && part.data.answer?.type === "cancel";
+}
+
 /** What an answer cites, by number. */
 export function citationsOf(m: Message): Citation[] {
   const out: Citation[] = [];

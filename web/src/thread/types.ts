@@ -22,7 +22,9 @@ export interface Metadata {
   inference_confidence?: Confidence;
   retrieval_confidence?: Confidence;
   tokens_used?: number;
+  /** Missing when a model has no known price. */
   cost_usd?: number;
+  web_searches?: number;
 }
 
 export interface Status {

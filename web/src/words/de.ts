@@ -23,6 +23,14 @@ export const de: Words = {
   account: {
     menu: "Ihre Daten",
     download: "Ihre Daten herunterladen",
+    profile: "Über Sie",
+    profileTitle: "Über Sie",
+    profileHelp: "Palaver nutzt diese Angaben nur für die Websuche, um zu finden, was für Sie gilt.",
+    industry: "Branche",
+    industryExample: "Zum Beispiel: Bankwesen",
+    place: "Ort",
+    placeExample: "Zum Beispiel: Zürich",
+    profileSaved: "Gespeichert.",
     signOut: "Abmelden",
     signOutOthers: "Andere Browser abmelden",
     othersSignedOut: "Ihre anderen Browser sind abgemeldet.",
@@ -242,6 +250,7 @@ export const de: Words = {
     levels: { high: "hoch", medium: "mittel", low: "gering", unknown: "unbekannt" },
     confidenceDetail: (understanding, match) => `Verständnis Ihrer Frage: ${understanding}. Übereinstimmung mit Ihren Dokumenten: ${match}.`,
     tokens: (n) => count(n, { one: "Token", other: "Tokens" }),
+    searches: (n) => count(n, { one: "Websuche", other: "Websuchen" }),
   },
 
   question: {
@@ -364,7 +373,10 @@ export const de: Words = {
     documents_processing: "Einige Ihrer Dokumente werden noch verarbeitet und wurden für diese Antwort nicht verwendet.",
     resume_ignored: "Eine Antwort, die nicht zur Frage passte, wurde ignoriert.",
     documents_excluded: "Einige Dokumente konnten nicht gelesen werden und wurden ausgelassen.",
+    documents_partly: "Das sind mehr Dokumente, als auf einmal gelesen werden können. Einige wurden ausgelassen; fragen Sie nach weniger auf einmal.",
     not_saved_yet: "Ihre Daten sind gerade nicht erreichbar. Dieser Chat geht weiter und wird später gespeichert.",
+    history_summarized: "Dieser Chat ist lang geworden. Sein Anfang wurde zusammengefasst, und Antworten nutzen ab jetzt die Zusammenfassung.",
+    history_dropped: "Dieser Chat ist lang geworden. Sein Anfang wurde für diese Antwort weggelassen.",
     images_not_supported: "Dieses Modell kann keine Bilder sehen und antwortet nur auf den Text.",
   },
 

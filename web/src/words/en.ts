@@ -22,6 +22,14 @@ export const en = {
   account: {
     menu: "Your data",
     download: "Download your data",
+    profile: "About you",
+    profileTitle: "About you",
+    profileHelp: "Palaver uses this for web searches only, to find what applies to you.",
+    industry: "Industry",
+    industryExample: "For example: banking",
+    place: "Place",
+    placeExample: "For example: Kuala Lumpur",
+    profileSaved: "Saved.",
     signOut: "Sign out",
     signOutOthers: "Sign out other browsers",
     othersSignedOut: "Your other browsers are signed out.",
@@ -244,6 +252,7 @@ export const en = {
     levels: { high: "high", medium: "medium", low: "low", unknown: "unknown" },
     confidenceDetail: (understanding: string, match: string) => `Understanding of your question: ${understanding}. Match in your documents: ${match}.`,
     tokens: (n: number) => count(n, { one: "token", other: "tokens" }),
+    searches: (n: number) => count(n, { one: "web search", other: "web searches" }),
   },
 
   question: {
@@ -370,7 +379,10 @@ export const en = {
     documents_processing: "Some of your documents are still being processed and weren't used for this answer.",
     resume_ignored: "A reply that didn't fit the question was ignored.",
     documents_excluded: "Some documents couldn't be read and were left out.",
+    documents_partly: "These are more documents than can be read at once. Some were left out; ask about fewer at a time.",
     not_saved_yet: "Your data can't be reached right now. This chat continues and will be saved later.",
+    history_summarized: "This chat has become long, so its beginning was summarized. Answers use the summary from now on.",
+    history_dropped: "This chat has become long, so its beginning was left out of this answer.",
     images_not_supported: "This model can't see images, so it answers from the text alone.",
   },
 

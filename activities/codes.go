@@ -1,0 +1,39 @@
+package activities
+
+import (
+	"context"
+	"slices"
+	"strings"
+
+	"github.com/palaver-chat/palaver/activities/mention"
+	"github.com/palaver-chat/palaver/chat"
+	"github.com/palaver-chat/palaver/db"
+	"github.com/palaver-chat/palaver/internal/language"
+)
+
+// codePassages is the number of passages that are looked at for a code.
+const codePassages = 20
+
+// withCodedTitles writes titles for the codes of documents that only their texts tell:
+// "HR-POL-11" for a policy whose first line says "Document number HR-POL-11". A code that
+// several documents call their own stays.
+func (a *Activities) withCodedTitles(ctx context.Context, owner, message string, visible []chat.Document) (string, error) {
+	codes := mention.PossibleCodes(message, visible)
+	for _, c := range slices.Backward(codes) { // the last first, so that earlier places stay
+		hits, err := a.Store.SearchText(ctx, owner, db.Words(c.Words...), nil, codePassages)
+		if err != nil {
+			return "", err
+		}
+		from, to, titles := 0, 0, []string(nil)
+		for _, h := range hits {
+			if i, j, ok := c.IsOwn(h.Text, h.Start); ok {
+				from, to, titles = i, j, append(titles, h.DocID+"\n"+h.Title)
+			}
+		}
+		if titles = language.Distinct(titles); len(titles) == 1 {
+			_, title, _ := strings.Cut(titles[0], "\n")
+			message = message[:from] + language.WithoutExtension(title) + message[to:]
+		}
+	}
+	return message, nil
+}

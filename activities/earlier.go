@@ -1,0 +1,187 @@
+package activities
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"strings"
+
+	"github.com/palaver-chat/palaver/activities/prompt"
+	"github.com/palaver-chat/palaver/chat"
+	"github.com/palaver-chat/palaver/db"
+	"github.com/palaver-chat/palaver/internal/language"
+	"github.com/palaver-chat/palaver/llm"
+)
+
+const (
+	defaultHistoryTokens = 8000 // CHAT_HISTORY_TOKENS
+	// Messages that are read for a prompt, and those that stay when there are more.
+	earlierMessages     = 60
+	keptEarlierMessages = 30
+	// Messages that are read to be summarized. A call summarizes so many tokens of them,
+	// and the next call goes on with its summary.
+	summarizedMessages = 1000
+	summarizedTokens   = 16_000
+	maxSummaryCalls    = 8
+)
+
+// earlier is the conversation before a turn, for the prompt of its answer.
+type earlier struct {
+	messages []chat.Message // word for word, oldest first
+	summary  string         // of those before
+	usage    chat.Usage     // of summarizing
+	notice   string         // code; empty: nothing new to say
+}
+
+// readEarlier reads the conversation before a turn. What does not fit into the prompt
+// is summarized, once: the summary is stored at the last turn that it is about, so that
+// every branch from there has it. Half of the room stays for the messages to come.
+func (a *Activities) readEarlier(ctx context.Context, ref TurnRef) (earlier, error) {
+	recent, err := a.Store.Recent(ctx, ref.Owner, ref.ThreadID, ref.Parent, earlierMessages)
+	if err != nil {
+		return earlier{}, err
+	}
+	room := a.historyTokens()
+	if len(recent) < earlierMessages && tokensOf(recent) <= room {
+		return earlier{messages: recent}, nil
+	}
+	last, err := a.Store.Summary(ctx, ref.Owner, ref.ThreadID, ref.Parent)
+	if err != nil && !errors.Is(err, db.ErrNotFound) {
+		return earlier{}, err
+	}
+	offline := a.Model.Info().Offline
+	if last.Text == "" && !offline {
+		last = db.Summary{} // there was no model when it was left out
+	}
+	after, found := messagesAfter(recent, last.TurnID)
+	if found && tokensOf(after) <= room {
+		return earlier{messages: after, summary: last.Text}, nil
+	}
+	all, err := a.Store.Recent(ctx, ref.Owner, ref.ThreadID, ref.Parent, summarizedMessages)
+	if err != nil {
+		return earlier{}, err
+	}
+	after, found = messagesAfter(all, last.TurnID)
+	if !found {
+		last = db.Summary{}
+	}
+	old, kept := splitEarlier(after, room/2)
+	if len(old) == 0 {
+		return earlier{messages: kept, summary: last.Text}, nil
+	}
+	out := earlier{messages: kept, summary: last.Text, notice: chat.NoticeHistoryDropped}
+	next := db.Summary{TurnID: old[len(old)-1].TurnID, At: a.now()}
+	if !offline {
+		out.summary, out.usage, err = a.summarize(ctx, last.Text, old)
+		if ctx.Err() != nil {
+			return earlier{}, ctx.Err()
+		}
+		if err != nil { // the answer goes on without, and the next turn tries again
+			a.logOf(ref).Warn("summarizing the older part of the conversation failed; answering without it", "error", err)
+			out.summary = last.Text
+			return out, nil
+		}
+		next.Text, out.notice = out.summary, chat.NoticeSummarized
+	}
+	err = a.Store.PutSummary(ctx, ref.Owner, next)
+	return out, err
+}
+
+// historyTokens is the room for earlier messages in a prompt.
+func (a *Activities) historyTokens() int {
+	room := a.HistoryTokens
+	if room == 0 {
+		room = defaultHistoryTokens
+	}
+	if window := a.Model.Info().ContextTokens; window > 0 {
+		room = min(room, window/4)
+	}
+	return room
+}
+
+// tokensOf estimates messages as prompts have them.
+func tokensOf(messages []chat.Message) (tokens int) {
+	for _, m := range messages {
+		tokens += llm.EstimateTokens(prompt.Message(m, prompt.MaxEarlier).Text) + 4
+	}
+	return tokens
+}
+
+// messagesAfter are the messages after those of a turn; false when there are none of it.
+func messagesAfter(messages []chat.Message, turnID string) ([]chat.Message, bool) {
+	if turnID == "" {
+		return messages, false
+	}
+	for i := len(messages) - 1; i >= 0; i-- {
+		if messages[i].TurnID == turnID {
+			return messages[i+1:], true
+		}
+	}
+	return messages, false
+}
+
+// splitEarlier keeps the newest turns that fit into so many tokens, at least the last.
+func splitEarlier(messages []chat.Message, tokens int) (old, kept []chat.Message) {
+	at := len(messages)
+	for at > 0 {
+		first := at - 1
+		for first > 0 && messages[first-1].TurnID == messages[at-1].TurnID {
+			first--
+		}
+		newest := at == len(messages)
+		if !newest && (len(messages)-first > keptEarlierMessages || tokensOf(messages[first:]) > tokens) {
+			break
+		}
+		at = first
+	}
+	return messages[:at], messages[at:]
+}
+
+// summarize summarizes messages and the summary of those before them.
+func (a *Activities) summarize(ctx context.Context, summary string, messages []chat.Message) (string, chat.Usage, error) {
+	var used chat.Usage
+	parts := partsToSummarize(messages, a.summaryTokens())
+	for _, part := range parts[max(0, len(parts)-maxSummaryCalls):] {
+		var text strings.Builder
+		reply, err := a.Model.Stream(ctx, prompt.History(summary, part), func(delta string) error {
+			text.WriteString(delta)
+			return ctx.Err()
+		})
+		used = used.Add(reply.Usage)
+		if err != nil {
+			return "", used, err
+		}
+		if summary = storable(text.String()); summary == "" {
+			return "", used, errEmptyAnswer
+		}
+	}
+	return summary, used, nil
+}
+
+// storable is a summary that any database can store, of a bounded length.
+func storable(text string) string {
+	text = strings.ReplaceAll(strings.ToValidUTF8(text, "\uFFFD"), "\x00", "")
+	return language.Truncate(strings.TrimSpace(text), 4*prompt.MaxSummaryTokens)
+}
+
+// summaryTokens is the size of the conversation that one call summarizes.
+func (a *Activities) summaryTokens() int {
+	if window := a.Model.Info().ContextTokens; window > 0 {
+		return min(summarizedTokens, window/3)
+	}
+	return summarizedTokens
+}
+
+// partsToSummarize cuts messages into parts of so many tokens.
+func partsToSummarize(messages []chat.Message, tokens int) (parts [][]chat.Message) {
+	size := 0
+	for i, m := range messages {
+		n := tokensOf(messages[i : i+1])
+		if len(parts) == 0 || size+n > tokens {
+			parts, size = append(parts, nil), 0
+		}
+		parts[len(parts)-1] = append(parts[len(parts)-1], m)
+		size += n
+	}
+	return slices.Clip(parts)
+}

@@ -1,0 +1,40 @@
+package intent
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+func TestTextToAuditStandsBeforeAfterInQuotesOrInTheQuestion(t *testing.T) {
+	for message, want := range map[string]string{
+		`"I took cash from a supplier on Monday" - is that a breach of the gifts policy?`:                   "I took cash from a supplier on Monday",
+		"We took cash from a supplier on Monday and told nobody. Is that in line with the gifts policy?":    "We took cash from a supplier on Monday and told nobody.",
+		"Evaluate against the travel policy: I flew business class on a flight of two hours.":               "I flew business class on a flight of two hours.",
+		"proofread this against the NDA: We may show the plans to our partner Globex.":                      "We may show the plans to our partner Globex.",
+		"Would it be fine under the code of conduct to keep a tip of EUR 25 from a passenger?":              "to keep a tip of EUR 25 from a passenger?",
+		"Are we violating the gifts policy if we give our client a bottle worth EUR 90?":                    "we give our client a bottle worth EUR 90?",
+		`In line with SEC-POL-04? "We change our passwords every 36 months."`:                               "We change our passwords every 36 months.",
+		"Our intern shared her password with the whole team. Which rules of the policy are broken by that?": "Our intern shared her password with the whole team.",
+		`audit "Siemens framework contract" against the NDA`:                                                "",
+		"Does the letter to Contoso comply with the general terms and conditions?":                          "",
+		"is the letter in line with the terms?":                                                             "",
+		"audit against the gifts policy":                                                                    "",
+	} {
+		_, text := SplitAudit(message)
+		require.Equal(t, want, text, message)
+	}
+}
+
+func TestDifferenceBetweenSubjectsIsNoComparisonOfDocuments(t *testing.T) {
+	for message, want := range map[string]bool{
+		"is there a difference between day and night on-call pay?": true,
+		"What is the difference between overtime and standby?":     true,
+		"What is the difference between these?":                    false,
+		"what are the differences between the two contracts?":      false,
+		"compare day and night pay":                                false,
+		"":                                                         false,
+	} {
+		require.Equal(t, want, ComparesSubjects(message), message)
+	}
+}

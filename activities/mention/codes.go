@@ -1,0 +1,119 @@
+package mention
+
+import (
+	"regexp"
+	"slices"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/palaver-chat/palaver/chat"
+	"github.com/palaver-chat/palaver/internal/language"
+)
+
+const (
+	maxCodes      = 3   // codes of a message that are looked up
+	maxCodeWord   = 6   // letters of a word of a code
+	maxCodeNumber = 6   // digits of its number
+	codeHead      = 300 // characters at the beginning of a document where a code is its own
+)
+
+// Code is what may be the code of a document in a message: "HR-POL-11", "hr pol 11".
+type Code struct {
+	Words []string // to search for
+	keys  []code   // the longest first
+}
+
+type code struct {
+	key      string
+	from, to int // bytes of the message
+}
+
+// PossibleCodes are the codes in a message that no title has. A document may tell its code
+// in its text.
+func PossibleCodes(message string, docs []chat.Document) []Code {
+	if !strings.ContainsFunc(message, unicode.IsDigit) {
+		return nil
+	}
+	titled := map[string]bool{}
+	for _, d := range docs {
+		for _, c := range codes(d.Title) {
+			titled[codeKey(c)] = true
+		}
+	}
+	var out []Code
+	parts := word.FindAllStringIndex(message, -1)
+	for end := range parts {
+		if c := codeEndingAt(message, parts[:end+1]); len(c.keys) > 0 && len(out) < maxCodes {
+			if !slices.ContainsFunc(c.keys, func(k code) bool { return titled[k.key] }) {
+				out = append(out, c)
+			}
+		}
+	}
+	return out
+}
+
+// codeEndingAt is the code that ends with the last of the parts, a number.
+func codeEndingAt(message string, parts [][]int) (c Code) {
+	last := parts[len(parts)-1]
+	if !unicode.IsDigit(rune(message[last[0]])) || last[1]-last[0] > maxCodeNumber {
+		return c
+	}
+	c.Words = []string{message[last[0]:last[1]]}
+	for of := 2; of <= min(maxParts, len(parts)); of++ {
+		run := parts[len(parts)-of:]
+		w := strings.ToLower(message[run[0][0]:run[0][1]])
+		key, joined := joinedCode(message, run)
+		if !joined || !mayBeInCode(w) {
+			break
+		}
+		c.Words = append(c.Words, w)
+		c.Words = append(c.Words, splits(w)...)
+		if utf8.RuneCountInString(key) > 2 {
+			c.keys = slices.Insert(c.keys, 0, code{key, run[0][0], last[1]})
+		}
+	}
+	return c
+}
+
+// notInCode are short words before a number that is no code.
+var notInCode = language.Union(language.Common, language.TitleNouns, language.NewSet(`v ver rev art sec page pages para clause part no nr line day days week
+weeks month months year years hour hours eur usd gbp chf nok sek dkk myr rm euro euros jan feb mar apr may june july aug sept oct nov dec march april
+room floor level tier phase step point points top item version chapter`))
+
+func mayBeInCode(w string) bool {
+	return unicode.IsLetter(rune(w[0])) && utf8.RuneCountInString(w) <= maxCodeWord && !notInCode[w] && !language.IsStopWord(w)
+}
+
+// splits are the ways to read a word as two of a code: "hrpol" as "hr" and "pol".
+func splits(w string) (out []string) {
+	const shortest = 4
+	for i := 1; len(w) >= shortest && i < len(w); i++ {
+		if w[i] < utf8.RuneSelf && w[i-1] < utf8.RuneSelf {
+			out = append(out, w[:i], w[i:])
+		}
+	}
+	return out
+}
+
+// codeLabel stands before a document's own code.
+var codeLabel = regexp.MustCompile(`(?i)(?:\b(?:document|doc|policy|file|reference|ref|number|no|nr|code|id|identifier)\b[.:#\s]*)+$`)
+
+// IsOwn reports whether the text of a passage, which begins at a character of its document,
+// tells the code as the document's own, and which bytes of the message mean it.
+func (c Code) IsOwn(text string, start int) (from, to int, ok bool) {
+	for _, m := range titleCode.FindAllStringIndex(text, -1) {
+		before := text[:m[0]]
+		labelled := codeLabel.MatchString(before)
+		if opens := strings.TrimRight(before, " \t*_#") == "" || strings.HasSuffix(strings.TrimRight(before, " \t*_#"), "\n"); !labelled && !(opens && start+m[0] < codeHead) {
+			continue
+		}
+		written := codeKey(text[m[0]:m[1]])
+		for _, k := range c.keys {
+			if k.key == written {
+				return k.from, k.to, true
+			}
+		}
+	}
+	return 0, 0, false
+}

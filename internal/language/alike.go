@@ -1,0 +1,121 @@
+package language
+
+import (
+	_ "embed"
+	"strings"
+	"sync"
+)
+
+//go:embed equivalents.txt
+var equivalentsFile string
+
+// maxPhrase is the most words of an entry of equivalents.txt.
+const maxPhrase = 5
+
+// equivalents are the groups of equivalents.txt: by the stems of an entry, the single
+// words of its groups.
+var equivalents = sync.OnceValue(func() map[string][]string {
+	groups := map[string][]string{}
+	for line := range strings.Lines(equivalentsFile) {
+		line = strings.TrimSpace(line)
+		if line == "" || strings.HasPrefix(line, "#") {
+			continue
+		}
+		var entries, single []string
+		for entry := range strings.SplitSeq(line, ",") {
+			words := Words(entry)
+			entries = append(entries, phraseKey(words))
+			if len(words) == 1 {
+				single = append(single, words[0])
+			}
+		}
+		for _, key := range entries {
+			groups[key] = append(groups[key], single...)
+		}
+	}
+	return groups
+})
+
+// phraseKey is the stems of words in a row.
+func phraseKey(words []string) string {
+	stems := make([]string, len(words))
+	for i, w := range words {
+		stems[i] = Stem(w)
+	}
+	return strings.Join(stems, " ")
+}
+
+// Equivalents are everyday words for the same as the words of a text: for each word that
+// has some, by its stem. Those of a phrase ("time off") are listed at its last word that
+// is no stop word.
+func Equivalents(text string) map[string][]string {
+	groups := equivalents()
+	words := Words(text)
+	out := map[string][]string{}
+	at := "" // the stem of the last content word
+	for end, last := range words {
+		if !IsStopWord(last) {
+			at = Stem(last)
+		}
+		for n := 1; n <= min(maxPhrase, end+1); n++ {
+			for _, w := range groups[phraseKey(words[end+1-n:end+1])] {
+				if at != "" && Stem(w) != at {
+					out[at] = append(out[at], w)
+				}
+			}
+		}
+	}
+	for stem, list := range out {
+		out[stem] = Distinct(list)
+	}
+	return out
+}
+
+// spellings are endings that British and American English spell differently, with the
+// fewest letters before them.
+var spellings = []struct {
+	british, american string
+	least             int
+}{
+	{"isations", "izations", 3}, {"isation", "ization", 3}, {"ising", "izing", 3}, {"ised", "ized", 3}, {"ises", "izes", 3}, {"iser", "izer", 3}, {"ise", "ize", 3},
+	{"ysing", "yzing", 3}, {"ysed", "yzed", 3}, {"yse", "yze", 3},
+	{"ourable", "orable", 2}, {"ouring", "oring", 3}, {"oured", "ored", 3}, {"ours", "ors", 3}, {"our", "or", 3},
+	{"tres", "ters", 3}, {"tre", "ter", 3}, {"ogues", "ogs", 4}, {"ogue", "og", 4},
+	{"elling", "eling", 3}, {"elled", "eled", 3}, {"eller", "eler", 3}, {"elments", "ellments", 3}, {"ilment", "illment", 3},
+	{"ences", "enses", 3}, {"ence", "ense", 3}, {"ammes", "ams", 4}, {"amme", "am", 4}, {"gement", "gment", 3}, {"aemia", "emia", 2},
+}
+
+// spelledApart are words that no ending tells.
+var spelledApart = map[string]string{
+	"cheque": "check", "cheques": "checks", "grey": "gray", "tyre": "tire", "tyres": "tires", "kerb": "curb", "plough": "plow",
+	"aluminium": "aluminum", "sceptical": "skeptical", "practise": "practice", "ageing": "aging", "storey": "story",
+	"paediatric": "pediatric", "anaesthetic": "anesthetic", "manoeuvre": "maneuver", "encyclopaedia": "encyclopedia",
+	"pyjamas": "pajamas", "jewellery": "jewelry", "moustache": "mustache", "artefact": "artifact", "artefacts": "artifacts",
+}
+
+var spelledApartUS = func() map[string]string {
+	m := map[string]string{}
+	for british, american := range spelledApart {
+		m[american] = british
+	}
+	return m
+}()
+
+// OtherSpellings are how a lower-case word may be spelled on the other side of the
+// Atlantic. Not all of them are words.
+func OtherSpellings(w string) []string {
+	var out []string
+	for _, list := range []map[string]string{spelledApart, spelledApartUS} {
+		if other, ok := list[w]; ok {
+			out = append(out, other)
+		}
+	}
+	for _, s := range spellings {
+		for _, d := range [2][2]string{{s.british, s.american}, {s.american, s.british}} {
+			if head, ok := strings.CutSuffix(w, d[0]); ok && len(head) >= s.least {
+				out = append(out, head+d[1])
+			}
+		}
+	}
+	return Distinct(out)
+}

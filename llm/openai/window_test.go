@@ -1,0 +1,124 @@
+package openai_test
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/palaver-chat/palaver/chat"
+	"github.com/palaver-chat/palaver/llm"
+	"github.com/palaver-chat/palaver/llm/llmtest"
+	"github.com/palaver-chat/palaver/llm/openai"
+)
+
+// longPrompt is an earlier conversation and a question at the end of long passages.
+func longPrompt() llm.Request {
+	messages := []llm.Message{{Role: llm.System, Text: "You answer."}}
+	for i := range 30 {
+		messages = append(messages, llm.Message{Role: llm.User, Text: fmt.Sprintf("Question %d. ", i) + strings.Repeat("word ", 60)},
+			llm.Message{Role: llm.Assistant, Text: strings.Repeat("answer ", 60)})
+	}
+	messages = append(messages, llm.Message{Role: llm.User, Text: strings.Repeat("A passage of a document. ", 1000) + "QUESTION AT THE END"})
+	return llm.Request{Task: llm.TaskAssistant, Messages: messages, MaxTokens: 4096,
+		Tools: []llm.Tool{{Name: "search", Description: "Searches.", Schema: []byte(`{"type":"object","properties":{"q":{"type":"string"}}}`)}}}
+}
+
+func TestPromptIsCutToTheConfiguredWindow(t *testing.T) {
+	for _, refuse := range []bool{true, false} {
+		s := llmtest.New(t)
+		s.SetWindow(llmtest.Window{Tokens: 4096, Refuse: refuse})
+		cfg := config(s)
+		cfg.ContextTokens = 4096
+		stream(t, openai.New(cfg), longPrompt())
+		r := s.Requests()
+		if len(r) != 1 || r[0].Truncated {
+			t.Errorf("refuse=%v: %d requests, truncated %v", refuse, len(r), r[0].Truncated)
+		}
+		if !strings.HasSuffix(r[0].LastUser, "QUESTION AT THE END") || !strings.HasPrefix(r[0].System, "You answer.") {
+			t.Errorf("system %q, last %.60q", r[0].System, r[0].LastUser)
+		}
+		if body := string(r[0].Body); !strings.Contains(body, `"max_tokens":1024`) {
+			t.Errorf("the answer has no room: %s", body[len(body)-300:])
+		}
+	}
+}
+
+func TestWindowIsLearnedFromARefusal(t *testing.T) {
+	s := llmtest.New(t)
+	s.SetWindow(llmtest.Window{Tokens: 8192, Refuse: true})
+	c := openai.New(config(s))
+	if c.Info().ContextTokens != 0 {
+		t.Errorf("%d tokens are known", c.Info().ContextTokens)
+	}
+	for range 2 {
+		stream(t, c, longPrompt())
+	}
+	if n := s.Count(llmtest.Match{}); n != 3 || c.Info().ContextTokens != 8192 {
+		t.Errorf("%d requests, window %d; want one refusal and two answers, 8192", n, c.Info().ContextTokens)
+	}
+}
+
+// The texts are the providers' own.
+func TestRefusalsOfLongPromptsAreUnderstood(t *testing.T) {
+	for text, window := range map[string]int{
+		"This model's maximum context length is 4096 tokens. However, you requested 9000 tokens (5000 in the messages, 4000 in the completion). (context_length_exceeded)": 4096,
+		"prompt is too long: 9100 tokens > 8192 maximum":                                    8192,
+		"The input token count (9100) exceeds the maximum number of tokens allowed (4096).": 4096,
+		"Prompt contains 9100 tokens, too large for model with 5000 maximum context length": 5000,
+		"the request exceeds the available context size (2048 tokens), try increasing it":   2048,
+		"the input length exceeds the context length":                                       0, // tried with less
+	} {
+		s := llmtest.New(t)
+		body := fmt.Sprintf(`{"error":{"message":%q}}`, text)
+		s.On(llmtest.Match{}, llmtest.Answer{Status: 400, Body: body}, llmtest.Default())
+		c := openai.New(config(s))
+		stream(t, c, longPrompt())
+		if got := c.Info().ContextTokens; window > 0 && got != window || got == 0 {
+			t.Errorf("%s: learned %d", text, got)
+		}
+	}
+}
+
+func TestPromptThatNeverFitsFailsWithAHint(t *testing.T) {
+	s := llmtest.New(t)
+	s.On(llmtest.Match{}, llmtest.Answer{Status: 400, Body: `{"error":{"message":"the input length exceeds the context length"}}`})
+	_, err := openai.New(config(s)).Stream(t.Context(), longPrompt(), func(string) error { return nil })
+	var e *llm.Error
+	if !errors.As(err, &e) || e.Code != chat.CodeModelRejected || e.Retryable || !strings.Contains(e.Hint, "too long for the model") {
+		t.Errorf("got %v", err)
+	}
+	if n := s.Count(llmtest.Match{}); n < 2 || n > 12 {
+		t.Errorf("%d requests", n)
+	}
+}
+
+func TestUnpricedModelHasNoCost(t *testing.T) {
+	s := llmtest.New(t)
+	cfg := config(s)
+	cfg.Prices = llm.DefaultPrices()
+	if _, reply := stream(t, openai.New(cfg), longPrompt()); reply.Usage.Cost() != nil {
+		t.Errorf("usage %+v", reply.Usage)
+	}
+	own, err := llm.ParsePrices([]byte(fmt.Sprintf(`{%q:{"in":0,"out":0}}`, cfg.Name)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	cfg.Prices = cfg.Prices.With(own)
+	if _, reply := stream(t, openai.New(cfg), longPrompt()); reply.Usage.Cost() == nil || *reply.Usage.Cost() != 0 {
+		t.Errorf("usage %+v", reply.Usage)
+	}
+}
+
+func TestEmbeddingsAreCounted(t *testing.T) {
+	s := llmtest.New(t)
+	cfg := config(s)
+	cfg.EmbeddingModel, cfg.Prices = "text-embedding-3-small", llm.DefaultPrices()
+	ctx, metered := llm.WithMeter(t.Context())
+	if _, err := openai.New(cfg).Embed(ctx, []string{strings.Repeat("word ", 400)}); err != nil {
+		t.Fatal(err)
+	}
+	if u := metered.Usage(); u.TokensIn == 0 || u.CostUSD == 0 || u.Unpriced {
+		t.Errorf("usage %+v", u)
+	}
+}
