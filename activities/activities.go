@@ -11,6 +11,7 @@ import (
 
 	"github.com/palaver-chat/palaver/chat"
 	"github.com/palaver-chat/palaver/db"
+	"github.com/palaver-chat/palaver/internal/audit"
 	"github.com/palaver-chat/palaver/internal/bus"
 	"github.com/palaver-chat/palaver/internal/memlimit"
 	"github.com/palaver-chat/palaver/internal/retrieval"
@@ -47,6 +48,8 @@ type Activities struct {
 	// IngestMemory bounds the memory of all ingests of the process; nil: no bound.
 	IngestMemory *memlimit.Limit
 	Pruner       Pruner // nil: nothing is pruned
+	// Audit takes decisions that came without the API; nil: nothing is recorded.
+	Audit *audit.Log
 	// RetryBudget bounds the retries of a model call: none starts later than this
 	// after the first failure (LLM_RETRY_BUDGET).
 	RetryBudget time.Duration

@@ -14,6 +14,7 @@ import (
 	"github.com/palaver-chat/palaver/db"
 	"github.com/palaver-chat/palaver/internal/language"
 	"github.com/palaver-chat/palaver/internal/tools"
+	"github.com/palaver-chat/palaver/llm"
 )
 
 // Types of application errors of CallTool, beside those of every activity.
@@ -133,7 +134,9 @@ func (a *Activities) runTool(ctx context.Context, t tools.Tool, c tools.Call) (r
 			err = fmt.Errorf("the tool panicked: %v", p)
 		}
 	}()
+	ctx, metered := llm.WithMeter(ctx)
 	r, err = t.Run(ctx, c)
+	r.Usage = r.Usage.Add(metered.Usage())
 	if errors.Is(context.Cause(ctx), errToolTimeout) && (err != nil || r.IsError) {
 		why := fmt.Sprintf("The tool did not answer within %s.", t.Timeout)
 		if t.SideEffects {

@@ -6,6 +6,7 @@ import (
 
 	"github.com/palaver-chat/palaver/chat"
 	"github.com/palaver-chat/palaver/db"
+	"github.com/palaver-chat/palaver/internal/audit"
 	"github.com/palaver-chat/palaver/internal/language"
 	"github.com/palaver-chat/palaver/internal/tools"
 )
@@ -58,7 +59,17 @@ func (a *Activities) Decide(ctx context.Context, r DecideRequest) (Decided, erro
 			return Decided{}, a.fail(ctx, r.TurnRef, "decide", err)
 		}
 	}
+	a.auditDecisions(r)
 	return out, nil
+}
+
+// auditDecisions records decisions that did not come through the API, which records
+// its own.
+func (a *Activities) auditDecisions(r DecideRequest) {
+	if r.Check || r.Channel != chat.BySignal && r.Channel != chat.ByServer {
+		return
+	}
+	a.Audit.Record(audit.Decision(r.Owner, r.ThreadID, r.Channel, r.Question, r.Value))
 }
 
 // decided is the text to store for a decision, and whether the call is to be made.

@@ -220,10 +220,18 @@ func (m *scriptedModel) Stream(ctx context.Context, r llm.Request, emit func(str
 	return reply, m.stream(ctx, emit)
 }
 
-func (m *scriptedModel) Embed(_ context.Context, texts []string) ([][]float32, error) {
+// meterTexts counts texts as a model does that embeds them.
+func meterTexts(ctx context.Context, texts []string) {
+	for _, text := range texts {
+		llm.Meter(ctx, chat.Usage{TokensIn: llm.EstimateTokens(text)})
+	}
+}
+
+func (m *scriptedModel) Embed(ctx context.Context, texts []string) ([][]float32, error) {
 	if m.embed == nil {
 		return nil, llm.ErrNoEmbeddings
 	}
+	meterTexts(ctx, texts)
 	return m.embed(texts)
 }
 

@@ -38,8 +38,8 @@ func (a *Activities) Ingest(parent context.Context, r IngestRequest) error {
 	return a.endError(w, ctx, TurnRef{Owner: r.Owner}, "ingest", err)
 }
 
-// ingestMemory is how many bytes of memory an ingest takes for one of its upload: the
-// upload, its text as runes, the chunks, what is sent to the database, and what the
+// ingestMemory is how many bytes of memory an ingest takes for one of its upload, or of
+// its text where that is longer: the upload, its text as runes, the chunks, what is sent to the database, and what the
 // collector has not freed yet.
 const ingestMemory = 14
 
@@ -48,26 +48,17 @@ func (a *Activities) ingest(ctx context.Context, r IngestRequest) error {
 	if err != nil {
 		return ignoreNotFound(err)
 	}
-	release, err := a.IngestMemory.Acquire(ctx, ingestMemory*known.Bytes)
-	if err != nil {
-		return err
-	}
+	text, release, err := a.readText(ctx, r, known)
 	defer release()
-	doc, raw, err := a.Store.RawDocument(ctx, r.Owner, r.DocID)
-	if err != nil {
-		return ignoreNotFound(err) // deleted, or indexed by an earlier attempt
-	}
-	if doc.Status != chat.DocProcessing {
-		return nil
-	}
-	text, err := a.DocumentTypes.Text(ctx, doc.Format, raw)
 	var unreadable *extract.Unreadable
-	if errors.As(err, &unreadable) {
+	switch {
+	case errors.As(err, &unreadable):
 		a.log().Info("document cannot be read", "document", r.DocID, "reason", unreadable.Reason)
 		return ignoreNotFound(a.Store.FailDocument(ctx, r.Owner, r.DocID, unreadable.Reason))
-	}
-	if err != nil {
-		return err
+	case errors.Is(err, errIngested):
+		return nil
+	case err != nil:
+		return ignoreNotFound(err) // deleted, or indexed by an earlier attempt
 	}
 	a.progress(ctx, r, readDone)
 	chunks := chunk.ForDocument(r.DocID, text)
@@ -86,6 +77,53 @@ func (a *Activities) ingest(ctx context.Context, r IngestRequest) error {
 	return nil
 }
 
+// errIngested: the document needs no more processing.
+var errIngested = errors.New("the document is not processing")
+
+// growing bounds how many documents of types that unpack are between their first memory
+// and the memory for their text. They wait for this before they have any memory, so that
+// none holds memory that another one waits for.
+var growing = make(chan struct{}, 2)
+
+// readText reads a document's text within IngestMemory; call release when it is
+// processed, also after an error. A small file may have much text (PDF and Office files
+// are compressed), so what is not plain text acquires again by the size of its text.
+func (a *Activities) readText(ctx context.Context, r IngestRequest, known chat.Document) (text string, release func(), err error) {
+	release = func() {}
+	if a.DocumentTypes.Binary(known.Format) {
+		select {
+		case growing <- struct{}{}:
+			defer func() { <-growing }()
+		case <-ctx.Done():
+			return "", release, ctx.Err()
+		}
+	}
+	free, err := a.IngestMemory.Acquire(ctx, ingestMemory*known.Bytes)
+	if err != nil {
+		return "", release, err
+	}
+	release = free
+	if text, err = a.extractText(ctx, r); err != nil || int64(len(text)) <= known.Bytes || !a.DocumentTypes.Binary(known.Format) {
+		return text, release, err
+	}
+	release()
+	if free, err = a.IngestMemory.Acquire(ctx, ingestMemory*int64(len(text))); err != nil {
+		return "", func() {}, err
+	}
+	return text, free, nil
+}
+
+func (a *Activities) extractText(ctx context.Context, r IngestRequest) (string, error) {
+	doc, raw, err := a.Store.RawDocument(ctx, r.Owner, r.DocID)
+	if err != nil {
+		return "", err
+	}
+	if doc.Status != chat.DocProcessing {
+		return "", errIngested
+	}
+	return a.DocumentTypes.Text(ctx, doc.Format, raw)
+}
+
 // ignoreNotFound drops the error for a document that was deleted meanwhile.
 func ignoreNotFound(err error) error {
 	if errors.Is(err, db.ErrNotFound) {
@@ -100,8 +138,8 @@ func (a *Activities) embed(ctx context.Context, r IngestRequest, chunks []chat.C
 	if a.Model.Info().Embedding == "" || len(chunks) == 0 {
 		return nil, nil
 	}
-	tokens := 0
-	defer func() { a.spend(ctx, r, tokens) }()
+	ctx, metered := llm.WithMeter(ctx)
+	defer func() { a.spend(ctx, r, metered.Usage()) }()
 	vectors := make([][]float32, 0, len(chunks))
 	for from := 0; from < len(chunks); from += embedBatch {
 		batch := chunks[from:min(from+embedBatch, len(chunks))]
@@ -110,9 +148,6 @@ func (a *Activities) embed(ctx context.Context, r IngestRequest, chunks []chat.C
 			texts[i] = c.Text
 		}
 		some, err := a.Model.Embed(ctx, texts)
-		if err == nil {
-			tokens += estimate(texts)
-		}
 		var refused *llm.Error
 		switch {
 		case errors.Is(err, llm.ErrNoEmbeddings), errors.As(err, &refused) && !refused.Retryable:
@@ -130,23 +165,14 @@ func (a *Activities) embed(ctx context.Context, r IngestRequest, chunks []chat.C
 	return vectors, nil
 }
 
-// spend counts what embedding has cost against the daily budget. Providers do not say
-// how many tokens embedding takes, so they are estimated. Best effort.
-func (a *Activities) spend(ctx context.Context, r IngestRequest, tokens int) {
-	if tokens == 0 {
+// spend counts what embedding has cost against the daily budget. Best effort.
+func (a *Activities) spend(ctx context.Context, r IngestRequest, used chat.Usage) {
+	if used == (chat.Usage{}) {
 		return
 	}
-	cost := a.Prices.Cost(a.Model.Info().Embedding, tokens, 0)
-	if err := a.Store.SpendOnDocument(ctx, r.Owner, r.DocID, db.Spending{Tokens: int64(tokens), CostUSD: cost}, a.now()); err != nil {
+	if err := a.Store.SpendOnDocument(ctx, r.Owner, r.DocID, db.Spending{Tokens: int64(used.Tokens()), CostUSD: used.CostUSD}, a.now()); err != nil {
 		a.log().Warn("counting the cost of embedding failed", "document", r.DocID, "error", err)
 	}
-}
-
-func estimate(texts []string) (tokens int) {
-	for _, text := range texts {
-		tokens += llm.EstimateTokens(text)
-	}
-	return tokens
 }
 
 // progress stores the percentage that the page shows. Best effort.

@@ -195,7 +195,7 @@ type Retrieved struct {
 	Partly     bool            `json:"partly,omitempty"`     // more documents than fit; some were left out
 	NoWeb      bool            `json:"no_web,omitempty"`     // the web cannot be searched, so it is no way out
 	Widened    bool            `json:"widened,omitempty"`    // the documents meant have no answer, so all were searched
-	Usage      chat.Usage      `json:"usage,omitzero"`       // of embeddings
+	Usage      chat.Usage      `json:"usage,omitzero"`       // of the query's embeddings
 }
 
 // WebResult is the outcome of a web search; its pages are text "web_results".
@@ -277,6 +277,8 @@ type DecideRequest struct {
 	Question chat.Question    `json:"question"`
 	Value    chat.ResumeValue `json:"value"`
 	Check    bool             `json:"check,omitempty"` // only check whether they fit
+	// Channel is how the decisions came; empty in requests of older workflows.
+	Channel chat.Channel `json:"channel,omitempty"`
 }
 
 // Decided is the result of Decide. Calls that are not in Run have a result that says

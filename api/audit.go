@@ -63,23 +63,7 @@ func (s *server) decided(who identity.Caller, thread string, q chat.Question, v 
 	if q.Type != chat.ToolApproval || v.Type != chat.ToolApproval {
 		return
 	}
-	var calls []map[string]any
-	for _, d := range v.Decisions {
-		call := map[string]any{"id": d.ID, "decision": d.Decision}
-		for _, c := range q.Calls {
-			if c.ID == d.ID {
-				call["tool"] = c.Name
-			}
-		}
-		if d.Remember {
-			call["remember"] = true
-		}
-		if len(d.Arguments) > 0 {
-			call["edited"] = true
-		}
-		calls = append(calls, call)
-	}
-	s.Audit.Record(entry(who, audit.Decided, map[string]any{"thread": thread, "interrupt": q.ID, "calls": calls}))
+	s.Audit.Record(entry(who, audit.Decided, audit.Decision(who.ID, thread, who.Channel, q, v).Detail))
 }
 
 // deleted records a deletion.

@@ -2,10 +2,12 @@ package api
 
 import (
 	"bytes"
+	"context"
 	"fmt"
 	"io"
 	"mime/multipart"
 	"net/http"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -19,6 +21,8 @@ import (
 	"github.com/palaver-chat/palaver/api/limits"
 	"github.com/palaver-chat/palaver/chat"
 	"github.com/palaver-chat/palaver/db"
+	"github.com/palaver-chat/palaver/internal/retrieval"
+	"github.com/palaver-chat/palaver/llm"
 )
 
 // atOnce is how many requests an attack sends at the same time.
@@ -307,6 +311,45 @@ func TestDailyBudgetRefusesNewTurnsUntilTheDayIsOver(t *testing.T) {
 			signedIn(b, nil).ask(hello()).rest()
 			anonymous := signedIn(b, jwt.MapClaims{"sub": "user-3", "is_anonymous": true})
 			refusedFor(anonymous.send("POST", say, hello()))
+		})
+	}
+}
+
+// embedding is a model that embeds all texts alike.
+type embedding struct{}
+
+func (embedding) Embed(ctx context.Context, texts []string) ([][]float32, error) {
+	for _, text := range texts {
+		llm.Meter(ctx, chat.Usage{TokensIn: llm.EstimateTokens(text)})
+	}
+	return slices.Repeat([][]float32{{1, 0}}, len(texts)), nil
+}
+
+func TestSearchesCountAgainstTheDailyBudget(t *testing.T) {
+	t.Parallel()
+	doors := map[string]func(c *client) int{
+		"API": func(c *client) int { return c.send("GET", "/api/search?q=four+words+of+text", nil).StatusCode },
+		"MCP": func(c *client) int {
+			const search = `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"search_documents","arguments":{"query":"four words of text"}}}`
+			body, err := io.ReadAll(c.send("POST", "/mcp/rpc", search).Body)
+			require.NoError(t, err)
+			if strings.Contains(string(body), chat.CodeBudget) {
+				return 429
+			}
+			return 200
+		},
+	}
+	for name, search := range doors {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			b := setup(t, limited(limits.Config{Daily: db.Spending{Tokens: 6}}), withEmbeddings, func(d *Deps) { d.Search = retrieval.New(d.Store, embedding{}) })
+			c := b.client()
+			require.Equal(t, 200, search(c))
+			require.Equal(t, 200, search(c), "5 of 6 tokens are used")
+			require.Equal(t, 429, search(c))
+			require.Equal(t, 429, search(b.client()), "a fresh caller has the budget of their address")
+			require.Equal(t, 429, c.send("POST", say, hello()).StatusCode, "turns and searches share the budget")
+			require.Equal(t, 200, search(signedIn(b, nil)))
 		})
 	}
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/palaver-chat/palaver/api/identity"
 	"github.com/palaver-chat/palaver/api/request"
 	"github.com/palaver-chat/palaver/chat"
+	"github.com/palaver-chat/palaver/llm"
 )
 
 type hitJSON struct {
@@ -92,7 +93,10 @@ func (s *server) paidSearch(ctx context.Context, who identity.Caller, q string, 
 			return nil, err
 		}
 	}
-	return s.Search.Search(ctx, who.ID, q, ids, k)
+	counting, metered := llm.WithMeter(ctx)
+	found, err := s.Search.Search(counting, who.ID, q, ids, k)
+	s.limits.Spend(ctx, who, metered.Usage())
+	return found, err
 }
 
 func showHits(found []chat.Hit) []hitJSON {

@@ -57,13 +57,18 @@ func (s *server) open(c *gin.Context, wire dialect.Wire, view dialect.View) *eve
 		done: request.ClientContext(c).Done(), stop: s.Stop, wire: wire, view: view,
 	}
 	o.expired, o.stopExpiry = s.expiry(identity.Of(c))
-	// Where all callers are anonymous, a local caller is the operator.
-	o.operator = s.identity.Mode == identity.Anonymous && guard.Local(c.Request)
+	o.operator = s.operator(c)
 	c.Writer.WriteHeader(http.StatusOK)
 	o.buf = wire.Begin(o.buf)
 	_ = o.flush() // if the client has disconnected, the first event fails
 	s.metrics.streams.WithLabelValues(wire.Name()).Inc()
 	return o
+}
+
+// operator reports whether a client may read what operators can do about a failure:
+// where all callers are anonymous, a local one is the operator.
+func (s *server) operator(c *gin.Context) bool {
+	return s.identity.Mode == identity.Anonymous && guard.Local(c.Request)
 }
 
 func (s *server) close(o *eventStream) {
@@ -78,8 +83,8 @@ func (o *eventStream) add(e chat.Event, id string) {
 	o.timing.note(e)
 	if e.Type == chat.EventFailed {
 		o.failed = e.Code
-		if o.operator && e.Hint != "" {
-			e.Message += " " + e.Hint
+		if o.operator {
+			e = e.ForOperator()
 		}
 	}
 	o.buf = o.wire.Event(o.buf, e, id)

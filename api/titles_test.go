@@ -1,6 +1,7 @@
 package api
 
 import (
+	"io"
 	"net/http"
 	"strings"
 	"testing"
@@ -63,6 +64,18 @@ func TestWhatOperatorsCanDoAboutAFailureIsForThem(t *testing.T) {
 		require.Contains(t, behind, chat.ModelNotAvailable, "%s, behind a proxy", name)
 		require.NotContains(t, behind, "LLM_API_KEY", "%s, behind a proxy", name)
 	}
+	c := b.client()
+	sent := c.stream("POST", "/api/ui/chat", map[string]any{"id": someThread, "messages": []map[string]any{said("u1", "x")}})
+	for _, ok := sent.block(); ok; _, ok = sent.block() {
+	}
+	reloaded := func(headers ...string) string {
+		body, err := io.ReadAll(c.send("GET", "/api/ui/chat/"+someThread, nil, headers...).Body)
+		require.NoError(t, err)
+		return string(body)
+	}
+	require.Contains(t, reloaded(), chat.ModelNotAvailable+" "+hint, "after a reload, on this host")
+	require.Contains(t, reloaded("X-Forwarded-For", "203.0.113.7"), chat.ModelNotAvailable)
+	require.NotContains(t, reloaded("X-Forwarded-For", "203.0.113.7"), "LLM_API_KEY", "after a reload, behind a proxy")
 	required := setup(t, func(d *Deps) { d.Config.Identity.Mode = "required" })
 	required.engine.script = failing
 	s := required.client().stream(http.MethodPost, "/api/chat", map[string]any{"message": "x"}, "Authorization", bearerOf(t, "ann"))

@@ -228,3 +228,11 @@ func FailureMessage(code string) (message string, retryable bool) {
 	}
 	return f.message, f.retryable
 }
+
+// ForOperator returns e with what an operator can do about a failure in its message.
+func (e Event) ForOperator() Event {
+	if e.Hint != "" {
+		e.Message += " " + e.Hint
+	}
+	return e
+}

@@ -65,12 +65,15 @@ type Quotas interface {
 	// Stored counts what an owner has stored or, without an owner, what an address
 	// has stored without an account.
 	Stored(ctx context.Context, owner, address string) (Stored, error)
-	// Spent is what the settled turns of an owner or, without an owner, of an address
-	// have used on the UTC day of a time.
+	// Spent is what an owner or, without an owner, an address has used on the UTC day of
+	// a time: by settled turns, ingests and searches.
 	Spent(ctx context.Context, owner, address string, on time.Time) (Spending, error)
 	// SpendOnDocument adds what the ingest of an owner's document has used, for its
 	// owner and the address that it came from.
 	SpendOnDocument(ctx context.Context, owner, id string, s Spending, at time.Time) error
+	// Spend adds what a model has used outside of turns and documents, such as for a
+	// search, for an owner and, unless it is empty, an address.
+	Spend(ctx context.Context, owner, address string, s Spending, at time.Time) error
 	// PruneSpending forgets the days before that of a time.
 	PruneSpending(ctx context.Context, before time.Time) error
 }

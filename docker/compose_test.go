@@ -32,7 +32,7 @@ func load(t *testing.T, env map[string]string) (*types.Project, error) {
 	for name, value := range env {
 		list = append(list, name+"="+value)
 	}
-	options, err := cli.NewProjectOptions([]string{filepath.Join(root, "docker-compose.yml")}, cli.WithEnv(list))
+	options, err := cli.NewProjectOptions([]string{filepath.Join(root, "docker-compose.yml")}, cli.WithEnv(list), cli.WithProfiles([]string{"*"}))
 	require.NoError(t, err)
 	return options.LoadProject(t.Context())
 }
@@ -47,6 +47,7 @@ func project(t *testing.T) *types.Project {
 func TestComposeHasEveryService(t *testing.T) {
 	p := project(t)
 	require.ElementsMatch(t, []string{"postgres", "temporal-schema", "temporal", "temporal-namespace", "temporal-ui", "nats", "api", "worker"}, p.ServiceNames())
+	require.Equal(t, []string{"ui"}, p.Services["temporal-ui"].Profiles, "it checks no hosts, so it runs only when asked for")
 	require.Equal(t, []string{"palaver", "postgres"}, slices.Sorted(maps.Keys(p.Volumes)))
 }
 

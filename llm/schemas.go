@@ -22,7 +22,7 @@ var IntentSchema = Schema{
 	Name:        "intent_classification",
 	Description: "What the person wants done with their documents.",
 	JSON: json.RawMessage(`{"type":"object","additionalProperties":false,
-"required":["action","confidence","enable_web_search","multi_action_detected","actions","reasoning"],
+"required":["action","confidence","enable_web_search","multi_action_detected","actions","search_words","reasoning"],
 "properties":{
 "action":{"type":"string","enum":["summarize","inquire","compare","audit","talk"]},
 "confidence":{"type":"string","enum":["high","medium","low"]},
@@ -58,7 +58,7 @@ var DocResolutionSchema = Schema{
 	Name:        "document_resolution",
 	Description: "Which of the known documents the person refers to.",
 	JSON: json.RawMessage(`{"type":"object","additionalProperties":false,
-"required":["resolved_uuids","unresolved_names","inference_confidence","has_implicit_refs","reasoning"],
+"required":["resolved_uuids","unresolved_names","inference_confidence","has_implicit_refs","search_words","answerable","reasoning"],
 "properties":{
 "resolved_uuids":{"type":"array","items":{"type":"string"},"description":"ids from the registry, copied exactly"},
 "unresolved_names":{"type":"array","items":{"type":"string"},"description":"names of documents in the message that are not in the registry"},

@@ -64,6 +64,9 @@ func TestDecisionsAboutToolsRecordTheirChannel(t *testing.T) {
 			p.at(1, func() { c.give(p) })
 			p.run()
 			require.Equal(t, c.want, resumed(t, p.endings[0].Log).Channel)
+			taken := p.decided[len(p.decided)-1]
+			require.Equal(t, c.want, taken.Channel, "the activity that records it is told")
+			require.Equal(t, chat.InterruptID("t1", 1), taken.Question.ID)
 		})
 	}
 }

@@ -168,6 +168,6 @@ func (u *turn) acceptAnswer(ctx workflow.Context, v chat.ResumeValue, by chat.Ch
 	}
 	u.log(ctx).Info("question answered", "interrupt", u.Pending.ID, "type", u.Pending.Type, "channel", by)
 	u.append(ctx, chat.Entry{Type: chat.EventResumed, Answers: u.Pending.ID, Resume: &v, Channel: by})
-	u.Pending, u.Answer = nil, &v
+	u.Pending, u.Answer, u.AnsweredBy = nil, &v, by
 	workflow.SetCurrentDetails(ctx, "")
 }

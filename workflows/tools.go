@@ -118,9 +118,10 @@ func (u *turn) decide(ctx workflow.Context, step string, q chat.Question) (activ
 	if err != nil {
 		return activities.Decided{}, err
 	}
+	q.ID = chat.InterruptID(u.TurnID, u.Asked)
 	decided, err := once(u, step+stepDecideAfter, func() (activities.Decided, error) {
 		return lookup[activities.Decided](ctx, u, "Take the decisions", acts.Decide,
-			activities.DecideRequest{TurnRef: u.TurnRef, Question: q, Value: answer})
+			activities.DecideRequest{TurnRef: u.TurnRef, Question: q, Value: answer, Channel: u.AnsweredBy})
 	})
 	for _, name := range decided.Remember {
 		if !slices.Contains(u.approved, name) {

@@ -26,6 +26,8 @@ type openTurn struct {
 	Answer  *chat.ResumeValue          `json:"answer,omitempty"` // accepted, not yet used
 	Asked   int                        `json:"asked,omitempty"`  // questions so far
 	AskedAt time.Time                  `json:"asked_at,omitzero"`
+	// AnsweredBy is how the last answer came.
+	AnsweredBy chat.Channel `json:"answered_by,omitempty"`
 	// Unchecked are decisions about tools that a signal brought. They are not yet
 	// checked against the tools' schemas.
 	Unchecked *chat.ResumeValue `json:"unchecked,omitempty"`

@@ -57,6 +57,8 @@ type Streams interface {
 	FollowThread(c *gin.Context, in Follow, wire Wire) error
 	// FollowRunning streams the turn that a thread runs, from its beginning.
 	FollowRunning(c *gin.Context, in Running, wire NewWire) error
+	// Operator reports whether the client may read what operators can do about a failure.
+	Operator(c *gin.Context) bool
 }
 
 // Reads are what an owner's threads hold, and what runs in them.

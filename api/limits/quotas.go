@@ -72,6 +72,23 @@ func (l *Limiter) AdmitPaid(ctx context.Context, who identity.Caller, what strin
 	return (&Admission{l: l}).count(ctx, who, what, rate, "You have sent many searches or files in a short time. Please wait a moment.")
 }
 
+// Spend counts what a caller's search has used against the daily budget. Best effort.
+func (l *Limiter) Spend(ctx context.Context, who identity.Caller, used chat.Usage) {
+	if used == (chat.Usage{}) {
+		return
+	}
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), refundTimeout)
+	defer cancel()
+	address := ""
+	if who.Anonymous {
+		address = l.addressKey(who)
+	}
+	err := l.Store.Spend(ctx, who.ID, address, db.Spending{Tokens: int64(used.Tokens()), CostUSD: used.CostUSD}, time.Now())
+	if err != nil {
+		l.Log.Warn("the cost of a search could not be counted", "error", err)
+	}
+}
+
 // checkBudget refuses a caller whose daily budget is spent.
 func (l *Limiter) checkBudget(ctx context.Context, who identity.Caller) error {
 	if l.Daily == (db.Spending{}) {

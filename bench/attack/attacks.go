@@ -19,7 +19,10 @@ import (
 )
 
 // target is the attacked server.
-type target struct{ url, ui string }
+type target struct {
+	url, ui string
+	pid     int
+}
 
 // person is a client with its own cookie.
 type person struct {

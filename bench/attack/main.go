@@ -52,7 +52,7 @@ func run(ctx context.Context, server string, slow bool) error {
 		return err
 	}
 	defer p.Stop()
-	t := &target{url: "http://127.0.0.1:" + port, ui: "http://127.0.0.1:" + ui}
+	t := &target{url: "http://127.0.0.1:" + port, ui: "http://127.0.0.1:" + ui, pid: p.Pid()}
 	if err := p.Answers(ctx, t.url+"/readyz"); err != nil {
 		return err
 	}
@@ -62,7 +62,13 @@ func run(ctx context.Context, server string, slow bool) error {
 		{"forged, expired and foreign tokens", "401", t.forgedTokens},
 		{"other people's ids on every route", "as unknown ids", t.wrongOwners},
 		{"hostile bodies on every route", "no 5xx", t.hostileBodies},
+		{"queries and ids with NULs, paths, quotes and line breaks on every route", "no 5xx", t.hostileIDs},
+		{"forged and returned cookies", "another person", t.forgedCookies},
+		{"exports of other people", "nothing of theirs", t.foreignExports},
+		{"uploads under hostile names, SVG as a picture", "inert", t.hostileNames},
+		{"zip bombs, entities and broken files as uploads", "not unpacked, memory bounded", t.bombUploads},
 		{"40 messages at once by one address", "at most 10 taken", t.flood},
+		{"forged headers of proxies, users and addresses", "no one else, no more taken", t.forgedHeaders},
 	}
 	if slow {
 		attacks = append(attacks, attack{"65 connections that announce a body and send none", "closed", t.slowBodies})

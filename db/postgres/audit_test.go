@@ -2,6 +2,7 @@ package postgres
 
 import (
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -17,4 +18,14 @@ func TestAuditLogIsAppendOnly(t *testing.T) {
 		_, err := s.pool.Exec(t.Context(), attack)
 		require.ErrorContains(t, err, "append-only", attack)
 	}
+	month := time.Now().Add(-db.AuditKept)
+	require.NoError(t, s.AppendAudit(t.Context(), []db.AuditEntry{{Kind: "old", At: month.Add(-time.Hour)}, {Kind: "young", At: month.Add(time.Hour)}}))
+	_, err := s.PruneAudit(t.Context(), time.Now())
+	require.ErrorContains(t, err, "append-only", "no retention may be shorter")
+	removed, err := s.PruneAudit(t.Context(), month)
+	require.NoError(t, err)
+	require.EqualValues(t, 1, removed)
+	left, err := s.AuditEntries(t.Context(), db.AuditFilter{}, 0, 10)
+	require.NoError(t, err)
+	require.Len(t, left, 2)
 }

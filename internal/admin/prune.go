@@ -11,10 +11,12 @@ import (
 	"github.com/palaver-chat/palaver/db"
 )
 
-// Pruning removes what callers without an account have left unused.
+// Pruning removes what callers without an account have left unused, and old entries of
+// the audit log.
 type Pruning struct {
 	Users     UserDeletion
 	Retention time.Duration // since their last request; 0: nothing is removed
+	Audit     time.Duration // since the entry; 0: nothing is removed
 	Log       *slog.Logger
 	Now       func() time.Time // nil: time.Now
 }
@@ -32,8 +34,14 @@ func (p Pruning) now() time.Time {
 // Run lists on out what is unused and, when confirmed, removes it. After an error,
 // calling it again continues.
 func (p Pruning) Run(ctx context.Context, confirmed bool, out io.Writer) error {
+	if confirmed {
+		removed, err := p.pruneAudit(ctx)
+		if err := errors.Join(err, say(out, "%d entries of the audit log were removed.\n", removed)); err != nil {
+			return err
+		}
+	}
 	if p.Retention <= 0 {
-		return say(out, "Nothing is removed: ANONYMOUS_RETENTION is 0.\n")
+		return say(out, "No caller's data is removed: ANONYMOUS_RETENTION is 0.\n")
 	}
 	if !confirmed {
 		owners, data, err := p.unused(ctx)
@@ -55,6 +63,11 @@ func (p Pruning) Prune(ctx context.Context) error {
 	if err := p.Users.Store.PruneSpending(ctx, p.now().Add(-spendingKept)); err != nil {
 		return err
 	}
+	if removed, err := p.pruneAudit(ctx); err != nil {
+		return err
+	} else if removed > 0 {
+		p.Log.Info("removed old entries of the audit log", "entries", removed, "older_than", p.Audit)
+	}
 	if p.Retention <= 0 {
 		return nil
 	}
@@ -63,6 +76,14 @@ func (p Pruning) Prune(ctx context.Context) error {
 		p.Log.Info("removed what anonymous callers had left unused", "callers", owners, "conversations", len(data.Threads), "documents", len(data.Documents))
 	}
 	return err
+}
+
+// pruneAudit removes old entries of the audit log, and says how many.
+func (p Pruning) pruneAudit(ctx context.Context) (int64, error) {
+	if p.Audit <= 0 {
+		return 0, nil
+	}
+	return p.Users.Store.PruneAudit(ctx, p.now().Add(-p.Audit))
 }
 
 // remove removes one caller after another. Each is looked up right before, so that one

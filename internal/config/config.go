@@ -10,6 +10,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/palaver-chat/palaver/db"
 	"github.com/palaver-chat/palaver/internal/guard"
 )
 
@@ -74,6 +75,7 @@ type Config struct {
 	CallerQuota        string        `name:"quota-per-caller" env:"QUOTA_PER_CALLER" default:"conversations=20000,documents=5000,sets=1000,pictures=5000,discoveries=1000,storage=8GB" group:"Callers" help:"How much one caller may store, signed in or not; storage is documents as they were uploaded, pictures, message repositories and discovery boards. A number that is left out keeps its default; 0: no limit; off: none at all. What is stored already stays."`
 	AddressQuota       string        `name:"quota-per-address" env:"QUOTA_PER_ADDRESS" default:"conversations=5000,documents=500,sets=200,pictures=500,discoveries=200,storage=256MB" group:"Callers" help:"How much anonymous callers at one address may store together, in the same form."`
 	AnonymousQuota     string        `name:"quota-anonymous" env:"QUOTA_ANONYMOUS" default:"conversations=100000,documents=10000,sets=5000,pictures=10000,discoveries=5000,storage=5GB" group:"Callers" help:"How much all anonymous callers may store together, in the same form. It is counted at each insert: large numbers cost time."`
+	AuditRetention     time.Duration `env:"AUDIT_RETENTION" default:"8760h" group:"Callers" help:"Entries of the audit log are removed after this long, at least 720h. 0s: they are kept."`
 	AnonymousRetention time.Duration `env:"ANONYMOUS_RETENTION" default:"720h" group:"Callers" help:"What anonymous callers have stored is removed when they have made no request for this long; workers look once a day, and palaver prune does it at once. 0s: it is kept."`
 	DailyTokens        int64         `env:"DAILY_TOKENS" default:"0" group:"Callers" help:"Tokens, both directions, that the turns of one caller may use in a day (UTC), and those of all anonymous callers at one address; then new turns get 429. A turn that runs may exceed it. 0: no limit."`
 	DailyCostUSD       float64       `name:"daily-cost-usd" env:"DAILY_COST_USD" default:"0" group:"Callers" help:"The same in US dollars, by the prices that Palaver knows of models. 0: no limit."`
@@ -233,6 +235,9 @@ func (c *Config) checkLimits() error {
 		if d.value < d.min || d.value > d.max {
 			return refuse(d.name, "%s is not allowed; use a duration from %s to %s, such as 30s or 10m", d.value, d.min, d.max)
 		}
+	}
+	if c.AuditRetention != 0 && c.AuditRetention < db.AuditKept {
+		return refuse("AUDIT_RETENTION", "%s is not allowed; use at least %s, or 0s for no end", c.AuditRetention, db.AuditKept)
 	}
 	if c.TurnMaxSteps < 1 || c.TurnMaxSteps > 1000 {
 		return refuse("TURN_MAX_STEPS", "%d is not allowed; use a number from 1 to 1000", c.TurnMaxSteps)

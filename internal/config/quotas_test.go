@@ -29,6 +29,7 @@ func TestLimitsByDefault(t *testing.T) {
 	require.Equal(t, db.Quota{Threads: 5000, Documents: 500, Sets: 200, Pictures: 500, Boards: 200, Bytes: 256 << 20}, address)
 	require.Equal(t, int64(5<<30), anonymous.Bytes)
 	require.Equal(t, 30*24*time.Hour, g.AnonymousRetention)
+	require.Equal(t, 365*24*time.Hour, g.AuditRetention)
 	uploads, ingests := g.IngestMemory()
 	require.Equal(t, int64(512<<20), uploads+ingests)
 	_, users, _ := g.Rates()
@@ -47,6 +48,7 @@ func TestInvalidLimitIsRefusedWithItsName(t *testing.T) {
 		"DAILY_COST_USD":      {"-0.5", "NaN"},
 		"INGEST_MEMORY_MB":    {"63", "-1"},
 		"ANONYMOUS_RETENTION": {"-1h"},
+		"AUDIT_RETENTION":     {"-1h", "719h"},
 	} {
 		for _, value := range values {
 			g, err := parse(t, map[string]string{name: value})

@@ -251,6 +251,16 @@ var quotaTests = []test{
 			b.Equal(db.Spending{Tokens: 10, CostUSD: 1}, spent)
 		}
 	}},
+	{"what a search costs counts for its owner and address", func(b *fixture) {
+		here := "address of " + b.owner
+		b.NoError(b.store.Spend(b.ctx, b.owner, here, db.Spending{Tokens: 5, CostUSD: 0.5}, time.Now()))
+		b.NoError(b.store.Spend(b.ctx, b.owner, "", db.Spending{Tokens: 5, CostUSD: 0.5}, time.Now()))
+		for who, tokens := range map[[2]string]int64{{b.owner, ""}: 10, {"", here}: 5, {"", ""}: 0} {
+			spent, err := b.store.Spent(b.ctx, who[0], who[1], time.Now())
+			b.NoError(err)
+			b.Equal(tokens, spent.Tokens)
+		}
+	}},
 }
 
 // visitors inserts something for anonymous owners and returns their sorted ids.

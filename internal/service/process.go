@@ -259,6 +259,7 @@ func (p *Process) startWorker(ctx context.Context) error {
 		DocumentTypes: p.parts.Additions.Types(),
 		IngestMemory:  memlimit.New(ingestMemory),
 		Pruner:        p.pruning(),
+		Audit:         p.audit,
 		RetryBudget:   cfg.RetryBudget,
 		Log:           p.parts.Log,
 	}, p.agents, p.parts.Bus, telemetry.Worker(p.traces, counts, p.parts.Store))

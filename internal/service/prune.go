@@ -19,6 +19,7 @@ func (p *Process) pruning() admin.Pruning {
 			Threads: &workflows.Client{Temporal: p.parts.Temporal, Namespace: p.parts.Namespace},
 		},
 		Retention: p.parts.Config.AnonymousRetention,
+		Audit:     p.parts.Config.AuditRetention,
 		Log:       p.parts.Log,
 	}
 }

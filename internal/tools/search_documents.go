@@ -62,14 +62,11 @@ func SearchDocuments(search Searcher, docs Documents) Tool {
 			if unknown != "" {
 				return Failed("No document is called " + llm.Data(unknown) + ". list_documents shows what there is."), nil
 			}
-			ctx, metered := llm.WithMeter(ctx)
 			hits, err := search.Search(ctx, c.Owner, in.Query, only, min(in.Limit, maxPassages))
 			if err != nil {
 				return Result{}, fmt.Errorf("search_documents: %w", err)
 			}
-			r := shown(hits)
-			r.Usage = metered.Usage()
-			return r, nil
+			return shown(hits), nil
 		},
 	}
 }

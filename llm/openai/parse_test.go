@@ -1,8 +1,9 @@
 package openai
 
 import (
+	"encoding/json"
 	"reflect"
-	"strings"
+	"slices"
 	"testing"
 
 	"github.com/palaver-chat/palaver/chat"
@@ -74,7 +75,8 @@ func TestDecodeTakesAnswersWithoutOptionalFields(t *testing.T) {
 		if err := s.decode(text, &got); err != nil || !reflect.DeepEqual(got, want) {
 			t.Errorf("%s: %+v, %v", text, got, err)
 		}
-		if !strings.Contains(string(s.wire), `"reasoning"]`) {
+		var wire struct{ Required []string }
+		if err := json.Unmarshal(s.wire, &wire); err != nil || !slices.Contains(wire.Required, "reasoning") {
 			t.Errorf("strict modes want every property required; sent %s", s.wire)
 		}
 	}

@@ -1,7 +1,9 @@
 package fullstack
 
 import (
+	"context"
 	"encoding/base64"
+	"encoding/json"
 	"io"
 	"net/http"
 	"regexp"
@@ -13,6 +15,9 @@ import (
 	"google.golang.org/protobuf/proto"
 
 	"github.com/palaver-chat/palaver/chat"
+	"github.com/palaver-chat/palaver/db"
+	"github.com/palaver-chat/palaver/internal/audit"
+	"github.com/palaver-chat/palaver/internal/service"
 	"github.com/palaver-chat/palaver/llm"
 	"github.com/palaver-chat/palaver/llm/llmtest"
 	"github.com/palaver-chat/palaver/standalone/stacktest"
@@ -97,6 +102,32 @@ func TestSideEffectRunsOnceAcrossCrashes(t *testing.T) {
 
 // The test plants words in messages, tool calls, results, edited arguments and
 // reasons, and searches Temporal's history for them.
+func TestDecisionBySignalIsInTheAuditLog(t *testing.T) {
+	s, model, c := scripted(t)
+	model.On(answerCall, llmtest.Calls(llmtest.Call("generate_image", object{"prompt": "a marzipan cat"})), llmtest.Text("Then not."))
+	asked := last(c.ask("Draw a cat", object{"agent": "assistant"}))
+	require.Equal(t, string(chat.ToolApproval), asked.Kind)
+	page := c.attach("follow=turn")
+	call := chat.CallID(asked.TurnID, 1)
+	require.NoError(t, s.Temporal().SignalWorkflow(t.Context(), workflows.ThreadWorkflowID(c.thread), "", workflows.SignalResume,
+		chat.ResumeValue{Type: chat.ToolApproval, Decisions: []chat.Decision{{ID: call, Decision: chat.Rejected, Reason: "no marzipan"}}}))
+	require.Equal(t, "response", page.until(terminal).Type)
+	s.Stop() // stores what the audit log has not stored yet
+
+	store, err := service.OpenStore(context.Background(), s.Parts.Config)
+	require.NoError(t, err)
+	defer store.Close()
+	entries, err := store.AuditEntries(context.Background(), db.AuditFilter{Kind: audit.Decided}, 0, 10)
+	require.NoError(t, err)
+	require.Len(t, entries, 1)
+	require.Equal(t, string(chat.BySignal), entries[0].Channel)
+	require.Equal(t, c.thread, entries[0].Detail["thread"])
+	raw, err := json.Marshal(entries)
+	require.NoError(t, err)
+	require.Contains(t, string(raw), `"tool":"generate_image"`)
+	require.NotContains(t, string(raw), "marzipan")
+}
+
 func TestHistoryHoldsNoTextOfTools(t *testing.T) {
 	t.Parallel()
 	s, model, c := scripted(t)

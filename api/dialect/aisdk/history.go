@@ -58,6 +58,9 @@ func (h handlers) thread(c *gin.Context) error {
 		messages = append(messages, UserMessage(m, attachmentsOf(turn, attached)))
 		if len(log.Events) > 0 {
 			to := dialect.Stream{Thread: name, Turn: turn, RunID: turn.StreamRunID}
+			if end := &log.Events[len(log.Events)-1]; h.Operator(c) {
+				*end = end.ForOperator()
+			}
 			messages = append(messages, AssistantMessage(to, log.Events))
 		}
 	}

@@ -25,7 +25,7 @@ func (d deleteUserCmd) Run(ctx context.Context, cfg *config.Config, log *slog.Lo
 
 func (p pruneCmd) Run(ctx context.Context, cfg *config.Config, log *slog.Logger) error {
 	return withUsers(ctx, cfg, log, func(_ db.Store, users admin.UserDeletion) error {
-		return admin.Pruning{Users: users, Retention: cfg.AnonymousRetention, Log: log}.Run(ctx, p.Yes, os.Stdout)
+		return admin.Pruning{Users: users, Retention: cfg.AnonymousRetention, Audit: cfg.AuditRetention, Log: log}.Run(ctx, p.Yes, os.Stdout)
 	})
 }
 

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"time"
 
 	"github.com/palaver-chat/palaver/db"
 	"github.com/palaver-chat/palaver/db/internal/record"
@@ -31,6 +32,24 @@ func (s *Store) AppendAudit(ctx context.Context, entries []db.AuditEntry) (err e
 		}
 		return nil
 	})
+}
+
+// pruneBatch is how many entries one statement removes.
+const pruneBatch = 1000
+
+func (s *Store) PruneAudit(ctx context.Context, before time.Time) (removed int64, _ error) {
+	for {
+		n, err := s.pruneAudit(ctx, before)
+		if removed += n; err != nil || n < pruneBatch {
+			return removed, err
+		}
+	}
+}
+
+func (s *Store) pruneAudit(ctx context.Context, before time.Time) (n int64, err error) {
+	ctx, end := s.long(ctx, "prune the audit log")
+	defer end(&err)
+	return s.db.Write.PruneAudit(ctx, sqlcgen.PruneAuditParams{BeforeAt: record.Micros(before), MaxRows: pruneBatch})
 }
 
 func (s *Store) AuditEntries(ctx context.Context, filter db.AuditFilter, after int64, limit int) (entries []db.AuditEntry, err error) {

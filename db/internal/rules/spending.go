@@ -86,6 +86,25 @@ func (s *Store) SpendOnDocument(ctx context.Context, owner, id string, more db.S
 	})
 }
 
+func (s *Store) Spend(ctx context.Context, owner, address string, more db.Spending, at time.Time) (err error) {
+	ctx, end := s.short(ctx, "add spending")
+	defer end(&err)
+	subjects := []string{ownerSubject(owner)}
+	if address != "" {
+		subjects = append(subjects, addressSubject(address))
+	}
+	return s.db.Update(ctx, func(q Queries) error {
+		for _, subject := range subjects {
+			err := q.AddSpending(ctx, sqlcgen.AddSpendingParams{
+				Subject: subject, Day: day(at), Tokens: more.Tokens, CostNanos: nanos(more.CostUSD)})
+			if err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
 func (s *Store) PruneSpending(ctx context.Context, before time.Time) (err error) {
 	ctx, end := s.short(ctx, "prune spending")
 	defer end(&err)

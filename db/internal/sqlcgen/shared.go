@@ -96,6 +96,7 @@ type Queries interface {
 	ProcessingDocuments(ctx context.Context, arg ProcessingDocumentsParams) ([]ProcessingDocumentsRow, error)
 	Profile(ctx context.Context, owner string) (ProfileRow, error)
 	PruneAttachments(ctx context.Context, olderThan int64) error
+	PruneAudit(ctx context.Context, arg PruneAuditParams) (int64, error)
 	PruneBoards(ctx context.Context, before int64) error
 	PruneCancels(ctx context.Context, olderThan int64) error
 	PruneCounts(ctx context.Context, olderThan int64) error
@@ -845,6 +846,11 @@ type ProcessingDocumentsRow struct {
 type ProfileRow struct {
 	Industry string
 	Location string
+}
+
+type PruneAuditParams struct {
+	BeforeAt int64
+	MaxRows  int64
 }
 
 type PutBoardParams struct {

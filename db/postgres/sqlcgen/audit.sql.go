@@ -70,3 +70,16 @@ func (q *Queries) AuditEntries(ctx context.Context, arg AuditEntriesParams) ([]A
 	}
 	return items, nil
 }
+
+const pruneAudit = `-- name: PruneAudit :execrows
+DELETE FROM audit_log WHERE id IN (
+    SELECT a.id FROM audit_log a WHERE a.at < $1 ORDER BY a.id LIMIT $2::bigint)
+`
+
+func (q *Queries) PruneAudit(ctx context.Context, arg PruneAuditParams) (int64, error) {
+	result, err := q.db.Exec(ctx, pruneAudit, arg.BeforeAt, arg.MaxRows)
+	if err != nil {
+		return 0, err
+	}
+	return result.RowsAffected(), nil
+}

@@ -7,3 +7,7 @@ SELECT id, at, kind, owner, channel, address, request_id, times, detail FROM aud
 WHERE id > @after AND at >= @since
     AND (CAST(@owner AS TEXT) = '' OR owner = CAST(@owner AS TEXT)) AND (CAST(@kind AS TEXT) = '' OR kind = CAST(@kind AS TEXT))
 ORDER BY id LIMIT CAST(@max_rows AS INTEGER);
+
+-- name: PruneAudit :execrows
+DELETE FROM audit_log WHERE id IN (
+    SELECT a.id FROM audit_log a WHERE a.at < @before_at ORDER BY a.id LIMIT CAST(@max_rows AS INTEGER));

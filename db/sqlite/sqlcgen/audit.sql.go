@@ -73,3 +73,16 @@ func (q *Queries) AuditEntries(ctx context.Context, arg AuditEntriesParams) ([]A
 	}
 	return items, nil
 }
+
+const pruneAudit = `-- name: PruneAudit :execrows
+DELETE FROM audit_log WHERE id IN (
+    SELECT a.id FROM audit_log a WHERE a.at < ?1 ORDER BY a.id LIMIT CAST(?2 AS INTEGER))
+`
+
+func (q *Queries) PruneAudit(ctx context.Context, arg PruneAuditParams) (int64, error) {
+	result, err := q.exec(ctx, q.pruneAuditStmt, pruneAudit, arg.BeforeAt, arg.MaxRows)
+	if err != nil {
+		return 0, err
+	}
+	return result.RowsAffected()
+}

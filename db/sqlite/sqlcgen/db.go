@@ -339,6 +339,9 @@ func Prepare(ctx context.Context, db DBTX) (*Queries, error) {
 	if q.pruneAttachmentsStmt, err = db.PrepareContext(ctx, pruneAttachments); err != nil {
 		return nil, fmt.Errorf("error preparing query PruneAttachments: %w", err)
 	}
+	if q.pruneAuditStmt, err = db.PrepareContext(ctx, pruneAudit); err != nil {
+		return nil, fmt.Errorf("error preparing query PruneAudit: %w", err)
+	}
 	if q.pruneBoardsStmt, err = db.PrepareContext(ctx, pruneBoards); err != nil {
 		return nil, fmt.Errorf("error preparing query PruneBoards: %w", err)
 	}
@@ -1058,6 +1061,11 @@ func (q *Queries) Close() error {
 			err = fmt.Errorf("error closing pruneAttachmentsStmt: %w", cerr)
 		}
 	}
+	if q.pruneAuditStmt != nil {
+		if cerr := q.pruneAuditStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing pruneAuditStmt: %w", cerr)
+		}
+	}
 	if q.pruneBoardsStmt != nil {
 		if cerr := q.pruneBoardsStmt.Close(); cerr != nil {
 			err = fmt.Errorf("error closing pruneBoardsStmt: %w", cerr)
@@ -1517,6 +1525,7 @@ type Queries struct {
 	processingDocumentsStmt       *sql.Stmt
 	profileStmt                   *sql.Stmt
 	pruneAttachmentsStmt          *sql.Stmt
+	pruneAuditStmt                *sql.Stmt
 	pruneBoardsStmt               *sql.Stmt
 	pruneCancelsStmt              *sql.Stmt
 	pruneCountsStmt               *sql.Stmt
@@ -1691,6 +1700,7 @@ func (q *Queries) WithTx(tx *sql.Tx) *Queries {
 		processingDocumentsStmt:       q.processingDocumentsStmt,
 		profileStmt:                   q.profileStmt,
 		pruneAttachmentsStmt:          q.pruneAttachmentsStmt,
+		pruneAuditStmt:                q.pruneAuditStmt,
 		pruneBoardsStmt:               q.pruneBoardsStmt,
 		pruneCancelsStmt:              q.pruneCancelsStmt,
 		pruneCountsStmt:               q.pruneCountsStmt,

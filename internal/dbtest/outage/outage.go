@@ -443,6 +443,14 @@ func (o *store) AttachmentIDs(ctx context.Context, owner string) ([]string, erro
 	return one(o, func() ([]string, error) { return o.Store.AttachmentIDs(ctx, owner) })
 }
 
+func (o *store) Spend(ctx context.Context, owner, address string, s db.Spending, at time.Time) error {
+	return o.none(func() error { return o.Store.Spend(ctx, owner, address, s, at) })
+}
+
+func (o *store) PruneAudit(ctx context.Context, before time.Time) (int64, error) {
+	return one(o, func() (int64, error) { return o.Store.PruneAudit(ctx, before) })
+}
+
 func (o *store) AppendAudit(ctx context.Context, entries []db.AuditEntry) error {
 	return o.none(func() error { return o.Store.AppendAudit(ctx, entries) })
 }

@@ -63,6 +63,12 @@ func (x Type) validate() error {
 	return nil
 }
 
+// Binary reports whether a format is one that only its content shows. Such files may have
+// more text than bytes.
+func (t Types) Binary(format string) bool {
+	return slices.ContainsFunc(t, func(x Type) bool { return x.Name == format && x.Binary })
+}
+
 // Accept reports why further types cannot be added: one is declared wrongly, or its name,
 // an extension or a media type is taken.
 func (t Types) Accept(further ...Type) error {

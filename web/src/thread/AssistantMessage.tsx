@@ -3,7 +3,7 @@ import { memo, useMemo } from "react";
 import type { Citation } from "../api/types";
 import { IconButton } from "../ui/Button";
 import { words } from "../words";
-import { markRemovedQuotes, notice, question } from "../words/wire";
+import { failure, markRemovedQuotes, notice, question } from "../words/wire";
 import { CopyButton } from "./CopyButton";
 import { Footnote, Time } from "./Footnote";
 import { answerText, citationsOf, endedByQuestion, interruption, picturesOf, shown, textOf, toolOf } from "./parts";
@@ -100,7 +100,7 @@ function Piece({ part, over, open, writing, citations, onCite }: PieceProps) {
 
 /** Why there is no answer. */
 const unanswered = (meta: Metadata): string =>
-  meta.finished_reason === "error" ? words.message.failed : meta.interrupted_reason === "superseded" ? words.message.skipped : interruption(meta);
+  meta.error ? failure(meta.error) : meta.finished_reason === "error" ? words.message.failed : meta.interrupted_reason === "superseded" ? words.message.skipped : interruption(meta);
 
 /** How a turn ended that did not end by itself. */
 function Ending({ message, text }: { message: Message; text: string }) {

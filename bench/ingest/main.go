@@ -1,0 +1,279 @@
+// Command ingest measures the memory that uploads take: for each format it starts a
+// server, sends large files of several people at once, waits until all are processed,
+// and prints the most memory that the server has had (Linux).
+//
+//	go run ./bench/ingest -server bin/palaver-standalone
+package main
+
+import (
+	"archive/zip"
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"log"
+	"math/rand/v2"
+	"mime/multipart"
+	"net"
+	"net/http"
+	"os"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/golang-jwt/jwt/v5"
+	"golang.org/x/sync/errgroup"
+
+	"github.com/palaver-chat/palaver/internal/stack"
+)
+
+const jwtSecret = "a secret that only this bench has"
+
+// makers write a document of about so many bytes.
+var makers = map[string]func(size int) ([]byte, error){"txt": plain, "pdf": pdf, "docx": docx}
+
+func main() {
+	server := flag.String("server", "bin/palaver-standalone", "server program to start")
+	formats := flag.String("formats", "txt,pdf,docx", "formats to send")
+	files := flag.Int("files", 10, "files at once, each of another person")
+	size := flag.Int("mb", 48, "size of a file in MB")
+	flag.Parse()
+	fmt.Println("| format | files | MB each | sent in | processed in | ready | idle MB | most MB |\n| --- | --- | --- | --- | --- | --- | --- | --- |")
+	for format := range strings.SplitSeq(*formats, ",") {
+		if err := measure(*server, format, *files, *size); err != nil {
+			log.Fatal(err)
+		}
+	}
+}
+
+func measure(server, format string, files, mb int) error {
+	maker, known := makers[format]
+	if !known {
+		return fmt.Errorf("no documents of format %q are made here", format)
+	}
+	content, err := maker(mb << 20)
+	if err != nil {
+		return err
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), time.Hour)
+	defer cancel()
+	url, p, end, err := start(ctx, server)
+	if err != nil {
+		return err
+	}
+	defer end()
+	idle, err := memory(p.Pid())
+	if err != nil {
+		return err
+	}
+	began := time.Now()
+	ids := make([]string, files)
+	var all errgroup.Group
+	for i := range files {
+		all.Go(func() (err error) {
+			ids[i], err = upload(ctx, url, i, format, content)
+			return err
+		})
+	}
+	if err := all.Wait(); err != nil {
+		return err
+	}
+	sent, ready := time.Since(began), 0
+	for i, id := range ids {
+		ok, err := processed(ctx, url, i, id)
+		if err != nil {
+			return err
+		}
+		if ok {
+			ready++
+		}
+	}
+	most, err := memory(p.Pid())
+	fmt.Printf("| %s | %d | %d | %.0f s | %.0f s | %d | %d | %d |\n", format, files, len(content)>>20, sent.Seconds(), time.Since(began).Seconds(), ready, idle>>20, most>>20)
+	return err
+}
+
+func start(ctx context.Context, server string) (url string, p *stack.Program, end func(), err error) {
+	dir, err := os.MkdirTemp("", "palaver-ingest-")
+	if err != nil {
+		return "", nil, nil, err
+	}
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		return "", nil, nil, err
+	}
+	port := strconv.Itoa(l.Addr().(*net.TCPAddr).Port)
+	_ = l.Close()
+	p, err = stack.Run(dir, []string{"PORT=" + port, "TEMPORAL_PORT=0", "TEMPORAL_UI_PORT=0", "PALAVER_DATA_DIR=" + dir,
+		"LOG_LEVEL=error", "CHAT_MODEL_PROVIDER=offline", "SUPABASE_JWT_SECRET=" + jwtSecret}, server)
+	if err != nil {
+		return "", nil, nil, err
+	}
+	end = func() {
+		p.Stop()
+		_ = os.RemoveAll(dir)
+	}
+	url = "http://127.0.0.1:" + port
+	if err := p.Answers(ctx, url+"/readyz"); err != nil {
+		end()
+		return "", nil, nil, err
+	}
+	return url, p, end, nil
+}
+
+// memory is the most memory that a process has had, in bytes.
+func memory(pid int) (int64, error) {
+	raw, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))
+	if err != nil {
+		return 0, err
+	}
+	_, rest, _ := strings.Cut(string(raw), "VmHWM:")
+	kilobytes, err := strconv.ParseInt(strings.Fields(rest)[0], 10, 64)
+	return kilobytes << 10, err
+}
+
+// call sends a request of a person and decodes its answer.
+func call(ctx context.Context, person int, method, url, contentType string, body io.Reader, out any) (int, error) {
+	token, err := jwt.NewWithClaims(jwt.SigningMethodHS256, jwt.MapClaims{
+		"sub": fmt.Sprint("person-", person), "exp": time.Now().Add(2 * time.Hour).Unix()}).SignedString([]byte(jwtSecret))
+	if err != nil {
+		return 0, err
+	}
+	req, err := http.NewRequestWithContext(ctx, method, url, body)
+	if err != nil {
+		return 0, err
+	}
+	req.Header.Set("Authorization", "Bearer "+token)
+	req.Header.Set("Content-Type", contentType)
+	res, err := http.DefaultClient.Do(req)
+	if err != nil {
+		return 0, err
+	}
+	defer res.Body.Close()
+	if res.StatusCode >= 300 {
+		return res.StatusCode, nil
+	}
+	return res.StatusCode, json.NewDecoder(res.Body).Decode(out)
+}
+
+// upload sends a file, again when the server asks to wait.
+func upload(ctx context.Context, url string, person int, format string, content []byte) (string, error) {
+	var body bytes.Buffer
+	m := multipart.NewWriter(&body)
+	w, err := m.CreateFormFile("file", "large."+format)
+	if err == nil {
+		_, err = w.Write(content)
+	}
+	if err := errors.Join(err, m.Close()); err != nil {
+		return "", err
+	}
+	for {
+		var doc struct{ ID string }
+		status, err := call(ctx, person, "POST", url+"/api/documents", m.FormDataContentType(), bytes.NewReader(body.Bytes()), &doc)
+		switch {
+		case err != nil:
+			return "", err
+		case status == http.StatusTooManyRequests, status == http.StatusServiceUnavailable:
+			time.Sleep(time.Second)
+		case status != http.StatusAccepted:
+			return "", fmt.Errorf("upload: status %d", status)
+		default:
+			return doc.ID, nil
+		}
+	}
+}
+
+// processed waits until a document is ready or failed.
+func processed(ctx context.Context, url string, person int, id string) (ready bool, _ error) {
+	for {
+		var doc struct{ Status string }
+		if _, err := call(ctx, person, "GET", url+"/api/documents/"+id, "", nil, &doc); err != nil {
+			return false, err
+		}
+		if doc.Status == "ready" || doc.Status == "failed" {
+			return doc.Status == "ready", nil
+		}
+		time.Sleep(500 * time.Millisecond)
+	}
+}
+
+// words are as many bytes of sentences as a file has, in lines.
+func words(size int) []byte {
+	r := rand.New(rand.NewPCG(1, 2))
+	var b bytes.Buffer
+	for b.Len() < size {
+		for range 12 {
+			fmt.Fprintf(&b, "w%s ", strconv.FormatUint(r.Uint64N(60_000), 36))
+		}
+		b.WriteString("end.\n")
+	}
+	return b.Bytes()[:size]
+}
+
+func plain(size int) ([]byte, error) { return words(size), nil }
+
+// docx is an Office file that is not compressed, so that its text is as long as it is.
+func docx(size int) ([]byte, error) {
+	var out bytes.Buffer
+	z := zip.NewWriter(&out)
+	add := func(name string, content []byte) error {
+		w, err := z.CreateHeader(&zip.FileHeader{Name: name, Method: zip.Store})
+		if err == nil {
+			_, err = w.Write(content)
+		}
+		return err
+	}
+	var text bytes.Buffer
+	text.WriteString(`<w:document xmlns:w="http://schemas.openxmlformats.org/wordprocessingml/2006/main"><w:body>`)
+	for line := range bytes.Lines(words(size * 3 / 5)) {
+		fmt.Fprintf(&text, "<w:p><w:r><w:t>%s</w:t></w:r></w:p>", bytes.TrimSpace(line))
+	}
+	text.WriteString(`</w:body></w:document>`)
+	err := errors.Join(
+		add("[Content_Types].xml", []byte(`<Types xmlns="http://schemas.openxmlformats.org/package/2006/content-types"><Override PartName="/word/document.xml" ContentType="application/vnd.openxmlformats-officedocument.wordprocessingml.document.main+xml"/></Types>`)),
+		add("_rels/.rels", []byte(`<Relationships xmlns="http://schemas.openxmlformats.org/package/2006/relationships"><Relationship Id="r1" Type="http://schemas.openxmlformats.org/officeDocument/2006/relationships/officeDocument" Target="word/document.xml"/></Relationships>`)),
+		add("word/document.xml", text.Bytes()),
+		z.Close())
+	return out.Bytes(), err
+}
+
+// pdf has pages of uncompressed text.
+func pdf(size int) ([]byte, error) {
+	const lines = 50
+	var out bytes.Buffer
+	var offsets []int
+	object := func(format string, args ...any) {
+		offsets = append(offsets, out.Len())
+		fmt.Fprintf(&out, "%d 0 obj\n"+format+"\nendobj\n", append([]any{len(offsets)}, args...)...)
+	}
+	out.WriteString("%PDF-1.4\n")
+	text := bytes.Split(words(size*4/5), []byte("\n"))
+	pages := (len(text) + lines - 1) / lines
+	var kids strings.Builder
+	for i := range pages {
+		fmt.Fprintf(&kids, "%d 0 R ", 4+2*i)
+	}
+	object("<</Type/Catalog/Pages 2 0 R>>")
+	object("<</Type/Pages/Count %d/Kids[%s]>>", pages, kids.String())
+	object("<</Type/Font/Subtype/Type1/BaseFont/Helvetica>>")
+	for i := range pages {
+		var stream bytes.Buffer
+		stream.WriteString("BT /F1 8 Tf 10 TL 20 780 Td\n")
+		for _, line := range text[i*lines : min(len(text), (i+1)*lines)] {
+			fmt.Fprintf(&stream, "(%s) Tj T*\n", line)
+		}
+		stream.WriteString("ET")
+		object("<</Type/Page/Parent 2 0 R/MediaBox[0 0 612 792]/Resources<</Font<</F1 3 0 R>>>>/Contents %d 0 R>>", 5+2*i)
+		object("<</Length %d>>stream\n%s\nendstream", stream.Len(), stream.String())
+	}
+	xref := out.Len()
+	fmt.Fprintf(&out, "xref\n0 %d\n0000000000 65535 f \n", len(offsets)+1)
+	for _, at := range offsets {
+		fmt.Fprintf(&out, "%010d 00000 n \n", at)
+	}
+	fmt.Fprintf(&out, "trailer<</Size %d/Root 1 0 R>>\nstartxref\n%d\n%%%%EOF", len(offsets)+1, xref)
+	return out.Bytes(), nil
+}
