@@ -248,6 +248,7 @@ type recordingBus struct {
 	bus.Noop
 	mu        sync.Mutex
 	deltas    []bus.Delta
+	logs      [][]chat.Entry
 	stops     chan struct{}
 	announced []string
 }
@@ -258,6 +259,12 @@ func (b *recordingBus) PublishDelta(d bus.Delta) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.deltas = append(b.deltas, d)
+}
+
+func (b *recordingBus) PublishLog(_ string, entries []chat.Entry) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.logs = append(b.logs, entries)
 }
 
 func (b *recordingBus) AnnounceStop(turnID string) {
@@ -331,6 +338,21 @@ func (s *faultyStore) PutText(ctx context.Context, owner, turnID, key, text stri
 		}
 	}
 	return s.Store.PutText(ctx, owner, turnID, key, text)
+}
+
+func (s *faultyStore) KeepText(ctx context.Context, owner, turnID, key, text string) (string, error) {
+	if s.unavailable.Load() {
+		return "", db.ErrUnavailable
+	}
+	s.mu.Lock()
+	fails := s.putFails
+	s.mu.Unlock()
+	if fails != nil {
+		if err := fails(key); err != nil {
+			return "", err
+		}
+	}
+	return s.Store.KeepText(ctx, owner, turnID, key, text)
 }
 
 func (s *faultyStore) PutTexts(ctx context.Context, owner, turnID string, texts []db.Text) error {

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"time"
 
+	"go.temporal.io/sdk/activity"
 	"go.temporal.io/sdk/temporal"
 	"golang.org/x/sync/errgroup"
 
@@ -17,13 +18,35 @@ import (
 // documents, or both in parallel. When one of the two fails with a retryable error,
 // the other goes on to its end, and the next attempt asks only for the missing one.
 // When one fails without a retry, the other is cancelled.
-func (a *Activities) Resolve(ctx context.Context, r ResolveRequest) (Resolved, error) {
+//
+// With GoOn it goes on to the answer when nothing has to be asked before (goOn).
+func (a *Activities) Resolve(parent context.Context, r ResolveRequest) (Resolved, error) {
+	ctx, w := a.watch(parent, r.TurnID)
+	defer w.end()
+	if r.GoOn == nil {
+		return a.resolve(ctx, w, r)
+	}
+	if activity.GetInfo(parent).Attempt > 1 {
+		ahead, err := a.recordedAhead(ctx, r.TurnRef)
+		if err != nil {
+			return Resolved{}, a.endError(w, ctx, r.TurnRef, "resolve", err)
+		}
+		if len(ahead.Entries) > 0 {
+			return a.answerAhead(parent, ctx, w, r, ahead)
+		}
+	}
+	found, err := a.resolve(ctx, w, r)
+	if err != nil {
+		return Resolved{}, err
+	}
+	return a.goOn(parent, ctx, w, r, found)
+}
+
+func (a *Activities) resolve(ctx context.Context, w *watch, r ResolveRequest) (Resolved, error) {
 	var found Resolved
-	if before := readHandover(ctx).Resolved; before != nil {
+	if before := readHandover(w.parent).Resolved; before != nil {
 		found = *before
 	}
-	ctx, w := a.watch(ctx, r.TurnID)
-	defer w.end()
 	t, err := a.turn(ctx, r.TurnRef)
 	if err != nil {
 		return Resolved{}, a.endError(w, ctx, r.TurnRef, "resolve", err)

@@ -24,16 +24,22 @@ const maybeVagueWords = 6
 
 // Retrieve picks the passages that an answer may use.
 func (a *Activities) Retrieve(ctx context.Context, r RetrieveRequest) (Retrieved, error) {
-	if r.Action == chat.Talk { // answered from the titles
-		return Retrieved{Confidence: chat.High}, nil
-	}
-	ctx, metered := llm.WithMeter(ctx)
-	out, err := a.retrieve(ctx, r)
-	out.Usage = metered.Usage()
+	out, err := a.retrieveMetered(ctx, r)
 	return out, a.fail(ctx, r.TurnRef, "retrieve", err)
 }
 
+// retrieveMetered is retrieve with the usage of its embeddings.
+func (a *Activities) retrieveMetered(ctx context.Context, r RetrieveRequest) (Retrieved, error) {
+	ctx, metered := llm.WithMeter(ctx)
+	out, err := a.retrieve(ctx, r)
+	out.Usage = metered.Usage()
+	return out, err
+}
+
 func (a *Activities) retrieve(ctx context.Context, r RetrieveRequest) (Retrieved, error) {
+	if r.Action == chat.Talk { // answered from the titles
+		return Retrieved{Confidence: chat.High}, nil
+	}
 	q, err := a.query(ctx, r)
 	if err != nil {
 		return Retrieved{}, err

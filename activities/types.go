@@ -91,6 +91,14 @@ type ResolveRequest struct {
 	Intent bool        `json:"intent,omitempty"`
 	Docs   bool        `json:"docs,omitempty"`
 	Action chat.Action `json:"action,omitempty"` // for the documents; empty while it is not known
+	// GoOn lets Resolve go on to the answer; nil: it only resolves.
+	GoOn *GoOn `json:"go_on,omitempty"`
+}
+
+// GoOn lets Resolve write the answer, too, when nothing has to be asked before.
+type GoOn struct {
+	Known  Resolved `json:"known"`            // what rules have resolved
+	Tokens int      `json:"tokens,omitempty"` // how many the turn has left; 0: no limit
 }
 
 // Resolved is the meaning of a message. A field is nil when it was not asked for, or
@@ -98,6 +106,19 @@ type ResolveRequest struct {
 type Resolved struct {
 	Intent *Intent `json:"intent,omitempty"`
 	Docs   *Docs   `json:"docs,omitempty"`
+	// Ahead and Written are set when Resolve went on to the answer.
+	Ahead   *Ahead   `json:"ahead,omitempty"`
+	Written *Written `json:"written,omitempty"`
+}
+
+// Ahead is what Resolve has recorded, as text "ahead" of the turn, before it went on to
+// the answer. The first record of a turn counts. One without entries is a seal: nothing
+// can be recorded any more.
+type Ahead struct {
+	Intent  Intent       `json:"intent"`
+	Docs    Docs         `json:"docs"`
+	Found   Retrieved    `json:"found"`
+	Entries []chat.Entry `json:"entries,omitempty"` // of the log, after TurnRef.Logged
 }
 
 // Intent is the action that a message asks for.

@@ -14,6 +14,10 @@ import (
 func (a *Activities) Write(parent context.Context, r WriteRequest) (Written, error) {
 	ctx, w := a.watch(parent, r.TurnID)
 	defer w.end()
+	return a.write(parent, ctx, w, r)
+}
+
+func (a *Activities) write(parent, ctx context.Context, w *watch, r WriteRequest) (Written, error) {
 	step := string(r.Action)
 	m, err := a.gather(ctx, r)
 	if err == nil {

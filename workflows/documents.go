@@ -2,6 +2,7 @@ package workflows
 
 import (
 	"cmp"
+	"encoding/json"
 	"slices"
 
 	"go.temporal.io/sdk/temporal"
@@ -61,6 +62,8 @@ type documentsTurn struct {
 	unknown string
 	// webEmpty: the web was searched, and nothing was found.
 	webEmpty bool
+	// ahead is the end of the model call with which Resolve went on to the answer.
+	ahead *firstCall
 }
 
 // resolve finds the action and the documents. When the action is inferred, both are
@@ -71,7 +74,7 @@ func (d *documentsTurn) resolve(ctx workflow.Context) error {
 	if err != nil {
 		return err
 	}
-	if d.intent.Multi || d.intent.Confidence == chat.Low {
+	if d.intent.AsksAction() {
 		if err := d.chooseAction(ctx); err != nil {
 			return err
 		}
@@ -97,7 +100,9 @@ func (d *documentsTurn) resolveBoth(ctx workflow.Context) error {
 		if err := d.infer(ctx, &r); err != nil {
 			return r, err
 		}
-		d.announceDocs(ctx, r.Intent)
+		if d.ahead == nil {
+			d.announceDocs(ctx, r.Intent)
+		}
 		return r, nil
 	})
 	if err == nil {
@@ -125,15 +130,94 @@ func (d *documentsTurn) infer(ctx workflow.Context, r *activities.Resolved) erro
 			}
 		}
 	}
+	if d.thread.Version >= 2 {
+		open.GoOn = d.goOn(*r)
+	}
 	open.TurnRef = d.nextActivityRef()
 	call := workflow.ExecuteActivity(d.modelCall(ctx, summary), acts.Resolve, open)
 	var found activities.Resolved
-	if err := d.await(ctx, call, &found); err != nil {
+	d.runsAhead = open.GoOn != nil
+	err := d.await(ctx, call, &found)
+	if open.GoOn != nil {
+		err = d.takeAhead(ctx, &found, err)
+	}
+	if err != nil {
 		return err
 	}
 	r.Intent, r.Docs = cmp.Or(r.Intent, found.Intent), cmp.Or(r.Docs, found.Docs)
 	d.Usage = d.Usage.Add(r.Intent.Usage).Add(r.Docs.Usage) // rules use no tokens
 	return nil
+}
+
+// goOn lets Resolve go on to the answer; nil when a limit of the turn may keep it from
+// calling the model again.
+func (d *documentsTurn) goOn(known activities.Resolved) *activities.GoOn {
+	if d.thread.MaxSteps > 0 && d.Calls >= d.thread.MaxSteps {
+		return nil
+	}
+	g := &activities.GoOn{Known: known}
+	if d.thread.MaxTokens > 0 {
+		g.Tokens = d.thread.MaxTokens - d.Usage.Tokens()
+	}
+	return g
+}
+
+// takeAhead takes into the log what Resolve has recorded before it went on to the
+// answer. found then has the intent and the documents, the steps up to the answer are
+// done, and err, with which Resolve ended, is that of the first model call of the
+// answer. When nothing was recorded, takeAhead returns err.
+func (d *documentsTurn) takeAhead(ctx workflow.Context, found *activities.Resolved, err error) error {
+	ahead := found.Ahead
+	if ahead == nil && err != nil {
+		sealed := d.sealAhead(ctx)
+		ahead = &sealed
+	}
+	d.runsAhead = false
+	if ahead != nil && len(ahead.Entries) > 0 {
+		d.Log = append(d.Log, ahead.Entries...)
+		if found.Ahead != nil { // the activity has published them
+			d.published = d.logged()
+		}
+		err = d.skipToAnswer(ahead, found, err)
+	}
+	for range d.ignoredResumes {
+		d.notice(ctx, chat.NoticeResumeIgnored)
+	}
+	d.ignoredResumes = 0
+	return err
+}
+
+// sealAhead returns what an activity that ended without a result has recorded. It
+// retries without a limit, as settling does: people may have seen it.
+func (d *documentsTurn) sealAhead(ctx workflow.Context) activities.Ahead {
+	clean, _ := workflow.NewDisconnectedContext(ctx)
+	const summary = "Find out how far the answer got"
+	ahead, err := runOnce[activities.Ahead](clean, summary, acts.SealAhead, d.TurnRef)
+	if err != nil && !final(err) {
+		ahead, err = runWithRetries[activities.Ahead](clean, d.turn, 0, summary, acts.SealAhead, d.TurnRef)
+	}
+	if err != nil { // final: the turn is settled, or its conversation was deleted
+		d.log(ctx).Info("no record of the answer's beginning", "error", err)
+	}
+	return ahead
+}
+
+// skipToAnswer records the steps that Resolve has made, and keeps the end of its call
+// of the model for callModel.
+func (d *documentsTurn) skipToAnswer(ahead *activities.Ahead, found *activities.Resolved, err error) error {
+	d.ahead = &firstCall{err: err}
+	if found.Written != nil {
+		d.ahead.written = *found.Written
+	}
+	d.Calls++
+	d.Usage = d.Usage.Add(ahead.Found.Usage)
+	found.Intent, found.Docs = &ahead.Intent, &ahead.Docs
+	for _, step := range []string{stepShowDocs, stepValidate, stepAnnounceAction} {
+		d.Steps[step] = json.RawMessage("true")
+	}
+	var failed error
+	d.Steps[stepRetrieve], failed = json.Marshal(ahead.Found)
+	return failed
 }
 
 // resolveSeparately resolves action and documents by two activities, for threads of
@@ -172,8 +256,8 @@ func (d *documentsTurn) resolveSeparately(ctx workflow.Context) (activities.Reso
 // announceDocs adds the status of the documents node once an inferred action is
 // known.
 func (d *documentsTurn) announceDocs(ctx workflow.Context, in *activities.Intent) {
-	if d.begun.Action == "" && in.Confidence != chat.Low && !in.Multi {
-		d.status(ctx, chat.NodeDocs)
+	if d.begun.Action == "" && !in.AsksAction() {
+		d.appendAll(ctx, activities.InferredEntries())
 	}
 }
 
@@ -219,7 +303,7 @@ func (d *documentsTurn) chooseDocs(ctx workflow.Context) error {
 		}
 		d.docs = docs
 	}
-	if d.docs.Confidence == chat.Medium && len(d.docs.Suggested) > 1 {
+	if d.docs.AsksDoc() {
 		if err := d.askWhichDoc(ctx); err != nil {
 			return err
 		}
@@ -230,9 +314,7 @@ func (d *documentsTurn) chooseDocs(ctx workflow.Context) error {
 		}
 	}
 	_, err := once(d.turn, stepShowDocs, func() (bool, error) {
-		if len(d.docs.IDs) > 0 {
-			d.append(ctx, chat.Entry{Type: chat.EventStatus, Node: chat.NodeDocs, DocIDs: d.docs.IDs})
-		}
+		d.appendAll(ctx, activities.DocsEntries(d.docs))
 		return true, nil
 	})
 	return err
@@ -310,40 +392,22 @@ func (d *documentsTurn) addDocs(ids []string) {
 func (d *documentsTurn) hasEnoughDocs() bool { return d.missing() == "" }
 
 // missing is the prompt for what the action still needs; "" for nothing.
-// Compare needs two documents, summarize one, audit a target and a text; the
-// text may be a document of its own: of two, the first one named is audited.
 func (d *documentsTurn) missing() chat.PromptCode {
-	n := len(d.docs.IDs)
-	switch d.intent.Action {
-	case chat.Compare:
-		switch n {
-		case 0:
-			return chat.PromptCompareNone
-		case 1:
-			return chat.PromptCompareTwo
-		}
-	case chat.Summarize:
-		if n == 0 {
-			return chat.PromptSummarizeDoc
-		}
-	case chat.Audit:
-		if n == 0 {
-			return chat.PromptAuditTarget
-		}
-		if n == 1 && !d.docs.HasText && !d.asText {
-			return chat.PromptAuditText
-		}
-	}
-	return ""
+	return activities.Missing(d.intent.Action, d.docsWithText())
+}
+
+// docsWithText are the documents, and whether a text to audit is there, which may have
+// come as an answer.
+func (d *documentsTurn) docsWithText() activities.Docs {
+	docs := d.docs
+	docs.HasText = docs.HasText || d.asText
+	return docs
 }
 
 // validate asks for what the action lacks, at most maxSameQuestion times.
 func (d *documentsTurn) validate(ctx workflow.Context) error {
 	_, err := once(d.turn, stepValidate, func() (bool, error) {
-		d.status(ctx, chat.NodeValidate)
-		if d.intent.Action == chat.Compare && d.intent.WebSearch {
-			d.notice(ctx, chat.NoticeWebDropped)
-		}
+		d.appendAll(ctx, activities.ValidateEntries(d.intent))
 		return true, nil
 	})
 	if err != nil {
@@ -371,17 +435,14 @@ func (d *documentsTurn) validate(ctx workflow.Context) error {
 // subject is the document to audit when the person gave no text, and the documents
 // to audit it against.
 func (d *documentsTurn) subject() (subject string, targets []string) {
-	if d.intent.Action != chat.Audit || d.docs.HasText || d.asText || len(d.docs.IDs) < 2 {
-		return "", d.docs.IDs
-	}
-	return d.docs.IDs[0], d.docs.IDs[1:]
+	return activities.Subject(d.intent.Action, d.docsWithText())
 }
 
 // answer retrieves passages, searches the web if it is wanted and needed, asks when
 // it found too little, and writes the answer.
 func (d *documentsTurn) answer(ctx workflow.Context) error {
 	_, err := once(d.turn, stepAnnounceAction, func() (bool, error) {
-		d.status(ctx, d.actionNode())
+		d.appendAll(ctx, activities.ActionEntries(d.intent.Action))
 		return true, nil
 	})
 	if err != nil {
@@ -408,29 +469,13 @@ func (d *documentsTurn) answer(ctx workflow.Context) error {
 	return d.write(ctx, web)
 }
 
-// actionNode is the node that answers.
-func (d *documentsTurn) actionNode() chat.Node {
-	if d.intent.Action == chat.Talk {
-		return chat.NodeModel
-	}
-	return chat.Node(d.intent.Action)
-}
-
 func (d *documentsTurn) retrieve(ctx workflow.Context, step string) (err error) {
 	subject, targets := d.subject()
 	d.found, err = once(d.turn, step, func() (activities.Retrieved, error) {
 		found, err := lookup[activities.Retrieved](ctx, d.turn, "Retrieve passages", acts.Retrieve,
 			activities.RetrieveRequest{TurnRef: d.TurnRef, Action: d.intent.Action, DocIDs: targets, Subject: subject, Web: d.intent.WebSearch})
 		d.Usage = d.Usage.Add(found.Usage)
-		if found.Processing {
-			d.notice(ctx, chat.NoticeDocsProcessing)
-		}
-		if found.Unreadable {
-			d.notice(ctx, chat.NoticeDocumentsExcluded)
-		}
-		if found.Partly {
-			d.notice(ctx, chat.NoticeDocumentsPartly)
-		}
+		d.appendAll(ctx, activities.RetrievedEntries(found))
 		return found, err
 	})
 	return err
@@ -519,6 +564,7 @@ func (d *documentsTurn) noticeOnce(ctx workflow.Context, code string) error {
 func (d *documentsTurn) write(ctx workflow.Context, web bool) error {
 	subject, targets := d.subject()
 	w, err := d.runToolLoop(ctx, toolLoop{
+		first: d.ahead,
 		status: func(n int) chat.Node {
 			if n == 1 { // the log has the action's status already
 				return ""

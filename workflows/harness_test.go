@@ -45,6 +45,9 @@ type script struct {
 
 	onBegin  func(ref activities.TurnRef) (activities.Begun, error)
 	onIntent func(ctx context.Context, n int) error
+	// onResolve replaces Resolve, and onSeal SealAhead, which else finds no record.
+	onResolve func(ctx context.Context, r activities.ResolveRequest) (activities.Resolved, error)
+	onSeal    func(n int) (activities.Ahead, error)
 
 	thoughts     []activities.Written // by call; the last one repeats
 	thinks       []activities.ThinkRequest
@@ -127,6 +130,9 @@ func (s *script) Resolve(ctx context.Context, r activities.ResolveRequest) (foun
 	s.mu.Lock()
 	s.open = append(s.open, r)
 	s.mu.Unlock()
+	if s.onResolve != nil {
+		return s.onResolve(ctx, r)
+	}
 	if r.Intent {
 		in, err := s.ResolveIntent(ctx, r.TurnRef)
 		if err != nil {
@@ -142,6 +148,14 @@ func (s *script) Resolve(ctx context.Context, r activities.ResolveRequest) (foun
 		found.Docs = &docs
 	}
 	return found, nil
+}
+
+func (s *script) SealAhead(context.Context, activities.TurnRef) (activities.Ahead, error) {
+	n := s.count("SealAhead")
+	if s.onSeal != nil {
+		return s.onSeal(n)
+	}
+	return activities.Ahead{}, nil
 }
 
 func (s *script) ReadAnswer(context.Context, activities.AnswerRequest) (activities.Answered, error) {

@@ -139,6 +139,10 @@ func (u *turn) checkDecisions(ctx workflow.Context) error {
 
 // noticeIgnoredResume adds a notice that an answer was dropped.
 func (u *turn) noticeIgnoredResume(ctx workflow.Context) {
+	if u.runsAhead {
+		u.ignoredResumes++
+		return
+	}
 	u.notice(ctx, chat.NoticeResumeIgnored)
 	u.hint(ctx)
 }

@@ -15,6 +15,13 @@ import (
 type toolLoop struct {
 	status func(n int) chat.Node // status before the n-th model call; "" for none
 	model  func(workflow.Context, activities.Stage) workflow.Future
+	first  *firstCall // nil unless the first call has been made already
+}
+
+// firstCall is the end of a model call that was made before the loop.
+type firstCall struct {
+	written activities.Written
+	err     error
 }
 
 // round is the position of a turn in the tool loop.
@@ -109,13 +116,16 @@ func (u *turn) finishRound(r *round, said activities.Written, made []activities.
 // callModel has the model write the next piece, or ask for tool calls.
 func (u *turn) callModel(ctx workflow.Context, a toolLoop, n int, stage activities.Stage) (activities.Written, error) {
 	return once(u, stepName(stepWrite, n), func() (w activities.Written, err error) {
-		if err := u.mayCall(ctx); err != nil {
+		if a.first != nil && n == 1 {
+			w, err = a.first.written, a.first.err
+		} else if err = u.mayCall(ctx); err != nil {
 			return w, err
+		} else {
+			if node := a.status(n); node != "" {
+				u.status(ctx, node)
+			}
+			err = u.await(ctx, a.model(ctx, stage), &w)
 		}
-		if node := a.status(n); node != "" {
-			u.status(ctx, node)
-		}
-		err = u.await(ctx, a.model(ctx, stage), &w)
 		u.Usage = u.Usage.Add(w.Usage)
 		if err != nil {
 			return w, err

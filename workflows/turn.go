@@ -58,6 +58,10 @@ type turn struct {
 	approved  []string // tools that need no approval
 	blocked   bool     // it waits, or has waited, for something slower than a look-up
 	published int      // number of log entries that activities were given to publish
+	// runsAhead: an activity runs that may record the next entries of the log, so that
+	// nothing else may be appended. Notices about ignored answers wait for its end.
+	runsAhead      bool
+	ignoredResumes int
 }
 
 var (
@@ -254,6 +258,12 @@ func (u *turn) append(ctx workflow.Context, e chat.Entry) {
 	u.Log = append(u.Log, e)
 }
 
+func (u *turn) appendAll(ctx workflow.Context, entries []chat.Entry) {
+	for _, e := range entries {
+		u.append(ctx, e)
+	}
+}
+
 func (u *turn) logged() int { return u.Kept + len(u.Log) }
 
 // hint makes followers query the log. It is for entries that no activity is about
@@ -302,7 +312,7 @@ func (u *turn) progress(after int) chat.Progress {
 	p := chat.Progress{Known: true, Kept: u.Kept, Over: u.ended, Waiting: u.Pending != nil}
 	from := min(max(after-u.Kept, 0), len(u.Log))
 	to := min(from+maxPage, len(u.Log))
-	p.Entries, p.More = u.Log[from:to], to < len(u.Log)
+	p.Entries, p.More, p.Ahead = u.Log[from:to], to < len(u.Log), u.runsAhead
 	return p
 }
 

@@ -32,6 +32,7 @@ type world struct {
 	storeErr error        // returned by the database
 	draft    *db.Draft
 	kept     int // how many of the first entries are rows
+	ahead    int // how many of the last entries only the running activity has recorded
 	page     int // entries per query; 0: all
 	queries  int
 	drafts   int
@@ -58,12 +59,13 @@ func (w *world) Progress(_ context.Context, _, _ string, after int) (chat.Progre
 		return chat.Progress{}, nil
 	}
 	p := chat.Progress{Known: true, Waiting: w.waiting, Kept: w.kept, Over: len(w.entries) > 0 && w.entries[len(w.entries)-1].Type.Terminal()}
-	from := min(max(after, w.kept), len(w.entries))
-	to := len(w.entries)
+	p.Ahead = w.ahead > 0
+	to := len(w.entries) - w.ahead
+	from := min(max(after, w.kept), to)
 	if w.page > 0 {
 		to = min(from+w.page, to)
 	}
-	p.Entries, p.More = slices.Clone(w.entries[from:to]), to < len(w.entries)
+	p.Entries, p.More = slices.Clone(w.entries[from:to]), to < len(w.entries)-w.ahead
 	return p, nil
 }
 
@@ -74,7 +76,16 @@ func (w *world) Texts(context.Context, string, string) (map[string]string, error
 		return nil, db.ErrSettled
 	}
 	b, err := json.Marshal(w.entries[:w.kept])
-	return map[string]string{chat.LogKey(1): string(b)}, err
+	if err != nil {
+		return nil, err
+	}
+	texts := map[string]string{chat.LogKey(1): string(b)}
+	if w.ahead > 0 {
+		ahead, err := json.Marshal(map[string]any{"entries": w.entries[len(w.entries)-w.ahead:]})
+		texts[chat.TextAhead] = string(ahead)
+		return texts, err
+	}
+	return texts, nil
 }
 
 func (w *world) Events(_ context.Context, _, _ string, after int) ([]chat.Event, error) {
@@ -804,6 +815,42 @@ func TestLongLogIsReadFromItsRowsAndThenInPages(t *testing.T) {
 		defer late.Close()
 		got, _, _ = drain(t, late)
 		want(t, got, "4:status", "5:status", "6:status", "7:status", "8:status", "9:status")
+	})
+}
+
+// A running activity goes on with the turn: it has recorded entries that the workflow
+// does not have yet.
+func TestLateViewerGetsTheEntriesThatOnlyTheRunningActivityHasRecorded(t *testing.T) {
+	run(t, func(t *testing.T, w *world, h *Hub) {
+		w.add(started, inquire, inquire, inquire)
+		w.set(func() { w.ahead = 2 })
+		w.saveDraft(1, 1, "one ")
+		v := h.Follow(testRef, Position{})
+		defer v.Close()
+		got, _, _ := drain(t, v)
+		want(t, got, "1:turn_started", "2:status", "3:status", "4:status")
+		w.signal(bus.Signal{Delta: &bus.Delta{TurnID: "t", Piece: 1, Attempt: 1, Logged: 4, Text: "one "}})
+		got, _, _ = drain(t, v)
+		want(t, got, "~one ")
+
+		w.set(func() { w.ahead = 0 }) // the workflow has them now
+		w.addAndHint(finished)
+		got, _, _ = drain(t, v)
+		want(t, got, "~two three", "5:text")
+	})
+}
+
+func TestViewerThatMissedTheActivitysEntriesAsksBeforeItShowsText(t *testing.T) {
+	run(t, func(t *testing.T, w *world, h *Hub) {
+		w.add(started)
+		v := h.Follow(testRef, Position{})
+		defer v.Close()
+		drain(t, v)
+		w.add(inquire, inquire)
+		w.set(func() { w.ahead = 2 })
+		w.signal(bus.Signal{Delta: &bus.Delta{TurnID: "t", Piece: 1, Attempt: 1, Logged: 3, Text: "one "}})
+		got, _, _ := drain(t, v)
+		want(t, got, "2:status", "3:status", "~one ")
 	})
 }
 

@@ -9,6 +9,9 @@
 // the first: on a noisy machine, ratios of adjacent measurements are stable.
 //
 //	go run ./bench/turns -server before/palaver-standalone -against bin/palaver-standalone -rounds 6
+//
+// With -slow the model has the latency of bench/peers, and the first turns are spread
+// over the time of a turn.
 package main
 
 import (
@@ -26,33 +29,66 @@ import (
 	"github.com/palaver-chat/palaver/llm/llmtest"
 )
 
-// tokens is the number of tokens in an answer.
-const tokens = 40
+var (
+	instant = llmtest.Pace{Tokens: 40}
+	slow    = llmtest.Pace{Structured: 300 * time.Millisecond, FirstToken: 300 * time.Millisecond, PerToken: 15 * time.Millisecond, Tokens: 100}
+)
+
+// options say what is measured.
+type options struct {
+	server, against string
+	rounds, turns   int
+	threads         []int
+	action          string
+	pace            llmtest.Pace
+}
 
 func main() {
-	server := flag.String("server", "bin/palaver-standalone", "server program to start")
-	against := flag.String("against", "", "second program to compare with the first")
-	rounds := flag.Int("rounds", 6, "measurements of each program, with -against")
+	var o options
+	flag.StringVar(&o.server, "server", "bin/palaver-standalone", "server program to start")
+	flag.StringVar(&o.against, "against", "", "second program to compare with the first")
+	flag.IntVar(&o.rounds, "rounds", 6, "measurements of each program, with -against")
+	flag.IntVar(&o.turns, "turns", 150, "turns per measurement and thread count, at least three a thread")
+	flag.StringVar(&o.action, "action", "inquire", "explicit action; empty to have action and documents inferred")
 	threads := flag.String("threads", "1,8,32", "numbers of threads, comma-separated")
-	turns := flag.Int("turns", 150, "turns per measurement and thread count, at least three a thread")
-	action := flag.String("action", "inquire", "explicit action; empty to have it inferred")
+	withLatency := flag.Bool("slow", false, "use a model with latency")
 	flag.Parse()
-
+	o.pace = instant
+	if *withLatency {
+		o.pace = slow
+	}
+	var err error
+	if o.threads, err = counts(*threads); err != nil {
+		log.Fatal(err)
+	}
 	ctx, cancel := context.WithTimeout(context.Background(), 30*time.Minute)
 	defer cancel()
-	if err := run(ctx, *server, *against, *rounds, *threads, *turns, *action); err != nil {
+	if err := run(ctx, o); err != nil {
 		log.Fatal(err)
 	}
 }
 
+func counts(threads string) (all []int, err error) {
+	for _, field := range strings.Split(threads, ",") {
+		n, err := strconv.Atoi(strings.TrimSpace(field))
+		if err != nil || n < 1 {
+			return nil, fmt.Errorf("-threads: %q is not a number of threads", field)
+		}
+		all = append(all, n)
+	}
+	return all, nil
+}
+
 // candidate is a server under measurement.
 type candidate struct {
+	options
 	user    *stack.User
+	pid     int
 	message stack.Message
 }
 
-func start(ctx context.Context, server, action string) (_ *candidate, stop func(), err error) {
-	s, err := stack.Start(ctx, server, llmtest.Pace{Tokens: tokens})
+func start(ctx context.Context, server string, o options) (_ *candidate, stop func(), err error) {
+	s, err := stack.Start(ctx, server, o.pace)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -69,67 +105,95 @@ func start(ctx context.Context, server, action string) (_ *candidate, stop func(
 	if err != nil {
 		return nil, nil, err
 	}
-	c := &candidate{u, stack.Inquiry(doc, action)}
+	c := &candidate{o, u, s.Pid(), stack.Inquiry(doc, o.action)}
+	if o.action == "" { // "CRR2" may be a document's name, so that the model is asked for documents, too
+		c.message["message"] = "What does the circular say about the liquidity coverage ratio under CRR2?"
+	}
 	_, err = u.Measure(ctx, 4, 12, c.message) // warm up
 	return c, s.Stop, err
 }
 
-func run(ctx context.Context, server, against string, rounds int, threads string, turns int, action string) error {
-	var counts []int
-	for _, field := range strings.Split(threads, ",") {
-		n, err := strconv.Atoi(strings.TrimSpace(field))
-		if err != nil || n < 1 {
-			return fmt.Errorf("-threads: %q is not a number of threads", field)
-		}
-		counts = append(counts, n)
+// measurement is what one run on n threads found.
+type measurement struct {
+	*stack.Results
+	cpu float64 // milliseconds a turn, of the server's process
+}
+
+func (c *candidate) measure(ctx context.Context, n int) (m measurement, err error) {
+	before, err := stack.UsageOf(c.pid)
+	if err != nil {
+		return m, err
 	}
-	first, stop, err := start(ctx, server, action)
+	spread := c.pace.Structured + c.pace.FirstToken + time.Duration(c.pace.Tokens)*c.pace.PerToken
+	if m.Results, err = stack.MeasureSpread(ctx, c.user, n, max(c.turns, 3*n), c.message, spread); err != nil {
+		return m, err
+	}
+	after, err := stack.UsageOf(c.pid)
+	m.cpu = ms(after.CPU-before.CPU) / float64(m.Turns)
+	return m, err
+}
+
+func ms(d time.Duration) float64 { return float64(d.Microseconds()) / 1000 }
+
+func run(ctx context.Context, o options) error {
+	first, stop, err := start(ctx, o.server, o)
 	if err != nil {
 		return err
 	}
 	defer stop()
-	if against != "" {
-		second, stop, err := start(ctx, against, action)
+	if o.against != "" {
+		second, stop, err := start(ctx, o.against, o)
 		if err != nil {
 			return err
 		}
 		defer stop()
-		return compare(ctx, [2]*candidate{first, second}, rounds, counts, turns)
+		return compare(ctx, [2]*candidate{first, second}, o)
 	}
-	fmt.Fprintf(os.Stdout, "%-8s %-7s %-22s %-22s %-22s %s\n", "threads", "turns", "first event p50/p95", "first token p50/p95", "terminal p50/p95", "turns/s")
-	for _, n := range counts {
-		r, err := first.user.Measure(ctx, n, max(turns, 3*n), first.message)
+	fmt.Fprintf(os.Stdout, "%-8s %-7s %-22s %-22s %-22s %-8s %s\n", "threads", "turns", "first event p50/p95", "first token p50/p95", "terminal p50/p95", "turns/s", "CPU a turn")
+	for _, n := range o.threads {
+		m, err := first.measure(ctx, n)
 		if err != nil {
 			return err
 		}
-		fmt.Fprintf(os.Stdout, "%-8d %-7d %-22s %-22s %-22s %.1f\n", n, r.Turns, r.First, r.Token, r.End, r.PerSecond())
+		fmt.Fprintf(os.Stdout, "%-8d %-7d %-22s %-22s %-22s %-8.1f %.1f ms\n", n, m.Turns, m.First, m.Token, m.End, m.PerSecond(), m.cpu)
 	}
 	return nil
 }
 
 // compare measures both servers in each round and prints the medians and the medians
 // of the ratios.
-func compare(ctx context.Context, both [2]*candidate, rounds int, counts []int, turns int) error {
-	fmt.Fprintf(os.Stdout, "%-8s %-32s %-32s\n", "threads", "turns/s: first, second, ratio", "first token p50: first, second, ratio")
-	for _, n := range counts {
-		var rate, token [2][]float64
-		var rates, tokens []float64
-		for round := range rounds {
+func compare(ctx context.Context, both [2]*candidate, o options) error {
+	kinds := []struct {
+		title string
+		of    func(measurement) float64
+	}{
+		{"turns/s", func(m measurement) float64 { return m.PerSecond() }},
+		{"first token p50, ms", func(m measurement) float64 { return ms(m.Token.At(0.5)) }},
+		{"CPU a turn, ms", func(m measurement) float64 { return m.cpu }},
+	}
+	fmt.Fprintf(os.Stdout, "%-8s %-20s %-9s %-9s %s\n", "threads", "median of", "first", "second", "ratio")
+	for _, n := range o.threads {
+		var found [2][]measurement
+		for round := range o.rounds {
 			for i := range both {
 				i = (i + round) % 2 // alternate the order
-				r, err := both[i].user.Measure(ctx, n, max(turns, 3*n), both[i].message)
+				m, err := both[i].measure(ctx, n)
 				if err != nil {
 					return err
 				}
-				rate[i] = append(rate[i], r.PerSecond())
-				token[i] = append(token[i], float64(r.Token.At(0.5).Microseconds())/1000)
+				found[i] = append(found[i], m)
 			}
-			rates = append(rates, rate[1][round]/rate[0][round])
-			tokens = append(tokens, token[1][round]/token[0][round])
 		}
-		fmt.Fprintf(os.Stdout, "%-8d %-32s %-32s\n", n,
-			fmt.Sprintf("%.1f %.1f %.2f", median(rate[0]), median(rate[1]), median(rates)),
-			fmt.Sprintf("%.1f ms %.1f ms %.2f", median(token[0]), median(token[1]), median(tokens)))
+		for _, k := range kinds {
+			var values [2][]float64
+			var ratios []float64
+			for round := range o.rounds {
+				first, second := k.of(found[0][round]), k.of(found[1][round])
+				values[0], values[1] = append(values[0], first), append(values[1], second)
+				ratios = append(ratios, second/first)
+			}
+			fmt.Fprintf(os.Stdout, "%-8d %-20s %-9.1f %-9.1f %.2f\n", n, k.title, median(values[0]), median(values[1]), median(ratios))
+		}
 	}
 	return nil
 }

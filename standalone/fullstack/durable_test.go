@@ -68,6 +68,51 @@ func TestTurnKilledInAnyPhaseCompletesOnce(t *testing.T) {
 	}
 }
 
+// One activity resolves and answers. It shows the entries between before the workflow
+// has them.
+func TestEntriesShownBeforeAKillAreTheEntriesOfTheTurn(t *testing.T) {
+	model := llmtest.New(t)
+	p := stacktest.StartProcess(t, stacktest.Model(model.URL))
+	c := newTalk(t, func() string { return p.URL }, p.Client)
+	doc := c.upload("Liquidity circular", circular)
+	gate := llmtest.NewGate()
+	model.On(answerCall, llmtest.Answer{Chunks: []string{"The ratio is ", "at least 100 percent [1]."}, Gates: map[int]*llmtest.Gate{0: gate}}, llmtest.Default())
+	page := c.send("What is the ratio?", tags(doc))
+	var shown []event
+	page.until(func(e event) bool {
+		shown = append(shown, e)
+		return e.Node == "inquire"
+	})
+	within(t, gate.Reached(), "the call")
+	late := c.attach("turn_id=" + turnOf(shown[0]))
+	for _, e := range shown {
+		require.Equal(t, e, late.until(func(event) bool { return true }), "a late viewer")
+	}
+	p.Kill()
+	late.close()
+	page.close()
+	gate.Release()
+	p.Start()
+
+	whole := c.attach("turn_id=" + turnOf(shown[0])).all()
+	require.Equal(t, "response", last(whole).Type)
+	require.Equal(t, shown, whole[:len(shown)])
+	nodes := 0
+	for _, e := range whole {
+		if e.Type == "status" {
+			nodes++
+		}
+	}
+	require.Equal(t, 6, nodes, "each status once: %+v", whole)
+	require.Equal(t, 1, model.Count(intentCall))
+}
+
+// turnOf returns the id of the event's turn, with which its own id begins.
+func turnOf(e event) string {
+	turn, _, _ := strings.Cut(e.EventID, ".")
+	return turn
+}
+
 func docsOf(e event) (ids []string) {
 	for _, c := range e.Citations {
 		ids = append(ids, c.DocID)

@@ -382,6 +382,13 @@ var ways = map[string]way{
 		require.Equal(t, chat.CodeStepLimit, last(c.ask("Hello again", assistant)).Code)
 		return s.Temporal(), []string{threadOf(c)}
 	},
+	"failed-answer": func(t *testing.T) (client.Client, []string) {
+		s, model, c := scripted(t)
+		doc := c.upload("Liquidity circular", circular)
+		model.On(answerCall, llmtest.Status(http.StatusBadRequest, ""))
+		require.Equal(t, chat.CodeModelRejected, last(c.ask("What is the ratio?", tags(doc))).Code)
+		return s.Temporal(), []string{threadOf(c)}
+	},
 	"own-agent": func(t *testing.T) (client.Client, []string) {
 		s, model, c := scripted(t, stacktest.Additions(palaver.WithAgent(clerk.Agent)), stacktest.Flag("continue-after", "12"))
 		model.On(answerCall, llmtest.Answer{Calls: calls("list_documents", object{})}, llmtest.Text("Here you are."))

@@ -66,6 +66,7 @@ const startTimeout = time.Minute
 func Main(args []string, stdout, stderr io.Writer, options ...palaver.Option) int {
 	began := time.Now()
 	collectLess()
+	defer startWithLargerStacks()()
 	additions, err := service.Collect(options)
 	if err != nil {
 		return printError(stderr, err)

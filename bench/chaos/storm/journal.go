@@ -123,9 +123,12 @@ func (j *journal) read(ctx context.Context, c client.Client, run *commonpb.Workf
 				j.settle(result)
 			}
 		default:
-			var written struct{ Chars int }
-			if decode(result, &written) {
-				w.Chars = written.Chars
+			var done struct {
+				Chars   int
+				Written struct{ Chars int } // of a Resolve that went on to the answer
+			}
+			if decode(result, &done) {
+				w.Chars = max(done.Chars, done.Written.Chars)
 			}
 		}
 	}

@@ -335,7 +335,7 @@ func interleaved[T any](all, a, b []T, same func(T, T) bool) bool {
 var callers = map[string][]string{
 	"intent_classification": {"Resolve", "ResolveIntent"},
 	"document_resolution":   {"Resolve", "ResolveDocs", "ReadAnswer"},
-	streamKind:              {"Write", "Think"},
+	streamKind:              {"Write", "Think", "Resolve"},
 }
 
 // clockSlack is how much the recorded times of calls and activities may differ.

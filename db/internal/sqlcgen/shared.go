@@ -88,6 +88,7 @@ type Queries interface {
 	InsertImport(ctx context.Context, arg InsertImportParams) (int64, error)
 	InsertRaw(ctx context.Context, arg InsertRawParams) error
 	InsertSet(ctx context.Context, arg InsertSetParams) (int64, error)
+	KeepText(ctx context.Context, arg KeepTextParams) (int64, error)
 	KnownDocuments(ctx context.Context, arg KnownDocumentsParams) ([]KnownDocumentsRow, error)
 	LastEvent(ctx context.Context, turnID string) (string, error)
 	LastPlace(ctx context.Context, arg LastPlaceParams) (int64, error)
@@ -140,6 +141,7 @@ type Queries interface {
 	StoredThreads(ctx context.Context, arg StoredThreadsParams) (StoredThreadsRow, error)
 	Summaries(ctx context.Context, arg SummariesParams) ([]Summary, error)
 	Summary(ctx context.Context, arg SummaryParams) (Summary, error)
+	Text(ctx context.Context, arg TextParams) (string, error)
 	Texts(ctx context.Context, arg TextsParams) ([]TextsRow, error)
 	Tree(ctx context.Context, arg TreeParams) ([]TreeRow, error)
 	Turn(ctx context.Context, arg TurnParams) (Turn, error)
@@ -783,6 +785,13 @@ type InsertSetParams struct {
 	Address string
 }
 
+type KeepTextParams struct {
+	Key    string
+	Text   string
+	TurnID string
+	Owner  string
+}
+
 type KnownDocumentsParams struct {
 	Owner    string
 	Head     string
@@ -1231,6 +1240,12 @@ type SummaryParams struct {
 	Head     string
 	Owner    string
 	ThreadID string
+}
+
+type TextParams struct {
+	TurnID string
+	Key    string
+	Owner  string
 }
 
 type TextsParams struct {

@@ -166,6 +166,16 @@ WHERE NOT EXISTS (
 ON CONFLICT (turn_id, key) DO UPDATE SET text = excluded.text, written_by = greatest(turn_texts.written_by, excluded.written_by)
 WHERE excluded.written_by = 0 OR excluded.written_by >= turn_texts.written_by;
 
+-- name: KeepText :execrows
+INSERT INTO turn_texts (turn_id, key, text, written_by)
+SELECT t.id, @key, @text, 0
+FROM (SELECT o.id FROM turns o WHERE o.id = @turn_id AND o.owner = @owner AND o.settled_at = 0 FOR SHARE) t
+ON CONFLICT (turn_id, key) DO NOTHING;
+
+-- name: Text :one
+SELECT x.text FROM turn_texts x JOIN turns t ON t.id = x.turn_id
+WHERE x.turn_id = @turn_id AND x.key = @key AND t.owner = @owner AND t.settled_at = 0;
+
 -- An open turn without texts has one row, with no key.
 
 -- name: Texts :many

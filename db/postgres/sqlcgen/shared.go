@@ -86,6 +86,7 @@ type (
 	InsertImportParams              = sqlcgen.InsertImportParams
 	InsertRawParams                 = sqlcgen.InsertRawParams
 	InsertSetParams                 = sqlcgen.InsertSetParams
+	KeepTextParams                  = sqlcgen.KeepTextParams
 	KnownDocumentsParams            = sqlcgen.KnownDocumentsParams
 	KnownDocumentsRow               = sqlcgen.KnownDocumentsRow
 	LastPlaceParams                 = sqlcgen.LastPlaceParams
@@ -148,6 +149,7 @@ type (
 	SummariesParams                 = sqlcgen.SummariesParams
 	Summary                         = sqlcgen.Summary
 	SummaryParams                   = sqlcgen.SummaryParams
+	TextParams                      = sqlcgen.TextParams
 	TextsParams                     = sqlcgen.TextsParams
 	TextsRow                        = sqlcgen.TextsRow
 	TreeParams                      = sqlcgen.TreeParams

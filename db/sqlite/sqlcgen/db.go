@@ -315,6 +315,9 @@ func Prepare(ctx context.Context, db DBTX) (*Queries, error) {
 	if q.insertVectorStmt, err = db.PrepareContext(ctx, insertVector); err != nil {
 		return nil, fmt.Errorf("error preparing query InsertVector: %w", err)
 	}
+	if q.keepTextStmt, err = db.PrepareContext(ctx, keepText); err != nil {
+		return nil, fmt.Errorf("error preparing query KeepText: %w", err)
+	}
 	if q.knownDocumentsStmt, err = db.PrepareContext(ctx, knownDocuments); err != nil {
 		return nil, fmt.Errorf("error preparing query KnownDocuments: %w", err)
 	}
@@ -494,6 +497,9 @@ func Prepare(ctx context.Context, db DBTX) (*Queries, error) {
 	}
 	if q.summaryStmt, err = db.PrepareContext(ctx, summary); err != nil {
 		return nil, fmt.Errorf("error preparing query Summary: %w", err)
+	}
+	if q.textStmt, err = db.PrepareContext(ctx, text); err != nil {
+		return nil, fmt.Errorf("error preparing query Text: %w", err)
 	}
 	if q.textsStmt, err = db.PrepareContext(ctx, texts); err != nil {
 		return nil, fmt.Errorf("error preparing query Texts: %w", err)
@@ -1060,6 +1066,11 @@ func (q *Queries) Close() error {
 			err = fmt.Errorf("error closing insertVectorStmt: %w", cerr)
 		}
 	}
+	if q.keepTextStmt != nil {
+		if cerr := q.keepTextStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing keepTextStmt: %w", cerr)
+		}
+	}
 	if q.knownDocumentsStmt != nil {
 		if cerr := q.knownDocumentsStmt.Close(); cerr != nil {
 			err = fmt.Errorf("error closing knownDocumentsStmt: %w", cerr)
@@ -1360,6 +1371,11 @@ func (q *Queries) Close() error {
 			err = fmt.Errorf("error closing summaryStmt: %w", cerr)
 		}
 	}
+	if q.textStmt != nil {
+		if cerr := q.textStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing textStmt: %w", cerr)
+		}
+	}
 	if q.textsStmt != nil {
 		if cerr := q.textsStmt.Close(); cerr != nil {
 			err = fmt.Errorf("error closing textsStmt: %w", cerr)
@@ -1621,6 +1637,7 @@ type Queries struct {
 	insertSetStmt                 *sql.Stmt
 	insertTurnStmt                *sql.Stmt
 	insertVectorStmt              *sql.Stmt
+	keepTextStmt                  *sql.Stmt
 	knownDocumentsStmt            *sql.Stmt
 	lastEventStmt                 *sql.Stmt
 	lastPlaceStmt                 *sql.Stmt
@@ -1681,6 +1698,7 @@ type Queries struct {
 	storedThreadsStmt             *sql.Stmt
 	summariesStmt                 *sql.Stmt
 	summaryStmt                   *sql.Stmt
+	textStmt                      *sql.Stmt
 	textsStmt                     *sql.Stmt
 	treeStmt                      *sql.Stmt
 	turnStmt                      *sql.Stmt
@@ -1809,6 +1827,7 @@ func (q *Queries) WithTx(tx *sql.Tx) *Queries {
 		insertSetStmt:                 q.insertSetStmt,
 		insertTurnStmt:                q.insertTurnStmt,
 		insertVectorStmt:              q.insertVectorStmt,
+		keepTextStmt:                  q.keepTextStmt,
 		knownDocumentsStmt:            q.knownDocumentsStmt,
 		lastEventStmt:                 q.lastEventStmt,
 		lastPlaceStmt:                 q.lastPlaceStmt,
@@ -1869,6 +1888,7 @@ func (q *Queries) WithTx(tx *sql.Tx) *Queries {
 		storedThreadsStmt:             q.storedThreadsStmt,
 		summariesStmt:                 q.summariesStmt,
 		summaryStmt:                   q.summaryStmt,
+		textStmt:                      q.textStmt,
 		textsStmt:                     q.textsStmt,
 		treeStmt:                      q.treeStmt,
 		turnStmt:                      q.turnStmt,

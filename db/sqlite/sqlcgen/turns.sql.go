@@ -390,6 +390,25 @@ func (q *Queries) InsertTurn(ctx context.Context, arg InsertTurnParams) (Turn, e
 	return i, err
 }
 
+const keepText = `-- name: KeepText :execrows
+INSERT INTO turn_texts (turn_id, key, text, written_by)
+SELECT t.id, ?1, ?2, 0 FROM turns t WHERE t.id = ?3 AND t.owner = ?4 AND t.settled_at = 0
+ON CONFLICT (turn_id, key) DO NOTHING
+`
+
+func (q *Queries) KeepText(ctx context.Context, arg KeepTextParams) (int64, error) {
+	result, err := q.exec(ctx, q.keepTextStmt, keepText,
+		arg.Key,
+		arg.Text,
+		arg.TurnID,
+		arg.Owner,
+	)
+	if err != nil {
+		return 0, err
+	}
+	return result.RowsAffected()
+}
+
 const knownDocuments = `-- name: KnownDocuments :many
 
 WITH RECURSIVE back (id, parent, settled_at, registry) AS (
@@ -797,6 +816,18 @@ func (q *Queries) Summary(ctx context.Context, arg SummaryParams) (Summary, erro
 	var i Summary
 	err := row.Scan(&i.TurnID, &i.Text, &i.CreatedAt)
 	return i, err
+}
+
+const text = `-- name: Text :one
+SELECT x.text FROM turn_texts x JOIN turns t ON t.id = x.turn_id
+WHERE x.turn_id = ?1 AND x.key = ?2 AND t.owner = ?3 AND t.settled_at = 0
+`
+
+func (q *Queries) Text(ctx context.Context, arg TextParams) (string, error) {
+	row := q.queryRow(ctx, q.textStmt, text, arg.TurnID, arg.Key, arg.Owner)
+	var text string
+	err := row.Scan(&text)
+	return text, err
 }
 
 const texts = `-- name: Texts :many

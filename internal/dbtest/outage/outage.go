@@ -327,6 +327,10 @@ func (o *store) PutText(ctx context.Context, owner, turnID, key, text string) er
 	return o.none(func() error { return o.Store.PutText(ctx, owner, turnID, key, text) })
 }
 
+func (o *store) KeepText(ctx context.Context, owner, turnID, key, text string) (string, error) {
+	return one(o, func() (string, error) { return o.Store.KeepText(ctx, owner, turnID, key, text) })
+}
+
 func (o *store) PutTexts(ctx context.Context, owner, turnID string, texts []db.Text) error {
 	return o.none(func() error { return o.Store.PutTexts(ctx, owner, turnID, texts) })
 }
