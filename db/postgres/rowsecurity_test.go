@@ -46,6 +46,7 @@ func fillTables(t *testing.T, s *Store, owner, name string) {
 	}
 	_, err := s.Settle(ctx, db.Settlement{Owner: owner, ThreadID: "c-" + name, TurnID: name, Status: chat.TurnCompleted, Text: name, Terminal: chat.Event{N: 1}})
 	require.NoError(t, err)
+	require.NoError(t, s.PutSummary(ctx, owner, db.Summary{TurnID: name, Text: name, At: time.Now()}))
 	require.NoError(t, s.Cancel(ctx, owner, db.CancelRef{TurnID: name}, chat.UserCancelled))
 	for _, id := range []string{"d-" + name, "raw-" + name} {
 		require.NoError(t, s.CreateDocument(ctx, chat.Document{ID: id, Owner: owner, Title: name}, []byte(name)))
