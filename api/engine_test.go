@@ -119,8 +119,9 @@ type engine struct {
 	deleted     []string
 	forgotten   []string
 	ingested    []string
-	refuse      error // returned by Submit
-	unavailable error // returned by every call
+	refuse      error    // returned by Submit
+	imported    []string // keys of imports that were started
+	unavailable error    // returned by every call
 	submitted   func(chat.Submit)
 	running     sync.WaitGroup
 }
@@ -320,9 +321,10 @@ func (e *engine) Ingest(_ context.Context, _, docID string) error {
 	return e.unavailable
 }
 
-func (e *engine) Import(context.Context, string, string) error {
+func (e *engine) Import(_ context.Context, _, key string) error {
 	e.mu.Lock()
 	defer e.mu.Unlock()
+	e.imported = append(e.imported, key)
 	return e.unavailable
 }
 

@@ -141,6 +141,9 @@ func (s *server) listImports(c *gin.Context) error {
 	if err != nil {
 		return err
 	}
+	if err := s.imports().Revive(c.Request.Context(), list, s.now()); err != nil {
+		s.Log.Warn("imports that were recorded could not be started", "request_id", request.ID(c), "error", err)
+	}
 	c.JSON(http.StatusOK, showImports(list))
 	return nil
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/uuid"
 	"github.com/stretchr/testify/require"
@@ -81,4 +82,22 @@ func TestImportWhoseWorkflowCannotStartIsNotLeftOpen(t *testing.T) {
 	c.call(503, "POST", "/api/imports", map[string]any{"url": aDriveFile})
 	list := c.call(200, "GET", "/api/imports", nil)["imports"].([]any)
 	require.Equal(t, "failed", list[0].(map[string]any)["state"])
+}
+
+func TestImportWhoseProcessDiedBeforeItStartedIsStartedWhenItIsListed(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	c := b.client()
+	begin := func(key string, age time.Duration) {
+		_, err := b.store.CreateImport(t.Context(), chat.Import{ID: uuid.NewString(), Owner: c.id(), Key: key, Source: chat.SourceDrive, URL: aDriveFile,
+			State: chat.ImportLooking, CreatedAt: time.Now().Add(-age)})
+		require.NoError(t, err)
+	}
+	begin("old", 2*time.Minute)
+	begin("old", 2*time.Minute)
+	begin("young", time.Second)
+	begin("further", 2*time.Minute)
+	require.NoError(t, b.store.AdvanceImports(t.Context(), c.id(), "further", chat.ImportStep{State: chat.ImportReading}, time.Now()))
+	c.call(200, "GET", "/api/imports", nil)
+	b.engine.set(func() { require.Equal(t, []string{"old"}, b.engine.imported) })
 }

@@ -65,6 +65,26 @@ func (j *Jobs) Begin(ctx context.Context, in Inserter, i chat.Import) (chat.Impo
 	return i, j.Start(ctx, i.Owner, i.Key)
 }
 
+// neverStarted is the age from which an import in its first step may have no workflow:
+// its process died between recording it and starting it.
+const neverStarted = time.Minute
+
+// Revive starts the imports of a list that may have been recorded but not started. It
+// does nothing to one that runs.
+func (j *Jobs) Revive(ctx context.Context, list []chat.Import, now time.Time) error {
+	started := map[string]bool{}
+	for _, i := range list {
+		if i.State != chat.ImportLooking || now.Sub(i.UpdatedAt) < neverStarted || started[i.Key] {
+			continue
+		}
+		started[i.Key] = true
+		if err := j.Start(ctx, i.Owner, i.Key); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 // Follow reports each step of an import until it has ended or ctx ends, which is no
 // error. A step that was too short to be seen is reported all the same.
 func (j *Jobs) Follow(ctx context.Context, owner, id string, report func(chat.Import)) (chat.Import, error) {
