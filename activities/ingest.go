@@ -55,7 +55,7 @@ func (a *Activities) ingest(ctx context.Context, r IngestRequest) error {
 	switch {
 	case errors.As(err, &unreadable):
 		a.log().Info("document cannot be read", "document", r.DocID, "reason", unreadable.Reason)
-		return ignoreNotFound(a.Store.FailDocument(ctx, r.Owner, r.DocID, unreadable.Reason))
+		return outdated(a.Store.FailVersion(ctx, r.Owner, r.DocID, read.version, unreadable.Reason))
 	case errors.Is(err, errIngested):
 		return nil
 	case err != nil:
@@ -69,17 +69,23 @@ func (a *Activities) ingest(ctx context.Context, r IngestRequest) error {
 		return err
 	}
 	err = a.Store.StoreVersion(ctx, r.Owner, r.DocID, read.version, read.text, chunks, nil)
-	if errors.Is(err, db.ErrOutdated) { // the next attempt reads the version that has replaced it
-		return fmt.Errorf("%w: the document was imported again", db.ErrUnavailable)
-	}
 	if err != nil || vectors == nil {
-		return ignoreNotFound(err)
+		return outdated(err)
 	}
 	err = a.Store.PutVectors(ctx, r.Owner, r.DocID, a.Model.Info().Embedding, vectors)
 	if err != nil && !errors.Is(err, db.ErrNotFound) { // the next attempt would find the document ready
 		a.log().Error("storing vectors failed; EmbedDocuments makes them again", "document", r.DocID, "error", err)
 	}
 	return nil
+}
+
+// outdated lets an attempt whose version of the document was replaced be repeated: the
+// next one reads the new version.
+func outdated(err error) error {
+	if errors.Is(err, db.ErrOutdated) {
+		return fmt.Errorf("%w: the document was imported again", db.ErrUnavailable)
+	}
+	return ignoreNotFound(err)
 }
 
 // errIngested: the document needs no more processing.

@@ -347,6 +347,9 @@ type Documents interface {
 	StoreVersion(ctx context.Context, owner, id, version, text string, chunks []chat.Chunk, vectors [][]float32) error
 	// FailDocument does not change a document that is ready.
 	FailDocument(ctx context.Context, owner, id, reason string) error
+	// FailVersion is FailDocument for a version of an imported document. ErrOutdated when
+	// another version has replaced it.
+	FailVersion(ctx context.Context, owner, id, version, reason string) error
 	Document(ctx context.Context, owner, id string) (chat.Document, error)
 	// ListDocuments are the owner's and the public ones, newest first; limit 1 to 200.
 	ListDocuments(ctx context.Context, owner, cursor string, limit int) (Page[chat.Document], error)

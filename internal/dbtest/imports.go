@@ -152,6 +152,7 @@ var importTests = []test{
 		b.NoError(err)
 		text, chunks := cut(d.ID, "old")
 		b.ErrorIs(b.store.StoreVersion(b.ctx, b.owner, d.ID, "1", text, chunks, nil), db.ErrOutdated)
+		b.ErrorIs(b.store.FailVersion(b.ctx, b.owner, d.ID, "1", "The old one is encrypted."), db.ErrOutdated)
 		_, raw, err := b.store.RawDocument(b.ctx, b.owner, d.ID)
 		b.NoError(err)
 		b.Equal("new", string(raw))

@@ -247,6 +247,9 @@ var notFoundFor = map[string]func(b *fixture, stranger string, p property) error
 	"FailDocument": func(b *fixture, stranger string, p property) error {
 		return b.store.FailDocument(b.ctx, stranger, p.processing.ID, "taken")
 	},
+	"FailVersion": func(b *fixture, stranger string, p property) error {
+		return b.store.FailVersion(b.ctx, stranger, p.processing.ID, "", "taken")
+	},
 	"Document": func(b *fixture, stranger string, p property) error {
 		_, err := b.store.Document(b.ctx, stranger, p.doc.ID)
 		return err

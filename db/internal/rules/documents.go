@@ -138,11 +138,19 @@ func (s *Store) DocumentProgress(ctx context.Context, owner, id string, percent 
 }
 
 // FailDocument leaves a document that is ready as it is.
-func (s *Store) FailDocument(ctx context.Context, owner, id, reason string) (err error) {
+func (s *Store) FailDocument(ctx context.Context, owner, id, reason string) error {
+	return s.failDocument(ctx, owner, id, nil, reason)
+}
+
+func (s *Store) FailVersion(ctx context.Context, owner, id, version, reason string) error {
+	return s.failDocument(ctx, owner, id, &version, reason)
+}
+
+func (s *Store) failDocument(ctx context.Context, owner, id string, version *string, reason string) (err error) {
 	ctx, end := s.short(ctx, "fail document")
 	defer end(&err)
 	return s.db.Update(ctx, func(q Queries) error {
-		if err := OwnDocument(ctx, q, owner, id); err != nil {
+		if err := OwnVersion(ctx, q, owner, id, version); err != nil {
 			return err
 		}
 		rows, err := q.FailDocument(ctx, sqlcgen.FailDocumentParams{Owner: owner, ID: id, Error: reason})

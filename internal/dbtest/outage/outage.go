@@ -225,6 +225,10 @@ func (o *store) Events(ctx context.Context, owner, turnID string, after int) ([]
 	return one(o, func() ([]chat.Event, error) { return o.Store.Events(ctx, owner, turnID, after) })
 }
 
+func (o *store) FailVersion(ctx context.Context, owner, id, version, reason string) error {
+	return o.none(func() error { return o.Store.FailVersion(ctx, owner, id, version, reason) })
+}
+
 func (o *store) FailDocument(ctx context.Context, owner, id, reason string) error {
 	return o.none(func() error { return o.Store.FailDocument(ctx, owner, id, reason) })
 }
