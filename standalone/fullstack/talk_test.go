@@ -230,6 +230,16 @@ func (h history) roles() (roles []string) {
 	return roles
 }
 
+// endsWithoutText checks that the last message has no text and says how its turn ended.
+func (h history) endsWithoutText(t *testing.T, finished, reason string) {
+	t.Helper()
+	end := h.Messages[len(h.Messages)-1]
+	require.Equal(t, "assistant", end.Role)
+	require.Empty(t, end.Content)
+	require.Equal(t, finished, end.Metadata["finished_reason"])
+	require.Equal(t, reason, end.Metadata["interrupted_reason"])
+}
+
 // upload stores a text and returns its id when the document is ready.
 func (c *talk) upload(title, body string) string {
 	c.t.Helper()
