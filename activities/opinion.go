@@ -32,7 +32,8 @@ func (a *Activities) keepOpinion(ctx context.Context, ref TurnRef, words string,
 
 // withOpinion searches once more in the model's words, unless the person's found the
 // answer. When the scores say that there is nothing and the model says that there may be,
-// nobody is asked: the confidence is medium.
+// nobody is asked: the confidence is medium. So it is when a model that gives no opinion
+// can judge by itself what is in doubt only.
 func (a *Activities) withOpinion(ctx context.Context, r RetrieveRequest, q query, found retrieval.Selection) (retrieval.Selection, error) {
 	if found.Confidence == chat.High || a.Model.Info().Offline {
 		return found, nil
@@ -48,7 +49,8 @@ func (a *Activities) withOpinion(ctx context.Context, r RetrieveRequest, q query
 		}
 		found = retrieval.Merge(found, other)
 	}
-	if found.Confidence == chat.Low && len(found.Hits)+len(found.Weak) > 0 && texts[chat.TextAnswerable] == string(llm.Likely) {
+	opinion := llm.Answerable(texts[chat.TextAnswerable])
+	if found.Confidence == chat.Low && len(found.Hits)+len(found.Weak) > 0 && (opinion == llm.Likely || opinion == "" && found.Doubtful()) {
 		if len(found.Hits) == 0 {
 			found.Hits = found.Weak
 		}

@@ -36,7 +36,7 @@ const (
 var askingWords = language.StemsOf(`according answer answers audit comparison compare compares compared content contents detail details
 difference differences different document documents example file files help information kind kinds happen happens list long main many mention
 mentions much often overview part parts point points possible question questions regarding relevant rule rules said section summarise
-summarize summary text texts soon thing things type types use used topic topics`)
+summarize summary come comes coming text texts soon thing things type types use used topic topics`)
 
 // judgingWords ask for an opinion about a text. A question of nothing else is vague,
 // and the text need not have any of them.
@@ -185,6 +185,10 @@ func (q question) covered(stem string, stems map[string]bool) float64 {
 	}
 	return 0
 }
+
+// Doubtful reports whether the confidence is low only because the rarest word of the
+// question was not found.
+func (s Selection) Doubtful() bool { return s.Confidence == chat.Low && s.Score >= belowMedium }
 
 // rarest is the word that weighs most; "" without words. Of equal ones, the first by
 // spelling.
