@@ -220,6 +220,7 @@ describe("branches", () => {
     await mine.hover();
     await mine.getByRole("button", { name: "Edit message" }).click();
     const box = page.getByRole("textbox", { name: "Edited message" });
+    await box.filter({ hasText: from }).and(page.locator(":focus")).waitFor(); // from then on the editor does not change its text itself
     await box.fill(to);
     await box.press("Enter");
   };

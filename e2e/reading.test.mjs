@@ -216,7 +216,9 @@ describe("a message of pictures alone", () => {
     const again = mine.getByRole("button", { name: "Edit message" }).and(page.locator(":enabled"));
     await again.or(cancel).first().waitFor();
     await again.click();
-    await page.getByRole("textbox", { name: "Edited message" }).fill(QUESTION);
+    const box = page.getByRole("textbox", { name: "Edited message" });
+    await box.and(page.locator(":focus")).waitFor();
+    await box.fill(QUESTION);
     await page.keyboard.press("Enter");
     await mine.getByText(QUESTION).waitFor();
     await mine.locator("img").waitFor();

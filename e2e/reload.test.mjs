@@ -86,7 +86,7 @@ describe("a reload of a conversation", () => {
   };
   const waiting = () => page.getByRole("list", { name: "Queued messages" }).getByRole("listitem");
   const whole = async (n) => (await answer(page, n)).getByText("and that is all.").waitFor();
-  const failed = () => conversation(page).getByText("Something went wrong. Try again.", { exact: true });
+  const failed = () => conversation(page).getByText("The AI service didn't respond. Try again in a moment.", { exact: true });
 
   /** How to reach each state, what it shows before and after the reload, and how to continue. */
   const states = {

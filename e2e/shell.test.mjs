@@ -508,24 +508,24 @@ describe("the list of conversations", () => {
   });
 
   it("is searched by keyboard: the arrow goes to what was found, Enter opens the first", async () => {
-    const first = await begin("What about liquidity, dear giraffe?");
-    const second = await begin("What about outsourcing, dear zebra?");
+    const first = await begin("Who may work remotely?");
+    const second = await begin("What is the liquidity coverage ratio?");
     await page.goto("/");
     const search = page.getByRole("searchbox", { name: "Search chats" });
-    await search.pressSequentially("giraffe");
+    await search.pressSequentially("remotely");
     await search.press("Enter"); // before it is found
     await page.waitForURL(first);
-    await yours().getByText("dear giraffe").waitFor();
+    await yours().getByText("work remotely").waitFor();
     await replied(page);
-    await search.fill("zebra");
-    await row("giraffe").waitFor({ state: "detached" });
-    await row("zebra").getByRole("link").waitFor();
+    await search.fill("liquidity");
+    await row("remotely").waitFor({ state: "detached" });
+    await row("liquidity").getByRole("link").waitFor();
     await search.press("ArrowDown");
-    await row("zebra").getByRole("link").and(page.locator(":focus")).waitFor();
+    await row("liquidity").getByRole("link").and(page.locator(":focus")).waitFor();
     await page.keyboard.press("Enter");
     await page.waitForURL(second);
     await search.press("Escape");
-    await row("giraffe").waitFor();
+    await row("remotely").waitFor();
     await search.press("Enter");
     assert.equal(page.url(), second);
   });

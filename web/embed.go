@@ -23,7 +23,8 @@ var dist embed.FS
 // under /assets have a content hash in their names and are cached without a limit;
 // the page itself is revalidated each time. Anything else is 404, so that a wrong
 // API path does not return the page. A binary built without the page answers / with
-// 503. Responses are gzipped for clients that accept it.
+// 503. Responses are compressed for clients that accept it: with Brotli, as the build
+// has done it, or gzip.
 func Handler() http.Handler {
 	files, err := fs.Sub(dist, "dist")
 	if err != nil {
@@ -82,7 +83,7 @@ func (h handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	case err != nil && isPage:
 		notBuilt(w)
 		return
-	case err != nil || strings.HasPrefix(path.Base(name), "."):
+	case err != nil || strings.HasPrefix(path.Base(name), ".") || path.Ext(name) == ".br":
 		http.NotFound(w, r)
 		return
 	case isPage:
@@ -95,13 +96,28 @@ func (h handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if t := types[path.Ext(name)]; t != "" {
 		w.Header().Set("Content-Type", t)
 		w.Header().Add("Vary", "Accept-Encoding")
-		if httpguts.HeaderValuesContainsToken(r.Header["Accept-Encoding"], "gzip") {
-			w.Header().Set("Content-Encoding", "gzip")
-			body = h.pack(name, body)
-		}
+		body = h.compressed(w, r, name, body)
 	}
 	w.Header().Set("X-Content-Type-Options", "nosniff")
 	http.ServeContent(w, r, name, time.Time{}, bytes.NewReader(body))
+}
+
+// compressed returns a file as the client accepts it, and names the encoding.
+func (h handler) compressed(w http.ResponseWriter, r *http.Request, name string, body []byte) []byte {
+	accepts := func(encoding string) bool {
+		return httpguts.HeaderValuesContainsToken(r.Header["Accept-Encoding"], encoding)
+	}
+	if accepts("br") {
+		if packed, err := fs.ReadFile(h.files, name+".br"); err == nil {
+			w.Header().Set("Content-Encoding", "br")
+			return packed
+		}
+	}
+	if !accepts("gzip") {
+		return body
+	}
+	w.Header().Set("Content-Encoding", "gzip")
+	return h.pack(name, body)
 }
 
 // chatPath reports whether name is chat/<id>.

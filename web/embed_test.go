@@ -97,6 +97,30 @@ func TestScriptsAreSentCompressed(t *testing.T) {
 	}
 }
 
+func TestWhatTheBuildHasCompressedIsSentToThoseWhoAcceptIt(t *testing.T) {
+	h := of(fstest.MapFS{"assets/a.js": {Data: []byte("plain")}, "assets/a.js.br": {Data: []byte("brotli")}})
+	get := func(path, accepts string) *httptest.ResponseRecorder {
+		req := httptest.NewRequest("GET", path, nil)
+		req.Header.Set("Accept-Encoding", accepts)
+		res := httptest.NewRecorder()
+		h.ServeHTTP(res, req)
+		return res
+	}
+	res := get("/assets/a.js", "gzip, deflate, br")
+	if res.Body.String() != "brotli" || res.Header().Get("Content-Encoding") != "br" || res.Header().Get("Content-Type") != "text/javascript; charset=utf-8" {
+		t.Errorf("%q, %v", res.Body, res.Header())
+	}
+	if got := get("/assets/a.js", "gzip").Header().Get("Content-Encoding"); got != "gzip" {
+		t.Errorf("encoding %q", got)
+	}
+	if got := get("/assets/a.js", "").Body.String(); got != "plain" {
+		t.Errorf("%q", got)
+	}
+	if code := get("/assets/a.js.br", "br").Code; code != 404 {
+		t.Errorf("status %d for the compressed file itself", code)
+	}
+}
+
 func TestABinaryWithoutThePageSaysSo(t *testing.T) {
 	res := get(of(fstest.MapFS{".gitkeep": {}}), "GET", "/")
 	if res.Code != http.StatusServiceUnavailable || !strings.Contains(res.Body.String(), "has not been built") {

@@ -1,11 +1,28 @@
 import tailwindcss from "@tailwindcss/vite";
 import react from "@vitejs/plugin-react";
+import { readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { brotliCompressSync } from "node:zlib";
+import type { Plugin } from "vite";
 import { defineConfig } from "vitest/config";
+
+/** Writes each file of text once more, compressed with Brotli, for the server to send (embed.go). */
+const brotli: Plugin = {
+  name: "brotli",
+  apply: "build",
+  closeBundle() {
+    for (const name of readdirSync("dist", { recursive: true, encoding: "utf8" })) {
+      if (!/\.(js|css|html|svg)$/.test(name)) continue;
+      const file = join("dist", name);
+      writeFileSync(`${file}.br`, brotliCompressSync(readFileSync(file)));
+    }
+  },
+};
 
 // The server sends a strict policy (default-src 'self'), so nothing may be
 // inlined as a data: URL.
 export default defineConfig({
-  plugins: [react(), tailwindcss()],
+  plugins: [react(), tailwindcss(), brotli],
   // What is loaded before the composer accepts typing is bounded by e2e/shell.test.mjs.
   build: {
     outDir: "dist",

@@ -1,7 +1,6 @@
 import { ArrowUp, AtSign, ListEnd, Paperclip, Square } from "lucide-react";
-import { useCallback, useEffect, useImperativeHandle, useRef, useState } from "react";
+import { lazy, Suspense, useCallback, useEffect, useImperativeHandle, useRef, useState } from "react";
 import { useConfig } from "../api/useConfig";
-import { LinkChips } from "../imports/LinkChips";
 import { commandKey } from "../lib/keys";
 import { IconButton } from "../ui/Button";
 import { composing } from "../ui/composing";
@@ -20,6 +19,8 @@ import { Tray } from "./Tray";
 import type { ComposerProps } from "./types";
 import { useField } from "./useField";
 import { PICTURES, useFiles } from "./useFiles";
+
+const LinkChips = lazy(() => import("../imports/LinkChips"));
 
 /** Where a person writes. Each thread has its own, with its own draft. */
 export function Composer(props: ComposerProps) {
@@ -106,7 +107,11 @@ function Box({ threadId, busy, stopping = false, disabled = false, answering = f
     >
       <DropZone onFiles={answering || closed ? null : files.add} />
       <Tray attachments={files.attachments} uploads={files.uploads} onRemove={(id) => goOn(() => files.remove(id))} onDismiss={(key) => goOn(() => files.dismiss(key))} />
-      {!answering && !closed && <LinkChips text={text} onRemove={(link) => goOn(() => removeText(editor, link))} />}
+      {!answering && !closed && text.includes(".") && (
+        <Suspense fallback={null}>
+          <LinkChips text={text} onRemove={(link) => goOn(() => removeText(editor, link))} />
+        </Suspense>
+      )}
       <Field field={field} />
       <div className="flex items-center gap-1 px-2 pb-2">
         {!answering && (

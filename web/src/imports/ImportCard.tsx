@@ -6,11 +6,11 @@ import { Button } from "../ui/Button";
 import { words } from "../words";
 import { importProblem } from "../words/wire";
 import { connectGoogle, useGoogle } from "./accounts";
-import { importAgain, importOf, Imports, running, titleOf, type Import, type ImportState } from "./imports";
+import { importAgain, Imports, running, titleOf, type Import, type ImportState } from "./imports";
 import { kindIcons } from "./kinds";
-import { findLinks, readLink, type LinkKind } from "./links";
+import { readLink, type LinkKind } from "./links";
 
-interface Props {
+export interface Props {
   item: Import;
   /** What the link says that it is. */
   kind: LinkKind | null;
@@ -20,7 +20,7 @@ interface Props {
 const steps: readonly ImportState[] = ["looking", "downloading", "reading", "indexing"];
 
 /** A document that is being imported: its steps, what came of it, and what a person can do. */
-export function ImportCard({ item, kind, onRead }: Props) {
+export default function ImportCard({ item, kind, onRead }: Props) {
   const link = readLink(item.url);
   const Glyph = kindIcons[kind ?? "drive"];
   const title = titleOf(item);
@@ -112,15 +112,4 @@ function Failure({ item }: { item: Import }) {
       </div>
     </div>
   );
-}
-
-/** The imports of the links of a message, but for those that are shown elsewhere. */
-export function ImportCards({ asked, without, onRead }: { asked: string; without: readonly string[]; onRead: (doc: DocRef) => void }) {
-  const { items } = use(Imports);
-  return findLinks(asked)
-    .filter((l) => !without.includes(l.key))
-    .map((l) => {
-      const item = importOf(items, l.key);
-      return item && <ImportCard key={l.key} item={item} kind={l.kind} onRead={onRead} />;
-    });
 }

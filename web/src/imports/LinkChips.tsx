@@ -8,7 +8,7 @@ import { findLinks } from "./links";
 const TYPED_MS = 700;
 
 /** What the links of a message that is being written lead to. */
-export function LinkChips({ text, onRemove }: { text: string; onRemove: (link: string) => void }) {
+export default function LinkChips({ text, onRemove }: { text: string; onRemove: (link: string) => void }) {
   const settled = useSettled(text);
   const links = findLinks(text).filter((l) => l.kind !== null || settled === text);
   if (links.length === 0) return null;

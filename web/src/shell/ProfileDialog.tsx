@@ -12,7 +12,7 @@ interface Props {
 }
 
 /** Industry and place, which web searches use. */
-export function ProfileDialog({ profile, onClose }: Props) {
+export default function ProfileDialog({ profile, onClose }: Props) {
   const [industry, setIndustry] = useState(profile.industry);
   const [location, setLocation] = useState(profile.location);
   const [saving, setSaving] = useState(false);

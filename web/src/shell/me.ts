@@ -35,3 +35,6 @@ export const useMe = (): Me | undefined =>
 
 /** To be called when something was stored or answered, which counts against limits. */
 export const refreshMe = (): Promise<void> => refresh(KEY);
+
+/** Ends the session of this browser, or of all others. */
+export const signOut = (which: "this" | "others") => request(`/api/me/sessions?which=${which}`, { method: "DELETE" });

@@ -1,7 +1,7 @@
 import { RotateCw } from "lucide-react";
 import { memo, use, useMemo } from "react";
 import type { Citation, DocRef } from "../api/types";
-import { ImportCard, ImportCards } from "../imports/ImportCard";
+import { ImportCard, ImportCards } from "../imports/ImportCards";
 import { importOf, Imports } from "../imports/imports";
 import { readLink } from "../imports/links";
 import { IconButton } from "../ui/Button";
