@@ -19,7 +19,7 @@ interface Props {
 }
 
 /** A message that is being edited in its place, with all that the composer can say; its pictures stay, or are taken out. */
-export default function MessageEditor({ message, onSave, onCancel }: Props) {
+export function MessageEditor({ message, onSave, onCancel }: Props) {
   const [before] = useState(() => ({ doc: documentOf(message) ?? docOf(textOf(message)), pictures: attachmentsOf(message) }));
   const [pictures, setPictures] = useState(before.pictures);
   const field = useField({

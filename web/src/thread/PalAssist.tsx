@@ -1,14 +1,13 @@
 import { FileText, Files, Sparkles } from "lucide-react";
-import { lazy, Suspense, useEffect, useRef, type ReactNode } from "react";
+import { useEffect, useRef, type ReactNode } from "react";
 import { useConfig } from "../api/useConfig";
 import { Button } from "../ui/Button";
 import { composing } from "../ui/composing";
 import { words } from "../words";
 import { option, question as questionText } from "../words/wire";
 import type { Draft } from "./approval";
+import { ToolApproval } from "./ToolApproval";
 import type { Question, ResumeValue } from "./types";
-
-const ToolApproval = lazy(() => import("./ToolApproval"));
 
 interface Props {
   question: Question;
@@ -54,15 +53,13 @@ export function PalAssist({ question, tagging, decisions: made, onAnswer, onTag 
       </p>
       <div className="mt-3 sm:ml-6.5">
         {question.interrupt_type === "tool_approval" ? (
-          <Suspense fallback={null}>
-            <ToolApproval
-              calls={question.tool_calls ?? []}
-              kept={made.get(question.interrupt_id) ?? []}
-              onKeep={(drafts) => made.set(question.interrupt_id, drafts)}
-              onDecide={(decisions) => onAnswer({ type: "tool_approval", value: null, decisions })}
-              onCancel={cancel}
-            />
-          </Suspense>
+          <ToolApproval
+            calls={question.tool_calls ?? []}
+            kept={made.get(question.interrupt_id) ?? []}
+            onKeep={(drafts) => made.set(question.interrupt_id, drafts)}
+            onDecide={(decisions) => onAnswer({ type: "tool_approval", value: null, decisions })}
+            onCancel={cancel}
+          />
         ) : (
           <Choices question={question} tagging={tagging} onAnswer={onAnswer} onTag={onTag} onCancel={cancel} />
         )}

@@ -15,7 +15,7 @@ interface Props {
 }
 
 /** Tool calls that run only when a person says so; the arguments of some can be changed first. */
-export default function ToolApproval({ calls, kept, onKeep, onDecide, onCancel }: Props) {
+export function ToolApproval({ calls, kept, onKeep, onDecide, onCancel }: Props) {
   const [drafts, setDrafts] = useState<Draft[]>(() => (kept.length > 0 ? kept : calls.map(draftOf)));
   const [tried, setTried] = useState(false);
   const one = calls.length === 1;

@@ -1,5 +1,5 @@
 import { Pencil } from "lucide-react";
-import { lazy, memo, Suspense, useEffect, useRef } from "react";
+import { memo, useEffect, useRef } from "react";
 import type { DocRef } from "../api/types";
 import type { Outgoing } from "../composer/types";
 import { IconButton } from "../ui/Button";
@@ -7,12 +7,11 @@ import { words } from "../words";
 import { BranchPicker } from "./BranchPicker";
 import { CopyButton } from "./CopyButton";
 import { Time } from "./Footnote";
+import { MessageEditor } from "./MessageEditor";
 import { documentOf, picturesOf, textOf } from "./parts";
 import { Pictures } from "./Pictures";
 import type { Message } from "./types";
 import { Written } from "./Written";
-
-const MessageEditor = lazy(() => import("./MessageEditor"));
 
 interface Props {
   message: Message;
@@ -40,16 +39,14 @@ export const UserMessage = memo(function UserMessage({ message, turn, versions, 
   }, [editing]);
   if (editing && turn) {
     return (
-      <Suspense fallback={null}>
-        <MessageEditor
-          message={message}
-          onCancel={() => onOpen(null)}
-          onSave={(out) => {
-            onOpen(null);
-            onEdit(turn, out);
-          }}
-        />
-      </Suspense>
+      <MessageEditor
+        message={message}
+        onCancel={() => onOpen(null)}
+        onSave={(out) => {
+          onOpen(null);
+          onEdit(turn, out);
+        }}
+      />
     );
   }
   const text = textOf(message);
