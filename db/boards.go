@@ -13,6 +13,8 @@ const DeletedBoardsFor = 24 * time.Hour
 // revision that was read.
 type Boards interface {
 	Board(ctx context.Context, owner, id string) (Board, error)
+	// HasBoard is ErrNotFound when there is no such board.
+	HasBoard(ctx context.Context, owner, id string) error
 	// ListBoards are without their content, those first that were changed last; limit 1 to 100.
 	ListBoards(ctx context.Context, owner, cursor string, limit int) (Page[Board], error)
 	// DeleteBoard hides a board; RestoreBoard can bring it back for DeletedBoardsFor.

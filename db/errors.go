@@ -1,6 +1,26 @@
 package db
 
-import "errors"
+import (
+	"errors"
+	"fmt"
+)
 
 // ErrBadCursor is a cursor that this store did not hand out.
 var ErrBadCursor = errors.New("the cursor is not valid")
+
+// NewerSchemaError is a database that a newer release has migrated: this release may read
+// it wrongly, or write what the newer one cannot read.
+type NewerSchemaError struct{ Found, Known int64 }
+
+func (e *NewerSchemaError) Error() string {
+	return fmt.Sprintf("a newer release has migrated this database (schema %d, and this release knows %d): start that release, "+
+		"or set ALLOW_NEWER_SCHEMA=true if its release notes say that this one can use the schema", e.Found, e.Known)
+}
+
+// OpenOptions change how a store is opened.
+type OpenOptions struct {
+	// AllowNewerSchema opens a database that a newer release has migrated.
+	AllowNewerSchema bool
+	// Connections bounds those to Postgres; 0: 10, or pool_max_conns of the URL.
+	Connections int
+}

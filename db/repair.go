@@ -9,8 +9,8 @@ import (
 
 // Audit lists open turns and documents, for the repair of rows whose workflow is lost.
 //
-// OpenThreads, ProcessingDocuments and UnacceptedTurns read rows of every owner, as
-// AuditLog does and no other method. They return only ids; changes go through methods
+// OpenThreads, ProcessingDocuments, UnacceptedTurns and OpenTurnCounts read rows of every
+// owner, as AuditLog does and no other method. They return only ids and numbers; changes go through methods
 // that take the owner.
 type Audit interface {
 	// OpenThreads lists conversations of all owners with an accepted, unsettled turn
@@ -29,6 +29,23 @@ type Audit interface {
 	// BusyThreads lists an owner's conversations that CountOpenTurns counts because
 	// of a turn that a workflow has accepted, at most limit.
 	BusyThreads(ctx context.Context, owner string, limit int) ([]string, error)
+	// OpenTurnCounts counts the accepted, unsettled turns of all owners by status, for
+	// the metrics. A status that no turn has is left out.
+	OpenTurnCounts(ctx context.Context) ([]OpenTurnCount, error)
+}
+
+// OpenTurnCount is how many turns have a status, and when the oldest was sent.
+type OpenTurnCount struct {
+	Status chat.TurnStatus
+	Number int
+	Oldest time.Time
+}
+
+// Pool is the state of a store's connections.
+type Pool struct {
+	Used, Idle, Max int
+	Waits           int64         // calls that waited for a connection
+	Waited          time.Duration // together
 }
 
 // TurnRef names a turn.

@@ -130,6 +130,7 @@ type Store interface {
 	Audit
 	AuditLog
 	Connections
+	Keys
 	// Ping reports whether the database answers; ErrUnavailable when not.
 	Ping(ctx context.Context) error
 	Close() error
@@ -256,6 +257,9 @@ type Turns interface {
 	// open; RootCheckpoint when none. A turn that waits for its parent is not the
 	// head: it will follow the head.
 	Head(ctx context.Context, owner, threadID string) (string, error)
+	// TurnsOfRun are the newest turns, up to 20, that were sent under a stream_run_id in any
+	// of the owner's threads, the newest first. Those that no history shows are left out.
+	TurnsOfRun(ctx context.Context, owner, runID string) ([]chat.Turn, error)
 	// HeadContent is the message of the turn that Head returns; ok is false when there is none.
 	HeadContent(ctx context.Context, owner, threadID string) (_ chat.Content, ok bool, _ error)
 	// Recent returns the last n user and assistant messages up to and including

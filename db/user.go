@@ -28,10 +28,11 @@ type UserData struct {
 	// clients' message repositories of the threads.
 	Attachments, Repos int
 	Connections        int // accounts of other services
+	Keys               int // personal keys
 	Boards             int // deleted ones that can be restored included
 }
 
 // Empty reports whether nothing is kept.
 func (d UserData) Empty() bool {
-	return len(d.Threads)+len(d.Documents)+d.Turns+d.Messages+d.Sets+d.Profiles+d.Cancels+d.Attachments+d.Repos+d.Connections+d.Boards == 0
+	return len(d.Threads)+len(d.Documents)+d.Turns+d.Messages+d.Sets+d.Profiles+d.Cancels+d.Attachments+d.Repos+d.Connections+d.Keys+d.Boards == 0
 }

@@ -91,9 +91,10 @@ type table struct {
 var moving = []table{
 	{name: "profiles", columns: "owner, industry, location, sessions"},
 	{name: "connections", columns: "owner, provider, account, scope, token, version, created_at, updated_at"},
+	{name: "access_keys", columns: "id, owner, name, digest, anonymous, created_at, used_at, expires_at", flags: "anonymous"},
 	{name: "anonymous_owners", columns: "owner, seen_at"},
 	{name: "spending", columns: "subject, day, tokens, cost_nanos"},
-	{name: "conversations", columns: "id, owner, title, title_folded, listed, created_at, last_message_at, generation, places, address", flags: "listed"},
+	{name: "conversations", columns: "id, owner, title, title_folded, listed, created_at, last_message_at, generation, places, address, kind", flags: "listed"},
 	{name: "deleted_conversations", columns: "id, deleted_at, owner, generation, places"},
 	{name: "deleted_turns", columns: "digest, deleted_at"},
 	{name: "turns", columns: "seq, id, owner, thread_id, parent, place, status, hidden, created_at, settled_at, client_turn_id, stream_run_id, content_hash, registry, approvals, content, generation, sent_at, address",

@@ -82,3 +82,31 @@ func TestNoStatementReadsAWholeTable(t *testing.T) {
 		require.NotContains(t, plan(t, conn, text), "Seq Scan", "%s\n%s", name, text)
 	}
 }
+
+// A join between columns of two collations cannot use their indexes.
+func TestColumnsThatReferToOthersHaveTheirCollation(t *testing.T) {
+	t.Parallel()
+	url := pgtest.Database(t)
+	openStore(t, url)
+	conn, err := pgx.Connect(t.Context(), url)
+	require.NoError(t, err)
+	defer func() { _ = conn.Close(t.Context()) }()
+	rows, err := conn.Query(t.Context(), `SELECT k.conrelid::regclass || '.' || a.attname || ' and ' || k.confrelid::regclass || '.' || b.attname, a.attcollation = b.attcollation
+		FROM pg_constraint k
+		CROSS JOIN LATERAL unnest(k.conkey, k.confkey) AS u (own, other)
+		JOIN pg_attribute a ON a.attrelid = k.conrelid AND a.attnum = u.own
+		JOIN pg_attribute b ON b.attrelid = k.confrelid AND b.attnum = u.other
+		WHERE k.contype = 'f'`)
+	require.NoError(t, err)
+	defer rows.Close()
+	pairs := 0
+	for rows.Next() {
+		var columns string
+		var same bool
+		require.NoError(t, rows.Scan(&columns, &same))
+		require.True(t, same, columns)
+		pairs++
+	}
+	require.NoError(t, rows.Err())
+	require.Greater(t, pairs, 10)
+}

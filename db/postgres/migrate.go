@@ -4,13 +4,15 @@ import (
 	"context"
 	"embed"
 	"errors"
-	"fmt"
 	"io/fs"
 	"time"
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/stdlib"
 	"github.com/pressly/goose/v3"
+
+	"github.com/palaver-chat/palaver/db"
+	"github.com/palaver-chat/palaver/db/internal/schema"
 )
 
 //go:embed migrations/*.sql
@@ -24,30 +26,27 @@ const migrationLock = 0x70616c61766572 // "palaver"
 // goose's own advisory lock belongs to a session, which a transaction pooler
 // does not keep; the lock here belongs to a transaction, held on a connection of
 // its own, and is released at once if the process dies.
-func migrate(ctx context.Context, config *pgx.ConnConfig) (err error) {
+func migrate(ctx context.Context, config *pgx.ConnConfig, options db.OpenOptions) (known int64, err error) {
 	locked, unlock, err := lock(ctx, config)
 	if err != nil {
-		return err
+		return 0, err
 	}
 	defer func() { err = errors.Join(err, unlock()) }()
 	if err := checkOwnership(ctx, locked); err != nil {
-		return err
+		return 0, err
 	}
 
 	pool := stdlib.OpenDB(*config)
 	defer func() { _ = pool.Close() }()
 	folder, err := fs.Sub(migrations, "migrations")
 	if err != nil {
-		return err
+		return 0, err
 	}
 	provider, err := goose.NewProvider(goose.DialectPostgres, pool, folder, goose.WithDisableGlobalRegistry(true))
 	if err != nil {
-		return err
+		return 0, err
 	}
-	if _, err := provider.Up(ctx); err != nil {
-		return fmt.Errorf("migrate: %w", err)
-	}
-	return nil
+	return schema.Migrate(ctx, provider, options.AllowNewerSchema)
 }
 
 // lock polls, so that waiting processes do not hold the pooler connections that

@@ -108,3 +108,26 @@ func TestSearchIgnoresCaseOfAllLettersInLocaleC(t *testing.T) {
 		require.Equal(t, record.Fold(text), folded)
 	}
 }
+
+func TestNewerSchemaIsRefusedUnlessAllowed(t *testing.T) {
+	t.Parallel()
+	url, ctx := pgtest.Database(t), t.Context()
+	s, err := Open(ctx, url)
+	require.NoError(t, err)
+	defer s.Close()
+	require.NoError(t, s.Ping(ctx))
+	pgtest.Exec(t, url, "INSERT INTO goose_db_version (version_id, is_applied) VALUES (9999, true)")
+	require.NoError(t, s.Ping(ctx), "a rolling upgrade leaves older processes running")
+
+	_, err = Open(ctx, url)
+	var newer *db.NewerSchemaError
+	require.ErrorAs(t, err, &newer)
+	require.Equal(t, int64(9999), newer.Found)
+	allowed, err := OpenWith(ctx, url, db.OpenOptions{AllowNewerSchema: true, Connections: 3})
+	require.NoError(t, err)
+	require.Equal(t, int32(3), allowed.pool.Config().MaxConns)
+	require.NoError(t, allowed.Close())
+
+	pgtest.Exec(t, url, "DELETE FROM goose_db_version WHERE version_id >= (SELECT max(version_id) FROM goose_db_version WHERE version_id < 9999)")
+	require.ErrorContains(t, s.Ping(ctx), "palaver migrate")
+}

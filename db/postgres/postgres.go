@@ -16,6 +16,7 @@ import (
 
 	"github.com/palaver-chat/palaver/db"
 	"github.com/palaver-chat/palaver/db/internal/rules"
+	"github.com/palaver-chat/palaver/db/internal/schema"
 	"github.com/palaver-chat/palaver/db/postgres/sqlcgen"
 )
 
@@ -27,6 +28,7 @@ type Store struct {
 	closed       atomic.Bool
 	unresponsive atomic.Bool // the last call timed out
 	timeouts     timeouts
+	known        int64 // newest version of the schema that this release knows
 }
 
 var _ db.Store = (*Store)(nil)
@@ -35,8 +37,8 @@ const (
 	// connectTimeout limits each new connection, unless the URL has a
 	// connect_timeout.
 	connectTimeout = 3 * time.Second
-	// poolSize limits the connections of one process, unless the URL has
-	// pool_max_conns.
+	// poolSize limits the connections of one process, unless OpenOptions or
+	// pool_max_conns of the URL say otherwise.
 	poolSize = 10
 )
 
@@ -44,18 +46,29 @@ const (
 // It waits while another process does the same. An error never repeats the
 // URL, which may hold a password.
 func Open(ctx context.Context, url string) (*Store, error) {
+	return OpenWith(ctx, url, db.OpenOptions{})
+}
+
+// OpenWith is Open with options.
+func OpenWith(ctx context.Context, url string, options db.OpenOptions) (*Store, error) {
 	config, err := parse(url)
 	if err != nil {
 		return nil, err
 	}
-	if err := migrate(ctx, config.ConnConfig); err != nil {
+	if options.Connections > 0 {
+		config.MaxConns = int32(options.Connections)
+	}
+	known, err := migrate(ctx, config.ConnConfig, options)
+	if err != nil {
 		return nil, openFailed(ctx, err)
 	}
 	pool, err := pgxpool.NewWithConfig(ctx, config)
 	if err != nil {
 		return nil, openFailed(ctx, err)
 	}
-	return newStore(pool), nil
+	s := newStore(pool)
+	s.known = known
+	return s, nil
 }
 
 func newStore(pool *pgxpool.Pool) *Store {
@@ -97,12 +110,15 @@ func mayBeLost(_ context.Context, p pgxpool.ShouldPingParams) bool {
 	return p.IdleDuration > checkIdleAfter && p.Conn.PgConn().CheckConn() != nil
 }
 
-// Ping reads from the database.
+// Ping reads the version of the schema and refuses one that is too old.
 func (s *Store) Ping(ctx context.Context) (err error) {
 	ctx, end := s.call(ctx, "ping", rules.Short)
 	defer end(&err)
-	_, err = s.q.ConversationDeleted(ctx, "")
-	return err
+	var found int64
+	if err := s.pool.QueryRow(ctx, schema.Version).Scan(&found); err != nil {
+		return err
+	}
+	return schema.Check(found, s.known)
 }
 
 // Close ends all connections once the running calls are done. Later calls return
@@ -126,4 +142,11 @@ func (p plain) Query(ctx context.Context, sql string, args ...any) (pgx.Rows, er
 
 func (p plain) QueryRow(ctx context.Context, sql string, args ...any) pgx.Row {
 	return p.DBTX.QueryRow(ctx, sql, storable(args)...)
+}
+
+// Pool is the state of the connections.
+func (s *Store) Pool() db.Pool {
+	stats := s.pool.Stat()
+	return db.Pool{Used: int(stats.AcquiredConns()), Idle: int(stats.IdleConns()), Max: int(stats.MaxConns()),
+		Waits: stats.EmptyAcquireCount(), Waited: stats.EmptyAcquireWaitTime()}
 }

@@ -30,7 +30,7 @@ func openStore(t testing.TB, url string) *Store {
 // everything empties all tables but the audit log, which cannot be emptied. For few rows it
 // is ten times as fast as TRUNCATE, which makes new files.
 const everything = `DELETE FROM conversations; DELETE FROM deleted_conversations; DELETE FROM deleted_turns; DELETE FROM profiles;
-	DELETE FROM cancels; DELETE FROM documents; DELETE FROM document_sets; DELETE FROM attachments; DELETE FROM boards; DELETE FROM imports; DELETE FROM connections;
+	DELETE FROM cancels; DELETE FROM documents; DELETE FROM document_sets; DELETE FROM attachments; DELETE FROM boards; DELETE FROM imports; DELETE FROM connections; DELETE FROM access_keys;
 	DELETE FROM limits; DELETE FROM anonymous_owners; DELETE FROM spending`
 
 func TestStoreKeepsTheContract(t *testing.T) {

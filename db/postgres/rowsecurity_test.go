@@ -64,6 +64,7 @@ func fillTables(t *testing.T, s *Store, owner, name string) {
 	_, err = s.Count(ctx, name, 1, time.Hour, time.Now())
 	require.NoError(t, err)
 	require.NoError(t, s.PutConnection(ctx, db.Connection{Owner: owner, Provider: "google", Account: name, Token: name}, false))
+	require.NoError(t, s.CreateKey(ctx, db.Key{ID: "k-" + name, Owner: owner, Name: name, Digest: name}))
 	require.NoError(t, s.AppendAudit(ctx, []db.AuditEntry{{Kind: name, Owner: owner}}))
 	_, err = s.CreateConversation(ctx, chat.Conversation{ID: "x-" + name, Owner: owner})
 	require.NoError(t, err)
@@ -108,7 +109,7 @@ func TestRowSecurityShowsOnlyOwnAndPublicRows(t *testing.T) {
 	}
 	for _, table := range append(tables(), "limits", "goose_db_version") {
 		as("ann", func(tx pgx.Tx) {
-			if slices.Contains([]string{"deleted_conversations", "deleted_turns", "limits", "anonymous_owners", "spending", "connections", "goose_db_version"}, table) { // no rows for anybody but the owner of the tables
+			if slices.Contains([]string{"deleted_conversations", "deleted_turns", "limits", "anonymous_owners", "spending", "connections", "access_keys", "goose_db_version"}, table) { // no rows for anybody but the owner of the tables
 				require.Zero(t, rows(tx, table, ""), table)
 				return
 			}

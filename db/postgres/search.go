@@ -20,10 +20,9 @@ import (
 // the vectors of many documents should not be.
 
 // visible are the ready documents that $1 may see, all ($2 NULL) or those listed
-// in $2. Their ids get the collation of chunks.doc_id: documents.id has another, in
-// which the index of chunks.doc_id cannot be used.
+// in $2.
 const (
-	visible = `visible AS (SELECT d.id COLLATE "default" AS id, d.chunks, d.words FROM documents d WHERE ` + isVisible + `)`
+	visible = `visible AS (SELECT d.id, d.chunks, d.words FROM documents d WHERE ` + isVisible + `)`
 
 	isVisible = `d.owner IN ($1, '*') AND d.status = 'ready' AND ($2::text[] IS NULL OR d.id = ANY($2::text[]))`
 )

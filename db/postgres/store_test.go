@@ -172,6 +172,7 @@ func TestLockWaitEndsAtStatementTimeoutOrDeadline(t *testing.T) {
 	require.NoError(t, err)
 	tx, err := other.pool.Begin(t.Context())
 	require.NoError(t, err)
+	defer func() { _ = tx.Rollback(context.WithoutCancel(t.Context())) }() // after a failure, closing the store would wait for it
 	_, err = tx.Exec(t.Context(), "UPDATE conversations SET title = 'held'")
 	require.NoError(t, err)
 

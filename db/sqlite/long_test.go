@@ -29,9 +29,9 @@ func (p *prepared) PrepareContext(ctx context.Context, text string) (*sql.Stmt, 
 // scans matches a full scan of a table that grows with the number of threads.
 var scans = regexp.MustCompile(`^SCAN (t|h|m|e|x|d|c|r|turns|messages|conversations|turn_events|turn_texts|drafts|stream_runs|attachments|repos|limits)\b`)
 
-// goThrough are queries that may scan a whole table: a search of all texts and the
-// deletion of a user.
-var goThrough = []string{"SearchConversations", "CountUserData", "UserThreads"}
+// goThrough are queries that may scan a whole table or index: a search of all texts,
+// the deletion of a user, and the number of open turns, whose index has only these.
+var goThrough = []string{"SearchConversations", "CountUserData", "UserThreads", "OpenTurnCounts"}
 
 func TestQueriesOfAThreadScanNoWholeTable(t *testing.T) {
 	s := openStore(t, filepath.Join(t.TempDir(), "palaver.db"))

@@ -5,13 +5,15 @@ import (
 	"database/sql"
 	"embed"
 	"errors"
-	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
 	"sync"
 
 	"github.com/pressly/goose/v3"
+
+	"github.com/palaver-chat/palaver/db"
+	"github.com/palaver-chat/palaver/db/internal/schema"
 )
 
 //go:embed migrations/*.sql
@@ -24,45 +26,45 @@ var migrating sync.Mutex
 // migrate creates the file and brings its schema up to date, one process at a
 // time. goose has no lock for SQLite, and switching to WAL does not wait for other
 // connections; so it takes a lock, which the system releases if the process dies.
-func migrate(ctx context.Context, path string) error {
+func migrate(ctx context.Context, path string, options db.OpenOptions) (known int64, err error) {
 	migrating.Lock()
 	defer migrating.Unlock()
 	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
-		return err
+		return 0, err
 	}
 	if err := create(path + ".lock"); err != nil {
-		return err
+		return 0, err
 	}
 	unlock, err := lock(ctx, path+".lock")
 	if err != nil {
-		return err
+		return 0, err
 	}
 	defer unlock()
 	if err := create(path); err != nil {
-		return err
+		return 0, err
 	}
 
 	pool, err := sql.Open("sqlite", dsn(path, "_pragma", "busy_timeout(30000)"))
 	if err != nil {
-		return err
+		return 0, err
 	}
 	defer pool.Close()
 	pool.SetMaxOpenConns(1)
 	if _, err := pool.ExecContext(ctx, "PRAGMA journal_mode = WAL"); err != nil {
-		return err
+		return 0, err
 	}
 	folder, err := fs.Sub(migrations, "migrations")
 	if err != nil {
-		return err
+		return 0, err
 	}
 	provider, err := goose.NewProvider(goose.DialectSQLite3, pool, folder, goose.WithDisableGlobalRegistry(true))
 	if err != nil {
-		return err
+		return 0, err
 	}
-	if _, err := provider.Up(ctx); err != nil {
-		return fmt.Errorf("migrate: %w", err)
+	if known, err = schema.Migrate(ctx, provider, options.AllowNewerSchema); err != nil {
+		return 0, err
 	}
-	return pool.Close()
+	return known, pool.Close()
 }
 
 // lock holds an exclusive transaction on an empty database file: a lock between

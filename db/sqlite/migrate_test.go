@@ -126,3 +126,28 @@ func TestMigrationCountsTheWordsOfStoredDocuments(t *testing.T) {
 	require.NoError(t, err)
 	require.Len(t, hits, 1, "a document without a number of words is found")
 }
+
+func TestNewerSchemaIsRefusedUnlessAllowed(t *testing.T) {
+	path, ctx := filepath.Join(t.TempDir(), "palaver.db"), t.Context()
+	s := openStore(t, path)
+	require.NoError(t, s.Ping(ctx))
+	_, err := s.writer.ExecContext(ctx, "INSERT INTO goose_db_version (version_id, is_applied) VALUES (9999, 1)")
+	require.NoError(t, err)
+	require.NoError(t, s.Ping(ctx), "a rolling upgrade leaves older processes running")
+
+	_, err = Open(ctx, path)
+	var newer *db.NewerSchemaError
+	require.ErrorAs(t, err, &newer)
+	require.Equal(t, int64(9999), newer.Found)
+	allowed, err := OpenWith(ctx, path, db.OpenOptions{AllowNewerSchema: true})
+	require.NoError(t, err)
+	require.NoError(t, allowed.Close())
+}
+
+func TestPingRefusesAnOlderSchema(t *testing.T) {
+	path, ctx := filepath.Join(t.TempDir(), "palaver.db"), t.Context()
+	s := openStore(t, path)
+	_, err := s.writer.ExecContext(ctx, "DELETE FROM goose_db_version WHERE version_id = (SELECT max(version_id) FROM goose_db_version)")
+	require.NoError(t, err)
+	require.ErrorContains(t, s.Ping(ctx), "palaver migrate")
+}

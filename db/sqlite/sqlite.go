@@ -18,6 +18,7 @@ import (
 
 	"github.com/palaver-chat/palaver/db"
 	"github.com/palaver-chat/palaver/db/internal/rules"
+	"github.com/palaver-chat/palaver/db/internal/schema"
 	"github.com/palaver-chat/palaver/db/sqlite/sqlcgen"
 )
 
@@ -31,6 +32,7 @@ type Store struct {
 	search         searchStatements
 	tokenizer      *tokenizer
 	closed         atomic.Bool
+	known          int64 // newest version of the schema that this release knows
 }
 
 var _ db.Store = (*Store)(nil)
@@ -38,19 +40,25 @@ var _ db.Store = (*Store)(nil)
 // Open opens the database file at path; it creates its folder and updates its
 // schema first. It waits while another process does the same.
 func Open(ctx context.Context, path string) (*Store, error) {
-	return open(ctx, path, 5*time.Second)
+	return OpenWith(ctx, path, db.OpenOptions{})
+}
+
+// OpenWith is Open with options.
+func OpenWith(ctx context.Context, path string, options db.OpenOptions) (*Store, error) {
+	return open(ctx, path, 5*time.Second, options)
 }
 
 // open waits at most busy for another process's write.
-func open(ctx context.Context, path string, busy time.Duration) (*Store, error) {
+func open(ctx context.Context, path string, busy time.Duration, options db.OpenOptions) (*Store, error) {
 	path, err := filepath.Abs(path)
 	if err != nil {
 		return nil, fmt.Errorf("open database: %w", err)
 	}
-	if err := migrate(ctx, path); err != nil {
+	known, err := migrate(ctx, path, options)
+	if err != nil {
 		return nil, fmt.Errorf("open database %s: %w", path, err)
 	}
-	s := &Store{}
+	s := &Store{known: known}
 	if err := s.connect(ctx, path, busy); err != nil {
 		return nil, errors.Join(fmt.Errorf("open database %s: %w", path, err), s.Close())
 	}
@@ -107,11 +115,14 @@ func dsn(path string, options ...string) string {
 	return (&url.URL{Scheme: "file", Path: filepath.ToSlash(path), RawQuery: q.Encode()}).String()
 }
 
-// Ping reads from the database.
+// Ping reads the version of the schema and refuses one that is too old.
 func (s *Store) Ping(ctx context.Context) (err error) {
 	defer s.wrap("ping", &err)
-	_, err = s.read.ConversationDeleted(ctx, "")
-	return err
+	var found int64
+	if err := s.reader.QueryRowContext(ctx, schema.Version).Scan(&found); err != nil {
+		return err
+	}
+	return schema.Check(found, s.known)
 }
 
 // Close ends all connections. Running calls return ErrUnavailable.
@@ -152,4 +163,10 @@ func inTx(ctx context.Context, pool *sql.DB, f func(tx *sql.Tx) error) error {
 		return err
 	}
 	return tx.Commit()
+}
+
+// Pool is the state of the reading connections; there is one more, for writing.
+func (s *Store) Pool() db.Pool {
+	stats := s.reader.Stats()
+	return db.Pool{Used: stats.InUse, Idle: stats.Idle, Max: stats.MaxOpenConnections, Waits: stats.WaitCount, Waited: stats.WaitDuration}
 }

@@ -273,7 +273,7 @@ func TestTwoStoresShareAFile(t *testing.T) {
 func TestALockedDatabaseIsUnavailable(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "palaver.db")
 	other := openStore(t, path)
-	s, err := open(t.Context(), path, time.Millisecond)
+	s, err := open(t.Context(), path, time.Millisecond, db.OpenOptions{})
 	require.NoError(t, err)
 	defer s.Close()
 	tx, err := other.writer.Begin()

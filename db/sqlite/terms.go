@@ -38,7 +38,10 @@ func indexedWords(sizes []byte) (words int64) {
 
 // tokenizer splits words into the terms of the full-text index. SQLite does that only
 // for what is indexed, so it has an index in memory that never keeps anything.
-type tokenizer struct{ pool *sql.DB }
+type tokenizer struct {
+	pool        *sql.DB
+	index, read *sql.Stmt
+}
 
 // tokenize must be the tokenizer of chunk_index.
 const tokenize = `porter unicode61 remove_diacritics 2`
@@ -49,9 +52,16 @@ func openTokenizer(ctx context.Context) (*tokenizer, error) {
 		return nil, err
 	}
 	pool.SetMaxOpenConns(1) // every connection has its own memory
+	t := &tokenizer{pool: pool}
 	_, err = pool.ExecContext(ctx, `CREATE VIRTUAL TABLE said USING fts5 (text, content = '', tokenize = '`+tokenize+`');
 		CREATE VIRTUAL TABLE said_terms USING fts5vocab ('said', 'instance')`)
-	return &tokenizer{pool}, err
+	if err == nil {
+		t.index, err = pool.PrepareContext(ctx, `INSERT INTO said (rowid, text) SELECT key + 1, value FROM json_each(?1)`)
+	}
+	if err == nil {
+		t.read, err = pool.PrepareContext(ctx, `SELECT doc - 1, term FROM said_terms ORDER BY doc, offset`)
+	}
+	return t, err
 }
 
 // wordTerm is a term and the word that it comes from, as its place in a list.
@@ -69,10 +79,10 @@ func (t *tokenizer) terms(ctx context.Context, words []string) (terms []wordTerm
 		return nil, err
 	}
 	defer tx.Rollback() // nothing is kept
-	if _, err := tx.ExecContext(ctx, `INSERT INTO said (rowid, text) SELECT key + 1, value FROM json_each(?1)`, record.Strings(words)); err != nil {
+	if _, err := tx.StmtContext(ctx, t.index).ExecContext(ctx, record.Strings(words)); err != nil {
 		return nil, err
 	}
-	rows, err := tx.QueryContext(ctx, `SELECT doc - 1, term FROM said_terms ORDER BY doc, offset`)
+	rows, err := tx.StmtContext(ctx, t.read).QueryContext(ctx)
 	if err != nil {
 		return nil, err
 	}

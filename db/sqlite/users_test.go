@@ -99,6 +99,7 @@ func TestDeletedThreadAndUserLeaveNoRows(t *testing.T) {
 	require.NoError(t, s.PutAttachment(ctx, chat.Attachment{ID: uuid.NewString(), Owner: owner, ThreadID: thread, MIME: "image/png"}, []byte(word)))
 	require.NoError(t, s.PutAttachment(ctx, chat.Attachment{ID: uuid.NewString(), Owner: owner, MIME: "image/png"}, []byte(docWord)))
 	require.NoError(t, s.PutConnection(ctx, db.Connection{Owner: owner, Provider: "google", Account: docWord, Token: docWord}, true))
+	require.NoError(t, s.CreateKey(ctx, db.Key{ID: uuid.NewString(), Owner: owner, Name: docWord, Digest: docWord, Anonymous: true}))
 	require.NoError(t, s.CreateBoard(ctx, db.Board{ID: uuid.NewString(), Owner: owner, Title: docWord, Content: []byte(docWord)}))
 	_, err = s.PutRepo(ctx, owner, thread, []byte(word), "digest", nil)
 	require.NoError(t, err)
@@ -112,7 +113,7 @@ func TestDeletedThreadAndUserLeaveNoRows(t *testing.T) {
 	ofUser := append(slices.Clone(ofThread), owner, docWord, ready, processing)
 	before := traces(t, s, ofUser...)
 	for _, table := range []string{"conversations", "turns", "stream_runs", "cancels", "messages", "turn_events", "turn_texts", "drafts",
-		"documents", "raw_documents", "editions", "chunks", "document_sets", "set_documents", "profiles", "attachments", "repos", "connections", "imports", "boards"} {
+		"documents", "raw_documents", "editions", "chunks", "document_sets", "set_documents", "profiles", "attachments", "repos", "connections", "access_keys", "imports", "boards"} {
 		require.True(t, slices.ContainsFunc(before, func(cell string) bool { return strings.HasPrefix(cell, table+".") }), "%s: %v", table, before)
 	}
 

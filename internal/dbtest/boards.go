@@ -2,9 +2,11 @@ package dbtest
 
 import (
 	"strings"
+	"time"
 
 	"github.com/google/uuid"
 
+	"github.com/palaver-chat/palaver/chat"
 	"github.com/palaver-chat/palaver/db"
 )
 
@@ -21,6 +23,14 @@ func (b *fixture) boards(cursor string, limit int) db.Page[db.Board] {
 	page, err := b.store.ListBoards(b.ctx, b.owner, cursor, limit)
 	b.NoError(err)
 	return page
+}
+
+// said inserts a message that its thread has accepted.
+func (b *fixture) said(thread string, c chat.Content) {
+	b.t.Helper()
+	turn, _, _, err := b.store.InsertTurn(b.ctx, chat.Turn{ID: uuid.NewString(), ThreadID: thread, Owner: b.owner, Content: c, Status: chat.TurnNew})
+	b.NoError(err)
+	b.NoError(b.store.MarkTurn(b.ctx, b.owner, turn.ID, chat.TurnRunning, chat.RootCheckpoint))
 }
 
 func boardID(board db.Board) string { return board.ID }
@@ -95,6 +105,55 @@ var boardTests = []test{
 		b.Empty(b.boards("", 10).Items)
 		b.NoError(b.store.RestoreBoard(b.ctx, b.owner, board.ID))
 		b.Len(b.boards("", 10).Items, 1)
+	}},
+	{"the thread of a board is there without a message, and is never listed", func(b *fixture) {
+		board := b.newBoard("Churn")
+		b.NoError(b.store.HasBoard(b.ctx, b.owner, board.ID))
+		b.ErrorIs(b.store.HasBoard(b.ctx, "other", board.ID), db.ErrNotFound)
+		h, err := b.store.History(b.ctx, b.owner, board.ID, "", "", 10)
+		b.NoError(err)
+		b.Empty(h.Messages)
+		open, err := b.store.OpenTurns(b.ctx, b.owner, board.ID)
+		b.NoError(err)
+		b.Empty(open)
+		_, err = b.store.History(b.ctx, "other", board.ID, "", "", 10)
+		b.ErrorIs(err, db.ErrNotFound)
+		b.said(board.ID, chat.Content{Message: "Why?", Agent: chat.AgentDiscovery, References: []string{"F-1"}})
+		b.said(uuid.NewString(), chat.Content{Message: "Why not?", Agent: chat.AgentDiscovery, Board: []byte("{}")})
+		list, err := b.store.ListConversations(b.ctx, b.owner, "", "", 10)
+		b.NoError(err)
+		b.Empty(list.Items)
+		list, err = b.store.ListConversations(b.ctx, b.owner, "why", "", 10)
+		b.NoError(err)
+		b.Empty(list.Items)
+		h, err = b.store.History(b.ctx, b.owner, board.ID, "", "", 10)
+		b.NoError(err)
+		b.Equal([]any{"F-1"}, h.Messages[0].Metadata["references"])
+	}},
+	{"threads are left behind by boards that are gone and by single turns, not by boards that can be restored", func(b *fixture) {
+		stays, deleted := b.newBoard("Stays"), b.newBoard("Deleted")
+		for _, id := range []string{stays.ID, deleted.ID} {
+			b.said(id, chat.Content{Message: "Why?", Agent: chat.AgentDiscovery})
+		}
+		b.NoError(b.store.DeleteBoard(b.ctx, b.owner, deleted.ID))
+		gone, once := uuid.NewString(), uuid.NewString()
+		b.said(gone, chat.Content{Message: "Why?", Agent: chat.AgentDiscovery})
+		b.said(once, chat.Content{Message: "Why?", Agent: chat.AgentDiscovery, Board: []byte("{}")})
+		b.said(uuid.NewString(), chat.Content{Message: "Why?", Agent: chat.AgentDocuments})
+		left := func(before time.Time) (ids []string) {
+			for after := ""; ; {
+				page, err := b.store.LeftThreads(b.ctx, before, after, 1)
+				b.NoError(err)
+				if len(page) == 0 {
+					return ids
+				}
+				if after = page[0].ThreadID; page[0].Owner == b.owner {
+					ids = append(ids, after)
+				}
+			}
+		}
+		b.ElementsMatch([]string{gone, once}, left(time.Now().Add(time.Hour)))
+		b.Equal([]string{gone}, left(time.Now().Add(-time.Hour)), "a single turn may still run")
 	}},
 	{"who has reached the quota can still make a board smaller", func(b *fixture) {
 		board := b.newBoard("Churn")

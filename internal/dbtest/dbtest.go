@@ -40,6 +40,7 @@ func Run(t *testing.T, open func(t *testing.T) db.Store) {
 		{"repair", repairTests},
 		{"audit", auditTests},
 		{"connections", connectionTests},
+		{"personal keys", keyTests},
 		{"users", userTests},
 		{"races", raceTests},
 		{"closing", closingTests},

@@ -18,6 +18,7 @@ type property struct {
 	messageID     string
 	used, unused  chat.Attachment
 	board         string
+	key           db.Key
 }
 
 func (b *fixture) property() property {
@@ -45,6 +46,8 @@ func (b *fixture) property() property {
 	_, err = b.store.EndSessions(b.ctx, b.owner)
 	b.NoError(err)
 	b.NoError(b.store.PutConnection(b.ctx, b.account("sealed"), false))
+	p.key = db.Key{ID: uuid.NewString(), Owner: b.owner, Name: "Private", Digest: uuid.NewString()}
+	b.NoError(b.store.CreateKey(b.ctx, p.key))
 	p.board = b.newBoard("Private").ID
 	p.messageID = b.history("", "", 1).Messages[0].ID
 	return p
@@ -67,6 +70,9 @@ var notFoundFor = map[string]func(b *fixture, stranger string, p property) error
 	},
 	"DeleteConnection": func(b *fixture, stranger string, p property) error {
 		return b.store.DeleteConnection(b.ctx, stranger, "google")
+	},
+	"DeleteKey": func(b *fixture, stranger string, p property) error {
+		return b.store.DeleteKey(b.ctx, stranger, p.key.ID)
 	},
 	"Board": func(b *fixture, stranger string, p property) error {
 		_, err := b.store.Board(b.ctx, stranger, p.board)
@@ -364,6 +370,14 @@ var emptyFor = map[string]func(b *fixture, stranger string, p property) (int, er
 		list, err := b.store.Connections(b.ctx, stranger)
 		return len(list), err
 	},
+	"Keys": func(b *fixture, stranger string, p property) (int, error) {
+		list, err := b.store.Keys(b.ctx, stranger)
+		return len(list), err
+	},
+	"TurnsOfRun": func(b *fixture, stranger string, p property) (int, error) {
+		list, err := b.store.TurnsOfRun(b.ctx, stranger, p.open.StreamRunID)
+		return len(list), err
+	},
 	"Profile": func(b *fixture, stranger string, p property) (int, error) {
 		profile, err := b.store.Profile(b.ctx, stranger)
 		return len(profile.Industry) + len(profile.Location), err
@@ -434,6 +448,8 @@ func (b *fixture) view(p property) []any {
 	see(b.store.Profile(b.ctx, b.owner))
 	see(b.store.SessionGeneration(b.ctx, b.owner))
 	see(b.store.Connections(b.ctx, b.owner))
+	see(b.store.Keys(b.ctx, b.owner))
+	see(b.store.TurnsOfRun(b.ctx, b.owner, p.open.StreamRunID))
 	see(b.store.Approvals(b.ctx, b.owner, b.thread, p.settled.ID))
 	see(b.store.AttachmentsByID(b.ctx, b.owner, []string{p.used.ID, p.unused.ID}))
 	see(b.store.Repo(b.ctx, b.owner, b.thread))

@@ -26,6 +26,30 @@ func (b *fixture) openThreads(before time.Time, limit int) []chat.ThreadRef {
 }
 
 var repairTests = []test{
+	{"open turns are counted by status, those of every owner", func(b *fixture) {
+		counts := func() map[chat.TurnStatus]int {
+			all, err := b.store.OpenTurnCounts(b.ctx)
+			b.NoError(err)
+			by := map[chat.TurnStatus]int{}
+			for _, c := range all {
+				by[c.Status] = c.Number
+				b.WithinDuration(b.clock, c.Oldest, time.Hour)
+			}
+			return by
+		}
+		before := counts()
+		for range 2 {
+			b.owner, b.thread = uuid.NewString(), uuid.NewString()
+			b.running("one", chat.RootCheckpoint)
+			b.insert(b.newTurn("not accepted"))
+			waits := b.insert(b.newTurn("two"))
+			b.mark(waits.ID, chat.TurnAccepted, "")
+		}
+		after := counts()
+		b.Equal(2, after[chat.TurnRunning]-before[chat.TurnRunning])
+		b.Equal(2, after[chat.TurnAccepted]-before[chat.TurnAccepted])
+		b.NotContains(after, chat.TurnNew)
+	}},
 	{"threads with open turns are listed for all owners, in pages, each once", func(b *fixture) {
 		var want []chat.ThreadRef
 		for range 5 {

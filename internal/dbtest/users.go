@@ -44,6 +44,7 @@ var userTests = []test{
 		b.Equal(2, d.Attachments)
 		b.Equal(1, d.Repos)
 		b.Equal(1, d.Connections)
+		b.Equal(1, d.Keys)
 		b.Equal(1, d.Boards)
 		b.GreaterOrEqual(d.Messages, 3)
 		b.False(d.Empty())

@@ -4,6 +4,7 @@ import (
 	"context"
 	"time"
 
+	"github.com/palaver-chat/palaver/chat"
 	"github.com/palaver-chat/palaver/db"
 	"github.com/palaver-chat/palaver/db/internal/record"
 	"github.com/palaver-chat/palaver/db/internal/sqlcgen"
@@ -70,6 +71,24 @@ func (s *Store) Board(ctx context.Context, owner, id string) (_ db.Board, err er
 		Revision: row.Revision, CreatedAt: row.CreatedAt, UpdatedAt: row.UpdatedAt})
 	b.Content = row.Content
 	return b, nil
+}
+
+func (s *Store) HasBoard(ctx context.Context, owner, id string) (err error) {
+	ctx, end := s.short(ctx, "look for board")
+	defer end(&err)
+	_, err = s.db.Read.BoardSize(ctx, sqlcgen.BoardSizeParams{Owner: owner, ID: id})
+	return err
+}
+
+func (s *Store) LeftThreads(ctx context.Context, before time.Time, after string, limit int) (left []chat.ThreadRef, err error) {
+	ctx, end := s.short(ctx, "list left threads")
+	defer end(&err)
+	rows, err := s.db.Read.LeftThreads(ctx, sqlcgen.LeftThreadsParams{AfterID: after, BeforeAt: record.Micros(before),
+		DeletedAfter: record.Micros(time.Now().Add(-db.DeletedBoardsFor)), MaxRows: int64(limit)})
+	for _, row := range rows {
+		left = append(left, chat.ThreadRef{Owner: row.Owner, ThreadID: row.ID})
+	}
+	return left, err
 }
 
 func (s *Store) ListBoards(ctx context.Context, owner, cur string, limit int) (p db.Page[db.Board], err error) {

@@ -66,7 +66,7 @@ func (w within) ensureConversation(ctx context.Context, q Queries, c chat.Conver
 	generation = now.DeletedGeneration + 1
 	err = q.InsertConversation(ctx, sqlcgen.InsertConversationParams{
 		ID: c.ID, Owner: c.Owner, Title: c.Title, TitleFolded: record.Fold(c.Title), Listed: how&listed != 0,
-		CreatedAt: record.Micros(record.OrNow(c.CreatedAt)), Generation: generation, Places: now.DeletedPlaces, Address: w.address()})
+		CreatedAt: record.Micros(record.OrNow(c.CreatedAt)), Generation: generation, Places: now.DeletedPlaces, Address: w.address(), Kind: string(c.Kind)})
 	if err == nil {
 		err = w.stays(ctx, q, c.Owner, aThread)
 	}

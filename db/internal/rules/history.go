@@ -88,7 +88,7 @@ type branch struct {
 // findBranch resolves a checkpoint; "" is the thread's head with all waiting turns.
 func findBranch(ctx context.Context, q Queries, owner, threadID, checkpoint string) (branch, error) {
 	b := branch{owner: owner, threadID: threadID, head: chat.TurnOf(checkpoint)}
-	if _, err := q.Conversation(ctx, sqlcgen.ConversationParams{Owner: owner, ID: threadID}); err != nil {
+	if err := known(ctx, q, owner, threadID); err != nil {
 		return branch{}, err
 	}
 	if b.head == chat.RootCheckpoint {

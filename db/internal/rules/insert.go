@@ -87,7 +87,7 @@ func (w within) generationFor(ctx context.Context, q Queries, t chat.Turn, now s
 	if accepted { // its conversation must exist already
 		how = 0
 	}
-	generation, err := w.ensureConversation(ctx, q, chat.Conversation{ID: t.ThreadID, Owner: t.Owner, CreatedAt: t.CreatedAt},
+	generation, err := w.ensureConversation(ctx, q, chat.Conversation{ID: t.ThreadID, Owner: t.Owner, CreatedAt: t.CreatedAt, Kind: t.Content.ThreadKind()},
 		sqlcgen.ConversationStateRow{Owner: now.Owner, Generation: now.Generation,
 			DeletedOwner: now.DeletedOwner, DeletedGeneration: now.DeletedGeneration, DeletedPlaces: now.DeletedPlaces}, how)
 	if err != nil || generation == 1 {
@@ -198,6 +198,9 @@ func firstMessage(t chat.Turn) chat.Message {
 	}
 	if len(t.Content.TaggedDocs) > 0 {
 		metadata["tagged_doc_ids"] = t.Content.TaggedDocs
+	}
+	if len(t.Content.References) > 0 {
+		metadata["references"] = t.Content.References
 	}
 	if len(t.Content.Attachments) > 0 {
 		metadata["attachments"] = t.Content.Attachments

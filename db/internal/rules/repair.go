@@ -47,3 +47,12 @@ func (s *Store) UnacceptedTurns(ctx context.Context, before time.Time, after str
 		return db.TurnRef{Owner: r.Owner, ThreadID: r.ThreadID, TurnID: r.ID}
 	})
 }
+
+func (s *Store) OpenTurnCounts(ctx context.Context) (_ []db.OpenTurnCount, err error) {
+	ctx, end := s.short(ctx, "count open turns")
+	defer end(&err)
+	rows, err := s.db.Read.OpenTurnCounts(ctx)
+	return rowsTo(rows, err, func(r sqlcgen.OpenTurnCountsRow) db.OpenTurnCount {
+		return db.OpenTurnCount{Status: chat.TurnStatus(r.Status), Number: int(r.Number), Oldest: record.Time(r.Oldest)}
+	})
+}

@@ -5,6 +5,8 @@ package rules
 
 import (
 	"context"
+	"database/sql"
+	"errors"
 
 	"github.com/palaver-chat/palaver/chat"
 	"github.com/palaver-chat/palaver/db/internal/sqlcgen"
@@ -136,9 +138,17 @@ type Event struct {
 	Event  string
 }
 
-// known returns db.ErrNotFound for a conversation that its owner does not have.
+// known returns db.ErrNotFound for a thread that its owner does not have.
 func (s *Store) known(ctx context.Context, owner, threadID string) error {
-	_, err := s.db.Read.Conversation(ctx, sqlcgen.ConversationParams{Owner: owner, ID: threadID})
+	return known(ctx, s.db.Read, owner, threadID)
+}
+
+// known finds the thread of a board before anything was said on it, too.
+func known(ctx context.Context, q Queries, owner, threadID string) error {
+	_, err := q.Conversation(ctx, sqlcgen.ConversationParams{Owner: owner, ID: threadID})
+	if errors.Is(err, sql.ErrNoRows) {
+		_, err = q.BoardSize(ctx, sqlcgen.BoardSizeParams{Owner: owner, ID: threadID})
+	}
 	return err
 }
 

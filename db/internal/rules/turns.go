@@ -70,6 +70,16 @@ func (s *Store) OpenTurns(ctx context.Context, owner, threadID string) (_ []chat
 	return turns(rows)
 }
 
+func (s *Store) TurnsOfRun(ctx context.Context, owner, runID string) (_ []chat.Turn, err error) {
+	ctx, end := s.short(ctx, "list turns of a run")
+	defer end(&err)
+	rows, err := s.db.Read.TurnsByRunID(ctx, sqlcgen.TurnsByRunIDParams{Owner: owner, RunID: runID})
+	if err != nil {
+		return nil, err
+	}
+	return turns(rows)
+}
+
 // justSent is how long a turn that no workflow has accepted counts as open.
 const justSent = time.Minute
 

@@ -6,6 +6,8 @@ import "context"
 
 // Queries are the queries that every database has.
 type Queries interface {
+	AccessKeyByDigest(ctx context.Context, digest string) (AccessKey, error)
+	AccessKeys(ctx context.Context, owner string) ([]AccessKey, error)
 	AddSpending(ctx context.Context, arg AddSpendingParams) error
 	AddSpendingOfAddress(ctx context.Context, arg AddSpendingOfAddressParams) error
 	AddStreamRun(ctx context.Context, arg AddStreamRunParams) error
@@ -40,6 +42,8 @@ type Queries interface {
 	CountOpenTurns(ctx context.Context, arg CountOpenTurnsParams) (CountOpenTurnsRow, error)
 	CountUserData(ctx context.Context, owner string) (CountUserDataRow, error)
 	Counted(ctx context.Context, arg CountedParams) (CountedRow, error)
+	CreateAccessKey(ctx context.Context, arg CreateAccessKeyParams) error
+	DeleteAccessKey(ctx context.Context, arg DeleteAccessKeyParams) (int64, error)
 	DeleteBoard(ctx context.Context, arg DeleteBoardParams) (int64, error)
 	DeleteConnection(ctx context.Context, arg DeleteConnectionParams) (int64, error)
 	DeleteConversation(ctx context.Context, arg DeleteConversationParams) (int64, error)
@@ -49,6 +53,7 @@ type Queries interface {
 	DeleteSet(ctx context.Context, arg DeleteSetParams) (int64, error)
 	DeleteThreadCancels(ctx context.Context, arg DeleteThreadCancelsParams) error
 	DeleteTurnCancels(ctx context.Context, arg DeleteTurnCancelsParams) error
+	DeleteUserAccessKeys(ctx context.Context, owner string) error
 	DeleteUserAttachments(ctx context.Context, owner string) error
 	DeleteUserBoards(ctx context.Context, owner string) error
 	DeleteUserCancels(ctx context.Context, owner string) error
@@ -92,6 +97,7 @@ type Queries interface {
 	KnownDocuments(ctx context.Context, arg KnownDocumentsParams) ([]KnownDocumentsRow, error)
 	LastEvent(ctx context.Context, turnID string) (string, error)
 	LastPlace(ctx context.Context, arg LastPlaceParams) (int64, error)
+	LeftThreads(ctx context.Context, arg LeftThreadsParams) ([]LeftThreadsRow, error)
 	ListBoards(ctx context.Context, arg ListBoardsParams) ([]ListBoardsRow, error)
 	ListConversations(ctx context.Context, arg ListConversationsParams) ([]ListConversationsRow, error)
 	ListDocuments(ctx context.Context, arg ListDocumentsParams) ([]ListDocumentsRow, error)
@@ -104,6 +110,7 @@ type Queries interface {
 	NextPlace(ctx context.Context, arg NextPlaceParams) (int64, error)
 	OpenImports(ctx context.Context, arg OpenImportsParams) ([]OpenImportsRow, error)
 	OpenThreads(ctx context.Context, arg OpenThreadsParams) ([]OpenThreadsRow, error)
+	OpenTurnCounts(ctx context.Context) ([]OpenTurnCountsRow, error)
 	OpenTurns(ctx context.Context, arg OpenTurnsParams) ([]Turn, error)
 	ProcessingDocuments(ctx context.Context, arg ProcessingDocumentsParams) ([]ProcessingDocumentsRow, error)
 	Profile(ctx context.Context, owner string) (ProfileRow, error)
@@ -153,17 +160,30 @@ type Queries interface {
 	TurnLoad(ctx context.Context, arg TurnLoadParams) (TurnLoadRow, error)
 	TurnOfMessage(ctx context.Context, arg TurnOfMessageParams) (Turn, error)
 	TurnsAfter(ctx context.Context, arg TurnsAfterParams) ([]Turn, error)
+	TurnsByRunID(ctx context.Context, arg TurnsByRunIDParams) ([]Turn, error)
 	UnacceptedTurns(ctx context.Context, arg UnacceptedTurnsParams) ([]UnacceptedTurnsRow, error)
 	UnmarkAnonymous(ctx context.Context, owner string) error
 	UnusedAttachments(ctx context.Context, owner string) (UnusedAttachmentsRow, error)
 	UnusedOwners(ctx context.Context, arg UnusedOwnersParams) ([]string, error)
 	UpdateImport(ctx context.Context, arg UpdateImportParams) error
 	UpdateSet(ctx context.Context, arg UpdateSetParams) (int64, error)
+	UseAccessKey(ctx context.Context, arg UseAccessKeyParams) error
 	UserAttachments(ctx context.Context, owner string) ([]string, error)
 	UserDocuments(ctx context.Context, owner string) ([]string, error)
 	UserThreads(ctx context.Context, owner string) ([]string, error)
 	VisibleDocuments(ctx context.Context, arg VisibleDocumentsParams) ([]VisibleDocumentsRow, error)
 	WaitingMessages(ctx context.Context, arg WaitingMessagesParams) ([]WaitingMessagesRow, error)
+}
+
+type AccessKey struct {
+	ID        string
+	Owner     string
+	Name      string
+	Digest    string
+	Anonymous bool
+	CreatedAt int64
+	UsedAt    int64
+	ExpiresAt int64
 }
 
 type AddSpendingOfAddressParams struct {
@@ -415,6 +435,7 @@ type CountUserDataRow struct {
 	Profiles    int64
 	Cancels     int64
 	Connections int64
+	AccessKeys  int64
 }
 
 type CountedParams struct {
@@ -425,6 +446,21 @@ type CountedParams struct {
 type CountedRow struct {
 	Count   int64
 	ResetAt int64
+}
+
+type CreateAccessKeyParams struct {
+	ID        string
+	Owner     string
+	Name      string
+	Digest    string
+	Anonymous bool
+	CreatedAt int64
+	ExpiresAt int64
+}
+
+type DeleteAccessKeyParams struct {
+	Owner string
+	ID    string
 }
 
 type DeleteBoardParams struct {
@@ -742,6 +778,7 @@ type InsertConversationParams struct {
 	Generation  int64
 	Places      int64
 	Address     string
+	Kind        string
 }
 
 type InsertDocumentParams struct {
@@ -806,6 +843,18 @@ type KnownDocumentsRow struct {
 type LastPlaceParams struct {
 	Owner    string
 	ThreadID string
+}
+
+type LeftThreadsParams struct {
+	AfterID      string
+	BeforeAt     int64
+	DeletedAfter int64
+	MaxRows      int64
+}
+
+type LeftThreadsRow struct {
+	Owner string
+	ID    string
 }
 
 type ListBoardsParams struct {
@@ -978,6 +1027,12 @@ type OpenThreadsParams struct {
 type OpenThreadsRow struct {
 	Owner    string
 	ThreadID string
+}
+
+type OpenTurnCountsRow struct {
+	Status string
+	Number int64
+	Oldest int64
 }
 
 type OpenTurnsParams struct {
@@ -1366,6 +1421,11 @@ type TurnsAfterParams struct {
 	MaxRows  int64
 }
 
+type TurnsByRunIDParams struct {
+	Owner string
+	RunID string
+}
+
 type UnacceptedTurnsParams struct {
 	BeforeAt int64
 	AfterID  string
@@ -1407,6 +1467,12 @@ type UpdateSetParams struct {
 	Name  string
 	ID    string
 	Owner string
+}
+
+type UseAccessKeyParams struct {
+	UsedAt int64
+	Owner  string
+	ID     string
 }
 
 type VisibleDocumentsParams struct {

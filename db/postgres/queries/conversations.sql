@@ -1,6 +1,6 @@
 -- name: InsertConversation :exec
-INSERT INTO conversations (id, owner, title, title_folded, listed, created_at, last_message_at, generation, places, address)
-VALUES (@id, @owner, @title, @title_folded, @listed, @created_at, @created_at, @generation, @places, @address);
+INSERT INTO conversations (id, owner, title, title_folded, listed, created_at, last_message_at, generation, places, address, kind)
+VALUES (@id, @owner, @title, @title_folded, @listed, @created_at, @created_at, @generation, @places, @address, @kind);
 
 -- The conversation that has an id now, and the deleted one that had it last;
 -- generation 0: none.
@@ -13,10 +13,6 @@ FROM (SELECT 1) one LEFT JOIN conversations c ON c.id = @id LEFT JOIN deleted_co
 -- name: ConversationDeleted :one
 SELECT count(*) FROM deleted_conversations WHERE id = @id;
 
--- conversations.id has the collation C, columns that refer to it have the default
--- one. "t.thread_id = c.id" compares in C, which no index of thread_id supports.
--- The same is true of documents.id.
-
 -- name: Conversation :one
 SELECT c.id, c.owner, c.title, c.created_at, c.last_message_at,
     coalesce((SELECT max(CASE t.status WHEN 'interrupted' THEN 2 WHEN 'new' THEN 0 ELSE 1 END) FROM turns t
@@ -27,9 +23,9 @@ WHERE c.id = @id AND c.owner = @owner;
 -- name: ListConversations :many
 SELECT c.id, c.owner, c.title, c.created_at, c.last_message_at,
     coalesce((SELECT max(CASE t.status WHEN 'interrupted' THEN 2 WHEN 'new' THEN 0 ELSE 1 END) FROM turns t
-        WHERE t.owner = c.owner AND t.thread_id = c.id COLLATE "default" AND t.settled_at = 0), 0)::bigint AS activity
+        WHERE t.owner = c.owner AND t.thread_id = c.id AND t.settled_at = 0), 0)::bigint AS activity
 FROM conversations c
-WHERE c.owner = @owner AND c.listed
+WHERE c.owner = @owner AND c.listed AND c.kind = ''
     AND (c.last_message_at < @before_at::bigint OR (c.last_message_at = @before_at::bigint AND c.id < @before_id::text))
 ORDER BY c.last_message_at DESC, c.id DESC
 LIMIT @max_rows::bigint;
@@ -37,13 +33,13 @@ LIMIT @max_rows::bigint;
 -- name: SearchConversations :many
 SELECT c.id, c.owner, c.title, c.created_at, c.last_message_at,
     coalesce((SELECT max(CASE t.status WHEN 'interrupted' THEN 2 WHEN 'new' THEN 0 ELSE 1 END) FROM turns t
-        WHERE t.owner = c.owner AND t.thread_id = c.id COLLATE "default" AND t.settled_at = 0), 0)::bigint AS activity
+        WHERE t.owner = c.owner AND t.thread_id = c.id AND t.settled_at = 0), 0)::bigint AS activity
 FROM conversations c
-WHERE c.owner = @owner AND c.listed
+WHERE c.owner = @owner AND c.listed AND c.kind = ''
     AND (c.last_message_at < @before_at::bigint OR (c.last_message_at = @before_at::bigint AND c.id < @before_id::text))
     AND (strpos(c.title_folded, @q::text) > 0 OR EXISTS (
         SELECT 1 FROM turns t JOIN messages m ON m.turn_id = t.id
-        WHERE t.thread_id = c.id COLLATE "default" AND t.status <> 'new' AND NOT t.hidden AND strpos(palaver_fold(m.content), @q::text) > 0))
+        WHERE t.thread_id = c.id AND t.status <> 'new' AND NOT t.hidden AND strpos(palaver_fold(m.content), @q::text) > 0))
 ORDER BY c.last_message_at DESC, c.id DESC
 LIMIT @max_rows::bigint;
 

@@ -19,3 +19,7 @@ SELECT EXISTS (SELECT 1 FROM turns WHERE owner = @owner AND thread_id = @thread_
 SELECT owner, thread_id, id FROM turns
 WHERE status = 'new' AND created_at < @before_at AND sent_at < @before_at AND id > @after_id
 ORDER BY id LIMIT @max_rows::bigint;
+
+-- name: OpenTurnCounts :many
+SELECT status, count(*) AS number, min(created_at)::bigint AS oldest FROM turns
+WHERE settled_at = 0 AND status <> 'new' GROUP BY status ORDER BY status;

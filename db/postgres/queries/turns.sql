@@ -44,6 +44,10 @@ SELECT * FROM turns WHERE owner = @owner AND client_turn_id = @client_turn_id OR
 SELECT t.* FROM turns t JOIN stream_runs r ON r.turn_id = t.id
 WHERE r.owner = @owner AND r.run_id = @run_id AND t.owner = @owner ORDER BY t.seq DESC LIMIT 1;
 
+-- name: TurnsByRunID :many
+SELECT t.* FROM turns t JOIN stream_runs r ON r.turn_id = t.id
+WHERE r.owner = @owner AND r.run_id = @run_id AND t.owner = @owner AND t.hidden = false ORDER BY t.seq DESC LIMIT 20;
+
 -- name: AddStreamRun :exec
 INSERT INTO stream_runs (owner, run_id, turn_id) VALUES (@owner, @run_id, @turn_id) ON CONFLICT DO NOTHING;
 

@@ -17,7 +17,8 @@ SELECT
     (SELECT count(*) FROM boards b WHERE b.owner = @owner) AS boards,
     (SELECT count(*) FROM profiles p WHERE p.owner = @owner) AS profiles,
     (SELECT count(*) FROM cancels c WHERE c.owner = @owner) AS cancels,
-    (SELECT count(*) FROM connections n WHERE n.owner = @owner) AS connections;
+    (SELECT count(*) FROM connections n WHERE n.owner = @owner) AS connections,
+    (SELECT count(*) FROM access_keys k WHERE k.owner = @owner) AS access_keys;
 
 -- name: DeleteUserDocuments :exec
 DELETE FROM documents WHERE owner = @owner;

@@ -75,6 +75,41 @@ func (q *Queries) InsertBoard(ctx context.Context, arg InsertBoardParams) (int64
 	return result.RowsAffected(), nil
 }
 
+const leftThreads = `-- name: LeftThreads :many
+
+SELECT c.owner, c.id FROM conversations c
+WHERE c.kind <> '' AND c.id > $1::text
+    AND (c.kind = 'once' AND c.last_message_at < $2::bigint OR c.kind = 'board' AND NOT EXISTS (
+        SELECT 1 FROM boards b WHERE b.id = c.id COLLATE "default" AND (b.deleted_at = 0 OR b.deleted_at > $3::bigint)))
+ORDER BY c.id LIMIT $4::bigint
+`
+
+// Chats of boards that are gone for good, and throw-away threads.
+func (q *Queries) LeftThreads(ctx context.Context, arg LeftThreadsParams) ([]LeftThreadsRow, error) {
+	rows, err := q.db.Query(ctx, leftThreads,
+		arg.AfterID,
+		arg.BeforeAt,
+		arg.DeletedAfter,
+		arg.MaxRows,
+	)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []LeftThreadsRow
+	for rows.Next() {
+		var i LeftThreadsRow
+		if err := rows.Scan(&i.Owner, &i.ID); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
 const listBoards = `-- name: ListBoards :many
 SELECT id, owner, title, items, revision, created_at, updated_at FROM boards
 WHERE owner = $1 AND deleted_at = 0 AND (updated_at < $2::bigint OR (updated_at = $2::bigint AND id < $3::text))

@@ -19,7 +19,6 @@ func (q *Queries) ClearTitle(ctx context.Context, arg ClearTitleParams) error {
 }
 
 const conversation = `-- name: Conversation :one
-
 SELECT c.id, c.owner, c.title, c.created_at, c.last_message_at,
     coalesce((SELECT max(CASE t.status WHEN 'interrupted' THEN 2 WHEN 'new' THEN 0 ELSE 1 END) FROM turns t
         WHERE t.owner = c.owner AND t.thread_id = $1 AND t.settled_at = 0), 0)::bigint AS activity
@@ -27,9 +26,6 @@ FROM conversations c
 WHERE c.id = $1 AND c.owner = $2
 `
 
-// conversations.id has the collation C, columns that refer to it have the default
-// one. "t.thread_id = c.id" compares in C, which no index of thread_id supports.
-// The same is true of documents.id.
 func (q *Queries) Conversation(ctx context.Context, arg ConversationParams) (ConversationRow, error) {
 	row := q.db.QueryRow(ctx, conversation, arg.ID, arg.Owner)
 	var i ConversationRow
@@ -146,8 +142,8 @@ func (q *Queries) EndSessions(ctx context.Context, owner string) (int64, error) 
 }
 
 const insertConversation = `-- name: InsertConversation :exec
-INSERT INTO conversations (id, owner, title, title_folded, listed, created_at, last_message_at, generation, places, address)
-VALUES ($1, $2, $3, $4, $5, $6, $6, $7, $8, $9)
+INSERT INTO conversations (id, owner, title, title_folded, listed, created_at, last_message_at, generation, places, address, kind)
+VALUES ($1, $2, $3, $4, $5, $6, $6, $7, $8, $9, $10)
 `
 
 func (q *Queries) InsertConversation(ctx context.Context, arg InsertConversationParams) error {
@@ -161,6 +157,7 @@ func (q *Queries) InsertConversation(ctx context.Context, arg InsertConversation
 		arg.Generation,
 		arg.Places,
 		arg.Address,
+		arg.Kind,
 	)
 	return err
 }
@@ -168,9 +165,9 @@ func (q *Queries) InsertConversation(ctx context.Context, arg InsertConversation
 const listConversations = `-- name: ListConversations :many
 SELECT c.id, c.owner, c.title, c.created_at, c.last_message_at,
     coalesce((SELECT max(CASE t.status WHEN 'interrupted' THEN 2 WHEN 'new' THEN 0 ELSE 1 END) FROM turns t
-        WHERE t.owner = c.owner AND t.thread_id = c.id COLLATE "default" AND t.settled_at = 0), 0)::bigint AS activity
+        WHERE t.owner = c.owner AND t.thread_id = c.id AND t.settled_at = 0), 0)::bigint AS activity
 FROM conversations c
-WHERE c.owner = $1 AND c.listed
+WHERE c.owner = $1 AND c.listed AND c.kind = ''
     AND (c.last_message_at < $2::bigint OR (c.last_message_at = $2::bigint AND c.id < $3::text))
 ORDER BY c.last_message_at DESC, c.id DESC
 LIMIT $4::bigint
@@ -312,13 +309,13 @@ func (q *Queries) RenameConversation(ctx context.Context, arg RenameConversation
 const searchConversations = `-- name: SearchConversations :many
 SELECT c.id, c.owner, c.title, c.created_at, c.last_message_at,
     coalesce((SELECT max(CASE t.status WHEN 'interrupted' THEN 2 WHEN 'new' THEN 0 ELSE 1 END) FROM turns t
-        WHERE t.owner = c.owner AND t.thread_id = c.id COLLATE "default" AND t.settled_at = 0), 0)::bigint AS activity
+        WHERE t.owner = c.owner AND t.thread_id = c.id AND t.settled_at = 0), 0)::bigint AS activity
 FROM conversations c
-WHERE c.owner = $1 AND c.listed
+WHERE c.owner = $1 AND c.listed AND c.kind = ''
     AND (c.last_message_at < $2::bigint OR (c.last_message_at = $2::bigint AND c.id < $3::text))
     AND (strpos(c.title_folded, $4::text) > 0 OR EXISTS (
         SELECT 1 FROM turns t JOIN messages m ON m.turn_id = t.id
-        WHERE t.thread_id = c.id COLLATE "default" AND t.status <> 'new' AND NOT t.hidden AND strpos(palaver_fold(m.content), $4::text) > 0))
+        WHERE t.thread_id = c.id AND t.status <> 'new' AND NOT t.hidden AND strpos(palaver_fold(m.content), $4::text) > 0))
 ORDER BY c.last_message_at DESC, c.id DESC
 LIMIT $5::bigint
 `

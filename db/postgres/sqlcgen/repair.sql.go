@@ -76,6 +76,31 @@ func (q *Queries) OpenThreads(ctx context.Context, arg OpenThreadsParams) ([]Ope
 	return items, nil
 }
 
+const openTurnCounts = `-- name: OpenTurnCounts :many
+SELECT status, count(*) AS number, min(created_at)::bigint AS oldest FROM turns
+WHERE settled_at = 0 AND status <> 'new' GROUP BY status ORDER BY status
+`
+
+func (q *Queries) OpenTurnCounts(ctx context.Context) ([]OpenTurnCountsRow, error) {
+	rows, err := q.db.Query(ctx, openTurnCounts)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []OpenTurnCountsRow
+	for rows.Next() {
+		var i OpenTurnCountsRow
+		if err := rows.Scan(&i.Status, &i.Number, &i.Oldest); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
 const processingDocuments = `-- name: ProcessingDocuments :many
 SELECT d.owner, d.id FROM raw_documents r JOIN documents d ON d.id = r.doc_id
 WHERE r.doc_id > $1 AND d.status = 'processing' AND d.created_at < $2

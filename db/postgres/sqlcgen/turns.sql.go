@@ -1250,6 +1250,51 @@ func (q *Queries) TurnsByID(ctx context.Context, arg TurnsByIDParams) ([]Turn, e
 	return items, nil
 }
 
+const turnsByRunID = `-- name: TurnsByRunID :many
+SELECT t.seq, t.id, t.owner, t.thread_id, t.parent, t.place, t.status, t.hidden, t.created_at, t.settled_at, t.client_turn_id, t.stream_run_id, t.content_hash, t.registry, t.content, t.approvals, t.generation, t.sent_at, t.address FROM turns t JOIN stream_runs r ON r.turn_id = t.id
+WHERE r.owner = $1 AND r.run_id = $2 AND t.owner = $1 AND t.hidden = false ORDER BY t.seq DESC LIMIT 20
+`
+
+func (q *Queries) TurnsByRunID(ctx context.Context, arg TurnsByRunIDParams) ([]Turn, error) {
+	rows, err := q.db.Query(ctx, turnsByRunID, arg.Owner, arg.RunID)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []Turn
+	for rows.Next() {
+		var i Turn
+		if err := rows.Scan(
+			&i.Seq,
+			&i.ID,
+			&i.Owner,
+			&i.ThreadID,
+			&i.Parent,
+			&i.Place,
+			&i.Status,
+			&i.Hidden,
+			&i.CreatedAt,
+			&i.SettledAt,
+			&i.ClientTurnID,
+			&i.StreamRunID,
+			&i.ContentHash,
+			&i.Registry,
+			&i.Content,
+			&i.Approvals,
+			&i.Generation,
+			&i.SentAt,
+			&i.Address,
+		); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
 const turnsForSettle = `-- name: TurnsForSettle :many
 
 SELECT seq, id, owner, thread_id, parent, place, status, hidden, created_at, settled_at, client_turn_id, stream_run_id, content_hash, registry, content, approvals, generation, sent_at, address FROM turns WHERE id = ANY($1::text[]) AND owner = $2 FOR NO KEY UPDATE

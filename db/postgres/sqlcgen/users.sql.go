@@ -28,7 +28,8 @@ SELECT
     (SELECT count(*) FROM boards b WHERE b.owner = $1) AS boards,
     (SELECT count(*) FROM profiles p WHERE p.owner = $1) AS profiles,
     (SELECT count(*) FROM cancels c WHERE c.owner = $1) AS cancels,
-    (SELECT count(*) FROM connections n WHERE n.owner = $1) AS connections
+    (SELECT count(*) FROM connections n WHERE n.owner = $1) AS connections,
+    (SELECT count(*) FROM access_keys k WHERE k.owner = $1) AS access_keys
 `
 
 func (q *Queries) CountUserData(ctx context.Context, owner string) (CountUserDataRow, error) {
@@ -44,6 +45,7 @@ func (q *Queries) CountUserData(ctx context.Context, owner string) (CountUserDat
 		&i.Profiles,
 		&i.Cancels,
 		&i.Connections,
+		&i.AccessKeys,
 	)
 	return i, err
 }

@@ -26,3 +26,12 @@ UPDATE boards SET deleted_at = 0 WHERE id = @id AND owner = @owner AND deleted_a
 
 -- name: PruneBoards :exec
 DELETE FROM boards WHERE deleted_at > 0 AND deleted_at <= @before;
+
+-- Chats of boards that are gone for good, and throw-away threads.
+
+-- name: LeftThreads :many
+SELECT c.owner, c.id FROM conversations c
+WHERE c.kind <> '' AND c.id > @after_id
+    AND (c.kind = 'once' AND c.last_message_at < @before_at OR c.kind = 'board' AND NOT EXISTS (
+        SELECT 1 FROM boards b WHERE b.id = c.id AND (b.deleted_at = 0 OR b.deleted_at > @deleted_after)))
+ORDER BY c.id LIMIT CAST(@max_rows AS INTEGER);

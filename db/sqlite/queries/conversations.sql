@@ -1,6 +1,6 @@
 -- name: InsertConversation :exec
-INSERT INTO conversations (id, owner, title, title_folded, listed, created_at, last_message_at, generation, places, address)
-VALUES (@id, @owner, @title, @title_folded, @listed, @created_at, @created_at, @generation, @places, @address);
+INSERT INTO conversations (id, owner, title, title_folded, listed, created_at, last_message_at, generation, places, address, kind)
+VALUES (@id, @owner, @title, @title_folded, @listed, @created_at, @created_at, @generation, @places, @address, @kind);
 
 -- The conversation that has an id now, and the deleted one that had it last;
 -- generation 0: none.
@@ -25,7 +25,7 @@ SELECT c.id, c.owner, c.title, c.created_at, c.last_message_at,
     CAST(coalesce((SELECT max(CASE t.status WHEN 'interrupted' THEN 2 WHEN 'new' THEN 0 ELSE 1 END) FROM turns t
         WHERE t.owner = c.owner AND t.thread_id = c.id AND t.settled_at = 0), 0) AS INTEGER) AS activity
 FROM conversations c
-WHERE c.owner = @owner AND c.listed = 1
+WHERE c.owner = @owner AND c.listed = 1 AND c.kind = ''
     AND (c.last_message_at < @before_at OR (c.last_message_at = @before_at AND c.id < @before_id))
 ORDER BY c.last_message_at DESC, c.id DESC
 LIMIT CAST(@max_rows AS INTEGER);
@@ -35,7 +35,7 @@ SELECT c.id, c.owner, c.title, c.created_at, c.last_message_at,
     CAST(coalesce((SELECT max(CASE t.status WHEN 'interrupted' THEN 2 WHEN 'new' THEN 0 ELSE 1 END) FROM turns t
         WHERE t.owner = c.owner AND t.thread_id = c.id AND t.settled_at = 0), 0) AS INTEGER) AS activity
 FROM conversations c
-WHERE c.owner = @owner AND c.listed = 1
+WHERE c.owner = @owner AND c.listed = 1 AND c.kind = ''
     AND (c.last_message_at < @before_at OR (c.last_message_at = @before_at AND c.id < @before_id))
     AND (instr(c.title_folded, @q) > 0 OR EXISTS (
         SELECT 1 FROM turns t JOIN messages m ON m.turn_id = t.id

@@ -142,8 +142,8 @@ func (q *Queries) EndSessions(ctx context.Context, owner string) (int64, error) 
 }
 
 const insertConversation = `-- name: InsertConversation :exec
-INSERT INTO conversations (id, owner, title, title_folded, listed, created_at, last_message_at, generation, places, address)
-VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?6, ?7, ?8, ?9)
+INSERT INTO conversations (id, owner, title, title_folded, listed, created_at, last_message_at, generation, places, address, kind)
+VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?6, ?7, ?8, ?9, ?10)
 `
 
 func (q *Queries) InsertConversation(ctx context.Context, arg InsertConversationParams) error {
@@ -157,6 +157,7 @@ func (q *Queries) InsertConversation(ctx context.Context, arg InsertConversation
 		arg.Generation,
 		arg.Places,
 		arg.Address,
+		arg.Kind,
 	)
 	return err
 }
@@ -166,7 +167,7 @@ SELECT c.id, c.owner, c.title, c.created_at, c.last_message_at,
     CAST(coalesce((SELECT max(CASE t.status WHEN 'interrupted' THEN 2 WHEN 'new' THEN 0 ELSE 1 END) FROM turns t
         WHERE t.owner = c.owner AND t.thread_id = c.id AND t.settled_at = 0), 0) AS INTEGER) AS activity
 FROM conversations c
-WHERE c.owner = ?1 AND c.listed = 1
+WHERE c.owner = ?1 AND c.listed = 1 AND c.kind = ''
     AND (c.last_message_at < ?2 OR (c.last_message_at = ?2 AND c.id < ?3))
 ORDER BY c.last_message_at DESC, c.id DESC
 LIMIT CAST(?4 AS INTEGER)
@@ -317,7 +318,7 @@ SELECT c.id, c.owner, c.title, c.created_at, c.last_message_at,
     CAST(coalesce((SELECT max(CASE t.status WHEN 'interrupted' THEN 2 WHEN 'new' THEN 0 ELSE 1 END) FROM turns t
         WHERE t.owner = c.owner AND t.thread_id = c.id AND t.settled_at = 0), 0) AS INTEGER) AS activity
 FROM conversations c
-WHERE c.owner = ?1 AND c.listed = 1
+WHERE c.owner = ?1 AND c.listed = 1 AND c.kind = ''
     AND (c.last_message_at < ?2 OR (c.last_message_at = ?2 AND c.id < ?3))
     AND (instr(c.title_folded, ?4) > 0 OR EXISTS (
         SELECT 1 FROM turns t JOIN messages m ON m.turn_id = t.id

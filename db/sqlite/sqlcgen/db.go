@@ -24,6 +24,12 @@ func New(db DBTX) *Queries {
 func Prepare(ctx context.Context, db DBTX) (*Queries, error) {
 	q := Queries{db: db}
 	var err error
+	if q.accessKeyByDigestStmt, err = db.PrepareContext(ctx, accessKeyByDigest); err != nil {
+		return nil, fmt.Errorf("error preparing query AccessKeyByDigest: %w", err)
+	}
+	if q.accessKeysStmt, err = db.PrepareContext(ctx, accessKeys); err != nil {
+		return nil, fmt.Errorf("error preparing query AccessKeys: %w", err)
+	}
 	if q.addSpendingStmt, err = db.PrepareContext(ctx, addSpending); err != nil {
 		return nil, fmt.Errorf("error preparing query AddSpending: %w", err)
 	}
@@ -138,6 +144,12 @@ func Prepare(ctx context.Context, db DBTX) (*Queries, error) {
 	if q.countedStmt, err = db.PrepareContext(ctx, counted); err != nil {
 		return nil, fmt.Errorf("error preparing query Counted: %w", err)
 	}
+	if q.createAccessKeyStmt, err = db.PrepareContext(ctx, createAccessKey); err != nil {
+		return nil, fmt.Errorf("error preparing query CreateAccessKey: %w", err)
+	}
+	if q.deleteAccessKeyStmt, err = db.PrepareContext(ctx, deleteAccessKey); err != nil {
+		return nil, fmt.Errorf("error preparing query DeleteAccessKey: %w", err)
+	}
 	if q.deleteBoardStmt, err = db.PrepareContext(ctx, deleteBoard); err != nil {
 		return nil, fmt.Errorf("error preparing query DeleteBoard: %w", err)
 	}
@@ -173,6 +185,9 @@ func Prepare(ctx context.Context, db DBTX) (*Queries, error) {
 	}
 	if q.deleteTurnCancelsStmt, err = db.PrepareContext(ctx, deleteTurnCancels); err != nil {
 		return nil, fmt.Errorf("error preparing query DeleteTurnCancels: %w", err)
+	}
+	if q.deleteUserAccessKeysStmt, err = db.PrepareContext(ctx, deleteUserAccessKeys); err != nil {
+		return nil, fmt.Errorf("error preparing query DeleteUserAccessKeys: %w", err)
 	}
 	if q.deleteUserAttachmentsStmt, err = db.PrepareContext(ctx, deleteUserAttachments); err != nil {
 		return nil, fmt.Errorf("error preparing query DeleteUserAttachments: %w", err)
@@ -327,6 +342,9 @@ func Prepare(ctx context.Context, db DBTX) (*Queries, error) {
 	if q.lastPlaceStmt, err = db.PrepareContext(ctx, lastPlace); err != nil {
 		return nil, fmt.Errorf("error preparing query LastPlace: %w", err)
 	}
+	if q.leftThreadsStmt, err = db.PrepareContext(ctx, leftThreads); err != nil {
+		return nil, fmt.Errorf("error preparing query LeftThreads: %w", err)
+	}
 	if q.listBoardsStmt, err = db.PrepareContext(ctx, listBoards); err != nil {
 		return nil, fmt.Errorf("error preparing query ListBoards: %w", err)
 	}
@@ -362,6 +380,9 @@ func Prepare(ctx context.Context, db DBTX) (*Queries, error) {
 	}
 	if q.openThreadsStmt, err = db.PrepareContext(ctx, openThreads); err != nil {
 		return nil, fmt.Errorf("error preparing query OpenThreads: %w", err)
+	}
+	if q.openTurnCountsStmt, err = db.PrepareContext(ctx, openTurnCounts); err != nil {
+		return nil, fmt.Errorf("error preparing query OpenTurnCounts: %w", err)
 	}
 	if q.openTurnsStmt, err = db.PrepareContext(ctx, openTurns); err != nil {
 		return nil, fmt.Errorf("error preparing query OpenTurns: %w", err)
@@ -537,6 +558,9 @@ func Prepare(ctx context.Context, db DBTX) (*Queries, error) {
 	if q.turnsByIDStmt, err = db.PrepareContext(ctx, turnsByID); err != nil {
 		return nil, fmt.Errorf("error preparing query TurnsByID: %w", err)
 	}
+	if q.turnsByRunIDStmt, err = db.PrepareContext(ctx, turnsByRunID); err != nil {
+		return nil, fmt.Errorf("error preparing query TurnsByRunID: %w", err)
+	}
 	if q.unacceptedTurnsStmt, err = db.PrepareContext(ctx, unacceptedTurns); err != nil {
 		return nil, fmt.Errorf("error preparing query UnacceptedTurns: %w", err)
 	}
@@ -554,6 +578,9 @@ func Prepare(ctx context.Context, db DBTX) (*Queries, error) {
 	}
 	if q.updateSetStmt, err = db.PrepareContext(ctx, updateSet); err != nil {
 		return nil, fmt.Errorf("error preparing query UpdateSet: %w", err)
+	}
+	if q.useAccessKeyStmt, err = db.PrepareContext(ctx, useAccessKey); err != nil {
+		return nil, fmt.Errorf("error preparing query UseAccessKey: %w", err)
 	}
 	if q.useAttachmentsStmt, err = db.PrepareContext(ctx, useAttachments); err != nil {
 		return nil, fmt.Errorf("error preparing query UseAttachments: %w", err)
@@ -581,6 +608,16 @@ func Prepare(ctx context.Context, db DBTX) (*Queries, error) {
 
 func (q *Queries) Close() error {
 	var err error
+	if q.accessKeyByDigestStmt != nil {
+		if cerr := q.accessKeyByDigestStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing accessKeyByDigestStmt: %w", cerr)
+		}
+	}
+	if q.accessKeysStmt != nil {
+		if cerr := q.accessKeysStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing accessKeysStmt: %w", cerr)
+		}
+	}
 	if q.addSpendingStmt != nil {
 		if cerr := q.addSpendingStmt.Close(); cerr != nil {
 			err = fmt.Errorf("error closing addSpendingStmt: %w", cerr)
@@ -771,6 +808,16 @@ func (q *Queries) Close() error {
 			err = fmt.Errorf("error closing countedStmt: %w", cerr)
 		}
 	}
+	if q.createAccessKeyStmt != nil {
+		if cerr := q.createAccessKeyStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing createAccessKeyStmt: %w", cerr)
+		}
+	}
+	if q.deleteAccessKeyStmt != nil {
+		if cerr := q.deleteAccessKeyStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing deleteAccessKeyStmt: %w", cerr)
+		}
+	}
 	if q.deleteBoardStmt != nil {
 		if cerr := q.deleteBoardStmt.Close(); cerr != nil {
 			err = fmt.Errorf("error closing deleteBoardStmt: %w", cerr)
@@ -829,6 +876,11 @@ func (q *Queries) Close() error {
 	if q.deleteTurnCancelsStmt != nil {
 		if cerr := q.deleteTurnCancelsStmt.Close(); cerr != nil {
 			err = fmt.Errorf("error closing deleteTurnCancelsStmt: %w", cerr)
+		}
+	}
+	if q.deleteUserAccessKeysStmt != nil {
+		if cerr := q.deleteUserAccessKeysStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing deleteUserAccessKeysStmt: %w", cerr)
 		}
 	}
 	if q.deleteUserAttachmentsStmt != nil {
@@ -1086,6 +1138,11 @@ func (q *Queries) Close() error {
 			err = fmt.Errorf("error closing lastPlaceStmt: %w", cerr)
 		}
 	}
+	if q.leftThreadsStmt != nil {
+		if cerr := q.leftThreadsStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing leftThreadsStmt: %w", cerr)
+		}
+	}
 	if q.listBoardsStmt != nil {
 		if cerr := q.listBoardsStmt.Close(); cerr != nil {
 			err = fmt.Errorf("error closing listBoardsStmt: %w", cerr)
@@ -1144,6 +1201,11 @@ func (q *Queries) Close() error {
 	if q.openThreadsStmt != nil {
 		if cerr := q.openThreadsStmt.Close(); cerr != nil {
 			err = fmt.Errorf("error closing openThreadsStmt: %w", cerr)
+		}
+	}
+	if q.openTurnCountsStmt != nil {
+		if cerr := q.openTurnCountsStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing openTurnCountsStmt: %w", cerr)
 		}
 	}
 	if q.openTurnsStmt != nil {
@@ -1436,6 +1498,11 @@ func (q *Queries) Close() error {
 			err = fmt.Errorf("error closing turnsByIDStmt: %w", cerr)
 		}
 	}
+	if q.turnsByRunIDStmt != nil {
+		if cerr := q.turnsByRunIDStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing turnsByRunIDStmt: %w", cerr)
+		}
+	}
 	if q.unacceptedTurnsStmt != nil {
 		if cerr := q.unacceptedTurnsStmt.Close(); cerr != nil {
 			err = fmt.Errorf("error closing unacceptedTurnsStmt: %w", cerr)
@@ -1464,6 +1531,11 @@ func (q *Queries) Close() error {
 	if q.updateSetStmt != nil {
 		if cerr := q.updateSetStmt.Close(); cerr != nil {
 			err = fmt.Errorf("error closing updateSetStmt: %w", cerr)
+		}
+	}
+	if q.useAccessKeyStmt != nil {
+		if cerr := q.useAccessKeyStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing useAccessKeyStmt: %w", cerr)
 		}
 	}
 	if q.useAttachmentsStmt != nil {
@@ -1540,6 +1612,8 @@ func (q *Queries) queryRow(ctx context.Context, stmt *sql.Stmt, query string, ar
 type Queries struct {
 	db                            DBTX
 	tx                            *sql.Tx
+	accessKeyByDigestStmt         *sql.Stmt
+	accessKeysStmt                *sql.Stmt
 	addSpendingStmt               *sql.Stmt
 	addSpendingOfAddressStmt      *sql.Stmt
 	addStreamRunStmt              *sql.Stmt
@@ -1578,6 +1652,8 @@ type Queries struct {
 	countOpenTurnsStmt            *sql.Stmt
 	countUserDataStmt             *sql.Stmt
 	countedStmt                   *sql.Stmt
+	createAccessKeyStmt           *sql.Stmt
+	deleteAccessKeyStmt           *sql.Stmt
 	deleteBoardStmt               *sql.Stmt
 	deleteConnectionStmt          *sql.Stmt
 	deleteConversationStmt        *sql.Stmt
@@ -1590,6 +1666,7 @@ type Queries struct {
 	deleteTextsStmt               *sql.Stmt
 	deleteThreadCancelsStmt       *sql.Stmt
 	deleteTurnCancelsStmt         *sql.Stmt
+	deleteUserAccessKeysStmt      *sql.Stmt
 	deleteUserAttachmentsStmt     *sql.Stmt
 	deleteUserBoardsStmt          *sql.Stmt
 	deleteUserCancelsStmt         *sql.Stmt
@@ -1641,6 +1718,7 @@ type Queries struct {
 	knownDocumentsStmt            *sql.Stmt
 	lastEventStmt                 *sql.Stmt
 	lastPlaceStmt                 *sql.Stmt
+	leftThreadsStmt               *sql.Stmt
 	listBoardsStmt                *sql.Stmt
 	listConversationsStmt         *sql.Stmt
 	listDocumentsStmt             *sql.Stmt
@@ -1653,6 +1731,7 @@ type Queries struct {
 	nextPlaceStmt                 *sql.Stmt
 	openImportsStmt               *sql.Stmt
 	openThreadsStmt               *sql.Stmt
+	openTurnCountsStmt            *sql.Stmt
 	openTurnsStmt                 *sql.Stmt
 	processingDocumentsStmt       *sql.Stmt
 	profileStmt                   *sql.Stmt
@@ -1711,12 +1790,14 @@ type Queries struct {
 	turnOfMessageStmt             *sql.Stmt
 	turnsAfterStmt                *sql.Stmt
 	turnsByIDStmt                 *sql.Stmt
+	turnsByRunIDStmt              *sql.Stmt
 	unacceptedTurnsStmt           *sql.Stmt
 	unmarkAnonymousStmt           *sql.Stmt
 	unusedAttachmentsStmt         *sql.Stmt
 	unusedOwnersStmt              *sql.Stmt
 	updateImportStmt              *sql.Stmt
 	updateSetStmt                 *sql.Stmt
+	useAccessKeyStmt              *sql.Stmt
 	useAttachmentsStmt            *sql.Stmt
 	userAttachmentsStmt           *sql.Stmt
 	userDocumentsStmt             *sql.Stmt
@@ -1730,6 +1811,8 @@ func (q *Queries) WithTx(tx *sql.Tx) *Queries {
 	return &Queries{
 		db:                            tx,
 		tx:                            tx,
+		accessKeyByDigestStmt:         q.accessKeyByDigestStmt,
+		accessKeysStmt:                q.accessKeysStmt,
 		addSpendingStmt:               q.addSpendingStmt,
 		addSpendingOfAddressStmt:      q.addSpendingOfAddressStmt,
 		addStreamRunStmt:              q.addStreamRunStmt,
@@ -1768,6 +1851,8 @@ func (q *Queries) WithTx(tx *sql.Tx) *Queries {
 		countOpenTurnsStmt:            q.countOpenTurnsStmt,
 		countUserDataStmt:             q.countUserDataStmt,
 		countedStmt:                   q.countedStmt,
+		createAccessKeyStmt:           q.createAccessKeyStmt,
+		deleteAccessKeyStmt:           q.deleteAccessKeyStmt,
 		deleteBoardStmt:               q.deleteBoardStmt,
 		deleteConnectionStmt:          q.deleteConnectionStmt,
 		deleteConversationStmt:        q.deleteConversationStmt,
@@ -1780,6 +1865,7 @@ func (q *Queries) WithTx(tx *sql.Tx) *Queries {
 		deleteTextsStmt:               q.deleteTextsStmt,
 		deleteThreadCancelsStmt:       q.deleteThreadCancelsStmt,
 		deleteTurnCancelsStmt:         q.deleteTurnCancelsStmt,
+		deleteUserAccessKeysStmt:      q.deleteUserAccessKeysStmt,
 		deleteUserAttachmentsStmt:     q.deleteUserAttachmentsStmt,
 		deleteUserBoardsStmt:          q.deleteUserBoardsStmt,
 		deleteUserCancelsStmt:         q.deleteUserCancelsStmt,
@@ -1831,6 +1917,7 @@ func (q *Queries) WithTx(tx *sql.Tx) *Queries {
 		knownDocumentsStmt:            q.knownDocumentsStmt,
 		lastEventStmt:                 q.lastEventStmt,
 		lastPlaceStmt:                 q.lastPlaceStmt,
+		leftThreadsStmt:               q.leftThreadsStmt,
 		listBoardsStmt:                q.listBoardsStmt,
 		listConversationsStmt:         q.listConversationsStmt,
 		listDocumentsStmt:             q.listDocumentsStmt,
@@ -1843,6 +1930,7 @@ func (q *Queries) WithTx(tx *sql.Tx) *Queries {
 		nextPlaceStmt:                 q.nextPlaceStmt,
 		openImportsStmt:               q.openImportsStmt,
 		openThreadsStmt:               q.openThreadsStmt,
+		openTurnCountsStmt:            q.openTurnCountsStmt,
 		openTurnsStmt:                 q.openTurnsStmt,
 		processingDocumentsStmt:       q.processingDocumentsStmt,
 		profileStmt:                   q.profileStmt,
@@ -1901,12 +1989,14 @@ func (q *Queries) WithTx(tx *sql.Tx) *Queries {
 		turnOfMessageStmt:             q.turnOfMessageStmt,
 		turnsAfterStmt:                q.turnsAfterStmt,
 		turnsByIDStmt:                 q.turnsByIDStmt,
+		turnsByRunIDStmt:              q.turnsByRunIDStmt,
 		unacceptedTurnsStmt:           q.unacceptedTurnsStmt,
 		unmarkAnonymousStmt:           q.unmarkAnonymousStmt,
 		unusedAttachmentsStmt:         q.unusedAttachmentsStmt,
 		unusedOwnersStmt:              q.unusedOwnersStmt,
 		updateImportStmt:              q.updateImportStmt,
 		updateSetStmt:                 q.updateSetStmt,
+		useAccessKeyStmt:              q.useAccessKeyStmt,
 		useAttachmentsStmt:            q.useAttachmentsStmt,
 		userAttachmentsStmt:           q.userAttachmentsStmt,
 		userDocumentsStmt:             q.userDocumentsStmt,

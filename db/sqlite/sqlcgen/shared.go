@@ -5,6 +5,7 @@ package sqlcgen
 import "github.com/palaver-chat/palaver/db/internal/sqlcgen"
 
 type (
+	AccessKey                       = sqlcgen.AccessKey
 	AddSpendingOfAddressParams      = sqlcgen.AddSpendingOfAddressParams
 	AddSpendingParams               = sqlcgen.AddSpendingParams
 	AddStreamRunParams              = sqlcgen.AddStreamRunParams
@@ -39,6 +40,8 @@ type (
 	CountUserDataRow                = sqlcgen.CountUserDataRow
 	CountedParams                   = sqlcgen.CountedParams
 	CountedRow                      = sqlcgen.CountedRow
+	CreateAccessKeyParams           = sqlcgen.CreateAccessKeyParams
+	DeleteAccessKeyParams           = sqlcgen.DeleteAccessKeyParams
 	DeleteBoardParams               = sqlcgen.DeleteBoardParams
 	DeleteConnectionParams          = sqlcgen.DeleteConnectionParams
 	DeleteConversationParams        = sqlcgen.DeleteConversationParams
@@ -90,6 +93,8 @@ type (
 	KnownDocumentsParams            = sqlcgen.KnownDocumentsParams
 	KnownDocumentsRow               = sqlcgen.KnownDocumentsRow
 	LastPlaceParams                 = sqlcgen.LastPlaceParams
+	LeftThreadsParams               = sqlcgen.LeftThreadsParams
+	LeftThreadsRow                  = sqlcgen.LeftThreadsRow
 	ListBoardsParams                = sqlcgen.ListBoardsParams
 	ListBoardsRow                   = sqlcgen.ListBoardsRow
 	ListConversationsParams         = sqlcgen.ListConversationsParams
@@ -109,6 +114,7 @@ type (
 	OpenImportsRow                  = sqlcgen.OpenImportsRow
 	OpenThreadsParams               = sqlcgen.OpenThreadsParams
 	OpenThreadsRow                  = sqlcgen.OpenThreadsRow
+	OpenTurnCountsRow               = sqlcgen.OpenTurnCountsRow
 	OpenTurnsParams                 = sqlcgen.OpenTurnsParams
 	ProcessingDocumentsParams       = sqlcgen.ProcessingDocumentsParams
 	ProcessingDocumentsRow          = sqlcgen.ProcessingDocumentsRow
@@ -166,12 +172,14 @@ type (
 	TurnOfMessageParams             = sqlcgen.TurnOfMessageParams
 	TurnParams                      = sqlcgen.TurnParams
 	TurnsAfterParams                = sqlcgen.TurnsAfterParams
+	TurnsByRunIDParams              = sqlcgen.TurnsByRunIDParams
 	UnacceptedTurnsParams           = sqlcgen.UnacceptedTurnsParams
 	UnacceptedTurnsRow              = sqlcgen.UnacceptedTurnsRow
 	UnusedAttachmentsRow            = sqlcgen.UnusedAttachmentsRow
 	UnusedOwnersParams              = sqlcgen.UnusedOwnersParams
 	UpdateImportParams              = sqlcgen.UpdateImportParams
 	UpdateSetParams                 = sqlcgen.UpdateSetParams
+	UseAccessKeyParams              = sqlcgen.UseAccessKeyParams
 	VisibleDocumentsParams          = sqlcgen.VisibleDocumentsParams
 	VisibleDocumentsRow             = sqlcgen.VisibleDocumentsRow
 	WaitingMessagesParams           = sqlcgen.WaitingMessagesParams

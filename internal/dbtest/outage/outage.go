@@ -49,6 +49,30 @@ func (o *store) DeleteConnection(ctx context.Context, owner, provider string) er
 	return o.none(func() error { return o.Store.DeleteConnection(ctx, owner, provider) })
 }
 
+func (o *store) CreateKey(ctx context.Context, k db.Key) error {
+	return o.none(func() error { return o.Store.CreateKey(ctx, k) })
+}
+
+func (o *store) Keys(ctx context.Context, owner string) ([]db.Key, error) {
+	return one(o, func() ([]db.Key, error) { return o.Store.Keys(ctx, owner) })
+}
+
+func (o *store) KeyByDigest(ctx context.Context, digest string) (db.Key, error) {
+	return one(o, func() (db.Key, error) { return o.Store.KeyByDigest(ctx, digest) })
+}
+
+func (o *store) UseKey(ctx context.Context, owner, id string, at time.Time) error {
+	return o.none(func() error { return o.Store.UseKey(ctx, owner, id, at) })
+}
+
+func (o *store) DeleteKey(ctx context.Context, owner, id string) error {
+	return o.none(func() error { return o.Store.DeleteKey(ctx, owner, id) })
+}
+
+func (o *store) TurnsOfRun(ctx context.Context, owner, runID string) ([]chat.Turn, error) {
+	return one(o, func() ([]chat.Turn, error) { return o.Store.TurnsOfRun(ctx, owner, runID) })
+}
+
 func (o *store) CreateImport(ctx context.Context, i chat.Import) (chat.Import, error) {
 	return one(o, func() (chat.Import, error) { return o.Store.CreateImport(ctx, i) })
 }
@@ -287,6 +311,10 @@ func (o *store) MarkTurn(ctx context.Context, owner, id string, s chat.TurnStatu
 	return o.none(func() error { return o.Store.MarkTurn(ctx, owner, id, s, parent) })
 }
 
+func (o *store) OpenTurnCounts(ctx context.Context) ([]db.OpenTurnCount, error) {
+	return one(o, func() ([]db.OpenTurnCount, error) { return o.Store.OpenTurnCounts(ctx) })
+}
+
 func (o *store) OpenThreads(ctx context.Context, before time.Time, after chat.ThreadRef, limit int) ([]chat.ThreadRef, error) {
 	return one(o, func() ([]chat.ThreadRef, error) { return o.Store.OpenThreads(ctx, before, after, limit) })
 }
@@ -521,6 +549,14 @@ func (o *store) PutBoard(ctx context.Context, b db.Board) (int, error) {
 
 func (o *store) Board(ctx context.Context, owner, id string) (db.Board, error) {
 	return one(o, func() (db.Board, error) { return o.Store.Board(ctx, owner, id) })
+}
+
+func (o *store) HasBoard(ctx context.Context, owner, id string) error {
+	return o.none(func() error { return o.Store.HasBoard(ctx, owner, id) })
+}
+
+func (o *store) LeftThreads(ctx context.Context, before time.Time, after string, limit int) ([]chat.ThreadRef, error) {
+	return one(o, func() ([]chat.ThreadRef, error) { return o.Store.LeftThreads(ctx, before, after, limit) })
 }
 
 func (o *store) ListBoards(ctx context.Context, owner, cursor string, limit int) (db.Page[db.Board], error) {

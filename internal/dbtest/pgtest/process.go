@@ -13,40 +13,32 @@ import (
 	"time"
 
 	"github.com/jackc/pgx/v5"
+
+	"github.com/palaver-chat/palaver/internal/process"
 )
 
 // Process is a server program that was started for tests.
 type Process struct {
-	command *exec.Cmd
-	folder  string // removed at the end
-	signal  os.Signal
-	output  bytes.Buffer
-	ended   chan struct{}
+	*process.Process
+	folder string // removed at the end
+	signal os.Signal
+	output bytes.Buffer
 }
 
 // Start starts command. Stop sends signal and removes folder.
 func Start(command *exec.Cmd, folder string, signal os.Signal) (*Process, error) {
-	p := &Process{command: command, folder: folder, signal: signal, ended: make(chan struct{})}
+	p := &Process{folder: folder, signal: signal}
 	command.Stdout, command.Stderr = &p.output, &p.output
-	if err := command.Start(); err != nil {
+	var err error
+	if p.Process, err = process.Start(command); err != nil {
 		return nil, errors.Join(err, os.RemoveAll(folder))
 	}
-	go func() {
-		_ = command.Wait() // its output has the reason
-		close(p.ended)
-	}()
 	return p, nil
 }
 
 // Stop signals the process, waits for its end and removes its folder.
 func (p *Process) Stop() {
-	_ = p.command.Process.Signal(p.signal)
-	select {
-	case <-p.ended:
-	case <-time.After(setupTimeout):
-		_ = p.command.Process.Kill()
-		<-p.ended
-	}
+	p.Process.Stop(p.signal, setupTimeout)
 	_ = os.RemoveAll(p.folder)
 }
 
@@ -58,7 +50,7 @@ func (p *Process) Ready(ctx context.Context, url string) error {
 			return conn.Close(ctx)
 		}
 		select {
-		case <-p.ended:
+		case <-p.Exited():
 			return fmt.Errorf("it ended: %s", lastLine(p.output.Bytes()))
 		case <-ctx.Done():
 			return err

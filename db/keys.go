@@ -1,0 +1,32 @@
+package db
+
+import (
+	"context"
+	"time"
+)
+
+// Keys keeps the keys with which other programs act for a person.
+type Keys interface {
+	// CreateKey stores a key. An anonymous owner's counts as something that they have
+	// stored (Visitors).
+	CreateKey(ctx context.Context, k Key) error
+	// Keys lists an owner's, the oldest first.
+	Keys(ctx context.Context, owner string) ([]Key, error)
+	// KeyByDigest finds the owner of a key; ErrNotFound when it was revoked or never
+	// existed. The caller checks whether it has expired.
+	KeyByDigest(ctx context.Context, digest string) (Key, error)
+	// UseKey records when a key was used last.
+	UseKey(ctx context.Context, owner, id string, at time.Time) error
+	DeleteKey(ctx context.Context, owner, id string) error
+}
+
+// Key is a personal key, without the key itself.
+type Key struct {
+	ID, Owner string
+	Name      string // as its owner knows it
+	Digest    string // SHA-256 of the key, in hex
+	Anonymous bool   // the owner has no account
+	CreatedAt time.Time
+	UsedAt    time.Time // zero: never
+	ExpiresAt time.Time // zero: never
+}

@@ -1,0 +1,83 @@
+package dbtest
+
+import (
+	"time"
+
+	"github.com/google/uuid"
+
+	"github.com/palaver-chat/palaver/chat"
+	"github.com/palaver-chat/palaver/db"
+)
+
+// personalKey is a key of the owner, not stored yet.
+func (b *fixture) personalKey(name string) db.Key {
+	return db.Key{ID: uuid.NewString(), Owner: b.owner, Name: name, Digest: uuid.NewString(), CreatedAt: b.now()}
+}
+
+var keyTests = []test{
+	{"a key is found by its digest, and one that is not there is ErrNotFound", func(b *fixture) {
+		want := b.personalKey("Open WebUI")
+		want.ExpiresAt = want.CreatedAt.Add(time.Hour)
+		b.NoError(b.store.CreateKey(b.ctx, want))
+		got, err := b.store.KeyByDigest(b.ctx, want.Digest)
+		b.NoError(err)
+		b.Equal(want, got)
+		_, err = b.store.KeyByDigest(b.ctx, uuid.NewString())
+		b.ErrorIs(err, db.ErrNotFound)
+	}},
+	{"keys are listed in the order in which they were made", func(b *fixture) {
+		first, second := b.personalKey("first"), b.personalKey("second")
+		second.CreatedAt = first.CreatedAt.Add(time.Second)
+		b.NoError(b.store.CreateKey(b.ctx, second))
+		b.NoError(b.store.CreateKey(b.ctx, first))
+		list, err := b.store.Keys(b.ctx, b.owner)
+		b.NoError(err)
+		b.Equal([]db.Key{first, second}, list)
+	}},
+	{"the last use of a key is kept, and an earlier one does not replace it", func(b *fixture) {
+		k := b.personalKey("used")
+		b.NoError(b.store.CreateKey(b.ctx, k))
+		at := k.CreatedAt.Add(time.Minute)
+		b.NoError(b.store.UseKey(b.ctx, b.owner, k.ID, at))
+		b.NoError(b.store.UseKey(b.ctx, b.owner, k.ID, k.CreatedAt))
+		b.NoError(b.store.UseKey(b.ctx, uuid.NewString(), k.ID, at.Add(time.Hour)))
+		got, err := b.store.KeyByDigest(b.ctx, k.Digest)
+		b.NoError(err)
+		b.Equal(at, got.UsedAt)
+	}},
+	{"a revoked key is gone", func(b *fixture) {
+		k := b.personalKey("lost")
+		b.NoError(b.store.CreateKey(b.ctx, k))
+		b.NoError(b.store.DeleteKey(b.ctx, b.owner, k.ID))
+		_, err := b.store.KeyByDigest(b.ctx, k.Digest)
+		b.ErrorIs(err, db.ErrNotFound)
+		b.ErrorIs(b.store.DeleteKey(b.ctx, b.owner, k.ID), db.ErrNotFound)
+	}},
+	{"an anonymous owner who has only a key is listed as unused in time", func(b *fixture) {
+		k := b.personalKey("mine")
+		k.Anonymous = true
+		b.NoError(b.store.CreateKey(b.ctx, k))
+		owners, err := b.store.UnusedOwners(b.ctx, time.Now().Add(time.Hour), "", 10)
+		b.NoError(err)
+		b.Equal([]string{b.owner}, owners)
+	}},
+	{"turns of a run are the newest first, of every thread, without those that no history shows", func(b *fixture) {
+		run := uuid.NewString()
+		first := b.newTurn("one")
+		first.StreamRunID = run
+		second := b.newTurn("two")
+		second.StreamRunID, second.ThreadID = run, uuid.NewString()
+		for _, t := range []chat.Turn{first, second} {
+			_, _, _, err := b.store.InsertTurn(b.ctx, t)
+			b.NoError(err)
+		}
+		list, err := b.store.TurnsOfRun(b.ctx, b.owner, run)
+		b.NoError(err)
+		b.Len(list, 2)
+		b.Equal(second.ID, list[0].ID)
+		b.Equal(first.ID, list[1].ID)
+		list, err = b.store.TurnsOfRun(b.ctx, b.owner, uuid.NewString())
+		b.NoError(err)
+		b.Empty(list)
+	}},
+}
