@@ -34,7 +34,7 @@ const natsToken = "shared-by-the-processes"
 
 // limitsOff disables the limits that a benchmark would exceed.
 var limitsOff = []string{"CHAT_RATE_LIMIT=off", "MAX_NEW_THREADS_PER_ADDRESS=off", "MAX_TURNS_PER_CALLER=0", "MAX_STREAMS_PER_CALLER=0",
-	"USER_RATE_LIMIT=off", "MAX_STREAMS_PER_ADDRESS=0", "QUOTA_PER_CALLER=off", "QUOTA_PER_ADDRESS=off", "QUOTA_ANONYMOUS=off"}
+	"USER_RATE_LIMIT=off", "CHANGE_RATE_LIMIT=off", "MAX_STREAMS_PER_ADDRESS=0", "QUOTA_PER_CALLER=off", "QUOTA_PER_ADDRESS=off", "QUOTA_ANONYMOUS=off"}
 
 // modelEnv is the settings for a model at that URL; without one, the offline engine.
 func modelEnv(url string) []string {

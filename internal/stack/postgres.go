@@ -23,7 +23,6 @@ type Postgres struct {
 	URL string // of its database postgres, as a superuser
 
 	process *pgtest.Process
-	command *exec.Cmd
 }
 
 // PostgresSettings override the server's defaults.
@@ -65,9 +64,10 @@ func StartPostgres(ctx context.Context, settings PostgresSettings) (*Postgres, e
 	for name, value := range settings {
 		args = append(args, "-c", name+"="+value)
 	}
-	p := &Postgres{command: exec.Command(filepath.Join(bin, "postgres"), args...)}
-	p.command.SysProcAttr, p.command.Dir = as, dir
-	if p.process, err = pgtest.Start(p.command, dir, syscall.SIGINT); err != nil { // fast shutdown
+	server := exec.Command(filepath.Join(bin, "postgres"), args...)
+	server.SysProcAttr, server.Dir = as, dir
+	p := &Postgres{}
+	if p.process, err = pgtest.Start(server, dir, syscall.SIGINT); err != nil { // fast shutdown
 		return nil, err
 	}
 	p.URL = fmt.Sprintf("postgres://postgres@127.0.0.1:%d/postgres?sslmode=disable", port)
@@ -79,7 +79,7 @@ func StartPostgres(ctx context.Context, settings PostgresSettings) (*Postgres, e
 }
 
 // Pid returns the id of the server process; the backends are its children.
-func (p *Postgres) Pid() int { return p.command.Process.Pid }
+func (p *Postgres) Pid() int { return p.process.Pid() }
 
 // Stop stops the server and removes its data.
 func (p *Postgres) Stop() { p.process.Stop() }

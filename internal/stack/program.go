@@ -5,13 +5,14 @@ import (
 	"context"
 	"fmt"
 	"net/http"
-	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
 	"sync"
 	"syscall"
 	"time"
+
+	"github.com/palaver-chat/palaver/internal/process"
 )
 
 const (
@@ -19,12 +20,12 @@ const (
 	stopTimeout  = 20 * time.Second
 )
 
-// Program is one program of a system, in its own process. It inherits only PATH and
-// HOME from the environment.
+// Program is one program of a system, in its own process. It inherits only PATH, HOME
+// and TMPDIR from the environment.
 type Program struct {
-	command *exec.Cmd
-	output  Tail
-	ended   chan struct{}
+	*process.Process
+	path   string
+	output Tail
 }
 
 // Run starts a program, in the folder dir unless it is empty. The caller must Stop it.
@@ -36,22 +37,16 @@ func Run(dir string, env []string, path string, args ...string) (*Program, error
 		}
 		path = whole
 	}
-	p := &Program{command: exec.Command(path, args...), ended: make(chan struct{})}
-	p.command.Dir = dir
-	p.command.Env = append([]string{"PATH=" + os.Getenv("PATH"), "HOME=" + os.Getenv("HOME"), "TMPDIR=" + os.TempDir()}, env...)
-	p.command.Stdout, p.command.Stderr = &p.output, &p.output
-	if err := p.command.Start(); err != nil {
+	p := &Program{path: path}
+	command := exec.Command(path, args...)
+	command.Dir, command.Env = dir, process.Env(env...)
+	command.Stdout, command.Stderr = &p.output, &p.output
+	var err error
+	if p.Process, err = process.Start(command); err != nil {
 		return nil, fmt.Errorf("start %s: %w", path, err)
 	}
-	go func() {
-		_ = p.command.Wait() // its output explains the error
-		close(p.ended)
-	}()
 	return p, nil
 }
-
-// Pid is the process's id.
-func (p *Program) Pid() int { return p.command.Process.Pid }
 
 // Said returns the end of the program's output.
 func (p *Program) Said() string { return p.output.String() }
@@ -79,26 +74,18 @@ func (p *Program) await(ctx context.Context, ready func() bool) error {
 			return nil
 		}
 		select {
-		case <-p.ended:
-			return fmt.Errorf("%s ended: %s", p.command.Path, p.Said())
+		case <-p.Exited():
+			return fmt.Errorf("%s ended: %s", p.path, p.Said())
 		case <-ctx.Done():
 			return ctx.Err()
 		case <-time.After(20 * time.Millisecond):
 		}
 	}
-	return fmt.Errorf("%s did not become ready: %s", p.command.Path, p.Said())
+	return fmt.Errorf("%s did not become ready: %s", p.path, p.Said())
 }
 
 // Stop interrupts the program, and kills it after stopTimeout.
-func (p *Program) Stop() {
-	_ = p.command.Process.Signal(syscall.SIGTERM)
-	select {
-	case <-p.ended:
-	case <-time.After(stopTimeout):
-		_ = p.command.Process.Kill()
-		<-p.ended
-	}
-}
+func (p *Program) Stop() { p.Process.Stop(syscall.SIGTERM, stopTimeout) }
 
 // maxOutput is how much of a program's output is kept, in bytes.
 const maxOutput = 64 << 10

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/palaver-chat/palaver/internal/freeport"
+	"github.com/palaver-chat/palaver/internal/process"
 	"github.com/palaver-chat/palaver/llm/llmtest"
 )
 
@@ -22,7 +23,7 @@ type Stack struct {
 	URL string
 
 	model   *llmtest.Server
-	process *exec.Cmd
+	process *process.Process
 	data    string
 }
 
@@ -59,21 +60,20 @@ func StartOn(ctx context.Context, server, modelURL string, log io.Writer) (_ *St
 		return nil, err
 	}
 	s.URL = "http://127.0.0.1:" + strconv.Itoa(port)
-	process := exec.CommandContext(ctx, server)
-	process.Env = append(os.Environ(),
+	command := exec.Command(server)
+	command.Env = append(os.Environ(),
 		"PORT="+strconv.Itoa(port), "TEMPORAL_PORT=0", "TEMPORAL_UI_PORT=0", "PALAVER_DATA_DIR="+s.data,
 		"LOG_LEVEL=warn")
-	process.Env = append(append(process.Env, modelEnv(modelURL)...), limitsOff...)
-	process.Stderr = log
-	if err := process.Start(); err != nil {
+	command.Env = append(append(command.Env, modelEnv(modelURL)...), limitsOff...)
+	command.Stderr = log
+	if s.process, err = process.Start(command); err != nil {
 		return nil, fmt.Errorf("start %s (make build builds it): %w", server, err)
 	}
-	s.process = process
 	return s, s.ready(ctx)
 }
 
 // Pid returns the server's process id.
-func (s *Stack) Pid() int { return s.process.Process.Pid }
+func (s *Stack) Pid() int { return s.process.Pid() }
 
 func (s *Stack) ready(ctx context.Context) error {
 	for until := time.Now().Add(30 * time.Second); time.Now().Before(until) && ctx.Err() == nil; time.Sleep(50 * time.Millisecond) {
@@ -92,8 +92,7 @@ func (s *Stack) ready(ctx context.Context) error {
 // Stop interrupts the server and removes its files.
 func (s *Stack) Stop() {
 	if s.process != nil {
-		_ = s.process.Process.Signal(syscall.SIGTERM)
-		_ = s.process.Wait()
+		s.process.Stop(syscall.SIGTERM, stopTimeout)
 	}
 	if s.model != nil {
 		s.model.Close()

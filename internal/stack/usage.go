@@ -45,18 +45,18 @@ func UsageOf(roots ...int) (Usage, error) {
 	return sum, nil
 }
 
-type process struct {
+type stat struct {
 	parent int
 	cpu    time.Duration
 	memory int64
 }
 
-func processes() (map[int]process, error) {
+func processes() (map[int]stat, error) {
 	files, err := filepath.Glob("/proc/[0-9]*/stat")
 	if err != nil {
 		return nil, err
 	}
-	all := map[int]process{}
+	all := map[int]stat{}
 	for _, file := range files {
 		b, err := os.ReadFile(file)
 		if err != nil { // the process has just ended
@@ -73,7 +73,7 @@ func processes() (map[int]process, error) {
 
 // parseStat reads a line of /proc/<pid>/stat: the id, the name in parentheses,
 // then numbered fields (proc(5)), of which the third is the first here.
-func parseStat(line []byte) (pid int, p process, err error) {
+func parseStat(line []byte) (pid int, p stat, err error) {
 	end := bytes.LastIndexByte(line, ')')
 	if end < 0 {
 		return 0, p, errors.New("no name in parentheses")

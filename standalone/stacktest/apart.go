@@ -131,13 +131,13 @@ func (r *Role) Stop() int {
 // Freeze sends SIGSTOP: connections stay open but nothing responds.
 func (r *Role) Freeze() {
 	r.t.Helper()
-	r.freeze()
+	require.NoError(r.t, r.running().Freeze())
 }
 
 // Thaw continues the process after Freeze.
 func (r *Role) Thaw() {
 	r.t.Helper()
-	r.thaw()
+	require.NoError(r.t, r.running().Thaw())
 }
 
 // Health runs the container's health check with r's settings and returns its exit

@@ -12,6 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/palaver-chat/palaver"
+	"github.com/palaver-chat/palaver/internal/process"
 	"github.com/palaver-chat/palaver/standalone/program"
 )
 
@@ -57,25 +58,20 @@ func Programs(t testing.TB) (path, standalone, roles string) {
 // child is a program in its own process; it can be restarted.
 type child struct {
 	t       testing.TB
-	command *exec.Cmd // nil: not running
-	exited  chan struct{}
+	process *process.Process // nil: not running
 }
 
 // start starts a program and returns when ready is closed.
 func (c *child) start(command *exec.Cmd, stdout, stderr io.Writer, ready <-chan struct{}) {
 	c.t.Helper()
-	require.Nil(c.t, c.command, "the process is already running")
+	require.Nil(c.t, c.process, "the process is already running")
 	command.Stdout, command.Stderr = stdout, stderr
-	require.NoError(c.t, command.Start())
-	exited := make(chan struct{})
-	c.command, c.exited = command, exited
-	go func() {
-		_ = command.Wait()
-		close(exited)
-	}()
+	started, err := process.Start(command)
+	require.NoError(c.t, err)
+	c.process = started
 	select {
 	case <-ready:
-	case <-exited:
+	case <-started.Exited():
 		require.FailNow(c.t, "the process ended while it started")
 	case <-time.After(startTimeout):
 		require.FailNow(c.t, "the process did not become ready")
@@ -84,40 +80,24 @@ func (c *child) start(command *exec.Cmd, stdout, stderr io.Writer, ready <-chan 
 
 // kill sends SIGKILL and waits for the process to end.
 func (c *child) kill() {
-	if c.command == nil {
-		return
+	if c.process != nil {
+		c.process.Kill()
+		c.process = nil
 	}
-	_ = c.command.Process.Kill()
-	<-c.exited
-	c.command = nil
 }
 
 // stop sends SIGTERM, waits and returns the exit code.
 func (c *child) stop() int {
 	c.t.Helper()
-	c.signal(syscall.SIGTERM)
-	command := c.command
-	<-c.exited
-	c.command = nil
-	return command.ProcessState.ExitCode()
+	p := c.running()
+	c.process = nil
+	return p.Stop(syscall.SIGTERM, startTimeout)
 }
 
-// freeze sends SIGSTOP and returns when the process has stopped: its connections
-// stay open but nothing responds.
-func (c *child) freeze() {
+func (c *child) running() *process.Process {
 	c.t.Helper()
-	c.signal(syscall.SIGSTOP)
-	_, err := syscall.Wait4(c.command.Process.Pid, nil, syscall.WUNTRACED, nil)
-	require.NoError(c.t, err)
-}
-
-// thaw continues a frozen process.
-func (c *child) thaw() { c.signal(syscall.SIGCONT) }
-
-func (c *child) signal(s os.Signal) {
-	c.t.Helper()
-	require.NotNil(c.t, c.command, "the process is not running")
-	require.NoError(c.t, c.command.Process.Signal(s))
+	require.NotNil(c.t, c.process, "the process is not running")
+	return c.process
 }
 
 // lineWriter calls a function for each complete line.

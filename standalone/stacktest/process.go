@@ -95,7 +95,14 @@ func (p *Process) TemporalClient() client.Client {
 // and the output. The process need not run.
 func (p *Process) Repair(flags ...string) (code int, said string) {
 	p.t.Helper()
-	command := self(p.t, rolesProgram, append([]string{"repair", "--data-dir=" + p.Dir, "--temporal-address=" + p.Temporal}, flags...))
+	return p.Palaver(append([]string{"repair"}, flags...)...)
+}
+
+// Palaver runs a command of the program palaver with the process's data folder and
+// Temporal server, and returns the exit code and the output. The process need not run.
+func (p *Process) Palaver(args ...string) (code int, said string) {
+	p.t.Helper()
+	command := self(p.t, rolesProgram, append(args, "--data-dir="+p.Dir, "--temporal-address="+p.Temporal))
 	command.Stderr = p.log
 	out, err := command.Output()
 	require.True(p.t, err == nil || errors.As(err, new(*exec.ExitError)), "%v", err)

@@ -48,7 +48,7 @@ func freezeTime(o Options) time.Duration { return o.Freeze }
 func hiccupTime(o Options) time.Duration { return o.Hiccup }
 
 // killing kills processes; the repair starts all that do not run.
-func killing(which func(f *fleet, n int) []*process) func(context.Context, *fleet, int) (func(context.Context) error, error) {
+func killing(which func(f *fleet, n int) []*member) func(context.Context, *fleet, int) (func(context.Context) error, error) {
 	return func(_ context.Context, f *fleet, n int) (func(context.Context) error, error) {
 		killAll(which(f, n)...)
 		return f.restart, nil
@@ -63,7 +63,7 @@ func repairWith(repair func()) func(context.Context) error {
 }
 
 // freezing stops a process with SIGSTOP; the repair continues it.
-func freezing(which func(f *fleet, n int) *process) func(context.Context, *fleet, int) (func(context.Context) error, error) {
+func freezing(which func(f *fleet, n int) *member) func(context.Context, *fleet, int) (func(context.Context) error, error) {
 	return func(_ context.Context, f *fleet, n int) (func(context.Context) error, error) {
 		p := which(f, n)
 		return func(context.Context) error { return p.thaw() }, p.freeze()
@@ -93,21 +93,21 @@ func silencing(which func(f *fleet) []*network) func(context.Context, *fleet, in
 	}
 }
 
-func pickWorker(f *fleet, n int) *process { return f.workers[n%len(f.workers)] }
-func pickAPI(f *fleet, n int) *process    { return f.apis[n%len(f.apis)] }
+func pickWorker(f *fleet, n int) *member { return f.workers[n%len(f.workers)] }
+func pickAPI(f *fleet, n int) *member    { return f.apis[n%len(f.apis)] }
 
 func toTemporal(f *fleet) *network { return f.temporal }
 func toNATS(f *fleet) *network     { return f.nats }
 func toDatabase(f *fleet) *network { return f.database }
 
 var faultKinds = []faultKind{
-	{name: "kill a worker", inject: killing(func(f *fleet, n int) []*process { return []*process{pickWorker(f, n)} }), hits: hitsWorkers},
-	{name: "kill an API process", inject: killing(func(f *fleet, n int) []*process { return []*process{pickAPI(f, n)} })},
-	{name: "kill all workers and APIs", inject: killing(func(f *fleet, _ int) []*process {
+	{name: "kill a worker", inject: killing(func(f *fleet, n int) []*member { return []*member{pickWorker(f, n)} }), hits: hitsWorkers},
+	{name: "kill an API process", inject: killing(func(f *fleet, n int) []*member { return []*member{pickAPI(f, n)} })},
+	{name: "kill all workers and APIs", inject: killing(func(f *fleet, _ int) []*member {
 		return append(f.workers[:len(f.workers):len(f.workers)], f.apis...)
 	}), hits: hitsWorkers},
-	{name: "kill Temporal and NATS", inject: killing(func(f *fleet, _ int) []*process { return []*process{f.infra} })},
-	{name: "kill everything", inject: killing(func(f *fleet, _ int) []*process {
+	{name: "kill Temporal and NATS", inject: killing(func(f *fleet, _ int) []*member { return []*member{f.infra} })},
+	{name: "kill everything", inject: killing(func(f *fleet, _ int) []*member {
 		return append(append(f.workers[:len(f.workers):len(f.workers)], f.apis...), f.infra)
 	}), hits: hitsWorkers},
 	{name: "freeze a worker", inject: freezing(pickWorker), hits: stallsWorker, lasts: freezeTime},

@@ -22,9 +22,9 @@ import (
 type fleet struct {
 	model    *ledger
 	desk     *desk
-	infra    *process // Temporal and NATS
-	workers  []*process
-	apis     []*process
+	infra    *member // Temporal and NATS
+	workers  []*member
+	apis     []*member
 	temporal *network
 	nats     *network
 	database *network // nil with SQLite
@@ -58,7 +58,7 @@ func openFleet(ctx context.Context, o Options) (*fleet, error) {
 	if err := errors.Join(os.MkdirAll(logs, 0o755), os.MkdirAll(data, 0o755)); err != nil {
 		return f, err
 	}
-	if f.infra, err = newProcess("infra", o.Server, nil, []string{"LOG_LEVEL=warn"}, logs, infraSays); err != nil {
+	if f.infra, err = newMember("infra", o.Server, nil, []string{"LOG_LEVEL=warn"}, logs, infraSays); err != nil {
 		return f, err
 	}
 	f.infra.args = []string{"--only-infra", "--temporal-port=0", "--temporal-ui-port=0", "--data-dir=" + filepath.Join(o.Dir, "infra")}
@@ -71,7 +71,7 @@ func openFleet(ctx context.Context, o Options) (*fleet, error) {
 	}
 	for i := range o.Workers {
 		name := "worker" + strconv.Itoa(i+1)
-		p, err := newProcess(name, o.Palaver, []string{"worker"}, f.environment(o, data, name, i), logs, roleSays)
+		p, err := newMember(name, o.Palaver, []string{"worker"}, f.environment(o, data, name, i), logs, roleSays)
 		if err != nil {
 			return f, err
 		}
@@ -83,7 +83,7 @@ func openFleet(ctx context.Context, o Options) (*fleet, error) {
 		if i == 0 {
 			args = append(args, "--continue-after="+strconv.Itoa(continueAfter))
 		}
-		p, err := newProcess(name, o.Palaver, args, f.environment(o, data, name, -1), logs, roleSays)
+		p, err := newMember(name, o.Palaver, args, f.environment(o, data, name, -1), logs, roleSays)
 		if err != nil {
 			return f, err
 		}
@@ -119,7 +119,7 @@ func (f *fleet) environment(o Options, data, name string, worker int) []string {
 		"THREAD_IDLE_TIMEOUT=" + idleTimeout.String(),
 		"MCP_SERVERS=" + f.desk.servers(), "MCP_JWT_SECRET=shared-with-the-servers", "ALLOW_PRIVATE_ADDRESSES=127.0.0.0/8",
 		"CHAT_RATE_LIMIT=off", "MAX_TURNS_PER_CALLER=100", "MAX_STREAMS_PER_CALLER=1000", "MAX_NEW_THREADS_PER_ADDRESS=off",
-		"USER_RATE_LIMIT=off", "MAX_STREAMS_PER_ADDRESS=0", "QUOTA_PER_ADDRESS=off",
+		"USER_RATE_LIMIT=off", "CHANGE_RATE_LIMIT=off", "MAX_STREAMS_PER_ADDRESS=0", "QUOTA_PER_ADDRESS=off",
 	}
 	if f.database != nil {
 		u := *f.postgres
@@ -192,7 +192,7 @@ func (f *fleet) restart(ctx context.Context) error {
 }
 
 // startAll starts, concurrently, those that do not run.
-func startAll(ctx context.Context, all []*process) error {
+func startAll(ctx context.Context, all []*member) error {
 	failures := make([]error, len(all))
 	var wg sync.WaitGroup
 	for i, p := range all {
@@ -204,7 +204,7 @@ func startAll(ctx context.Context, all []*process) error {
 	return errors.Join(failures...)
 }
 
-func killAll(all ...*process) {
+func killAll(all ...*member) {
 	var wg sync.WaitGroup
 	for _, p := range all {
 		wg.Go(p.kill)

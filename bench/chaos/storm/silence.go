@@ -66,7 +66,7 @@ func (s *storm) freezeOne(ctx context.Context, p *person) (r Silence, err error)
 	done := make(chan error, 1)
 	go func() { done <- t.run(ctx) }()
 	t.writing(ctx)
-	var frozen *process
+	var frozen *member
 	calls := s.answers(t.Mark)
 	for _, w := range s.workers {
 		if len(calls) > 0 && w.name == calls[0].Caller {
