@@ -2,7 +2,6 @@ package api
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"net/http"
 	"strconv"
@@ -19,6 +18,7 @@ import (
 	"github.com/palaver-chat/palaver/chat"
 	"github.com/palaver-chat/palaver/db"
 	"github.com/palaver-chat/palaver/internal/board"
+	"github.com/palaver-chat/palaver/internal/boards"
 )
 
 // boardJSON is a board in a list.
@@ -52,21 +52,23 @@ func (s *server) listBoards(c *gin.Context) error {
 
 // createBoard makes a board, empty or from a file.
 func (s *server) createBoard(c *gin.Context) error {
+	who := identity.Of(c)
+	if err := s.limits.AdmitChange(c.Request.Context(), who, "boards"); err != nil {
+		return err
+	}
 	b, err := readBoard(c)
 	if err != nil {
 		return err
 	}
-	stored, err := storedBoard(b)
+	stored, err := boards.Stored(b)
 	if err != nil {
-		return err
+		return describeBoard(err)
 	}
-	who := identity.Of(c)
 	stored.ID, stored.Owner, stored.Revision = uuid.NewString(), who.ID, 1
 	if err := s.limits.Insert(who).CreateBoard(c.Request.Context(), stored); err != nil {
 		return err
 	}
-	answerBoard(c, http.StatusCreated, stored.ID, stored.Revision, b)
-	return nil
+	return s.answerBoard(c, http.StatusCreated, stored.ID, stored.Revision, b)
 }
 
 func (s *server) getBoard(c *gin.Context) error {
@@ -74,12 +76,11 @@ func (s *server) getBoard(c *gin.Context) error {
 	if err != nil {
 		return err
 	}
-	stored, b, err := s.loadBoard(c.Request.Context(), identity.Of(c).ID, id)
+	stored, b, err := boards.Load(c.Request.Context(), s.Store, identity.Of(c).ID, id)
 	if err != nil {
 		return err
 	}
-	answerBoard(c, http.StatusOK, stored.ID, stored.Revision, b)
-	return nil
+	return s.answerBoard(c, http.StatusOK, stored.ID, stored.Revision, b)
 }
 
 // putBoard replaces what is on a board by a file. Numbers that were given on the board
@@ -96,8 +97,7 @@ func (s *server) putBoard(c *gin.Context) error {
 	if err != nil {
 		return err
 	}
-	answerBoard(c, http.StatusOK, id, revision, next)
-	return nil
+	return s.answerBoard(c, http.StatusOK, id, revision, next)
 }
 
 type renameBoardBody struct {
@@ -126,16 +126,7 @@ func (s *server) patchBoard(c *gin.Context) error {
 	if err != nil {
 		return err
 	}
-	answerBoard(c, http.StatusOK, id, revision, &after)
-	return nil
-}
-
-func (s *server) deleteBoard(c *gin.Context) error {
-	return s.boardByID(c, s.Store.DeleteBoard)
-}
-
-func (s *server) restoreBoard(c *gin.Context) error {
-	return s.boardByID(c, s.Store.RestoreBoard)
+	return s.answerBoard(c, http.StatusOK, id, revision, &after)
 }
 
 func (s *server) boardByID(c *gin.Context, do func(ctx context.Context, owner, id string) error) error {
@@ -143,11 +134,11 @@ func (s *server) boardByID(c *gin.Context, do func(ctx context.Context, owner, i
 	if err != nil {
 		return err
 	}
-	if err := do(c.Request.Context(), identity.Of(c).ID, id); err != nil {
+	who := identity.Of(c)
+	if err := s.limits.AdmitChange(c.Request.Context(), who, "boards"); err != nil {
 		return err
 	}
-	c.Status(http.StatusNoContent)
-	return nil
+	return do(c.Request.Context(), who.ID, id)
 }
 
 // columnItemBody changes an item: a field that is left out stays.
@@ -252,13 +243,7 @@ func showChange(b *board.Board, r board.Result) boardChangeJSON {
 	return out
 }
 
-// maxBoardTries is how often a change is made anew because another one came first.
-const maxBoardTries = 10
-
-// changeBoard reads the board of the path, changes it and stores it. A change that came
-// between is not lost: the board is read again, unless If-Match names a revision. The
-// function says whether to store the board; it may do so with an error, which is
-// returned then.
+// changeBoard reads the board of the path, changes it and stores it (boards.Change).
 func (s *server) changeBoard(c *gin.Context, change func(*board.Board) (store bool, err error)) (id string, revision int, err error) {
 	if id, err = request.PathID(c, "id"); err != nil {
 		return "", 0, err
@@ -268,53 +253,14 @@ func (s *server) changeBoard(c *gin.Context, change func(*board.Board) (store bo
 		return "", 0, err
 	}
 	ctx, who := c.Request.Context(), identity.Of(c)
-	for range maxBoardTries {
-		stored, b, err := s.loadBoard(ctx, who.ID, id)
-		if err != nil {
-			return "", 0, err
-		}
-		if match != nil && *match != stored.Revision {
-			return "", 0, db.ErrVersion
-		}
-		store, refused := change(b)
-		if !store {
-			return "", 0, describeBoard(refused)
-		}
-		next, err := storedBoard(b)
-		if err != nil {
-			return "", 0, err
-		}
-		next.ID, next.Owner, next.Revision = id, who.ID, stored.Revision
-		revision, err = s.limits.Insert(who).PutBoard(ctx, next)
-		switch {
-		case err == nil:
-			return id, revision, describeBoard(refused)
-		case !errors.Is(err, db.ErrVersion):
-			return "", 0, err
-		}
+	if err := s.limits.AdmitChange(ctx, who, "boards"); err != nil {
+		return "", 0, err
 	}
-	return "", 0, problem.Limited("This board is being changed by many at once. Please try again.", time.Second)
-}
-
-func (s *server) loadBoard(ctx context.Context, owner, id string) (db.Board, *board.Board, error) {
-	stored, err := s.Store.Board(ctx, owner, id)
-	if err != nil {
-		return db.Board{}, nil, err
+	revision, refused, err := boards.Change(ctx, s.Store, s.limits.Insert(who), who.ID, id, match, change)
+	if err == nil {
+		err = refused
 	}
-	b := new(board.Board)
-	return stored, b, json.Unmarshal(stored.Content, b)
-}
-
-// storedBoard is a board as the store keeps it.
-func storedBoard(b *board.Board) (db.Board, error) {
-	raw, err := json.Marshal(b)
-	if err != nil {
-		return db.Board{}, err
-	}
-	if len(raw) > board.MaxBytes {
-		return db.Board{}, problem.TooLarge("The board is larger than the 4 MB allowed, with its earlier versions.")
-	}
-	return db.Board{Title: b.Title, Items: len(b.Items), Content: raw}, nil
+	return id, revision, describeBoard(err)
 }
 
 func readBoard(c *gin.Context) (*board.Board, error) {
@@ -324,18 +270,6 @@ func readBoard(c *gin.Context) (*board.Board, error) {
 	}
 	b, err := board.Read(raw, time.Now().UTC())
 	return b, describeBoard(err)
-}
-
-// answerBoard answers with a whole board: the file that people export, with the board's
-// id and revision, what can be undone, and the proposals.
-func answerBoard(c *gin.Context, status int, id string, revision int, b *board.Board) {
-	f := b.File()
-	f.Put("id", id)
-	f.Put("revision", revision)
-	f.Put("changes", b.Undoable())
-	f.Put("proposals", append([]board.Proposal{}, b.Proposals...))
-	c.Header("ETag", etag(revision))
-	c.JSON(status, f)
 }
 
 // describeBoard makes the errors of a board's rules those of the API.
@@ -363,6 +297,10 @@ func describeBoard(err error) error {
 			dialect.Problem{Field: "seen", Problem: changed.Seen.Text}, dialect.Problem{Field: "now", Problem: changed.Now.Text})
 	case errors.As(err, &decided):
 		return conflict(chat.CodeDecided, "This proposal is "+string(decided.State)+" already.")
+	case errors.Is(err, boards.ErrTooLarge):
+		return problem.TooLarge("The board is larger than the 4 MB allowed, with its earlier versions.")
+	case errors.Is(err, boards.ErrBusy):
+		return problem.Limited("This board is being changed by many at once. Please try again.", time.Second)
 	case errors.Is(err, board.ErrBuiltOn):
 		return conflict(chat.CodeBuiltOn, "This cannot be undone any more: something was built on it.")
 	case errors.Is(err, board.ErrNoItem), errors.Is(err, board.ErrNoChange), errors.Is(err, board.ErrNoProposal):

@@ -24,6 +24,7 @@ const (
 	TaskWebQuery  Task = "web_query"
 	TaskAssistant Task = "assistant"
 	TaskTalk      Task = "talk"
+	TaskDiscovery Task = "discovery"
 	TaskHistory   Task = "history" // summarizes the older part of a conversation
 )
 
@@ -126,9 +127,29 @@ type Facts struct {
 	Industry   string
 	Location   string
 	WebAllowed bool
-	Tools      []Tool // what may be called
-	Used       []Used // tool calls of this turn, in order
-	Images     int    // pictures that came with the message
+	Tools      []Tool   // what may be called
+	Used       []Used   // tool calls of this turn, in order
+	Images     int      // pictures that came with the message
+	Board      *Board   // the discovery board that the message is about; nil: none
+	References []string // ids of its items that the person named beside the message
+}
+
+// Board is a discovery board.
+type Board struct {
+	Title, Goal string
+	Items       []BoardItem // column after column
+}
+
+// BoardItem is an item of a discovery board.
+type BoardItem struct {
+	ID      string // "F-1"
+	Column  string // input, fact, insight, recommendation or output
+	Title   string // of an input
+	Type    string // of an input or an output
+	Text    string
+	RestsOn []string // ids of items of the column before
+	Status  string
+	Stale   bool // something that it rests on has changed
 }
 
 // Request is one model call.

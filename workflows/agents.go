@@ -27,7 +27,7 @@ func Own(info chat.AgentInfo, answer func(*Turn) error) Agent {
 
 // Agents are the agents that this program has. The first one also runs turns whose
 // agent is not known any more.
-func Agents() []Agent { return []Agent{documents, assistant} }
+func Agents() []Agent { return []Agent{documents, assistant, discovery} }
 
 // AgentInfos is what clients, the page and activities know of agents.
 func AgentInfos(agents []Agent) chat.Agents {

@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -269,4 +270,11 @@ func short(s string) string {
 		s = string(r[:most]) + "…"
 	}
 	return strconv.Quote(s)
+}
+
+var idWord = regexp.MustCompile(`(?i)\b[IFNRO]-[1-9][0-9]{0,8}\b`)
+
+// idsIn are the ids of a text, in capitals.
+func idsIn(text string) []string {
+	return idWord.FindAllString(strings.ToUpper(text), -1)
 }

@@ -25,7 +25,7 @@ var keysOf = map[Kind]keys{
 
 // Limits of an imported chat.
 const (
-	maxMessages = 2000
+	MaxMessages = 2000
 	maxMessage  = 32000 // characters
 	maxFields   = 50    // unknown ones of an object
 )
@@ -117,7 +117,28 @@ func Read(raw []byte, at time.Time) (*Board, error) {
 	if bytes.Contains(raw, []byte(`\u0000`)) {
 		return nil, invalid("body", "must not contain the NUL character")
 	}
-	r := reader{board: &Board{Given: map[Kind]int{}}, at: at, byOldID: map[string]string{}}
+	return read(f, at, false)
+}
+
+// ReadContext reads the board of a request, whose ids stay as they are, with the chat
+// so far.
+func ReadContext(raw, history []byte, at time.Time) (*Board, error) {
+	var f Fields
+	if err := json.Unmarshal(raw, &f); err != nil || f == nil {
+		return nil, invalid("body", "must be a JSON object")
+	}
+	delete(f, "chat_history")
+	if len(history) > 0 {
+		f["chat_history"] = history
+	}
+	if bytes.Contains(raw, []byte(`\u0000`)) || bytes.Contains(history, []byte(`\u0000`)) {
+		return nil, invalid("body", "must not contain the NUL character")
+	}
+	return read(f, at, true)
+}
+
+func read(f Fields, at time.Time, keepIDs bool) (*Board, error) {
+	r := reader{board: &Board{Given: map[Kind]int{}}, at: at, byOldID: map[string]string{}, keepIDs: keepIDs}
 	if err := r.read(f); err != nil {
 		return nil, err
 	}
@@ -129,6 +150,7 @@ type reader struct {
 	board   *Board
 	at      time.Time
 	byOldID map[string]string // the id that an item of the file has on the board
+	keepIDs bool              // ids that are not ours stay
 }
 
 // pending is an item of a file before its relations are known.
@@ -165,7 +187,7 @@ func (r *reader) read(f Fields) error {
 	if err := r.history(f); err != nil {
 		return err
 	}
-	for _, answer := range []string{"id", "revision", "changes", "proposals"} { // of GET, not of a file
+	for _, answer := range []string{"id", "thread_id", "revision", "changes", "proposals"} { // of GET, not of a file
 		delete(f, answer)
 	}
 	if len(f) > maxFields {
@@ -218,7 +240,13 @@ func (r *reader) column(k Kind, f Fields) error {
 // place gives an item its id and its relations.
 func (r *reader) place(k Kind, p pending) error {
 	p.item.ID = p.id
-	if _, ok := number(k, p.id); !ok {
+	_, ours := number(k, p.id)
+	switch {
+	case !ours && r.keepIDs && p.id != "":
+		if r.board.Find(p.id) != nil {
+			return invalid(p.field+"."+keysOf[k].id, "is used twice")
+		}
+	case !ours:
 		p.item.ID = r.board.nextID(k)
 	}
 	for i, id := range p.item.Related {
@@ -352,8 +380,8 @@ func (r *reader) history(f Fields) error {
 	if err := f.take("", "chat_history", &messages); err != nil {
 		return err
 	}
-	if len(messages) > maxMessages {
-		return invalid("chat_history", "must have at most %d messages", maxMessages)
+	if len(messages) > MaxMessages {
+		return invalid("chat_history", "must have at most %d messages", MaxMessages)
 	}
 	for i := range messages {
 		m, field := &messages[i], fmt.Sprintf("chat_history[%d]", i)

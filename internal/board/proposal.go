@@ -1,6 +1,7 @@
 package board
 
 import (
+	"encoding/json"
 	"slices"
 	"strconv"
 	"time"
@@ -12,6 +13,9 @@ const (
 	ToolEdit   = "edit_item"
 	ToolDelete = "delete_item"
 )
+
+// Tools are their names.
+var Tools = []string{ToolAdd, ToolEdit, ToolDelete}
 
 // State is where a proposal stands.
 type State string
@@ -34,6 +38,38 @@ type Params struct {
 	Title      string   `json:"title,omitempty"`
 	ItemID     string   `json:"item_id,omitempty"`
 	NewText    string   `json:"new_text,omitempty"`
+}
+
+// UnmarshalJSON reads relations under the names that they have in a column, too.
+func (p *Params) UnmarshalJSON(raw []byte) error {
+	type plain Params
+	in := struct {
+		*plain
+		Inputs          []string `json:"related_inputs"`
+		Facts           []string `json:"related_facts"`
+		Insights        []string `json:"related_insights"`
+		Recommendations []string `json:"related_recommendations"`
+	}{plain: (*plain)(p)}
+	if err := json.Unmarshal(raw, &in); err != nil {
+		return err
+	}
+	p.RelatedIDs = slices.Concat(p.RelatedIDs, in.Inputs, in.Facts, in.Insights, in.Recommendations)
+	return nil
+}
+
+// OnWire is the JSON of what is asked for, with its relations under their general name
+// and under that of the column.
+func (p Params) OnWire() (json.RawMessage, error) {
+	raw, err := json.Marshal(p)
+	if err != nil || len(p.RelatedIDs) == 0 {
+		return raw, err
+	}
+	var f Fields
+	if err := json.Unmarshal(raw, &f); err != nil {
+		return nil, err
+	}
+	f.Put(keysOf[p.EntityType].related, p.RelatedIDs)
+	return json.Marshal(f)
 }
 
 // Proposal is a change that the assistant suggests. It stays until a person decides.
@@ -97,11 +133,36 @@ func (b *Board) Propose(id, turnID, tool string, p Params, at time.Time) error {
 			other.State = Overtaken
 		}
 	}
-	b.Proposals = append(b.Proposals, proposal)
+	b.keep(proposal)
+	return nil
+}
+
+// ProposeFailed keeps a proposal that the board cannot take, with the reason, so that a
+// person can correct it. What is too long is cut.
+func (b *Board) ProposeFailed(id, turnID, tool string, p Params, reason error, at time.Time) {
+	if b.proposal(id) != nil || !slices.Contains(Tools, tool) {
+		return
+	}
+	for _, f := range []struct {
+		field *string
+		most  int
+	}{{&p.Text, MaxText}, {&p.NewText, MaxText}, {&p.Title, MaxTitle}, {&p.OutputType, MaxName}, {&p.ItemID, MaxName}, {(*string)(&p.EntityType), MaxName}} {
+		if r := []rune(*f.field); len(r) > f.most {
+			*f.field = string(r[:f.most])
+		}
+	}
+	if len(p.RelatedIDs) > MaxRelations {
+		p.RelatedIDs = p.RelatedIDs[:MaxRelations]
+	}
+	b.keep(Proposal{ID: id, TurnID: turnID, Tool: tool, Params: p, State: Failed, Reason: reason.Error(), At: at})
+}
+
+// keep appends a proposal and forgets the oldest.
+func (b *Board) keep(p Proposal) {
+	b.Proposals = append(b.Proposals, p)
 	if len(b.Proposals) > maxProposals {
 		b.Proposals = b.Proposals[len(b.Proposals)-maxProposals:]
 	}
-	return nil
 }
 
 // check validates what a proposal asks for against the board, and writes ids as the
@@ -186,6 +247,23 @@ func (b *Board) confirm(p Proposal, d Decision, at time.Time) (Result, error) {
 		return b.Delete(item.ID, Assistant, at)
 	}
 	return b.Edit(item.ID, Edit{Text: &p.Params.NewText}, Assistant, at)
+}
+
+// ToolCall is a proposal as the chat shows it.
+func (b *Board) ToolCall(id string) (call ToolCall, found bool) {
+	p := b.proposal(id)
+	if p == nil {
+		return call, false
+	}
+	params, err := json.Marshal(p.Params)
+	if err != nil { // texts can always be written
+		return call, false
+	}
+	status := p.State
+	if status == Overtaken {
+		status = Cancelled
+	}
+	return ToolCall{ID: p.ID, Tool: p.Tool, Params: params, Status: string(status)}, true
 }
 
 func (b *Board) proposal(id string) *Proposal {

@@ -30,7 +30,7 @@ func (b *Box) Tools(ctx context.Context, owner string, agent chat.AgentInfo) []T
 	seen := map[string]bool{}
 	for _, source := range b.sources {
 		for _, t := range source.Tools(ctx, owner) {
-			if !agent.MayCall(t.Name) || seen[t.Name] {
+			if !agent.MayCall(t.Name) || t.Only != "" && t.Only != agent.Name || seen[t.Name] {
 				continue
 			}
 			if err := t.Validate(); err != nil {

@@ -91,11 +91,12 @@ func givenByPerson(ctx context.Context, store ImportStore, c Call, link string) 
 }
 
 // runImport begins an import and waits for its end. Attempts of one call are one import,
-// and wait for it together.
+// and wait for it together. The conversation is told of the end later, unless this call
+// tells it: its turn may be stopped while it waits.
 func runImport(ctx context.Context, jobs *imports.Jobs, store ImportStore, c Call, link string, wait time.Duration) (Result, error) {
 	id := uuid.NewSHA1(uuid.NameSpaceURL, []byte("palaver import "+c.TurnID+" "+c.ID)).String()
 	i, err := jobs.Begin(ctx, store, chat.Import{
-		ID: id, Owner: c.Owner, ThreadID: c.ThreadID, TurnID: c.TurnID, URL: link, CreatedAt: time.Now()})
+		ID: id, Owner: c.Owner, ThreadID: c.ThreadID, TurnID: c.TurnID, URL: link, Announce: true, CreatedAt: time.Now()})
 	var refused *imports.Error
 	var exceeded *db.Exceeded
 	switch {
@@ -114,8 +115,8 @@ func runImport(ctx context.Context, jobs *imports.Jobs, store ImportStore, c Cal
 			c.Report(chat.NodeImport, imports.Progress(step))
 		}
 	})
-	if err == nil && !i.State.Final() && ctx.Err() == nil { // the conversation is told later
-		err = store.AnnounceImport(ctx, c.Owner, id, true)
+	if err == nil && i.State.Final() && ctx.Err() == nil {
+		err = store.AnnounceImport(ctx, c.Owner, id, false)
 	}
 	if err != nil || ctx.Err() != nil {
 		return Result{}, fmt.Errorf("import_document: %w", errors.Join(err, ctx.Err()))

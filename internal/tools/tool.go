@@ -39,6 +39,8 @@ type Tool struct {
 	// Web means that the tool searches or reads the web. It is not offered when a person
 	// has forbidden that.
 	Web bool
+	// Only is the one agent that is offered the tool; empty: all that may call it.
+	Only chat.Agent
 	// Run runs the tool. Arguments satisfy Schema. An error is a failure of ours or of the
 	// network. A failure that the model should read is a Result.
 	Run func(ctx context.Context, c Call) (Result, error)
@@ -75,6 +77,7 @@ type Call struct {
 	Owner, ThreadID, TurnID string
 	ID                      string // idempotency key of side effects
 	Arguments               json.RawMessage
+	Failed                  bool // an earlier model call of the turn made a call that failed
 	// Report shows the person what the tool is doing, in the words of node. An attempt that
 	// is repeated reports the same in the same order. nil: nobody looks.
 	Report func(node chat.Node, text string)

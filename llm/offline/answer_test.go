@@ -321,3 +321,41 @@ func FuzzQuotationsAreVerbatim(f *testing.F) {
 		}
 	})
 }
+
+// A title, the parties and a document's number often have the words and a figure that a
+// question asks for.
+func TestHowManyIsNeverAnsweredByATitleThePartiesOrADocumentNumber(t *testing.T) {
+	contract := `Contract
+Employees Contract 2024
+
+## Parties
+This contract is made between Northwind with 12 employees and Contoso.
+
+## Parties
+Parties: the 2 employers Northwind and Contoso with their employees.
+
+## Reference
+Contract no. 12-4711
+
+## Reference
+Document number: 4711
+
+## Staff
+The supplier assigns at least 7 employees to the contract.
+`
+	f := llm.Facts{Passages: passages(1, "c", "Employees Contract 2024", contract)}
+	formal := []string{"Employees Contract 2024”", "is made between", "the 2 employers", "4711"}
+	for _, question := range []string{"How many employees does the contract require?", "how many employees are there", "How many employees work on contract no. 4711?"} {
+		f.Message = question
+		got := answer(t, llm.TaskInquire, f)
+		has(t, got, "at least 7 employees")
+		for _, never := range formal {
+			if strings.Contains(got, never) {
+				t.Errorf("%q is answered with %q:\n%s", question, never, got)
+			}
+		}
+	}
+	f.Passages = f.Passages[:len(f.Passages)-1] // without the one that answers
+	f.Message = "How many employees does the contract require?"
+	has(t, answer(t, llm.TaskInquire, f), nothingFound)
+}

@@ -14,6 +14,7 @@ const nothingFound = "I found nothing in your documents that answers this."
 var (
 	asksNumber        = regexp.MustCompile(`(?i)\b(?:how (?:much|many|long|often|high|large|soon|old|late|quick(?:ly)?|fast|frequently)|when|what (?:percentage|percent|date|amount|number|limit|ratio|rate|deadline|period|price|cost)|minimum|maximum|deadline|limit|threshold)\b`)
 	asksDefinition    = regexp.MustCompile(`(?i)^(?:what (?:is|are|does)|define|meaning of)\b`)
+	asksCount         = regexp.MustCompile(`(?i)\bhow (?:many|much)\b`)
 	startsWithPronoun = regexp.MustCompile(`^(?:It|They|This|These|Such|He|She|That|Those)\b`)
 	ofDocument        = regexp.MustCompile(`(?i)\b(?:the|this|that|these|those|our|my|your|its)\s+(?:` + nameNouns + `|documents?|e?mails?|files?|letters?|papers?|rules?|texts?)\b`)
 	defines           = regexp.MustCompile(`(?i)\b(?:means|refers to|is defined as|are defined as|is an?|are the|consists? of)\b`)
@@ -80,6 +81,17 @@ func tellsFigure(text, question string) bool {
 	return slices.ContainsFunc(language.Figures(text), func(f string) bool { return !given[strings.Fields(f)[0]] })
 }
 
+var (
+	documentNumber = regexp.MustCompile(`(?i)^\W*(?:(?:` + nameNouns + `|documents?|doc|file|reference|ref|version|edition|revision)\W+)?(?:(?:no|nr|number|id|code|reference)\b\W*)?[\pL]{0,6}[-/ ]?\d[\d./-]*\W*$`)
+	namesParties   = regexp.MustCompile(`(?i)^(?:[\d.() ]*)(?:parties\b|(?:by and )?between\b.*\band\b|(?:this|the) (?:` + nameNouns + `)\b.*\b(?:made|entered into|concluded|agreed|signed)\b.*\b(?:between|by|with)\b)`)
+)
+
+// isFormal reports whether a sentence is a title line, a document number or names the
+// parties. None answers a "how many", whatever figures it has.
+func isFormal(s excerpt, title vector) bool {
+	return len(s.vec.without(title)) == 0 || documentNumber.MatchString(s.text) || namesParties.MatchString(s.text)
+}
+
 type scored struct {
 	excerpt
 	score float64
@@ -119,6 +131,7 @@ func (p *pool) rank(question string, passages []llm.Passage, titles string) []sc
 		length += float64(len(s.vec))
 	}
 	length /= max(1, float64(len(p.excerpts)))
+	count := asksCount.MatchString(question)
 	number, definition := asksNumber.MatchString(question), asksDefinition.MatchString(strings.TrimSpace(question))
 	best := 0.0
 	for _, x := range passages {
@@ -138,6 +151,9 @@ func (p *pool) rank(question string, passages []llm.Passage, titles string) []sc
 		heading, title := around(s.heading), around(passages[s.passage].Title)
 		if len(heading.without(title)) == 0 { // the heading is only the document's name
 			heading = nil
+		}
+		if count && isFormal(s, title) {
+			continue
 		}
 		var before vector
 		if i > 0 && p.excerpts[i-1].passage == s.passage && startsWithPronoun.MatchString(s.text) {

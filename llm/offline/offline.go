@@ -93,6 +93,9 @@ func respond(task llm.Task, f llm.Facts) (text string, calls []llm.ToolCall) {
 		if text, calls, quotes = assistant(f); !quotes {
 			notice = plainNotice
 		}
+	case llm.TaskDiscovery:
+		text, calls = discovery(f)
+		notice = plainNotice
 	case llm.TaskTalk:
 		text, notice = talk(f), plainNotice
 	default:

@@ -1,0 +1,112 @@
+package api
+
+import (
+	"context"
+	"net/http"
+	"time"
+
+	"github.com/gin-gonic/gin"
+
+	"github.com/palaver-chat/palaver/api/dialect"
+	"github.com/palaver-chat/palaver/api/identity"
+	"github.com/palaver-chat/palaver/chat"
+	"github.com/palaver-chat/palaver/db"
+	"github.com/palaver-chat/palaver/internal/board"
+	"github.com/palaver-chat/palaver/internal/boards"
+)
+
+// A board's chat is a thread whose id is the board's. It has no row until its first
+// message, and is in no list of conversations.
+
+// agentOnBoard returns the agent that answers on a thread: that of discovery boards if
+// the thread is a board's. A thread that was one and whose board is gone is not found.
+func (s *server) agentOnBoard(ctx context.Context, owner, thread string, agent chat.Agent) (chat.Agent, error) {
+	err := s.Store.HasBoard(ctx, owner, thread)
+	switch {
+	case err == nil:
+		return chat.AgentDiscovery, nil
+	case notFound(err) && agent != chat.AgentDiscovery:
+		return agent, nil
+	}
+	return agent, err
+}
+
+// emptyBoardChat reports whether a thread that has no row is the chat of a board.
+func (s *server) emptyBoardChat(ctx context.Context, owner, thread string, err error) bool {
+	return notFound(err) && s.Store.HasBoard(ctx, owner, thread) == nil
+}
+
+// answerBoard answers with a whole board: the file that people export, with the board's
+// ids and revision, what can be undone, and the proposals.
+func (s *server) answerBoard(c *gin.Context, status int, id string, revision int, b *board.Board) error {
+	history, err := boards.Chat(c.Request.Context(), s.Store, identity.Of(c).ID, id, b)
+	if err != nil {
+		return err
+	}
+	b.History = history
+	f := b.File()
+	f.Put("id", id)
+	f.Put("thread_id", id)
+	f.Put("revision", revision)
+	f.Put("changes", b.Undoable())
+	f.Put("proposals", append([]board.Proposal{}, b.Proposals...))
+	c.Header("ETag", etag(revision))
+	c.JSON(status, f)
+	return nil
+}
+
+// deleteBoard hides a board and stops what runs in its chat. The chat is deleted with
+// the board, once that cannot be restored any more (internal/admin).
+func (s *server) deleteBoard(c *gin.Context) error {
+	if err := s.boardByID(c, s.Store.DeleteBoard); err != nil {
+		return err
+	}
+	id := c.Param("id")
+	if _, err := s.Threads.Cancel(c.Request.Context(), id, chat.Cancel{Reason: chat.UserCancelled, Channel: identity.Of(c).Channel}); err != nil {
+		s.Log.Warn("stopping the chat of a deleted board failed; its turn goes on", "thread", id, "error", err)
+	}
+	c.Status(http.StatusNoContent)
+	return nil
+}
+
+func (s *server) restoreBoard(c *gin.Context) error {
+	if err := s.boardByID(c, s.Store.RestoreBoard); err != nil {
+		return err
+	}
+	c.Status(http.StatusNoContent)
+	return nil
+}
+
+// boardThread refuses an id for a new conversation that is a board's.
+func (s *server) boardThread(ctx context.Context, owner, id string) error {
+	err := s.Store.HasBoard(ctx, owner, id)
+	if err == nil {
+		return dialect.Problems{{Field: "id", Problem: "is that of a discovery board"}}
+	}
+	if notFound(err) {
+		return nil
+	}
+	return err
+}
+
+var _ boards.Chats = db.Store(nil)
+
+// deleteOnceTimeout limits the deletion of a throw-away thread.
+const deleteOnceTimeout = 30 * time.Second
+
+// deleteOnce deletes a throw-away thread whose client has its whole answer. What is left,
+// because the client did not wait or the process ended, is pruned (internal/admin).
+func (s *server) deleteOnce(t chat.Turn) {
+	ctx, cancel := context.WithTimeout(context.Background(), deleteOnceTimeout)
+	defer cancel()
+	err := s.Threads.Delete(ctx, t.ThreadID)
+	if err == nil {
+		err = s.Threads.ForgetThread(ctx, t.ThreadID)
+	}
+	if err == nil {
+		err = s.Store.DeleteConversation(ctx, t.Owner, t.ThreadID)
+	}
+	if err != nil && !notFound(err) {
+		s.Log.Warn("deleting a throw-away thread failed; it is pruned later", "thread", t.ThreadID, "turn", t.ID, "error", err)
+	}
+}

@@ -1,0 +1,63 @@
+package discovery
+
+import (
+	"net/http"
+
+	"github.com/gin-gonic/gin"
+
+	"github.com/palaver-chat/palaver/api/dialect"
+	"github.com/palaver-chat/palaver/api/openapi"
+	"github.com/palaver-chat/palaver/api/problem"
+	"github.com/palaver-chat/palaver/api/request"
+	"github.com/palaver-chat/palaver/chat"
+)
+
+// Dialect is this dialect.
+var Dialect = dialect.Dialect{
+	Package:      "discovery",
+	Prefix:       "Discovery",
+	Operations:   operations,
+	Failure:      fail,
+	FailureShape: errorJSON{},
+	Data:         openapi.AnyOf{tokenJSON{}, toolCallJSON{}, doneJSON{}, errorJSON{}},
+	Words: map[string]openapi.Word{
+		"DiscoveryMessageBody.message":           {About: "What the person says.", Max: chat.MaxMessage},
+		"DiscoveryMessageBody.discovery_id":      {About: "A board that is stored here; left out: discovery_context is the board."},
+		"DiscoveryMessageBody.discovery_context": {About: "The board, as GET /api/discoveries/:id has it. Not read with discovery_id."},
+		"DiscoveryMessageBody.chat_history":      {About: "The chat so far. Not read with discovery_id."},
+	},
+}
+
+type handlers struct{ dialect.Server }
+
+func operations(s dialect.Server) []openapi.Operation {
+	h := handlers{s}
+	return []openapi.Operation{{Route: "POST /chat/message", Handle: h.message, Stream: true, Group: "Discovery dialect",
+		About:   "Takes a message about a discovery board and streams its turn as named events: token, tool_call, done and error.",
+		Body:    openapi.Shape{Value: messageBody{}, Needs: []string{"message"}, Holds: map[string]any{"discovery_context": map[string]any{}, "chat_history": []any{map[string]any{}}}},
+		Answers: openapi.Streams("DiscoveryData"),
+		Errors:  openapi.TakesTurn}}
+}
+
+// notConfigured is the refusal of a server without a model. The offline engine is one.
+var notConfigured = &problem.Problem{Status: http.StatusServiceUnavailable, Code: chat.CodeModelUnavailable, Message: "Chat service not configured"}
+
+// fail makes the body of an error response: one sentence, with the fields that it is about.
+func fail(f dialect.Failure) any {
+	if len(f.Details) > 0 {
+		return errorJSON{f.Details.Error()}
+	}
+	return errorJSON{f.Message}
+}
+
+// message takes a message and streams its turn.
+func (h handlers) message(c *gin.Context) error {
+	in, err := request.Parse(c, dialect.MaxBody, func(raw []byte) (dialect.Submit, error) { return ParseMessage(raw, h.Agents()) })
+	if err != nil {
+		return err
+	}
+	if !h.HasModel() {
+		return notConfigured
+	}
+	return h.Submit(c, in, func(s dialect.Stream) dialect.Wire { return NewWire(s) })
+}

@@ -1,0 +1,56 @@
+package board
+
+import "slices"
+
+// Shape says how the items of a board hang together.
+type Shape struct {
+	Orphans []string    // that rest on nothing, although they are no inputs
+	Unused  []string    // that nothing rests on, although they are no outputs
+	Stale   []string    // that are out of date
+	Depths  map[int]int // how many items have a chain of so many columns below them, themselves included
+}
+
+// Shape looks at the whole board.
+func (b *Board) Shape() Shape {
+	s := Shape{Depths: map[int]int{}}
+	used, depth := map[string]bool{}, map[string]int{}
+	for _, k := range Kinds {
+		for _, item := range b.Items {
+			if item.Kind != k {
+				continue
+			}
+			depth[item.ID] = 1
+			for _, id := range item.Related {
+				used[id] = true
+				depth[item.ID] = max(depth[item.ID], depth[id]+1)
+			}
+			s.Depths[depth[item.ID]]++
+			if k != Input && len(item.Related) == 0 {
+				s.Orphans = append(s.Orphans, item.ID)
+			}
+			if len(item.Stale) > 0 {
+				s.Stale = append(s.Stale, item.ID)
+			}
+		}
+	}
+	for _, k := range Kinds[:len(Kinds)-1] {
+		for _, item := range b.Items {
+			if item.Kind == k && !used[item.ID] {
+				s.Unused = append(s.Unused, item.ID)
+			}
+		}
+	}
+	return s
+}
+
+// Named returns the ids of the items that stand in a text, in the board's order. Case
+// does not matter.
+func (b *Board) Named(text string) (ids []string) {
+	words := idsIn(text)
+	for _, item := range b.Items {
+		if slices.Contains(words, item.ID) {
+			ids = append(ids, item.ID)
+		}
+	}
+	return ids
+}

@@ -1,0 +1,61 @@
+package boards
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"time"
+
+	"github.com/palaver-chat/palaver/chat"
+	"github.com/palaver-chat/palaver/db"
+	"github.com/palaver-chat/palaver/internal/board"
+)
+
+// Chats is the part of a store that has the chats of boards.
+type Chats interface {
+	History(ctx context.Context, owner, threadID, head, before string, limit int) (db.History, error)
+}
+
+// Chat is the chat of a board: what was imported with it, and then its thread's messages.
+// The id of a board is that of its thread. A message that was exported and imported
+// again is not there twice.
+func Chat(ctx context.Context, store Chats, owner, id string, b *board.Board) ([]board.Message, error) {
+	h, err := store.History(ctx, owner, id, "", "", board.MaxMessages)
+	if err != nil && !errors.Is(err, db.ErrNotFound) { // nobody has said anything yet
+		return nil, err
+	}
+	var said []board.Message
+	for _, m := range h.Messages {
+		if m.Role == "user" || m.Role == "assistant" {
+			said = append(said, message(m, b))
+		}
+	}
+	imported := slices.DeleteFunc(slices.Clone(b.History), func(m board.Message) bool {
+		return m.ID != "" && slices.ContainsFunc(said, func(s board.Message) bool { return s.ID == m.ID })
+	})
+	all := append(imported, said...)
+	return all[max(0, len(all)-board.MaxMessages):], nil
+}
+
+// message is a thread's message as the chat of a board has it.
+func message(m chat.Message, b *board.Board) board.Message {
+	out := board.Message{ID: m.ID, Role: m.Role, Content: m.Content, CreatedAt: m.CreatedAt.UTC().Format(time.RFC3339Nano),
+		References: references(m.Metadata["references"])}
+	for _, r := range chat.ToolResults(m.Metadata) {
+		if call, ok := b.ToolCall(r.ToolCallID); ok {
+			out.ToolCalls = append(out.ToolCalls, call)
+		}
+	}
+	return out
+}
+
+// references reads a list that the store has decoded from JSON.
+func references(v any) (ids []string) {
+	list, _ := v.([]any)
+	for _, id := range list {
+		if s, ok := id.(string); ok {
+			ids = append(ids, s)
+		}
+	}
+	return ids
+}

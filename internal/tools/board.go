@@ -1,0 +1,130 @@
+package tools
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/palaver-chat/palaver/chat"
+	"github.com/palaver-chat/palaver/internal/board"
+	"github.com/palaver-chat/palaver/internal/boards"
+)
+
+// Boards is the part of a store that the tools of a discovery board need.
+type Boards interface {
+	boards.Reader
+	boards.Writer
+	Turn(ctx context.Context, owner, id string) (chat.Turn, error)
+}
+
+// BoardTools propose changes of the discovery board that a thread is about. A person
+// decides about each.
+func BoardTools(store Boards) []Tool {
+	propose := proposer{store, time.Now}
+	tool := func(name, description, schema string) Tool {
+		return Tool{Name: name, Description: description, Schema: json.RawMessage(schema), Approval: Never, Only: chat.AgentDiscovery,
+			Run: func(ctx context.Context, c Call) (Result, error) { return propose.run(ctx, name, c) }}
+	}
+	return []Tool{
+		tool(board.ToolAdd, "Propose a new item of the board: a fact, an insight, a recommendation or an output. Use it whenever the person wants something added. They confirm, change or drop the proposal.",
+			`{
+			"type": "object",
+			"required": ["entity_type", "text"],
+			"properties": {
+				"entity_type": {"type": "string", "enum": ["fact", "insight", "recommendation", "output"], "description": "The column of the new item"},
+				"text": {"type": "string", "description": "What the item says"},
+				"related_ids": {"type": "array", "items": {"type": "string"}, "description": "Ids of the items that it rests on, all of the column before: inputs of a fact, facts of an insight, insights of a recommendation, recommendations of an output"},
+				"output_type": {"type": "string", "enum": ["report", "presentation", "action_plan", "brief"], "description": "Needed for an output, and only there"}
+			}
+		}`),
+		tool(board.ToolDelete, "Propose to delete an item of the board. Use it whenever the person wants something removed. They see what was built on it, and confirm or drop the proposal.",
+			`{
+			"type": "object",
+			"required": ["entity_type", "item_id"],
+			"properties": {
+				"entity_type": {"type": "string", "enum": ["input", "fact", "insight", "recommendation", "output"], "description": "The column of the item"},
+				"item_id": {"type": "string", "description": "The item's id, as F-1"}
+			}
+		}`),
+		tool(board.ToolEdit, "Propose another text of an item of the board. Use it whenever the person wants an item changed. They see both texts, and apply, change or drop the proposal.",
+			`{
+			"type": "object",
+			"required": ["entity_type", "item_id", "new_text"],
+			"properties": {
+				"entity_type": {"type": "string", "enum": ["input", "fact", "insight", "recommendation", "output"], "description": "The column of the item"},
+				"item_id": {"type": "string", "description": "The item's id, as F-1"},
+				"new_text": {"type": "string", "description": "The whole new text of the item"}
+			}
+		}`),
+	}
+}
+
+type proposer struct {
+	store Boards
+	now   func() time.Time
+}
+
+// proposed is what a model reads about its proposal.
+type proposed struct {
+	Proposal string      `json:"proposal"`
+	Status   board.State `json:"status"`
+	Note     string      `json:"note"`
+	// Params are what is proposed, with ids as the board has them.
+	Params json.RawMessage `json:"params,omitempty"`
+}
+
+func (p proposer) run(ctx context.Context, tool string, c Call) (Result, error) {
+	var params board.Params
+	if err := json.Unmarshal(c.Arguments, &params); err != nil {
+		return Failed("The arguments cannot be read."), nil
+	}
+	call, wrong, err := p.propose(ctx, tool, c, params)
+	var invalid *board.Invalid
+	switch {
+	case errors.As(wrong, &invalid) && c.Failed:
+		return said(true, proposed{Proposal: c.ID, Status: board.Failed, Note: "It was not proposed: " + invalid.Error() + ". The person sees that. Do not try again."})
+	case errors.As(wrong, &invalid):
+		return said(true, proposed{Proposal: c.ID, Status: board.Failed, Note: "It was not proposed: " + invalid.Error() + ". Correct the call once, or ask the person."})
+	case errors.Is(err, boards.ErrTooLarge), errors.Is(err, boards.ErrBusy):
+		return Failed("It was not proposed: " + err.Error() + "."), nil
+	case err != nil || wrong != nil:
+		return Result{}, fmt.Errorf("%s: %w", tool, errors.Join(err, wrong))
+	}
+	return said(false, proposed{c.ID, board.Pending, "The person sees the proposal and decides. The board has not changed.", call.Params})
+}
+
+func said(isError bool, p proposed) (Result, error) {
+	b, err := json.Marshal(p)
+	return Result{Content: string(b), IsError: isError}, err
+}
+
+// propose keeps a proposal with the board of the thread, or checks it against the board
+// that the message brought. wrong says why the board cannot take it: the second time
+// in a turn the person gets to know it.
+func (p proposer) propose(ctx context.Context, tool string, c Call, params board.Params) (call board.ToolCall, wrong, err error) {
+	turn, err := p.store.Turn(ctx, c.Owner, c.TurnID)
+	if err != nil {
+		return call, nil, err
+	}
+	at := p.now().UTC()
+	if raw := turn.Content.Board; len(raw) > 0 {
+		var b board.Board
+		if err := json.Unmarshal(raw, &b); err != nil {
+			return call, nil, err
+		}
+		wrong = b.Propose(c.ID, c.TurnID, tool, params, at)
+		call, _ = b.ToolCall(c.ID)
+		return call, wrong, nil
+	}
+	_, wrong, err = boards.Change(ctx, p.store, p.store, c.Owner, c.ThreadID, nil, func(b *board.Board) (bool, error) {
+		wrong := b.Propose(c.ID, c.TurnID, tool, params, at)
+		if wrong != nil && c.Failed {
+			b.ProposeFailed(c.ID, c.TurnID, tool, params, wrong, at)
+		}
+		call, _ = b.ToolCall(c.ID)
+		return wrong == nil || c.Failed, wrong
+	})
+	return call, wrong, err
+}

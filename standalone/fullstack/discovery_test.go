@@ -1,0 +1,318 @@
+package fullstack
+
+import (
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/palaver-chat/palaver/chat"
+	"github.com/palaver-chat/palaver/internal/board"
+	"github.com/palaver-chat/palaver/llm/llmtest"
+	"github.com/palaver-chat/palaver/standalone/stacktest"
+)
+
+// boardJSON is a board as the API shows it.
+type boardJSON struct {
+	ID        string           `json:"id"`
+	Thread    string           `json:"thread_id"`
+	Revision  int              `json:"revision"`
+	Facts     []map[string]any `json:"facts"`
+	Inputs    []map[string]any `json:"inputs"`
+	Proposals []board.Proposal `json:"proposals"`
+	History   []board.Message  `json:"chat_history"`
+}
+
+var churn = object{
+	"title": "Churn", "goal": "Find out why customers leave",
+	"inputs": []object{{"input_id": "I-1", "type": "text", "title": "Calls", "text": "Notes of ten calls with customers who left."}},
+	"facts": []object{
+		{"fact_id": "F-1", "text": "Seven of ten customers named the price.", "related_inputs": []string{"I-1"}},
+		{"fact_id": "F-2", "text": "Two customers were never called back."},
+	},
+	"insights": []object{{"insight_id": "N-1", "text": "Price matters most.", "related_facts": []string{"F-1"}}},
+}
+
+// newBoard makes a board and talks on its thread.
+func (c *talk) newBoard(file object) boardJSON {
+	c.t.Helper()
+	var b boardJSON
+	c.do(http.StatusCreated, http.MethodPost, "/api/discoveries", file, &b)
+	require.NotEmpty(c.t, b.Thread)
+	c.thread = b.Thread
+	return b
+}
+
+func (c *talk) board(id string) (b boardJSON) {
+	c.t.Helper()
+	c.do(http.StatusOK, http.MethodGet, "/api/discoveries/"+id, nil, &b)
+	return b
+}
+
+func (c *talk) conversations() int {
+	c.t.Helper()
+	var list struct{ Items []object }
+	c.do(http.StatusOK, http.MethodGet, "/api/conversations", nil, &list)
+	return len(list.Items)
+}
+
+func addFact(text string, related ...string) llmtest.Answer {
+	return llmtest.Calls(llmtest.Call(board.ToolAdd, object{"entity_type": "fact", "text": text, "related_ids": related}))
+}
+
+func TestFSChatAddItemStoresAProposalWithTheBoardAndCompletesTheTurn(t *testing.T) {
+	t.Parallel()
+	_, model, c := scripted(t)
+	b := c.newBoard(churn)
+	require.Empty(t, c.history().Messages, "a new board starts with an empty chat")
+	model.On(answerCall, addFact("Three customers moved away.", "i-1"), llmtest.Text("Here is a proposal, resting on [I-1]."))
+
+	events := c.ask("Add a fact about moving", object{"references": []string{"I-1"}})
+	end := last(events)
+	require.Equal(t, "response", end.Type)
+	require.Contains(t, end.Response, "[I-1]")
+	require.Contains(t, model.Requests()[0].System, "Seven of ten customers named the price.")
+	require.ElementsMatch(t, board.Tools, model.Requests()[0].Tools)
+	require.Contains(t, model.Requests()[1].LastResult, "The person sees the proposal and decides")
+
+	now := c.board(b.ID)
+	require.Len(t, now.Facts, 2, "the call alone changes nothing")
+	require.Len(t, now.Proposals, 1)
+	p := now.Proposals[0]
+	require.Equal(t, chat.CallID(end.TurnID, 1), p.ID)
+	require.Equal(t, board.Pending, p.State)
+	require.Equal(t, []string{"I-1"}, p.Params.RelatedIDs)
+	var called event
+	for _, e := range events {
+		if e.Type == "tool_call" {
+			called = e
+		}
+	}
+	require.Equal(t, p.ID, called.ID, "the event names the proposal")
+	require.Zero(t, c.conversations(), "the chat of a board is in no list")
+
+	require.Len(t, now.History, 2)
+	require.Equal(t, []string{"I-1"}, now.History[0].References)
+	require.Equal(t, "pending", now.History[1].ToolCalls[0].Status)
+	c.do(http.StatusOK, http.MethodPost, "/api/discoveries/"+b.ID+"/actions/"+p.ID, object{"decision": "confirm"}, nil)
+	now = c.board(b.ID)
+	require.Len(t, now.Facts, 3)
+	require.Equal(t, "applied", now.History[1].ToolCalls[0].Status)
+}
+
+func TestWrongProposalGoesBackToTheModelOnceAndThenToThePerson(t *testing.T) {
+	t.Parallel()
+	_, model, c := scripted(t)
+	b := c.newBoard(churn)
+	model.On(answerCall, addFact("One.", "I-9"), addFact("One.", "N-1"), llmtest.Text("Never reached."))
+	events := c.ask("Add it", nil)
+	require.Equal(t, "response", last(events).Type)
+	require.Equal(t, 2, model.Count(answerCall))
+	require.Contains(t, model.Requests()[1].LastResult, "which is not on the board")
+	now := c.board(b.ID)
+	require.Len(t, now.Proposals, 1)
+	require.Equal(t, board.Failed, now.Proposals[0].State)
+	require.Contains(t, now.Proposals[0].Reason, "a fact builds on inputs")
+	var told []string
+	for _, e := range events {
+		if e.Type == "notice" {
+			told = append(told, e.Code)
+		}
+	}
+	require.Equal(t, []string{chat.NoticeWrongProposal}, told)
+	require.Equal(t, "error", now.History[1].ToolCalls[0].Status)
+}
+
+func TestFSChatFullContextBelowThresholdAndSummarizedAbove(t *testing.T) {
+	t.Parallel()
+	_, model, c := scripted(t, stacktest.Flag("chat-context-threshold", "4"))
+	c.newBoard(churn)
+	model.On(answerCall, llmtest.Text("Fine."))
+	c.ask("How is it going?", nil)
+	system := model.Requests()[0].System
+	require.Contains(t, system, "<board>")
+	require.Contains(t, system, "Two customers were never called back.")
+
+	long := "Two customers were never called back. " + strings.Repeat("More words. ", 50) + "The end of it."
+	bigger := object{}
+	for k, v := range churn {
+		bigger[k] = v
+	}
+	bigger["recommendations"] = []object{{"recommendation_id": "R-1", "text": long}}
+	c.newBoard(bigger)
+	c.ask("How is it going?", nil)
+	system = model.Requests()[1].System
+	require.Contains(t, system, "<board_summary>")
+	require.NotContains(t, system, "The end of it.")
+	require.Contains(t, system, `"facts":2`)
+	require.Contains(t, system, `"items_that_rest_on_nothing":2`)
+	require.Contains(t, system, `"items_by_depth_of_their_chain":{"1":3,"2":1,"3":1}`)
+	c.ask("What about r-1?", nil)
+	require.Contains(t, model.Requests()[2].System, "The end of it.", "an item that the message names is there in full")
+	c.ask("What about that one?", object{"references": []string{"R-1"}})
+	require.Contains(t, model.Requests()[3].System, "The end of it.", "so is one that the person references")
+}
+
+func TestFSChatHistorySavedWithDiscoveryIsExportedAndImported(t *testing.T) {
+	t.Parallel()
+	_, model, c := scripted(t)
+	b := c.newBoard(churn)
+	model.On(answerCall, llmtest.Text("Because of the price [F-1]."))
+	c.ask("Why do they leave?", nil)
+	var file object
+	c.do(http.StatusOK, http.MethodGet, "/api/discoveries/"+b.ID, nil, &file)
+	first := c.board(b.ID)
+	require.Len(t, first.History, 2)
+
+	var again boardJSON
+	c.do(http.StatusOK, http.MethodPut, "/api/discoveries/"+b.ID, file, &again)
+	require.Equal(t, first.History, again.History, "its own export does not repeat the chat")
+
+	second := c.newBoard(file)
+	require.NotEqual(t, b.Thread, second.Thread)
+	require.Equal(t, first.History, second.History)
+	model.On(answerCall, llmtest.Text("As I said."))
+	c.ask("And then?", nil)
+	seen := model.Requests()
+	require.Contains(t, string(seen[len(seen)-1].Body), "Why do they leave?", "the imported chat is context")
+	require.Len(t, c.board(second.ID).History, 4)
+
+	fresh := c.newBoard(churn)
+	require.Empty(t, fresh.History, "FS-ChatHistoryClearedOnNewDiscovery")
+}
+
+func TestDeletedBoardTakesNoMessagesAndARestoredOneKeepsItsChat(t *testing.T) {
+	t.Parallel()
+	_, model, c := scripted(t)
+	b := c.newBoard(churn)
+	gate := llmtest.NewGate()
+	t.Cleanup(gate.Release)
+	model.On(answerCall, llmtest.Answer{Chunks: []string{"Because ", "of…"}, Gates: map[int]*llmtest.Gate{1: gate}}, llmtest.Text("The price."))
+	running := c.send("Why?", nil)
+	running.until(isType("token"))
+	c.do(http.StatusNoContent, http.MethodDelete, "/api/discoveries/"+b.ID, nil, nil)
+	require.Equal(t, "cancelled", last(running.all()).Type, "what runs is stopped")
+	c.do(http.StatusNotFound, http.MethodPost, "/api/chat", object{"message": "Why?", "thread_id": b.Thread}, nil)
+
+	c.do(http.StatusNoContent, http.MethodPost, "/api/discoveries/"+b.ID+"/restore", nil, nil)
+	require.Len(t, c.board(b.ID).History, 2)
+	require.Equal(t, "The price.", last(c.ask("Why?", nil)).Response)
+}
+
+func TestChatOfABoardIsOneThreadForAllTabs(t *testing.T) {
+	t.Parallel()
+	_, model, c := scripted(t)
+	c.newBoard(churn)
+	other := c.attach("follow=thread")
+	model.On(answerCall, addFact("Three customers moved away.", "I-1"), llmtest.Text("Proposed."))
+	c.ask("Add it", nil)
+	require.NotEmpty(t, other.until(isType("tool_call")).ID)
+	require.Equal(t, "Proposed.", other.until(terminal).Response)
+
+	stranger := newTalk(t, c.url, stackUser(c))
+	stranger.thread = c.thread
+	stranger.do(http.StatusNotFound, http.MethodPost, "/api/chat", object{"message": "Why?", "thread_id": c.thread}, nil)
+	c.do(http.StatusBadRequest, http.MethodPost, "/api/chat", object{"message": "Why?", "agent": "discovery"}, nil)
+	c.do(http.StatusBadRequest, http.MethodPost, "/api/conversations", object{"id": c.thread}, nil)
+}
+
+// stackUser is a client without a cookie.
+func stackUser(c *talk) *http.Client {
+	client := *c.client
+	client.Jar = nil
+	client.Timeout = time.Minute
+	return &client
+}
+
+// named reads a stream of the discovery dialect: the name and data of each event.
+func (c *talk) named(body object) (names []string, data string, resp *http.Response) {
+	c.t.Helper()
+	s := c.open(http.MethodPost, "/chat/message", body)
+	for s.lines.Scan() {
+		if name, is := strings.CutPrefix(s.lines.Text(), "event: "); is {
+			names = append(names, name)
+		} else {
+			data += s.lines.Text()
+		}
+	}
+	return names, data, s.resp
+}
+
+func TestFSChatDialectWithTheBoardOfTheRequest(t *testing.T) {
+	t.Parallel()
+	_, model, c := scripted(t)
+	model.On(answerCall, addFact("Three customers moved away.", "I-9"), addFact("Three customers moved away.", "i-1"), llmtest.Text("Please confirm."))
+	names, data, resp := c.named(object{"message": "Add it", "discovery_context": churn,
+		"chat_history": []object{{"role": "assistant", "content": "Hello, analyst."}}})
+	require.Equal(t, "tool_call", names[0], "what does not fit the board is not sent")
+	require.Equal(t, "done", names[len(names)-1])
+	require.Contains(t, data, `"related_ids":["I-1"],"related_inputs":["I-1"]`)
+	require.Contains(t, data, `{"text":"Please`)
+	require.Contains(t, string(model.Requests()[0].Body), "Hello, analyst.")
+	require.Zero(t, c.conversations())
+	c.thread = resp.Header.Get("X-Thread-Id")
+	require.Eventually(t, func() bool {
+		gone := c.request(t.Context(), http.MethodGet, "/api/chat/history/"+c.thread, nil)
+		defer gone.Body.Close()
+		return gone.StatusCode == http.StatusNotFound
+	}, waitTimeout, 20*time.Millisecond, "nothing of it is kept")
+}
+
+func TestFSChatStreamingInterruptionByClosingStopsTheTurnAndKeepsWhatWasSaid(t *testing.T) {
+	t.Parallel()
+	_, model, c := scripted(t)
+	b := c.newBoard(churn)
+	gate := llmtest.NewGate()
+	t.Cleanup(gate.Release)
+	model.On(answerCall, llmtest.Answer{Chunks: []string{"Because of the ", "price."}, Gates: map[int]*llmtest.Gate{1: gate}})
+	s := c.open(http.MethodPost, "/chat/message", object{"message": "Why?", "discovery_id": b.ID})
+	require.True(t, s.lines.Scan())
+	s.close()
+	require.Eventually(t, func() bool { return c.history().Active == nil }, waitTimeout, 50*time.Millisecond)
+	h := c.history()
+	require.Equal(t, "disconnect", h.Messages[1].Metadata["interrupted_reason"])
+	require.Equal(t, "Because of the", strings.TrimSpace(h.Messages[1].Content))
+	require.Len(t, c.board(b.ID).History, 2)
+}
+
+func TestBoardChatWithoutAModelProposesAndAnswers(t *testing.T) {
+	t.Parallel()
+	s := stacktest.Start(t)
+	c := newTalk(t, func() string { return s.URL }, s.Client)
+	b := c.newBoard(churn)
+	require.Contains(t, last(c.ask("add fact: Three customers moved away, from I-1", nil)).Response, "I propose a new fact that rests on [I-1].")
+	require.Contains(t, last(c.ask("Which facts have no source?", nil)).Response, "[F-2]")
+	p := c.board(b.ID).Proposals[0]
+	require.Equal(t, board.Pending, p.State)
+	require.Equal(t, "Three customers moved away", p.Params.Text)
+}
+
+// The process is killed between the click and the answer: whatever of it was stored, the
+// same click applies the proposal once.
+func TestConfirmationIsAppliedOnceAcrossACrash(t *testing.T) {
+	t.Parallel()
+	p := stacktest.StartProcess(t)
+	c := newTalk(t, func() string { return p.URL }, p.Client)
+	b := c.newBoard(churn)
+	c.ask("add fact: Three customers moved away, from I-1", nil)
+	confirm := "/api/discoveries/" + b.ID + "/actions/" + c.board(b.ID).Proposals[0].ID
+	clicked := make(chan struct{})
+	go func() {
+		defer close(clicked)
+		resp, err := c.client.Post(c.url()+confirm, "application/json", strings.NewReader(`{"decision":"confirm"}`))
+		if err == nil {
+			_ = resp.Body.Close()
+		}
+	}()
+	p.Kill()
+	within(t, clicked, "the click to end")
+	p.Start()
+	c.do(http.StatusOK, http.MethodPost, confirm, object{"decision": "confirm"}, nil)
+	c.do(http.StatusOK, http.MethodPost, confirm, object{"decision": "confirm"}, nil)
+	now := c.board(b.ID)
+	require.Len(t, now.Facts, 3, "once")
+	require.Equal(t, board.Applied, now.Proposals[0].State)
+	require.Equal(t, "applied", now.History[1].ToolCalls[0].Status)
+}
