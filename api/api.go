@@ -153,7 +153,7 @@ func newServer(d Deps) (*server, error) {
 	if d.Config.Operators == nil {
 		d.Config.Operators = guard.NewOperators("")
 	}
-	d.Config.Identity.Sessions = d.Store
+	d.Config.Identity.Sessions, d.Config.Identity.Keys = d.Store, d.Store
 	if d.Log == nil {
 		d.Log = slog.Default()
 	}
@@ -219,6 +219,9 @@ func (s *server) route(e *gin.Engine, o openapi.Operation) {
 	var before []gin.HandlerFunc
 	if o.Probe {
 		timeout = min(timeout, readyTimeout)
+	}
+	if o.Failure != nil {
+		before = append(before, o.Failure)
 	}
 	if !o.Open {
 		before = append(before, s.identify)

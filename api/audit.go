@@ -42,6 +42,7 @@ func (s *server) reachedLimit(c *gin.Context, p *problem.Problem) {
 	if p.Status != http.StatusTooManyRequests {
 		return
 	}
+	s.metrics.refusals.WithLabelValues(c.FullPath(), p.Code).Inc()
 	who, known := identity.Known(c)
 	if !known {
 		who = s.unknownCaller(c)
@@ -53,6 +54,7 @@ func (s *server) reachedLimit(c *gin.Context, p *problem.Problem) {
 func (s *server) describeToMCP(err error) *problem.Problem {
 	p := describe(err)
 	if p.Status == http.StatusTooManyRequests {
+		s.metrics.refusals.WithLabelValues("mcp", p.Code).Inc()
 		s.Audit.Count(db.AuditEntry{Kind: audit.LimitHit, Channel: string(chat.ByMCP)}, "mcp")
 	}
 	return p

@@ -93,6 +93,9 @@ func (s *server) createConversation(c *gin.Context) error {
 	if err := p.Err(); err != nil {
 		return err
 	}
+	if err := s.boardThread(ctx, who.ID, v.ID); err != nil {
+		return err
+	}
 	counted, err := s.admitThread(ctx, who, v.ID)
 	if err != nil {
 		return err

@@ -11,13 +11,17 @@ import (
 
 	"github.com/palaver-chat/palaver/api/dialect"
 	"github.com/palaver-chat/palaver/api/dialect/agentv2"
+	"github.com/palaver-chat/palaver/api/dialect/agui"
 	"github.com/palaver-chat/palaver/api/dialect/aisdk"
+	"github.com/palaver-chat/palaver/api/dialect/discovery"
 	"github.com/palaver-chat/palaver/api/dialect/langgraph"
 	"github.com/palaver-chat/palaver/api/dialect/native"
+	"github.com/palaver-chat/palaver/api/dialect/openai"
 	"github.com/palaver-chat/palaver/api/follow"
 	"github.com/palaver-chat/palaver/api/identity"
 	"github.com/palaver-chat/palaver/chat"
 	"github.com/palaver-chat/palaver/db"
+	"github.com/palaver-chat/palaver/llm/provider"
 )
 
 // dialects are the wire formats of the API.
@@ -26,6 +30,9 @@ var dialects = []dialect.Dialect{
 	aisdk.Dialect,
 	langgraph.Dialect,
 	agentv2.Dialect,
+	discovery.Dialect,
+	openai.Dialect,
+	agui.Dialect,
 }
 
 // dialectServer implements dialect.Server.
@@ -80,7 +87,9 @@ func (d dialectServer) IsEventID(id string) bool {
 	return err == nil
 }
 
-func (d dialectServer) NotFound(err error) bool    { return notFound(err) }
-func (d dialectServer) Unavailable(err error) bool { return db.Unavailable(err) }
-func (d dialectServer) Agents() chat.Agents        { return d.server.Agents }
-func (d dialectServer) Log() *slog.Logger          { return d.server.Log }
+func (d dialectServer) Origin(c *gin.Context) string { return d.origin(c.Request) }
+func (d dialectServer) NotFound(err error) bool      { return notFound(err) }
+func (d dialectServer) Unavailable(err error) bool   { return db.Unavailable(err) }
+func (d dialectServer) HasModel() bool               { return d.Model.Provider != provider.None }
+func (d dialectServer) Agents() chat.Agents          { return d.server.Agents }
+func (d dialectServer) Log() *slog.Logger            { return d.server.Log }

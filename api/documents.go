@@ -288,6 +288,14 @@ func titleOf(name string) string {
 	return title
 }
 
+// documentsJSON is a page of documents, and how many of all have vectors.
+type documentsJSON struct {
+	list[documentJSON]
+	// Embedding is there while some of the caller's documents are searched by words only,
+	// because they have no vectors of the embedding model yet.
+	Embedding *embeddingJSON `json:"embedding,omitempty"`
+}
+
 func (s *server) listDocuments(c *gin.Context) error {
 	var p dialect.Problems
 	n := request.Limit(c, &p, 50, 200)
@@ -299,7 +307,11 @@ func (s *server) listDocuments(c *gin.Context) error {
 	if err != nil {
 		return err
 	}
-	c.JSON(http.StatusOK, listOf(page, showDocument))
+	progress, err := s.embedding(c.Request.Context(), identity.Of(c).ID)
+	if err != nil {
+		return err
+	}
+	c.JSON(http.StatusOK, documentsJSON{listOf(page, showDocument), progress})
 	return nil
 }
 

@@ -102,6 +102,9 @@ type errorJSON struct {
 	} `json:"error"`
 }
 
+// failureKey is set for routes of dialects with errors of their own shape.
+const failureKey = "failure"
+
 // fail writes an error response, if no stream has begun, and logs the cause, which
 // clients must not see.
 func (s *server) fail(c *gin.Context, err error) {
@@ -126,6 +129,11 @@ func (s *server) fail(c *gin.Context, err error) {
 		c.Header("WWW-Authenticate", "Bearer")
 	}
 	p.SetRetryAfter(c.Writer.Header())
+	if own, ok := c.Get(failureKey); ok {
+		c.Header("Content-Type", "application/json; charset=utf-8")
+		c.AbortWithStatusJSON(p.Status, own.(func(dialect.Failure) any)(dialect.Failure{Status: p.Status, Code: p.Code, Message: p.Message, RequestID: request.ID(c), Details: p.Details}))
+		return
+	}
 	var out errorJSON
 	e := &out.Error
 	e.Code, e.Message, e.RequestID, e.Details, e.TurnID = p.Code, p.Message, request.ID(c), p.Details, p.TurnID

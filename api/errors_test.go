@@ -307,6 +307,9 @@ func TestFailedTurnIsSentAsTheDialectsOwnEvent(t *testing.T) {
 			"langgraph": {"/api/v1/chat/stream", m{"message": m{"content": "x"}}, func(t *testing.T, events []map[string]any) {
 				require.Equal(t, m{"type": "error", "error": message}, events[len(events)-1])
 			}},
+			"discovery": {"/chat/message", m{"message": "x", "discovery_context": m{}}, func(t *testing.T, events []map[string]any) {
+				require.Equal(t, m{"error": message}, events[len(events)-1])
+			}},
 			"agent_v2": {"/api/agent/v2/stream", m{"message": "x", "client_turn_id": "c", "stream_run_id": "r"}, func(t *testing.T, events []map[string]any) {
 				e := events[len(events)-1]
 				require.Equal(t, []any{"done", "error", m{"code": code, "message": message, "retryable": retryable}}, []any{e["type"], e["finished_reason"], e["error"]})
@@ -399,7 +402,7 @@ func TestDuringADatabaseOutageEveryRouteReturnsADatabaseError(t *testing.T) {
 			}
 			var body map[string]any
 			require.NoError(t, json.Unmarshal(raw, &body), name)
-			if res.StatusCode != 503 || errorCode(body) != chat.CodeDatabase {
+			if res.StatusCode != 503 || name != "POST /chat/message" && errorCode(body) != chat.CodeDatabase { // whose errors are only a sentence
 				t.Errorf("%s %s %s: %d %s", name, w.path, w.body, res.StatusCode, raw)
 			}
 			said++

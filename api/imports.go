@@ -97,6 +97,9 @@ func (s *server) createImport(c *gin.Context) error {
 
 // beginImport records and starts an import of who's.
 func (s *server) beginImport(ctx context.Context, who identity.Caller, i chat.Import) (chat.Import, error) {
+	if err := s.limits.AdmitChange(ctx, who, "imports"); err != nil {
+		return i, err
+	}
 	if s.Model.Embedding != "" {
 		if err := s.limits.AdmitPaid(ctx, who, "uploads"); err != nil {
 			return i, err

@@ -23,6 +23,7 @@ type metrics struct {
 	turns    prometheus.Counter
 	queries  prometheus.Counter
 	waits    *prometheus.HistogramVec
+	refusals *prometheus.CounterVec
 }
 
 func newMetrics(r *prometheus.Registry) (*metrics, error) {
@@ -48,9 +49,12 @@ func newMetrics(r *prometheus.Registry) (*metrics, error) {
 			Name:    "palaver_stream_wait_seconds",
 			Help:    "Time from a message's arrival to what its stream shows: the first event, the first piece of text, the end (an answer, a question, a stop or a failure).",
 			Buckets: []float64{.01, .025, .05, .1, .25, .5, 1, 2.5, 5, 10, 30, 60, 120},
-		}, []string{"dialect", "until"}),
+		}, []string{"dialect", "agent", "until"}),
+		refusals: prometheus.NewCounterVec(prometheus.CounterOpts{
+			Name: "palaver_refusals_total", Help: "Requests that a limit refused, by route and by the error's code.",
+		}, []string{"route", "code"}),
 	}
-	for _, c := range []prometheus.Collector{m.requests, m.seconds, m.streams, m.turns, m.queries, m.waits} {
+	for _, c := range []prometheus.Collector{m.requests, m.seconds, m.streams, m.turns, m.queries, m.waits, m.refusals} {
 		if err := r.Register(c); err != nil {
 			return nil, err
 		}
@@ -95,13 +99,14 @@ func (m *metrics) observe(method, route string, status int, took time.Duration) 
 type timing struct {
 	m       *metrics
 	dialect string
+	agent   string
 	began   time.Time
 	event   bool
 	text    bool
 }
 
-func (m *metrics) timing(dialect string, began time.Time) *timing {
-	return &timing{m: m, dialect: dialect, began: began}
+func (m *metrics) timing(dialect string, agent chat.Agent, began time.Time) *timing {
+	return &timing{m: m, dialect: dialect, agent: string(agent), began: began}
 }
 
 func (t *timing) note(e chat.Event) {
@@ -122,5 +127,5 @@ func (t *timing) note(e chat.Event) {
 }
 
 func (t *timing) observe(until string) {
-	t.m.waits.WithLabelValues(t.dialect, until).Observe(time.Since(t.began).Seconds())
+	t.m.waits.WithLabelValues(t.dialect, t.agent, until).Observe(time.Since(t.began).Seconds())
 }

@@ -1,10 +1,12 @@
 package api
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"net/http"
 	"runtime/debug"
+	"strings"
 	"time"
 
 	"github.com/gin-gonic/gin"
@@ -24,13 +26,36 @@ func (s *server) access(c *gin.Context) {
 	}
 	took := time.Since(start)
 	s.metrics.observe(c.Request.Method, route, c.Writer.Status(), took)
+	if probes[route] && c.Writer.Status() < http.StatusInternalServerError {
+		return // every few seconds, for years
+	}
 	log := s.Log.With("request_id", request.ID(c))
+	if thread := threadOfRequest(c); thread != "" {
+		log = log.With("thread", thread)
+	}
 	if turn := c.Writer.Header().Get("X-Turn-Id"); turn != "" {
 		log = log.With("turn", turn)
 	}
 	log.Info("request", "method", c.Request.Method, "route", route,
 		"status", c.Writer.Status(), "bytes", max(c.Writer.Size(), 0), "took", took.Round(time.Microsecond))
 }
+
+// probes are the routes that programs ask all the time.
+var probes = map[string]bool{"/healthz": true, "/readyz": true, "/metrics": true}
+
+// threadOfRequest is the thread that a request is about, if its route or response names it.
+func threadOfRequest(c *gin.Context) string {
+	id := cmp.Or(c.Writer.Header().Get("X-Thread-Id"), c.Param("thread_id"))
+	if id == "" && (strings.HasPrefix(c.FullPath(), "/api/conversations/") || strings.HasPrefix(c.FullPath(), "/api/ui/chat/")) {
+		id = c.Param("id")
+	}
+	if len(id) > maxLoggedID { // the client may have made it up
+		id = id[:maxLoggedID]
+	}
+	return id
+}
+
+const maxLoggedID = 64
 
 // recovery turns a panic into a 500 that reveals no internals.
 func (s *server) recovery(c *gin.Context) {

@@ -33,7 +33,11 @@ func newDocument(mode string, agents chat.Agents) (openapi.Document, error) {
 		},
 	}
 	for _, d := range dialects {
-		a.Events[d.Prefix+"Event"] = d.Events
+		if d.Data != nil {
+			a.Schemas[d.Prefix+"Data"] = d.Data
+		} else {
+			a.Events[d.Prefix+"Event"] = d.Events
+		}
 		a.Nested = append(a.Nested, d.Nested...)
 		a.Prefixes[d.Package] = d.Prefix
 		maps.Copy(a.Words, d.Words)
@@ -42,7 +46,7 @@ func newDocument(mode string, agents chat.Agents) (openapi.Document, error) {
 		}
 	}
 	agent := a.Words["agent"]
-	agent.Enum = openapi.Values(append(agents.Names(), "")...)
+	agent.Enum = openapi.Values(append(agents.Chosen().Names(), "")...)
 	a.Words["agent"] = agent
 	return a.Document()
 }

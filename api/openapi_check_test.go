@@ -287,7 +287,11 @@ func (p *promise) missing() (out []string) {
 			if field := one.Value.Properties["phase"]; field != nil {
 				phase = field.Value.Enum[0]
 			}
-			want(name + " " + kindOf(one.Value.Properties["type"].Value.Const, phase))
+			var kind any // events of chat completions have none
+			if field := one.Value.Properties["type"]; field != nil {
+				kind = field.Value.Const
+			}
+			want(name + " " + kindOf(kind, phase))
 		}
 	}
 	slices.Sort(out)

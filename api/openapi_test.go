@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"maps"
 	"net/http"
 	"net/http/httptest"
 	"regexp"
@@ -142,12 +143,25 @@ func everything(u *turn) {
 	}})
 }
 
+// proposing is the script of a turn that proposes a change of a board.
+func proposing(u *turn) {
+	ref := chat.CallRef{ID: chat.CallID(u.ref.TurnID, 1), Name: "add_item"}
+	for key, text := range map[string]string{chat.CallKey(ref.ID): `{"entity_type":"fact","text":"x"}`,
+		chat.ResultKey(ref.ID): `{"params":{"entity_type":"fact","text":"x","related_ids":["I-1"]}}`} {
+		u.must(u.e.store.PutText(context.Background(), u.ref.Owner, u.ref.TurnID, key, text))
+	}
+	u.add(chat.Entry{Type: chat.EventToolCall, Call: &ref})
+	u.add(chat.Entry{Type: chat.EventToolResult, Call: &ref})
+	u.say(1, "Please confirm.")
+	u.settle(chat.TurnCompleted, chat.Event{Type: chat.EventResponse, Response: &chat.Response{Text: "Please confirm."}})
+}
+
 // scripted runs the script that the message names.
 func scripted(u *turn) {
 	row, err := u.e.store.Turn(context.Background(), u.ref.Owner, u.ref.TurnID)
 	u.must(err)
 	map[string]func(*turn){
-		"everything": everything, "ask": asking, "use tools": useTools, "wait": waiting,
+		"everything": everything, "propose": proposing, "ask": asking, "use tools": useTools, "wait": waiting,
 		"fail": func(u *turn) { u.failed(chat.CodeModelUnavailable) },
 	}[row.Content.Message](u)
 }
@@ -207,6 +221,10 @@ func TestTheServerKeepsWhatItsDocumentSays(t *testing.T) {
 	c.ui(picture)
 	c.langGraph(picture)
 	c.agent()
+	c.discovery()
+	c.completions(picture)
+	c.agui()
+	c.keys()
 	c.mcp()
 	c.boards()
 	for _, path := range []string{"/api/documents/" + doc, "/api/document-sets/" + set} {
@@ -367,6 +385,62 @@ func (c tourist) agent() {
 	c.all("/api/agent/v2/resume", m{"session_id": "agent-tools", "interrupt_id": nil, "stream_run_id": "r",
 		"resume_value": m{"type": "tool_approval", "decisions": c.decisions(tools, "approved")}})
 	c.call(202, "POST", "/api/agent/v2/stop", m{"session_id": "agent", "client_turn_id": "a1", "reason": "superseded"})
+}
+
+func (c tourist) discovery() {
+	c.t.Helper()
+	context := m{"title": "Churn", "goal": "Why?", "inputs": []m{{"input_id": "I-1", "type": "text", "title": "Calls", "text": "Ten calls."}}}
+	for _, message := range []string{"propose", "fail"} {
+		c.all("/chat/message", m{"message": message, "discovery_context": context, "chat_history": []m{{"role": "user", "content": "Hello"}}, "client_turn_id": nil,
+			"stream_run_id": "r", "on_busy": "reject", "on_disconnect": "continue", "referenced_items": []m{{"id": "I-1", "type": "input", "text": "x"}}})
+	}
+	board := c.call(201, "POST", "/api/discoveries", m{"title": "Churn"})["thread_id"]
+	c.all("/chat/message", m{"message": "propose", "discovery_id": board})
+}
+
+func (c tourist) completions(picture string) {
+	c.t.Helper()
+	c.get(200, "/v1/models")
+	c.get(200, "/v1/models/palaver-assistant")
+	body := func(text string, stream bool) m {
+		return m{"model": "palaver-assistant", "stream": stream, "stream_options": m{"include_usage": true}, "metadata": m{"thread_id": "oa-" + strings.ReplaceAll(text, " ", "-")},
+			"messages": []m{{"role": "system", "content": "x"}, {"role": "user", "content": []m{{"type": "text", "text": text}, {"type": "image_url", "image_url": m{"url": "/api/attachments/" + picture}}}}}}
+	}
+	for _, stream := range []bool{true, false} {
+		for _, text := range []string{"everything", "fail", "use tools"} {
+			c.drain(c.send("POST", "/v1/chat/completions", body(text, stream)))
+		}
+	}
+	c.call(400, "POST", "/v1/chat/completions", m{"model": "x", "messages": []m{}})
+}
+
+func (c tourist) agui() {
+	c.t.Helper()
+	run := func(thread string, more m) string {
+		c.t.Helper()
+		body := m{"threadId": thread, "runId": "r", "messages": []m{}, "tools": []any{}, "context": []any{}, "state": nil, "forwardedProps": nil}
+		maps.Copy(body, more)
+		return c.all("/api/agui", body)
+	}
+	say := func(thread, text string) string {
+		return run(thread, m{"messages": []m{{"id": "m", "role": "user", "content": text}}, "forwardedProps": m{"palaver": m{"agent": "assistant"}}})
+	}
+	say("agui", "everything")
+	run("agui", nil)
+	say("agui-fails", "fail")
+	tools := say("agui-tools", "use tools")
+	run("agui-tools", nil)
+	state, err := c.b.engine.State(c.t.Context(), tools)
+	require.NoError(c.t, err)
+	run("agui-tools", m{"resume": []m{{"interruptId": state.Pending.ID, "status": "resolved", "payload": m{"approved": true}}}})
+	c.call(202, "POST", "/api/agui/stop", m{"threadId": "agui"})
+}
+
+func (c tourist) keys() {
+	c.t.Helper()
+	made := c.call(201, "POST", "/api/me/keys", m{"name": "A key", "days": 3})
+	c.get(200, "/api/me/keys")
+	c.call(204, "DELETE", "/api/me/keys/"+made["id"].(string), nil)
 }
 
 func (c tourist) mcp() {

@@ -3,6 +3,8 @@ package api
 import (
 	"net/http"
 
+	"github.com/gin-gonic/gin"
+
 	"github.com/palaver-chat/palaver/api/mcpserver"
 	"github.com/palaver-chat/palaver/api/openapi"
 	"github.com/palaver-chat/palaver/chat"
@@ -43,6 +45,11 @@ func (s *server) operations() []openapi.Operation {
 		{Route: "GET /api/me/export", Handle: s.exportMe, Group: groupCaller, About: "All that is kept of the caller, as a zip archive: conversations, documents, sets, pictures and what they say about themselves.",
 			Answers: []openapi.Answer{{Status: http.StatusOK, Media: "application/zip"}}, Errors: []int{http.StatusTooManyRequests}},
 
+		{Route: "GET /api/me/keys", Handle: s.listKeys, Group: groupCaller, About: "The caller's personal keys, without the keys themselves.", Answers: openapi.OK(keysJSON{})},
+		{Route: "POST /api/me/keys", Handle: s.createKey, Group: groupCaller, About: "Makes a personal key, with which another program acts for the caller as with a token. Only this answer has it.",
+			Body: openapi.Shape{Value: keyBody{}, Needs: []string{"name"}}, Answers: openapi.Created(newKeyJSON{}), Errors: []int{http.StatusTooManyRequests}},
+		{Route: "DELETE /api/me/keys/:id", Handle: s.revokeKey, Group: groupCaller, About: "Revokes a personal key. Other processes accept it for up to 30 seconds more.", Answers: openapi.NoContent()},
+
 		{Route: "GET /api/connections", Handle: s.listConnections, Group: groupCaller, About: "The accounts of other services that the caller has connected, and which can be.", Answers: openapi.OK(connectionsJSON{})},
 		{Route: "GET /api/connections/google/start", Handle: s.startGoogle, Group: groupCaller, About: "Begins to connect the caller's Google account: the browser goes to url next.",
 			Query:   []openapi.Param{{Name: "return_to", About: "Path of the page that the browser comes back to; / without it."}},
@@ -74,7 +81,7 @@ func (s *server) operations() []openapi.Operation {
 			Answers: openapi.OK(searchJSON{}), Errors: []int{http.StatusTooManyRequests}},
 
 		{Route: "GET /api/documents", Handle: s.listDocuments, Group: groupDocuments, About: "The documents that the caller can ask about.",
-			Query: []openapi.Param{openapi.ParamCursor, openapi.ParamLimit(200)}, Answers: openapi.OK(list[documentJSON]{})},
+			Query: []openapi.Param{openapi.ParamCursor, openapi.ParamLimit(200)}, Answers: openapi.OK(documentsJSON{})},
 		{Route: "POST /api/documents", Handle: s.createDocument, Group: groupDocuments, About: "Takes a file of one of the document_types of /api/config, or a text, which is then processed.",
 			Body: openapi.Shape{Value: textBody{}, Needs: []string{"title", "text"}}, File: true,
 			Answers: openapi.Accepted(documentJSON{}), Errors: []int{http.StatusTooManyRequests}},
@@ -110,8 +117,8 @@ func (s *server) operations() []openapi.Operation {
 			Body: boardFileBody{}, Headers: boardMatch, Answers: openapi.OK(anyBoard, "ETag"), Errors: changesBoard},
 		{Route: "PATCH /api/discoveries/:id", Handle: s.patchBoard, Group: groupBoards, About: "Changes a board's title or goal.",
 			Body: renameBoardBody{}, Headers: boardMatch, Answers: openapi.OK(anyBoard, "ETag"), Errors: changesBoard},
-		{Route: "DELETE /api/discoveries/:id", Handle: s.deleteBoard, Group: groupBoards, About: "Deletes a board. It can be restored for a day.", Answers: openapi.NoContent()},
-		{Route: "POST /api/discoveries/:id/restore", Handle: s.restoreBoard, Group: groupBoards, About: "Brings a deleted board back.", Answers: openapi.NoContent()},
+		{Route: "DELETE /api/discoveries/:id", Handle: s.deleteBoard, Group: groupBoards, About: "Deletes a board. It can be restored for a day.", Answers: openapi.NoContent(), Errors: []int{http.StatusTooManyRequests}},
+		{Route: "POST /api/discoveries/:id/restore", Handle: s.restoreBoard, Group: groupBoards, About: "Brings a deleted board back.", Answers: openapi.NoContent(), Errors: []int{http.StatusTooManyRequests}},
 		{Route: "POST /api/discoveries/:id/items", Handle: s.addBoardItem, Group: groupBoards, About: "Adds an item to its column. 409 similar_items when the column has it already, or nearly.",
 			Body: openapi.Shape{Value: newItemBody{}, Needs: []string{"entity_type", "text"}}, Headers: boardMatch, Answers: openapi.Created(boardChange, "ETag"), Errors: changesBoard},
 		{Route: "PATCH /api/discoveries/:id/items/:item_id", Handle: s.patchBoardItem, Group: groupBoards, About: "Changes an item: fields that are left out stay. Another text is a new version, and makes what is downstream stale.",
@@ -136,7 +143,13 @@ func (s *server) operations() []openapi.Operation {
 			Body: mcpserver.RPCRequest{}, Answers: append(openapi.OK(mcpserver.RPCResponse{}), openapi.Answer{Status: http.StatusAccepted}), Errors: []int{http.StatusTooManyRequests}},
 	}
 	for _, d := range dialects {
-		all = append(all, d.Operations(dialectServer{s.Store, s})...)
+		for _, o := range d.Operations(dialectServer{s.Store, s}) {
+			o.Error = d.FailureShape
+			if d.Failure != nil {
+				o.Failure = func(c *gin.Context) { c.Set(failureKey, d.Failure) }
+			}
+			all = append(all, o)
+		}
 	}
 	return all
 }

@@ -39,6 +39,9 @@ func (s *server) checkOwner(ctx context.Context, owner, thread string) error {
 			return nil
 		}
 	}
+	if s.emptyBoardChat(rows, owner, thread, err) {
+		return nil
+	}
 	return err
 }
 

@@ -244,6 +244,31 @@ func TestSignedInCallersHaveARateOfTheirOwn(t *testing.T) {
 	b.client().ask(hello()).rest()
 }
 
+// Each write of a board stores up to 4 MB, and each import makes requests to others.
+func TestChangesOfBoardsAndImportsAreLimited(t *testing.T) {
+	t.Parallel()
+	b := setup(t, limited(limits.Config{Changes: perHour(3)}))
+	ann, bob := signedIn(b, jwt.MapClaims{"sub": "ann"}), signedIn(b, jwt.MapClaims{"sub": "bob"})
+	path := "/api/discoveries/" + ann.call(201, "POST", "/api/discoveries", map[string]any{"title": "Churn"})["id"].(string)
+	for range 2 {
+		ann.call(200, "PATCH", path, map[string]any{"title": "Churn again"})
+	}
+	for method, at := range map[string]string{"POST": "/api/discoveries", "PUT": path, "PATCH": path, "DELETE": path} {
+		refused(t, ann.send(method, at, map[string]any{"title": "Once more"}))
+	}
+	refused(t, ann.send("POST", path+"/items", map[string]any{"entity_type": "input", "text": "Ten calls."}))
+	refused(t, ann.send("POST", path+"/restore", nil))
+	ann.call(200, "GET", path, nil)
+	bob.call(201, "POST", "/api/discoveries", map[string]any{"title": "Churn"})
+
+	for range 3 { // each is another anonymous caller at the same address
+		b.client().call(201, "POST", "/api/discoveries", map[string]any{"title": "Churn"})
+		b.client().call(202, "POST", "/api/imports", map[string]any{"url": "https://example.com/a"})
+	}
+	refused(t, b.client().send("POST", "/api/discoveries", map[string]any{"title": "Churn"}))
+	refused(t, b.client().send("POST", "/api/imports", map[string]any{"url": "https://example.com/a"}))
+}
+
 func withEmbeddings(d *Deps) { d.Model.Embedding = "text-embedding-3-small" }
 
 func TestSearchesAndUploadsThatAskAModelAreLimitedLikeTurns(t *testing.T) {

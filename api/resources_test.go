@@ -6,11 +6,13 @@ import (
 	"encoding/json"
 	"errors"
 	"io"
+	"log/slog"
 	"mime/multipart"
 	"net/http"
 	"net/http/httptest"
 	"net/textproto"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -360,8 +362,11 @@ func TestReadyNamesWhatIsDown(t *testing.T) {
 	if got := c.call(200, "GET", "/readyz", nil); got["parts"].(map[string]any)["temporal"] != "ok" {
 		t.Errorf("%v", got)
 	}
-	broken = errors.New("dial tcp 10.0.0.1: refused")
 	b.bus.down = true
+	if got := c.call(200, "GET", "/readyz", nil); got["parts"].(map[string]any)["stream"] != "down" {
+		t.Errorf("without the bus answers still arrive, in larger steps: %v", got)
+	}
+	broken = errors.New("dial tcp 10.0.0.1: refused")
 	if err := b.store.Close(); err != nil {
 		t.Fatal(err)
 	}
@@ -408,6 +413,26 @@ func TestMetricsCountByRouteAndShowOpenStreams(t *testing.T) {
 		if !strings.Contains(string(raw), line) {
 			t.Errorf("%s is missing", line)
 		}
+	}
+}
+
+func TestRequestLinesNameTheThreadAndLeaveOutProbes(t *testing.T) {
+	t.Parallel()
+	var log syncBuffer
+	b := setup(t, func(d *Deps) { d.Log = slog.New(slog.NewTextHandler(&log, nil)) })
+	c := b.client()
+	for _, path := range []string{"/healthz", "/readyz", "/metrics"} {
+		if res := c.send("GET", path, nil); res.StatusCode != http.StatusOK {
+			t.Errorf("%s: %d", path, res.StatusCode)
+		}
+	}
+	if strings.Contains(log.String(), "msg=request") {
+		t.Errorf("probes are logged: %s", log.String())
+	}
+	c.call(404, "GET", "/api/conversations/"+someThread, nil)
+	c.call(404, "GET", "/api/chat/history/"+someThread, nil)
+	if n := strings.Count(log.String(), "thread="+someThread); n != 2 {
+		t.Errorf("%d lines name the thread: %s", n, log.String())
 	}
 }
 
@@ -477,4 +502,22 @@ func TestSubmittingUnsubscribesFromTheTurn(t *testing.T) {
 			return len(b.bus.turns[id]) == 0
 		}, time.Minute, time.Millisecond)
 	}
+}
+
+// syncBuffer is a log that several goroutines write.
+type syncBuffer struct {
+	mu sync.Mutex
+	b  strings.Builder
+}
+
+func (s *syncBuffer) Write(p []byte) (int, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.b.Write(p)
+}
+
+func (s *syncBuffer) String() string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.b.String()
 }

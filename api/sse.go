@@ -39,6 +39,8 @@ type eventStream struct {
 	timing *timing
 	// The code of the turn_failed event that was sent to the client.
 	failed string
+	// The wire sends one document at the end; nil: it sends events.
+	whole dialect.Whole
 	// Tool calls that an interrupt asked about. Their results are shown in every view.
 	asked map[string]bool
 }
@@ -58,9 +60,14 @@ func (s *server) open(c *gin.Context, wire dialect.Wire, view dialect.View) *eve
 	}
 	o.expired, o.stopExpiry = s.expiry(identity.Of(c))
 	o.operator = s.operator(c)
-	c.Writer.WriteHeader(http.StatusOK)
-	o.buf = wire.Begin(o.buf)
-	_ = o.flush() // if the client has disconnected, the first event fails
+	if o.whole, _ = wire.(dialect.Whole); o.whole != nil {
+		h.Set("Content-Type", "application/json; charset=utf-8")
+		h.Set("Cache-Control", "no-store")
+	} else {
+		c.Writer.WriteHeader(http.StatusOK)
+		o.buf = wire.Begin(o.buf)
+		_ = o.flush() // if the client has disconnected, the first event fails
+	}
 	s.metrics.streams.WithLabelValues(wire.Name()).Inc()
 	return o
 }
@@ -111,11 +118,21 @@ func (o *eventStream) ask(e chat.Event) {
 // end closes the stream in its dialect's way.
 func (o *eventStream) end() error {
 	o.buf = o.wire.End(o.buf)
+	if o.whole != nil {
+		for name, value := range o.wire.Header() {
+			o.w.Header().Set(name, value)
+		}
+		o.w.WriteHeader(o.whole.Status())
+		o.whole = nil
+	}
 	return o.flush()
 }
 
 // flush sends the buffer, within request.WriteTimeout.
 func (o *eventStream) flush() error {
+	if o.whole != nil { // nothing is sent before the end
+		return nil
+	}
 	_ = o.rc.SetWriteDeadline(time.Now().Add(request.WriteTimeout)) // not every writer has deadlines
 	if len(o.buf) > 0 {
 		_, err := o.w.Write(o.buf)
@@ -146,6 +163,9 @@ func (o *eventStream) wait(more <-chan struct{}) error {
 		case <-o.expired:
 			return o.expire()
 		case <-o.ping.C:
+			if o.whole != nil {
+				continue
+			}
 			o.buf = sse.Comment(o.buf, "ping")
 			if err := o.flush(); err != nil {
 				return err

@@ -57,7 +57,7 @@ func (s *server) streamTurn(c *gin.Context, turn chat.Turn, show streamOptions, 
 	out := s.open(c, wire(dialect.Stream{Thread: show.thread, Turn: turn, RunID: show.run, View: show.view, After: show.after}), show.view)
 	defer s.close(out)
 	if !show.began.IsZero() {
-		out.timing = s.metrics.timing(out.wire.Name(), show.began)
+		out.timing = s.metrics.timing(out.wire.Name(), turn.Content.Agent, show.began)
 	}
 	err = out.follow(v, true, show.after)
 	if out.failed != "" { // the worker's log has the reason, under the id of the request that submitted the turn
@@ -66,6 +66,9 @@ func (s *server) streamTurn(c *gin.Context, turn chat.Turn, show streamOptions, 
 	if (errors.Is(err, request.ErrClientDisconnected) || errors.Is(err, errTokenExpired)) && show.cancel {
 		v.Close()
 		s.disconnects.add(turn)
+	}
+	if err == nil && turn.Content.ThreadKind() == chat.ThreadOnce {
+		go s.deleteOnce(turn)
 	}
 	if _, abrupt := out.wire.(dialect.Abrupt); abrupt && errors.Is(err, request.ErrStopping) {
 		panic(http.ErrAbortHandler)

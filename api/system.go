@@ -1,13 +1,9 @@
 package api
 
 import (
-	"context"
-	"errors"
-	"fmt"
 	"maps"
 	"net/http"
 	"path"
-	"runtime/debug"
 	"slices"
 	"strings"
 
@@ -18,6 +14,7 @@ import (
 	"github.com/palaver-chat/palaver/api/problem"
 	"github.com/palaver-chat/palaver/chat"
 	"github.com/palaver-chat/palaver/internal/bus"
+	"github.com/palaver-chat/palaver/internal/probe"
 )
 
 type (
@@ -70,16 +67,20 @@ func (s *server) health(c *gin.Context) error {
 }
 
 // ready says whether all required parts are available, and shows operators which are
-// down. The log has the reasons.
+// down, those included without which the process still serves. The log has the reasons.
 func (s *server) ready(c *gin.Context) error {
 	parts := map[string]string{"stream": "ok", "model": s.Model.Provider}
 	down := []string{}
+	required := 0
 	fail := func(part string, err error) {
+		required++
 		parts[part] = "down"
 		down = append(down, part)
 		s.Log.Warn("readiness check failed", "part", part, "error", err)
 	}
-	for part, err := range s.check(c.Request.Context()) {
+	checks := map[string]probe.Check{"database": s.Store.Ping}
+	maps.Copy(checks, s.Ready)
+	for part, err := range probe.Run(c.Request.Context(), checks, s.Log) {
 		if err != nil {
 			fail(part, err)
 		} else {
@@ -89,7 +90,8 @@ func (s *server) ready(c *gin.Context) error {
 	if _, without := s.Bus.(bus.Noop); without {
 		parts["stream"] = "none" // not configured: text arrives in larger steps
 	} else if !s.Bus.Ready() {
-		fail("stream", nil)
+		parts["stream"] = "down" // answers still arrive, in larger steps
+		down = append(down, "stream")
 	}
 	if s.Model.Provider == "" || s.Model.Provider == "none" {
 		fail("model", nil)
@@ -102,7 +104,7 @@ func (s *server) ready(c *gin.Context) error {
 		}
 	}
 	status, word := http.StatusOK, "ready"
-	if len(down) > 0 {
+	if required > 0 {
 		status, word = http.StatusServiceUnavailable, "unavailable"
 	}
 	if s.Optional != nil {
@@ -129,41 +131,6 @@ func (s *server) serveMetrics(c *gin.Context) error {
 	return s.metrics.serve(c)
 }
 
-// check runs the readiness checks concurrently, so that a slow one does not fail the
-// others. A part that has not answered when ctx ends is down.
-func (s *server) check(ctx context.Context) map[string]error {
-	type answer struct {
-		part string
-		err  error
-	}
-	checks := map[string]func(context.Context) error{"database": s.Store.Ping}
-	maps.Copy(checks, s.Ready)
-	answers := make(chan answer, len(checks))
-	found := map[string]error{}
-	for part, check := range checks {
-		found[part] = errors.New("no answer")
-		go func() {
-			err := errors.New("panic")
-			defer func() {
-				if v := recover(); v != nil {
-					s.Log.Error("panic in a readiness check", "part", part, "panic", fmt.Sprint(v), "stack", string(debug.Stack()))
-				}
-				answers <- answer{part, err}
-			}()
-			err = check(ctx)
-		}()
-	}
-	for range checks {
-		select {
-		case a := <-answers:
-			found[a.part] = a.err
-		case <-ctx.Done():
-			return found
-		}
-	}
-	return found
-}
-
 // config serves the settings that the page needs before it renders.
 func (s *server) config(c *gin.Context) error {
 	features := s.Config.Features
@@ -171,7 +138,7 @@ func (s *server) config(c *gin.Context) error {
 		features = map[string]bool{}
 	}
 	agents := []agentJSON{}
-	for _, a := range s.Agents {
+	for _, a := range s.Agents.Chosen() {
 		agents = append(agents, agentJSON{a.Name, a.Label, a.Description})
 	}
 	types := []documentTypeJSON{}

@@ -300,12 +300,10 @@ func (s *server) insert(ctx context.Context, who identity.Caller, in dialect.Sub
 	var exists *bool // whether the conversation exists; nil: not checked
 	reads, rctx := errgroup.WithContext(ctx)
 	reads.Go(func() error { return s.checkSubmit(rctx, who.ID, in) })
-	if in.AgentUnset { // after the hash, so that a retry has the same hash whatever agent the first try got
-		reads.Go(func() (err error) {
-			turn.Content.Agent, exists, err = s.agentOf(rctx, who.ID, in)
-			return err
-		})
-	}
+	reads.Go(func() (err error) { // after the hash, so that a retry has the same hash whatever agent the first try got
+		turn.Content.Agent, exists, err = s.agentFor(rctx, who.ID, in)
+		return err
+	})
 	if err := reads.Wait(); err != nil {
 		return turn, false, false, err
 	}
@@ -320,33 +318,48 @@ func (s *server) insert(ctx context.Context, who identity.Caller, in dialect.Sub
 	return row, created, cancelled, err
 }
 
+// agentFor returns the agent for a message: on the thread of a discovery board the one
+// of boards, else the one that the message names, else agentOf. exists says whether the
+// conversation exists, if that was found out.
+func (s *server) agentFor(ctx context.Context, owner string, in dialect.Submit) (agent chat.Agent, exists *bool, err error) {
+	agent, followed := in.Content.Agent, false
+	if in.AgentUnset {
+		agent, followed, exists, err = s.agentOf(ctx, owner, in)
+	}
+	if err != nil || in.ThreadID == "" || len(in.Content.Board) > 0 || followed && agent != chat.AgentDiscovery {
+		return agent, exists, err
+	}
+	agent, err = s.agentOnBoard(ctx, owner, in.ThreadID, agent)
+	return agent, exists, err
+}
+
 // agentOf returns the agent for a message that names none: the agent of the turn
-// that it follows, or of the thread's newest turn, else the dialect's default. exists
-// says whether the conversation exists, if that was found out.
-func (s *server) agentOf(ctx context.Context, owner string, in dialect.Submit) (_ chat.Agent, exists *bool, _ error) {
+// that it follows, or of the thread's newest turn, else the dialect's default. followed
+// says whether there is such a turn.
+func (s *server) agentOf(ctx context.Context, owner string, in dialect.Submit) (_ chat.Agent, followed bool, exists *bool, _ error) {
 	before := chat.TurnOf(in.Content.ParentRequest)
 	if before == "" || before == chat.RootCheckpoint {
 		if in.ThreadID == "" {
-			return in.Content.Agent, nil, nil
+			return in.Content.Agent, false, nil, nil
 		}
 		newest, any, err := s.Store.HeadContent(ctx, owner, in.ThreadID)
 		found := err == nil
 		switch {
 		case notFound(err), found && !any:
-			return in.Content.Agent, &found, nil
+			return in.Content.Agent, false, &found, nil
 		case err != nil:
-			return "", nil, err
+			return "", false, nil, err
 		}
-		return newest.Agent, &found, nil
+		return newest.Agent, true, &found, nil
 	}
 	t, err := s.Store.Turn(ctx, owner, before)
 	switch {
 	case notFound(err):
-		return in.Content.Agent, exists, nil
+		return in.Content.Agent, false, exists, nil
 	case err != nil:
-		return "", exists, err
+		return "", false, exists, err
 	}
-	return t.Content.Agent, exists, nil
+	return t.Content.Agent, true, exists, nil
 }
 
 // checkSubmit finds what only the store knows: whether the ids exist.

@@ -2,6 +2,8 @@ package dialect
 
 import (
 	"encoding/json"
+	"slices"
+	"strconv"
 
 	"github.com/palaver-chat/palaver/chat"
 )
@@ -15,6 +17,7 @@ type Fields struct {
 	Action             *string         `json:"action"`
 	WebSearch          *bool           `json:"enable_web_search"`
 	Attachments        []string        `json:"attachments"`
+	References         []string        `json:"references"`
 	Agent              *string         `json:"agent"`
 	ClientTurnID       *string         `json:"client_turn_id"`
 	StreamRunID        *string         `json:"stream_run_id"`
@@ -37,6 +40,7 @@ func (f Fields) Submit(p *Problems, agents chat.Agents, agent chat.Agent, cancel
 			NoWebSearch:   f.WebSearch != nil && !*f.WebSearch,
 			Agent:         agent,
 			Attachments:   p.Attachments("attachments", f.Attachments),
+			References:    p.References("references", f.References),
 			ParentRequest: value(f.ParentCheckpointID),
 		},
 		AgentUnset:   value(f.Agent) == "",
@@ -50,8 +54,8 @@ func (f Fields) Submit(p *Problems, agents chat.Agents, agent chat.Agent, cancel
 	}
 	if v := value(f.Agent); v != "" {
 		s.Content.Agent = chat.Agent(v)
-		if _, known := agents.Find(s.Content.Agent); !known {
-			p.Add("agent", "must be "+OneOf(agents.Names()))
+		if _, known := agents.Chosen().Find(s.Content.Agent); !known {
+			p.Add("agent", "must be "+OneOf(agents.Chosen().Names()))
 		}
 	}
 	p.ID("client_turn_id", s.ClientTurnID)
@@ -67,6 +71,18 @@ func (f Fields) Submit(p *Problems, agents chat.Agents, agent chat.Agent, cancel
 		s.CancelOnDisconnect = p.Choice("on_disconnect", v, "continue", "cancel")
 	}
 	return s
+}
+
+// References checks the ids of a board's items that a message is about.
+func (p *Problems) References(field string, list []string) []string {
+	if len(list) > MaxTags {
+		p.Add(field, "must have at most "+strconv.Itoa(MaxTags)+" entries")
+		return nil
+	}
+	for i, id := range list {
+		p.Text(field+"["+strconv.Itoa(i)+"]", id, 1, MaxID)
+	}
+	return slices.Compact(slices.Clone(list))
 }
 
 // View reads stream_mode and stream_tokens.

@@ -16,10 +16,23 @@ type Dialect struct {
 	Package    string                  // its Go package
 	Prefix     string                  // of the names of its schemas
 	Events     []openapi.Shape         // of the data lines of its streams
+	Data       openapi.AnyOf           // of the data lines of its streams, if the names of events tell them apart; instead of Events
 	Nested     []openapi.Shape         // inside its bodies
 	Words      map[string]openapi.Word // about the fields of its schemas
 	Renamed    map[string]string       // names of schemas that are not the prefix and the type's name
 	Operations func(Server) []openapi.Operation
+	// Failure makes the body of an error response in the dialect's own shape; nil: it has
+	// the API's. FailureShape is its type.
+	Failure      func(Failure) any
+	FailureShape any
+}
+
+// Failure is an error response.
+type Failure struct {
+	Status        int
+	Code, Message string
+	RequestID     string
+	Details       Problems
 }
 
 // NewWire makes the Wire of a stream.
@@ -42,6 +55,10 @@ type Server interface {
 	// Unavailable reports whether err says that the database cannot be reached.
 	Unavailable(err error) bool
 	Agents() chat.Agents
+	// HasModel reports whether a model, or the offline engine, is configured.
+	HasModel() bool
+	// Origin is the scheme and host by which a request reached the server.
+	Origin(c *gin.Context) string
 	Log() *slog.Logger
 }
 
@@ -84,6 +101,8 @@ type Rows interface {
 	Turn(ctx context.Context, owner, id string) (chat.Turn, error)
 	// TurnOfMessage returns the turn of a message in History.
 	TurnOfMessage(ctx context.Context, owner, thread, messageID string) (chat.Turn, error)
+	// TurnsOfRun are the newest turns that were sent under a stream_run_id, in any thread.
+	TurnsOfRun(ctx context.Context, owner, runID string) ([]chat.Turn, error)
 	AttachmentsByID(ctx context.Context, owner string, ids []string) ([]chat.Attachment, error)
 }
 

@@ -42,6 +42,13 @@ type Abrupt interface {
 	Abrupt()
 }
 
+// Whole is a Wire whose client gets one JSON document when the stream is over, instead of
+// events. Begin and Event append nothing.
+type Whole interface {
+	// Status is the status of the answer; it is known when End has been called.
+	Status() int
+}
+
 // Stream describes a stream to its Wire.
 type Stream struct {
 	Thread string // the client's name of the thread

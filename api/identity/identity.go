@@ -20,6 +20,7 @@ import (
 	"github.com/palaver-chat/palaver/api/problem"
 	"github.com/palaver-chat/palaver/api/request"
 	"github.com/palaver-chat/palaver/chat"
+	"github.com/palaver-chat/palaver/internal/accesskey"
 )
 
 // Values of Config.Mode.
@@ -38,6 +39,7 @@ type Config struct {
 	ProxySecret    string         // proves that a proxy set the userid header; empty: the header is never trusted
 	TrustedProxies []netip.Prefix // proxies whose X-Forwarded-For is trusted
 	ForwardedFor   string         // RightmostUntrusted (default) or Leftmost
+	Keys           Keys           // personal keys; nil: none are accepted
 	Sessions       Sessions       // which cookies were revoked; nil: none
 	TrustedOrigins []string       // other origins ("https://host") whose pages may use a caller's cookie
 }
@@ -48,6 +50,7 @@ type Caller struct {
 	Anonymous bool      // has no account: a cookie's user, or an anonymous one of Supabase
 	New       bool      // was given a cookie by this request
 	Expires   time.Time // of the token; zero: the caller has none
+	Key       string    // id of the personal key that was sent; empty: none
 	Channel   chat.Channel
 	Address   netip.Addr  // of the client, for limits
 	RequestID string      // for the log
@@ -70,6 +73,7 @@ type Identifier struct {
 	tokens      *tokens
 	csrf        *http.CrossOriginProtection
 	revoked     revocations
+	personal    personalKeys
 	proxyLogged sync.Once
 	log         *slog.Logger
 }
@@ -82,7 +86,7 @@ func New(cfg Config, stop <-chan struct{}, log *slog.Logger) (*Identifier, error
 		return nil, err
 	}
 	i := &Identifier{Config: cfg, csrf: http.NewCrossOriginProtection(), log: log}
-	i.revoked.sessions = cfg.Sessions
+	i.revoked.sessions, i.personal.store = cfg.Sessions, cfg.Keys
 	for _, origin := range cfg.TrustedOrigins {
 		if err := i.csrf.AddTrustedOrigin(origin); err != nil {
 			return nil, err
@@ -165,7 +169,13 @@ func ChannelOf(r *http.Request) chat.Channel {
 func (i *Identifier) authenticate(c *gin.Context) (Caller, error) {
 	token, withToken := bearer(c.Request)
 	var caller Caller
-	if withToken {
+	switch {
+	case withToken && accesskey.Is(token):
+		var err error
+		if caller, err = i.personal.caller(c.Request.Context(), token); err != nil {
+			return Caller{}, err
+		}
+	case withToken:
 		id, anonymous, expires, err := i.tokens.subject(token)
 		if err != nil {
 			i.log.Info("token refused", "request_id", request.ID(c), "error", err)

@@ -27,6 +27,7 @@ import (
 type Config struct {
 	Turns          limiter.Rate // turns started by anonymous callers at one address
 	UserTurns      limiter.Rate // turns started by one caller with an account
+	Changes        limiter.Rate // of boards, and imports, each: by one caller, or anonymous callers at one address
 	NewThreads     limiter.Rate // conversations started by anonymous callers at one address
 	BusyTurns      int          // threads of one caller that may run turns at the same time
 	Streams        int          // open streams of one caller, in this process
@@ -177,6 +178,15 @@ func (l *Limiter) AdmitProfile(ctx context.Context, who identity.Caller) error {
 		return nil
 	}
 	return (&Admission{l: l}).count(ctx, who, "profiles", l.NewThreads, "This has been changed many times from your address. Please try again later.")
+}
+
+// AdmitChange counts a change of what a caller has, or refuses it with 429. what names
+// its counter.
+func (l *Limiter) AdmitChange(ctx context.Context, who identity.Caller, what string) error {
+	if l.Changes.Limit == 0 {
+		return nil
+	}
+	return (&Admission{l: l}).count(ctx, who, what, l.Changes, "You have made many changes in a short time. Please wait a moment.")
 }
 
 // rate is how many turns a caller may start.

@@ -185,6 +185,11 @@ func (d *documented) add(o Operation) {
 	}
 	for _, status := range o.statuses() {
 		i := slices.IndexFunc(refusals, func(r refusal) bool { return r.status == status })
+		if o.Error != nil {
+			res := openapi3.NewResponse().WithDescription(refusals[i].about).WithContent(openapi3.NewContentWithJSONSchemaRef(d.schemas.of(o.Error)))
+			op.Responses.Set(strconv.Itoa(status), &openapi3.ResponseRef{Value: res})
+			continue
+		}
 		op.Responses.Set(strconv.Itoa(status), &openapi3.ResponseRef{Ref: "#/components/responses/" + refusals[i].name})
 	}
 	d.doc.AddOperation(pathParam.ReplaceAllString(path, "{$1}"), method, op)

@@ -27,6 +27,8 @@ type Operation struct {
 	Headers      []Param
 	Answers      []Answer
 	Errors       []int
+	Error        any             // type of the error responses; nil: the API's
+	Failure      gin.HandlerFunc // chooses the shape of error responses; nil: the API's
 }
 
 // Param is a parameter of the query, or a header.

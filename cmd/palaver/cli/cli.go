@@ -16,6 +16,7 @@ import (
 
 	"github.com/palaver-chat/palaver/internal/admin"
 	"github.com/palaver-chat/palaver/internal/audit"
+	"github.com/palaver-chat/palaver/internal/build"
 	"github.com/palaver-chat/palaver/internal/config"
 	"github.com/palaver-chat/palaver/internal/service"
 )
@@ -23,15 +24,20 @@ import (
 type grammar struct {
 	config.Config
 
+	Version kong.VersionFlag `help:"Print version, commit and date."`
+
 	Serve       serveCmd       `cmd:"" help:"Page, API and worker in one process."`
 	API         apiCmd         `cmd:"" name:"api" help:"Page and API only."`
 	Worker      workerCmd      `cmd:"" help:"Worker only."`
 	Ingest      ingestCmd      `cmd:"" help:"Load documents and wait until they are ready."`
 	Migrate     migrateCmd     `cmd:"" help:"Bring the database's schema up to date, or move a SQLite database into Postgres."`
+	Backup      backupCmd      `cmd:"" help:"Copy the data folder into one file, also while Palaver runs; without Postgres."`
+	Restore     restoreCmd     `cmd:"" help:"Put the files of a backup into the data folder; stop Palaver first."`
 	Repair      repairCmd      `cmd:"" help:"Settle turns and documents whose workflow was lost; workers do it, too."`
 	DeleteUser  deleteUserCmd  `cmd:"" name:"delete-user" help:"List the data of a user, or delete it."`
 	Prune       pruneCmd       `cmd:"" help:"List what anonymous callers have left unused for ANONYMOUS_RETENTION, or remove it; workers do it, too, once a day."`
 	ExportUser  exportUserCmd  `cmd:"" name:"export-user" help:"Write all that is kept of a user into a zip archive."`
+	Token       tokenCmd       `cmd:"" help:"Personal keys with which other programs act for a user."`
 	Audit       auditCmd       `cmd:"" help:"Print the audit log."`
 	MCPKeys     mcpKeysCmd     `cmd:"" name:"mcp-keys" help:"Print the key with which each MCP server checks the tokens that it is sent."`
 	MoveThreads moveThreadsCmd `cmd:"" name:"move-threads" help:"Make open threads follow WORKFLOW_VERSION, and wait until all do; run it before a rollback to an older release."`
@@ -69,6 +75,7 @@ type (
 func Main(args []string, additions service.Additions) int {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
+	context.AfterFunc(ctx, stop) // a second signal ends the process at once
 	err := Run(ctx, args, additions)
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "palaver:", err)
@@ -81,7 +88,7 @@ func Main(args []string, additions service.Additions) int {
 func Run(ctx context.Context, args []string, additions service.Additions) error {
 	c := grammar{Config: config.Config{OwnProviders: additions.Providers()}}
 	command, err := config.Parse(&c, args, kong.Name("palaver"), kong.Description(description),
-		kong.Vars{"document_types": additions.Types().Labels(), "audit_kinds": strings.Join(audit.Kinds, ", ")})
+		kong.Vars{"document_types": additions.Types().Labels(), "audit_kinds": strings.Join(audit.Kinds, ", "), "version": build.Read().String()})
 	if err != nil {
 		return err
 	}

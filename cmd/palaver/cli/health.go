@@ -21,7 +21,7 @@ import (
 
 // healthCmd is the health check of a container whose image has no other HTTP client.
 type healthCmd struct {
-	Role string `arg:"" enum:"api,worker" help:"api: its port answers. worker: this host's worker polls Temporal."`
+	Role string `arg:"" enum:"api,worker" help:"api: its port answers. worker: its WORKER_METRICS_PORT answers; without one, this host's worker has polled Temporal in the last two minutes."`
 }
 
 const (
@@ -33,18 +33,20 @@ const (
 func (h healthCmd) Run(ctx context.Context, cfg *config.Config, _ *slog.Logger) error {
 	ctx, cancel := context.WithTimeout(ctx, healthTimeout)
 	defer cancel()
-	if h.Role == "worker" {
-		return checkWorker(ctx, cfg)
+	switch {
+	case h.Role == "api":
+		return checkHTTP(ctx, cfg.Host, cfg.Port)
+	case cfg.WorkerMetricsPort != 0:
+		return checkHTTP(ctx, cfg.Host, cfg.WorkerMetricsPort)
 	}
-	return checkAPI(ctx, cfg)
+	return checkPoller(ctx, cfg)
 }
 
-func checkAPI(ctx context.Context, cfg *config.Config) error {
-	host := cfg.Host
+func checkHTTP(ctx context.Context, host string, port int) error {
 	if ip := net.ParseIP(host); ip != nil && ip.IsUnspecified() {
 		host = "localhost"
 	}
-	req, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://"+net.JoinHostPort(host, strconv.Itoa(cfg.Port))+"/healthz", nil)
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://"+net.JoinHostPort(host, strconv.Itoa(port))+"/healthz", nil)
 	if err != nil {
 		return err
 	}
@@ -54,12 +56,14 @@ func checkAPI(ctx context.Context, cfg *config.Config) error {
 	}
 	defer func() { _ = resp.Body.Close() }()
 	if resp.StatusCode != http.StatusOK {
-		return fmt.Errorf("the API answered %s", resp.Status)
+		return fmt.Errorf("the process answered %s", resp.Status)
 	}
 	return nil
 }
 
-func checkWorker(ctx context.Context, cfg *config.Config) error {
+// checkPoller asks Temporal for a worker that has no port of its own. It notices its end
+// only when the last poll is old.
+func checkPoller(ctx context.Context, cfg *config.Config) error {
 	host, err := os.Hostname()
 	if err != nil {
 		return err

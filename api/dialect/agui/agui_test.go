@@ -1,0 +1,164 @@
+package agui
+
+import (
+	"encoding/json"
+	"errors"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/palaver-chat/palaver/api/dialect"
+	"github.com/palaver-chat/palaver/chat"
+)
+
+var agents = chat.Agents{{Name: chat.AgentDocuments}, {Name: chat.AgentAssistant}}
+
+func TestARunSendsAnswersOrOpens(t *testing.T) {
+	parse := func(body string) Run {
+		r, err := Parse([]byte(body), agents)
+		require.NoError(t, err, body)
+		return r
+	}
+	r := parse(`{"threadId":"t","runId":"r","state":{"a":1},"tools":[],"context":[],"forwardedProps":{"x":5,"palaver":{"agent":"documents","on_disconnect":"continue"}},
+		"messages":[{"id":"a","role":"user","content":"one"},{"id":"b","role":"assistant"},{"id":"c","role":"user","content":[{"type":"text","text":"two"},{"type":"image","source":{"type":"data","value":"AAAA","mimeType":"image/png"}}]}]}`)
+	require.Equal(t, "two", r.Message.Text)
+	require.Len(t, r.Message.Pictures, 1)
+	require.Equal(t, []string{"b", "a"}, r.Earlier)
+	require.Equal(t, chat.AgentDocuments, r.Submit.Content.Agent)
+	require.False(t, r.Submit.CancelOnDisconnect)
+	require.JSONEq(t, "1", string(r.State["a"]))
+
+	for _, body := range []string{`{"threadId":"t","runId":"r","messages":[]}`, `{"threadId":"t","runId":"r","messages":[{"id":"b","role":"assistant","content":"x"}],"forwardedProps":"x","state":[1]}`} {
+		r := parse(body)
+		require.Nil(t, r.Message)
+		require.Nil(t, r.Answer)
+		require.True(t, r.Submit.CancelOnDisconnect)
+	}
+
+	answer := func(payload string) Answer {
+		r := parse(`{"threadId":"t","runId":"r","messages":[{"id":"a","role":"user","content":"x"}],"resume":[{"interruptId":"q","status":"resolved","payload":` + payload + `}]}`)
+		require.Nil(t, r.Message)
+		return *r.Answer
+	}
+	require.Equal(t, "audit", answer(`"audit"`).Value.Text())
+	require.Equal(t, chat.ResumeValue{Value: new("audit")}, answer(`{"value":"audit"}`).Value)
+	require.Equal(t, chat.Approved, answer(`true`).Approved.Decision)
+	edited := answer(`{"approved":true,"arguments":{"a":1},"remember":true}`).Approved
+	require.JSONEq(t, `{"a":1}`, string(edited.Arguments))
+	require.True(t, edited.Remember)
+	require.Equal(t, "why", answer(`{"approved":false,"reason":"why"}`).Approved.Reason)
+	whole := answer(`{"type":"tool_approval","decisions":[{"id":"c","decision":"approved"}]}`)
+	require.Equal(t, chat.ToolApproval, whole.Value.Type)
+	require.Equal(t, "c", whole.Value.Decisions[0].ID)
+	require.Equal(t, chat.CancelResume, parse(`{"threadId":"t","runId":"r","messages":[],"resume":[{"interruptId":"q","status":"cancelled"}]}`).Answer.Value.Type)
+}
+
+func TestWhatCannotBeUsedIsNamed(t *testing.T) {
+	const ok = `"threadId":"t","runId":"r","messages":[]`
+	for body, field := range map[string]string{
+		`5`:                              "body",
+		`{"runId":"r","messages":[]}`:    "threadId",
+		`{"threadId":"t","messages":[]}`: "runId",
+		`{"threadId":"t","runId":"r","messages":[{"role":"user","content":"x"}]}`:                                   "messages[0].id",
+		`{"threadId":"t","runId":"r","messages":[{"id":"a","role":"user","content":" "}]}`:                          "messages[0].content",
+		`{"threadId":"t","runId":"r","messages":[{"id":"a","role":"user","content":5}]}`:                            "messages[0].content",
+		`{"threadId":"t","runId":"r","messages":[{"id":"a","role":"user","content":[{"type":"video"}]}]}`:           "messages[0].content[0].type",
+		`{` + ok + `,"resume":[{"interruptId":"a","status":"resolved"},{"interruptId":"b","status":"resolved"}]}`:   "resume",
+		`{` + ok + `,"resume":[{"status":"cancelled"}]}`:                                                            "resume[0].interruptId",
+		`{` + ok + `,"resume":[{"interruptId":"a","status":"x"}]}`:                                                  "resume[0].status",
+		`{` + ok + `,"resume":[{"interruptId":"a","status":"resolved","payload":5}]}`:                               "resume[0].payload",
+		`{` + ok + `,"resume":[{"interruptId":"a","status":"resolved","payload":{"approved":true,"arguments":5}}]}`: "resume[0].payload.decisions[0].arguments",
+		`{` + ok + `,"forwardedProps":{"palaver":{"agent":"x"}}}`:                                                   "forwardedProps.palaver.agent",
+		`{` + ok + `,"forwardedProps":{"palaver":5}}`:                                                               "forwardedProps.palaver",
+	} {
+		_, err := Parse([]byte(body), agents)
+		var p dialect.Problems
+		require.True(t, errors.As(err, &p), body)
+		require.Equal(t, field, p[0].Field, body)
+	}
+}
+
+// run writes events and returns the types of what a client reads, and the last event.
+func run(t *testing.T, before []chat.Event, events ...chat.Event) (types string, last map[string]any, all []map[string]any) {
+	t.Helper()
+	w := NewWire(dialect.Stream{Turn: chat.Turn{ID: "turn"}}, Run{Thread: "t", RunID: "r", State: map[string]json.RawMessage{"own": json.RawMessage(`1`)}}, nil)
+	for _, e := range before {
+		w.Before(e)
+	}
+	b := w.Begin(nil)
+	for _, e := range events {
+		b = w.Event(b, e, "")
+	}
+	var list []string
+	for _, line := range strings.Split(strings.TrimSpace(string(w.End(b))), "\n\n") {
+		last = map[string]any{}
+		require.NoError(t, json.Unmarshal([]byte(strings.TrimPrefix(line, "data: ")), &last))
+		list, all = append(list, last["type"].(string)), append(all, last)
+	}
+	return strings.Join(list, " "), last, all
+}
+
+func TestEveryStepTextAndCallThatBeginsEnds(t *testing.T) {
+	types, last, all := run(t, nil,
+		chat.Event{Type: chat.EventStatus, Node: chat.NodeDocs, Message: "Finding"},
+		chat.Event{Type: chat.EventStatus, Node: chat.NodeDocs, DocsFound: []chat.DocRef{{ID: "d", Title: "T"}}},
+		chat.Event{Type: chat.EventStatus, Node: chat.NodeModel},
+		chat.Event{Type: chat.EventToken, Text: "Hi"}, chat.Event{Type: chat.EventText, Text: "Hi"},
+		chat.Event{Type: chat.EventToolCall, ToolCallID: "c", ToolName: "look", Arguments: `{"a":1}`},
+		chat.Event{Type: chat.EventToolResult, ToolCallID: "c", ToolName: "look", Text: "r", IsError: true},
+		chat.Event{Type: chat.EventText, Text: "Done"},
+		chat.Event{Type: chat.EventResponse, TurnID: "turn", Response: &chat.Response{Text: "Done", Usage: chat.Usage{TokensIn: 1, TokensOut: 2}, Citations: []chat.Citation{{N: 1, DocID: "d"}}}})
+	require.Equal(t, "RUN_STARTED STEP_STARTED STATE_SNAPSHOT STEP_FINISHED STEP_STARTED TEXT_MESSAGE_START TEXT_MESSAGE_CONTENT TEXT_MESSAGE_END "+
+		"TOOL_CALL_START TOOL_CALL_ARGS TOOL_CALL_END TOOL_CALL_RESULT TEXT_MESSAGE_START TEXT_MESSAGE_CONTENT TEXT_MESSAGE_END STATE_SNAPSHOT STEP_FINISHED RUN_FINISHED", types)
+	require.Equal(t, map[string]any{"type": "success"}, last["outcome"])
+	require.Equal(t, []any{map[string]any{"inputTokens": 1.0, "outputTokens": 2.0, "totalTokens": 3.0}}, last["usage"])
+	state := all[len(all)-3]["snapshot"].(map[string]any)
+	require.Equal(t, 1.0, state["own"], "the client's own state stays")
+	require.Equal(t, "d", state["palaver"].(map[string]any)["documents"].([]any)[0].(map[string]any)["id"])
+	require.NotEqual(t, all[5]["messageId"], all[12]["messageId"])
+}
+
+func TestHowARunEnds(t *testing.T) {
+	q := &chat.Interrupt{ID: "turn.q1", Type: chat.ToolApproval, Message: "May I?", Calls: []chat.ToolCall{{ID: "c", Name: "draw", Arguments: json.RawMessage(`{}`)}}}
+	types, last, _ := run(t, nil, chat.Event{Type: chat.EventInterrupt, TurnID: "turn", Interrupt: q})
+	require.Equal(t, "RUN_STARTED TOOL_CALL_START TOOL_CALL_ARGS TOOL_CALL_END RUN_FINISHED", types)
+	asked := last["outcome"].(map[string]any)["interrupts"].([]any)[0].(map[string]any)
+	require.Equal(t, []any{"turn.q1", "tool_approval", "c"}, []any{asked["id"], asked["reason"], asked["toolCallId"]})
+	require.Contains(t, asked["responseSchema"].(map[string]any)["properties"], "approved")
+
+	types, last, _ = run(t, []chat.Event{{Type: chat.EventToolCall, ToolCallID: "c"}, {Type: chat.EventText, Text: "One"}},
+		chat.Event{Type: chat.EventToolResult, ToolCallID: "c"}, chat.Event{Type: chat.EventCancelled, Partial: "One\n\nTwo"})
+	require.Equal(t, "RUN_STARTED TOOL_CALL_RESULT TEXT_MESSAGE_START TEXT_MESSAGE_CONTENT TEXT_MESSAGE_END RUN_FINISHED", types, "what an earlier run has shown is not repeated")
+	require.Equal(t, map[string]any{"type": "cancelled"}, last["outcome"])
+
+	types, last, _ = run(t, nil, chat.Event{Type: chat.EventToken, Text: "Hal"}, chat.Event{Type: chat.EventFailed, Code: "internal", Message: "m", Partial: "Half"})
+	require.True(t, strings.HasSuffix(types, "TEXT_MESSAGE_END RUN_ERROR"), types)
+	require.Equal(t, []any{"m", "internal"}, []any{last["message"], last["code"]})
+}
+
+func TestAStoredMessageIsShownWithItsCalls(t *testing.T) {
+	all := show(chat.Message{ID: "turn.m1", Role: "assistant", Content: "Done", TurnID: "turn", Metadata: map[string]any{chat.MetaToolResults: []chat.ToolResult{{ToolCallID: "c", Name: "draw", Arguments: json.RawMessage(`{"a":1}`), Content: "no", IsError: true}}}})
+	require.Len(t, all, 3)
+	require.Equal(t, `{"a":1}`, all[0].ToolCalls[0].Function.Arguments)
+	require.Equal(t, []string{"tool", "c", "no"}, []string{all[1].Role, all[1].ToolCallID, all[1].Error})
+	require.Equal(t, "Done", *all[2].Content)
+	require.Equal(t, "mine", show(chat.Message{ID: "turn.m0", Role: "user", Metadata: map[string]any{"client_turn_id": "mine#2"}})[0].ID)
+	require.Empty(t, show(chat.Message{Role: "system", Metadata: map[string]any{"kind": "notice"}}))
+}
+
+// For any body there is a run or an error that names a field, and no panic.
+func FuzzParse(f *testing.F) {
+	f.Add(`{"threadId":"t","runId":"r","messages":[{"id":"a","role":"user","content":"x"}],"resume":[{"interruptId":"q","status":"resolved","payload":{"approved":true}}]}`)
+	f.Add(`{"threadId":"t","runId":"r","messages":[{"id":"a","role":"user","content":[{"type":"image","source":{"type":"data","value":"AAAA"}}]}],"forwardedProps":{"palaver":{"tagged_doc_ids":["x"]}}}`)
+	f.Fuzz(func(t *testing.T, body string) {
+		r, err := Parse([]byte(body), agents)
+		var p dialect.Problems
+		if err != nil && (!errors.As(err, &p) || len(p) == 0) {
+			t.Fatalf("%q: %v", body, err)
+		}
+		if err == nil && r.Message != nil && r.Message.Text == "" && len(r.Message.Pictures)+len(r.Message.Attachments) == 0 {
+			t.Fatalf("%q: an empty message", body)
+		}
+	})
+}

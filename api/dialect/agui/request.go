@@ -1,0 +1,291 @@
+package agui
+
+import (
+	"encoding/base64"
+	"encoding/json"
+	"strconv"
+	"strings"
+
+	"github.com/palaver-chat/palaver/api/dialect"
+	"github.com/palaver-chat/palaver/chat"
+)
+
+// Limits of a request.
+const (
+	MaxBody     = 16 << 20 // clients send the whole conversation, with pictures
+	maxMessages = 2000
+	maxState    = 64 << 10
+)
+
+type runBody struct {
+	ThreadID       string            `json:"threadId"`
+	RunID          string            `json:"runId"`
+	Messages       []messageBody     `json:"messages"`
+	Tools          []json.RawMessage `json:"tools"`
+	Context        []json.RawMessage `json:"context"`
+	State          json.RawMessage   `json:"state"`
+	ForwardedProps json.RawMessage   `json:"forwardedProps"`
+	Resume         []resumeBody      `json:"resume"`
+}
+
+type messageBody struct {
+	ID      string          `json:"id"`
+	Role    string          `json:"role"`
+	Content json.RawMessage `json:"content"` // a string, or a list of partBody
+}
+
+type partBody struct {
+	Type   string      `json:"type"`
+	Text   string      `json:"text"`
+	Source *sourceBody `json:"source"`
+}
+
+type sourceBody struct {
+	Type  string `json:"type"`
+	Value string `json:"value"`
+}
+
+type resumeBody struct {
+	InterruptID string          `json:"interruptId"`
+	Status      string          `json:"status"`
+	Payload     json.RawMessage `json:"payload"`
+}
+
+// payloadBody is the payload of an answer: a native resume_value, or for one approval
+// only whether it is given.
+type payloadBody struct {
+	dialect.ResumeValue
+	Approved  *bool           `json:"approved"`
+	Arguments json.RawMessage `json:"arguments"`
+	Reason    string          `json:"reason"`
+	Remember  bool            `json:"remember"`
+}
+
+// Run is a run that a client asks for: it answers a question, sends a message, or opens
+// the thread. It is validated, except what only the store knows.
+type Run struct {
+	Thread, RunID string
+	Agent         chat.Agent
+	Answer        *Answer
+	Message       *Message
+	State         map[string]json.RawMessage // the client's own, which snapshots keep
+	Submit        dialect.Submit             // without its message
+	Earlier       []string                   // ids of the messages before the last, the newest first
+}
+
+// Message is the person's new message.
+type Message struct {
+	ID, Text    string
+	Pictures    [][]byte
+	Attachments []string
+}
+
+// Answer is an answer to a question.
+type Answer struct {
+	InterruptID string
+	Value       chat.ResumeValue // without a type: that of the question
+	Approved    *chat.Decision   // about every call of the question; nil: Value has the answer
+}
+
+// Parse reads a RunAgentInput. The error is dialect.Problems.
+func Parse(body []byte, agents chat.Agents) (Run, error) {
+	var b runBody
+	if err := dialect.Decode(body, &b); err != nil {
+		return Run{}, err
+	}
+	var p dialect.Problems
+	r := Run{Thread: p.ThreadName("threadId", b.ThreadID), RunID: b.RunID}
+	p.Text("runId", b.RunID, 1, dialect.MaxID)
+	p.ID("runId", b.RunID)
+	r.forwarded(&p, agents, b.ForwardedProps)
+	if len(b.State) <= maxState {
+		_ = json.Unmarshal(b.State, &r.State) // another state than an object is not kept
+	}
+	switch {
+	case len(b.Messages) > maxMessages:
+		p.Add("messages", "must have at most "+strconv.Itoa(maxMessages)+" messages")
+	case len(b.Resume) > 1:
+		p.Add("resume", "must have one entry: a thread asks one question at a time")
+	case len(b.Resume) == 1:
+		r.Answer = resume(&p, b.Resume[0])
+	default:
+		r.message(&p, b.Messages)
+	}
+	return r, p.Err()
+}
+
+// forwarded reads the fields of the native body that a client gives as
+// forwardedProps.palaver.
+func (r *Run) forwarded(p *dialect.Problems, agents chat.Agents, raw json.RawMessage) {
+	var props struct {
+		Palaver json.RawMessage `json:"palaver"`
+	}
+	_ = json.Unmarshal(raw, &props) // the client's own may be anything
+	var f dialect.Fields
+	if len(props.Palaver) > 0 && string(props.Palaver) != "null" {
+		if err := json.Unmarshal(props.Palaver, &f); err != nil {
+			p.Add("forwardedProps.palaver", "has fields of another type")
+			return
+		}
+	}
+	var own dialect.Problems
+	r.Submit = f.Submit(&own, agents, chat.AgentAssistant, true)
+	for _, x := range own {
+		p.Add("forwardedProps.palaver."+x.Field, x.Problem)
+	}
+}
+
+func resume(p *dialect.Problems, b resumeBody) *Answer {
+	a := &Answer{InterruptID: b.InterruptID}
+	if b.InterruptID == "" {
+		p.Add("resume[0].interruptId", "is missing")
+	}
+	p.ID("resume[0].interruptId", b.InterruptID)
+	const field = "resume[0].payload"
+	switch b.Status {
+	case "cancelled":
+		a.Value.Type = chat.CancelResume
+		return a
+	case "resolved":
+	default:
+		p.Add("resume[0].status", "must be resolved or cancelled")
+		return a
+	}
+	var text string
+	var yes bool
+	var payload payloadBody
+	switch {
+	case json.Unmarshal(b.Payload, &text) == nil && len(b.Payload) > 0 && string(b.Payload) != "null":
+		text = strings.TrimSpace(text)
+		a.Value.Value = &text
+		p.Text(field, text, 0, chat.MaxMessage)
+		return a
+	case json.Unmarshal(b.Payload, &yes) == nil && string(b.Payload) != "null":
+		payload.Approved = &yes
+	case json.Unmarshal(b.Payload, &payload) != nil:
+		p.Add(field, "must be a text, true or false, or an answer")
+		return a
+	}
+	if payload.Approved == nil {
+		named := payload.Type
+		if named == "" {
+			payload.Type = "x" // the question has the type
+		}
+		a.Value = p.ResumeValue(field, &payload.ResumeValue)
+		if named == "" {
+			a.Value.Type = ""
+		}
+		return a
+	}
+	d := dialect.Decision{ID: "every", Decision: string(chat.Rejected), Reason: payload.Reason}
+	if *payload.Approved {
+		d = dialect.Decision{ID: "every", Decision: string(chat.Approved), Arguments: payload.Arguments, Remember: payload.Remember}
+	}
+	v := p.ResumeValue(field, &dialect.ResumeValue{Type: string(chat.ToolApproval), Decisions: []dialect.Decision{d}})
+	if len(v.Decisions) == 1 {
+		a.Approved = &v.Decisions[0]
+	}
+	a.Value.Type = chat.ToolApproval
+	return a
+}
+
+// message reads the last message, if a person wrote it; else the client opens the thread.
+func (r *Run) message(p *dialect.Problems, list []messageBody) {
+	if len(list) == 0 || list[len(list)-1].Role != "user" {
+		return
+	}
+	at := "messages[" + strconv.Itoa(len(list)-1) + "]"
+	last := list[len(list)-1]
+	m := &Message{ID: last.ID}
+	if last.ID == "" {
+		p.Add(at+".id", "is missing")
+	}
+	p.ID(at+".id", last.ID)
+	if len(last.ID) > dialect.MaxID-4 { // an edit adds its number
+		p.Add(at+".id", "must have at most 124 bytes")
+	}
+	m.content(p, at+".content", last.Content)
+	r.Message = m
+	for i := len(list) - 2; i >= 0; i-- {
+		if id := list[i].ID; id != "" && len(id) <= 2*dialect.MaxID {
+			r.Earlier = append(r.Earlier, id)
+		}
+	}
+}
+
+func (m *Message) content(p *dialect.Problems, field string, raw json.RawMessage) {
+	var parts []partBody
+	var texts []string
+	switch {
+	case json.Unmarshal(raw, &m.Text) == nil:
+		texts = []string{m.Text}
+	case json.Unmarshal(raw, &parts) != nil:
+		p.Add(field, "must be a text or a list of parts")
+		return
+	}
+	for i, t := range parts {
+		at := field + "[" + strconv.Itoa(i) + "]"
+		switch {
+		case t.Type == "text":
+			texts = append(texts, t.Text)
+		case t.Type == "image" && t.Source != nil:
+			m.picture(p, at+".source", *t.Source)
+		default:
+			p.Add(at+".type", "must be text or image")
+			return
+		}
+	}
+	m.Text = strings.TrimSpace(strings.Join(texts, "\n"))
+	least := 1
+	if n := len(m.Pictures) + len(m.Attachments); n > 0 {
+		least = 0
+		if n > chat.MaxAttachments {
+			p.Add(field, "must have at most "+strconv.Itoa(chat.MaxAttachments)+" pictures")
+		}
+	}
+	p.Text(field, m.Text, least, chat.MaxMessage)
+}
+
+func (m *Message) picture(p *dialect.Problems, field string, s sourceBody) {
+	if s.Type == "data" {
+		data, err := base64.StdEncoding.DecodeString(s.Value)
+		if err != nil || len(data) == 0 {
+			p.Add(field+".value", "must be base64")
+			return
+		}
+		m.Pictures = append(m.Pictures, data)
+		return
+	}
+	id, ours := dialect.AttachmentID(s.Value)
+	if s.Type != "url" || !ours {
+		p.Add(field, "must be data, or the address of an attachment of this server")
+		return
+	}
+	m.Attachments = append(m.Attachments, id)
+}
+
+// ClientTurnID is the client_turn_id of the nth content that a client has sent under one
+// message id.
+func ClientTurnID(messageID string, n int) string {
+	if n == 1 {
+		return messageID
+	}
+	return messageID + "#" + strconv.Itoa(n)
+}
+
+type stopBody struct {
+	ThreadID string `json:"threadId"`
+	RunID    string `json:"runId"`
+}
+
+// ParseStop reads the body of a stop. The error is dialect.Problems.
+func ParseStop(body []byte) (dialect.Cancel, error) {
+	var b stopBody
+	if err := dialect.Decode(body, &b); err != nil {
+		return dialect.Cancel{}, err
+	}
+	var p dialect.Problems
+	c := dialect.Cancel{ThreadAlias: p.ThreadName("threadId", b.ThreadID), StreamRunID: b.RunID, Reason: chat.UserCancelled}
+	p.ID("runId", b.RunID)
+	return c, p.Err()
+}

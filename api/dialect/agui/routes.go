@@ -1,0 +1,236 @@
+// Package agui is the AG-UI dialect, /api/agui (docs/contract.md): a run sends a message,
+// answers a question or opens a thread; turn events become AG-UI's, version 1.0.
+package agui
+
+import (
+	"context"
+	"net/http"
+	"slices"
+	"strings"
+
+	"github.com/gin-gonic/gin"
+	"github.com/google/uuid"
+
+	"github.com/palaver-chat/palaver/api/dialect"
+	"github.com/palaver-chat/palaver/api/identity"
+	"github.com/palaver-chat/palaver/api/openapi"
+	"github.com/palaver-chat/palaver/api/request"
+	"github.com/palaver-chat/palaver/chat"
+	"github.com/palaver-chat/palaver/internal/sse"
+)
+
+// Dialect is this dialect.
+var Dialect = dialect.Dialect{
+	Package:    "agui",
+	Prefix:     "AGUI",
+	Operations: operations,
+	Events: []openapi.Shape{
+		eventOf(runStarted, "threadId", "runId", "protocolVersion"),
+		eventOf(stepStarted, "stepName", "metadata?"),
+		eventOf(stepFinished, "stepName"),
+		eventOf(textStart, "messageId", "role"),
+		eventOf(textContent, "messageId", "delta"),
+		eventOf(textEnd, "messageId"),
+		eventOf(toolStart, "toolCallId", "toolCallName"),
+		eventOf(toolArgs, "toolCallId", "delta"),
+		eventOf(toolEnd, "toolCallId"),
+		eventOf(toolResult, "messageId", "toolCallId", "content", "role", "metadata?"),
+		{Type: messagesSnapshot, Value: snapshotJSON{}},
+		eventOf(stateSnapshot, "snapshot"),
+		eventOf(custom, "name", "value"),
+		eventOf(runFinished, "threadId", "runId", "result?", "outcome", "usage?"),
+		eventOf(runError, "message", "code?", "usage?", "metadata?"),
+	},
+	Nested: []openapi.Shape{
+		{Value: messageBody{}, Needs: []string{"id", "role"}, Holds: map[string]any{"content": openapi.AnyOf{"", []partBody{}, nil}}},
+		{Value: partBody{}, Needs: []string{"type"}},
+		{Value: sourceBody{}, Needs: []string{"type", "value"}},
+		{Value: resumeBody{}, Needs: []string{"interruptId", "status"}},
+	},
+	Words: map[string]openapi.Word{
+		"AGUIRunBody.threadId":       {About: "The conversation, as the client calls it: 1 to 128 characters A-Z a-z 0-9 _ . : -", Max: dialect.MaxID},
+		"AGUIRunBody.messages":       {About: "The conversation as the client has it. A last message of a person is new; without one the run opens the thread."},
+		"AGUIRunBody.forwardedProps": {About: "palaver in it has fields of POST /api/chat, such as agent, tagged_doc_ids or on_disconnect."},
+		"AGUIRunBody.tools":          {About: "Not used: agents have their own."},
+		"AGUIResumeBody.status":      {Enum: openapi.Values("resolved", "cancelled")},
+	},
+}
+
+func eventOf(kind string, fields ...string) openapi.Shape {
+	name := strings.ToLower(strings.ReplaceAll(kind, "_", "-"))
+	return openapi.Shape{Name: name, Type: kind, Value: chunk{}, Only: append([]string{"type"}, fields...)}
+}
+
+const (
+	group  = "AG-UI dialect"
+	events = "AGUIEvent"
+)
+
+type handlers struct{ dialect.Server }
+
+func operations(s dialect.Server) []openapi.Operation {
+	h := handlers{s}
+	return []openapi.Operation{
+		{Route: "POST /api/agui", Handle: h.run, Stream: true, Group: group, About: "Takes a RunAgentInput: a message, the answer to an interrupt, or neither, which opens the thread and goes on with what runs there.",
+			Body: openapi.Shape{Value: runBody{}, Needs: []string{"threadId", "runId", "messages"},
+				Holds: map[string]any{"tools": []any{}, "context": []any{}, "state": openapi.AnyOf{map[string]any{}, nil}, "forwardedProps": openapi.AnyOf{map[string]any{}, nil}}},
+			Answers: openapi.Streams(events), Errors: openapi.TakesTurn},
+		{Route: "POST /api/agui/stop", Handle: h.stop, Group: group, About: "Stops the run of a thread. Idempotent.",
+			Body: openapi.Shape{Value: stopBody{}, Needs: []string{"threadId"}}, Answers: openapi.Accepted(dialect.Cancelled{}), Errors: []int{http.StatusNotFound}},
+	}
+}
+
+func (h handlers) run(c *gin.Context) error {
+	in, err := request.Parse(c, MaxBody, func(raw []byte) (Run, error) { return Parse(raw, h.Agents()) })
+	if err != nil {
+		return err
+	}
+	switch {
+	case in.Answer != nil:
+		return renamed(h.answer(c, in))
+	case in.Message != nil:
+		return renamed(h.send(c, in))
+	}
+	return h.open(c, in)
+}
+
+func (h handlers) answer(c *gin.Context, in Run) error {
+	owner := identity.Of(c).ID
+	thread, value := h.ThreadNamed(owner, in.Thread), in.Answer.Value
+	if d := in.Answer.Approved; d != nil { // the same for every call that the question asks about
+		asked, err := h.Question(c.Request.Context(), owner, thread)
+		if err != nil {
+			return err
+		}
+		if asked == nil || asked.Interrupt.ID != in.Answer.InterruptID {
+			return &chat.Refused{Code: chat.CodeNoInterrupt}
+		}
+		if calls := asked.Interrupt.Calls; len(d.Arguments) > 0 && len(calls) > 1 {
+			return dialect.Problems{{Field: "resume_value.arguments", Problem: "need decisions, because there are several calls"}}
+		}
+		for _, call := range asked.Interrupt.Calls {
+			one := *d
+			one.ID = call.ID
+			value.Decisions = append(value.Decisions, one)
+		}
+	}
+	return h.Answer(c, dialect.Answer{
+		Resume:      chat.Resume{ThreadID: thread, InterruptID: in.Answer.InterruptID, Value: value},
+		ThreadAlias: in.Thread, StreamRunID: in.RunID, CancelOnDisconnect: in.Submit.CancelOnDisconnect, View: in.Submit.View,
+	}, func(s dialect.Stream) dialect.Wire { return NewWire(s, in, nil) })
+}
+
+func (h handlers) send(c *gin.Context, in Run) error {
+	owner, s, m := identity.Of(c).ID, in.Submit, in.Message
+	s.ThreadID, s.ThreadAlias, s.StreamRunID = h.ThreadNamed(owner, in.Thread), in.Thread, in.RunID
+	s.Content.Message = m.Text
+	s.Content.Attachments = append(s.Content.Attachments, m.Attachments...)
+	if s.ClientTurnID == "" {
+		s.Edition = func(n int) string { return ClientTurnID(m.ID, n) }
+	}
+	if s.Content.ParentRequest == "" {
+		parent, err := h.parent(c.Request.Context(), owner, s.ThreadID, in.Earlier)
+		if err != nil {
+			return err
+		}
+		s.Content.ParentRequest = parent
+	}
+	for _, data := range m.Pictures {
+		id, err := h.KeepPicture(c, s.ThreadID, data)
+		if err != nil {
+			return err
+		}
+		if !slices.Contains(s.Content.Attachments, id) {
+			s.Content.Attachments = append(s.Content.Attachments, id)
+		}
+	}
+	return h.Submit(c, s, func(to dialect.Stream) dialect.Wire { return NewWire(to, in, nil) })
+}
+
+// parent finds the turn that a message follows by the ids of the messages before it,
+// empty: the newest. While the database is unavailable, a message follows the newest.
+func (h handlers) parent(ctx context.Context, owner, thread string, earlier []string) (string, error) {
+	ctx, done := request.FractionOfDeadline(ctx, 3)
+	defer done()
+	for i, id := range earlier {
+		if i == maxLookups {
+			break
+		}
+		t, err := h.turnOf(ctx, owner, thread, id)
+		switch {
+		case err == nil && t.ThreadID == thread && t.Status != chat.TurnNew:
+			return t.ID, nil
+		case err != nil && h.Unavailable(err):
+			return "", nil
+		case err != nil && !h.NotFound(err):
+			return "", err
+		}
+	}
+	return "", nil
+}
+
+// maxLookups limits the messages whose turns are looked for.
+const maxLookups = 20
+
+// turnOf is the turn of a message by its id: one of ours, which begins with the turn's, or
+// the client's own.
+func (h handlers) turnOf(ctx context.Context, owner, thread, id string) (chat.Turn, error) {
+	if len(id) > 36 && uuid.Validate(id[:36]) == nil && id[36] == '.' {
+		return h.Turn(ctx, owner, id[:36])
+	}
+	return h.TurnOfClient(ctx, owner, thread, ClientTurnID(id, 1))
+}
+
+// open shows a thread: its messages, then the turn that it runs, from the turn's
+// beginning.
+func (h handlers) open(c *gin.Context, in Run) error {
+	ctx, owner := c.Request.Context(), identity.Of(c).ID
+	thread := h.ThreadNamed(owner, in.Thread)
+	history, err := h.history(ctx, owner, thread)
+	if err != nil {
+		return err
+	}
+	err = h.FollowRunning(c, dialect.Running{ThreadID: thread, ThreadName: in.Thread, View: in.Submit.View},
+		func(s dialect.Stream) dialect.Wire { return NewWire(s, in, withoutAnswer(history, s.Turn.ID)) })
+	if err != nil && !h.NotFound(err) || c.Writer.Written() {
+		return err
+	}
+	w := NewWire(dialect.Stream{}, in, history)
+	c.Header("X-Thread-Id", thread)
+	c.Data(http.StatusOK, sse.ContentType, w.End(w.Begin(nil)))
+	return nil
+}
+
+// withoutAnswer drops what the stream of a turn shows: the turn may have ended after the
+// history was read.
+func withoutAnswer(history []messageJSON, turn string) []messageJSON {
+	return slices.DeleteFunc(history, func(m messageJSON) bool { return m.Role != "user" && m.Metadata["turn_id"] == turn })
+}
+
+func (h handlers) stop(c *gin.Context) error {
+	in, err := request.Parse(c, dialect.MaxBody, ParseStop)
+	if err != nil {
+		return err
+	}
+	return h.Cancel(c, in)
+}
+
+// renamed gives the fields of an error their names in this dialect.
+func renamed(err error) error {
+	if err == nil {
+		return nil
+	}
+	return dialect.Renamed{Err: err, Name: func(field string) string {
+		switch {
+		case field == "interrupt_id":
+			return "resume[0].interruptId"
+		case len(field) >= len("resume_value") && field[:len("resume_value")] == "resume_value":
+			return "resume[0].payload" + field[len("resume_value"):]
+		case field == "attachments":
+			return "messages"
+		case field == "client_turn_id":
+			return "messages"
+		}
+		return "forwardedProps.palaver." + field
+	}}
+}

@@ -1,0 +1,118 @@
+package openai
+
+import (
+	"context"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/palaver-chat/palaver/api/request"
+	"github.com/palaver-chat/palaver/chat"
+)
+
+// found is the turn that a message follows.
+type found struct {
+	turn chat.Turn
+	// The question that the client has seen last, and its answer; nil: it is open.
+	asked  *chat.Interrupt
+	answer *chat.ResumeValue
+}
+
+// locate finds the turn whose answer is the last of the earlier messages: in the thread
+// that the client names, or in any thread. So a conversation goes on where its messages
+// are, and an edited one branches.
+func (h handlers) locate(ctx context.Context, owner, thread string, earlier []Said) (*found, error) {
+	ctx, done := request.FractionOfDeadline(ctx, 3) // leaves time for the insert
+	defer done()
+	for n := len(earlier); n > 0; n-- {
+		if !earlier[n-1].User {
+			continue
+		}
+		turns, err := h.TurnsOfRun(ctx, owner, RunID(earlier[:n]))
+		if err != nil {
+			return nil, err
+		}
+		if thread != "" {
+			turns = slices.DeleteFunc(turns, func(t chat.Turn) bool { return t.ThreadID != thread })
+		}
+		if len(turns) > 0 {
+			return h.choose(ctx, owner, turns, earlier[n:])
+		}
+	}
+	return nil, nil
+}
+
+// choose finds the turn whose answer the client has. Several turns have the same messages
+// before them when an answer was written again, or a conversation began with the same
+// words.
+func (h handlers) choose(ctx context.Context, owner string, turns []chat.Turn, after []Said) (*found, error) {
+	ids := make([]string, len(turns))
+	for i, t := range turns {
+		ids[i] = t.ID
+	}
+	logs, err := h.Logs(ctx, owner, ids)
+	if err != nil {
+		return nil, err
+	}
+	last := ""
+	if len(after) > 0 && !after[len(after)-1].User {
+		last = notes.ReplaceAllString(Bare(after[len(after)-1].Text), "")
+	}
+	var partly *found
+	for _, t := range turns {
+		if !t.Status.Settled() {
+			q, err := h.Question(ctx, owner, t.ThreadID)
+			switch {
+			case err != nil && !h.NotFound(err):
+				return nil, err
+			case q == nil || q.TurnID != t.ID:
+				partly = &found{turn: t} // its client left before its end
+			case strings.HasSuffix(last, Bare(ShowQuestion(*q.Interrupt))):
+				return &found{turn: t, asked: q.Interrupt}, nil
+			}
+			continue
+		}
+		f, whole := search(t, logs[t.ID].Events, last)
+		if f != nil {
+			return f, nil
+		}
+		if partly == nil && t.Status != chat.TurnCompleted && strings.HasPrefix(whole, last) {
+			partly = &found{turn: t}
+		}
+	}
+	return partly, nil
+}
+
+// notes are the footnotes of an answer without blanks. Their addresses hold the name of
+// the server.
+var notes = regexp.MustCompile(`(?s)---\[\d+\]\[[^\]]*\]\(.*$`)
+
+// search looks for a text that a client of a settled turn may have: its answer, what
+// came after its last question, or a question.
+func search(t chat.Turn, events []chat.Event, last string) (_ *found, whole string) {
+	var all, rest answer
+	var asked *found
+	var open *chat.Interrupt
+	for _, e := range events {
+		switch {
+		case e.Type == chat.EventInterrupt && e.Interrupt != nil:
+			rest, open = answer{}, e.Interrupt
+		case e.Type == chat.EventResumed && open != nil:
+			if strings.HasSuffix(last, Bare(ShowQuestion(*open))) {
+				asked = &found{turn: t, asked: open, answer: e.Resume}
+			}
+		case e.Type == chat.EventText || e.Type == chat.EventCancelled || e.Type == chat.EventFailed:
+			e.Citations = nil
+			all.event(e)
+			rest.event(e)
+		}
+	}
+	whole = Bare(all.text.String())
+	if last == whole || last == Bare(rest.text.String()) {
+		return &found{turn: t}, whole
+	}
+	if asked == nil && open != nil && strings.HasSuffix(last, Bare(ShowQuestion(*open))) { // never answered
+		return &found{turn: t}, whole
+	}
+	return asked, whole
+}

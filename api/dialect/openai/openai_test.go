@@ -1,0 +1,262 @@
+package openai
+
+import (
+	"encoding/json"
+	"errors"
+	"os"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/palaver-chat/palaver/api/dialect"
+	"github.com/palaver-chat/palaver/chat"
+)
+
+var agents = chat.Agents{{Name: chat.AgentDocuments}, {Name: chat.AgentAssistant}}
+
+func recorded(t *testing.T, name string) Request {
+	t.Helper()
+	body, err := os.ReadFile("testdata/" + name + ".json")
+	require.NoError(t, err)
+	r, err := Parse(body, agents, Headers{})
+	require.NoError(t, err)
+	return r
+}
+
+func TestTasksOfOpenWebUIAndLibreChatAreNoMessages(t *testing.T) {
+	for name, want := range map[string]string{
+		"openwebui-title":            `{"title":"How long may parental leave be?"}`,
+		"openwebui-tags":             `{"tags":["General"]}`,
+		"openwebui-follow-ups":       `{"follow_ups":[]}`,
+		"librechat-title":            "How long may parental leave be?",
+		"librechat-title-structured": "How long may parental leave be?",
+	} {
+		r := recorded(t, name)
+		require.NotNil(t, r.Task, name)
+		require.Equal(t, want, r.Task.Answer, name)
+	}
+}
+
+func TestMessagesOfOpenWebUIAndLibreChatAreTheSameConversation(t *testing.T) {
+	web, libre := recorded(t, "openwebui-message"), recorded(t, "librechat-message")
+	for _, r := range []Request{web, libre} {
+		require.Nil(t, r.Task)
+		require.Equal(t, "And who pays?", r.Text)
+		require.Equal(t, []Said{{User: true, Text: "How long may parental leave be?"}, {Text: "Up to three years."}}, r.Earlier)
+	}
+	require.True(t, web.IncludeUsage)
+	require.Equal(t, RunID(web.Earlier), RunID(libre.Earlier))
+}
+
+func TestAMessageThatLooksLikeATaskIsAMessage(t *testing.T) {
+	for _, text := range []string{"### Task:\nWrite a title", "What does ### Task: mean? ### Output: <chat_history>", "Please provide a concise title"} {
+		body, err := json.Marshal(map[string]any{"model": "palaver-documents", "messages": []any{map[string]any{"role": "user", "content": text}}})
+		require.NoError(t, err)
+		r, err := Parse(body, agents, Headers{})
+		require.NoError(t, err)
+		require.Nil(t, r.Task, text)
+	}
+}
+
+func TestWhatCannotBeUsedIsNamed(t *testing.T) {
+	const ok = `"model":"palaver-documents","messages":[{"role":"user","content":"x"}]`
+	for body, field := range map[string]string{
+		`[]`: "body",
+		`{"messages":[{"role":"user","content":"x"}]}`:                                                                                                "model",
+		`{"model":"gpt-4o","messages":[{"role":"user","content":"x"}]}`:                                                                               "model",
+		`{"model":"palaver-documents","messages":[]}`:                                                                                                 "messages",
+		`{"model":"palaver-documents","messages":[{"role":"user","content":" "}]}`:                                                                    "messages[0].content",
+		`{"model":"palaver-documents","messages":[{"role":"assistant","content":"x"}]}`:                                                               "messages[0].role",
+		`{"model":"palaver-documents","messages":[{"role":"system","content":"x"}]}`:                                                                  "messages[0].role",
+		`{"model":"palaver-documents","messages":[{"role":"user","content":5}]}`:                                                                      "messages[0].content",
+		`{"model":"palaver-documents","messages":[{"role":"user","content":[{"type":"input_audio"}]}]}`:                                               "messages[0].content[0].type",
+		`{"model":"palaver-documents","messages":[{"role":"tool","content":"x"},{"role":"user","content":"x"}]}`:                                      "messages[0]",
+		`{"model":"palaver-documents","messages":[{"role":"assistant","tool_calls":[{}]},{"role":"user","content":"x"}]}`:                             "messages[0]",
+		`{"model":"palaver-documents","messages":[{"role":"user","content":[{"type":"image_url","image_url":{"url":"https://example.com/a.png"}}]}]}`: "messages[0].content",
+		`{` + ok + `,"n":2}`:                                    "n",
+		`{` + ok + `,"tools":[{}]}`:                             "tools",
+		`{` + ok + `,"functions":[{}]}`:                         "functions",
+		`{` + ok + `,"response_format":{"type":"json_object"}}`: "response_format",
+		`{` + ok + `,"metadata":{"thread_id":"a b"}}`:           "metadata.thread_id",
+		`{` + ok + `,"metadata":{"thread_id":5}}`:               "metadata.thread_id",
+	} {
+		_, err := Parse([]byte(body), agents, Headers{})
+		var p dialect.Problems
+		require.True(t, errors.As(err, &p), body)
+		require.Equal(t, field, p[0].Field, body)
+	}
+	for field, head := range map[string]Headers{"X-Thread-Id": {Thread: "a b"}, "Idempotency-Key": {IdempotencyKey: strings.Repeat("x", 129)}, "X-On-Disconnect": {OnDisconnect: "x"}} {
+		_, err := Parse([]byte(`{`+ok+`}`), agents, head)
+		var p dialect.Problems
+		require.True(t, errors.As(err, &p), field)
+		require.Equal(t, field, p[0].Field)
+	}
+	_, err := Parse([]byte(`{`+ok+`,"tools":[],"tool_choice":"auto","metadata":null,"temperature":0.1,"response_format":{"type":"text"}}`), agents, Headers{Thread: "t"})
+	require.NoError(t, err)
+	_, err = Parse([]byte(`{`+ok+`,"tools":[{}],"tool_choice":"none"}`), agents, Headers{})
+	require.NoError(t, err)
+}
+
+func TestAnswersToQuestions(t *testing.T) {
+	choice := chat.Interrupt{Type: chat.ActionChoice, Message: "What shall I do?", Options: []chat.Option{{ID: "summarize", Label: "Summarize"}, {ID: "inquire", Label: "Inquire"}}}
+	require.Equal(t, "What shall I do?\n\n1. Summarize\n2. Inquire", ShowQuestion(choice))
+	for text, want := range map[string]string{"2": "inquire", " 2. ": "inquire", "(1)": "summarize", "2. Inquire": "inquire", "INQUIRE!": "inquire", "summarize": "summarize",
+		"3": "", "0": "", "What else is new?": "", "2 more questions": "", "": "", "-1": "", "99999": ""} {
+		v, ok := ReadAnswer(choice, text)
+		require.Equal(t, want != "", ok, "%q", text)
+		if ok {
+			require.Equal(t, want, v.Text(), "%q", text)
+		}
+	}
+	low := chat.Interrupt{Type: chat.RetrievalLow, Message: "m", Options: []chat.Option{{ID: chat.OptionTagDocs, Label: "Tag"}, {ID: chat.OptionContinue, Label: "Continue"}}}
+	require.Equal(t, "m\n\n1. Continue", ShowQuestion(low), "a text cannot tag documents")
+	v, ok := ReadAnswer(low, "1")
+	require.True(t, ok)
+	require.Equal(t, chat.OptionContinue, v.Text())
+	v, ok = ReadAnswer(chat.Interrupt{Type: chat.TextInput}, "anything")
+	require.True(t, ok)
+	require.Equal(t, "anything", v.Text())
+
+	approval := chat.Interrupt{Type: chat.ToolApproval, Message: "May I?", Calls: []chat.ToolCall{{ID: "c1", Name: "draw", Arguments: json.RawMessage(`{"what":"a cat"}`)}, {ID: "c2", Name: "draw"}}}
+	require.Contains(t, ShowQuestion(approval), `{"what":"a cat"}`)
+	for text, want := range map[string]chat.Decision{
+		"yes": {Decision: chat.Approved}, "1": {Decision: chat.Approved}, "Approve": {Decision: chat.Approved}, "no": {Decision: chat.Rejected}, "2": {Decision: chat.Rejected},
+		"No, no cats please": {Decision: chat.Rejected, Reason: "no cats please"},
+	} {
+		v, ok := ReadAnswer(approval, text)
+		require.True(t, ok, text)
+		require.Len(t, v.Decisions, 2)
+		for _, d := range v.Decisions {
+			require.Equal(t, want.Decision, d.Decision, text)
+			require.Equal(t, want.Reason, d.Reason, text)
+		}
+	}
+	_, ok = ReadAnswer(approval, "now tell me a joke")
+	require.False(t, ok)
+}
+
+func TestTheRunOfAConversationIgnoresBlanksOnly(t *testing.T) {
+	a := []Said{{User: true, Text: "one  two"}, {Text: "three\n"}}
+	require.Equal(t, RunID(a), RunID([]Said{{User: true, Text: "one two "}, {Text: "three"}}))
+	for _, other := range [][]Said{
+		{{User: true, Text: "one two"}}, {{User: true, Text: "one twothree"}}, {{Text: "one two"}, {Text: "three"}},
+		{{User: true, Text: "one two"}, {Text: "Three"}}, {{User: true, Text: "one two", mark: "x"}, {Text: "three"}},
+	} {
+		require.NotEqual(t, RunID(a), RunID(other), "%v", other)
+	}
+	require.LessOrEqual(t, len(RunID(a)), dialect.MaxID)
+}
+
+func TestSearchFindsTheAnswerThatAClientHas(t *testing.T) {
+	q := &chat.Interrupt{ID: "t.q1", Type: chat.ActionChoice, Message: "Which?", Options: []chat.Option{{ID: "a", Label: "A"}}}
+	value := "a"
+	events := []chat.Event{
+		{Type: chat.EventText, Text: "Before."}, {Type: chat.EventInterrupt, Interrupt: q},
+		{Type: chat.EventResumed, Interrupt: &chat.Interrupt{ID: q.ID}, Resume: &chat.ResumeValue{Type: chat.ActionChoice, Value: &value}},
+		{Type: chat.EventText, Text: "After [1]."}, {Type: chat.EventResponse, Response: &chat.Response{Text: "x", Citations: []chat.Citation{{N: 1, Title: "T"}}}},
+	}
+	text := func(s string) string { return notes.ReplaceAllString(Bare(s), "") }
+	for name, c := range map[string]struct {
+		last  string
+		found bool
+		asked bool
+	}{
+		"after the question, with footnotes": {"After [1].\n\n---\n[1] [T](http://x/chat/y)  ", true, false},
+		"the whole":                          {"Before.\n\nAfter [1].", true, false},
+		"the question":                       {"Before.\n\nWhich?\n\n1. A", true, true},
+		"something else":                     {"Nothing", false, false},
+		"nothing":                            {"", false, false},
+	} {
+		f, _ := search(chat.Turn{ID: "t"}, events, text(c.last))
+		require.Equal(t, c.found, f != nil, name)
+		if c.found {
+			require.Equal(t, c.asked, f.answer != nil, name)
+		}
+	}
+}
+
+func lines(b []byte) []string { return strings.Split(strings.TrimSpace(string(b)), "\n\n") }
+
+func TestAStreamHasFootnotesAnnotationsAndUsage(t *testing.T) {
+	w := NewStream(dialect.Stream{Thread: "mine", Turn: chat.Turn{ID: "t", ThreadID: "th"}}, "palaver-x", "http://host", true)
+	b := w.Begin(nil)
+	for _, e := range []chat.Event{
+		{Type: chat.EventStatus, Node: chat.NodeModel}, {Type: chat.EventToken, Text: "Ä [1]"}, {Type: chat.EventText, Text: "Ä [1]"},
+		{Type: chat.EventResponse, Response: &chat.Response{Text: "Ä [1]", Usage: chat.Usage{TokensIn: 1, TokensOut: 2},
+			Citations: []chat.Citation{{N: 1, Source: "document", Title: "A [b]"}, {N: 2, Source: "web", URL: "https://e.x/)", Title: "W"}}}},
+	} {
+		b = w.Event(b, e, "")
+	}
+	got := lines(w.End(b))
+	require.Equal(t, "data: [DONE]", got[len(got)-1])
+	var text string
+	for _, l := range got[:len(got)-1] {
+		var c chunkJSON
+		require.NoError(t, json.Unmarshal([]byte(strings.TrimPrefix(l, "data: ")), &c))
+		for _, choice := range c.Choices {
+			if choice.Delta.Content != nil {
+				text += *choice.Delta.Content
+			}
+			if choice.FinishReason != nil {
+				require.Equal(t, citationJSON{2, 5, "http://host/chat/th", "A [b]"}, choice.Delta.Annotations[0].URLCitation)
+				require.Equal(t, "https://e.x/)", choice.Delta.Annotations[1].URLCitation.URL)
+				require.Equal(t, &placeJSON{ThreadID: "mine", TurnID: "t"}, c.Palaver)
+			}
+		}
+		if c.Usage != nil {
+			require.Equal(t, usageJSON{1, 2, 3}, *c.Usage)
+			require.Empty(t, c.Choices)
+		}
+	}
+	require.Equal(t, "Ä [1]\n\n---\n[1] [A (b)](http://host/chat/th)  \n[2] [W](https://e.x/%29)  ", text)
+}
+
+func TestAFailedTurnIsAnError(t *testing.T) {
+	failed := chat.Event{Type: chat.EventFailed, Code: chat.CodeModelUnavailable, Message: "m", Retryable: true, Partial: "Half"}
+	s := NewStream(dialect.Stream{}, "x", "", true)
+	got := lines(s.End(s.Event(nil, failed, "")))
+	require.Contains(t, got[0], `"content":"Half"`)
+	require.Equal(t, `data: {"error":{"message":"m","type":"server_error","param":null,"code":"model_unavailable"}}`, got[len(got)-1])
+	w := NewWhole(dialect.Stream{}, "x", "")
+	require.Empty(t, w.Event(nil, failed, ""))
+	require.Contains(t, string(w.End(nil)), `"code":"model_unavailable"`)
+	require.Equal(t, 503, w.Status())
+	require.Equal(t, "false", w.Header()["X-Should-Retry"], "SDKs must not send the message again")
+}
+
+// For any body there is a request or an error that names a field, and no panic.
+func FuzzParse(f *testing.F) {
+	list, err := os.ReadDir("testdata")
+	if err != nil {
+		f.Fatal(err)
+	}
+	for _, e := range list {
+		if body, err := os.ReadFile("testdata/" + e.Name()); err == nil {
+			f.Add(string(body), "t", "k")
+		}
+	}
+	f.Add(`{"model":"palaver-documents","messages":[{"role":"user","content":[{"type":"image_url","image_url":{"url":"data:image/png;base64,AAAA"}}]}]}`, "", "")
+	f.Fuzz(func(t *testing.T, body, thread, key string) {
+		r, err := Parse([]byte(body), agents, Headers{Thread: thread, IdempotencyKey: key})
+		var p dialect.Problems
+		if err != nil && (!errors.As(err, &p) || len(p) == 0) {
+			t.Fatalf("%q: %v", body, err)
+		}
+		if err == nil && r.Task == nil && r.Text == "" && len(r.Pictures)+len(r.Attachments) == 0 {
+			t.Fatalf("%q: nothing to answer", body)
+		}
+	})
+}
+
+// For any question and text there is an answer that fits, or none.
+func FuzzReadAnswer(f *testing.F) {
+	f.Add("2", "A", "B")
+	f.Add("no, because", "", "\x00")
+	f.Fuzz(func(t *testing.T, text, a, b string) {
+		q := chat.Interrupt{Type: chat.Choice, Options: []chat.Option{{ID: "a", Label: a}, {ID: "b", Label: b}}}
+		if v, ok := ReadAnswer(q, text); ok && v.Text() != "a" && v.Text() != "b" {
+			t.Fatalf("%q: %q", text, v.Text())
+		}
+	})
+}

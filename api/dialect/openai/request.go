@@ -1,0 +1,279 @@
+package openai
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"strconv"
+	"strings"
+	"unicode"
+
+	"github.com/palaver-chat/palaver/api/dialect"
+	"github.com/palaver-chat/palaver/chat"
+)
+
+// Limits of a request.
+const (
+	MaxBody     = 16 << 20 // clients send the whole conversation, with pictures
+	maxMessages = 2000
+)
+
+type completionBody struct {
+	Model          string            `json:"model"`
+	Messages       []messageBody     `json:"messages"`
+	Stream         bool              `json:"stream"`
+	StreamOptions  *streamOptions    `json:"stream_options"`
+	N              *int              `json:"n"`
+	Metadata       json.RawMessage   `json:"metadata"`
+	Tools          []json.RawMessage `json:"tools"`
+	Functions      []json.RawMessage `json:"functions"`
+	ToolChoice     json.RawMessage   `json:"tool_choice"`
+	ResponseFormat *formatBody       `json:"response_format"`
+}
+
+type streamOptions struct {
+	IncludeUsage bool `json:"include_usage"`
+}
+
+type formatBody struct {
+	Type string `json:"type"`
+}
+
+type messageBody struct {
+	Role      string            `json:"role"`
+	Content   json.RawMessage   `json:"content"` // a string, or a list of partBody
+	ToolCalls []json.RawMessage `json:"tool_calls"`
+}
+
+type partBody struct {
+	Type     string     `json:"type"`
+	Text     string     `json:"text"`
+	ImageURL *imageBody `json:"image_url"`
+}
+
+type imageBody struct {
+	URL string `json:"url"`
+}
+
+// Request is a request for a completion. It is validated, except what only the store knows.
+type Request struct {
+	Model        string
+	Agent        chat.Agent
+	Stream       bool
+	IncludeUsage bool
+	Thread       string // the client's name of the thread; empty: found by its messages
+	Text         string
+	Pictures     [][]byte
+	Attachments  []string
+	mark         string // of the pictures
+	Earlier      []Said // the messages before the last, of people and assistants
+	Task         *Task  // a client's own task, which is no message of the conversation
+}
+
+// Said is an earlier message.
+type Said struct {
+	User bool
+	Text string
+	mark string // of its pictures
+}
+
+// Headers are those of a request.
+type Headers struct{ Thread, IdempotencyKey, OnDisconnect string }
+
+// Parse reads the body of POST /v1/chat/completions. The error is dialect.Problems.
+func Parse(body []byte, agents chat.Agents, head Headers) (Request, error) {
+	var b completionBody
+	if err := dialect.Decode(body, &b); err != nil {
+		return Request{}, err
+	}
+	var p dialect.Problems
+	r := Request{Model: b.Model, Stream: b.Stream, IncludeUsage: b.StreamOptions != nil && b.StreamOptions.IncludeUsage}
+	r.agent(&p, agents)
+	r.messages(&p, b.Messages)
+	r.thread(&p, b.Metadata, head.Thread)
+	p.ID("Idempotency-Key", head.IdempotencyKey)
+	p.Choice("X-On-Disconnect", head.OnDisconnect, "continue", "cancel")
+	if b.N != nil && *b.N != 1 {
+		p.Add("n", "must be 1")
+	}
+	if p.Err() == nil {
+		r.Task = findTask(r)
+	}
+	if r.Task == nil {
+		b.refuse(&p)
+	}
+	return r, p.Err()
+}
+
+// refuse adds what clients can ask for and this server cannot do.
+func (b completionBody) refuse(p *dialect.Problems) {
+	const tools = "cannot be used: agents have tools of their own here, and run them on the server"
+	var choice string
+	if none := json.Unmarshal(b.ToolChoice, &choice) == nil && choice == "none"; !none {
+		if len(b.Tools) > 0 {
+			p.Add("tools", tools)
+		}
+		if len(b.Functions) > 0 {
+			p.Add("functions", tools)
+		}
+	}
+	if b.ResponseFormat != nil && b.ResponseFormat.Type != "" && b.ResponseFormat.Type != "text" {
+		p.Add("response_format", "must be text")
+	}
+}
+
+const modelPrefix = "palaver-"
+
+func (r *Request) agent(p *dialect.Problems, agents chat.Agents) {
+	name, ours := strings.CutPrefix(r.Model, modelPrefix)
+	r.Agent = chat.Agent(name)
+	if _, known := agents.Find(r.Agent); !ours || !known {
+		names := agents.Names()
+		for i, n := range names {
+			names[i] = modelPrefix + n
+		}
+		p.Add("model", "must be "+dialect.OneOf(names))
+	}
+}
+
+func (r *Request) thread(p *dialect.Problems, metadata json.RawMessage, header string) {
+	var m struct {
+		Thread any `json:"thread_id"`
+	}
+	_ = json.Unmarshal(metadata, &m) // metadata is the client's own; anything else in it is ignored
+	named, isText := m.Thread.(string)
+	switch {
+	case m.Thread != nil && (!isText || named != ""):
+		r.Thread = p.ThreadName("metadata.thread_id", named)
+		if header != "" && header != named {
+			p.Add("X-Thread-Id", "must be the same as metadata.thread_id")
+		}
+	case header != "":
+		r.Thread = p.ThreadName("X-Thread-Id", header)
+	}
+}
+
+// messages reads the conversation. Its last message is the one to answer; those of
+// developers are not used.
+func (r *Request) messages(p *dialect.Problems, list []messageBody) {
+	if len(list) == 0 || len(list) > maxMessages {
+		p.Add("messages", "must have 1 to "+strconv.Itoa(maxMessages)+" messages")
+		return
+	}
+	for i, m := range list {
+		at := "messages[" + strconv.Itoa(i) + "]"
+		last := i == len(list)-1
+		switch {
+		case m.Role == "tool", m.Role == "function", len(m.ToolCalls) > 0:
+			p.Add(at, "has a tool call of the client, which this server does not make")
+			return
+		case m.Role == "system", m.Role == "developer":
+			if last {
+				p.Add(at+".role", "must be user: the last message is the one to answer")
+			}
+			continue
+		case m.Role != "user" && m.Role != "assistant", last && m.Role != "user":
+			p.Add(at+".role", "must be user or assistant, and of the last message user")
+			return
+		}
+		text, pictures, ok := content(p, at+".content", m.Content)
+		if !ok {
+			return
+		}
+		if last {
+			r.last(p, at+".content", text, pictures)
+			return
+		}
+		said := Said{User: m.Role == "user", Text: text}
+		if len(pictures) > 0 {
+			said.mark = digest(pictures...)
+		}
+		r.Earlier = append(r.Earlier, said)
+	}
+}
+
+func (r *Request) last(p *dialect.Problems, field, text string, pictures []string) {
+	r.Text = strings.TrimSpace(text)
+	least := 1
+	if len(pictures) > 0 {
+		least = 0
+	}
+	p.Text(field, r.Text, least, chat.MaxMessage)
+	if len(pictures) > chat.MaxAttachments {
+		p.Add(field, "must have at most "+strconv.Itoa(chat.MaxAttachments)+" pictures")
+		return
+	}
+	if len(pictures) > 0 {
+		r.mark = digest(pictures...)
+	}
+	for _, url := range pictures {
+		if id, ours := dialect.AttachmentID(url); ours {
+			r.Attachments = append(r.Attachments, id)
+		} else if data, ok := dialect.PictureData(url); ok {
+			r.Pictures = append(r.Pictures, data)
+		} else {
+			p.Add(field, "has a picture that is no data: URL in base64 and no attachment of this server")
+		}
+	}
+}
+
+// content reads a message's text and the URLs of its pictures.
+func content(p *dialect.Problems, field string, raw json.RawMessage) (text string, pictures []string, ok bool) {
+	if len(raw) == 0 || string(raw) == "null" {
+		return "", nil, true
+	}
+	if json.Unmarshal(raw, &text) == nil {
+		return text, nil, true
+	}
+	var parts []partBody
+	if json.Unmarshal(raw, &parts) != nil {
+		p.Add(field, "must be a text or a list of parts")
+		return "", nil, false
+	}
+	var texts []string
+	for i, t := range parts {
+		switch {
+		case t.Type == "text":
+			texts = append(texts, t.Text)
+		case t.Type == "image_url" && t.ImageURL != nil:
+			pictures = append(pictures, t.ImageURL.URL)
+		default:
+			p.Add(field+"["+strconv.Itoa(i)+"].type", "must be text or image_url")
+			return "", nil, false
+		}
+	}
+	return strings.Join(texts, "\n"), pictures, true
+}
+
+// RunID names the conversation up to and with the nth of these messages, whatever the
+// blanks in them. A turn is stored under the one of its message, by which a later
+// request with the same messages finds it.
+func RunID(said []Said) string {
+	parts := make([]string, 0, 2*len(said))
+	for _, m := range said {
+		who := "assistant"
+		if m.User {
+			who = "user"
+		}
+		parts = append(parts, who, Bare(m.Text)+"\x00"+m.mark)
+	}
+	return "openai-" + digest(parts...)
+}
+
+// Bare is a text without blanks.
+func Bare(s string) string {
+	return strings.Map(func(r rune) rune {
+		if unicode.IsSpace(r) {
+			return -1
+		}
+		return r
+	}, s)
+}
+
+func digest(parts ...string) string {
+	h := sha256.New()
+	for _, s := range parts {
+		h.Write([]byte(strconv.Itoa(len(s)) + ":" + s))
+	}
+	return hex.EncodeToString(h.Sum(nil))
+}

@@ -1,0 +1,245 @@
+// Package openai is the dialect of OpenAI's chat completions, /v1 (docs/contract.md):
+// each agent is a model. Clients send the whole conversation; the server finds the turn
+// that the last message follows.
+package openai
+
+import (
+	"net/http"
+	"regexp"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/gin-gonic/gin"
+	"github.com/google/uuid"
+
+	"github.com/palaver-chat/palaver/api/dialect"
+	"github.com/palaver-chat/palaver/api/identity"
+	"github.com/palaver-chat/palaver/api/openapi"
+	"github.com/palaver-chat/palaver/api/problem"
+	"github.com/palaver-chat/palaver/api/request"
+	"github.com/palaver-chat/palaver/chat"
+	"github.com/palaver-chat/palaver/internal/sse"
+)
+
+// Dialect is this dialect.
+var Dialect = dialect.Dialect{
+	Package:      "openai",
+	Prefix:       "OpenAI",
+	Operations:   operations,
+	Failure:      fail,
+	FailureShape: FailureJSON{},
+	Events: []openapi.Shape{
+		{Value: chunkJSON{}},
+		{Value: FailureJSON{}},
+	},
+	Nested: []openapi.Shape{
+		{Value: messageBody{}, Needs: []string{"role"}, Holds: map[string]any{"content": openapi.AnyOf{"", []partBody{}, nil}}},
+		{Value: partBody{}, Needs: []string{"type"}},
+		{Value: imageBody{}, Needs: []string{"url"}},
+	},
+	Words: map[string]openapi.Word{
+		"OpenAICompletionBody.model":     {About: "An agent: palaver-documents, palaver-assistant, or palaver- and the name of another."},
+		"OpenAICompletionBody.messages":  {About: "The conversation. The last message is the one to answer; by those before it the server finds the turn that it follows."},
+		"OpenAICompletionBody.metadata":  {About: "thread_id in it names the conversation, as X-Thread-Id."},
+		"OpenAICompletionBody.tools":     {About: "Refused: agents have their own."},
+		"OpenAICompletionBody.functions": {About: "Refused: agents have their own."},
+		"OpenAIChoice.finish_reason":     {Enum: openapi.Values("stop")},
+	},
+}
+
+const (
+	group  = "OpenAI dialect"
+	events = "OpenAIEvent"
+)
+
+type handlers struct{ dialect.Server }
+
+func operations(s dialect.Server) []openapi.Operation {
+	h := handlers{s}
+	return []openapi.Operation{
+		{Route: "GET /v1/models", Handle: h.models, Group: group, About: "The agents, as models.", Answers: openapi.OK(modelsJSON{})},
+		{Route: "GET /v1/models/:model", Handle: h.model, Group: group, About: "An agent, as a model.", Answers: openapi.OK(modelJSON{})},
+		{Route: "POST /v1/chat/completions", Handle: h.complete, Stream: true, Group: group, About: "Answers the last message, streamed or not.",
+			Body: openapi.Shape{Value: completionBody{}, Needs: []string{"model", "messages"}, Holds: map[string]any{
+				"metadata": map[string]any{}, "tool_choice": openapi.AnyOf{"", map[string]any{}, nil}, "tools": []any{}, "functions": []any{}}},
+			Headers: []openapi.Param{{Name: "X-Thread-Id", About: "The conversation, as the client calls it; left out: it is found by its messages."},
+				{Name: "Idempotency-Key", About: "The same key with the same message is the same turn."},
+				{Name: "X-On-Disconnect", About: "What becomes of the turn when its client leaves.", Enum: openapi.Values("continue", "cancel")}},
+			Answers: []openapi.Answer{{Status: http.StatusOK, JSON: completionJSON{}, Events: events, Headers: []string{"X-Thread-Id", "X-Turn-Id"}}},
+			Errors:  append(slices.Clone(openapi.TakesTurn), http.StatusServiceUnavailable)},
+	}
+}
+
+type modelJSON struct {
+	ID      string `json:"id"`
+	Object  string `json:"object"`
+	Created int64  `json:"created"`
+	OwnedBy string `json:"owned_by"`
+	Name    string `json:"name"`
+}
+
+type modelsJSON struct {
+	Object string      `json:"object"`
+	Data   []modelJSON `json:"data"`
+}
+
+func show(a chat.AgentInfo) modelJSON {
+	return modelJSON{modelPrefix + string(a.Name), "model", 0, "palaver", a.Label}
+}
+
+func (h handlers) models(c *gin.Context) error {
+	out := modelsJSON{Object: "list", Data: []modelJSON{}}
+	for _, a := range h.Agents() {
+		out.Data = append(out.Data, show(a))
+	}
+	c.JSON(http.StatusOK, out)
+	return nil
+}
+
+func (h handlers) model(c *gin.Context) error {
+	name, ours := strings.CutPrefix(c.Param("model"), modelPrefix)
+	a, known := h.Agents().Find(chat.Agent(name))
+	if !ours || !known {
+		return problem.NotFound
+	}
+	c.JSON(http.StatusOK, show(a))
+	return nil
+}
+
+// complete answers the last message of a conversation.
+func (h handlers) complete(c *gin.Context) error {
+	head := Headers{c.GetHeader("X-Thread-Id"), c.GetHeader("Idempotency-Key"), c.GetHeader("X-On-Disconnect")}
+	in, err := request.Parse(c, MaxBody, func(raw []byte) (Request, error) { return Parse(raw, h.Agents(), head) })
+	if err != nil {
+		return err
+	}
+	if in.Task != nil {
+		return h.task(c, in)
+	}
+	owner := identity.Of(c).ID
+	thread := ""
+	if in.Thread != "" {
+		thread = h.ThreadNamed(owner, in.Thread)
+	}
+	wire := h.wire(c, in)
+	cancels := head.OnDisconnect == "cancel"
+	follows, err := h.follows(c, owner, thread, in)
+	if err != nil {
+		return err
+	}
+	if follows != nil {
+		if thread == "" {
+			thread = follows.turn.ThreadID
+		}
+		if done, err := h.answer(c, in, *follows, cancels, wire); done || err != nil {
+			return err
+		}
+	}
+	s := dialect.Submit{
+		ThreadID: thread, ThreadAlias: in.Thread, ClientTurnID: head.IdempotencyKey, OnBusy: chat.Supersede, CancelOnDisconnect: cancels,
+		StreamRunID: RunID(append(slices.Clone(in.Earlier), Said{true, in.Text, in.mark})),
+		Content:     chat.Content{Message: in.Text, Agent: in.Agent, Attachments: in.Attachments},
+	}
+	switch {
+	case s.ThreadID == "" && head.IdempotencyKey != "": // a retry of a first message must not fork the conversation
+		s.ThreadID = h.ThreadNamed(owner, "idempotency-key\x00"+head.IdempotencyKey)
+	case s.ThreadID == "":
+		s.ThreadID = uuid.NewString()
+	}
+	if follows != nil {
+		s.Content.ParentRequest = follows.turn.ID
+	}
+	for _, data := range in.Pictures {
+		id, err := h.KeepPicture(c, s.ThreadID, data)
+		if err != nil {
+			return dialect.Renamed{Err: err, Name: func(string) string { return "messages" }}
+		}
+		if !slices.Contains(s.Content.Attachments, id) {
+			s.Content.Attachments = append(s.Content.Attachments, id)
+		}
+	}
+	return h.Submit(c, s, wire)
+}
+
+func (h handlers) wire(c *gin.Context, in Request) dialect.NewWire {
+	origin := h.Origin(c)
+	return func(s dialect.Stream) dialect.Wire {
+		if in.Stream {
+			return NewStream(s, in.Model, origin, in.IncludeUsage)
+		}
+		return NewWhole(s, in.Model, origin)
+	}
+}
+
+// follows finds the turn that the last message follows; nil: the newest of its thread.
+// While the database is unavailable, a message in a thread that the client names follows
+// the newest turn.
+func (h handlers) follows(c *gin.Context, owner, thread string, in Request) (*found, error) {
+	ctx := c.Request.Context()
+	if len(in.Earlier) > 0 {
+		f, err := h.locate(ctx, owner, thread, in.Earlier)
+		if err != nil && (thread == "" || !h.Unavailable(err)) || f != nil {
+			return f, err
+		}
+	}
+	if thread == "" {
+		return nil, nil
+	}
+	q, err := h.Question(ctx, owner, thread)
+	if err != nil || q == nil { // a thread that cannot be asked has no question that can be answered
+		return nil, nil
+	}
+	t, err := h.Turn(ctx, owner, q.TurnID)
+	if err != nil {
+		return nil, nil
+	}
+	return &found{turn: t, asked: q.Interrupt}, nil
+}
+
+var shortAnswer = regexp.MustCompile(`(?i)^(\(?\d{1,4}[.)]?|yes|no|approve|reject)$`)
+
+// answer answers the question that the client has seen last, if the message does. A
+// message that repeats the answer of an answered question shows what came of it.
+func (h handlers) answer(c *gin.Context, in Request, f found, cancels bool, wire dialect.NewWire) (done bool, _ error) {
+	if f.asked == nil {
+		if !f.turn.Status.Settled() && len(in.Earlier) > 0 && shortAnswer.MatchString(in.Text) { // its question has just been answered
+			return true, h.FollowRunning(c, dialect.Running{ThreadID: f.turn.ThreadID, ThreadName: f.turn.ThreadID}, wire)
+		}
+		return false, nil
+	}
+	v, answers := ReadAnswer(*f.asked, in.Text)
+	if !answers || len(in.Pictures)+len(in.Attachments) > 0 {
+		return false, nil
+	}
+	if f.answer == nil {
+		return true, h.Answer(c, dialect.Answer{Resume: chat.Resume{ThreadID: f.turn.ThreadID, InterruptID: f.asked.ID, Value: v}, ThreadAlias: in.Thread, CancelOnDisconnect: cancels}, wire)
+	}
+	same := v.Text() == f.answer.Text() && slices.EqualFunc(v.Decisions, f.answer.Decisions, func(a, b chat.Decision) bool { return a.ID == b.ID && a.Decision == b.Decision })
+	if !same {
+		return false, nil
+	}
+	w := wire(dialect.Stream{Thread: f.turn.ThreadID, Turn: f.turn})
+	w.(interface{ after(string) }).after(f.asked.ID)
+	return true, h.FollowThread(c, dialect.Follow{ThreadID: f.turn.ThreadID, TurnID: f.turn.ID}, w)
+}
+
+// task answers what a client asks for itself.
+func (h handlers) task(c *gin.Context, in Request) error {
+	id, now, usage := "chatcmpl-"+uuid.NewString(), time.Now().Unix(), usageOf(chat.Usage{})
+	if !in.Stream {
+		c.JSON(http.StatusOK, completionJSON{ID: id, Object: "chat.completion", Created: now, Model: in.Model, Usage: usage,
+			Choices: []choiceJSON{{Message: messageJSON{Role: "assistant", Content: in.Task.Answer, Annotations: []annotationJSON{}}, FinishReason: "stop"}}})
+		return nil
+	}
+	stop := "stop"
+	chunk := chunkJSON{ID: id, Object: "chat.completion.chunk", Created: now, Model: in.Model,
+		Choices: []chunkChoiceJSON{{Delta: deltaJSON{Role: "assistant", Content: &in.Task.Answer}, FinishReason: &stop}}}
+	b := sse.JSON(nil, chunk)
+	if in.IncludeUsage {
+		chunk.Choices, chunk.Usage = []chunkChoiceJSON{}, usage
+		b = sse.JSON(b, chunk)
+	}
+	c.Data(http.StatusOK, sse.ContentType, append(b, sse.Done...))
+	return nil
+}

@@ -1,0 +1,69 @@
+package openai
+
+import (
+	"encoding/json"
+	"regexp"
+	"strings"
+
+	"github.com/palaver-chat/palaver/chat"
+)
+
+// Task is what a client asks for itself: a title, tags, questions to suggest. It is
+// answered without a model, and is never a turn: the conversation of the person would
+// show it, and the person's budget would pay for it.
+type Task struct{ Answer string }
+
+// Beginnings of the prompts of LibreChat (packages/agents, title.ts).
+var libreTitles = []string{
+	"Provide a concise, 5-word-or-less title for the conversation",
+	"Please generate a concise, 5-word-or-less title for the conversation",
+	"Analyze this conversation and provide:\n1. The detected language of the conversation",
+}
+
+var (
+	userLine   = regexp.MustCompile(`(?m)^\s*(?i:user|human):\s*(.+)$`)
+	outputName = regexp.MustCompile(`"(title|tags|follow_ups|queries|text|prompt)"\s*:`)
+)
+
+// findTask recognises the prompts that Open WebUI and LibreChat come with. A prompt that
+// an administrator has rewritten is a message.
+func findTask(r Request) *Task {
+	if len(r.Earlier) > 0 || len(r.Pictures)+len(r.Attachments) > 0 {
+		return nil
+	}
+	for _, begin := range libreTitles {
+		if strings.HasPrefix(r.Text, begin) {
+			return &Task{titleOf(r.Text)}
+		}
+	}
+	if !strings.HasPrefix(r.Text, "### Task:") || !strings.Contains(r.Text, "### Output:") || !strings.Contains(r.Text, "<chat_history>") {
+		return nil
+	}
+	_, output, _ := strings.Cut(r.Text, "### Output:")
+	_, history, _ := strings.Cut(r.Text, "<chat_history>")
+	kind := outputName.FindStringSubmatch(output)
+	answer := map[string]any{}
+	if kind != nil {
+		switch kind[1] {
+		case "title":
+			answer["title"] = titleOf(history)
+		case "tags":
+			answer["tags"] = []string{"General"}
+		case "text", "prompt":
+			answer[kind[1]] = ""
+		default:
+			answer[kind[1]] = []string{}
+		}
+	}
+	b, _ := json.Marshal(answer) // of texts and lists
+	return &Task{string(b)}
+}
+
+// titleOf makes a title as our own conversations have it: the beginning of what the
+// person said first.
+func titleOf(history string) string {
+	if m := userLine.FindStringSubmatch(history); m != nil {
+		return chat.TitleFrom(m[1])
+	}
+	return "New chat"
+}

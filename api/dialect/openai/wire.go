@@ -1,0 +1,364 @@
+package openai
+
+import (
+	"encoding/json"
+	"net/http"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/palaver-chat/palaver/api/dialect"
+	"github.com/palaver-chat/palaver/chat"
+	"github.com/palaver-chat/palaver/internal/sse"
+)
+
+type (
+	completionJSON struct {
+		ID      string       `json:"id"`
+		Object  string       `json:"object"`
+		Created int64        `json:"created"`
+		Model   string       `json:"model"`
+		Choices []choiceJSON `json:"choices"`
+		Usage   *usageJSON   `json:"usage"`
+		Palaver *placeJSON   `json:"palaver,omitempty"`
+	}
+	choiceJSON struct {
+		Index        int         `json:"index"`
+		Message      messageJSON `json:"message"`
+		Logprobs     *string     `json:"logprobs"` // always null
+		FinishReason string      `json:"finish_reason"`
+	}
+	messageJSON struct {
+		Role        string           `json:"role"`
+		Content     string           `json:"content"`
+		Refusal     *string          `json:"refusal"` // always null
+		Annotations []annotationJSON `json:"annotations"`
+	}
+	annotationJSON struct {
+		Type        string       `json:"type"`
+		URLCitation citationJSON `json:"url_citation"`
+	}
+	citationJSON struct {
+		Start int    `json:"start_index"`
+		End   int    `json:"end_index"`
+		URL   string `json:"url"`
+		Title string `json:"title"`
+	}
+	usageJSON struct {
+		PromptTokens     int `json:"prompt_tokens"`
+		CompletionTokens int `json:"completion_tokens"`
+		TotalTokens      int `json:"total_tokens"`
+	}
+	// placeJSON is what clients of other dialects know of an answer.
+	placeJSON struct {
+		ThreadID    string `json:"thread_id"`
+		TurnID      string `json:"turn_id"`
+		InterruptID string `json:"interrupt_id,omitempty"`
+	}
+
+	chunkJSON struct {
+		ID      string            `json:"id"`
+		Object  string            `json:"object"`
+		Created int64             `json:"created"`
+		Model   string            `json:"model"`
+		Choices []chunkChoiceJSON `json:"choices"`
+		Usage   *usageJSON        `json:"usage,omitempty"`
+		Palaver *placeJSON        `json:"palaver,omitempty"`
+	}
+	chunkChoiceJSON struct {
+		Index        int       `json:"index"`
+		Delta        deltaJSON `json:"delta"`
+		FinishReason *string   `json:"finish_reason"`
+	}
+	deltaJSON struct {
+		Role        string           `json:"role,omitempty"`
+		Content     *string          `json:"content,omitempty"`
+		Annotations []annotationJSON `json:"annotations,omitempty"`
+	}
+
+	// FailureJSON is the shape of every error.
+	FailureJSON struct {
+		Error errorJSON `json:"error"`
+	}
+	errorJSON struct {
+		Message   string  `json:"message"`
+		Type      string  `json:"type"`
+		Param     *string `json:"param"`
+		Code      string  `json:"code"`
+		RequestID string  `json:"request_id,omitempty"`
+	}
+)
+
+// fail makes the body of an error response.
+func fail(f dialect.Failure) any {
+	e := errorJSON{Message: f.Message, Type: "invalid_request_error", Code: f.Code, RequestID: f.RequestID}
+	switch {
+	case f.Status == http.StatusUnauthorized:
+		e.Type = "authentication_error"
+	case f.Status == http.StatusForbidden:
+		e.Type = "permission_error"
+	case f.Status == http.StatusTooManyRequests:
+		e.Type = "rate_limit_error"
+	case f.Status >= http.StatusInternalServerError:
+		e.Type = "server_error"
+	}
+	if len(f.Details) > 0 {
+		e.Param = &f.Details[0].Field
+		e.Message += " " + f.Details.Error() + "."
+	}
+	return FailureJSON{e}
+}
+
+// answer collects the text of a turn as this dialect shows it.
+type answer struct {
+	origin, thread string
+	sent           dialect.SentText
+	text           strings.Builder
+	open           bool // a piece is being written
+	annotations    []annotationJSON
+	usage          chat.Usage
+	interruptID    string
+	failed         *chat.Event
+}
+
+// event returns the text that an event adds.
+func (a *answer) event(e chat.Event) string {
+	switch e.Type {
+	case chat.EventToken:
+		a.sent.Token(e.Text)
+		return a.add(e.Text)
+	case chat.EventText:
+		text := a.add(a.sent.Piece(e))
+		a.open = false
+		return text
+	case chat.EventNotice:
+		if e.Code == chat.NoticeRestarted {
+			a.sent.Restart()
+			a.open = false
+		}
+	case chat.EventInterrupt:
+		if e.Interrupt == nil {
+			return ""
+		}
+		a.interruptID, a.open = e.Interrupt.ID, false
+		a.used(e.Usage)
+		text := a.add(ShowQuestion(*e.Interrupt))
+		a.open = false
+		return text
+	case chat.EventResponse:
+		if e.Response != nil {
+			a.used(&e.Response.Usage)
+			return a.cite(e.Response.Citations)
+		}
+	case chat.EventCancelled:
+		return a.early(e)
+	case chat.EventFailed:
+		a.failed = &e
+		return a.early(e)
+	}
+	return ""
+}
+
+func (a *answer) early(e chat.Event) string {
+	a.used(e.Usage)
+	text := a.add(a.sent.Rest(e.Partial))
+	return text + a.cite(e.Citations)
+}
+
+func (a *answer) used(u *chat.Usage) {
+	if u != nil {
+		a.usage = *u
+	}
+}
+
+// add appends text; a new piece begins a paragraph.
+func (a *answer) add(text string) string {
+	if text == "" {
+		return ""
+	}
+	if !a.open && a.text.Len() > 0 {
+		text = "\n\n" + text
+	}
+	a.open = true
+	a.text.WriteString(text)
+	return text
+}
+
+// cite adds footnotes, and annotations at their marks in the text.
+func (a *answer) cite(list []chat.Citation) string {
+	notes := ""
+	said := a.text.String()
+	for _, c := range list {
+		url := c.URL
+		if c.Source != "web" {
+			url = a.origin + "/chat/" + a.thread
+		}
+		mark := "[" + strconv.Itoa(c.N) + "]"
+		title := strings.NewReplacer("[", "(", "]", ")").Replace(chat.OneLine(c.Title))
+		notes += "\n" + mark + " [" + title + "](" + strings.NewReplacer(")", "%29", " ", "%20").Replace(url) + ")  "
+		at := strings.Index(said, mark)
+		if at < 0 {
+			at = len(said)
+			mark = ""
+		}
+		start := utf8.RuneCountInString(said[:at])
+		a.annotations = append(a.annotations, annotationJSON{"url_citation", citationJSON{start, start + len(mark), url, c.Title}})
+	}
+	if notes == "" {
+		return ""
+	}
+	a.open = false
+	return a.add("---" + notes)
+}
+
+func usageOf(u chat.Usage) *usageJSON {
+	return &usageJSON{u.TokensIn, u.TokensOut, u.Tokens()}
+}
+
+// wire is what both kinds of answers share.
+type wire struct {
+	answer
+	id, model string
+	created   int64
+	place     placeJSON
+	until     string // the question whose answer the text begins after; empty: it has begun
+}
+
+// begins reports whether an event belongs to the answer.
+func (w *wire) begins(e chat.Event) bool {
+	if w.until == "" {
+		return true
+	}
+	if e.Type == chat.EventResumed && e.Interrupt != nil && e.Interrupt.ID == w.until {
+		w.until = ""
+	}
+	w.Before(e)
+	return false
+}
+
+func (w *wire) after(question string) { w.until = question }
+
+func newWire(s dialect.Stream, model, origin string) wire {
+	return wire{answer: answer{origin: origin, thread: s.Turn.ThreadID}, id: "chatcmpl-" + s.Turn.ID, model: model, created: s.Turn.CreatedAt.Unix(),
+		place: placeJSON{ThreadID: s.Thread, TurnID: s.Turn.ID}}
+}
+
+func (w *wire) Before(e chat.Event) {
+	if e.Type == chat.EventText {
+		w.sent.Piece(e)
+	}
+}
+
+// Abrupt implements dialect.Abrupt: some clients treat a stream that just ends as a success.
+func (*wire) Abrupt() {}
+
+func (w *wire) failure() FailureJSON {
+	return FailureJSON{errorJSON{Message: w.failed.Message, Type: "server_error", Code: w.failed.Code}}
+}
+
+// Stream writes an answer in chunks (dialect.Wire).
+type Stream struct {
+	wire
+	includeUsage bool
+}
+
+// NewStream makes the wire of a streamed answer.
+func NewStream(s dialect.Stream, model, origin string, includeUsage bool) *Stream {
+	return &Stream{newWire(s, model, origin), includeUsage}
+}
+
+func (*Stream) Name() string              { return "openai" }
+func (*Stream) Header() map[string]string { return nil }
+
+func (w *Stream) chunk(b []byte, d deltaJSON, finish *string) []byte {
+	c := chunkJSON{ID: w.id, Object: "chat.completion.chunk", Created: w.created, Model: w.model, Choices: []chunkChoiceJSON{{Delta: d, FinishReason: finish}}}
+	if finish != nil {
+		w.place.InterruptID = w.interruptID
+		c.Palaver = &w.place
+	}
+	return sse.JSON(b, c)
+}
+
+func (w *Stream) Begin(b []byte) []byte {
+	empty := ""
+	return w.chunk(b, deltaJSON{Role: "assistant", Content: &empty}, nil)
+}
+
+func (w *Stream) Event(b []byte, e chat.Event, _ string) []byte {
+	if !w.begins(e) {
+		return b
+	}
+	if text := w.event(e); text != "" {
+		return w.chunk(b, deltaJSON{Content: &text}, nil)
+	}
+	return b
+}
+
+func (w *Stream) End(b []byte) []byte {
+	if w.failed != nil {
+		return sse.JSON(b, w.failure())
+	}
+	stop := "stop"
+	b = w.chunk(b, deltaJSON{Annotations: w.annotations}, &stop)
+	if w.includeUsage {
+		b = sse.JSON(b, chunkJSON{ID: w.id, Object: "chat.completion.chunk", Created: w.created, Model: w.model, Choices: []chunkChoiceJSON{}, Usage: usageOf(w.usage)})
+	}
+	return append(b, sse.Done...)
+}
+
+// Whole writes an answer as one document (dialect.Whole).
+type Whole struct{ wire }
+
+// NewWhole makes the wire of an answer that is not streamed.
+func NewWhole(s dialect.Stream, model, origin string) *Whole {
+	return &Whole{newWire(s, model, origin)}
+}
+
+func (*Whole) Name() string          { return "openai" }
+func (*Whole) Begin(b []byte) []byte { return b }
+
+// Header says that SDKs must not send the message of a failed turn again.
+func (w *Whole) Header() map[string]string {
+	if w.failed != nil {
+		return map[string]string{"X-Should-Retry": "false"}
+	}
+	return nil
+}
+
+func (w *Whole) Status() int {
+	switch {
+	case w.failed == nil:
+		return http.StatusOK
+	case w.failed.Code == chat.CodeUnauthenticated:
+		return http.StatusUnauthorized
+	case w.failed.Retryable:
+		return http.StatusServiceUnavailable
+	}
+	return http.StatusInternalServerError
+}
+
+func (w *Whole) Event(b []byte, e chat.Event, _ string) []byte {
+	if w.begins(e) {
+		w.event(e)
+	}
+	return b
+}
+
+func (w *Whole) End(b []byte) []byte {
+	var v any
+	if w.failed != nil {
+		v = w.failure()
+	} else {
+		w.place.InterruptID = w.interruptID
+		if w.annotations == nil {
+			w.annotations = []annotationJSON{}
+		}
+		v = completionJSON{ID: w.id, Object: "chat.completion", Created: w.created, Model: w.model, Usage: usageOf(w.usage), Palaver: &w.place,
+			Choices: []choiceJSON{{Message: messageJSON{Role: "assistant", Content: w.text.String(), Annotations: w.annotations}, FinishReason: "stop"}}}
+	}
+	out, err := json.Marshal(v)
+	if err != nil { // nothing in it can fail
+		return b
+	}
+	return append(b, out...)
+}

@@ -1,0 +1,184 @@
+package api
+
+import (
+	"encoding/json"
+	"io"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/palaver-chat/palaver/api/identity"
+	"github.com/palaver-chat/palaver/chat"
+	"github.com/palaver-chat/palaver/db"
+	"github.com/palaver-chat/palaver/internal/accesskey"
+)
+
+func (c *client) complete(messages ...m) map[string]any {
+	c.t.Helper()
+	return c.call(200, "POST", "/v1/chat/completions", m{"model": "palaver-documents", "messages": messages})
+}
+
+func saidOf(answer map[string]any) string {
+	return answer["choices"].([]any)[0].(map[string]any)["message"].(map[string]any)["content"].(string)
+}
+
+func TestErrorsOfChatCompletionsHaveOpenAIsShape(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	c := b.client()
+	for _, r := range []struct {
+		status       int
+		kind, header string
+		body         string
+	}{
+		{400, "invalid_request_error", "", `{"model":"gpt-4o","messages":[{"role":"user","content":"x"}]}`},
+		{401, "authentication_error", "Bearer plv_unknown", `{}`},
+		{401, "authentication_error", "Bearer a.b.c", `{}`},
+	} {
+		got := c.call(r.status, "POST", "/v1/chat/completions", r.body, "Authorization", r.header)["error"].(map[string]any)
+		require.Equal(t, r.kind, got["type"])
+		require.NotEmpty(t, got["message"])
+		require.NotEmpty(t, got["request_id"])
+	}
+	require.Equal(t, "model", c.call(400, "POST", "/v1/chat/completions", `{"model":"x","messages":[{"role":"user","content":"x"}]}`)["error"].(map[string]any)["param"])
+}
+
+func TestATaskOfAClientMakesNoTurn(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	c := b.client()
+	text := "### Task:\nGenerate a title.\n### Output:\nJSON format: { \"title\": \"x\" }\n### Chat History:\n<chat_history>\nUSER: Hello there\n</chat_history>"
+	require.Equal(t, `{"title":"Hello there"}`, saidOf(c.complete(m{"role": "user", "content": text})))
+	s := c.stream("POST", "/v1/chat/completions", m{"model": "palaver-documents", "stream": true, "messages": []m{{"role": "user", "content": text}}})
+	raw, err := io.ReadAll(s.r)
+	require.NoError(t, err)
+	require.True(t, strings.HasSuffix(string(raw), "data: [DONE]\n\n"))
+	require.Empty(t, c.call(200, "GET", "/api/conversations", nil)["items"])
+}
+
+func TestAThreadOfOneDialectGoesOnInAnyOther(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	c := b.client()
+	first := c.complete(m{"role": "user", "content": "one"})
+	place := first["palaver"].(map[string]any)
+	thread := place["thread_id"].(string)
+	run := func(body m) []map[string]any {
+		t.Helper()
+		s := c.stream("POST", "/api/agui", body)
+		raw, err := io.ReadAll(s.r)
+		require.NoError(t, err)
+		return dataOf(t, string(raw))
+	}
+	opened := run(m{"threadId": thread, "runId": "r1", "messages": []m{}})
+	require.Equal(t, "MESSAGES_SNAPSHOT", opened[1]["type"])
+	require.Len(t, opened[1]["messages"], 2)
+	second := run(m{"threadId": thread, "runId": "r2", "messages": []m{{"id": "m2", "role": "user", "content": "two"}}})
+	require.Equal(t, "RUN_FINISHED", second[len(second)-1]["type"])
+	c.ask(m{"thread_id": thread, "message": "three"}).rest()
+	c.session(map[string]any{"session_id": thread, "message": "four", "client_turn_id": "c4"}).rest()
+	c.call(200, "POST", "/v1/chat/completions", m{"model": "palaver-documents", "messages": []m{{"role": "user", "content": "five"}}}, "X-Thread-Id", thread)
+	var users []string
+	for _, x := range c.call(200, "GET", "/api/chat/history/"+thread, nil)["messages"].([]any) {
+		if one := x.(map[string]any); one["role"] == "user" {
+			users = append(users, one["content"].(string))
+		}
+	}
+	require.Equal(t, []string{"one", "two", "three", "four", "five"}, users)
+}
+
+func TestATurnOfChatCompletionsIsWatchedAndStoppedInOtherDialects(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	b.engine.script = waiting
+	c := b.client()
+	s := c.stream("POST", "/v1/chat/completions", m{"model": "palaver-documents", "stream": true, "messages": []m{{"role": "user", "content": "x"}}})
+	thread := s.res.Header.Get("X-Thread-Id")
+	seen := c.stream("GET", "/api/chat/stream/"+thread, nil)
+	c.call(202, "POST", "/api/agui/stop", m{"threadId": thread})
+	require.Equal(t, "user_cancelled", seen.until("cancelled")["reason"])
+	raw, err := io.ReadAll(s.r)
+	require.NoError(t, err)
+	require.True(t, strings.HasSuffix(string(raw), "data: [DONE]\n\n"), "%s", raw)
+}
+
+func TestAQuestionAskedInOneDialectIsAnsweredInAnother(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	b.engine.script = asking
+	c := b.client()
+	question := c.complete(m{"role": "user", "content": "x"})
+	place := question["palaver"].(map[string]any)
+	require.NotEmpty(t, place["interrupt_id"])
+	require.Contains(t, saidOf(question), "\n1. ")
+	s := c.stream("POST", "/api/agui", m{"threadId": place["thread_id"], "runId": "r", "messages": []m{},
+		"resume": []m{{"interruptId": place["interrupt_id"], "status": "resolved", "payload": "audit"}}})
+	raw, err := io.ReadAll(s.r)
+	require.NoError(t, err)
+	all := dataOf(t, string(raw))
+	require.Equal(t, m{"type": "success"}, all[len(all)-1]["outcome"])
+}
+
+func TestAKeyActsForItsOwnerUntilItEndsOrIsRevoked(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	c := b.client()
+	owner := c.id()
+	made := c.call(201, "POST", "/api/me/keys", m{"name": "Open WebUI", "days": 1})
+	key, id := made["key"].(string), made["id"].(string)
+	other := b.client()
+	other.h.Set("Authorization", "Bearer "+key)
+	require.Equal(t, owner, other.id())
+	require.Equal(t, true, other.call(200, "GET", "/api/me", nil)["anonymous"], "the limits of its owner hold")
+	list, err := b.store.Keys(t.Context(), owner)
+	require.NoError(t, err)
+	require.Equal(t, accesskey.Digest(key), list[0].Digest)
+	require.Eventually(t, func() bool {
+		item := c.call(200, "GET", "/api/me/keys", nil)["items"].([]any)[0].(map[string]any)
+		return item["used_at"] != nil
+	}, 30*time.Second, time.Millisecond)
+	for _, r := range []struct{ method, path, body string }{{"GET", "/api/me/keys", ""}, {"POST", "/api/me/keys", `{"name":"x"}`}, {"DELETE", "/api/me/keys/" + id, ""}} {
+		var body any
+		if r.body != "" {
+			body = r.body
+		}
+		require.Equal(t, chat.CodeForbidden, errorCode(other.call(403, r.method, r.path, body)), "a key cannot manage keys")
+	}
+	c.call(204, "DELETE", "/api/me/keys/"+id, nil)
+	other.call(401, "GET", "/api/me", nil)
+
+	expired := "plv_expired"
+	require.NoError(t, b.store.CreateKey(t.Context(), db.Key{ID: "k", Owner: owner, Name: "x", Digest: accesskey.Digest(expired), ExpiresAt: time.Now().Add(-time.Second)}))
+	other.h.Set("Authorization", "Bearer "+expired)
+	other.call(401, "GET", "/api/me", nil)
+}
+
+func TestKeysAreTheirOwnersAlone(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	ann, bob := b.client(), b.client()
+	id := ann.call(201, "POST", "/api/me/keys", m{"name": "mine"})["id"].(string)
+	require.Empty(t, bob.call(200, "GET", "/api/me/keys", nil)["items"])
+	bob.call(404, "DELETE", "/api/me/keys/"+id, nil)
+	require.Len(t, ann.call(200, "GET", "/api/me/keys", nil)["items"], 1)
+	for range accesskey.MaxPerOwner - 1 {
+		ann.call(201, "POST", "/api/me/keys", m{"name": "more"})
+	}
+	ann.call(429, "POST", "/api/me/keys", m{"name": "too many"})
+}
+
+func TestAKeyWorksWhereAnonymousCallersAreRefused(t *testing.T) {
+	t.Parallel()
+	b := setup(t, func(d *Deps) { d.Config.Identity.Mode = identity.Required })
+	require.NoError(t, b.store.CreateKey(t.Context(), db.Key{ID: "k", Owner: "ann", Name: "x", Digest: accesskey.Digest("plv_ann")}))
+	c := b.client()
+	c.call(401, "GET", "/v1/models", nil)
+	c.h.Set("Authorization", "Bearer plv_ann")
+	require.Equal(t, "ann", c.id())
+	raw, err := json.Marshal(c.call(http.StatusOK, "GET", "/v1/models", nil)["data"])
+	require.NoError(t, err)
+	require.Contains(t, string(raw), "palaver-documents")
+}

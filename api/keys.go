@@ -1,0 +1,127 @@
+package api
+
+import (
+	"errors"
+	"net/http"
+	"time"
+
+	"github.com/gin-gonic/gin"
+
+	"github.com/palaver-chat/palaver/api/identity"
+	"github.com/palaver-chat/palaver/api/problem"
+	"github.com/palaver-chat/palaver/api/request"
+	"github.com/palaver-chat/palaver/chat"
+	"github.com/palaver-chat/palaver/db"
+	"github.com/palaver-chat/palaver/internal/accesskey"
+	"github.com/palaver-chat/palaver/internal/audit"
+)
+
+type keyJSON struct {
+	ID        string     `json:"id"`
+	Name      string     `json:"name"`
+	CreatedAt time.Time  `json:"created_at"`
+	UsedAt    *time.Time `json:"used_at,omitempty"`    // left out: never
+	ExpiresAt *time.Time `json:"expires_at,omitempty"` // left out: never
+}
+
+type keysJSON struct {
+	Items []keyJSON `json:"items"`
+}
+
+// newKeyJSON has the key itself, which no other answer has.
+type newKeyJSON struct {
+	keyJSON
+	Key string `json:"key"`
+}
+
+type keyBody struct {
+	Name string `json:"name"`
+	Days int    `json:"days"` // until it ends; 0: it does not end
+}
+
+func showKey(k db.Key) keyJSON {
+	return keyJSON{k.ID, k.Name, k.CreatedAt.UTC(), optionalTime(k.UsedAt), optionalTime(k.ExpiresAt)}
+}
+
+func optionalTime(t time.Time) *time.Time {
+	if t.IsZero() {
+		return nil
+	}
+	t = t.UTC()
+	return &t
+}
+
+// errByKey refuses a key that would make keys, or revoke those of others.
+var errByKey = &problem.Problem{Status: http.StatusForbidden, Code: chat.CodeForbidden,
+	Message: "A personal key cannot manage keys. Sign in, or use the page."}
+
+func (s *server) listKeys(c *gin.Context) error {
+	who := identity.Of(c)
+	if who.Key != "" {
+		return errByKey
+	}
+	list, err := s.Store.Keys(c.Request.Context(), who.ID)
+	if err != nil {
+		return err
+	}
+	out := keysJSON{Items: []keyJSON{}}
+	for _, k := range list {
+		out.Items = append(out.Items, showKey(k))
+	}
+	c.JSON(http.StatusOK, out)
+	return nil
+}
+
+func (s *server) createKey(c *gin.Context) error {
+	who := identity.Of(c)
+	if who.Key != "" {
+		return errByKey
+	}
+	var b keyBody
+	if err := request.Decode(c, &b); err != nil {
+		return err
+	}
+	if err := s.limits.AdmitProfile(c.Request.Context(), who); err != nil {
+		return err
+	}
+	key, k, err := accesskey.Create(c.Request.Context(), s.Store, who.ID, who.Anonymous, b.Name, b.Days)
+	switch {
+	case errors.Is(err, accesskey.ErrName):
+		return problem.Invalid("name", "must have 1 to 100 characters")
+	case errors.Is(err, accesskey.ErrDays):
+		return problem.Invalid("days", "must be from 0 to 3650")
+	case errors.Is(err, accesskey.ErrMany):
+		return &problem.Problem{Status: http.StatusTooManyRequests, Code: chat.CodeQuota, Message: "You have 20 keys. Please revoke one first."}
+	case err != nil:
+		return err
+	}
+	s.Audit.Record(entry(who, audit.KeyCreated, map[string]any{"key": k.ID}))
+	c.JSON(http.StatusCreated, newKeyJSON{showKey(k), key})
+	return nil
+}
+
+func (s *server) revokeKey(c *gin.Context) error {
+	who := identity.Of(c)
+	if who.Key != "" {
+		return errByKey
+	}
+	id, err := request.PathID(c, "id")
+	if err != nil {
+		return err
+	}
+	list, err := s.Store.Keys(c.Request.Context(), who.ID)
+	if err != nil {
+		return err
+	}
+	if err := s.Store.DeleteKey(c.Request.Context(), who.ID, id); err != nil {
+		return err
+	}
+	for _, k := range list {
+		if k.ID == id {
+			s.identity.ForgetKey(k.Digest)
+		}
+	}
+	s.Audit.Record(entry(who, audit.KeyRevoked, map[string]any{"key": id}))
+	c.Status(http.StatusNoContent)
+	return nil
+}

@@ -1,0 +1,90 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"os"
+	"text/tabwriter"
+	"time"
+
+	"github.com/palaver-chat/palaver/internal/accesskey"
+	"github.com/palaver-chat/palaver/internal/audit"
+	"github.com/palaver-chat/palaver/internal/config"
+	"github.com/palaver-chat/palaver/internal/service"
+)
+
+type tokenCmd struct {
+	Create tokenCreateCmd `cmd:"" help:"Make a key for a user, and print it; it is shown only now."`
+	List   tokenListCmd   `cmd:"" help:"List a user's keys."`
+	Revoke tokenRevokeCmd `cmd:"" help:"Revoke a key. Processes that run accept it for up to 30 seconds more."`
+}
+
+type (
+	tokenCreateCmd struct {
+		User      string `required:"" help:"User id: the subject of their token, or the id that /api/me returns."`
+		Name      string `required:"" help:"What it is for."`
+		Days      int    `help:"It ends after so many days; 0: it does not end."`
+		Anonymous bool   `help:"The user has no account: the limits of anonymous callers hold."`
+	}
+	tokenListCmd struct {
+		User string `required:"" help:"User id."`
+	}
+	tokenRevokeCmd struct {
+		User string `required:"" help:"User id."`
+		ID   string `arg:"" help:"Id of the key, as list prints it."`
+	}
+)
+
+func (t tokenCreateCmd) Run(ctx context.Context, cfg *config.Config, log *slog.Logger) error {
+	store, err := service.OpenStore(ctx, cfg)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = store.Close() }()
+	key, k, err := accesskey.Create(ctx, store, t.User, t.Anonymous, t.Name, t.Days)
+	if err != nil {
+		return err
+	}
+	record(store, log, audit.KeyCreated, t.User, map[string]any{"key": k.ID})
+	_, err = fmt.Println(key)
+	return err
+}
+
+func (t tokenListCmd) Run(ctx context.Context, cfg *config.Config) error {
+	store, err := service.OpenStore(ctx, cfg)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = store.Close() }()
+	list, err := store.Keys(ctx, t.User)
+	if err != nil {
+		return err
+	}
+	out := tabwriter.NewWriter(os.Stdout, 0, 0, 2, ' ', 0)
+	_, _ = fmt.Fprintln(out, "ID\tNAME\tCREATED\tUSED\tENDS") // Flush returns the error
+	for _, k := range list {
+		_, _ = fmt.Fprintf(out, "%s\t%s\t%s\t%s\t%s\n", k.ID, k.Name, day(k.CreatedAt), day(k.UsedAt), day(k.ExpiresAt))
+	}
+	return out.Flush()
+}
+
+func (t tokenRevokeCmd) Run(ctx context.Context, cfg *config.Config, log *slog.Logger) error {
+	store, err := service.OpenStore(ctx, cfg)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = store.Close() }()
+	if err := store.DeleteKey(ctx, t.User, t.ID); err != nil {
+		return err
+	}
+	record(store, log, audit.KeyRevoked, t.User, map[string]any{"key": t.ID})
+	return nil
+}
+
+func day(t time.Time) string {
+	if t.IsZero() {
+		return "never"
+	}
+	return t.Format(time.DateOnly)
+}

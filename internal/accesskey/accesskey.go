@@ -1,0 +1,75 @@
+// Package accesskey makes the personal keys with which other programs act for a person.
+// Who makes one sees it once; only its digest is stored.
+package accesskey
+
+import (
+	"context"
+	"crypto/rand"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"github.com/google/uuid"
+
+	"github.com/palaver-chat/palaver/chat"
+	"github.com/palaver-chat/palaver/db"
+)
+
+// Limits of keys.
+const (
+	MaxName     = 100 // characters
+	MaxPerOwner = 20
+	MaxDays     = 3650
+)
+
+// What is wrong with a new key.
+var (
+	ErrName = errors.New("the name must have 1 to 100 characters")
+	ErrDays = errors.New("the days must be from 0 (no end) to 3650")
+	ErrMany = errors.New("there are 20 keys; revoke one first")
+)
+
+const prefix = "plv_"
+
+// Is reports whether a bearer token is a personal key.
+func Is(token string) bool { return strings.HasPrefix(token, prefix) }
+
+// Digest is what is stored of a key. A key is random, so that a fast hash is enough.
+func Digest(key string) string {
+	sum := sha256.Sum256([]byte(key))
+	return hex.EncodeToString(sum[:])
+}
+
+// Store keeps keys.
+type Store interface {
+	Keys(ctx context.Context, owner string) ([]db.Key, error)
+	CreateKey(ctx context.Context, k db.Key) error
+}
+
+// Create makes a key for an owner, which ends after so many days (0: never), and returns
+// it with the key itself.
+func Create(ctx context.Context, store Store, owner string, anonymous bool, name string, days int) (key string, _ db.Key, _ error) {
+	name = chat.OneLine(name)
+	if name == "" || utf8.RuneCountInString(name) > MaxName || strings.ContainsRune(name, 0) {
+		return "", db.Key{}, ErrName
+	}
+	if days < 0 || days > MaxDays {
+		return "", db.Key{}, ErrDays
+	}
+	list, err := store.Keys(ctx, owner)
+	if err != nil {
+		return "", db.Key{}, err
+	}
+	if len(list) >= MaxPerOwner {
+		return "", db.Key{}, ErrMany
+	}
+	key = prefix + rand.Text() + rand.Text()
+	k := db.Key{ID: uuid.NewString(), Owner: owner, Name: name, Digest: Digest(key), Anonymous: anonymous, CreatedAt: time.Now().UTC().Truncate(time.Microsecond)}
+	if days > 0 {
+		k.ExpiresAt = k.CreatedAt.AddDate(0, 0, days)
+	}
+	return key, k, store.CreateKey(ctx, k)
+}
