@@ -1,6 +1,6 @@
 # The program palaver with the page in it: one static file on an empty image.
 #
-#   docker build -t palaver .
+#   docker build -t palaver --build-arg VERSION=$(git describe --tags --always) --build-arg COMMIT=$(git rev-parse HEAD) --build-arg DATE=$(date -u +%FT%TZ) .
 
 FROM node:24.21.0-bookworm-slim AS page
 WORKDIR /src/web
@@ -16,7 +16,8 @@ COPY go.mod go.sum ./
 RUN go mod download
 COPY . .
 COPY --from=page /src/web/dist web/dist
-RUN go build -trimpath -ldflags="-s -w" -o /palaver ./cmd/palaver && mkdir /data
+ARG VERSION COMMIT DATE
+RUN go build -trimpath -ldflags="-s -w -X github.com/palaver-chat/palaver/internal/build.version=$VERSION -X github.com/palaver-chat/palaver/internal/build.commit=$COMMIT -X github.com/palaver-chat/palaver/internal/build.date=$DATE" -o /palaver ./cmd/palaver && mkdir /data
 
 FROM scratch
 # To speak TLS with models, Temporal, Postgres and the web.

@@ -98,6 +98,32 @@ func TestEveryServiceHasAHealthCheckAndRestarts(t *testing.T) {
 	}
 }
 
+func TestEveryServiceIsBoundedAndRotatesItsLog(t *testing.T) {
+	for _, s := range project(t).Services {
+		require.Positive(t, s.MemLimit, "%s: memory", s.Name)
+		require.Positive(t, s.CPUS, "%s: CPUs", s.Name)
+		require.NotNil(t, s.Logging, s.Name)
+		require.Equal(t, "json-file", s.Logging.Driver, s.Name)
+		require.NotEmpty(t, s.Logging.Options["max-size"], s.Name)
+		require.NotEmpty(t, s.Logging.Options["max-file"], s.Name)
+	}
+	env := maps.Clone(secrets)
+	env["PALAVER_MEMORY"], env["POSTGRES_MEMORY"] = "3g", "5g"
+	p, err := load(t, env)
+	require.NoError(t, err)
+	require.Equal(t, types.UnitBytes(3<<30), p.Services["worker"].MemLimit)
+	require.Equal(t, types.UnitBytes(5<<30), p.Services["postgres"].MemLimit)
+}
+
+// The number of the first start is that of every later one.
+func TestTemporalStartsWithEnoughHistoryShards(t *testing.T) {
+	require.Equal(t, "512", *project(t).Services["temporal"].Environment["NUM_HISTORY_SHARDS"])
+}
+
+func TestWorkerHasAPortForItsHealthCheck(t *testing.T) {
+	require.Equal(t, "9090", *project(t).Services["worker"].Environment["WORKER_METRICS_PORT"])
+}
+
 func TestServicesWaitForTheirDependencies(t *testing.T) {
 	services := project(t).Services
 	for _, s := range services {

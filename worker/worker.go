@@ -2,6 +2,7 @@
 package worker
 
 import (
+	"fmt"
 	"time"
 
 	"go.temporal.io/sdk/client"
@@ -38,8 +39,9 @@ const (
 func init() { worker.SetStickyWorkflowCacheSize(stickyCache) }
 
 // New creates a worker that is ready to start. bus publishes new log entries to
-// followers; the watching interceptors see every activity.
-func New(c client.Client, a *activities.Activities, agents []workflows.Agent, bus bus.Bus, watching ...interceptor.WorkerInterceptor) worker.Worker {
+// followers; failed is called when the worker cannot go on, as when Temporal refuses its
+// credentials; the watching interceptors see every activity.
+func New(c client.Client, a *activities.Activities, agents []workflows.Agent, bus bus.Bus, failed func(error), watching ...interceptor.WorkerInterceptor) worker.Worker {
 	w := worker.New(c, workflows.TaskQueue, worker.Options{
 		StickyScheduleToStartTimeout:       stickyTimeout,
 		WorkerStopTimeout:                  stopTimeout,
@@ -49,6 +51,7 @@ func New(c client.Client, a *activities.Activities, agents []workflows.Agent, bu
 		MaxHeartbeatThrottleInterval:       time.Second,
 		DefaultHeartbeatThrottleInterval:   time.Second,
 		DeadlockDetectionTimeout:           deadlock,
+		OnFatalError:                       func(err error) { failed(fmt.Errorf("the worker failed: %w", err)) },
 		Interceptors:                       append(watching, activities.Announce(bus), activities.Recover(a)),
 	})
 	threads := &workflows.Threads{Agents: agents, Hint: bus.Hint}

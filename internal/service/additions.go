@@ -6,6 +6,7 @@ import (
 	"regexp"
 	"slices"
 
+	"github.com/palaver-chat/palaver/internal/board"
 	"github.com/palaver-chat/palaver/internal/config"
 	"github.com/palaver-chat/palaver/internal/retrieval/extract"
 	"github.com/palaver-chat/palaver/internal/tools"
@@ -50,7 +51,7 @@ func (a Additions) Providers() []string {
 	for _, m := range a.Models {
 		names = append(names, m.Name)
 	}
-	return names
+	return append(names, board.Tools...)
 }
 
 // NewModel makes the configured model. It opens no connection.

@@ -1,29 +1,81 @@
 package service
 
 import (
+	"context"
+	"encoding/json"
 	"fmt"
 	"net"
 	"net/http"
+	"slices"
 	"strconv"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 
+	"github.com/palaver-chat/palaver/internal/bus"
 	"github.com/palaver-chat/palaver/internal/config"
 	"github.com/palaver-chat/palaver/internal/guard"
+	"github.com/palaver-chat/palaver/internal/probe"
 )
 
-// serveMetrics serves the metrics of a process that has no API, until stop is
-// called.
-func (p *Process) serveMetrics() (stop func(), err error) {
+// probeTimeout limits /readyz of a worker.
+const probeTimeout = 5 * time.Second
+
+// serveWorker serves the metrics and the probes of a process that has no API.
+func (p *Process) serveWorker() error {
 	cfg := p.parts.Config
 	l, err := net.Listen("tcp", net.JoinHostPort(cfg.Host, strconv.Itoa(cfg.WorkerMetricsPort)))
 	if err != nil {
-		return nil, &config.Error{Variable: "WORKER_METRICS_PORT", Problem: fmt.Sprintf("cannot listen on port %d: %v", cfg.WorkerMetricsPort, err)}
+		return &config.Error{Variable: "WORKER_METRICS_PORT", Problem: fmt.Sprintf("cannot listen on port %d: %v", cfg.WorkerMetricsPort, err)}
 	}
+	operators := guard.NewOperators(cfg.MetricsToken)
 	routes := http.NewServeMux()
-	routes.Handle("GET /metrics", promhttp.HandlerFor(p.metrics, promhttp.HandlerOpts{}))
-	server := &http.Server{Handler: cfg.Hosts().Handler(guard.NewOperators(cfg.MetricsToken).Handler(routes)), ReadHeaderTimeout: 5 * time.Second}
-	go func() { _ = server.Serve(l) }() // ends with stop
-	return func() { _ = server.Close() }, nil
+	routes.Handle("GET /metrics", operators.Handler(promhttp.HandlerFor(p.metrics, promhttp.HandlerOpts{})))
+	routes.HandleFunc("GET /healthz", func(w http.ResponseWriter, _ *http.Request) { reply(w, http.StatusOK, map[string]any{"status": "ok"}) })
+	routes.HandleFunc("GET /readyz", func(w http.ResponseWriter, r *http.Request) { p.workerReady(w, r, operators) })
+	p.http = &http.Server{Handler: cfg.Hosts().Handler(routes), ReadHeaderTimeout: 5 * time.Second}
+	go func() { _ = p.http.Serve(l) }() // ends with Stop
+	return nil
+}
+
+// workerReady is /readyz of the API for a worker: which parts are down is for operators.
+func (p *Process) workerReady(w http.ResponseWriter, r *http.Request, operators *guard.Operators) {
+	checks := p.checks()
+	checks["database"] = p.parts.Store.Ping
+	ctx, cancel := context.WithTimeout(r.Context(), probeTimeout)
+	defer cancel()
+	parts, down, status, word := map[string]string{"stream": p.streamState()}, []string{}, http.StatusOK, "ready"
+	if parts["stream"] == "down" {
+		down = append(down, "stream") // it works without, in larger steps
+	}
+	for part, err := range probe.Run(ctx, checks, p.parts.Log) {
+		parts[part] = "ok"
+		if err != nil {
+			parts[part], status, word = "down", http.StatusServiceUnavailable, "unavailable"
+			down = append(down, part)
+			p.parts.Log.Warn("readiness check failed", "part", part, "error", err)
+		}
+	}
+	slices.Sort(down)
+	said := map[string]any{"status": word}
+	if operators.Allow(r) {
+		said["parts"], said["down"] = parts, down
+	}
+	reply(w, status, said)
+}
+
+func (p *Process) streamState() string {
+	if _, without := p.parts.Bus.(bus.Noop); without {
+		return "none"
+	}
+	if !p.parts.Bus.Ready() {
+		return "down"
+	}
+	return "ok"
+}
+
+func reply(w http.ResponseWriter, status int, body any) {
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(status)
+	_ = json.NewEncoder(w).Encode(body)
 }

@@ -84,14 +84,15 @@ func OpenStore(ctx context.Context, cfg *config.Config) (db.Store, error) {
 	if err := MakeDataDir(cfg); err != nil {
 		return nil, err
 	}
+	options := db.OpenOptions{AllowNewerSchema: cfg.AllowNewerSchema, Connections: cfg.DatabaseConnections}
 	if cfg.Postgres() {
-		store, err := postgres.Open(ctx, cfg.DatabaseURL)
+		store, err := postgres.OpenWith(ctx, cfg.DatabaseURL, options)
 		if err != nil { // it does not hold the URL, which may have a password
 			return nil, fmt.Errorf("open the database of DATABASE_URL: %w", err)
 		}
 		return store, nil
 	}
-	store, err := sqlite.Open(ctx, filepath.Join(cfg.DataDir, databaseFile))
+	store, err := sqlite.OpenWith(ctx, filepath.Join(cfg.DataDir, databaseFile), options)
 	if err != nil {
 		return nil, fmt.Errorf("open the database: %w", err)
 	}
@@ -110,8 +111,8 @@ func OpenBus(cfg *config.Config, log *slog.Logger) (bus.Bus, error) {
 
 // DialTemporal makes a client from the Temporal SDK's own variables and files, overridden
 // by TEMPORAL_ADDRESS and TEMPORAL_NAMESPACE (or their flags). It does not connect yet:
-// callers wait for an unavailable server.
-func DialTemporal(cfg *config.Config, log *slog.Logger) (_ client.Client, namespace string, _ error) {
+// callers wait for an unavailable server. metrics gets the SDK's metrics.
+func DialTemporal(cfg *config.Config, log *slog.Logger, metrics ...client.MetricsHandler) (_ client.Client, namespace string, _ error) {
 	options, err := envconfig.LoadDefaultClientOptions()
 	if err != nil {
 		return nil, "", fmt.Errorf("settings of the Temporal client: %w", err)
@@ -124,6 +125,9 @@ func DialTemporal(cfg *config.Config, log *slog.Logger) (_ client.Client, namesp
 	}
 	if options.Namespace == "" {
 		options.Namespace = client.DefaultNamespace
+	}
+	for _, m := range metrics {
+		options.MetricsHandler = m
 	}
 	c, err := TemporalClient(options, log)
 	return c, options.Namespace, err

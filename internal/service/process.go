@@ -9,6 +9,7 @@ import (
 	"net/http"
 	"path/filepath"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
@@ -49,6 +50,7 @@ type Parts struct {
 	Temporal  client.Client
 	Namespace string // of Temporal
 	Additions Additions
+	Metrics   *prometheus.Registry // of Temporal's client and the process; nil: a new one
 }
 
 // Roles say what a process does.
@@ -72,6 +74,10 @@ type Process struct {
 	stopping chan struct{} // closed when streams are to end
 	failed   chan error
 	once     sync.Once
+	listens  bool // has an API
+
+	draining   atomic.Bool // /readyz fails
+	attributes atomic.Bool // Temporal has the search attributes
 }
 
 const (
@@ -84,7 +90,13 @@ const (
 // Start starts the roles. While Temporal is unavailable, the API answers (and /readyz
 // reports it), and the worker waits until ctx ends.
 func Start(ctx context.Context, parts Parts, roles Roles) (*Process, error) {
-	p := &Process{parts: parts, agents: parts.Additions.agents(), stopping: make(chan struct{}), failed: make(chan error, 2), metrics: prometheus.NewRegistry()}
+	p := &Process{parts: parts, agents: parts.Additions.agents(), stopping: make(chan struct{}), failed: make(chan error, 2), listens: roles.API != nil, metrics: parts.Metrics}
+	if p.metrics == nil {
+		p.metrics = prometheus.NewRegistry()
+	}
+	if err := p.observe(); err != nil {
+		return nil, err
+	}
 	var err error
 	if p.accounts, err = OpenAccounts(parts.Config, parts.Store, parts.Log); err != nil {
 		return nil, err
@@ -106,6 +118,12 @@ func Start(ctx context.Context, parts Parts, roles Roles) (*Process, error) {
 			return nil, err
 		}
 	}
+	if roles.API == nil && parts.Config.WorkerMetricsPort != 0 { // before the worker, which waits for Temporal
+		if err := p.serveWorker(); err != nil {
+			p.Stop()
+			return nil, err
+		}
+	}
 	if roles.Worker {
 		if err := p.startWorker(ctx); err != nil {
 			p.Stop()
@@ -117,6 +135,27 @@ func Start(ctx context.Context, parts Parts, roles Roles) (*Process, error) {
 
 // Failed receives an error when the process cannot go on.
 func (p *Process) Failed() <-chan error { return p.failed }
+
+// fail reports that the process cannot go on.
+func (p *Process) fail(err error) {
+	select {
+	case p.failed <- err:
+	default: // it ends already
+	}
+}
+
+// Drain makes /readyz fail and goes on serving for DRAIN_DELAY, so that load balancers send
+// new requests elsewhere before Stop refuses them. A process without an API has none.
+func (p *Process) Drain() {
+	p.draining.Store(true)
+	if delay := p.parts.Config.DrainDelay; delay > 0 && p.listens {
+		p.parts.Log.Info("draining", "delay", delay)
+		select {
+		case <-time.After(delay):
+		case <-p.stopping:
+		}
+	}
+}
 
 // Stop refuses new requests, ends open streams, waits briefly for requests in flight,
 // then stops the worker; running activities save what they have. It takes a few
@@ -189,7 +228,7 @@ func (p *Process) startAPI(listener net.Listener) error {
 			AnswerTimeout:  cfg.AnswerTimeout,
 		},
 		Log:   p.parts.Log,
-		Ready: map[string]func(context.Context) error{"temporal": p.checkTemporal},
+		Ready: p.checks(),
 		Optional: func() map[string]string {
 			if p.mcp == nil {
 				return nil
@@ -265,6 +304,7 @@ func (p *Process) startWorker(ctx context.Context) error {
 		Web:           search,
 		Prices:        prices,
 		HistoryTokens: cfg.HistoryTokens,
+		BoardChat:     activities.BoardChat{Threshold: cfg.ChatThreshold, Temperature: float32(cfg.ChatTemperature), MaxTokens: cfg.ChatMaxTokens},
 		Tools:         p.toolBox(counts, threads),
 		Agents:        workflows.AgentInfos(p.agents),
 		DocumentTypes: p.parts.Additions.Types(),
@@ -276,7 +316,7 @@ func (p *Process) startWorker(ctx context.Context) error {
 		Audit:         p.audit,
 		RetryBudget:   cfg.RetryBudget,
 		Log:           p.parts.Log,
-	}, p.agents, p.parts.Bus, telemetry.Worker(p.traces, counts, p.parts.Store))
+	}, p.agents, p.parts.Bus, p.fail, telemetry.Worker(p.traces, counts, p.parts.Store, p.parts.Log))
 	if err := w.Start(); err != nil {
 		return fmt.Errorf("start the worker: %w", err)
 	}
@@ -293,12 +333,13 @@ func started(cfg *config.Config, roles Roles) map[string]any {
 }
 
 func callerLimits(cfg *config.Config) limits.Config {
-	turns, userTurns, threads := cfg.Rates()
+	turns, userTurns, threads, changes := cfg.Rates()
 	caller, address, everybody := cfg.Quotas()
 	return limits.Config{
 		Turns:          limiter.Rate{Limit: turns.N, Period: turns.Per},
 		UserTurns:      limiter.Rate{Limit: userTurns.N, Period: userTurns.Per},
 		NewThreads:     limiter.Rate{Limit: threads.N, Period: threads.Per},
+		Changes:        limiter.Rate{Limit: changes.N, Period: changes.Per},
 		BusyTurns:      cfg.MaxTurns,
 		Streams:        cfg.MaxStreams,
 		AddressStreams: cfg.MaxAddressStreams,

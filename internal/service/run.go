@@ -6,7 +6,10 @@ import (
 	"log/slog"
 	"slices"
 
+	"github.com/prometheus/client_golang/prometheus"
+
 	"github.com/palaver-chat/palaver/internal/config"
+	"github.com/palaver-chat/palaver/internal/telemetry"
 )
 
 // Role names what Run does.
@@ -46,13 +49,6 @@ func run(ctx context.Context, cfg *config.Config, log *slog.Logger, role Role, a
 		return err
 	}
 	defer process.Stop()
-	if role == Worker && cfg.WorkerMetricsPort != 0 {
-		stop, err := process.serveMetrics()
-		if err != nil {
-			return err
-		}
-		defer stop()
-	}
 	if roles.API != nil {
 		log.Info("ready", "address", "http://"+roles.API.Addr().String())
 	} else {
@@ -61,6 +57,7 @@ func run(ctx context.Context, cfg *config.Config, log *slog.Logger, role Role, a
 	select {
 	case <-ctx.Done():
 		log.Info("stopping")
+		process.Drain()
 		return nil
 	case err := <-process.Failed():
 		return err
@@ -80,7 +77,7 @@ func open(ctx context.Context, cfg *config.Config, log *slog.Logger, additions A
 			closeOpened()
 		}
 	}()
-	parts := Parts{Config: cfg, Log: log, Additions: additions}
+	parts := Parts{Config: cfg, Log: log, Additions: additions, Metrics: prometheus.NewRegistry()}
 	if parts.Model, err = additions.NewModel(cfg); err != nil {
 		return Parts{}, nil, err
 	}
@@ -92,7 +89,7 @@ func open(ctx context.Context, cfg *config.Config, log *slog.Logger, additions A
 		return Parts{}, nil, err
 	}
 	closers = append(closers, parts.Bus.Close)
-	if parts.Temporal, parts.Namespace, err = DialTemporal(cfg, log); err != nil {
+	if parts.Temporal, parts.Namespace, err = DialTemporal(cfg, log, telemetry.Temporal(parts.Metrics)); err != nil {
 		return Parts{}, nil, err
 	}
 	closers = append(closers, parts.Temporal.Close)

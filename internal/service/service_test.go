@@ -46,17 +46,9 @@ func write(t *testing.T, path, text string) {
 
 func TestAPIAnswersWhileTemporalIsUnavailableAndReportsIt(t *testing.T) {
 	cfg := settings(t)
-	store, err := service.OpenStore(t.Context(), cfg)
-	require.NoError(t, err)
-	defer func() { _ = store.Close() }()
-	model, err := service.Additions{}.NewModel(cfg)
-	require.NoError(t, err)
-	unavailable, err := service.TemporalClient(client.Options{HostPort: closedPort(t)}, silent)
-	require.NoError(t, err)
-	defer unavailable.Close()
+	parts := openParts(t, cfg)
 	page, err := service.Listen(cfg)
 	require.NoError(t, err)
-	parts := service.Parts{Config: cfg, Log: silent, Store: store, Model: model, Bus: bus.Noop{}, Temporal: unavailable}
 	process, err := service.Start(t.Context(), parts, service.Roles{API: page})
 	require.NoError(t, err)
 	url := "http://" + page.Addr().String()
@@ -75,6 +67,20 @@ func TestAPIAnswersWhileTemporalIsUnavailableAndReportsIt(t *testing.T) {
 	assert.Less(t, time.Since(stopping), 5*time.Second)
 	_, err = net.Dial("tcp", page.Addr().String())
 	require.Error(t, err, "nothing is accepted any more")
+}
+
+// openParts opens the dependencies of an API whose Temporal server is unavailable.
+func openParts(t *testing.T, cfg *config.Config) service.Parts {
+	t.Helper()
+	store, err := service.OpenStore(t.Context(), cfg)
+	require.NoError(t, err)
+	t.Cleanup(func() { _ = store.Close() })
+	model, err := service.Additions{}.NewModel(cfg)
+	require.NoError(t, err)
+	unavailable, err := service.TemporalClient(client.Options{HostPort: closedPort(t)}, silent)
+	require.NoError(t, err)
+	t.Cleanup(unavailable.Close)
+	return service.Parts{Config: cfg, Log: silent, Store: store, Model: model, Bus: bus.Noop{}, Temporal: unavailable}
 }
 
 func TestWorkerThatWaitsForTemporalCanBeStopped(t *testing.T) {

@@ -4,11 +4,8 @@ import (
 	"context"
 	"time"
 
-	enumspb "go.temporal.io/api/enums/v1"
 	"go.temporal.io/api/operatorservice/v1"
 	"go.temporal.io/sdk/client"
-
-	"github.com/palaver-chat/palaver/workflows"
 )
 
 const (
@@ -49,20 +46,9 @@ func (p *Process) waitForTemporal(ctx context.Context) error {
 // an operator has to register them.
 func (p *Process) ensureSearchAttributes(ctx context.Context) {
 	namespace := p.parts.Namespace
-	wanted := map[string]enumspb.IndexedValueType{
-		workflows.UserAttribute.GetName():   workflows.UserAttribute.GetValueType(),
-		workflows.StatusAttribute.GetName(): workflows.StatusAttribute.GetValueType(),
-	}
-	operator := p.parts.Temporal.OperatorService()
-	known, err := operator.ListSearchAttributes(ctx, &operatorservice.ListSearchAttributesRequest{Namespace: namespace})
-	if err == nil {
-		for name := range known.CustomAttributes {
-			delete(wanted, name)
-		}
-		if len(wanted) == 0 {
-			return
-		}
-		_, err = operator.AddSearchAttributes(ctx, &operatorservice.AddSearchAttributesRequest{Namespace: namespace, SearchAttributes: wanted})
+	missing, err := p.missingAttributes(ctx)
+	if err == nil && len(missing) > 0 {
+		_, err = p.parts.Temporal.OperatorService().AddSearchAttributes(ctx, &operatorservice.AddSearchAttributesRequest{Namespace: namespace, SearchAttributes: missing})
 	}
 	if err != nil {
 		p.parts.Log.Warn("search attributes could not be registered: register PalaverUser and PalaverStatus (Keyword) in the namespace", "namespace", namespace, "error", err)

@@ -41,6 +41,7 @@ func (p *Process) toolBox(counts *telemetry.Metrics, threads *workflows.Client) 
 		tools.ImportDocument(&imports.Jobs{Store: store, Start: threads.Import}, store, p.parts.Config.ImportWait),
 		tools.ListImports(store),
 	}
+	own = append(own, tools.BoardTools(store)...)
 	if painter, ok := model.(llm.Painter); ok && model.Info().Image != "" {
 		own = append(own, tools.GenerateImage(painter, store, model.Info().Offline))
 	}

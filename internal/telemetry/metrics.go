@@ -3,6 +3,7 @@ package telemetry
 import (
 	"context"
 	"errors"
+	"net/http"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
@@ -22,6 +23,9 @@ type Metrics struct {
 	waited       prometheus.Histogram
 	turns        *prometheus.CounterVec
 	turnSeconds  *prometheus.HistogramVec
+	activities   *prometheus.HistogramVec
+	restarts     prometheus.Counter
+	modelErrors  *prometheus.CounterVec
 }
 
 var (
@@ -57,7 +61,16 @@ func NewMetrics(r prometheus.Registerer) (*Metrics, error) {
 			Name: "palaver_turn_seconds", Help: "Time from a message's arrival to its turn's end, people's time included.", Buckets: longTimes,
 		}, []string{"status"}),
 	}
-	for _, c := range []prometheus.Collector{m.modelSeconds, m.firstToken, m.tokens, m.cost, m.toolSeconds, m.waited, m.turns, m.turnSeconds} {
+	m.activities = prometheus.NewHistogramVec(prometheus.HistogramOpts{
+		Name: "palaver_activity_seconds", Help: "Time of an attempt of an activity, such as Ingest.", Buckets: longTimes,
+	}, []string{"activity", "outcome"})
+	m.restarts = prometheus.NewCounter(prometheus.CounterOpts{
+		Name: "palaver_answer_restarts_total", Help: "Answers that began again because a worker ended or was lost; stops do not count.",
+	})
+	m.modelErrors = prometheus.NewCounterVec(prometheus.CounterOpts{
+		Name: "palaver_model_errors_total", Help: "Model calls that failed, by kind: rate_limited, server_error, timeout, rejected, unparseable, unavailable.",
+	}, []string{"model", "kind"})
+	for _, c := range []prometheus.Collector{m.activities, m.restarts, m.modelErrors, m.modelSeconds, m.firstToken, m.tokens, m.cost, m.toolSeconds, m.waited, m.turns, m.turnSeconds} {
 		if err := r.Register(c); err != nil {
 			return nil, err
 		}
@@ -70,6 +83,9 @@ func (m *Metrics) modelCall(task llm.Task, model string, took, first time.Durati
 		return
 	}
 	m.modelSeconds.WithLabelValues(string(task), model, outcome(false, err)).Observe(took.Seconds())
+	if kind := modelErrorKind(err); kind != "" {
+		m.modelErrors.WithLabelValues(model, kind).Inc()
+	}
 	if first > 0 {
 		m.firstToken.WithLabelValues(string(task), model).Observe(first.Seconds())
 	}
@@ -96,9 +112,43 @@ func (m *Metrics) settled(e activities.Ending, now time.Time) {
 		return
 	}
 	m.turns.WithLabelValues(string(e.Status), e.Code+string(e.Reason)).Inc()
+	for _, entry := range e.Log {
+		if entry.Type == chat.EventNotice && entry.Code == chat.NoticeRestarted {
+			m.restarts.Inc()
+		}
+	}
 	if at, ok := createdAt(e.TurnID); ok {
 		m.turnSeconds.WithLabelValues(string(e.Status)).Observe(max(0, now.Sub(at).Seconds()))
 	}
+}
+
+func (m *Metrics) activity(name string, took time.Duration, err error) {
+	if m != nil {
+		m.activities.WithLabelValues(name, outcome(false, err)).Observe(took.Seconds())
+	}
+}
+
+// modelErrorKind says what an operator can do about a failed model call; "" for none and
+// for a stop.
+func modelErrorKind(err error) string {
+	var failed *llm.Error
+	switch {
+	case err == nil, errors.Is(err, context.Canceled):
+		return ""
+	case errors.Is(err, llm.ErrUnparseable):
+		return "unparseable"
+	case !errors.As(err, &failed):
+		return "unavailable"
+	case failed.Status == http.StatusTooManyRequests:
+		return "rate_limited"
+	case failed.Status >= http.StatusInternalServerError:
+		return "server_error"
+	case failed.Code == chat.CodeModelTimeout:
+		return "timeout"
+	case failed.Code == chat.CodeModelRejected:
+		return "rejected"
+	}
+	return "unavailable"
 }
 
 func outcome(failed bool, err error) string {

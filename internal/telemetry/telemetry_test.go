@@ -1,7 +1,11 @@
 package telemetry
 
 import (
+	"bytes"
 	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
 	"io"
 	"log/slog"
 	"net/http"
@@ -37,6 +41,7 @@ type bundle struct {
 	spans   *tracetest.InMemoryExporter
 	metrics *Metrics
 	store   *settledStore
+	log     bytes.Buffer
 	ref     activities.TurnRef
 }
 
@@ -65,7 +70,7 @@ func (b *bundle) finished() map[string]tracetest.SpanStub {
 // run runs one activity as a worker does.
 func (b *bundle) run(name string, arg any, do any) error {
 	env := new(testsuite.WorkflowTestSuite).NewTestActivityEnvironment()
-	env.SetWorkerOptions(worker.Options{Interceptors: []interceptor.WorkerInterceptor{Worker(b.traces, b.metrics, b.store)}})
+	env.SetWorkerOptions(worker.Options{Interceptors: []interceptor.WorkerInterceptor{Worker(b.traces, b.metrics, b.store, slog.New(slog.NewJSONHandler(&b.log, nil)))}})
 	env.RegisterActivityWithOptions(do, activity.RegisterOptions{Name: name})
 	_, err := env.ExecuteActivity(name, arg)
 	return err
@@ -215,6 +220,90 @@ func TestMetricsCountCallsTokensToolsAndTurns(t *testing.T) {
 	b.Equal(1, testutil.CollectAndCount(b.metrics.firstToken))
 	b.Equal(1, testutil.CollectAndCount(b.metrics.toolSeconds))
 	b.Equal(1, testutil.CollectAndCount(b.metrics.waited))
+}
+
+func TestRestartsOfAnswersAreCountedAndEverySettledTurnIsOneLine(t *testing.T) {
+	b := setup(t, false)
+	b.ref.RequestID = "request-1"
+	restarted := []chat.Entry{{Type: chat.EventNotice, Code: chat.NoticeRestarted}, {Type: chat.EventNotice, Code: "not_saved_yet"}}
+	b.NoError(b.run("Settle", activities.Ending{TurnRef: b.ref, Status: chat.TurnFailed, Code: chat.CodeModelTimeout, Log: restarted, Usage: chat.Usage{TokensIn: 3, TokensOut: 5, Calls: 2}},
+		func(context.Context, activities.Ending) error { return nil }))
+	b.InDelta(1, testutil.ToFloat64(b.metrics.restarts), 0)
+	b.Equal(1, testutil.CollectAndCount(b.metrics.activities))
+	b.Equal(1, strings.Count(b.log.String(), "turn settled"))
+	var line map[string]any
+	b.NoError(json.Unmarshal(b.log.Bytes(), &line))
+	for key, value := range map[string]any{"thread": "thread-1", "turn": b.ref.TurnID, "request_id": "request-1", "status": "failed", "code": chat.CodeModelTimeout,
+		"tokens_in": 3.0, "tokens_out": 5.0, "model_calls": 2.0} {
+		b.Equal(value, line[key], key)
+	}
+	b.Contains(line, "took")
+}
+
+func TestModelErrorsAreCountedByKind(t *testing.T) {
+	for kind, err := range map[string]error{
+		"":             context.Canceled,
+		"rate_limited": &llm.Error{Code: chat.CodeModelUnavailable, Status: http.StatusTooManyRequests},
+		"server_error": &llm.Error{Code: chat.CodeModelUnavailable, Status: http.StatusBadGateway},
+		"timeout":      &llm.Error{Code: chat.CodeModelTimeout},
+		"rejected":     &llm.Error{Code: chat.CodeModelRejected, Status: http.StatusUnauthorized},
+		"unavailable":  &llm.Error{Code: chat.CodeModelUnavailable},
+		"unparseable":  fmt.Errorf("answer: %w", llm.ErrUnparseable),
+	} {
+		require.Equal(t, kind, modelErrorKind(err))
+	}
+	require.Empty(t, modelErrorKind(nil))
+	b := setup(t, false)
+	m := Model(fakeModel{&llm.Error{Code: chat.CodeModelUnavailable, Status: http.StatusTooManyRequests, Err: errors.New("slow down")}}, nil, b.metrics)
+	_, err := m.Stream(t.Context(), llm.Request{Task: llm.TaskInquire}, func(string) error { return nil })
+	b.Error(err)
+	b.InDelta(1, testutil.ToFloat64(b.metrics.modelErrors.WithLabelValues("small", "rate_limited")), 0)
+}
+
+func TestMetricsOfTemporalsSDKAreExportedWhateverTheirTags(t *testing.T) {
+	r := prometheus.NewRegistry()
+	handler := Temporal(r)
+	handler.WithTags(map[string]string{"operation": "Poll", "namespace": "left out"}).Counter("temporal_request").Inc(2)
+	handler.WithTags(map[string]string{"operation": "Poll"}).WithTags(map[string]string{"status_code": "Internal"}).Counter("temporal_request").Inc(1)
+	handler.Gauge("temporal_num_pollers").Update(7)
+	handler.Timer("temporal_request_latency").Record(time.Second)
+	found, err := r.Gather()
+	require.NoError(t, err)
+	got := map[string]int{}
+	for _, f := range found {
+		got[f.GetName()] = len(f.GetMetric())
+	}
+	require.Equal(t, map[string]int{"temporal_request_total": 2, "temporal_num_pollers": 1, "temporal_request_latency_seconds": 1}, got)
+}
+
+func TestStateIsReadOnceForSeveralScrapersAndWithoutWhatFails(t *testing.T) {
+	r := prometheus.NewRegistry()
+	asked := 0
+	require.NoError(t, ObserveState(r, State{
+		OpenTurns: func(context.Context) ([]db.OpenTurnCount, error) {
+			asked++
+			return []db.OpenTurnCount{{Status: chat.TurnRunning, Number: 3, Oldest: time.Now().Add(-time.Hour)}}, nil
+		},
+		Pool:      func() db.Pool { return db.Pool{Used: 1, Idle: 2, Max: 10, Waits: 4, Waited: time.Second} },
+		Connected: func() bool { return false },
+		Backlog:   func(context.Context) ([]Backlog, error) { return nil, errors.New("no Temporal") },
+		Log:       slog.New(slog.DiscardHandler),
+	}))
+	for range 2 {
+		found, err := r.Gather()
+		require.NoError(t, err)
+		values := map[string]float64{}
+		for _, f := range found {
+			values[f.GetName()] = f.GetMetric()[0].GetGauge().GetValue() + f.GetMetric()[0].GetCounter().GetValue()
+		}
+		require.InDelta(t, 3, values["palaver_open_turns"], 0)
+		require.GreaterOrEqual(t, values["palaver_open_turn_age_seconds"], 3600.0)
+		require.Contains(t, values, "palaver_bus_connected")
+		require.InDelta(t, 0, values["palaver_bus_connected"], 0)
+		require.InDelta(t, 4, values["palaver_database_waits_total"], 0)
+		require.NotContains(t, values, "palaver_task_pollers")
+	}
+	require.Equal(t, 1, asked)
 }
 
 // LangSmith tracing enabled and disabled, and an API that fails.

@@ -2,6 +2,7 @@ package telemetry
 
 import (
 	"context"
+	"log/slog"
 	"strings"
 	"time"
 
@@ -17,10 +18,10 @@ import (
 	"github.com/palaver-chat/palaver/db"
 )
 
-// Worker traces and counts the activities of turns. If traces include content, it reads
+// Worker traces and counts activities, and logs a line for each settled turn. If traces include content, it reads
 // the texts of settled turns from store.
-func Worker(t *Traces, n *Metrics, store db.Store) interceptor.WorkerInterceptor {
-	return &workerInterceptor{traces: t, metrics: n, store: store}
+func Worker(t *Traces, n *Metrics, store db.Store, log *slog.Logger) interceptor.WorkerInterceptor {
+	return &workerInterceptor{traces: t, metrics: n, store: store, log: log}
 }
 
 type workerInterceptor struct {
@@ -28,6 +29,7 @@ type workerInterceptor struct {
 	traces  *Traces
 	metrics *Metrics
 	store   db.Store
+	log     *slog.Logger
 }
 
 func (w *workerInterceptor) InterceptActivity(_ context.Context, next interceptor.ActivityInboundInterceptor) interceptor.ActivityInboundInterceptor {
@@ -39,7 +41,9 @@ type activityInterceptor struct {
 	worker *workerInterceptor
 }
 
-func (a *activityInterceptor) ExecuteActivity(ctx context.Context, in *interceptor.ExecuteActivityInput) (any, error) {
+func (a *activityInterceptor) ExecuteActivity(ctx context.Context, in *interceptor.ExecuteActivityInput) (_ any, err error) {
+	began := time.Now()
+	defer func() { a.worker.metrics.activity(activity.GetInfo(ctx).ActivityType.Name, time.Since(began), err) }()
 	var of interface{ Ref() activities.TurnRef }
 	if len(in.Args) > 0 {
 		of, _ = in.Args[0].(interface{ Ref() activities.TurnRef })
@@ -106,6 +110,15 @@ func nodeName(activityType string, arg any) string {
 func (w *workerInterceptor) settled(ctx context.Context, e activities.Ending) {
 	now := time.Now()
 	w.metrics.settled(e, now)
+	line := []any{"thread", e.ThreadID, "turn", e.TurnID, "request_id", e.RequestID, "status", e.Status,
+		"tokens_in", e.Usage.TokensIn, "tokens_out", e.Usage.TokensOut, "model_calls", e.Usage.Calls}
+	if why := e.Code + string(e.Reason); why != "" {
+		line = append(line, "code", why)
+	}
+	if at, ok := createdAt(e.TurnID); ok {
+		line = append(line, "took", max(0, now.Sub(at)))
+	}
+	w.log.Info("turn settled", line...)
 	if w.traces == nil {
 		return
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"log/slog"
 	"os"
+	"slices"
 	"strings"
 	"sync/atomic"
 
@@ -15,6 +16,7 @@ import (
 // it drops all but errors, because the server's parts then warn about each other.
 type serverLog struct {
 	to       *slog.Logger
+	tags     []tag.Tag // formatted only when something is logged: the server makes a logger for every task
 	stopping *atomic.Bool
 }
 
@@ -42,7 +44,7 @@ func (l serverLog) Fatal(msg string, tags ...tag.Tag) {
 }
 
 func (l serverLog) With(tags ...tag.Tag) log.Logger {
-	return serverLog{slog.New(l.to.Handler().WithAttrs(attrs(tags))), l.stopping}
+	return serverLog{l.to, slices.Concat(l.tags, tags), l.stopping}
 }
 
 func (l serverLog) log(level slog.Level, msg string, tags []tag.Tag) {
@@ -51,7 +53,7 @@ func (l serverLog) log(level slog.Level, msg string, tags []tag.Tag) {
 	}
 	ctx := context.Background()
 	if l.to.Enabled(ctx, level) {
-		l.to.LogAttrs(ctx, level, msg, attrs(tags)...)
+		l.to.LogAttrs(ctx, level, msg, attrs(slices.Concat(l.tags, tags))...)
 	}
 }
 

@@ -96,7 +96,7 @@ func startTemporal(ctx context.Context, o Options) (*temporalServer, error) {
 		temporal.WithDynamicConfigClient(dynamic),
 		temporal.WithAuthorizer(authorization.NewNoopAuthorizer()),
 		temporal.WithClaimMapper(func(*config.Config) authorization.ClaimMapper { return authorization.NewNoopClaimMapper() }),
-		temporal.WithLogger(serverLog{o.Log, stopping}),
+		temporal.WithLogger(serverLog{to: o.Log, stopping: stopping}),
 	)
 	if err != nil {
 		return nil, fmt.Errorf("set up Temporal: %w", err)

@@ -118,6 +118,18 @@ func (p *fixtures) requests() map[string]request {
 		"GET /api/chat/stream/:thread_id, the whole thread":          {path: "/api/chat/stream/" + p.told + "?follow=thread", success: 200},
 		"GET /api/chat/stream/:thread_id, the whole thread, at rest": {path: "/api/chat/stream/" + p.empty + "?follow=thread", needs: theDatabase, success: 200},
 
+		"GET /api/me/keys":        {path: "/api/me/keys", needs: theDatabase, success: 200},
+		"POST /api/me/keys":       {path: "/api/me/keys", body: object{"name": "a key"}, needs: theDatabase, success: 201},
+		"DELETE /api/me/keys/:id": {path: "/api/me/keys/" + uuid.NewString(), needs: theDatabase, success: 404},
+
+		"GET /v1/models":        {path: "/v1/models", success: 200},
+		"GET /v1/models/:model": {path: "/v1/models/palaver-documents", success: 200},
+		"POST /v1/chat/completions": {path: "/v1/chat/completions", needs: theDatabase | theThread, success: 200,
+			body: object{"model": "palaver-documents", "messages": []any{object{"role": "user", "content": "Hello"}}}},
+		"POST /api/agui": {path: "/api/agui", needs: theDatabase | theThread, success: 200,
+			body: object{"threadId": uuid.NewString(), "runId": "r", "messages": []any{object{"id": "m", "role": "user", "content": "Hello"}}}},
+		"POST /api/agui/stop": {path: "/api/agui/stop", body: object{"threadId": p.idle}, needs: theDatabase, success: 202},
+
 		"POST /api/agent/v2/stream": {path: "/api/agent/v2/stream", needs: theDatabase | theThread, success: 200,
 			body: object{"session_id": "new", "message": "Hello", "client_turn_id": uuid.NewString(), "stream_run_id": uuid.NewString()}},
 		"POST /api/agent/v2/resume": {path: "/api/agent/v2/resume", body: object{"session_id": p.asked[1], "resume_value": answer}, needs: theThread, success: 200},
@@ -149,6 +161,7 @@ func (p *fixtures) requests() map[string]request {
 		"POST /api/document-sets":                         {path: "/api/document-sets", body: object{"name": "Two", "doc_ids": []string{p.doc}}, needs: theDatabase, success: 201},
 		"PUT /api/document-sets/:id":                      {path: "/api/document-sets/" + p.set, body: object{"name": "One", "doc_ids": []string{p.doc}}, needs: theDatabase, success: 200},
 		"DELETE /api/document-sets/:id":                   {path: "/api/document-sets/" + uuid.NewString(), needs: theDatabase, success: 404},
+		"POST /chat/message":                              {path: "/chat/message", body: object{"message": "summarize", "discovery_context": object{"title": "Churn"}}, needs: theDatabase | theThread, success: 200},
 		"GET /api/discoveries":                            {path: "/api/discoveries", needs: theDatabase, success: 200},
 		"POST /api/discoveries":                           {path: "/api/discoveries", body: object{"title": "Churn"}, needs: theDatabase, success: 201},
 		"GET /api/discoveries/:id":                        {path: p.board, needs: theDatabase, success: 200},
@@ -381,7 +394,11 @@ func checkReady(t *testing.T, url, part, way string) {
 		if part == "" {
 			return resp.StatusCode == http.StatusOK && len(said.Down) == 0
 		}
-		return resp.StatusCode == http.StatusServiceUnavailable && slices.Equal([]string{part}, said.Down)
+		status := http.StatusServiceUnavailable
+		if part == "stream" { // answers still arrive, in larger steps
+			status = http.StatusOK
+		}
+		return resp.StatusCode == status && slices.Equal([]string{part}, said.Down)
 	}, waitTimeout, 100*time.Millisecond, "%s %s", part, way)
 }
 

@@ -1,8 +1,10 @@
 package fullstack
 
 import (
+	"encoding/json"
 	"net/http"
 	"slices"
+	"strconv"
 	"sync"
 	"testing"
 	"time"
@@ -11,6 +13,7 @@ import (
 
 	"github.com/palaver-chat/palaver/chat"
 	"github.com/palaver-chat/palaver/internal/dbtest/pgtest"
+	"github.com/palaver-chat/palaver/internal/freeport"
 	"github.com/palaver-chat/palaver/llm/llmtest"
 	"github.com/palaver-chat/palaver/standalone/stacktest"
 )
@@ -155,10 +158,39 @@ func TestHealthCheckReportsWhetherTheRoleRuns(t *testing.T) {
 	api := s.API()
 	require.Zero(t, api.Health("api"))
 	require.NotZero(t, api.Health("worker"), "no worker runs yet")
+	require.Equal(t, []string{"workers"}, partsDown(t, api.URL), "no worker answers")
 	worker := s.Worker()
 	require.Eventually(t, func() bool { return worker.Health("worker") == 0 }, waitTimeout, 100*time.Millisecond)
+	require.Eventually(t, func() bool { return len(partsDown(t, api.URL)) == 0 }, waitTimeout, 100*time.Millisecond)
 	require.Zero(t, api.Stop())
 	require.NotZero(t, api.Health("api"))
+}
+
+func TestHealthCheckSeesAtOnceThatAWorkerWithAPortIsDead(t *testing.T) {
+	t.Parallel()
+	s := stacktest.StartApart(t)
+	port, err := freeport.Get()
+	require.NoError(t, err)
+	worker := s.Worker(stacktest.Flag("worker-metrics-port", strconv.Itoa(port)))
+	url := "http://127.0.0.1:" + strconv.Itoa(port)
+	require.Eventually(t, func() bool { return len(partsDown(t, url)) == 0 }, waitTimeout, 100*time.Millisecond)
+	require.Zero(t, worker.Health("worker"))
+	worker.Freeze()
+	require.NotZero(t, worker.Health("worker"), "it does not answer")
+	worker.Thaw()
+	worker.Kill()
+	require.NotZero(t, worker.Health("worker"), "Temporal still lists its polls")
+}
+
+// partsDown are the parts that /readyz names.
+func partsDown(t *testing.T, url string) []string {
+	t.Helper()
+	resp, err := http.Get(url + "/readyz")
+	require.NoError(t, err)
+	defer func() { _ = resp.Body.Close() }()
+	var said struct{ Down []string }
+	require.NoError(t, json.NewDecoder(resp.Body).Decode(&said))
+	return said.Down
 }
 
 func TestThreadOrderDoesNotDependOnTheClocksOfAPIProcesses(t *testing.T) {

@@ -2,16 +2,20 @@ package fullstack
 
 import (
 	"bytes"
+	"context"
 	"fmt"
 	"net/http"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
+	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 	"github.com/stretchr/testify/require"
 
 	"github.com/palaver-chat/palaver/internal/imports/drivetest"
+	"github.com/palaver-chat/palaver/llm/llmtest"
 	"github.com/palaver-chat/palaver/standalone/stacktest"
 )
 
@@ -257,6 +261,20 @@ func TestImportScenarios(t *testing.T) {
 		require.NotContains(t, c.imported()[0], "/")
 		require.Less(t, len(c.imported()[0]), 310)
 	})
+	run("An archive that unpacks without end is not read", func(t *testing.T, c *talk) {
+		f := drivetest.File{Name: "Bomb.docx", MIME: "application/vnd.openxmlformats-officedocument.wordprocessingml.document"}
+		f.Content = []byte(zipped(t, "[Content_Types].xml", listOfParts("wordprocessingml.document.main"),
+			"_rels/.rels", relationTo("r1", "officeDocument", "word/document.xml"),
+			"word/document.xml", strings.Repeat("<w:p>", 60<<20)))
+		require.Equal(t, "The document is too large to be read.", last(c.ask(driveLink(put(f)), nil)).Response)
+		require.Equal(t, "unreadable", c.imports()[0].Code)
+	})
+	run("A file that is larger than it said is not read to its end", func(t *testing.T, c *talk) {
+		f := circularFile
+		f.Fault = drivetest.Endless
+		require.Equal(t, "That file is too large to import (more than 50MB). The maximum file size is 50MB.", last(c.ask(driveLink(put(f)), nil)).Response)
+		require.Empty(t, c.imported())
+	})
 	run("A link to a private address is not read", func(t *testing.T, c *talk) {
 		require.Equal(t, "I can only read pages at public addresses.", last(c.ask("read https://127.0.0.1:1/secret", nil)).Response)
 	})
@@ -313,31 +331,137 @@ func TestImportThatTakesLongGoesOnInTheBackground(t *testing.T) {
 	}
 }
 
-func TestImportKilledInAnyPhaseEndsOnceWithOneDocument(t *testing.T) {
-	for _, held := range []string{"metadata", "download", "processing"} {
-		t.Run(held, func(t *testing.T) {
-			drive := drivetest.New(t)
-			f := circularFile
-			if held == "processing" { // long enough to be killed in the middle
-				f.Content = bytes.Repeat([]byte(circular), 200)
+func TestSlowDownloadEndsWithItsTimeout(t *testing.T) {
+	drive := drivetest.New(t)
+	slow := circularFile
+	slow.Fault = drivetest.Slow
+	drive.Put(driveID(1), slow)
+	s := stacktest.Start(t, withDrive(drive, stacktest.Flag("import-timeout", "1s"), stacktest.Flag("import-wait", "60s"))...)
+	c := newTalk(t, func() string { return s.URL }, s.NewUser())
+	require.Equal(t, "That file took too long to download. Please try again in a few minutes.", last(c.ask(driveLink(driveID(1)), nil)).Response)
+	require.Empty(t, c.imported())
+}
+
+// A question that is not about the document is answered while that is processed.
+func TestOpenImportDoesNotStandInTheWayOfOtherQuestions(t *testing.T) {
+	drive := drivetest.New(t)
+	drive.Put(driveID(1), drivetest.File{Name: "Harbour rules.md", MIME: "text/markdown", Content: []byte(harbour)})
+	release := drive.Hold("download " + driveID(1))
+	defer release()
+	s := stacktest.Start(t, withDrive(drive, stacktest.Flag("import-wait", "500ms"))...)
+	c := newTalk(t, func() string { return s.URL }, s.NewUser())
+	c.upload("Liquidity circular", circular)
+	require.Equal(t, takesLonger, last(c.ask(driveLink(driveID(1)), nil)).Response)
+	for question, want := range map[string]string{
+		"What does it say?":                                     stillProcessing,
+		"Summarize the Harbour rules":                           stillProcessing,
+		"What liquidity coverage ratio must a bank hold in it?": stillProcessing,
+	} {
+		require.Equal(t, want, last(c.ask(question, nil)).Response, question)
+	}
+	require.Contains(t, last(c.ask("What liquidity coverage ratio must a bank hold?", nil)).Response, "100 percent")
+	require.NotEqual(t, stillProcessing, last(c.ask("Is it met by government bonds?", nil)).Response, "it is the ratio")
+}
+
+func TestStoppedTurnIsToldOfItsImportsEndLater(t *testing.T) {
+	drive := drivetest.New(t)
+	drive.Put(driveID(1), circularFile)
+	release := drive.Hold("download " + driveID(1))
+	defer release()
+	s := stacktest.Start(t, withDrive(drive, stacktest.Flag("import-wait", "60s"))...)
+	c := newTalk(t, func() string { return s.URL }, s.NewUser())
+	page := c.send(driveLink(driveID(1)), nil)
+	page.until(func(e event) bool { return e.Node == "import" && strings.HasPrefix(e.Message, "Downloading") })
+	require.Equal(t, "cancelling", c.stop(nil))
+	require.Equal(t, "cancelled", page.until(terminal).Type)
+	release()
+	c.waitForImport("ready")
+	told := 0
+	for range 2 {
+		for _, e := range c.ask("What liquidity coverage ratio must a bank hold?", nil) {
+			if e.Type == "notice" && e.Code == "import" {
+				require.Equal(t, imported, e.Message)
+				told++
 			}
-			drive.Put(driveID(1), f)
+		}
+	}
+	require.Equal(t, 1, told, "it is told once")
+}
+
+// A client of the MCP server imports a document, with its progress, and lists it.
+func TestMCPClientImportsADocumentAndListsIt(t *testing.T) {
+	drive := drivetest.New(t)
+	drive.Put(driveID(1), circularFile)
+	drive.Put(driveID(2), drivetest.File{Fault: drivetest.NotShared})
+	s := stacktest.Start(t, withDrive(drive)...)
+	client := s.NewUser()
+	newTalk(t, func() string { return s.URL }, client).imports() // gets its cookie
+	var mu sync.Mutex
+	var steps []string
+	session, err := sdk.NewClient(&sdk.Implementation{Name: "test"}, &sdk.ClientOptions{
+		ProgressNotificationHandler: func(_ context.Context, r *sdk.ProgressNotificationClientRequest) {
+			mu.Lock()
+			defer mu.Unlock()
+			steps = append(steps, r.Params.Message)
+		},
+	}).Connect(t.Context(), &sdk.StreamableClientTransport{Endpoint: s.URL + "/mcp", HTTPClient: client}, nil)
+	require.NoError(t, err)
+	defer session.Close()
+	call := func(tool string, arguments map[string]any) (string, bool) {
+		t.Helper()
+		params := &sdk.CallToolParams{Name: tool, Arguments: arguments}
+		params.SetProgressToken("import")
+		result, err := session.CallTool(t.Context(), params)
+		require.NoError(t, err)
+		return result.Content[0].(*sdk.TextContent).Text, result.IsError
+	}
+	for _, want := range []string{imported, alreadyThere} {
+		said, isError := call("import_document", map[string]any{"url": driveLink(driveID(1))})
+		require.Equal(t, want, said)
+		require.False(t, isError)
+	}
+	for link, want := range map[string]string{driveLink(driveID(2)): notShared, "https://drive.google.com/file/d/x": malformed} {
+		said, isError := call("import_document", map[string]any{"url": link})
+		require.Contains(t, said, want)
+		require.True(t, isError)
+	}
+	said, isError := call("list_imports", map[string]any{})
+	require.False(t, isError)
+	require.Contains(t, said, "Liquidity circular (Google Drive, ")
+	found, _ := call("search_documents", map[string]any{"query": "liquidity coverage ratio"})
+	require.Contains(t, found, "100 percent")
+	mu.Lock()
+	defer mu.Unlock()
+	require.Subset(t, steps, []string{"Checking access to the file...", "Downloading document: Liquidity circular...",
+		"Processing document into chunks...", "Document imported successfully! It has 1 chunks and is ready for questions."})
+}
+
+func TestImportKilledInAnyPhaseEndsOnceWithOneDocument(t *testing.T) {
+	for _, held := range []string{"metadata", "download", "embedding"} {
+		t.Run(held, func(t *testing.T) {
+			drive, model := drivetest.New(t), llmtest.New(t)
+			drive.Put(driveID(1), drivetest.File{Name: "Harbour rules.md", MIME: "text/markdown", Content: []byte(harbour)}) // its text is in no sample
 			call := held + " " + driveID(1)
 			release := drive.Hold(call)
 			defer release()
-			p := stacktest.StartProcess(t, withDrive(drive)...)
+			embeddings := llmtest.Match{Kind: llmtest.Embeddings, Contains: harbour}
+			if held == "embedding" {
+				model.On(embeddings, llmtest.Answer{Delay: time.Hour})
+			}
+			p := stacktest.StartProcess(t, append(withDrive(drive, stacktest.Model(model.URL)), stacktest.Flag("embedding-model-name", "hashed"))...)
 			c := newTalk(t, func() string { return p.URL }, p.Client)
 			page := c.send(driveLink(driveID(1)), nil)
-			if held == "processing" {
-				c.waitForImport("reading", "indexing", "ready")
-			} else {
-				require.Eventually(t, func() bool { return strings.Contains(strings.Join(drive.Calls(), "\n"), call) }, waitTimeout, 20*time.Millisecond)
-			}
+			require.Eventually(t, func() bool {
+				return slices.Contains(drive.Calls(), call) || held == "embedding" && model.Count(embeddings) > 0
+			}, waitTimeout, 20*time.Millisecond)
+			require.Contains(t, map[string][]string{"metadata": {"looking"}, "download": {"downloading"}, "embedding": {"reading", "indexing"}}[held], c.imports()[0].State)
 			p.Kill()
 			page.close()
 			release()
+			model.On(embeddings, llmtest.Answer{})
 			p.Start()
 			require.Equal(t, "google_drive", c.waitForImport("ready").SourceType)
+			require.Equal(t, "imported", c.imports()[0].Outcome)
 			require.Len(t, c.imported(), 1)
 			require.Len(t, c.imports(), 1)
 		})

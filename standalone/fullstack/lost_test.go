@@ -26,22 +26,19 @@ const (
 	temporalFile = "temporal.db"
 )
 
-// keep copies a database of a stopped stack; restore copies it back.
-func keep(t *testing.T, dir, name string) (restore func()) {
-	t.Helper()
-	saved := map[string][]byte{}
-	for _, path := range databaseFiles(t, dir, name) {
-		b, err := os.ReadFile(path)
-		require.NoError(t, err)
-		saved[path] = b
-	}
-	require.NotEmpty(t, saved)
-	return func() {
-		t.Helper()
-		lose(t, dir, name)
-		for path, b := range saved {
-			require.NoError(t, os.WriteFile(path, b, 0o600))
-		}
+// backup runs palaver backup while the stack runs; restore puts one database of it into the
+// folder of the stopped stack, as palaver restore does.
+func (s *scene) backup() (restore func(name string)) {
+	s.t.Helper()
+	archive := filepath.Join(s.t.TempDir(), "backup.tar.gz")
+	code, said := s.stack.Palaver("backup", "--to="+archive)
+	require.Zero(s.t, code, said)
+	require.Contains(s.t, said, temporalFile)
+	return func(name string) {
+		s.t.Helper()
+		code, said := s.stack.Palaver("restore", archive, "--only="+name)
+		require.Zero(s.t, code, said)
+		require.Contains(s.t, said, "before-restore-")
 	}
 }
 
@@ -210,6 +207,20 @@ func (s *scene) open(name string) (n int) {
 	return n
 }
 
+// drafted waits until the database has what the threads have written so far.
+func (s *scene) drafted(names ...string) {
+	s.t.Helper()
+	pool := rowsOf(s.t, s.stack.Dir)
+	defer func() { _ = pool.Close() }()
+	for _, name := range names {
+		require.Eventually(s.t, func() bool {
+			var n int
+			require.NoError(s.t, pool.QueryRow("SELECT count(*) FROM drafts d JOIN turns t ON t.id = d.turn_id WHERE t.thread_id = ? AND d.text = 'Once upon a time'", s.threads[name].thread).Scan(&n))
+			return n > 0
+		}, waitTimeout, 50*time.Millisecond, "thread %q", name)
+	}
+}
+
 // terminate terminates a workflow, as in Temporal's Web UI.
 func (s *scene) terminate(workflowID string) {
 	s.t.Helper()
@@ -337,8 +348,7 @@ func TestThreadsRecoverWhenTemporalIsRestoredFromABackup(t *testing.T) {
 		for _, name := range []string{"writing", "queue", "asked"} { // the copy will not have the others
 			s.exchange(name, "Good morning")
 		}
-		var restore func()
-		s.restart(func(dir string) { restore = keep(s.t, dir, temporalFile) })
+		restore := s.backup()
 		for _, name := range []string{"answered later", "answered too"} {
 			require.Equal(s.t, "response", last(s.threads[name].resume(chat.ActionChoice, "summarize")).Type)
 		}
@@ -346,7 +356,7 @@ func TestThreadsRecoverWhenTemporalIsRestoredFromABackup(t *testing.T) {
 		s.settled("answered later", "answered too", "ends later")
 		s.busy()
 		s.restart(func(dir string) {
-			restore()
+			restore(temporalFile)
 			anHourLater(s.t, dir)
 		})
 		s.answer("still asks")
@@ -364,10 +374,8 @@ func TestThreadsRecoverWhenPalaversDatabaseIsRestoredFromABackup(t *testing.T) {
 		s.exchange("says more", "Hello")
 		s.ask("still asks")
 		s.busy()
-		var restore func()
-		s.restart(func(dir string) {
-			restore = keep(s.t, dir, palaverFile)
-		})
+		s.drafted("writing", "writing too", "and too", "queue")
+		restore := s.backup()
 		// Open turns end and new ones start.
 		for _, name := range []string{"writing", "writing too", "and too", "queue"} {
 			c := s.threads[name]
@@ -381,7 +389,7 @@ func TestThreadsRecoverWhenPalaversDatabaseIsRestoredFromABackup(t *testing.T) {
 		require.Equal(s.t, "response", last(s.send("says more", "Is this kept?", object{"client_turn_id": "again"}).all()).Type)
 		s.sent = known
 		s.restart(func(dir string) {
-			restore()
+			restore(palaverFile)
 			anHourLater(s.t, dir)
 		})
 		s.answer("still asks")

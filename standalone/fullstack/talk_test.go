@@ -43,6 +43,9 @@ type event struct {
 	Kind      string          `json:"interrupt_type"`
 	Interrupt string          `json:"interrupt_id"`
 	Options   []chat.Option   `json:"options"`
+	ID        string          `json:"id"`           // of a tool call
+	CallID    string          `json:"tool_call_id"` // of a tool result
+	IsError   bool            `json:"is_error"`
 }
 
 // talk is one user's conversation with a server.

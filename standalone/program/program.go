@@ -17,6 +17,7 @@ import (
 	"github.com/alecthomas/kong"
 
 	"github.com/palaver-chat/palaver"
+	"github.com/palaver-chat/palaver/internal/build"
 	"github.com/palaver-chat/palaver/internal/config"
 	"github.com/palaver-chat/palaver/internal/service"
 	"github.com/palaver-chat/palaver/standalone/embedded"
@@ -26,6 +27,8 @@ import (
 type Settings struct {
 	config.Config
 	config.Embedded
+
+	Version kong.VersionFlag `help:"Print version, commit and date."`
 
 	OnlyInfra bool `help:"Run Temporal, its Web UI and NATS only, for separate palaver api and palaver worker processes; needs NATS_PORT."`
 	// TemporalDefaults keeps Temporal's default limits, as a production server may
@@ -54,7 +57,7 @@ const description = "Palaver in one process: page, API and worker with an embedd
 // additions.
 func Parse(args []string, additions service.Additions, options ...kong.Option) (*Settings, error) {
 	s := Settings{Config: config.Config{OwnProviders: additions.Providers()}}
-	_, err := config.Parse(&s, args, append([]kong.Option{kong.Name("palaver-standalone"), kong.Description(description)}, options...)...)
+	_, err := config.Parse(&s, args, append([]kong.Option{kong.Name("palaver-standalone"), kong.Description(description), kong.Vars{"version": build.Read().String()}}, options...)...)
 	return &s, err
 }
 
@@ -95,6 +98,7 @@ func Main(args []string, stdout, stderr io.Writer, options ...palaver.Option) in
 	select {
 	case <-ctx.Done():
 		restore() // a second signal ends the process at once
+		stack.Drain()
 		fmt.Fprintln(stdout, "Palaver stops; running turns continue after the next start.")
 		return 0
 	case err := <-stack.Failed():

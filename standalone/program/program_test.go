@@ -14,6 +14,13 @@ import (
 	"github.com/palaver-chat/palaver/standalone/stacktest"
 )
 
+func TestVersionIsPrinted(t *testing.T) {
+	code, stdout, stderr := stacktest.Run(t, "--version")
+	require.Zero(t, code)
+	require.Regexp(t, `^palaver \S+ \(commit \S+, \S+\)\n$`, stdout)
+	require.Empty(t, stderr)
+}
+
 func TestFailedStartPrintsOneLineAndAnExitCode(t *testing.T) {
 	taken, err := net.Listen("tcp", "127.0.0.1:0")
 	require.NoError(t, err)

@@ -9,10 +9,12 @@ import (
 	"slices"
 
 	"github.com/gofrs/flock"
+	"github.com/prometheus/client_golang/prometheus"
 	"go.temporal.io/sdk/client"
 
 	"github.com/palaver-chat/palaver/internal/config"
 	"github.com/palaver-chat/palaver/internal/service"
+	"github.com/palaver-chat/palaver/internal/telemetry"
 	"github.com/palaver-chat/palaver/standalone/embedded"
 )
 
@@ -86,7 +88,7 @@ func Start(ctx context.Context, settings *Settings, additions service.Additions,
 // open opens the dependencies of the roles.
 func (s *Stack) open(ctx context.Context, additions service.Additions, log *slog.Logger) (err error) {
 	cfg := &s.settings.Config
-	p := service.Parts{Config: cfg, Log: log, Namespace: embedded.Namespace, Additions: additions}
+	p := service.Parts{Config: cfg, Log: log, Namespace: embedded.Namespace, Additions: additions, Metrics: prometheus.NewRegistry()}
 	if p.Model, err = additions.NewModel(cfg); err != nil {
 		return err
 	}
@@ -98,7 +100,7 @@ func (s *Stack) open(ctx context.Context, additions service.Additions, log *slog
 		return err
 	}
 	s.onStop(p.Bus.Close)
-	p.Temporal, err = service.TemporalClient(client.Options{HostPort: s.Servers.TemporalAddress(), Namespace: embedded.Namespace}, serverLog(s.settings, log))
+	p.Temporal, err = service.TemporalClient(client.Options{HostPort: s.Servers.TemporalAddress(), Namespace: embedded.Namespace, MetricsHandler: telemetry.Temporal(p.Metrics)}, serverLog(s.settings, log))
 	if err != nil {
 		return err
 	}
@@ -135,6 +137,13 @@ func (s *Stack) URL() string {
 		return fmt.Sprintf("http://localhost:%d", address.Port)
 	}
 	return "http://" + address.String()
+}
+
+// Drain lets load balancers send requests elsewhere before Stop.
+func (s *Stack) Drain() {
+	if s.process != nil {
+		s.process.Drain()
+	}
 }
 
 // Failed receives an error when the stack cannot go on.

@@ -1,0 +1,90 @@
+package service
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	enumspb "go.temporal.io/api/enums/v1"
+	"go.temporal.io/api/operatorservice/v1"
+	"go.temporal.io/api/serviceerror"
+
+	"github.com/palaver-chat/palaver/internal/probe"
+	"github.com/palaver-chat/palaver/workflows"
+)
+
+// maxPollAge is how long after its last poll a worker counts as there. An idle poll lasts
+// a minute.
+const maxPollAge = 75 * time.Second
+
+// checks are what /readyz checks besides the database.
+func (p *Process) checks() map[string]probe.Check {
+	return map[string]probe.Check{
+		"temporal": p.temporalReady,
+		"workers":  p.workersReady,
+		"process": func(context.Context) error {
+			if p.draining.Load() {
+				return errors.New("the process is stopping")
+			}
+			return nil
+		},
+	}
+}
+
+// temporalReady checks that the server answers, has the namespace, and has the search
+// attributes without which no thread begins.
+func (p *Process) temporalReady(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(ctx, temporalTimeout)
+	defer cancel()
+	if _, err := p.parts.Temporal.DescribeTaskQueue(ctx, workflows.TaskQueue, enumspb.TASK_QUEUE_TYPE_WORKFLOW); err != nil {
+		return err
+	}
+	if p.attributes.Load() { // they stay
+		return nil
+	}
+	missing, err := p.missingAttributes(ctx)
+	switch {
+	case errors.As(err, new(*serviceerror.PermissionDenied)), errors.As(err, new(*serviceerror.Unimplemented)):
+		return nil // the server does not tell: Temporal Cloud
+	case err != nil:
+		return err
+	case len(missing) > 0:
+		return fmt.Errorf("the namespace %s lacks search attributes: %d of PalaverUser and PalaverStatus (Keyword)", p.parts.Namespace, len(missing))
+	}
+	p.attributes.Store(true)
+	return nil
+}
+
+// workersReady checks that a worker polls for threads. While Temporal does not answer
+// nobody knows, and temporalReady says so.
+func (p *Process) workersReady(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(ctx, temporalTimeout)
+	defer cancel()
+	queue, err := p.parts.Temporal.DescribeTaskQueue(ctx, workflows.TaskQueue, enumspb.TASK_QUEUE_TYPE_WORKFLOW)
+	if err != nil {
+		return nil
+	}
+	for _, poller := range queue.GetPollers() {
+		if time.Since(poller.GetLastAccessTime().AsTime()) < maxPollAge {
+			return nil
+		}
+	}
+	return fmt.Errorf("no worker has polled Temporal in the last %s", maxPollAge)
+}
+
+// missingAttributes are the search attributes that the namespace lacks.
+func (p *Process) missingAttributes(ctx context.Context) (map[string]enumspb.IndexedValueType, error) {
+	wanted := map[string]enumspb.IndexedValueType{
+		workflows.UserAttribute.GetName():   workflows.UserAttribute.GetValueType(),
+		workflows.StatusAttribute.GetName(): workflows.StatusAttribute.GetValueType(),
+	}
+	known, err := p.parts.Temporal.OperatorService().ListSearchAttributes(ctx, &operatorservice.ListSearchAttributesRequest{Namespace: p.parts.Namespace})
+	if err != nil {
+		return nil, err
+	}
+	for name := range known.CustomAttributes {
+		delete(wanted, name)
+	}
+	return wanted, nil
+}

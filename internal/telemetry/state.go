@@ -1,0 +1,127 @@
+package telemetry
+
+import (
+	"context"
+	"log/slog"
+	"sync"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+
+	"github.com/palaver-chat/palaver/db"
+)
+
+// State is what a process finds when its metrics are read. A nil function, and one that
+// fails, shows nothing.
+type State struct {
+	OpenTurns func(context.Context) ([]db.OpenTurnCount, error)
+	Pool      func() db.Pool
+	Connected func() bool // the bus
+	Backlog   func(context.Context) ([]Backlog, error)
+	Log       *slog.Logger
+}
+
+// Backlog is what waits in a task queue of Temporal.
+type Backlog struct {
+	Type    string // workflow or activity
+	Tasks   int64
+	Age     time.Duration // of the oldest task
+	Pollers int
+}
+
+const (
+	stateAge     = 10 * time.Second // several scrapers cost as much as one
+	stateTimeout = 2 * time.Second
+)
+
+type stateCollector struct {
+	State
+	mu      sync.Mutex
+	read    time.Time
+	turns   []db.OpenTurnCount
+	backlog []Backlog
+}
+
+var (
+	openTurnsDesc  = prometheus.NewDesc("palaver_open_turns", "Turns of all threads that have not ended, by status. Every process reports the same.", []string{"status"}, nil)
+	oldestTurnDesc = prometheus.NewDesc("palaver_open_turn_age_seconds", "Age of the oldest of them.", []string{"status"}, nil)
+	poolDesc       = prometheus.NewDesc("palaver_database_connections", "Connections of this process to the database, by state: used, idle, max.", []string{"state"}, nil)
+	poolWaitsDesc  = prometheus.NewDesc("palaver_database_waits_total", "Times that a call waited for a connection.", nil, nil)
+	poolWaitDesc   = prometheus.NewDesc("palaver_database_wait_seconds_total", "Time that calls waited for a connection.", nil, nil)
+	busDesc        = prometheus.NewDesc("palaver_bus_connected", "1 while the message bus is connected.", nil, nil)
+	backlogDesc    = prometheus.NewDesc("palaver_task_backlog", "Tasks that wait in Temporal's queue, about. Every process reports the same.", []string{"type"}, nil)
+	backlogAgeDesc = prometheus.NewDesc("palaver_task_backlog_age_seconds", "Age of the oldest of them.", []string{"type"}, nil)
+	pollersDesc    = prometheus.NewDesc("palaver_task_pollers", "Workers that have polled Temporal's queue in the last minutes.", []string{"type"}, nil)
+)
+
+// ObserveState registers the metrics of s.
+func ObserveState(r prometheus.Registerer, s State) error {
+	return r.Register(&stateCollector{State: s})
+}
+
+func (c *stateCollector) Describe(out chan<- *prometheus.Desc) {
+	for _, d := range []*prometheus.Desc{openTurnsDesc, oldestTurnDesc, poolDesc, poolWaitsDesc, poolWaitDesc, busDesc, backlogDesc, backlogAgeDesc, pollersDesc} {
+		out <- d
+	}
+}
+
+func (c *stateCollector) Collect(out chan<- prometheus.Metric) {
+	gauge := func(d *prometheus.Desc, value float64, labels ...string) {
+		out <- prometheus.MustNewConstMetric(d, prometheus.GaugeValue, value, labels...)
+	}
+	if c.Connected != nil {
+		value := 0.0
+		if c.Connected() {
+			value = 1
+		}
+		gauge(busDesc, value)
+	}
+	if c.Pool != nil {
+		p := c.Pool()
+		gauge(poolDesc, float64(p.Used), "used")
+		gauge(poolDesc, float64(p.Idle), "idle")
+		gauge(poolDesc, float64(p.Max), "max")
+		out <- prometheus.MustNewConstMetric(poolWaitsDesc, prometheus.CounterValue, float64(p.Waits))
+		out <- prometheus.MustNewConstMetric(poolWaitDesc, prometheus.CounterValue, p.Waited.Seconds())
+	}
+	turns, backlog := c.remote()
+	for _, t := range turns {
+		gauge(openTurnsDesc, float64(t.Number), string(t.Status))
+		gauge(oldestTurnDesc, max(0, time.Since(t.Oldest).Seconds()), string(t.Status))
+	}
+	for _, b := range backlog {
+		gauge(backlogDesc, float64(b.Tasks), b.Type)
+		gauge(backlogAgeDesc, b.Age.Seconds(), b.Type)
+		gauge(pollersDesc, float64(b.Pollers), b.Type)
+	}
+}
+
+// remote returns what the database and Temporal say, at most stateAge old.
+func (c *stateCollector) remote() ([]db.OpenTurnCount, []Backlog) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if time.Since(c.read) < stateAge {
+		return c.turns, c.backlog
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), stateTimeout)
+	defer cancel()
+	c.turns, c.backlog = nil, nil
+	var asking sync.WaitGroup
+	asking.Go(func() { c.turns = ask(ctx, c.Log, "open turns", c.OpenTurns) })
+	asking.Go(func() { c.backlog = ask(ctx, c.Log, "task queue", c.Backlog) })
+	asking.Wait()
+	c.read = time.Now()
+	return c.turns, c.backlog
+}
+
+func ask[T any](ctx context.Context, log *slog.Logger, what string, f func(context.Context) ([]T, error)) []T {
+	if f == nil {
+		return nil
+	}
+	found, err := f(ctx)
+	if err != nil {
+		log.Debug("metrics could not be read", "what", what, "error", err)
+		return nil
+	}
+	return found
+}
