@@ -42,6 +42,7 @@ type Activities struct {
 	// HistoryTokens bounds the earlier messages in an answer's prompt (CHAT_HISTORY_TOKENS);
 	// 0: defaultHistoryTokens.
 	HistoryTokens int
+	BoardChat     BoardChat
 	Tools         *tools.Box // nil: no tools
 	Agents        chat.Agents
 	// DocumentTypes are those that Ingest can read.
@@ -66,6 +67,7 @@ type Activities struct {
 	Heartbeat func(ctx context.Context, taskToken []byte, details ...any) error
 
 	begun begunTurns
+	codes codePassages
 }
 
 func (a *Activities) log() *slog.Logger {

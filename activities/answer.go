@@ -103,7 +103,7 @@ func (a *Activities) named(ctx context.Context, owner, text string, parts bool) 
 		return found, true, nil
 	}
 	if utf8.RuneCountInString(text) <= maxNameAnswer {
-		if text, err = a.withCodedTitles(ctx, owner, text, visible); err != nil {
+		if text, err = a.withCodedTitles(ctx, owner, "", text, visible); err != nil {
 			return nil, false, err
 		}
 		text = mention.AsTitled(text, visible, a.now())

@@ -82,7 +82,7 @@ func (a *Activities) CallTool(parent context.Context, r CallRequest) (_ Called, 
 		return Called{}, a.endError(w, ctx, r.TurnRef, "tool "+r.Name, err)
 	}
 	result, err := a.runTool(ctx, tool, tools.Call{
-		Owner: r.Owner, ThreadID: r.ThreadID, TurnID: r.TurnID, ID: r.ID, Arguments: arguments, Report: a.reporter(ctx, r),
+		Owner: r.Owner, ThreadID: r.ThreadID, TurnID: r.TurnID, ID: r.ID, Arguments: arguments, Failed: failedBefore(texts, r.ID), Report: a.reporter(ctx, r),
 	})
 	switch {
 	case err == nil:

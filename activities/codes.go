@@ -7,20 +7,20 @@ import (
 
 	"github.com/palaver-chat/palaver/activities/mention"
 	"github.com/palaver-chat/palaver/chat"
-	"github.com/palaver-chat/palaver/db"
 	"github.com/palaver-chat/palaver/internal/language"
 )
 
-// codePassages is the number of passages that are looked at for a code.
-const codePassages = 20
+// maxCodePassages is the number of passages that are looked at for a code.
+const maxCodePassages = 20
 
 // withCodedTitles writes titles for the codes of documents that only their texts tell:
 // "HR-POL-11" for a policy whose first line says "Document number HR-POL-11". A code that
-// several documents call their own stays.
-func (a *Activities) withCodedTitles(ctx context.Context, owner, message string, visible []chat.Document) (string, error) {
+// several documents call their own stays. turnID is the turn with the message; empty when
+// the text is something else.
+func (a *Activities) withCodedTitles(ctx context.Context, owner, turnID, message string, visible []chat.Document) (string, error) {
 	codes := mention.PossibleCodes(message, visible)
 	for _, c := range slices.Backward(codes) { // the last first, so that earlier places stay
-		hits, err := a.Store.SearchText(ctx, owner, db.Words(c.Words...), nil, codePassages)
+		hits, err := a.passagesWith(ctx, owner, turnID, c.Words)
 		if err != nil {
 			return "", err
 		}

@@ -2,9 +2,14 @@ package activities
 
 import (
 	"context"
+	"sync/atomic"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/palaver-chat/palaver/chat"
+	"github.com/palaver-chat/palaver/db"
 )
 
 func TestCodeInATextNamesItsDocument(t *testing.T) {
@@ -26,11 +31,88 @@ func TestCodeInATextNamesItsDocument(t *testing.T) {
 		"summarize DUP-1":                       "summarize DUP-1", // of two
 		"may I take 11 days in May?":            "may I take 11 days in May?",
 	} {
-		got, err := b.withCodedTitles(context.Background(), owner, in, visible)
+		got, err := b.withCodedTitles(context.Background(), owner, "", in, visible)
 		require.NoError(t, err)
 		require.Equal(t, want, got)
 	}
-	got, err := b.withCodedTitles(context.Background(), "somebody else", "summarize HR-POL-11", nil)
+	got, err := b.withCodedTitles(context.Background(), "somebody else", "", "summarize HR-POL-11", nil)
 	require.NoError(t, err)
 	require.Equal(t, "summarize HR-POL-11", got, "another's document")
+}
+
+// searchCounter counts the searches for text.
+type searchCounter struct {
+	db.Store
+	searches int
+}
+
+func (s *searchCounter) SearchText(ctx context.Context, owner string, words []db.Word, docIDs []string, k int) ([]chat.Hit, error) {
+	s.searches++
+	return s.Store.SearchText(ctx, owner, words, docIDs, k)
+}
+
+// The rules, the resolver and the retrieval look for the codes of a message one after
+// another.
+func TestCodesOfATurnAreSearchedOnce(t *testing.T) {
+	b := setup(t)
+	b.doc("Annual Leave Policy", "Document number HR-POL-11. Every employee has 25 days.")
+	store, now := &searchCounter{Store: b.Store}, time.Now()
+	b.Store, b.Now = store, func() time.Time { return now }
+	for _, c := range []struct {
+		why, owner, turn string
+		later            time.Duration
+		searches         int
+	}{
+		{"the rules", owner, "one", 0, 1},
+		{"the retrieval", owner, "one", codeLifetime - 1, 0},
+		{"another turn", owner, "two", 0, 1},
+		{"another owner", "somebody else", "one", 0, 1},
+		{"a text that is no turn's message", owner, "", 0, 1},
+		{"the same", owner, "", 0, 1},
+		{"a document may have come since", owner, "one", 1, 1},
+	} {
+		store.searches, now = 0, now.Add(c.later)
+		got, err := b.withCodedTitles(context.Background(), c.owner, c.turn, "summarize HR-POL-11", nil)
+		require.NoError(t, err)
+		require.Equal(t, c.owner == owner, got == "summarize Annual Leave Policy", c.why)
+		require.Equal(t, c.searches, store.searches, c.why)
+	}
+}
+
+// readCounter counts the reads of earlier messages.
+type readCounter struct {
+	db.Store
+	reads atomic.Int32
+	err   error
+}
+
+func (s *readCounter) Recent(ctx context.Context, owner, threadID, head string, n int) ([]chat.Message, error) {
+	s.reads.Add(1)
+	if s.err != nil {
+		return nil, s.err
+	}
+	return s.Store.Recent(ctx, owner, threadID, head, n)
+}
+
+func TestMessagesBeforeATurnAreReadOnceAnActivity(t *testing.T) {
+	b := setup(t)
+	for range 3 {
+		b.exchange("Another question?", "Another answer.")
+	}
+	r := b.say("How many?")
+	store := &readCounter{Store: b.Store, err: db.ErrUnavailable}
+	b.Store = store
+	ctx := withReads(context.Background())
+	_, err := b.recent(ctx, r, contextMessages)
+	require.ErrorIs(t, err, db.ErrUnavailable)
+	store.err = nil // a failure is not kept
+	whole, err := store.Store.Recent(ctx, r.Owner, r.ThreadID, r.Parent, earlierMessages)
+	require.NoError(t, err)
+	require.Len(t, whole, 6)
+	for _, n := range []int{1, contextMessages, earlierMessages} {
+		got, err := b.recent(ctx, r, n)
+		require.NoError(t, err)
+		require.Equal(t, whole[max(0, len(whole)-n):], got)
+	}
+	require.EqualValues(t, 2, store.reads.Load())
 }

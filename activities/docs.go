@@ -3,6 +3,8 @@ package activities
 import (
 	"context"
 	"errors"
+	"slices"
+	"time"
 
 	"golang.org/x/sync/errgroup"
 
@@ -82,7 +84,7 @@ func (a *Activities) candidates(ctx context.Context, r DocsRequest, t chat.Turn)
 	})
 	err := g.Wait()
 	if err == nil {
-		c.Message, err = a.withCodedTitles(ctx, r.Owner, c.Message, c.Visible)
+		c.Message, err = a.withCodedTitles(ctx, r.Owner, r.TurnID, c.Message, c.Visible)
 	}
 	if err == nil {
 		c.Tags, err = a.readTagsAmong(ctx, r.Owner, t.Content.TipTap, t.Content.TaggedDocs, t.Content.TaggedSets, c.Visible)
@@ -99,30 +101,52 @@ func chosenDocs(c mention.Choice) Docs {
 
 // ResolveByRules resolves what needs no model: an explicit action, and the documents
 // when all are tagged. The rest is left to Resolve.
+//
+// While a document that the message names is still processing, it fails with a retry,
+// for at most documentWait: the question waits for the document.
 func (a *Activities) ResolveByRules(ctx context.Context, ref TurnRef) (Resolved, error) {
-	r, err := a.resolveByRules(ctx, ref)
+	r, waits, err := a.resolveByRules(ctx, ref)
+	if err == nil && waits {
+		if err := waitWithin(ctx, documentWait, documentPoll, "resolve by rules"); err != nil {
+			return Resolved{}, err
+		}
+	}
 	if err != nil {
 		return Resolved{}, a.fail(ctx, ref, "resolve by rules", err)
 	}
 	return r, nil
 }
 
-func (a *Activities) resolveByRules(ctx context.Context, ref TurnRef) (r Resolved, err error) {
+const (
+	documentWait = 30 * time.Second // as long as for an import
+	documentPoll = 500 * time.Millisecond
+)
+
+// resolveByRules also reports whether a document that is tagged, or whose title stands
+// in the message, is still processing.
+func (a *Activities) resolveByRules(ctx context.Context, ref TurnRef) (r Resolved, processing bool, err error) {
 	t, err := a.turn(ctx, ref)
 	if err != nil {
-		return r, err
+		return r, false, err
 	}
 	if content, _ := tiptap.Read(t.Content.TipTap); isTalk(t, content) {
-		return Resolved{Intent: &Intent{Action: chat.Talk, Confidence: chat.High}, Docs: &Docs{Confidence: chat.High}}, nil
+		return Resolved{Intent: &Intent{Action: chat.Talk, Confidence: chat.High}, Docs: &Docs{Confidence: chat.High}}, false, nil
 	}
 	if r.Intent, err = a.intentByRules(ctx, t); err != nil {
-		return r, err
+		return r, false, err
 	}
 	d, open, err := a.docsByRules(ctx, DocsRequest{TurnRef: ref, Action: t.Content.Action}, t)
 	if err == nil && open == nil {
 		r.Docs = &d
 	}
-	return r, err
+	return r, d.Processing || open != nil && namesProcessing(open), err
+}
+
+// namesProcessing reports whether the title of a document that is still processing
+// stands in the message.
+func namesProcessing(c *mention.Candidates) bool {
+	unread := slices.DeleteFunc(slices.Clone(c.Visible), func(d chat.Document) bool { return d.Status != chat.DocProcessing })
+	return len(mention.Occurring(c.Message, unread)) > 0
 }
 
 // docsByModel runs stages two and three.
@@ -157,7 +181,7 @@ func (a *Activities) docsByModel(ctx context.Context, r DocsRequest, c *mention.
 func (a *Activities) askDocs(ctx context.Context, r DocsRequest, c *mention.Candidates) (answer llm.DocResolution, usage chat.Usage, err error) {
 	var recent []chat.Message
 	if !c.NamesRegistered() {
-		if recent, err = a.Store.Recent(ctx, r.Owner, r.ThreadID, r.Parent, contextMessages); err != nil {
+		if recent, err = a.recent(ctx, r.TurnRef, contextMessages); err != nil {
 			return answer, usage, err
 		}
 	}

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"testing"
+	"time"
 
 	"github.com/google/uuid"
 	"github.com/stretchr/testify/require"
@@ -385,4 +386,45 @@ func TestOptionIsNotResolvedAsAName(t *testing.T) {
 	}})
 	require.Equal(t, []string{other}, got.IDs)
 	require.NotContains(t, got.IDs, d)
+}
+
+func TestQuestionAboutAProcessingDocumentWaitsForIt(t *testing.T) {
+	t.Parallel()
+	for name, say := range map[string]func(id string) chat.Content{
+		"tagged": func(id string) chat.Content { return chat.Content{Message: "What is in it?", TaggedDocs: []string{id}} },
+		"named":  func(string) chat.Content { return chat.Content{Message: "What does the Leave Policy say?"} },
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			b := setup(t)
+			id := b.upload("Leave Policy", "md", []byte("# Leave\n\n"+leave))
+			ref := b.begin(say(id))
+			_, err := run[Resolved](b, b.ResolveByRules, ref)
+			waiting := appError(t, err)
+			require.Equal(t, ErrTypeWaiting, waiting.Type())
+			require.False(t, waiting.NonRetryable())
+			require.Equal(t, documentPoll, waiting.NextRetryDelay())
+			b.ingested(id)
+			must[Resolved](b, b.ResolveByRules, ref)
+		})
+	}
+}
+
+func TestQuestionWaitsForAProcessingDocumentOnlySoLong(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	id := b.upload("Leave Policy", "md", []byte("# Leave\n\n"+leave))
+	ref := b.begin(chat.Content{Message: "What is in it?", TaggedDocs: []string{id}})
+	b.info.attempt = 3
+	b.env.SetHeartbeatDetails(handover{Since: time.Now().Add(-documentWait), Tries: 2, Attempt: 2})
+	got := must[Resolved](b, b.ResolveByRules, ref)
+	require.True(t, got.Docs.Processing)
+	require.Equal(t, []string{id}, got.Docs.IDs)
+}
+
+func TestQuestionDoesNotWaitForDocumentsThatItDoesNotName(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	b.upload("Travel Rules", "md", []byte("# Travel\n\nBy train."))
+	must[Resolved](b, b.ResolveByRules, b.begin(chat.Content{Message: "What does the Leave Policy say?"}))
 }

@@ -37,7 +37,7 @@ type earlier struct {
 // is summarized, once: the summary is stored at the last turn that it is about, so that
 // every branch from there has it. Half of the room stays for the messages to come.
 func (a *Activities) readEarlier(ctx context.Context, ref TurnRef) (earlier, error) {
-	recent, err := a.Store.Recent(ctx, ref.Owner, ref.ThreadID, ref.Parent, earlierMessages)
+	recent, err := a.recent(ctx, ref, earlierMessages)
 	if err != nil {
 		return earlier{}, err
 	}

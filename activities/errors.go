@@ -24,6 +24,9 @@ const (
 	// ErrTypeInterrupted: the worker stopped or lost the attempt; another attempt
 	// follows.
 	ErrTypeInterrupted = "interrupted"
+	// ErrTypeWaiting: something that the activity needs is not ready yet; another
+	// attempt follows.
+	ErrTypeWaiting = "waiting"
 )
 
 const (
@@ -150,6 +153,15 @@ func retryWithin(ctx context.Context, budget, wait time.Duration, code, step str
 		NonRetryable:   time.Since(t.Since)+wait > budget,
 		NextRetryDelay: wait,
 	})
+}
+
+// waitWithin is an error with a retry after poll, for what is not ready yet. It is nil
+// when the retry would start later than limit after the first attempt.
+func waitWithin(ctx context.Context, limit, poll time.Duration, step string) error {
+	if time.Since(recordRetry(ctx).Since)+poll > limit {
+		return nil
+	}
+	return expected("waiting", step, ErrTypeWaiting, temporal.ApplicationErrorOptions{NextRetryDelay: poll})
 }
 
 func backoff(tries int) time.Duration {

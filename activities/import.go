@@ -67,7 +67,7 @@ func (a *Activities) lookImport(ctx context.Context, r ImportRequest, out *Impor
 	if err != nil {
 		return err
 	}
-	if remote.Version != "" && known.SourceVersion == remote.Version {
+	if imports.SameVersion(known.SourceVersion, remote.Version) {
 		switch known.Status {
 		case chat.DocReady:
 			out.Done = true
@@ -123,7 +123,7 @@ func (a *Activities) fetchImport(ctx context.Context, r ImportRequest, out *Impo
 	if err != nil {
 		return err
 	}
-	if known.Status == chat.DocReady && known.SourceVersion == got.Version {
+	if known.Status == chat.DocReady && imports.SameVersion(known.SourceVersion, got.Version) {
 		out.Done = true
 		return a.knownImport(ctx, r, known)
 	}

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"unicode"
 
 	"github.com/palaver-chat/palaver/activities/intent"
 	"github.com/palaver-chat/palaver/chat"
@@ -66,18 +67,31 @@ func (a *Activities) planImports(ctx context.Context, ref TurnRef) (plan ImportP
 			return plan, err
 		}
 	}
-	plan.Report = len(plan.Calls)+len(plan.Ended) > 0 || asksAboutOpen(t, list)
+	plan.Report = len(plan.Calls)+len(plan.Ended) > 0
+	if !plan.Report {
+		if plan.Report, err = a.asksAboutOpen(ctx, t, list); err != nil {
+			return plan, err
+		}
+	}
 	return plan, a.putTexts(ctx, ref, texts...)
 }
 
 // asksAboutOpen reports whether a message is about a document whose import has not ended.
-func asksAboutOpen(t chat.Turn, list []chat.Import) bool {
-	if len(t.Content.TaggedDocs)+len(t.Content.TaggedSets) > 0 {
-		return false
+func (a *Activities) asksAboutOpen(ctx context.Context, t chat.Turn, list []chat.Import) (bool, error) {
+	open := slices.DeleteFunc(slices.Clone(list), func(i chat.Import) bool { return i.State.Final() || i.TurnID == t.ID })
+	if len(open) == 0 || len(t.Content.TaggedDocs)+len(t.Content.TaggedSets) > 0 {
+		return false, nil
 	}
-	return slices.ContainsFunc(list, func(i chat.Import) bool {
-		return !i.State.Final() && i.TurnID != t.ID && intent.RefersToImport(t.Content.Message, i.Name)
-	})
+	recent, err := a.Store.Recent(ctx, t.Owner, t.ThreadID, t.Parent, 2)
+	if err != nil {
+		return false, err
+	}
+	return slices.ContainsFunc(open, func(i chat.Import) bool {
+		justNow := slices.ContainsFunc(recent, func(m chat.Message) bool {
+			return m.TurnID == i.TurnID || m.Role == "assistant" && imports.SaysUnfinished(m.Content)
+		})
+		return intent.RefersToImport(t.Content.Message, i.Name, justNow)
+	}), nil
 }
 
 // ReportImports stores what the person is told about the imports of a plan, and says how
@@ -114,12 +128,11 @@ func (a *Activities) reportImports(ctx context.Context, r ImportReportRequest) (
 			report.DocIDs = append(report.DocIDs, i.DocID)
 		}
 	}
-	switch {
-	case len(r.Plan.Calls) == 0 && asksAboutOpen(t, list):
-		report.Done = true
+	if len(r.Plan.Calls) == 0 {
+		if report.Done, err = a.asksAboutOpen(ctx, t, list); err != nil || !report.Done {
+			return report, err
+		}
 		return report, a.putTexts(ctx, r.TurnRef, db.Text{Key: chat.PieceKey(1), Text: imports.StillProcessing})
-	case len(r.Plan.Calls) == 0:
-		return report, nil
 	}
 	report.Done = ready == 0 || t.Content.Action == "" && intent.OnlyImports(t.Content.Message)
 	var said []string
@@ -151,10 +164,22 @@ func (a *Activities) withImports(ctx context.Context, t chat.Turn) (chat.Turn, e
 		if i < 0 || f.Err != nil {
 			continue
 		}
-		t.Content.Message = strings.ReplaceAll(t.Content.Message, f.Text, `"`+list[i].Name+`"`)
+		t.Content.Message = strings.ReplaceAll(t.Content.Message, f.Text, quoted(list[i].Name))
 		if !slices.Contains(t.Content.TaggedDocs, list[i].DocID) {
 			t.Content.TaggedDocs = append(t.Content.TaggedDocs, list[i].DocID)
 		}
 	}
 	return t, nil
+}
+
+// quoted is a document's name as it stands in a message in the place of its link. The
+// author of the document chose it, so it neither ends its quotation nor goes on for long:
+// what a message says is the person's.
+func quoted(name string) string {
+	return `"` + chat.TitleFrom(strings.Map(func(r rune) rune {
+		if unicode.Is(unicode.Quotation_Mark, r) || r == '`' {
+			return -1
+		}
+		return r
+	}, name)) + `"`
 }

@@ -70,18 +70,18 @@ func isTalk(t chat.Turn, content tiptap.Content) bool {
 }
 
 // wantsWeb reports whether the person asked for web search, or the message asks for
-// current information. Years and terms in the names of documents do not count. A person
-// can forbid it.
+// current information and the web can be searched: nobody is told that it cannot who has
+// not asked for it. Terms in the names of documents do not count. A person can forbid it.
 func (a *Activities) wantsWeb(ctx context.Context, t chat.Turn, content tiptap.Content) (bool, error) {
 	if t.Content.WebSearch || t.Content.NoWebSearch {
 		return t.Content.WebSearch, nil
 	}
 	text := language.ReplaceNames(t.Content.Message, content.Labels(), " ")
-	if !intent.AsksForCurrent(text, a.now()) {
+	if !a.webOn() || !intent.AsksForCurrent(text) {
 		return false, nil
 	}
 	titles, err := a.titles(ctx, t.Owner)
-	return intent.AsksForCurrent(language.ReplaceNames(text, titles, " "), a.now()), err
+	return intent.AsksForCurrent(language.ReplaceNames(text, titles, " ")), err
 }
 
 func (a *Activities) titles(ctx context.Context, owner string) ([]string, error) {
@@ -104,7 +104,7 @@ func (a *Activities) classify(ctx context.Context, ref TurnRef, t chat.Turn, con
 		return Intent{}, err
 	}
 	if answer.Confidence != chat.High {
-		recent, err := a.Store.Recent(ctx, ref.Owner, ref.ThreadID, ref.Parent, contextMessages)
+		recent, err := a.recent(ctx, ref, contextMessages)
 		if err != nil {
 			return Intent{}, err
 		}

@@ -20,6 +20,7 @@ func TestExplicitActionNeedsNoModelCall(t *testing.T) {
 		got := must[Intent](b, b.ResolveIntent, b.begin(chat.Content{Message: "Do it", Action: action}))
 		require.Equal(t, Intent{Action: action, Confidence: chat.High}, got)
 	}
+	b.web.on = true
 	got := must[Intent](b, b.ResolveIntent, b.begin(chat.Content{Message: "the latest rules", Action: chat.Audit}))
 	require.True(t, got.WebSearch, "an explicit action does not skip the recency scan")
 	require.Zero(t, b.model.calls())
@@ -117,6 +118,7 @@ func TestWebSearchIsWantedWhenOneOfItsThreeSourcesAsks(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			b := setup(t)
+			b.web.on = true
 			answer := intentOf(chat.Inquire, chat.High)
 			answer.WebSearch = tc.model
 			b.model.answers = []any{answer}
@@ -137,13 +139,27 @@ func TestForbiddenWebSearchIsNotInferred(t *testing.T) {
 	}
 }
 
-func TestYearsInDocumentNamesDoNotAskForWebSearch(t *testing.T) {
+func TestTermsInDocumentNamesAndYearsDoNotAskForWebSearch(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
-	b.doc("Travel Policy 2031", "Text.")
-	b.model.answers = []any{intentOf(chat.Inquire, chat.High), intentOf(chat.Inquire, chat.High)}
-	require.False(t, must[Intent](b, b.ResolveIntent, b.say("What does Travel Policy 2031 allow?")).WebSearch)
-	require.True(t, must[Intent](b, b.ResolveIntent, b.say("What does Travel Policy 2031 allow in 2032?")).WebSearch)
+	b.web.on = true
+	b.doc("Latest Travel Policy", "Text.")
+	for message, want := range map[string]bool{
+		"What does Latest Travel Policy allow?":         false,
+		"What does Latest Travel Policy allow in 2032?": false,
+		"What does Latest Travel Policy allow today?":   true,
+	} {
+		b.model.answers = []any{intentOf(chat.Inquire, chat.High)}
+		require.Equal(t, want, must[Intent](b, b.ResolveIntent, b.say(message)).WebSearch, message)
+	}
+}
+
+func TestAMessageAsksForNoWebSearchWhereTheWebCannotBeSearched(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	b.model.answers = []any{intentOf(chat.Inquire, chat.High)}
+	require.False(t, must[Intent](b, b.ResolveIntent, b.say("What are the latest rules?")).WebSearch)
+	require.True(t, must[Intent](b, b.ResolveIntent, b.begin(chat.Content{Message: "What are the rules?", Action: chat.Inquire, WebSearch: true})).WebSearch, "the person asked for it and is told")
 }
 
 func TestSummarizeXAboutYIsAnInquiry(t *testing.T) {

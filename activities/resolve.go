@@ -23,6 +23,7 @@ import (
 func (a *Activities) Resolve(parent context.Context, r ResolveRequest) (Resolved, error) {
 	ctx, w := a.watch(parent, r.TurnID)
 	defer w.end()
+	ctx = withReads(ctx)
 	if r.GoOn == nil {
 		return a.resolve(ctx, w, r)
 	}

@@ -141,7 +141,7 @@ func (a *Activities) query(ctx context.Context, r RetrieveRequest) (query, error
 		return query{}, err
 	}
 	if len(q.docs) > 0 {
-		if free, err = a.withCodedTitles(ctx, r.Owner, free, q.docs); err != nil {
+		if free, err = a.withCodedTitles(ctx, r.Owner, r.TurnID, free, q.docs); err != nil {
 			return query{}, err
 		}
 	}
@@ -168,7 +168,7 @@ const questionContext = 12
 // lastQuestion is the last message before, in the person's words: answers to questions,
 // as a button's label, do not count.
 func (a *Activities) lastQuestion(ctx context.Context, ref TurnRef) (string, error) {
-	recent, err := a.Store.Recent(ctx, ref.Owner, ref.ThreadID, ref.Parent, questionContext)
+	recent, err := a.recent(ctx, ref, questionContext)
 	if err != nil {
 		return "", err
 	}

@@ -46,6 +46,20 @@ func (s Stage) rounds(texts map[string]string) []Round {
 	return rounds
 }
 
+// failedBefore reports whether a call of a round before that of a call has failed.
+func failedBefore(texts map[string]string, callID string) (failed bool) {
+	for n := 1; ; n++ {
+		var said Written
+		if json.Unmarshal([]byte(texts[chat.SaidKey(n)]), &said) != nil || slices.ContainsFunc(said.Calls, func(c Wanted) bool { return c.ID == callID }) {
+			return failed
+		}
+		for _, c := range said.Calls {
+			done, ran := storedCall(texts, c.ID)
+			failed = failed || c.Refused || ran && done.IsError
+		}
+	}
+}
+
 // Round is a message of the model that called tools.
 type Round struct {
 	Piece int    `json:"piece,omitempty"` // of its text; 0: it had none

@@ -13,8 +13,10 @@ import (
 )
 
 const (
-	// The interval of heartbeats, and the delay before a failed one is retried.
-	heartbeatInterval      = time.Second
+	// The interval of heartbeats, and the delay before a failed one is retried. A third
+	// of the heartbeat timeout (4 s), so that an outage of Temporal of 2 s leaves time
+	// for a retry.
+	heartbeatInterval      = 4 * time.Second / 3
 	heartbeatRetryInterval = 200 * time.Millisecond
 	// A heartbeat call times out after half of this: the SDK reserves the other half
 	// for a retry, which we do ourselves.

@@ -16,6 +16,8 @@ type Agent string
 const (
 	AgentDocuments Agent = "documents"
 	AgentAssistant Agent = "assistant"
+	// AgentDiscovery answers on the threads of discovery boards, and only there.
+	AgentDiscovery Agent = "discovery"
 )
 
 // AgentInfo is what an agent's declaration (workflows.Agent) says to clients, to the
@@ -27,6 +29,9 @@ type AgentInfo struct {
 	// AnswersUnsaved: it can answer a message while the database is unavailable.
 	AnswersUnsaved bool
 	Tools          func(name string) bool // reports whether it may call the tool; nil: every tool
+	// OnBoards: it answers on the threads of discovery boards, all messages there, and
+	// nowhere else. Nobody chooses it.
+	OnBoards bool
 	// Instructions begin the system message of models, in place of the
 	// assistant's own; empty: those.
 	Instructions string
@@ -92,6 +97,11 @@ func (a Agents) Find(name Agent) (info AgentInfo, known bool) {
 		return AgentInfo{}, false
 	}
 	return a[i], true
+}
+
+// Chosen are the agents that a message can name.
+func (a Agents) Chosen() Agents {
+	return slices.DeleteFunc(slices.Clone(a), func(x AgentInfo) bool { return x.OnBoards })
 }
 
 // Names lists the names of the agents.

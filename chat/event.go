@@ -143,7 +143,8 @@ const (
 	NoticeImport            = "import" // how an import ended; the entry's Ref has its words
 	NoticeSummarized        = "history_summarized"
 	NoticeHistoryDropped    = "history_dropped"
-	NoticeAgent             = "agent" // an agent's own; the entry has its sentence
+	NoticeWrongProposal     = "proposal_rejected" // the model has twice proposed what a discovery board cannot take
+	NoticeAgent             = "agent"             // an agent's own; the entry has its sentence
 )
 
 var noticeMessages = map[string]string{
@@ -160,6 +161,7 @@ var noticeMessages = map[string]string{
 	NoticeNotSaved:          "The database cannot be reached. This conversation goes on and will be saved when it is back.",
 	NoticeSummarized:        "This conversation has become long, so its beginning was summarized. Answers use the summary from now on.",
 	NoticeHistoryDropped:    "This conversation has become long, so its beginning was left out.",
+	NoticeWrongProposal:     "A change was proposed that does not fit the board. Please say it in other words, with the ids of the items you mean.",
 	NoticeNoImages:          "This model cannot see pictures, so it answers from the text alone.",
 }
 

@@ -124,6 +124,21 @@ type Content struct {
 	Agent         Agent           `json:"agent"`
 	Attachments   []string        `json:"attachments,omitempty"`          // ids of pictures, at most MaxAttachments
 	ParentRequest string          `json:"parent_checkpoint_id,omitempty"` // as requested; empty: the current head
+	// References are items of a discovery board that the message is about. Board is the
+	// board itself, with the chat so far, when it is the client's and not stored here.
+	References []string        `json:"references,omitempty"`
+	Board      json.RawMessage `json:"board,omitempty"`
+}
+
+// ThreadKind is the kind of the thread that a first message makes.
+func (c Content) ThreadKind() ThreadKind {
+	switch {
+	case c.Agent != AgentDiscovery:
+		return ThreadConversation
+	case len(c.Board) > 0:
+		return ThreadOnce
+	}
+	return ThreadBoard
 }
 
 // MaxAttachments limits the pictures of a message.
@@ -237,7 +252,18 @@ type Conversation struct {
 	CreatedAt     time.Time
 	LastMessageAt time.Time
 	Status        string // idle, running, interrupted
+	Kind          ThreadKind
 }
+
+// ThreadKind says what a thread is for. Only conversations are listed.
+type ThreadKind string
+
+// Kinds of threads.
+const (
+	ThreadConversation ThreadKind = ""
+	ThreadBoard        ThreadKind = "board" // the chat of the discovery board with the thread's id
+	ThreadOnce         ThreadKind = "once"  // for one turn; deleted afterwards
+)
 
 // Profile is what a user entered about themselves; web queries use it.
 type Profile struct {

@@ -33,7 +33,16 @@ var (
 
 	word = regexp.MustCompile(`[\p{L}\p{N}]+`)
 
-	refersBack = regexp.MustCompile(`(?i)\b(?:it|its|this|that|the (?:new |imported |last )?(?:document|file|page|article|import|pdf|sheet|slides|presentation)|es|darin|darüber|(?:das|dem|des) (?:neue |neuen )?(?:dokument|dokuments|import)|(?:die|der) (?:neue |neuen )?(?:datei|seite))\b`)
+	// ofImport says that a message is about what was imported, wherever it stands.
+	ofImport = regexp.MustCompile(`(?i)\b(?:(?:the|this|that|my|our) (?:(?:new|newest|latest|last|linked|imported) )*(?:import|(?:new|newest|latest|last|linked|imported) (?:document|file|page|article|pdf|sheet|slides|presentation))` +
+		`|(?:document|file|page|article|pdf|sheet|slides|presentation|link) (?:that |which )?(?:i|we)(?:'ve| have)?(?: just)? (?:import(?:ed)?|linked|sent|pasted|shared|gave)` +
+		`|(?:das|dem|des) (?:neue|neuen|importierte|importierten) dokuments?|(?:die|der) (?:neue|neuen|importierte|importierten) (?:datei|seite)|(?:das|dem|des) import)\b`)
+	// refersBack refers to what was spoken of just before.
+	refersBack = regexp.MustCompile(`(?i)\b(?:its?|the (?:document|file|page|article|pdf|sheet|slides|presentation)|es|darin|darüber|(?:das|dem|des) dokuments?|(?:die|der) (?:datei|seite))\b` +
+		`|\b(?:this|that)(?: (?:is|was|says?|said|means?|contains?|document|file|page|article|import|pdf|sheet|presentation|link|one)\b|\s*[?.!,;:)]|\s*$)`)
+	// empty are uses of "it" that refer to nothing.
+	empty = regexp.MustCompile(`(?i)\b(?:what time is it|how late is it|it(?:'s| is| was| rains| will be)? (?:possible|true|raining|important|necessary|better|ok|okay|time|late|said|known|clear)|(?:is|was|isn't) it (?:possible|true|raining|important|necessary|better|ok|okay|time|late|correct|right)` +
+		`|gibt es|es gibt|ist es (?:möglich|wahr|richtig)|wie spät ist es)\b`)
 )
 
 // ConcernsImports reports whether a message may ask for imports or for their list.
@@ -74,12 +83,25 @@ func OnlyImports(message string) bool {
 	return !slices.ContainsFunc(word.FindAllString(message, -1), func(w string) bool { return !onlyImport.MatchString(w) })
 }
 
-// RefersToImport reports whether a message can be about a document with this name: it
-// has a word of the name, or refers back to something.
-func RefersToImport(message, name string) bool {
-	if refersBack.MatchString(message) {
+// RefersToImport reports whether a message is about the import of a document with this
+// name, which can be empty. justNow: the conversation spoke of the import just before,
+// so that "it", or a part of the name, means the document.
+func RefersToImport(message, name string, justNow bool) bool {
+	if IsTalk(message) {
+		return false
+	}
+	if ofImport.MatchString(message) || justNow && refersBack.MatchString(empty.ReplaceAllString(message, " ")) {
 		return true
 	}
-	words := language.Words(message)
-	return slices.ContainsFunc(language.Words(name), func(w string) bool { return len(w) > 3 && slices.Contains(words, w) })
+	words, all, named := language.Words(message), 0, 0
+	for _, w := range language.Words(name) {
+		if len(w) <= 3 {
+			continue
+		}
+		all++
+		if slices.Contains(words, w) {
+			named++
+		}
+	}
+	return 2*named > all || justNow && named > 0
 }

@@ -66,13 +66,39 @@ func TestQuestionsForTheListOfImports(t *testing.T) {
 }
 
 func TestMessagesThatReferToAnImport(t *testing.T) {
-	for message, want := range map[string]bool{
-		"What does it say?":                    true,
-		"Summarize the document":               true,
-		"What is in the liquidity rules?":      true,
-		"Worum geht es darin?":                 true,
-		"What must a bank hold under Basel 3?": false,
-	} {
-		require.Equal(t, want, RefersToImport(message, "Liquidity Rules 2026"), message)
+	const name = "Liquidity Rules 2026"
+	always := map[string]bool{
+		"What is in the liquidity rules?":           true,
+		"Summarize the new document":                true,
+		"Summarize the document that I've imported": true,
+		"Was steht in der neuen Datei?":             true,
+		"What must a bank hold under Basel 3?":      false,
+		"Which rules hold for travel?":              false,
+		"Thanks, that was great!":                   false,
 	}
+	justNow := map[string]bool{
+		"What does it say?":                  true,
+		"Summarize the document":             true,
+		"And what is its date?":              true,
+		"What does it mean, is it possible?": true,
+		"What does this document say?":       true,
+		"And that?":                          true,
+		"Worum geht es darin?":               true,
+		"What must be held for liquidity?":   true,
+		"Is it possible to delete a file?":   false,
+		"Which rates are there this year?":   false,
+		"List the duties that a bank has":    false,
+		"Gibt es Neues von der Versammlung":  false,
+	}
+	for message, want := range always {
+		require.Equal(t, want, RefersToImport(message, name, false), message)
+		if want {
+			require.True(t, RefersToImport(message, name, true), message)
+		}
+	}
+	for message, want := range justNow {
+		require.Equal(t, want, RefersToImport(message, name, true), message)
+		require.False(t, RefersToImport(message, name, false), "%s: nothing says that it is about the import", message)
+	}
+	require.False(t, RefersToImport("What must a bank hold?", "", true), "the name is not known yet")
 }

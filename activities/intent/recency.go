@@ -1,8 +1,7 @@
 package intent
 
 import (
-	"strconv"
-	"time"
+	"slices"
 
 	"github.com/palaver-chat/palaver/internal/language"
 )
@@ -10,18 +9,8 @@ import (
 // recencyTerms are words that ask for current information.
 var recencyTerms = language.NewSet("latest recent recently current currently now today")
 
-// AsksForCurrent reports whether a text has one of the terms, or the number of last
-// year, this year or next year, as a whole word.
-func AsksForCurrent(text string, now time.Time) bool {
-	for _, w := range language.Words(text) {
-		if recencyTerms[w] {
-			return true
-		}
-		for year := now.Year() - 1; year <= now.Year()+1; year++ {
-			if w == strconv.Itoa(year) {
-				return true
-			}
-		}
-	}
-	return false
+// AsksForCurrent reports whether a text has one of the terms as a whole word. A year
+// alone says nothing of the kind: documents are about years.
+func AsksForCurrent(text string) bool {
+	return slices.ContainsFunc(language.Words(text), func(w string) bool { return recencyTerms[w] })
 }

@@ -65,8 +65,31 @@ func IsTalk(message string) bool {
 	if len(words) == 0 || len(words) > maxTalk {
 		return false
 	}
-	return isCourtesy(words) || asksAboutUs(words)
+	return isCourtesy(words) || greetsByName(message) || asksAboutUs(words)
 }
+
+// namedGreeting is a greeting with one or two words for who is greeted: "Hi giraffe". A
+// code is the name of a document.
+var namedGreeting = regexp.MustCompile(`(?i)^(?:good (?:morning|afternoon|evening)|hi|hello|hey|hiya|howdy|hallo|hoi|moin|salut|bonjour|bonsoir|hola|ciao)(?: there)?,? (\pL+(?: \pL+)?)[ !.,]*$`)
+
+// greetsByName reports whether a message is a greeting with a name that nobody knows.
+func greetsByName(message string) bool {
+	m := namedGreeting.FindStringSubmatch(strings.TrimSpace(message))
+	if m == nil {
+		return false
+	}
+	for _, w := range language.Words(m[1]) {
+		if asksForWork[w] || askingUs[w] || language.IsStopWord(w) {
+			return false
+		}
+	}
+	return !AsksForDocuments(m[1])
+}
+
+// asksForWork are words of short requests behind a greeting.
+var asksForWork = language.NewSet(`summary summarize summarise overview gist outline compare comparison difference differences audit check review verify
+tldr search find look explain list show read open document documents doc docs file files policy policies contract contracts agreement report letter
+email handbook manual rules regulation minutes circular`)
 
 var (
 	// leadsIn opens a question about us: "can you tell me what you can do".

@@ -15,11 +15,13 @@ func TestGreetingsAndQuestionsAboutUsAreTalk(t *testing.T) {
 		"who made you?", "what can I use you for?", "what questions can I ask?", "Could you tell me what you can do?", "nice to meet you!",
 		"talk to you later", "que pouvez-vous faire pour moi ?", "was kannst du für mich tun?", "¿qué puedes hacer por mí?", "great, that is all",
 		"Which kinds of questions can I ask you here?", "how do I use this tool", "What is this good for?", "Please explain how this works",
+		"Hi giraffe", "hello Ms Okafor!", "Good morning, Priya", "Hallo Jürgen",
 		"thanks, have a nice weekend!", "no problem, thank you", "muchas gracias por todo",
 	} {
 		require.True(t, IsTalk(message), message)
 	}
 	for _, message := range []string{
+		"hi PH-3", "hello summary", "hey, compare leases", "hi contract", "hello why", "giraffe",
 		"", "hi, how many days of leave do I have?", "thanks. And the warranty?", "help with this", "What can you do about late payment?",
 		"Who are the parties?", "the good policy", "test of the sprinklers", "What is this policy about?", "it", "and?", "Good Faith Agreement",
 		"who made this rule?", "what can I use a company car for?", "what questions can the auditor ask?", "Could you tell me what it can do?",

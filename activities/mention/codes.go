@@ -16,6 +16,7 @@ const (
 	maxCodeWord   = 6   // letters of a word of a code
 	maxCodeNumber = 6   // digits of its number
 	codeHead      = 300 // characters at the beginning of a document where a code is its own
+	maxCodeLabel  = 64  // bytes before a code that are read for its label
 )
 
 // Code is what may be the code of a document in a message: "HR-POL-11", "hr pol 11".
@@ -102,18 +103,49 @@ var codeLabel = regexp.MustCompile(`(?i)(?:\b(?:document|doc|policy|file|referen
 // IsOwn reports whether the text of a passage, which begins at a character of its document,
 // tells the code as the document's own, and which bytes of the message mean it.
 func (c Code) IsOwn(text string, start int) (from, to int, ok bool) {
+	if !slices.ContainsFunc(c.keys, func(k code) bool { return k.endsIn(text) }) {
+		return 0, 0, false
+	}
 	for _, m := range titleCode.FindAllStringIndex(text, -1) {
-		before := text[:m[0]]
-		labelled := codeLabel.MatchString(before)
-		if opens := strings.TrimRight(before, " \t*_#") == "" || strings.HasSuffix(strings.TrimRight(before, " \t*_#"), "\n"); !labelled && !(opens && start+m[0] < codeHead) {
-			continue
-		}
 		written := codeKey(text[m[0]:m[1]])
-		for _, k := range c.keys {
-			if k.key == written {
-				return k.from, k.to, true
-			}
+		i := slices.IndexFunc(c.keys, func(k code) bool { return k.key == written })
+		if i >= 0 && opensOwnCode(text[:m[0]], start) {
+			return c.keys[i].from, c.keys[i].to, true
 		}
 	}
 	return 0, 0, false
+}
+
+// opensOwnCode reports whether a document's own code follows: after a label, or on its own
+// in a line at the beginning of the document. before begins at a character of it.
+func opensOwnCode(before string, start int) bool {
+	line := strings.TrimRight(before, " \t*_#")
+	if (line == "" || strings.HasSuffix(line, "\n")) && start+len(before) < codeHead {
+		return true
+	}
+	return codeLabel.MatchString(before[max(0, len(before)-maxCodeLabel):])
+}
+
+// endsIn reports whether the last letter and the number of a code stand in a text, which
+// is quicker to tell than which codes are in it.
+func (k code) endsIn(text string) bool {
+	digits := strings.LastIndexFunc(k.key, func(r rune) bool { return !unicode.IsDigit(r) }) + 1
+	if digits == 0 || digits == len(k.key) {
+		return false
+	}
+	letter, number := strings.ToUpper(k.key[digits-1:digits]), k.key[digits:]
+	for rest := text; ; {
+		i := strings.Index(rest, number)
+		if i < 0 {
+			return false
+		}
+		before := strings.TrimRight(text[:len(text)-len(rest)+i], "0")
+		if n := len(before); n > 0 && joinsCode(before[n-1:]) {
+			before = before[:n-1]
+		}
+		if strings.HasSuffix(before, letter) {
+			return true
+		}
+		rest = rest[i+1:]
+	}
 }

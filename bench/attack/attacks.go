@@ -5,6 +5,7 @@ import (
 	"crypto/rand"
 	"crypto/rsa"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"net"
@@ -12,6 +13,7 @@ import (
 	"net/http/cookiejar"
 	"slices"
 	"strings"
+	"syscall"
 	"time"
 
 	"github.com/golang-jwt/jwt/v5"
@@ -344,22 +346,39 @@ func (t *target) flood(ctx context.Context) (tries, got int, _ error) {
 
 // slowBodies announce a body that never comes.
 func (t *target) slowBodies(ctx context.Context) (tries, got int, err error) {
+	return silent(ctx, t.url, "POST /api/chat HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: 1000\r\n\r\n{")
+}
+
+// slowHeaders begin a request to the API and to the Web UI, and do not end its headers.
+func (t *target) slowHeaders(ctx context.Context) (tries, got int, err error) {
+	for _, url := range []string{t.url, t.ui} {
+		some, through, err := silent(ctx, url, "GET / HTTP/1.1\r\nHost: localhost\r\nX-Slow: ")
+		tries, got = tries+some, got+through
+		if err != nil {
+			return tries, got, err
+		}
+	}
+	return tries, got, nil
+}
+
+// silent opens connections that send the beginning of a request and nothing more.
+func silent(ctx context.Context, url, beginning string) (tries, got int, err error) {
 	const connections = 65
 	closed := make(chan bool, connections)
 	for range connections {
-		c, err := net.Dial("tcp", strings.TrimPrefix(t.url, "http://"))
+		c, err := net.Dial("tcp", strings.TrimPrefix(url, "http://"))
 		if err != nil {
 			return tries, got, err
 		}
 		defer c.Close()
-		if _, err := io.WriteString(c, "POST /api/chat HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: 1000\r\n\r\n{"); err != nil {
+		if _, err := io.WriteString(c, beginning); err != nil {
 			return tries, got, err
 		}
 		tries++
 		go func() {
 			_ = c.SetReadDeadline(time.Now().Add(slowest))
 			_, err := io.Copy(io.Discard, c)
-			closed <- err == nil // the server has answered and closed
+			closed <- err == nil || errors.Is(err, syscall.ECONNRESET) // the server has closed it
 		}()
 	}
 	for range tries {
@@ -375,5 +394,5 @@ func (t *target) slowBodies(ctx context.Context) (tries, got int, err error) {
 	return tries, got, nil
 }
 
-// slowest is how long a connection without its body may stay open.
+// slowest is how long a connection without the rest of its request may stay open.
 const slowest = 60 * time.Second

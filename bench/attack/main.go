@@ -16,7 +16,9 @@ import (
 	"log"
 	"net"
 	"os"
+	"slices"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/palaver-chat/palaver/internal/stack"
@@ -27,16 +29,17 @@ const jwtSecret = "a secret that only this attack has"
 
 func main() {
 	server := flag.String("server", "bin/palaver-standalone", "server program to start")
-	slow := flag.Bool("slow", true, "hold connections open without sending the body")
+	slow := flag.Bool("slow", true, "hold connections open without sending the rest of a request")
+	only := flag.String("only", "", "only the attacks whose names contain this")
 	flag.Parse()
 	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Minute)
 	defer cancel()
-	if err := run(ctx, *server, *slow); err != nil {
+	if err := run(ctx, *server, *only, *slow); err != nil {
 		log.Fatal(err)
 	}
 }
 
-func run(ctx context.Context, server string, slow bool) error {
+func run(ctx context.Context, server, only string, slow bool) error {
 	dir, err := os.MkdirTemp("", "palaver-attack-")
 	if err != nil {
 		return err
@@ -47,7 +50,7 @@ func run(ctx context.Context, server string, slow bool) error {
 		return err
 	}
 	p, err := stack.Run(dir, []string{"PORT=" + port, "TEMPORAL_PORT=0", "TEMPORAL_UI_PORT=" + ui, "PALAVER_DATA_DIR=" + dir,
-		"LOG_LEVEL=error", "CHAT_MODEL_PROVIDER=offline", "SUPABASE_JWT_SECRET=" + jwtSecret, "MAX_TURNS_PER_CALLER=4"}, server)
+		"LOG_LEVEL=error", "CHAT_MODEL_PROVIDER=offline", "SUPABASE_JWT_SECRET=" + jwtSecret, "MAX_TURNS_PER_CALLER=4"}, server, "--import-retry-budget=1ns")
 	if err != nil {
 		return err
 	}
@@ -67,13 +70,23 @@ func run(ctx context.Context, server string, slow bool) error {
 		{"exports of other people", "nothing of theirs", t.foreignExports},
 		{"uploads under hostile names, SVG as a picture", "inert", t.hostileNames},
 		{"zip bombs, entities and broken files as uploads", "not unpacked, memory bounded", t.bombUploads},
+		{"imports from this host, its network and metadata services", "no document, no connection", t.privateImports},
+		{"160 boards made in a row by one address", "at most 120 taken", t.boardFlood},
 		{"40 messages at once by one address", "at most 10 taken", t.flood},
 		{"forged headers of proxies, users and addresses", "no one else, no more taken", t.forgedHeaders},
 	}
 	if slow {
-		attacks = append(attacks, attack{"65 connections that announce a body and send none", "closed", t.slowBodies})
+		attacks = append(attacks,
+			attack{"65 connections that announce a body and send none", "closed", t.slowBodies},
+			attack{"130 connections that do not end their headers (API, Web UI)", "closed", t.slowHeaders})
 	}
-	return table(ctx, attacks)
+	attacks = append(attacks, attack{"10 uploads of 48 MB at once by one address", "within its quota, memory bounded", t.uploadFlood})
+	attacks = slices.DeleteFunc(attacks, func(a attack) bool { return !strings.Contains(a.name, only) })
+	failed := table(ctx, attacks)
+	if most, err := t.peakMemory(); err == nil {
+		fmt.Printf("\nThe server has had at most %d MB of memory.\n", most>>20)
+	}
+	return failed
 }
 
 // attack is one kind of attack and what must come of it.

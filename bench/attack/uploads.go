@@ -183,8 +183,8 @@ func (t *target) bombUploads(ctx context.Context) (tries, got int, _ error) {
 	return tries, got, nil
 }
 
-// maxMemory is more than INGEST_MEMORY_MB and what an idle program has.
-const maxMemory = 1200 << 20
+// maxMemory is what docs/limits.md says of the largest uploads, and a little more.
+const maxMemory = 1400 << 20
 
 // readBomb waits until a document is processed and says whether more of it was read than
 // was sent.

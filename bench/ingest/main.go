@@ -1,6 +1,8 @@
 // Command ingest measures the memory that uploads take: for each format it starts a
-// server, sends large files of several people at once, waits until all are processed,
-// and prints the most memory that the server has had (Linux).
+// server, sends large files of several people at once, waits until all are processed or
+// the time is over, and prints the most memory that the server has had (Linux). Files
+// that need more memory than INGEST_MEMORY_MB are processed one after another, so the
+// most is reached long before the last one.
 //
 //	go run ./bench/ingest -server bin/palaver-standalone
 package main
@@ -40,16 +42,17 @@ func main() {
 	formats := flag.String("formats", "txt,pdf,docx", "formats to send")
 	files := flag.Int("files", 10, "files at once, each of another person")
 	size := flag.Int("mb", 48, "size of a file in MB")
+	limit := flag.Duration("for", 3*time.Minute, "how long to wait, for each format, until the files are processed")
 	flag.Parse()
 	fmt.Println("| format | files | MB each | sent in | processed in | ready | idle MB | most MB |\n| --- | --- | --- | --- | --- | --- | --- | --- |")
 	for format := range strings.SplitSeq(*formats, ",") {
-		if err := measure(*server, format, *files, *size); err != nil {
+		if err := measure(*server, format, *files, *size, *limit); err != nil {
 			log.Fatal(err)
 		}
 	}
 }
 
-func measure(server, format string, files, mb int) error {
+func measure(server, format string, files, mb int, limit time.Duration) error {
 	maker, known := makers[format]
 	if !known {
 		return fmt.Errorf("no documents of format %q are made here", format)
@@ -82,9 +85,11 @@ func measure(server, format string, files, mb int) error {
 		return err
 	}
 	sent, ready := time.Since(began), 0
+	waiting, stop := context.WithTimeout(ctx, limit)
+	defer stop()
 	for i, id := range ids {
-		ok, err := processed(ctx, url, i, id)
-		if err != nil {
+		ok, err := processed(waiting, url, i, id)
+		if err != nil && waiting.Err() == nil {
 			return err
 		}
 		if ok {
@@ -190,13 +195,17 @@ func upload(ctx context.Context, url string, person int, format string, content 
 func processed(ctx context.Context, url string, person int, id string) (ready bool, _ error) {
 	for {
 		var doc struct{ Status string }
-		if _, err := call(ctx, person, "GET", url+"/api/documents/"+id, "", nil, &doc); err != nil {
+		if _, err := call(context.WithoutCancel(ctx), person, "GET", url+"/api/documents/"+id, "", nil, &doc); err != nil {
 			return false, err
 		}
 		if doc.Status == "ready" || doc.Status == "failed" {
 			return doc.Status == "ready", nil
 		}
-		time.Sleep(500 * time.Millisecond)
+		select {
+		case <-time.After(500 * time.Millisecond):
+		case <-ctx.Done(): // the others may be processed
+			return false, ctx.Err()
+		}
 	}
 }
 

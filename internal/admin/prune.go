@@ -68,14 +68,44 @@ func (p Pruning) Prune(ctx context.Context) error {
 	} else if removed > 0 {
 		p.Log.Info("removed old entries of the audit log", "entries", removed, "older_than", p.Audit)
 	}
-	if p.Retention <= 0 {
-		return nil
+	left, err := p.removeLeftThreads(ctx)
+	if left > 0 {
+		p.Log.Info("removed chats of deleted discovery boards, and throw-away threads", "threads", left)
+	}
+	if err != nil || p.Retention <= 0 {
+		return err
 	}
 	owners, data, err := p.remove(ctx)
 	if owners > 0 {
 		p.Log.Info("removed what anonymous callers had left unused", "callers", owners, "conversations", len(data.Threads), "documents", len(data.Documents))
 	}
 	return err
+}
+
+// onceKept is how long a throw-away thread is kept whose client did not wait for its end.
+const onceKept = time.Hour
+
+// removeLeftThreads removes chats of boards that are gone, and throw-away threads.
+func (p Pruning) removeLeftThreads(ctx context.Context) (removed int, _ error) {
+	for after := ""; ; {
+		page, err := p.Users.Store.LeftThreads(ctx, p.now().Add(-onceKept), after, 100)
+		if err != nil || len(page) == 0 {
+			return removed, err
+		}
+		for _, t := range page {
+			after = t.ThreadID
+			if err := p.Users.Threads.Delete(ctx, t.ThreadID); err != nil {
+				return removed, fmt.Errorf("end the workflow of thread %s: %w", t.ThreadID, err)
+			}
+			if err := p.Users.Threads.ForgetThread(ctx, t.ThreadID); err != nil {
+				p.Log.Warn("deleting the histories of a thread failed; Temporal keeps them until its retention ends", "thread", t.ThreadID, "error", err)
+			}
+			if err := p.Users.Store.DeleteConversation(ctx, t.Owner, t.ThreadID); err != nil && !errors.Is(err, db.ErrNotFound) {
+				return removed, err
+			}
+			removed++
+		}
+	}
 }
 
 // pruneAudit removes old entries of the audit log, and says how many.
@@ -131,6 +161,6 @@ func addData(a, b db.UserData) db.UserData {
 	a.Threads, a.Documents = append(a.Threads, b.Threads...), append(a.Documents, b.Documents...)
 	a.Turns, a.Messages, a.Sets, a.Profiles = a.Turns+b.Turns, a.Messages+b.Messages, a.Sets+b.Sets, a.Profiles+b.Profiles
 	a.Cancels, a.Attachments, a.Repos, a.Boards = a.Cancels+b.Cancels, a.Attachments+b.Attachments, a.Repos+b.Repos, a.Boards+b.Boards
-	a.Connections += b.Connections
+	a.Connections, a.Keys = a.Connections+b.Connections, a.Keys+b.Keys
 	return a
 }

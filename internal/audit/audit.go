@@ -24,10 +24,12 @@ const (
 	Exported      = "export"
 	Connected     = "account_connected"
 	Disconnected  = "account_disconnected"
+	KeyCreated    = "key_created"
+	KeyRevoked    = "key_revoked"
 )
 
 // Kinds lists every kind.
-var Kinds = []string{Started, SignInRefused, LimitHit, Decided, Deleted, Exported, Connected, Disconnected}
+var Kinds = []string{Started, SignInRefused, LimitHit, Decided, Deleted, Exported, Connected, Disconnected, KeyCreated, KeyRevoked}
 
 // Command is the channel of palaver's command line; the others are a chat.Channel.
 const Command = "command"

@@ -37,6 +37,9 @@ type Config struct {
 	RetryBudget      time.Duration `name:"llm-retry-budget" env:"LLM_RETRY_BUDGET" default:"45s" group:"Model" help:"No new try of a model call starts later than this after the first."`
 	Vision           string        `name:"chat-model-vision" env:"CHAT_MODEL_VISION" group:"Model" help:"on: the models take pictures; off: they do not. Without it: a model gets pictures until it refuses one, which the process remembers."`
 	ContextTokens    int           `name:"llm-context-tokens" env:"LLM_CONTEXT_TOKENS" default:"0" group:"Model" help:"Tokens of a prompt and its answer that the models take together; prompts are cut to fit. 0: 4096 for ollama, its own default (set it to your OLLAMA_CONTEXT_LENGTH), and for others what they report when a prompt is too long."`
+	ChatThreshold    int           `name:"chat-context-threshold" env:"CHAT_CONTEXT_THRESHOLD" default:"50" group:"Model" help:"Items of a discovery board that the model is given in full. Of a larger board it gets a summary, and the items that the message names."`
+	ChatTemperature  float64       `name:"llm-temp-chat" env:"LLM_TEMP_CHAT" default:"0.4" group:"Model" help:"Temperature of answers about discovery boards, 0 to 2."`
+	ChatMaxTokens    int           `name:"llm-chat-max-tokens" env:"LLM_CHAT_MAX_TOKENS" default:"4096" group:"Model" help:"Tokens of one answer about a discovery board at most."`
 	HistoryTokens    int           `name:"chat-history-tokens" env:"CHAT_HISTORY_TOKENS" default:"8000" group:"Model" help:"Tokens of earlier messages that an answer's prompt has word for word, at most a quarter of LLM_CONTEXT_TOKENS. What is older is summarised by the model."`
 	Prices           string        `name:"llm-prices" env:"LLM_PRICES" group:"Model" help:"Prices in US dollars beside those that Palaver knows, as JSON: in and out per million tokens, picture and search each. Example: {\"qwen3\":{\"in\":0.1,\"out\":0.4},\"web_search\":{\"search\":0.008}}. The cost of a model without a price is not known, and DAILY_COST_USD does not count it."`
 	EmbeddingModel   string        `name:"embedding-model-name" env:"EMBEDDING_MODEL_NAME" group:"Model" help:"Embedding model, with which retrieval is by words and meaning both; off: none. Default: text-embedding-3-small with openai, gemini-embedding-001 with gemini, and none with others or with LLM_BASE_URL."`
@@ -44,6 +47,9 @@ type Config struct {
 
 	MemoryBackend string `name:"chat-memory-backend" env:"CHAT_MEMORY_BACKEND" group:"Database" help:"sqlite, or postgres with DATABASE_URL. Without it: by DATABASE_URL, else SQLite in the data folder."`
 	DatabaseURL   string `env:"DATABASE_URL" group:"Database" help:"Postgres, as postgres://USER:PASSWORD@HOST:5432/DATABASE; Supabase's transaction pooler on port 6543 too. The role must own the tables. CHAT_MEMORY_BACKEND=sqlite ignores it."`
+
+	DatabaseConnections int  `env:"DATABASE_CONNECTIONS" default:"0" group:"Database" help:"Most connections of one process to Postgres. 0: 10, or pool_max_conns of DATABASE_URL. All processes together, and Temporal, must stay below the server's max_connections."`
+	AllowNewerSchema    bool `env:"ALLOW_NEWER_SCHEMA" group:"Database" help:"true: start although a newer release has migrated the database, for a rollback that the release notes allow. Without it such a start fails."`
 
 	TemporalAddress   string `env:"TEMPORAL_ADDRESS" group:"Temporal and NATS" help:"Temporal server of the roles serve, api and worker; without it 127.0.0.1:7233. The Temporal SDK's other TEMPORAL_ variables (API key, TLS, profile) hold too. The one-process main needs none."`
 	TemporalNamespace string `env:"TEMPORAL_NAMESPACE" group:"Temporal and NATS" help:"Temporal namespace; without it default."`
@@ -82,13 +88,14 @@ type Config struct {
 	MaxStreams         int           `name:"max-streams-per-caller" env:"MAX_STREAMS_PER_CALLER" default:"20" group:"Callers" help:"Open streams of one caller, in each API process. 0: no limit."`
 	MaxAddressStreams  int           `name:"max-streams-per-address" env:"MAX_STREAMS_PER_ADDRESS" default:"100" group:"Callers" help:"Open streams of anonymous callers at one address, in each API process. 0: no limit."`
 	UserRateLimit      string        `env:"USER_RATE_LIMIT" default:"120/minute" group:"Callers" help:"Turns that one signed-in caller may begin, in the form of CHAT_RATE_LIMIT. Searches and uploads that use an embedding model are limited in the same way, each with a count of its own."`
+	ChangeRateLimit    string        `env:"CHANGE_RATE_LIMIT" default:"120/minute" group:"Callers" help:"Changes of discovery boards that one signed-in caller, or anonymous callers at one address, may make, and as many imports that the API or MCP may begin, in the form of CHAT_RATE_LIMIT."`
 	CallerQuota        string        `name:"quota-per-caller" env:"QUOTA_PER_CALLER" default:"conversations=20000,documents=5000,sets=1000,pictures=5000,discoveries=1000,storage=8GB" group:"Callers" help:"How much one caller may store, signed in or not; storage is documents as they were uploaded, pictures, message repositories and discovery boards. A number that is left out keeps its default; 0: no limit; off: none at all. What is stored already stays."`
 	AddressQuota       string        `name:"quota-per-address" env:"QUOTA_PER_ADDRESS" default:"conversations=5000,documents=500,sets=200,pictures=500,discoveries=200,storage=256MB" group:"Callers" help:"How much anonymous callers at one address may store together, in the same form."`
 	AnonymousQuota     string        `name:"quota-anonymous" env:"QUOTA_ANONYMOUS" default:"conversations=100000,documents=10000,sets=5000,pictures=10000,discoveries=5000,storage=5GB" group:"Callers" help:"How much all anonymous callers may store together, in the same form. It is counted at each insert: large numbers cost time."`
 	AuditRetention     time.Duration `env:"AUDIT_RETENTION" default:"8760h" group:"Callers" help:"Entries of the audit log are removed after this long, at least 720h. 0s: they are kept."`
 	AnonymousRetention time.Duration `env:"ANONYMOUS_RETENTION" default:"720h" group:"Callers" help:"What anonymous callers have stored is removed when they have made no request for this long; workers look once a day, and palaver prune does it at once. 0s: it is kept."`
-	DailyTokens        int64         `env:"DAILY_TOKENS" default:"0" group:"Callers" help:"Tokens, both directions, that the turns of one caller may use in a day (UTC), and those of all anonymous callers at one address; then new turns get 429. A turn that runs may exceed it. 0: no limit."`
-	DailyCostUSD       float64       `name:"daily-cost-usd" env:"DAILY_COST_USD" default:"0" group:"Callers" help:"The same in US dollars, by the prices that Palaver knows of models. 0: no limit."`
+	DailyTokens        int64         `env:"DAILY_TOKENS" default:"0" group:"Callers" help:"Tokens, both directions, that one caller may use in a day (UTC), and all anonymous callers at one address together: by turns, and by searches and uploads that use an embedding model. Then these get 429. A turn that runs may exceed it. 0: no limit."`
+	DailyCostUSD       float64       `name:"daily-cost-usd" env:"DAILY_COST_USD" default:"0" group:"Callers" help:"The same in US dollars, by the prices that Palaver knows of models, web searches and pictures. 0: no limit."`
 	MaxConnections     int           `name:"max-connections-per-address" env:"MAX_CONNECTIONS_PER_ADDRESS" default:"256" group:"Callers" help:"Open connections of one address to a process with an API; an IPv6 address counts by its /64. Loopback addresses and TRUSTED_PROXIES have no limit. 0: no limit."`
 	TrustedProxies     string        `env:"TRUSTED_PROXIES" group:"Callers" help:"Addresses or networks (10.0.0.0/8), separated by commas, of the proxies before the API: their X-Forwarded-For says who the client is, and their X-Forwarded-Proto whether it came by https. Those of other senders are ignored."`
 	XFF                string        `name:"xff" env:"XFF" default:"rightmost-untrusted" group:"Callers" help:"Which address of X-Forwarded-For counts: rightmost-untrusted (proxies may append to it) or leftmost (the proxy must overwrite what its client sent)."`
@@ -102,7 +109,9 @@ type Config struct {
 
 	MetricsToken string `name:"metrics-token" env:"METRICS_TOKEN" group:"Operations" help:"At least 16 characters. Whoever sends it as a bearer token may read /metrics and the details of /readyz from anywhere. Without it only programs on the same host can, if no proxy is between."`
 
-	WorkerMetricsPort int `env:"WORKER_METRICS_PORT" default:"0" group:"Operations" help:"Port on which a process that is only a worker serves /metrics; 0: none. Processes with an API serve them there."`
+	WorkerMetricsPort int `env:"WORKER_METRICS_PORT" default:"0" group:"Operations" help:"Port on which a process that is only a worker serves /metrics, /healthz and /readyz; 0: none. Processes with an API serve them there."`
+
+	DrainDelay time.Duration `env:"DRAIN_DELAY" default:"0s" group:"Operations" help:"After SIGTERM, /readyz of a process with an API fails at once, and the process goes on serving for this long, so that load balancers notice. Longer than their check interval; 0s: it stops at once."`
 
 	RepairInterval time.Duration `env:"REPAIR_INTERVAL" default:"1m" group:"Operations" help:"How often each worker looks for turns and documents whose workflow was lost, and settles them. 0s: never; then only using a conversation does, and palaver repair."`
 
@@ -211,6 +220,9 @@ func (c *Config) checkStores() error {
 			return err
 		}
 	}
+	if c.DatabaseConnections < 0 || c.DatabaseConnections > 1000 {
+		return refuse("DATABASE_CONNECTIONS", "%d is not allowed; use a number from 1 to 1000, or 0", c.DatabaseConnections)
+	}
 	if c.PayloadEncryptionKey != "" {
 		return refuse("PAYLOAD_ENCRYPTION_KEY", "encryption of Temporal's payloads is not built yet; leave it out")
 	}
@@ -247,6 +259,7 @@ func (c *Config) checkLimits() error {
 		{"APPROVAL_TIMEOUT", c.ApprovalTimeout, 0, 365 * 24 * time.Hour},
 		{"THREAD_IDLE_TIMEOUT", c.ThreadIdleTimeout, time.Second, 30 * 24 * time.Hour},
 		{"REPAIR_INTERVAL", c.RepairInterval, 0, 24 * time.Hour},
+		{"DRAIN_DELAY", c.DrainDelay, 0, 10 * time.Minute},
 		{"ANONYMOUS_RETENTION", c.AnonymousRetention, 0, 10 * 365 * 24 * time.Hour},
 	} {
 		if d.value < d.min || d.value > d.max {

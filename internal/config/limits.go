@@ -31,13 +31,14 @@ func parseRate(name, value string) (Rate, error) {
 	return Rate{count, per}, nil
 }
 
-// Rates returns CHAT_RATE_LIMIT, USER_RATE_LIMIT and MAX_NEW_THREADS_PER_ADDRESS; call
-// it after Validate.
-func (c *Config) Rates() (turns, userTurns, threads Rate) {
+// Rates returns CHAT_RATE_LIMIT, USER_RATE_LIMIT, MAX_NEW_THREADS_PER_ADDRESS and
+// CHANGE_RATE_LIMIT; call it after Validate.
+func (c *Config) Rates() (turns, userTurns, threads, changes Rate) {
 	turns, _ = parseRate("CHAT_RATE_LIMIT", c.ChatRateLimit)
 	userTurns, _ = parseRate("USER_RATE_LIMIT", c.UserRateLimit)
 	threads, _ = parseRate("MAX_NEW_THREADS_PER_ADDRESS", c.MaxNewThreads)
-	return turns, userTurns, threads
+	changes, _ = parseRate("CHANGE_RATE_LIMIT", c.ChangeRateLimit)
+	return turns, userTurns, threads, changes
 }
 
 // Proxies returns TRUSTED_PROXIES; call it after Validate.
@@ -53,7 +54,8 @@ func (c *Config) Hosts() *guard.Hosts {
 }
 
 func (c *Config) checkCallers() error {
-	for name, value := range map[string]string{"CHAT_RATE_LIMIT": c.ChatRateLimit, "USER_RATE_LIMIT": c.UserRateLimit, "MAX_NEW_THREADS_PER_ADDRESS": c.MaxNewThreads} {
+	for name, value := range map[string]string{"CHAT_RATE_LIMIT": c.ChatRateLimit, "USER_RATE_LIMIT": c.UserRateLimit, "MAX_NEW_THREADS_PER_ADDRESS": c.MaxNewThreads,
+		"CHANGE_RATE_LIMIT": c.ChangeRateLimit} {
 		if _, err := parseRate(name, value); err != nil {
 			return err
 		}

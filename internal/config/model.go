@@ -74,6 +74,7 @@ func (c *Config) byKey() string {
 const (
 	minContextTokens = 2048
 	minHistoryTokens = 200
+	minChatTokens    = 64 // of an answer
 )
 
 // PriceTable is the embedded table with LLM_PRICES.
@@ -105,6 +106,14 @@ func (c *Config) checkModel() error {
 	}
 	if c.ContextTokens != 0 && c.ContextTokens < minContextTokens {
 		return refuse("LLM_CONTEXT_TOKENS", "%d is not allowed; use 0 or at least %d", c.ContextTokens, minContextTokens)
+	}
+	switch {
+	case c.ChatThreshold < 0:
+		return refuse("CHAT_CONTEXT_THRESHOLD", "%d is not allowed; use 0 or more", c.ChatThreshold)
+	case c.ChatTemperature < 0 || c.ChatTemperature > 2:
+		return refuse("LLM_TEMP_CHAT", "%g is not allowed; use 0 to 2", c.ChatTemperature)
+	case c.ChatMaxTokens < minChatTokens:
+		return refuse("LLM_CHAT_MAX_TOKENS", "%d is not allowed; use at least %d", c.ChatMaxTokens, minChatTokens)
 	}
 	if c.HistoryTokens < minHistoryTokens {
 		return refuse("CHAT_HISTORY_TOKENS", "%d is not allowed; use at least %d", c.HistoryTokens, minHistoryTokens)

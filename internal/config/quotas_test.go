@@ -32,7 +32,7 @@ func TestLimitsByDefault(t *testing.T) {
 	require.Equal(t, 365*24*time.Hour, g.AuditRetention)
 	uploads, ingests := g.IngestMemory()
 	require.Equal(t, int64(512<<20), uploads+ingests)
-	_, users, _ := g.Rates()
+	_, users, _, _ := g.Rates()
 	require.Equal(t, config.Rate{N: 120, Per: time.Minute}, users)
 	require.Zero(t, g.DailyTokens)
 	require.Zero(t, g.DailyCostUSD)
@@ -44,6 +44,7 @@ func TestInvalidLimitIsRefusedWithItsName(t *testing.T) {
 		"QUOTA_PER_ADDRESS":   {"on", "storage=MB"},
 		"QUOTA_ANONYMOUS":     {"documents=99999999999"},
 		"USER_RATE_LIMIT":     {"10", "0/minute"},
+		"CHANGE_RATE_LIMIT":   {"many", "-1/second"},
 		"DAILY_TOKENS":        {"-1"},
 		"DAILY_COST_USD":      {"-0.5", "NaN"},
 		"INGEST_MEMORY_MB":    {"63", "-1"},

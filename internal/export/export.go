@@ -24,6 +24,7 @@ type Store interface {
 	db.Imports
 	db.Files
 	Connections(ctx context.Context, owner string) ([]db.Connection, error)
+	Keys(ctx context.Context, owner string) ([]db.Key, error)
 	db.Boards
 	UserData(ctx context.Context, owner string) (db.UserData, error)
 }
@@ -41,6 +42,7 @@ type Manifest struct {
 	Attachments   int       `json:"attachments"`
 	Repos         int       `json:"repos"`
 	Connections   int       `json:"connections"`
+	Keys          int       `json:"keys"`
 	Boards        int       `json:"discoveries"`
 }
 
@@ -68,7 +70,7 @@ func Write(ctx context.Context, store Store, owner string, at time.Time, w io.Wr
 	if err != nil {
 		return err
 	}
-	for _, part := range []func(context.Context, db.UserData) error{a.profile, a.conversations, a.documents, a.imports, a.sets, a.attachments, a.connections, a.boards} {
+	for _, part := range []func(context.Context, db.UserData) error{a.profile, a.conversations, a.documents, a.imports, a.sets, a.attachments, a.connections, a.keys, a.boards} {
 		if err := part(ctx, have); err != nil {
 			return err
 		}
@@ -220,6 +222,27 @@ func (a *archive) attachments(ctx context.Context, _ db.UserData) error {
 		a.Attachments++
 	}
 	return nil
+}
+
+// keys says which personal keys there are, without their digests.
+func (a *archive) keys(ctx context.Context, _ db.UserData) error {
+	type keyJSON struct {
+		ID        string    `json:"id"`
+		Name      string    `json:"name"`
+		CreatedAt time.Time `json:"created_at"`
+		UsedAt    time.Time `json:"used_at,omitzero"`
+		ExpiresAt time.Time `json:"expires_at,omitzero"`
+	}
+	rows, err := a.store.Keys(ctx, a.User)
+	if err != nil {
+		return err
+	}
+	all := []keyJSON{}
+	for _, k := range rows {
+		all = append(all, keyJSON{k.ID, k.Name, k.CreatedAt, k.UsedAt, k.ExpiresAt})
+	}
+	a.Manifest.Keys = len(all)
+	return a.json("keys.json", all)
 }
 
 // connections says which accounts are connected, without their tokens.

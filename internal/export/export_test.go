@@ -112,7 +112,8 @@ func TestArchiveOfAnUnknownUserIsEmpty(t *testing.T) {
 	var out bytes.Buffer
 	require.NoError(t, Write(t.Context(), litetest.Store(t), "nobody", time.Now(), &out))
 	files := unpack(t, out.Bytes())
-	require.Len(t, files, 4)
+	require.Len(t, files, 5)
+	require.Contains(t, files, "keys.json")
 	require.Contains(t, files, "manifest.json")
 }
 

@@ -2,17 +2,21 @@ package guard
 
 import (
 	"context"
+	"encoding/binary"
 	"errors"
+	"io"
 	"net"
 	"net/http"
 	"net/http/httptest"
 	"net/netip"
 	"net/url"
 	"strings"
+	"sync/atomic"
 	"syscall"
 	"testing"
 
 	"github.com/stretchr/testify/require"
+	"golang.org/x/net/dns/dnsmessage"
 )
 
 func prefixes(t testing.TB, list string) []netip.Prefix {
@@ -83,6 +87,68 @@ func TestConnectionIsRefusedWhenItIsOpened(t *testing.T) {
 	require.NoError(t, err)
 	require.NoError(t, res.Body.Close())
 	require.True(t, asked)
+}
+
+// A name that leads to an allowed address first, and inside later, is refused then.
+func TestNameThatTurnsInwardsIsRefusedAtItsNextConnection(t *testing.T) {
+	server := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) {}))
+	defer server.Close()
+	_, port, err := net.SplitHostPort(server.Listener.Addr().String())
+	require.NoError(t, err)
+	for _, inside := range [][4]byte{{127, 0, 0, 2}, {0, 0, 0, 0}, {169, 254, 169, 254}} {
+		var address atomic.Value
+		address.Store([4]byte{127, 0, 0, 1})
+		g := New(prefixes(t, "127.0.0.1"))
+		web := transport(&net.Dialer{Control: g.control, Resolver: &net.Resolver{PreferGo: true,
+			Dial: func(context.Context, string, string) (net.Conn, error) { return names(t, &address), nil }}})
+		web.DisableKeepAlives = true
+		client := &http.Client{Transport: checked{web}}
+		res, err := client.Get("http://rebind.example:" + port)
+		require.NoError(t, err)
+		require.NoError(t, res.Body.Close())
+		address.Store(inside)
+		_, err = client.Get("http://rebind.example:" + port)
+		var refused *Refused
+		require.ErrorAs(t, err, &refused)
+		require.Equal(t, netip.AddrFrom4(inside), refused.Address)
+	}
+}
+
+// names is a connection to a name server that gives the address for every name.
+func names(t *testing.T, address *atomic.Value) net.Conn {
+	near, far := net.Pipe() // a stream: each message has its length before it
+	go func() {
+		defer far.Close()
+		for {
+			var size [2]byte
+			if _, err := io.ReadFull(far, size[:]); err != nil {
+				return
+			}
+			raw := make([]byte, binary.BigEndian.Uint16(size[:]))
+			if _, err := io.ReadFull(far, raw); err != nil {
+				return
+			}
+			var m dnsmessage.Message
+			if err := m.Unpack(raw); err != nil {
+				t.Error(err)
+				return
+			}
+			m.Response, m.Additionals = true, nil
+			if q := m.Questions[0]; q.Type == dnsmessage.TypeA {
+				m.Answers = []dnsmessage.Resource{{Header: dnsmessage.ResourceHeader{Name: q.Name, Type: q.Type, Class: q.Class}, Body: &dnsmessage.AResource{A: address.Load().([4]byte)}}}
+			}
+			out, err := m.AppendPack(make([]byte, 2))
+			if err != nil {
+				t.Error(err)
+				return
+			}
+			binary.BigEndian.PutUint16(out, uint16(len(out)-2))
+			if _, err := far.Write(out); err != nil {
+				return
+			}
+		}
+	}()
+	return near
 }
 
 func TestRedirectsAreChecked(t *testing.T) {

@@ -34,8 +34,7 @@ type Remote struct {
 	Name        string // as the source has it; empty when it is known from the content only
 	MediaType   string // as the source has it
 	Size        int64  // bytes; 0 when it is not known
-	// Version is another one when the content has changed. It is empty when only the
-	// content tells.
+	// Version is compared with SameVersion. It is empty when only the content tells.
 	Version string
 }
 

@@ -8,6 +8,7 @@ import (
 	"encoding/json"
 	"encoding/pem"
 	"fmt"
+	"maps"
 	"net/http"
 	"net/http/httptest"
 	"net/netip"
@@ -329,6 +330,41 @@ func TestPagesAndFilesAreImportedWithTheirNames(t *testing.T) {
 			require.Len(t, d.Version, 64)
 		})
 	}
+}
+
+func TestPageThatSaysThatItHasNotChangedIsNotDownloadedAgain(t *testing.T) {
+	old := time.Now().Add(-time.Hour).UTC().Format(http.TimeFormat)
+	for name, c := range map[string]struct {
+		first, second http.Header
+		body          string // of the second answer
+		known, same   bool   // before the download, and after it
+	}{
+		"same etag":        {http.Header{"Etag": {`"a b"`}}, http.Header{"Etag": {`"a b"`}}, "Text", true, true},
+		"another etag":     {http.Header{"Etag": {`"a"`}}, http.Header{"Etag": {`"b"`}}, "New", false, false},
+		"a restarted site": {http.Header{"Etag": {`"a"`}}, http.Header{"Etag": {`"b"`}}, "Text", false, true},
+		"same time":        {http.Header{"Last-Modified": {old}}, http.Header{"Last-Modified": {old}}, "Text", true, true},
+		"changed just now": {http.Header{"Last-Modified": {time.Now().UTC().Format(http.TimeFormat)}}, nil, "New", false, false},
+		"nothing is said":  {nil, nil, "New", false, false},
+		"a hostile etag":   {http.Header{"Etag": {strings.Repeat("x", 5000)}}, http.Header{"Etag": {strings.Repeat("x", 5000)}}, "New", false, false},
+		"etag disappeared": {http.Header{"Etag": {`"a"`}}, nil, "Text", false, true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			headers, body := c.first, "Text"
+			i, address := pageImporter(t, func(w http.ResponseWriter, _ *http.Request) {
+				w.Header().Set("Content-Type", "text/plain")
+				maps.Copy(w.Header(), headers)
+				fmt.Fprint(w, body)
+			}, loopback)
+			_, stored, err := get(t.Context(), i, address)
+			require.NoError(t, err)
+			headers, body = c.second, c.body
+			r, again, err := get(t.Context(), i, address)
+			require.NoError(t, err)
+			require.Equal(t, c.known, SameVersion(stored.Version, r.Version))
+			require.Equal(t, c.same, SameVersion(stored.Version, again.Version))
+		})
+	}
+	require.False(t, SameVersion("", ""))
 }
 
 func TestPagesAreReachedAtPublicAddressesOnly(t *testing.T) {

@@ -171,6 +171,13 @@ const alreadyKnown = "That document is already in your knowledge base. I can ans
 // StillProcessing is what a person reads who asks about a document that is not ready.
 const StillProcessing = "That document is still being processed. It should be ready for questions in a moment."
 
+const takesLonger = "The import is taking longer than expected. The document may still be processing in the background."
+
+// SaysUnfinished reports whether an answer says that an import goes on.
+func SaysUnfinished(answer string) bool {
+	return strings.Contains(answer, takesLonger) || strings.Contains(answer, StillProcessing)
+}
+
 // Sentence is what a person reads at the end of an import, or when nobody waits for its
 // end any longer.
 func Sentence(i chat.Import) string {
@@ -178,7 +185,7 @@ func Sentence(i chat.Import) string {
 	case i.State == chat.ImportFailed:
 		return i.Message
 	case i.State != chat.ImportReady:
-		return "The import is taking longer than expected. The document may still be processing in the background."
+		return takesLonger
 	case i.Outcome == chat.ImportIsKnown:
 		return alreadyKnown
 	case i.Outcome == chat.ImportUpdated:

@@ -11,6 +11,7 @@ import (
 	"mime"
 	"net/http"
 	"net/url"
+	"strings"
 	"time"
 
 	"golang.org/x/net/html"
@@ -32,7 +33,8 @@ func NewPages(g *guard.Guard) *Pages { return &Pages{g.Client()} }
 
 func (p *Pages) Type() chat.SourceType { return chat.SourceLink }
 
-// Look asks for the size. Servers need not tell it: what counts is Fetch.
+// Look asks for the size and the validator. Servers need not tell them: what counts is
+// Fetch.
 func (p *Pages) Look(ctx context.Context, _ string, link links.Link) (Remote, error) {
 	r := Remote{ExternalID: link.ExternalID, URL: link.URL}
 	res, err := p.ask(ctx, http.MethodHead, link.URL)
@@ -42,6 +44,9 @@ func (p *Pages) Look(ctx context.Context, _ string, link links.Link) (Remote, er
 	_ = res.Body.Close()
 	if res.StatusCode == http.StatusOK {
 		r.Size, r.MediaType = max(0, res.ContentLength), res.Header.Get("Content-Type")
+		if v := validator(res.Header); v != "" {
+			r.Version = " " + v
+		}
 	}
 	return r, nil
 }
@@ -60,7 +65,7 @@ func (p *Pages) Fetch(ctx context.Context, _ string, r Remote, limit int64) (Con
 		return Content{}, withoutURL(err)
 	}
 	sum := sha256.Sum256(raw)
-	c := Content{MediaType: res.Header.Get("Content-Type"), Version: hex.EncodeToString(sum[:]), Raw: raw}
+	c := Content{MediaType: res.Header.Get("Content-Type"), Version: strings.TrimSpace(hex.EncodeToString(sum[:]) + " " + validator(res.Header)), Raw: raw}
 	if kind, _, _ := mime.ParseMediaType(c.MediaType); kind == "text/html" || kind == "application/xhtml+xml" {
 		c.Title = pageTitle(raw, c.MediaType)
 		return c, nil

@@ -23,6 +23,15 @@ func JSON(b []byte, v any) []byte {
 	return Data(b, data)
 }
 
+// Named appends an event with a name that holds v, or nothing if v has no JSON.
+func Named(b []byte, name string, v any) []byte {
+	data, err := json.Marshal(v)
+	if err != nil {
+		return b
+	}
+	return Data(append(append(append(b, "event: "...), name...), '\n'), data)
+}
+
 // Comment appends a line that clients ignore; it keeps connections open.
 func Comment(b []byte, text string) []byte {
 	return append(append(append(b, ": "...), text...), "\n\n"...)

@@ -291,19 +291,9 @@ func TestSheetWithTooManyCellsIsRefused(t *testing.T) {
 	for i := range maxCells/16_384 + 2 {
 		fmt.Fprintf(&rows, `<row r="%d"><c r="XFD%d"><v>1</v></c></row>`, i+1, i+1)
 	}
-	raw := workbook(t)
-	z, err := zip.NewReader(bytes.NewReader(raw), int64(len(raw)))
-	require.NoError(t, err)
-	parts := map[string]string{}
-	for _, f := range z.File {
-		r, err := f.Open()
-		require.NoError(t, err)
-		content, err := io.ReadAll(r)
-		require.NoError(t, err)
-		parts[f.Name] = string(content)
-	}
-	parts["xl/worksheets/sheet1.xml"] = `<worksheet xmlns="http://schemas.openxmlformats.org/spreadsheetml/2006/main"><sheetData>` + rows.String() + `</sheetData></worksheet>`
-	_, err = All().Text(t.Context(), "xlsx", zipped(parts))
+	parts := unzipped(t, workbook(t))
+	parts["xl/worksheets/sheet1.xml"] = worksheet(rows.String())
+	_, err := All().Text(t.Context(), "xlsx", zipped(parts))
 	require.Equal(t, errTooLarge, err)
 }
 
@@ -314,18 +304,40 @@ func TestReadingAnOfficeFileEndsWithItsContext(t *testing.T) {
 	require.ErrorIs(t, err, context.Canceled)
 }
 
+// unzipped are the parts of an archive by their names.
+func unzipped(t testing.TB, raw []byte) map[string]string {
+	t.Helper()
+	z, err := zip.NewReader(bytes.NewReader(raw), int64(len(raw)))
+	require.NoError(t, err)
+	parts := map[string]string{}
+	for _, f := range z.File {
+		r, err := f.Open()
+		require.NoError(t, err)
+		content, err := io.ReadAll(r)
+		require.NoError(t, err)
+		parts[f.Name] = string(content)
+	}
+	return parts
+}
+
+func worksheet(rows string) string {
+	return `<worksheet xmlns="http://schemas.openxmlformats.org/spreadsheetml/2006/main"><sheetData>` + rows + `</sheetData></worksheet>`
+}
+
 // FuzzOffice feeds parts of every kind, packed, to every reader.
 func FuzzOffice(f *testing.F) {
 	f.Add(`<w:p><w:r><w:t>a</w:t></w:r></w:p>`, `<w:style w:styleId="a"><w:basedOn w:val="a"/></w:style>`)
 	f.Add(`<w:tbl><w:tr><w:tc><w:p/></w:tc></w:tr></w:tbl></w:p></w:pPr>`, `<c r="XFD1048576" t="s"><v>9</v></c>`)
 	f.Add(`<p:sp><p:ph type="title"/><a:p><a:t>x</a:t></a:p></p:sp>`, `<row r="-1"><c r=""/></row>`)
-	sheet := workbook(f)
+	workbook := unzipped(f, workbook(f))
 	f.Fuzz(func(t *testing.T, body, other string) {
 		parts := wordParts(body)
 		parts["word/styles.xml"] = `<w:styles>` + other + `</w:styles>`
 		show := slides()
 		show["ppt/slides/slide1.xml"] = body
-		for kind, raw := range map[string][]byte{"docx": zipped(parts), "pptx": zipped(show), "xlsx": []byte(string(sheet) + body)} {
+		sheets := maps.Clone(workbook)
+		sheets["xl/worksheets/sheet1.xml"], sheets["xl/styles.xml"] = worksheet(body+other), other
+		for kind, raw := range map[string][]byte{"docx": zipped(parts), "pptx": zipped(show), "xlsx": zipped(sheets)} {
 			readable(t, kind, raw)
 		}
 	})
