@@ -98,6 +98,7 @@ describe("with a model whose prices are known", () => {
     const got = await answer(page, 1);
     // Three calls of 100 tokens in and 40 out, at 0.25 and 2 dollars a million.
     const said = async () => {
+      await got.locator("summary[aria-label='About this answer']").click();
       const heard = await got.ariaSnapshot();
       assert.match(heard, /(High|Medium|Low) confidence/);
       assert.match(heard, /420 tokens · \$0\.00032/);

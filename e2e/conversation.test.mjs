@@ -150,17 +150,18 @@ describe("a question", () => {
 
   it("is answered and cancelled with the keyboard alone", async () => {
     await ask(page, BOTH);
-    await assist(page).and(page.locator(":focus")).waitFor();
-    await page.keyboard.press("Tab");
-    await choice("Summarize").and(page.locator(":focus")).waitFor();
-    await page.keyboard.press("Tab");
-    await page.keyboard.press("Tab");
+    await choice("Summarize").waitFor();
+    await composer(page).and(page.locator(":focus")).waitFor();
+    await page.keyboard.press("Shift+Tab");
     await choice("Cancel").and(page.locator(":focus")).waitFor();
+    await page.keyboard.press("Shift+Tab");
+    await choice("Check against rules").and(page.locator(":focus")).waitFor();
+    await page.keyboard.press("Tab");
     await page.keyboard.press("Enter");
     await gone();
     await composer(page).and(page.locator(":focus")).waitFor();
     await ask(page, BOTH);
-    await assist(page).and(page.locator(":focus")).waitFor();
+    await choice("Summarize").waitFor();
     await page.keyboard.press("Escape");
     await gone();
     await assertSoon(async () => (await history(page)).active_turn === null, "the turn has ended");
@@ -275,19 +276,26 @@ describe("an answer", () => {
     await context.grantPermissions(["clipboard-read", "clipboard-write"], { origin: stack.url });
     await ask(page, "How many days a week may employees work remotely?");
     const got = await answer(page, 1);
+    await many(got.getByText(/(High|Medium|Low) confidence/).filter({ visible: true }), 0);
+    await got.locator("summary[aria-label='About this answer']").click();
     await got.getByText(/(High|Medium|Low) confidence/).waitFor();
     await got.getByText(/[\d,]+ tokens · \$/).waitFor();
     await got.locator("time").waitFor();
     await yours(page).locator("time").waitFor();
+    await page.keyboard.press("Escape");
+    await got.locator("time").waitFor({ state: "hidden" });
     await got.hover();
     await got.getByRole("button", { name: "Copy answer" }).click();
     await got.getByRole("button", { name: "Copied" }).waitFor();
-    assert.match(await page.evaluate(() => navigator.clipboard.readText()), /three days per week/);
+    const copied = await page.evaluate(() => navigator.clipboard.readText());
+    assert.match(copied, /three days per week/);
+    assert.match(copied, /\[\^1\][^]*\n\[\^1\]: Remote Work and Customer Data Policy 202\d: “/);
+    assert.doesNotMatch(copied, /Offline engine/);
     await got.locator("[data-citation]").first().click();
     const mark = page.getByRole("region", { name: /^Text of/ }).locator("mark");
     assert.match(await mark.textContent(), /three days per week/);
     await shot(page, "58-passage");
-    await page.locator("[data-announcer]").getByText("three days per week").waitFor({ state: "attached" });
+    await page.locator("[data-announcer]").getByText("Answer ready").waitFor({ state: "attached" });
   });
 });
 

@@ -216,6 +216,21 @@ describe("an import", () => {
     await notice("was updated.").waitFor();
   });
 
+  it("shows a hostile name as text: no markup, no picture, no link of it", async () => {
+    policy({ name: `<img src=x onerror="window.hit=1">![a](https://evil.example/a.png) [b](javascript:window.hit=1) </script><b>bold.md` });
+    await ask(page, `Import ${linkTo(DOC)}`);
+    await page.locator("[data-import-state=ready]").waitFor();
+    await (await answer(page, 1)).getByText("into your knowledge base").first().waitFor();
+    await openDocuments(page);
+    await documents(page).filter({ hasText: "Google Drive" }).waitFor();
+    await shot(page, "9-imports-hostile-name");
+    const inert = () => page.evaluate(() => !window.hit && ![...document.querySelectorAll("img, a, script")].some((el) => /evil|^javascript|^x$/.test(el.getAttribute("src") ?? el.getAttribute("href") ?? "")));
+    assert.ok(await inert());
+    await page.reload();
+    await page.locator("[data-import-state=ready]").waitFor();
+    assert.ok(await inert());
+  });
+
   it("Non-Google Drive links ignored: the message is answered, nothing is imported", async () => {
     await ask(page, "What does https://example.com say about leave?");
     await answers(page).or(assist(page)).filter({ visible: true }).first().waitFor();

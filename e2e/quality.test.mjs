@@ -49,10 +49,8 @@ describe("a question that arrives while the user types", () => {
     await composer(page).pressSequentially("and then");
     arrive();
     await choice("Approve").waitFor();
-    await focused(assist(page));
-    for (const key of ["Space", "a", "Enter", "Enter"]) await page.keyboard.press(key);
-    await page.keyboard.press("Tab");
-    await focused(assist(page).getByRole("textbox", { name: "Details" }));
+    await focused(composer(page));
+    for (const key of ["Space", "a", "Backspace", "Backspace"]) await page.keyboard.press(key);
     await choice("Reject").click();
     await assist(page).waitFor({ state: "detached" });
     const answered = sent.filter((b) => b.resume);
@@ -89,8 +87,7 @@ describe("a question that arrives while the user types", () => {
       }),
     );
     assert.deepEqual([over, dropped], [true, true], "the browser does not open it");
-    await many(page.getByText("Drop files to add them to your message"), 0);
-    await many(page.getByRole("list", { name: "Attachments" }), 0);
+    await composer(page).locator(".mention", { hasText: "notes" }).waitFor(); // it goes with the next message
     await choice("Cancel").click();
     await assist(page).waitFor({ state: "detached" });
   });
@@ -109,14 +106,14 @@ describe("a screen reader", () => {
     await page.goto("/");
     await ask(page, QUESTION);
     await assertSoon(async () => (await heard()).length === 1, "the answer is announced");
-    assert.match((await heard())[0], /^Palaver: .*three days per week/s);
+    assert.deepEqual(await heard(), ["Answer ready"]);
     await page.reload();
     await answer(page, 1);
     await ask(page, SECOND);
     await answer(page, 2);
     await assertSoon(async () => (await heard()).length > 0, "the second answer is announced");
     assert.equal((await heard()).length, 1);
-    assert.match((await heard())[0], /^Palaver: .*customer data/is);
+    assert.deepEqual(await heard(), ["Answer ready"]);
   });
 
   it("announces a rate limit once, not each second of the wait", async () => {
@@ -133,10 +130,11 @@ describe("a screen reader", () => {
     await page.goto("/");
     expectRefusal(faults, 415);
     await page.locator("form input[type=file]").setInputFiles(ODD);
-    await page.getByRole("list", { name: "Attachments" }).getByRole("listitem").getByRole("alert").waitFor();
+    await page.getByRole("list", { name: "Attachments" }).getByRole("listitem").waitFor();
+    await page.getByRole("alert").waitFor();
     await openDocuments(page);
     await page.getByLabel("Add documents").and(page.locator("input")).setInputFiles(ODD);
-    await page.getByRole("list", { name: "Uploads" }).getByRole("listitem").getByRole("alert").waitFor();
+    await page.getByRole("list", { name: "Uploads" }).getByRole("listitem").waitFor();
     assert.deepEqual(await axe(page), []);
   });
 

@@ -470,7 +470,7 @@ describe("on a phone", () => {
     }
     await page.unroute("**/api/ui/chat");
     await waiting.getByRole("button", { name: "Send again" }).click();
-    await waiting.getByText("Next").waitFor();
+    await waiting.getByText("1", { exact: true }).waitFor();
     provoked(/ERR_FAILED/);
     slow.model.hold = Infinity;
     await answer(page, 3);

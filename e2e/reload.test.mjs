@@ -27,12 +27,12 @@ describe("a reload while Palaver asks", () => {
   const questions = {
     action_choice: { say: "Summarize and audit the remote work policy", go: (on) => on.getByRole("button", { name: "Check against rules", exact: true }).click() },
     doc_choice: { say: "Summarize the remote work policy", go: (on) => on.getByRole("button", { name: "All of these" }).click() },
-    text_input: { say: "Audit this email: we work from home every day", go: () => ask(page, "We work from home on five days a week."), typed: true },
+    text_input: { say: "Audit this email: we work from home every day", go: () => ask(page, "We work from home on five days a week.") },
     retrieval_low: { say: "zebra quasar xylophone?", go: (on) => on.getByRole("button", { name: "Answer anyway" }).click() },
     tool_approval: { say: "draw a cat in a hat", go: (on) => on.getByRole("button", { name: "Approve" }).click(), tools: true },
   };
 
-  for (const [type, { say, go, typed = false, tools = false }] of Object.entries(questions)) {
+  for (const [type, { say, go, tools = false }] of Object.entries(questions)) {
     it(`${type}: the same question is shown, and can be answered or cancelled`, async () => {
       const open = async () => {
         if (tools) await startWithTools(page, say);
@@ -48,7 +48,6 @@ describe("a reload while Palaver asks", () => {
       assert.deepEqual([await texts(assist(page).getByRole("alert")), await texts(buttons)], stood);
       await many(yours(page), 1);
       await many(answers(page), 1); // the progress so far
-      assert.equal(await composer(page).getAttribute("aria-disabled"), typed ? null : "true");
       const asked = (await history(page)).pending_interrupt.interrupt_id;
       await go(assist(page));
       await assertSoon(async () => (await history(page)).pending_interrupt?.interrupt_id !== asked, "the question is answered");
@@ -62,7 +61,6 @@ describe("a reload while Palaver asks", () => {
       await later.click();
       await assist(page).waitFor({ state: "detached" });
       await free();
-      await composer(page).and(page.locator(":not([aria-disabled])")).waitFor();
     });
   }
 });

@@ -19,19 +19,20 @@ async function freePort() {
   return String(port);
 }
 
-/** Without settings: the offline engine. */
+/** Without settings: the offline engine. A setting "--name" is a flag. */
 export async function startStack(settings) {
   const { PALAVER_URL } = process.env;
   if (PALAVER_URL && !settings) return { url: PALAVER_URL.replace(/\/$/, ""), stop: async () => {} };
   const dir = await mkdtemp(path.join(tmpdir(), "palaver-e2e-"));
   const { PATH, HOME } = process.env;
   // The port must not change on a restart, because pages stay open.
-  const env = { PATH, HOME, PORT: await freePort(), TEMPORAL_PORT: "0", TEMPORAL_UI_PORT: "0", PALAVER_DATA_DIR: path.join(dir, "data"), CHAT_RATE_LIMIT: "off", MAX_NEW_THREADS_PER_ADDRESS: "off", MAX_STREAMS_PER_ADDRESS: "0", QUOTA_PER_ADDRESS: "off", CHAT_MODEL_PROVIDER: "offline", ...settings };
+  const env = { PATH, HOME, PORT: await freePort(), TEMPORAL_PORT: "0", TEMPORAL_UI_PORT: "0", PALAVER_DATA_DIR: path.join(dir, "data"), CHAT_RATE_LIMIT: "off", MAX_NEW_THREADS_PER_ADDRESS: "off", MAX_STREAMS_PER_ADDRESS: "0", CHANGE_RATE_LIMIT: "off", QUOTA_PER_ADDRESS: "off", CHAT_MODEL_PROVIDER: "offline", ...settings };
+  const flags = Object.keys(env).filter((name) => name.startsWith("--")).map((name) => `${name}=${env[name]}`);
   let running;
   const stack = {
     url: `http://127.0.0.1:${env.PORT}`,
     start: async () => {
-      running = await start(dir, env);
+      running = await start(dir, env, flags);
     },
     /** Kills the process, like a crash. */
     kill: () => running.end("SIGKILL"),
@@ -49,8 +50,8 @@ export async function startStack(settings) {
   return stack;
 }
 
-async function start(cwd, env) {
-  const child = spawn(BINARY, [], { cwd, env, stdio: ["ignore", "pipe", "pipe"] }); // its own folder, so that it does not read a developer's .env
+async function start(cwd, env, flags) {
+  const child = spawn(BINARY, flags, { cwd, env, stdio: ["ignore", "pipe", "pipe"] }); // its own folder, so that it does not read a developer's .env
   const exited = new Promise((resolve) => child.once("close", resolve));
   const end = async (signal) => {
     child.kill(signal);

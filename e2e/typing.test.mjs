@@ -200,16 +200,17 @@ describe("the focus", () => {
     await focused(page.getByRole("button", { name: /^Add documents/ }));
   });
 
-  it("goes to the question if it disables the composer", async () => {
+  it("stays in the composer, and comes back to it, while a question is open", async () => {
     await ask(page, BOTH);
-    await focused(assist(page));
+    await assist(page).waitFor();
+    await focused(composer(page));
     const search = page.getByRole("searchbox", { name: "Search chats" });
     await search.focus();
     await page.keyboard.press("Shift+Escape");
-    await focused(assist(page));
+    await focused(composer(page));
     await page.getByRole("button", { name: "Skip to message box" }).focus();
     await page.keyboard.press("Enter");
-    await focused(assist(page));
+    await focused(composer(page));
     await assist(page).getByRole("button", { name: "Cancel" }).click();
     await assist(page).waitFor({ state: "detached" });
   });

@@ -19,10 +19,11 @@ import (
 //go:embed all:dist
 var dist embed.FS
 
-// Handler serves the page at / and /chat/<id>, and its files below them. Files
+// Handler serves the page at /, /chat/<id>, /discovery and /discovery/<id>, and its files below them. Files
 // under /assets have a content hash in their names and are cached without a limit;
-// the page itself is revalidated each time. Anything else is 404, so that a wrong
-// API path does not return the page. A binary built without the page answers / with
+// the page itself is revalidated each time. Anything else is 404; a browser that was
+// sent to such an address gets the page with it, which says so, but never for a path of
+// the API. A binary built without the page answers / with
 // 503. Responses are compressed for clients that accept it: with Brotli, as the build
 // has done it, or gzip.
 func Handler() http.Handler {
@@ -74,8 +75,10 @@ func (h handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	name := strings.TrimPrefix(path.Clean("/"+r.URL.Path), "/")
-	isPage := name == "" || name == "index.html" || chatPath(name)
-	if isPage {
+	isPage := name == "" || name == "index.html" || name == "discovery" || below("chat/", name) || below("discovery/", name)
+	_, unknown := fs.Stat(h.files, name)
+	astray := !isPage && unknown != nil && asksForPage(r, name)
+	if isPage || astray {
 		name = "index.html"
 	}
 	body, err := fs.ReadFile(h.files, name)
@@ -86,7 +89,7 @@ func (h handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	case err != nil || strings.HasPrefix(path.Base(name), ".") || path.Ext(name) == ".br":
 		http.NotFound(w, r)
 		return
-	case isPage:
+	case isPage || astray:
 		w.Header().Set("Cache-Control", eachTime)
 	case strings.HasPrefix(name, "assets/"):
 		w.Header().Set("Cache-Control", forGood)
@@ -99,6 +102,11 @@ func (h handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		body = h.compressed(w, r, name, body)
 	}
 	w.Header().Set("X-Content-Type-Options", "nosniff")
+	if astray {
+		w.WriteHeader(http.StatusNotFound)
+		_, _ = w.Write(body) // a client that has gone needs no answer
+		return
+	}
 	http.ServeContent(w, r, name, time.Time{}, bytes.NewReader(body))
 }
 
@@ -120,9 +128,16 @@ func (h handler) compressed(w http.ResponseWriter, r *http.Request, name string,
 	return h.pack(name, body)
 }
 
-// chatPath reports whether name is chat/<id>.
-func chatPath(name string) bool {
-	id, ok := strings.CutPrefix(name, "chat/")
+// asksForPage reports whether a person has opened the address: their browser asks for
+// HTML, and the name is neither a file's nor one of the API.
+func asksForPage(r *http.Request, name string) bool {
+	first, _, _ := strings.Cut(name, "/")
+	return strings.Contains(r.Header.Get("Accept"), "text/html") && path.Ext(name) == "" && first != "api" && first != "assets"
+}
+
+// below reports whether name is an id in a folder.
+func below(folder, name string) bool {
+	id, ok := strings.CutPrefix(name, folder)
 	return ok && id != "" && !strings.Contains(id, "/")
 }
 

@@ -37,12 +37,15 @@ func TestPathsAndTheirCaching(t *testing.T) {
 		{"the page", "GET", "/", 200, "text/html; charset=utf-8", "no-cache"},
 		{"the page by head", "HEAD", "/", 200, "text/html; charset=utf-8", "no-cache"},
 		{"a conversation", "GET", "/chat/6f1c2a34-0000-4000-8000-000000000001", 200, "text/html; charset=utf-8", "no-cache"},
+		{"the list of boards", "GET", "/discovery", 200, "text/html; charset=utf-8", "no-cache"},
+		{"a board", "GET", "/discovery/6f1c2a34-0000-4000-8000-000000000001", 200, "text/html; charset=utf-8", "no-cache"},
 		{"a hashed file", "GET", "/assets/index-abc123.js", 200, "text/javascript; charset=utf-8", "public, max-age=31536000, immutable"},
 		{"a plain file", "GET", "/favicon.svg", 200, "image/svg+xml", "public, max-age=3600"},
 		{"an unknown file", "GET", "/assets/index-old.js", 404, "", ""},
 		{"an unknown address", "GET", "/api/nothing", 404, "", ""},
 		{"below a conversation", "GET", "/chat/a/b", 404, "", ""},
 		{"no conversation", "GET", "/chat/", 404, "", ""},
+		{"below a board", "GET", "/discovery/a/b", 404, "", ""},
 		{"a hidden file", "GET", "/.gitkeep", 404, "", ""},
 		{"a way out", "GET", "/assets/../../etc/passwd", 404, "", ""},
 		{"another method", "POST", "/", 405, "", ""},
@@ -63,6 +66,24 @@ func TestPathsAndTheirCaching(t *testing.T) {
 				t.Errorf("cache control %q, want %q", got, tt.cache)
 			}
 		})
+	}
+}
+
+func TestABrowserAtAnUnknownAddressGetsThePageWithStatus404(t *testing.T) {
+	for target, page := range map[string]bool{
+		"/nothing": true, "/chat/": true, "/chat/a/b": true,
+		"/api/nothing": false, "/api": false, "/assets/old": false, "/old.js": false, "/.gitkeep": false,
+	} {
+		req := httptest.NewRequest("GET", target, nil)
+		req.Header.Set("Accept", "text/html,application/xhtml+xml,*/*;q=0.8")
+		res := httptest.NewRecorder()
+		built().ServeHTTP(res, req)
+		if res.Code != 404 {
+			t.Errorf("%s: status %d", target, res.Code)
+		}
+		if got := strings.HasPrefix(res.Header().Get("Content-Type"), "text/html"); got != page {
+			t.Errorf("%s: the page is sent: %v, want %v", target, got, page)
+		}
 	}
 }
 

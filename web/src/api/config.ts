@@ -1,6 +1,6 @@
 import { getJSON } from "./http";
 
-/** What the page shows of the server's settings. */
+/** The server's settings that the page needs. */
 export interface Config {
   modelLabel: string;
   offline: boolean;
@@ -9,9 +9,9 @@ export interface Config {
   maxUpload: number;
   /** Longest message, in characters. */
   maxMessage: number;
-  /** Who can answer; the first is chosen unless the person chooses another. */
+  /** The agents; the first is the default. */
   agents: Agent[];
-  /** What the server reads as a document. */
+  /** The document formats that can be uploaded. */
   documentTypes: DocumentType[];
 }
 

@@ -1,7 +1,12 @@
 import { words } from "../words";
 import { refusal } from "../words/wire";
 
-/** A request that the server refused, or that never reached it (status 0). */
+export interface Detail {
+  field: string;
+  problem: string;
+}
+
+/** A request that the server refused, or that did not reach it (status 0). */
 export class ApiError extends Error {
   constructor(
     readonly status: number,
@@ -9,11 +14,13 @@ export class ApiError extends Error {
     message: string,
     /** Seconds to wait before another try, when the server says so. */
     readonly retryAfter = 0,
+    /** What it is about, field by field. */
+    readonly details: readonly Detail[] = [],
   ) {
     super(message);
   }
 
-  /** Whether the same request may succeed a moment later. */
+  /** Whether a retry of the same request may succeed. */
   get transient(): boolean {
     return this.status === 0 || this.status === 408 || this.status === 502 || this.status === 503 || this.status === 504;
   }
@@ -21,29 +28,32 @@ export class ApiError extends Error {
 
 export const unreachable = () => new ApiError(0, "unreachable", words.problems.checkConnection);
 
-/** Reads {"error":{"code","message","details"}}; without one the status says what happened. */
+/** Reads {"error":{"code","message","details"}}; without it, the status gives the message. */
 export async function errorOf(res: Response): Promise<ApiError> {
   let code = "";
   let message = "";
+  let details: Detail[] = [];
   try {
     const body = (await res.json()) as { error?: { code?: unknown; message?: unknown; details?: unknown } };
     if (typeof body.error?.code === "string") code = body.error.code;
     if (typeof body.error?.message === "string") message = refusal(code, body.error.message);
-    if (res.status === 400) message = fieldProblem(message, body.error?.details);
+    details = detailsOf(body.error?.details);
+    if (res.status === 400) message = fieldProblem(message, details[0]);
   } catch {
     // Not JSON: a proxy's page, never shown to a person.
   }
-  return new ApiError(res.status, code, message || fallback(res.status), Number(res.headers.get("Retry-After")) || 0);
+  return new ApiError(res.status, code, message || fallback(res.status), Number(res.headers.get("Retry-After")) || 0, details);
 }
 
-/** What is wrong with the first field that a refusal names. */
-function fieldProblem(message: string, details: unknown): string {
-  const first: unknown = Array.isArray(details) ? details[0] : undefined;
-  if (typeof first !== "object" || first === null || !("field" in first) || !("problem" in first)) return message;
-  const field = String(first.field);
+/** The problem of the first field in an error's details. */
+function fieldProblem(message: string, first: Detail | undefined): string {
+  if (!first) return message;
   const known: Readonly<Record<string, string>> = words.problems.fields;
-  return known[field.split(".").at(-1)!] ?? `${message} (${field} ${String(first.problem)})`;
+  return known[first.field.split(".").at(-1)!] ?? `${message} (${first.field} ${first.problem})`;
 }
+
+const detailsOf = (raw: unknown): Detail[] =>
+  (Array.isArray(raw) ? raw : []).flatMap((d: unknown) => (typeof d === "object" && d !== null && "field" in d && "problem" in d ? [{ field: String(d.field), problem: String(d.problem) }] : []));
 
 function fallback(status: number): string {
   if (status === 404) return words.errors.not_found;
@@ -53,7 +63,7 @@ function fallback(status: number): string {
   return words.problems.status(status);
 }
 
-/** Marks a request as one of this page. Without TLS, browsers do not send which page it comes from. */
+/** Marks a request as coming from this page. Without TLS, browsers send no Sec-Fetch-Site. */
 export function fromPage(headers?: HeadersInit): Headers {
   const all = new Headers(headers);
   all.set("X-Palaver-Page", "1");

@@ -2,7 +2,7 @@ import { QueryClient } from "@tanstack/react-query";
 import { words } from "../words";
 import { ApiError } from "./http";
 
-/** What the server said, by name: every list of the page is read through it. */
+/** The cache of server data; every list of the page is loaded through it. */
 export const queries = new QueryClient({
   defaultOptions: {
     queries: {
@@ -12,7 +12,7 @@ export const queries = new QueryClient({
   },
 });
 
-/** Fetches a shown list again. TanStack Query would take a first answer that is still on its way for a new one. */
+/** Refetches a list that is shown. TanStack Query would treat a first response that is still pending as the new one. */
 export async function refresh(queryKey: string[]): Promise<void> {
   await queries.cancelQueries({ queryKey });
   await queries.invalidateQueries({ queryKey });

@@ -48,7 +48,7 @@ export class SSEParser {
   }
 }
 
-/** A line ends at \n, \r\n or \r; a \r that is the last thing here may yet be half of \r\n. */
+/** A line ends at \n, \r\n or \r. A \r at the end of the buffer may be the first half of \r\n. */
 function nextBreak(text: string, from: number): { at: number; next: number } | null {
   for (let i = from; i < text.length; i++) {
     const c = text.charCodeAt(i);

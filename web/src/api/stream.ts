@@ -7,9 +7,8 @@ import { SILENCE_MS, Watchdog } from "./watchdog";
 export type EventStream = AsyncGenerator<TurnEvent>;
 
 /**
- * Opens an event stream. Null is 204: nothing to follow. Rejects with an
- * ApiError; a connection silent for silenceMs, before or after its headers,
- * ends with ApiError code "silent".
+ * Opens an event stream; null for a 204, when there is nothing to follow. Rejects
+ * with an ApiError, with the code "silent" when no byte arrives for silenceMs.
  */
 export async function openStream(path: string, init: RequestInit, signal: AbortSignal, silenceMs = SILENCE_MS): Promise<EventStream | null> {
   const watch = new Watchdog(silenceMs, signal);
@@ -50,7 +49,7 @@ async function* read(body: ReadableStream<Uint8Array>, watch: Watchdog): AsyncGe
   }
 }
 
-/** Anything that is not an object with a type is skipped, so that a newer server cannot break the page. */
+/** Skips what is not an object with a type, so that a newer server cannot break the page. */
 export function decode(data: string): TurnEvent | null {
   try {
     const value: unknown = JSON.parse(data);

@@ -64,7 +64,7 @@ export interface Conversation {
   created_at: string;
   last_message_at?: string;
   status?: string;
-  /** The documents that it has come to know; in the answer about one conversation only. */
+  /** The documents that the conversation uses; only when a single conversation is loaded. */
   documents?: DocRef[] | null;
 }
 
@@ -72,9 +72,9 @@ export interface Doc {
   id: string;
   title: string;
   status: "processing" | "ready" | "failed";
-  /** Where it came from: upload, google_drive, link. */
+  /** The origin: upload, google_drive or link. */
   source_type: string;
-  /** What it is: txt, pdf, docx… */
+  /** The file format: txt, pdf, docx… */
   format: string;
   source_url?: string;
   created_at?: string;

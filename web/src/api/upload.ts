@@ -3,12 +3,12 @@ import { refusal } from "../words/wire";
 import { ApiError, unreachable } from "./http";
 
 interface Options {
-  /** The share that has been sent, 0 to 1. */
+  /** How much has been sent, 0 to 1. */
   onProgress: (share: number) => void;
   signal: AbortSignal;
 }
 
-/** Posts a file as the part "file". fetch cannot tell how much of a body has been sent; XMLHttpRequest can. */
+/** Posts a file as the part "file". Uses XMLHttpRequest, since fetch reports no upload progress. */
 export function sendFile<T>(path: string, file: File, { onProgress, signal }: Options): Promise<T> {
   return new Promise((resolve, reject) => {
     const xhr = new XMLHttpRequest();

@@ -2,19 +2,19 @@ import { words } from "../words";
 import { sendFile } from "./upload";
 import { errorText } from "./query";
 
-/** A file on its way. */
+/** A file that is being uploaded. */
 export interface Upload {
   key: number;
   name: string;
-  /** 0 to 1; null: it waits, or the server reads it. */
+  /** 0 to 1; null while it waits in the queue or the server processes it. */
   progress: number | null;
-  /** Why it was not uploaded, as a sentence that names the file. */
+  /** Why the upload failed, as a sentence that names the file. */
   error?: string;
 }
 
 const AT_ONCE = 3;
 
-/** Files that are sent to the server, a few at a time. Components that show them subscribe. */
+/** A queue of uploads, a few at a time. Components subscribe to it. */
 export class Uploads {
   private list: readonly Upload[] = [];
   private readonly listeners = new Set<() => void>();
@@ -30,7 +30,7 @@ export class Uploads {
     return () => this.listeners.delete(changed);
   };
 
-  /** Sends a file and resolves with the answer; with null when it was refused or taken back, which its item says. */
+  /** Uploads a file and resolves with the response, or with null when the upload failed or was removed; its item has the reason. */
   async send<T>(path: string, file: File, most: number): Promise<T | null> {
     const key = ++this.last;
     this.set([...this.list, { key, name: file.name, progress: null }]);
@@ -57,19 +57,19 @@ export class Uploads {
     }
   }
 
-  /** Names a file that is not sent at all, and why. */
+  /** Adds a file that is not uploaded, with the reason. */
   refuse(name: string, why: string): void {
     const key = ++this.last;
     this.set([...this.list, { key, name, progress: null, error: why }]);
   }
 
-  /** Takes a file back, or its refusal off the page. */
+  /** Cancels an upload, or removes a failed one from the list. */
   readonly dismiss = (key: number): void => {
     this.aborts.get(key)?.abort();
     this.set(this.list.filter((u) => u.key !== key));
   };
 
-  /** Takes back all that is on its way. */
+  /** Cancels all uploads that are running. */
   abort(): void {
     for (const abort of this.aborts.values()) abort.abort();
   }

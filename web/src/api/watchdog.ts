@@ -1,11 +1,11 @@
-/** The server pings every 15 s, so this much silence means a dead connection. */
+/** The server pings every 15 s, so a longer silence means that the connection is dead. */
 export const SILENCE_MS = 30_000;
 
-/** Aborts a request that no byte has come for in a while, or that is given up. */
+/** Aborts a request when no byte arrives for a while, or when its caller aborts it. */
 export class Watchdog {
   private readonly controller = new AbortController();
   private timer: ReturnType<typeof setTimeout> | undefined;
-  /** It was the silence that aborted. */
+  /** Whether the silence aborted the request. */
   silent = false;
 
   constructor(
@@ -23,12 +23,12 @@ export class Watchdog {
     return this.controller.signal;
   }
 
-  /** Whether the request was given up from outside. */
+  /** Whether the caller aborted the request. */
   get givenUp(): boolean {
     return this.outer?.aborted ?? false;
   }
 
-  /** A byte has come. */
+  /** To be called for each byte that arrives. */
   touch(): void {
     clearTimeout(this.timer);
     this.timer = setTimeout(() => {
@@ -37,7 +37,7 @@ export class Watchdog {
     }, this.ms);
   }
 
-  /** The request is over. */
+  /** To be called when the request has ended. */
   end(): void {
     clearTimeout(this.timer);
     this.outer?.removeEventListener("abort", this.forward);

@@ -14,7 +14,7 @@ import { DropZone } from "./DropZone";
 import { append, removeText } from "./editor";
 import { Field } from "./Field";
 import { backToMessage } from "./focus";
-import { emptyDoc, joined, said, suggestion, type Node } from "./outgoing";
+import { emptyDoc, joined, said, saysNothing, type Node } from "./outgoing";
 import { Tray } from "./Tray";
 import type { ComposerProps } from "./types";
 import { useField } from "./useField";
@@ -27,7 +27,7 @@ export function Composer(props: ComposerProps) {
   return <Box key={props.threadId ?? "new"} {...props} />;
 }
 
-function Box({ threadId, busy, stopping = false, disabled = false, answering = false, placeholder, onSend, onStop, onCancel, ref }: ComposerProps) {
+function Box({ threadId, busy, stopping = false, disabled = false, answering = false, placeholder, items, mentionLabel, onSend, onStop, onCancel, ref }: ComposerProps) {
   const [draft] = useState(() => readDraft(threadId));
   const { agents, documentTypes } = useConfig();
   const [chosen, setAgent] = useState("");
@@ -40,6 +40,7 @@ function Box({ threadId, busy, stopping = false, disabled = false, answering = f
     label: words.composer.message,
     content: draft?.doc ?? emptyDoc,
     placeholder: typeof disabled === "string" ? disabled : (placeholder ?? (busy ? words.composer.placeholderBusy : wide ? words.composer.placeholder : words.composer.placeholderShort)),
+    items,
     closed,
     answering,
     onEnter: (queue) => send(queue),
@@ -51,11 +52,11 @@ function Box({ threadId, busy, stopping = false, disabled = false, answering = f
   const files = useFiles(draft?.attachments ?? [], tagDocument);
   const { restore } = files;
   const pictures = answering ? [] : files.attachments; // they wait for the next message
-  const ready = !closed && (text !== "" || pictures.length > 0) && !field.tooLong && !files.sending;
+  const ready = !closed && (!saysNothing(text) || pictures.length > 0) && !field.tooLong && !files.sending;
 
   const send = (queue: boolean) => {
     const written = field.read();
-    if (closed || (written.text === "" && pictures.length === 0) || written.tooLong || files.sending) return;
+    if (closed || (saysNothing(written.text) && pictures.length === 0) || written.tooLong || files.sending) return;
     onSend({ ...said(written.doc), attachments: pictures, onBusy: busy && queue ? "enqueue" : "supersede", ...(!threadId && agent && { agent: agent.name }) });
     editor.commands.clearContent(true);
     if (!answering) files.clear();
@@ -82,12 +83,16 @@ function Box({ threadId, busy, stopping = false, disabled = false, answering = f
     () => ({
       focus,
       mention: ask,
+      append: (what) => {
+        append(editor, what);
+        editor.commands.focus("end");
+      },
       takeBack: (out) => {
         editor.commands.setContent(joined(out.tiptap, editor.getJSON() as Node));
         restore(out.attachments);
       },
-      suggest: (action, docs) => {
-        editor.commands.setContent(suggestion(action, docs));
+      write: (suggested) => {
+        editor.commands.setContent(suggested);
         editor.commands.focus("end");
       },
     }),
@@ -130,7 +135,7 @@ function Box({ threadId, busy, stopping = false, disabled = false, answering = f
             <IconButton label={words.composer.addFiles} icon={Paperclip} disabled={closed} onClick={() => picker.current?.click()} />
           </>
         )}
-        <IconButton label={words.composer.mention} icon={AtSign} disabled={closed} onClick={ask} />
+        <IconButton label={mentionLabel ?? words.composer.mention} icon={AtSign} disabled={closed} onClick={ask} />
         {threadId === null && agent && <AgentMenu agents={agents} value={agent} onChange={setAgent} />}
         <Count length={field.length} />
         <div className="ml-auto flex shrink-0 items-center gap-1">

@@ -1,5 +1,6 @@
 import { useEffect, useLayoutEffect, useRef, useState, type MouseEvent } from "react";
 import { words } from "../words";
+import { Middle } from "../ui/Middle";
 import { icons } from "./icons";
 import type { Group, Mentionable } from "./mentions";
 
@@ -36,7 +37,8 @@ export function MentionList({ id, groups, active, onPick }: Props) {
     const form = frame.current!.parentElement!;
     const { top, bottom } = form.getBoundingClientRect();
     const end = scrollerOf(form)?.getBoundingClientRect().bottom ?? innerHeight;
-    const above = top - HEADER_PX - MARGIN_PX;
+    const ceiling = form.closest("[data-mention-room]")?.getBoundingClientRect().top ?? HEADER_PX;
+    const above = top - ceiling - MARGIN_PX;
     const below = end - bottom - MARGIN_PX;
     setRoom({ above: above >= below, height: Math.min(MOST_PX, Math.max(above, below, LEAST_PX)) });
   }, []);
@@ -72,13 +74,20 @@ function Option({ id, item, active, onPick }: { id: string; item: Mentionable; a
     <div
       id={id}
       role="option"
+      aria-label={[item.label, item.note].filter(Boolean).join(" ")}
       aria-selected={active}
       aria-disabled={item.disabled}
       className={`flex items-center gap-2.5 rounded-lg px-3 py-1.5 text-sm pointer-coarse:py-3 ${item.disabled ? "text-muted" : "cursor-pointer"} ${active ? "bg-accent-soft" : item.disabled ? "" : "hover:bg-sunken"}`}
       onMouseDown={() => !item.disabled && onPick(item)}
     >
       <Glyph aria-hidden className="size-4 shrink-0 text-muted" />
-      <span dir="auto" className="min-w-0 flex-1 truncate text-left">{item.label}</span>
+      {item.detail ? (
+        <span dir="auto" className="min-w-0 flex-1 truncate text-left">
+          <span className="font-medium">{item.label}</span> — {item.detail}
+        </span>
+      ) : (
+        <Middle text={item.label} />
+      )}
       {item.note && <span className="shrink-0 text-xs text-muted">{item.note}</span>}
     </div>
   );

@@ -1,5 +1,6 @@
 import { CircleAlert, FileText, X } from "lucide-react";
 import type { Upload } from "../api/uploads";
+import { Refused } from "../ui/Refused";
 import { words } from "../words";
 import type { Attachment } from "./types";
 
@@ -14,24 +15,27 @@ interface Props {
 export function Tray({ attachments, uploads, onRemove, onDismiss }: Props) {
   if (attachments.length + uploads.length === 0) return null;
   return (
-    <ul aria-label={words.composer.attachments} className="flex flex-wrap gap-2 px-3 pt-3">
-      {attachments.map((a) => (
-        <li key={a.id} className="relative">
-          <img src={a.url} alt={a.name} title={a.name} className="size-16 rounded-lg border border-line object-cover" />
-          <Remove name={a.name} onClick={() => onRemove(a.id)} className="absolute -top-1.5 -right-1.5" />
-        </li>
-      ))}
-      {uploads.map((u) => (
-        <li key={u.key} className={`flex max-w-full items-center gap-2.5 rounded-lg py-1.5 pr-1.5 pl-2.5 text-sm ${u.error ? "bg-bad-soft text-bad" : "bg-sunken"}`}>
-          {u.error ? <CircleAlert aria-hidden className="size-4 shrink-0" /> : <FileText aria-hidden className="size-4 shrink-0 text-muted" />}
-          <span className="min-w-0">
-            <span {...(u.error && { role: "alert" })} dir="auto" className="block truncate">{u.error ?? u.name}</span>
-            {!u.error && <progress aria-label={words.common.uploading(u.name)} className="bar mt-1 h-1 w-32" {...(u.progress !== null && { value: u.progress })} />}
-          </span>
-          <Remove name={u.name} onClick={() => onDismiss(u.key)} className="relative" />
-        </li>
-      ))}
-    </ul>
+    <>
+      <Refused uploads={uploads} />
+      <ul aria-label={words.composer.attachments} className="flex flex-wrap gap-2 px-3 pt-3">
+        {attachments.map((a) => (
+          <li key={a.id} className="relative">
+            <img src={a.url} alt={a.name} title={a.name} className="size-16 rounded-lg border border-line object-cover" />
+            <Remove name={a.name} onClick={() => onRemove(a.id)} className="absolute -top-1.5 -right-1.5" />
+          </li>
+        ))}
+        {uploads.map((u) => (
+          <li key={u.key} className={`flex max-w-full items-center gap-2.5 rounded-lg py-1.5 pr-1.5 pl-2.5 text-sm ${u.error ? "bg-bad-soft text-bad" : "bg-sunken"}`}>
+            {u.error ? <CircleAlert aria-hidden className="size-4 shrink-0" /> : <FileText aria-hidden className="size-4 shrink-0 text-muted" />}
+            <span className="min-w-0">
+              <span dir="auto" className="block truncate">{u.error ?? u.name}</span>
+              {!u.error && <progress aria-label={words.common.uploading(u.name)} className="bar mt-1 h-1 w-32" {...(u.progress !== null && { value: u.progress })} />}
+            </span>
+            <Remove name={u.name} onClick={() => onDismiss(u.key)} className="relative" />
+          </li>
+        ))}
+      </ul>
+    </>
   );
 }
 

@@ -3,12 +3,11 @@ export const TOUCH = "(pointer: coarse)";
 
 export const onTouch = (): boolean => matchMedia(TOUCH).matches;
 
-/** Puts the caret into the composer of the page, or goes to the question that closes it; what is edited in a message is another text. */
+/** Puts the caret into the composer of the page; what is edited in a message is another text. */
 export function focusMessage(): boolean {
-  const text = document.querySelector<HTMLElement>("form[data-composer] .composer-text[contenteditable=true]");
-  const place = text ?? document.querySelector<HTMLElement>("section[data-question]");
-  place?.focus();
-  return place !== null;
+  const text = document.querySelector<HTMLElement>("form[data-composer] .composer-text");
+  text?.focus();
+  return text !== null;
 }
 
 /** After a button: the next key is for the message. On a touch screen that would bring up the keyboard, which the person did not ask for. */

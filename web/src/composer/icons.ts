@@ -1,5 +1,5 @@
-import { FileText, Globe, Layers, Zap, type LucideIcon } from "lucide-react";
+import { FileText, Globe, Layers, StickyNote, Zap, type LucideIcon } from "lucide-react";
 import type { Category } from "./mentions";
 
 /** How each kind of mention looks. */
-export const icons: Record<Category, LucideIcon> = { document: FileText, set: Layers, action: Zap, web: Globe };
+export const icons: Record<Category, LucideIcon> = { document: FileText, set: Layers, action: Zap, web: Globe, item: StickyNote };

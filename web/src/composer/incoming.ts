@@ -39,10 +39,11 @@ function inline(value: unknown): Node | null {
   return mention && mentionNode(mention);
 }
 
-/** Documents and sets have the names that they were sent with; an action and the web have their own, whatever was sent. */
+/** Documents and sets have the names that they were sent with; items are called by their ids; an action and the web have their own, whatever was sent. */
 function known({ category, id, label }: Raw): Mention | null {
   if (typeof id !== "string" || id === "") return null;
   if (category === "document" || category === "set") return { category, id, label: typeof label === "string" && label ? label : id };
+  if (category === "item") return /^[A-Z]-\d{1,9}$/.test(id) ? { category, id, label: id } : null;
   if (category === "action") return actions.find((a) => a.id === id) ?? null;
   return category === "web" ? web : null;
 }

@@ -2,13 +2,18 @@ import type { Doc, DocSet } from "../api/types";
 import { words } from "../words";
 import { mentionLabel } from "../words/wire";
 
-export type Category = "document" | "set" | "action" | "web";
+/** An item is one of a discovery board. */
+export type Category = "document" | "set" | "action" | "web" | "item";
 
 /** Something that can stand behind an "@". */
 export interface Mentionable {
   category: Category;
   id: string;
   label: string;
+  /** The group it stands in, where its category has several. */
+  group?: string;
+  /** What it says, behind its label; found by what is typed, too. */
+  detail?: string;
   /** Said beside it. */
   note?: string;
   /** It is shown, and cannot be picked. */
@@ -33,40 +38,53 @@ export const actions: readonly Mentionable[] = [
 
 export const web: Mentionable = { category: "web", id: "web_search", label: "Web search" };
 
-const MOST_DOCUMENTS = 6;
-const MOST_SETS = 4;
+const MOST: Record<Category, number> = { document: 6, set: 4, action: actions.length, web: 1, item: 6 };
+
+const documents = (docs: readonly Doc[]): Mentionable[] =>
+  docs.filter((d) => d.status !== "failed").map((d) => ({ category: "document", id: d.id, label: d.title, ...(d.status === "processing" && { note: words.composer.processing }) }));
+
+/** What may be mentioned beside a board: its items, then documents. */
+export const mentionablesWith = (items: readonly Mentionable[], docs: readonly Doc[]): Mentionable[] => [...items, ...documents(docs)];
 
 /** Everything that may be mentioned, before a query narrows it down. */
 export function mentionables(docs: readonly Doc[], sets: readonly DocSet[], webSearch: boolean): Mentionable[] {
   return [
-    ...docs
-      .filter((d) => d.status !== "failed")
-      .map((d): Mentionable => ({ category: "document", id: d.id, label: d.title, ...(d.status === "processing" && { note: words.composer.processing }) })),
+    ...documents(docs),
     ...sets.map((s): Mentionable => ({ category: "set", id: s.id, label: s.name, note: words.common.documents(s.doc_ids.length) })),
     ...actions.map((a) => ({ ...a, label: mentionLabel(a) })),
     { ...web, label: mentionLabel(web), ...(!webSearch && { note: words.composer.notConfigured, disabled: true }) },
   ];
 }
 
-/** Groups of what matches every word of the query; labels that begin with it come first. What is used up is left out. */
+/** The beginning of an item's id. */
+const ID = /^[ifnro]-\d*$/i;
+
+/** Groups of what matches every word of the query, in the order of all; labels that begin with it come first. What is used up is left out. */
 export function groupsOf(all: readonly Mentionable[], query: string, used: ReadonlySet<Category>): Group[] {
-  const parts = query.toLowerCase().split(/\s+/).filter(Boolean);
   const start = query.trim().toLowerCase();
-  const rank = (m: Mentionable) => (m.label.toLowerCase().startsWith(start) ? 0 : 1);
-  const hits = all
-    .filter((m) => !used.has(m.category) && parts.every((w) => m.label.toLowerCase().includes(w)))
-    .sort((a, b) => rank(a) - rank(b));
-  const group = (category: Category, most: number): Group => {
-    const items = hits.filter((m) => m.category === category);
-    return { category, name: words.composer.groups[category], items: items.slice(0, most), more: items.length > most };
+  const parts = start.split(/\s+/).filter(Boolean);
+  const begins = (m: Mentionable) => m.label.toLowerCase().startsWith(start);
+  const byId = ID.test(start) && all.some((m) => m.category === "item");
+  const matches = (m: Mentionable) => {
+    if (byId) return m.category === "item" && begins(m);
+    const text = `${m.label} ${m.detail ?? ""}`.toLowerCase();
+    return parts.every((w) => text.includes(w));
   };
-  return [
-    group("document", MOST_DOCUMENTS),
-    group("set", MOST_SETS),
-    group("action", actions.length),
-    group("web", 1),
-  ].filter((g) => g.items.length > 0);
+  const groups = new Map<string, Group>();
+  for (const m of all) {
+    const name = m.group ?? groupName(m.category);
+    if (!groups.has(name)) groups.set(name, { category: m.category, name, items: [], more: false });
+  }
+  const hits = all.filter((m) => !used.has(m.category) && matches(m)).sort((a, b) => Number(begins(b)) - Number(begins(a)));
+  for (const m of hits) {
+    const group = groups.get(m.group ?? groupName(m.category))!;
+    if (group.items.length < MOST[m.category]) group.items.push(m);
+    else group.more = true;
+  }
+  return [...groups.values()].filter((g) => g.items.length > 0);
 }
+
+const groupName = (c: Category): string => (c === "item" ? "" : words.composer.groups[c]);
 
 /** The next or the previous item that can be picked, round the ends; -1 when there is none. */
 export function step(items: readonly Mentionable[], from: number, by: 1 | -1): number {

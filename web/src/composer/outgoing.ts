@@ -64,6 +64,9 @@ export function textOf(doc: Node): string {
   return text.trim();
 }
 
+/** Whether a text is empty, but for the "@" that was to begin a mention. */
+export const saysNothing = (text: string): boolean => /^[@\s]*$/.test(text);
+
 /** What a person says: the words as text and as a TipTap document, and what is mentioned in them. */
 export interface Said {
   /** Plain text; a mention stands in it as "@title". Blank only where there are pictures alone. */
@@ -72,6 +75,8 @@ export interface Said {
   tiptap: Node;
   taggedDocIds: string[];
   taggedSetIds: string[];
+  /** Items of a board that are mentioned; absent when there are none. */
+  references?: string[];
   action?: Action;
   webSearch: boolean;
 }
@@ -86,6 +91,7 @@ export function said(doc: Node): Said {
     tiptap: doc,
     taggedDocIds: ids("document"),
     taggedSetIds: ids("set"),
+    ...(ids("item").length > 0 && { references: ids("item") }),
     ...(action && { action }),
     webSearch: ids("web").length > 0,
   };

@@ -1,6 +1,6 @@
 import type { Ref } from "react";
-import type { Action } from "../api/types";
-import type { Said } from "./outgoing";
+import type { Mentionable } from "./mentions";
+import type { Mention, Node, Said } from "./outgoing";
 
 /** A picture that is already on the server: POST /api/attachments has answered. */
 export interface Attachment {
@@ -26,10 +26,12 @@ export interface Outgoing extends Said {
 export interface ComposerHandle {
   focus(): void;
   mention(): void;
+  /** Adds a mention at the end, and puts the caret behind it. */
+  append(mention: Mention): void;
   /** Puts what was sent from it back, before what stands in it now. */
   takeBack(out: Outgoing): void;
-  /** Replaces it by an action on documents, all mentioned. */
-  suggest(action: Action, docs: readonly { id: string; title: string }[]): void;
+  /** Replaces it by a suggestion. */
+  write(doc: Node): void;
 }
 
 export interface ComposerProps {
@@ -39,11 +41,14 @@ export interface ComposerProps {
   busy: boolean;
   /** The stop was sent and its end is awaited. */
   stopping?: boolean;
-  /** Nothing can be typed now; the words say what to do instead, as "Pick an option above". */
-  disabled?: boolean | string;
+  /** Nothing can be typed now; the text says why. */
+  disabled?: string | false;
   /** The message answers a question: words and mentions only. */
   answering?: boolean;
   placeholder?: string;
+  /** The items of a board, which can be mentioned beside documents; what mentioning is for is said by mentionLabel. */
+  items?: readonly Mentionable[] | undefined;
+  mentionLabel?: string | undefined;
   onSend(out: Outgoing): void;
   onStop(): void;
   /** Esc while no turn runs: what the composer answers is given up. */

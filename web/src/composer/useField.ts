@@ -6,7 +6,7 @@ import { useMedia } from "../ui/useMedia";
 import { extensions, mention, type Asking, type Listener } from "./editor";
 import { TOUCH } from "./focus";
 import { optionId } from "./MentionList";
-import { groupsOf, mentionables, step, type Category, type Mentionable } from "./mentions";
+import { groupsOf, mentionables, mentionablesWith, step, type Category, type Mentionable } from "./mentions";
 import { docOf, mentionsOf, textOf, type Node } from "./outgoing";
 import { useEditor } from "./useEditor";
 
@@ -16,6 +16,8 @@ interface Options {
   /** What stands in it at first. */
   content: Node;
   placeholder: string;
+  /** The items of a board, which can be mentioned beside documents; absent where there is no board. */
+  items?: readonly Mentionable[] | undefined;
   /** Nothing can be typed now. */
   closed?: boolean;
   /** The words answer a question: only documents and sets can be mentioned. */
@@ -43,7 +45,7 @@ const attributesOf = (label: string, touch: boolean): Record<string, string> => 
 const characters = (text: string) => [...text].length;
 
 /** A text with mentions that is being written; Field shows it. */
-export function useField({ label, content, placeholder, closed = false, answering = false, onEnter, onEscape, onFiles }: Options) {
+export function useField({ label, content, placeholder, items: ofBoard, closed = false, answering = false, onEnter, onEscape, onFiles }: Options) {
   const id = useId();
   const config = useConfig();
   const library = useLibrary();
@@ -92,7 +94,10 @@ export function useField({ label, content, placeholder, closed = false, answerin
     if (asks) void refreshLibrary(); // a document may have come by another tab, or by the API
   }, [asks]);
 
-  const all = useMemo(() => mentionables(library.docs, library.sets, config.webSearch), [library.docs, library.sets, config.webSearch]);
+  const all = useMemo(
+    () => (ofBoard ? mentionablesWith(ofBoard, library.docs) : mentionables(library.docs, library.sets, config.webSearch)),
+    [ofBoard, library.docs, library.sets, config.webSearch],
+  );
   const groups = useMemo(() => {
     const found = asking ? groupsOf(all, asking.query, new Set(used.split(",") as Category[])) : [];
     return answering ? found.filter((g) => g.category !== "action" && g.category !== "web") : found;

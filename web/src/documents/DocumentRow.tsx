@@ -19,7 +19,7 @@ interface Props {
   onOpen: (doc: DocRef) => void;
 }
 
-/** One of a library that may hold hundreds: rendered again only when it has changed. */
+/** A row of the library. Memoized, since a library may hold hundreds. */
 export const DocumentRow = memo(function DocumentRow({ doc, onOpen }: Props) {
   const remove = (e: MouseEvent) => {
     besideRow(e.currentTarget)?.focus();
@@ -59,7 +59,7 @@ export const DocumentRow = memo(function DocumentRow({ doc, onOpen }: Props) {
   );
 });
 
-/** Leads back to where a document came from. */
+/** A link to the source of an imported document. */
 function SourceLink({ title, url }: { title: string; url: string }) {
   const label = words.message.newTab(words.library.source(title));
   return (
@@ -76,7 +76,7 @@ function SourceLink({ title, url }: { title: string; url: string }) {
   );
 }
 
-/** Imports it anew: it may have changed where it came from. */
+/** Imports the document again, since its source may have changed. */
 function Again({ doc }: { doc: Doc }) {
   const [busy, setBusy] = useState(false);
   const again = async () => {

@@ -1,9 +1,9 @@
-/** A line that begins as a heading of Markdown does. */
+/** A line that looks like a Markdown heading. */
 const HEADING = /^(#{1,6} .+)$/m;
 
 /**
- * The text of a document, or a stretch of it, in which headings stand out. It
- * stays the text that answers quote: nothing else is read into it.
+ * A document's text, or a part of it, with headings emphasized. All else is shown
+ * as it is, since answers quote this text.
  */
 export function DocumentText({ text }: { text: string }) {
   return text.split(HEADING).map((piece, i) =>

@@ -11,13 +11,14 @@ import { words } from "../words";
 import { DocumentRow } from "./DocumentRow";
 import { useKnown } from "./known";
 import { useLibrary } from "./library";
+import type { Embedding } from "./polling";
 import { Preview } from "./Preview";
 import { SetsTab } from "./SetsTab";
 import { UploadBox } from "./UploadBox";
 
 const tab = "h-8 rounded-md px-3 text-sm font-medium text-muted transition-colors pointer-coarse:h-11 hover:text-ink data-active:bg-surface data-active:text-ink data-active:shadow-soft";
 
-/** What can be asked about. */
+/** The panel of documents and sets. */
 export function DocumentsPanel({ threadId }: { threadId: string | null }) {
   const library = useLibrary();
   const known = useKnown(threadId, useConversation(threadId) !== null);
@@ -44,6 +45,7 @@ export function DocumentsPanel({ threadId }: { threadId: string | null }) {
         <Tabs.Panel value="documents" className="outline-none">
           <UploadBox />
           {open.length > 0 && <Importing items={open} />}
+          {library.embedding && <ByMeaning {...library.embedding} />}
           {known.length > 0 && <Known known={known} onOpen={setOpened} />}
           <Documents docs={library.docs} loaded={library.loaded} onOpen={setOpened} />
         </Tabs.Panel>
@@ -78,7 +80,17 @@ function Known({ known, onOpen }: Openable & { known: DocRef[] }) {
   );
 }
 
-/** What goes on in the background. */
+/** Not all documents have vectors yet. */
+function ByMeaning({ done, total }: Embedding) {
+  return (
+    <div className="mt-6 text-xs text-muted">
+      <p role="status">{words.library.byMeaning(done, total)}</p>
+      <progress aria-label={words.library.byMeaningLabel} value={done} max={total} className="mt-1 h-1.5 w-full accent-accent" />
+    </div>
+  );
+}
+
+/** The uploads and imports that are running. */
 function Importing({ items }: { items: readonly Import[] }) {
   return (
     <section aria-label={words.imports.inProgress}>
@@ -102,7 +114,7 @@ function Importing({ items }: { items: readonly Import[] }) {
   );
 }
 
-/** A list of so many needs no search. */
+/** A list of this length needs no search field. */
 const GLANCE = 12;
 
 function Documents({ docs, loaded, onOpen }: Openable & { docs: Doc[]; loaded: boolean }) {

@@ -4,7 +4,7 @@ import { IconButton } from "../ui/Button";
 import { words } from "../words";
 import Reader from "./Reader";
 
-/** A document of the panel, in the place of the list that it was opened from. */
+/** A document in the panel, in place of the list from which it was opened. */
 export function Preview({ doc, onBack }: { doc: DocRef; onBack: () => void }) {
   return (
     <div className="flex min-h-0 flex-1 flex-col">

@@ -1,31 +1,85 @@
-import { useState } from "react";
+import { ChevronDown, ChevronUp } from "lucide-react";
+import { useEffect, useMemo, useRef, useState } from "react";
 import { errorText } from "../api/query";
 import type { DocRef } from "../api/types";
-import { Button } from "../ui/Button";
+import { Prose } from "../thread/Prose";
+import { Button, IconButton } from "../ui/Button";
+import { SearchField } from "../ui/SearchField";
 import { words } from "../words";
 import { DocumentText } from "./DocumentText";
+import { found, pieces } from "./finding";
+import { useLibrary } from "./library";
 import { useDocumentText } from "./text";
 
-const STEP = 60_000; // UTF-16 units; the rest on request, so that a very long text opens at once
+const STEP = 60_000; // UTF-16 units; a long text opens with this much, the rest on request
+const AROUND = 2_000; // of a match further down
 
-/** The text of a document as answers quote it. */
+const nowhere = () => {};
+
+/** Shows a document's text, as answers quote it; Markdown is rendered. A search marks its matches in the text. */
 export default function Reader({ doc }: { doc: DocRef }) {
   const [shown, setShown] = useState(STEP);
+  const [search, setSearch] = useState("");
+  const [at, setAt] = useState(0);
+  const current = useRef<HTMLElement>(null);
   const { text, error, isPaused, deleted } = useDocumentText(doc.id);
+  const { docs } = useLibrary();
+  const markdown = docs.find((d) => d.id === doc.id)?.format === "md";
   const there = text !== undefined && !deleted;
+  const matches = useMemo(() => (text === undefined ? [] : found(text, search)), [text, search]);
+  const n = matches.length;
+  const match = matches[at];
+  useEffect(() => {
+    if (match && match.end > shown) setShown(match.end + AROUND);
+    else current.current?.scrollIntoView({ block: "center" });
+  }, [match, shown]);
+  const go = (by: number) => n > 0 && setAt((at + by + n) % n);
+  const visible = there ? text.slice(0, shown) : "";
   return (
-    <div role="region" aria-label={words.library.textOf(doc.title)} dir="auto" tabIndex={0} className="min-h-0 flex-1 overflow-y-auto px-5 pb-6 text-sm leading-relaxed whitespace-pre-wrap">
-      {there ? <DocumentText text={text.slice(0, shown)} /> : <p className="text-muted">{why(deleted, error, isPaused)}</p>}
-      {there && text.length > shown && (
-        <p className="pt-4 text-center">
-          <Button onClick={() => setShown(shown + STEP)}>{words.common.showMore}</Button>
-        </p>
+    <>
+      {there && (
+        <div className="flex items-center gap-1 px-5 pb-3">
+          <SearchField className="min-w-0 flex-1" label={words.library.searchIn} value={search} onChange={(value) => (setSearch(value), setAt(0))} onEnter={() => go(1)} onDown={() => go(1)} />
+          {search.trim() && (
+            <>
+              <span role="status" className="shrink-0 px-1 text-xs text-muted tabular-nums">
+                {n > 0 ? words.library.matchOf(at + 1, n) : words.composer.noMatches}
+              </span>
+              <IconButton size="small" icon={ChevronUp} label={words.library.previousMatch} disabled={n === 0} onClick={() => go(-1)} />
+              <IconButton size="small" icon={ChevronDown} label={words.library.nextMatch} disabled={n === 0} onClick={() => go(1)} />
+            </>
+          )}
+        </div>
       )}
-    </div>
+      <div role="region" aria-label={words.library.textOf(doc.title)} dir="auto" tabIndex={0} className="min-h-0 flex-1 overflow-y-auto px-5 pb-6 text-sm leading-relaxed">
+        {!there && <p className="text-muted">{why(deleted, error, isPaused)}</p>}
+        {there && n === 0 && markdown && <Prose text={visible} citations={none} onCite={nowhere} />}
+        {there && (n > 0 || !markdown) && (
+          <p className="whitespace-pre-wrap">
+            {pieces(visible, matches).map(({ text: piece, match: i }, key) =>
+              i === undefined ? (
+                <DocumentText key={key} text={piece} />
+              ) : (
+                <mark key={key} ref={i === at ? current : undefined} aria-current={i === at || undefined} className="rounded-sm bg-mark text-inherit aria-[current]:outline-2 aria-[current]:outline-accent">
+                  {piece}
+                </mark>
+              ),
+            )}
+          </p>
+        )}
+        {there && text.length > shown && (
+          <p className="pt-4 text-center">
+            <Button onClick={() => setShown(shown + STEP)}>{words.common.showMore}</Button>
+          </p>
+        )}
+      </div>
+    </>
   );
 }
 
-/** Why there is no text yet, or none to come. */
+const none: never[] = [];
+
+/** Why a document has no text: it is being processed, or failed. */
 function why(deleted: boolean, error: Error | null, isPaused: boolean): string {
   if (deleted) return words.library.deletedDocument;
   if (error) return errorText(error);

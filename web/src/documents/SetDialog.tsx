@@ -7,7 +7,7 @@ import { words } from "../words";
 import { saveSet } from "./library";
 
 interface Props {
-  /** null: a new one. */
+  /** null for a new set. */
   set: DocSet | null;
   docs: Doc[];
   onClose: () => void;

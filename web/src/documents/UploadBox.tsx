@@ -3,11 +3,12 @@ import { useRef, useState, useSyncExternalStore } from "react";
 import type { Upload as Sent } from "../api/uploads";
 import { useConfig } from "../api/useConfig";
 import { IconButton } from "../ui/Button";
+import { Refused } from "../ui/Refused";
 import { besideRow } from "../ui/rows";
 import { words } from "../words";
 import { addDocument, panelUploads } from "./library";
 
-/** Takes files, chosen or dropped, and shows how far they have come. */
+/** Uploads chosen or dropped files and shows their progress. */
 export function UploadBox() {
   const { maxUpload, documentTypes } = useConfig();
   const uploads = useSyncExternalStore(panelUploads.subscribe, panelUploads.items);
@@ -20,7 +21,7 @@ export function UploadBox() {
     <>
       <div
         onDragOver={(e) => {
-          e.preventDefault(); // not for the message
+          e.preventDefault(); // so that DropZone does not attach it to the message
           setOver(true);
         }}
         onDragEnter={(e) => e.preventDefault()}
@@ -54,6 +55,7 @@ export function UploadBox() {
           }}
         />
       </div>
+      <Refused uploads={uploads} />
       {uploads.length > 0 && (
         <ul aria-label={words.library.uploads} className="mt-3 space-y-2">
           {uploads.map((u) => (
@@ -71,7 +73,7 @@ function UploadRow({ upload: u }: { upload: Sent }) {
     <li className={`flex items-center gap-3 rounded-lg py-1.5 pr-1 pl-2.5 text-sm ${u.error ? "bg-bad-soft text-bad" : "bg-sunken"}`}>
       <Glyph aria-hidden className="size-4 shrink-0" />
       <span className="min-w-0 flex-1">
-        <span {...(u.error && { role: "alert" })} className={u.error ? "block" : "block truncate"}>{u.error ?? u.name}</span>
+        <span className={u.error ? "block" : "block truncate"}>{u.error ?? u.name}</span>
         {!u.error && <progress aria-label={words.common.uploading(u.name)} className="bar mt-1 h-1 w-full" {...(u.progress !== null && { value: u.progress })} />}
       </span>
       <IconButton

@@ -3,13 +3,16 @@ import { ApiError, getJSON } from "../api/http";
 import { useDeleted } from "../ui/deletions";
 import { documentPath } from "./library";
 
-/** The stored text of a document, in which citations' offsets count, and whether it has been deleted. As JSON: read as plain text, a byte order mark would go and shift them. */
+/** How the stored text of a document is read. As JSON: read as plain text, a byte order mark would go and shift offsets. */
+export const documentText = (id: string) => ({
+  queryKey: ["document-text", id],
+  queryFn: async ({ signal }: { signal: AbortSignal }) => (await getJSON<{ text: string }>(`${documentPath(id)}/text`, { signal, headers: { Accept: "application/json" } })).text,
+  staleTime: Infinity,
+});
+
+/** The stored text of a document, in which citations' offsets count, and whether it has been deleted. */
 export function useDocumentText(id: string) {
-  const { data: text, error, isPaused } = useQuery({
-    queryKey: ["document-text", id],
-    queryFn: async ({ signal }) => (await getJSON<{ text: string }>(`${documentPath(id)}/text`, { signal, headers: { Accept: "application/json" } })).text,
-    staleTime: Infinity,
-  });
+  const { data: text, error, isPaused } = useQuery(documentText(id));
   const deletedHere = useDeleted().has(documentPath(id));
   return { text, error, isPaused, deleted: deletedHere || (error instanceof ApiError && error.status === 404) };
 }

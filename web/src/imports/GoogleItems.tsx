@@ -3,7 +3,7 @@ import { MenuItem } from "../ui/Menu";
 import { words } from "../words";
 import { connectGoogle, useGoogle } from "./accounts";
 
-/** The items of the reader's menu for their Google account. */
+/** The menu items for the user's Google account. */
 export default function GoogleItems({ onDisconnect }: { onDisconnect: (account: string) => void }) {
   const { available, account } = useGoogle();
   return (

@@ -12,14 +12,14 @@ import { readLink, type LinkKind } from "./links";
 
 export interface Props {
   item: Import;
-  /** What the link says that it is. */
+  /** The kind of document by its link. */
   kind: LinkKind | null;
   onRead: (doc: DocRef) => void;
 }
 
 const steps: readonly ImportState[] = ["looking", "downloading", "reading", "indexing"];
 
-/** A document that is being imported: its steps, what came of it, and what a person can do. */
+/** The card of an import: its steps, outcome and actions. */
 export default function ImportCard({ item, kind, onRead }: Props) {
   const link = readLink(item.url);
   const Glyph = kindIcons[kind ?? "drive"];
@@ -51,7 +51,7 @@ function stateText({ state, outcome, chunks = 0 }: Import): string {
   return outcome === "duplicate" ? words.imports.known : outcome === "updated" ? words.imports.updated(chunks) : words.imports.ready(chunks);
 }
 
-/** Leads back to where it came from. */
+/** A link to the source. */
 function Source({ url, title, host }: { url: string; title: string; host: string }) {
   const label = words.message.newTab(words.library.source(title));
   const href = url.startsWith("https://") ? url : `https://${url}`;
@@ -79,13 +79,13 @@ function Steps({ at }: { at: number }) {
   );
 }
 
-/** Why it failed, and the way on: another try, or the reader's own account for a file that is not shared. */
+/** Why an import failed, and what can be done: try again, or connect an account for a file that is not shared. */
 function Failure({ item }: { item: Import }) {
   const { threadId } = use(Imports);
   const { available, account } = useGoogle();
   const [busy, setBusy] = useState(false);
   const [problem, setProblem] = useState("");
-  const unset = item.code === "not_configured"; // but for accounts of readers
+  const unset = item.code === "not_configured"; // unless users may connect accounts
   const offer = (unset || item.code === "not_shared") && item.source_type === "google_drive" && available && account?.state !== "connected";
   const again = async () => {
     setBusy(true);

@@ -12,7 +12,7 @@ export const ImportCard = (props: Props) => (
   </Suspense>
 );
 
-/** The imports of the links of a message, but for those that are shown elsewhere. */
+/** The cards of a message's imports, except those that are shown elsewhere. */
 export function ImportCards({ asked, without, onRead }: { asked: string; without: readonly string[]; onRead: (doc: DocRef) => void }) {
   const { items } = use(Imports);
   return findLinks(asked)

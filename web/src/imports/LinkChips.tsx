@@ -4,10 +4,10 @@ import { words } from "../words";
 import { kindIcons } from "./kinds";
 import { findLinks } from "./links";
 
-/** Somebody who types a link is in the middle of it. */
+/** Milliseconds without a change before a typed link counts as complete. */
 const TYPED_MS = 700;
 
-/** What the links of a message that is being written lead to. */
+/** Chips that show what the links in a draft point to. */
 export default function LinkChips({ text, onRemove }: { text: string; onRemove: (link: string) => void }) {
   const settled = useSettled(text);
   const links = findLinks(text).filter((l) => l.kind !== null || settled === text);
@@ -43,7 +43,7 @@ export default function LinkChips({ text, onRemove }: { text: string; onRemove: 
   );
 }
 
-/** The text once it has not changed for a moment. */
+/** The text, delayed until it has not changed for a moment. */
 function useSettled(text: string): string {
   const [settled, setSettled] = useState(text);
   useEffect(() => {

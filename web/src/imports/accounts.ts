@@ -4,30 +4,30 @@ import { errorText, refresh } from "../api/query";
 import { toast } from "../ui/toast";
 import { words } from "../words";
 
-/** An account of another service that the reader has connected. */
+/** The user's account at another service. */
 export interface Account {
   provider: string;
   account?: string;
-  /** expired: it has to be connected again. */
+  /** expired: the user must connect it again. */
   state: "connected" | "expired";
 }
 
 interface Accounts {
   items: Account[];
-  /** What can be connected to this server. */
+  /** The services whose accounts can be connected. */
   available: string[];
 }
 
 const KEY = ["connections"];
 const GOOGLE = "google";
 
-/** The reader's Google account; available: one can be connected. */
+/** The user's Google account; available tells whether this server can connect one. */
 export function useGoogle(): { available: boolean; account: Account | undefined } {
   const { data } = useQuery({ queryKey: KEY, queryFn: ({ signal }) => getJSON<Accounts>("/api/connections", { signal }), staleTime: 60_000 });
   return { available: data?.available.includes(GOOGLE) ?? false, account: data?.items.find((a) => a.provider === GOOGLE) };
 }
 
-/** Goes to Google, which sends the reader back to this conversation. */
+/** Opens Google's consent page, which returns to this conversation. */
 export async function connectGoogle(): Promise<void> {
   try {
     const { url } = await getJSON<{ url: string }>(`/api/connections/google/start?return_to=${encodeURIComponent(location.pathname)}`);
@@ -37,14 +37,14 @@ export async function connectGoogle(): Promise<void> {
   }
 }
 
-/** Whether Google was asked to take the access back, too. */
+/** Whether Google confirmed that the access is revoked. */
 export async function disconnectGoogle(): Promise<boolean> {
   const res = await request("/api/connections/google", { method: "DELETE" });
   await refresh(KEY);
   return ((await res.json()) as { revoked: boolean }).revoked;
 }
 
-/** Says what came of it, when the reader comes back from Google. */
+/** Shows the outcome when the user returns from Google. */
 export function sayConnected(): void {
   const query = new URLSearchParams(location.search);
   if (query.get("connect") !== GOOGLE) return;

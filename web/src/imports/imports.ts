@@ -9,7 +9,7 @@ import { readLink } from "./links";
 
 export type ImportState = "looking" | "downloading" | "reading" | "indexing" | "ready" | "failed";
 
-/** A document that is being imported, or was. */
+/** A running or finished import. */
 export interface Import {
   id: string;
   url: string;
@@ -18,7 +18,7 @@ export interface Import {
   state: ImportState;
   document_id?: string;
   chunks?: number;
-  /** What a ready one did: made a document, found that it is there, or replaced it by a new version. */
+  /** The outcome once it is ready: a new document, a duplicate, or a new version of a document. */
   outcome?: "imported" | "duplicate" | "updated";
   /** Why it failed. */
   code?: string;
@@ -36,8 +36,8 @@ const read = async (threadId: string, signal?: AbortSignal): Promise<Import[]> =
   (await getJSON<{ imports?: Import[] | null }>(`/api/imports${threadId && `?conversation_id=${encodeURIComponent(threadId)}`}`, signal && { signal })).imports ?? [];
 
 /**
- * The imports of a conversation, the newest first; asked for again while one goes on, or while its turn does. One that
- * becomes ready when the answer is over says so.
+ * The imports of a conversation, newest first; refetched while one of them or their turn is running. Shows a toast for
+ * an import that becomes ready after its answer has ended.
  */
 export function useImports(threadId: string, busy: boolean, any: boolean): readonly Import[] {
   const { data, refetch } = useQuery({
@@ -47,7 +47,7 @@ export function useImports(threadId: string, busy: boolean, any: boolean): reado
     refetchInterval: (query) => (busy || query.state.data?.some(running) ? POLL_MS : false),
   });
   useEffect(() => {
-    if (any && !busy) void refetch(); // the turn's last word
+    if (any && !busy) void refetch(); // the state at the turn's end
   }, [any, busy, refetch]);
   useFinished(data ?? none, busy);
   return data ?? none;
@@ -61,12 +61,12 @@ function useFinished(imports: readonly Import[], busy: boolean) {
     const finished = imports.filter((i) => before.current.has(i.id) && !running(i));
     before.current = new Set(imports.filter(running).map((i) => i.id));
     if (finished.length > 0) void refreshLibrary();
-    if (busy) return; // the answer says it
+    if (busy) return; // the answer reports it
     for (const i of finished) if (i.state === "ready") toast(words.imports.nowReady(titleOf(i)));
   }, [imports, busy]);
 }
 
-/** The reader's imports that go on, of all conversations. */
+/** The user's running imports of all conversations. */
 export function useOpenImports(): readonly Import[] {
   const { data } = useQuery({ queryKey: ALL, queryFn: ({ signal }) => read("", signal), refetchInterval: (query) => (query.state.data?.some(running) ? POLL_MS : false) });
   const open = (data ?? none).filter(running).length;
@@ -74,22 +74,22 @@ export function useOpenImports(): readonly Import[] {
   return (data ?? none).filter(running);
 }
 
-/** The conversation that is shown, and its imports. */
+/** The current conversation and its imports. */
 export const Imports = createContext<{ threadId: string; items: readonly Import[] }>({ threadId: "", items: none });
 
-/** The newest import of what a link leads to. */
+/** The newest import of a link. */
 export const importOf = (imports: readonly Import[], key: string): Import | undefined =>
   imports.filter((i) => (readLink(i.url)?.key ?? i.url) === key).toSorted((a, b) => b.created_at.localeCompare(a.created_at))[0];
 
 export const titleOf = (i: Import): string => i.name || (readLink(i.url)?.host ?? i.url);
 
-/** Begins an import, also one that has failed. */
+/** Starts an import, or retries a failed one. */
 export async function importAgain({ url }: Import, threadId: string): Promise<void> {
   await request("/api/imports", post({ url, conversation_id: threadId }));
   await refresh(ALL);
 }
 
-/** Imports a document anew from where it came, and returns how that ended; null when it goes on for long. */
+/** Imports a document again from its source and returns the outcome; null if it takes long and continues in the background. */
 export async function reimport(documentId: string): Promise<Import | null> {
   const res = await request(`/api/documents/${encodeURIComponent(documentId)}/reimport`, { method: "POST" });
   const { id } = (await res.json()) as Import;

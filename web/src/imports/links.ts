@@ -1,14 +1,14 @@
-// Links in a message, as the server reads them (internal/imports/links): what a person is told while they write
-// is what the server will do.
+// Finds links in a message by the server's rules (internal/imports/links), so that the chips show what the server
+// will import.
 
 export type LinkKind = "drive" | "doc" | "sheet" | "slides" | "web";
 
 export interface FoundLink {
-  /** As it stands in the message. */
+  /** The link as written in the message. */
   text: string;
-  /** Null: a link into Google Drive that names no file. */
+  /** null for a Google Drive link that names no file. */
   kind: LinkKind | null;
-  /** The same for every way to write the link. */
+  /** The same key for all forms of a link. */
   key: string;
   host: string;
 }
@@ -20,7 +20,7 @@ const WITH_QUERY = ["open", "uc", "download", "thumbnail"];
 const KINDS: Readonly<Record<string, LinkKind>> = { file: "drive", document: "doc", spreadsheets: "sheet", presentation: "slides", drawings: "drive" };
 const MOST = 2048;
 
-/** The links of a message in their order, each once. */
+/** The links of a message in order, without duplicates. */
 export function findLinks(message: string): FoundLink[] {
   const found = new Map<string, FoundLink>();
   for (const [raw] of message.matchAll(IN_TEXT)) {
@@ -30,7 +30,7 @@ export function findLinks(message: string): FoundLink[] {
   return [...found.values()];
 }
 
-/** One link; null for what cannot be imported. */
+/** Parses one link; null if it cannot be imported. */
 export function readLink(text: string): FoundLink | null {
   let url = parse(text);
   const target = url && behindRedirect(url);
@@ -44,7 +44,7 @@ export function readLink(text: string): FoundLink | null {
   return url.protocol === "https:" ? { text, kind: "web", key: url.href, host } : null;
 }
 
-/** Without the punctuation and the brackets that belong to the sentence. */
+/** Trims punctuation and brackets that belong to the sentence. */
 function trimmed(link: string): string {
   for (;;) {
     const last = link.at(-1) ?? "";
@@ -63,7 +63,7 @@ function parse(text: string): URL | null {
   return url;
 }
 
-/** Links copied from a Google document or mail go through https://www.google.com/url?q=…. */
+/** Unwraps https://www.google.com/url?q=…, which Google documents and mails put around links. */
 const behindRedirect = (url: URL): string | null => (/^(www\.)?google\.com$/.test(url.host) && url.pathname === "/url" ? (url.searchParams.get("q") ?? url.searchParams.get("url")) : null);
 
 function isDrive(url: URL): boolean {
@@ -78,7 +78,7 @@ function driveFile(url: URL): { id: string; kind: LinkKind } {
   return kind && second === "d" ? { id, kind } : { id: "", kind: "drive" };
 }
 
-/** The path without the parts that say which account or company it is opened with. */
+/** The path without the parts that select an account or a company. */
 function segments(url: URL): string[] {
   let path = url.pathname.split("/").filter(Boolean);
   if (path.length > 2 && path[0] === "a") path = path.slice(2);

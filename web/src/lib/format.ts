@@ -18,7 +18,7 @@ export function cost(usd: number): string {
 
 const order: Confidence[] = ["low", "medium", "high"];
 
-/** The weaker of the two, which is what a reader should know about. */
+/** The lower of two confidences. */
 export function weakest(a: Confidence | undefined, b: Confidence | undefined): Confidence | undefined {
   const known = [a, b].filter((c): c is Confidence => c !== undefined && order.includes(c));
   return known.sort((x, y) => order.indexOf(x) - order.indexOf(y))[0];

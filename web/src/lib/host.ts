@@ -1,6 +1,6 @@
 /**
- * Where a link leads, for a person to read before they follow it: the host of an address of the web, in the letters
- * that the browser's address bar has, or the address of a mail. Empty for a link within the page's own site.
+ * The target of a link, to show before a person follows it: a web address's host, spelled as in the browser's address
+ * bar, or a mail address. Empty for links within this site.
  */
 export function hostOf(href: string, here: string): string {
   const url = parse(href, here);
@@ -8,7 +8,7 @@ export function hostOf(href: string, here: string): string {
   return url.host || decoded(url.pathname);
 }
 
-/** Whether a link's own text says where it leads: it is the address, or the host alone. */
+/** Whether a link's text already shows its target: it is the URL or the host. */
 export function namesHost(text: string, host: string): boolean {
   const said = text.trim().toLowerCase();
   return said === host || parse(said)?.host === host || decoded(parse(said)?.pathname ?? "") === host;

@@ -1,6 +1,6 @@
 import { words } from "../words";
 
-/** Whether Command does here what Ctrl does elsewhere. */
+/** Whether this is a Mac, where Command replaces Ctrl. */
 export const mac = /Mac|iPhone|iPad/.test(globalThis.navigator?.platform ?? "");
 
 /** The name of that key. */

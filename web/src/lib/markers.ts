@@ -6,7 +6,7 @@ const OPEN = "\uE000";
 const CLOSE = "\uE001";
 const SEALED = /\uE000(\d{1,3})\uE001/g;
 
-/** With known given, only these numbers are markers; other brackets stay text. */
+/** If known is given, only its numbers are markers; other brackets stay text. */
 export function seal(markdown: string, known?: ReadonlySet<number>): string {
   const clean = markdown.replace(/[\uE000\uE001]/g, "");
   return clean.replace(/\[(\d{1,3})\]/g, (whole, n: string) => (!known || known.has(Number(n)) ? OPEN + n + CLOSE : whole));
@@ -22,7 +22,7 @@ export interface Node {
   data?: { hName: string };
 }
 
-/** A remark plugin: sealed markers in text become <cite>n</cite>; in code and in addresses they are what they were. */
+/** A remark plugin: sealed markers in text become <cite>n</cite>; in code and URLs they become [n] again. */
 export function remarkMarkers() {
   return (tree: Node): void => walk(tree);
 }
@@ -42,7 +42,7 @@ function walk(node: Node): void {
   });
 }
 
-/** An address that is written out ends at a marker: people leave no space between them. Returns what is cut off. */
+/** Ends a bare URL at a marker, since people leave no space between them. Returns what was cut off. */
 function cut(link: Node): string {
   const [words, ...more] = link.children ?? [];
   const { url = "" } = link;
@@ -58,7 +58,7 @@ function split(text: string): Node[] {
   const out: Node[] = [];
   let from = 0;
   for (const m of text.matchAll(SEALED)) {
-    // A no-break space keeps the number on the line of what it belongs to.
+    // A no-break space keeps the number on the line of the text before it.
     if (m.index > from) out.push({ type: "text", value: text.slice(from, m.index).replace(/ $/, "\u00A0") });
     out.push({ type: "cite", data: { hName: "cite" }, children: [{ type: "text", value: m[1]! }] });
     from = m.index + m[0].length;

@@ -1,12 +1,11 @@
 /**
- * A storage of the browser's. What it does not take, because it is full or
- * forbidden, this page remembers itself until it is left: without storage the
- * page works, and forgets.
+ * A browser storage. Values that it refuses, because it is full or blocked, are kept
+ * in memory until the page unloads: without storage the page works, but forgets.
  */
 class Kept {
   private readonly memory = new Map<string, string>();
 
-  /** A forbidden storage throws as soon as it is named, so it is named only here. */
+  /** Merely accessing a blocked storage throws, so all access goes through here. */
   constructor(private readonly storage: () => Storage) {}
 
   /** Reads a value; null when there is none. */
@@ -42,18 +41,18 @@ class Kept {
     try {
       this.storage().clear();
     } catch {
-      // Nothing was kept.
+      // The storage is blocked: there is nothing to remove.
     }
   }
 }
 
-/** Removes what the page keeps of a person: drafts, unsent messages, choices. */
+/** Removes all that the page stores: drafts, unsent messages, choices. */
 export function forget(): void {
   for (const kept of [local, session]) kept.clear();
 }
 
-/** For every tab, and for the next visit. */
+/** Shared by all tabs, and kept for the next visit. */
 export const local = new Kept(() => localStorage);
 
-/** For this tab: over a reload, but no longer. */
+/** For this tab only; survives a reload. */
 export const session = new Kept(() => sessionStorage);

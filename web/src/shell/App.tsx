@@ -5,9 +5,9 @@ import { focusMessage } from "../composer/focus";
 import type { Outgoing } from "../composer/types";
 import { useLibrary } from "../documents/library";
 import { Aside, Asides, AsideSlot, useAside } from "../ui/Aside";
-import { IconButton } from "../ui/Button";
+import { Button, IconButton } from "../ui/Button";
 import { Drawer } from "../ui/Dialog";
-import { Toaster } from "../ui/toast";
+import { Toaster, ToastRoom } from "../ui/toast";
 import { useMedia } from "../ui/useMedia";
 import { words } from "../words";
 import { sayConnected } from "../imports/accounts";
@@ -19,10 +19,10 @@ import { refreshMe } from "./me";
 import { dropPending, pendingOf } from "./pending";
 import { useShortcuts } from "./shortcuts";
 import { Sidebar } from "./Sidebar";
-import { useRoute, type Go } from "./useRoute";
+import { useRoute, type Go, type Place, type Visit } from "./useRoute";
 import { Welcome } from "./Welcome";
 
-// Drawn when they are needed: the composer of the welcome page is not kept waiting for them.
+// Loaded lazily, so that the welcome page's composer appears sooner.
 type ThreadComponent = typeof import("../thread/Thread").Thread;
 let readyThread: ThreadComponent | undefined;
 const readThread = async () => {
@@ -32,28 +32,42 @@ const readThread = async () => {
 };
 const LazyThread = lazy(readThread);
 const ShortcutList = lazy(() => import("./ShortcutList"));
+const Discovery = lazy(async () => {
+  const [page] = await Promise.all([import("../discovery/Discovery"), import("../words/discovery").then((m) => m.loadDiscoveryWords())]);
+  return page;
+});
 const DocumentsPanel = lazy(() => import("../documents/DocumentsPanel").then((m) => ({ default: m.DocumentsPanel })));
 
 const PANEL = "documents";
 const PREFETCH_MS = 500;
 
 export function App() {
-  const [threadId, go] = useRoute();
+  const [place, visit] = useRoute();
+  const threadId = place?.page === "chat" ? place.id : null;
+  const go = useCallback<Go>((id, how) => visit({ page: "chat", id }, how), [visit]);
+  const roomy = useRoomy();
   useEffect(() => {
-    const soon = setTimeout(() => void readThread().catch(() => {}), PREFETCH_MS); // there when the first message is sent
+    const soon = setTimeout(() => void readThread().catch(() => {}), PREFETCH_MS); // so that it is loaded when the first message is sent
     return () => clearTimeout(soon);
   }, []);
   useEffect(sayConnected, []);
-  const [listing, list] = useShortcuts(useCallback(() => go(null), [go]));
+  const [drawer, setDrawer] = useState(false);
+  const [listing, list] = useShortcuts(
+    useCallback(() => go(null), [go]),
+    useCallback(() => setDrawer(true), []),
+  );
   return (
     <Asides>
-      <SkipToMessage />
+      <SkipToMessage board={place?.page === "discovery"} />
       <div className="flex h-full">
-        <SidebarColumn current={threadId} onOpen={go} onShortcuts={() => list(true)} />
+        <SidebarColumn place={place} onOpen={go} onVisit={visit} onShortcuts={() => list(true)} />
         <main className="flex h-full min-w-0 flex-1 flex-col">
-          <Header threadId={threadId} onOpen={go} />
+          <Header place={place} onOpen={go} onVisit={visit} drawer={drawer} setDrawer={setDrawer} />
+          {!roomy && !drawer && <ToastRoom />}
           <LimitNotice />
-          <Boundary key={threadId ?? "new"}>{threadId ? <Conversation threadId={threadId} onOpen={go} /> : <Welcome onStart={go} />}</Boundary>
+          <Boundary key={`${place?.page} ${place?.id}`}>
+            {!place ? <Unknown onOpen={go} /> : place.page === "discovery" ? <Boards id={place.id} onVisit={visit} /> : threadId ? <Conversation threadId={threadId} onOpen={go} /> : <Welcome onStart={go} />}
+          </Boundary>
         </main>
         <AsideSlot />
         <Aside name={PANEL} title={words.shell.library}>
@@ -74,11 +88,34 @@ export function App() {
   );
 }
 
-/** The first stop of who goes through the page with Tab: past all conversations. */
-function SkipToMessage() {
+/** Shown at an address that is no page. */
+function Unknown({ onOpen }: { onOpen: Go }) {
   return (
-    <button type="button" className="sr-only rounded-lg bg-accent px-4 py-2 text-sm font-medium text-accent-ink focus:not-sr-only focus:fixed focus:top-2 focus:left-2 focus:z-50" onClick={focusMessage}>
-      {words.shell.skipToMessage}
+    <div className="m-auto max-w-md px-6 text-center">
+      <h1 className="text-lg font-semibold">{words.shell.unknownPage}</h1>
+      <p className="mt-2 text-muted">{words.shell.unknownPageHelp}</p>
+      <Button className="mt-5" onClick={() => onOpen(null)}>
+        {words.thread.startNew}
+      </Button>
+    </div>
+  );
+}
+
+function Boards({ id, onVisit }: { id: string | null; onVisit: Visit }) {
+  return (
+    <Suspense fallback={<div className="flex-1" aria-busy="true" />}>
+      <Discovery id={id} onOpen={(next, how) => onVisit({ page: "discovery", id: next }, how)} />
+    </Suspense>
+  );
+}
+
+const focusBoard = () => document.querySelector<HTMLElement>("[data-board] :is([tabindex='0'], button, a)")?.focus();
+
+/** The first stop for the Tab key: a link that skips the conversations. */
+function SkipToMessage({ board }: { board: boolean }) {
+  return (
+    <button type="button" className="sr-only rounded-lg bg-accent px-4 py-2 text-sm font-medium text-accent-ink focus:not-sr-only focus:fixed focus:top-2 focus:left-2 focus:z-50" onClick={board ? focusBoard : focusMessage}>
+      {board ? words.shell.skipToBoard : words.shell.skipToMessage}
     </button>
   );
 }
@@ -93,40 +130,51 @@ function Brand() {
 
 const useRoomy = () => useMedia("(min-width: 768px)");
 
-function SidebarColumn({ current, onOpen, onShortcuts }: { current: string | null; onOpen: Go; onShortcuts: () => void }) {
+interface Navigation {
+  place: Place | null;
+  onOpen: Go;
+  onVisit: Visit;
+}
+
+function SidebarColumn({ onShortcuts, ...navigation }: Navigation & { onShortcuts: () => void }) {
   if (!useRoomy()) return null;
   return (
     <div className="flex h-full w-68 shrink-0 flex-col border-r border-line bg-sunken/50">
       <p className="flex h-14 shrink-0 items-center px-5">
         <Brand />
       </p>
-      <Sidebar current={current} onOpen={onOpen} onShortcuts={onShortcuts} />
+      <Sidebar {...navigation} onShortcuts={onShortcuts} />
     </div>
   );
 }
 
-function Header({ threadId, onOpen }: { threadId: string | null; onOpen: Go }) {
+function Header({ place, onOpen, onVisit, drawer, setDrawer }: Navigation & { drawer: boolean; setDrawer: (open: boolean) => void }) {
+  const boards = place?.page === "discovery";
+  const threadId = place?.page === "chat" ? place.id : null;
   const roomy = useRoomy();
   const aside = useAside();
   const { docs } = useLibrary();
-  const [drawer, setDrawer] = useState(false);
   const conversation = useConversation(threadId);
-  const title = threadId && (conversation || pendingOf(threadId)) ? titleOf(conversation) : ""; // it may not exist
+  const title = boards ? words.shell.discovery : threadId && (conversation || pendingOf(threadId)) ? titleOf(conversation) : ""; // it may not exist
 
   useEffect(() => {
-    document.title = title ? `${title} · Palaver` : "Palaver";
-  }, [title]);
+    if (!boards) document.title = title ? `${title} · Palaver` : "Palaver"; // a board has its own
+  }, [boards, title]);
 
   const openFromDrawer: Go = (id, how) => {
     setDrawer(false);
     onOpen(id, how);
+  };
+  const visitFromDrawer: Visit = (to, how) => {
+    setDrawer(false);
+    onVisit(to, how);
   };
 
   const shown = aside.open === PANEL;
   return (
     <header className="flex h-14 shrink-0 items-center gap-2 px-3 sm:px-5">
       {!roomy && <IconButton label={words.shell.chats} icon={PanelLeft} onClick={() => setDrawer(true)} />}
-      {!roomy && !threadId && <Brand />}
+      {!roomy && !threadId && !boards && <Brand />}
       {title && <h1 dir="auto" className="min-w-0 truncate text-sm font-medium text-muted">{title}</h1>}
       {!roomy && threadId && <IconButton label={words.shell.newChat} icon={SquarePen} className="ml-auto" onClick={() => onOpen(null)} />}
       <button
@@ -141,20 +189,20 @@ function Header({ threadId, onOpen }: { threadId: string | null; onOpen: Go }) {
       </button>
       {!roomy && drawer && (
         <Drawer title={words.shell.chats} side="left" onClose={() => setDrawer(false)}>
-          <Sidebar current={threadId} onOpen={openFromDrawer} />
+          <Sidebar place={place} onOpen={openFromDrawer} onVisit={visitFromDrawer} />
         </Drawer>
       )}
     </header>
   );
 }
 
-// A turn that begins, pauses or ends changes its title, order and state, and what it knows.
+// A turn that begins, pauses or ends changes the conversation's title, order, state and documents.
 const onActivity = () => {
   void refreshConversations();
   void refreshMe();
 };
 
-/** One conversation, and the message that the welcome page has left for it. */
+/** One conversation, and the first message if it comes from the welcome page. */
 function Conversation({ threadId, onOpen }: { threadId: string; onOpen: Go }) {
   const [first] = useState(() => pendingOf(threadId));
   const onFirstAccepted = useCallback(() => dropPending(threadId), [threadId]);
@@ -166,7 +214,7 @@ function Conversation({ threadId, onOpen }: { threadId: string; onOpen: Go }) {
     },
     [threadId, onOpen],
   );
-  // Once it is read it is drawn at once, and has the next key that is pressed: React leaves a gap before what is lazy.
+  // Rendered without lazy() once it is loaded: lazy() would leave a gap in which key presses are lost.
   const [Thread] = useState<ThreadComponent | typeof LazyThread>(() => readyThread ?? LazyThread);
   return (
     <Suspense fallback={<div className="flex-1" aria-busy="true" />}>

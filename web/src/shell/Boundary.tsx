@@ -2,7 +2,7 @@ import { Component, type ErrorInfo, type ReactNode } from "react";
 import { Button } from "../ui/Button";
 import { words } from "../words";
 
-/** Keeps a fault in one part of the page (or a part that could not be fetched) from taking the rest with it. */
+/** An error boundary: an error in one part of the page, or a chunk that failed to load, leaves the rest working. */
 export class Boundary extends Component<{ children: ReactNode }, { failed: boolean }> {
   override state = { failed: false };
 

@@ -13,22 +13,22 @@ import type { Go } from "./useRoute";
 interface Props {
   q: string;
   current: string | null;
-  /** The first is opened, once it is known. */
+  /** Whether to open the first conversation once the list has loaded. */
   openFirst: boolean;
   onOpen: Go;
 }
 
-/** px that are drawn above and below what is seen. */
+/** Pixels to render above and below the visible part. */
 const BUFFER = 600;
 
-/** The conversations by their age. Only those in view are in the page: a person may have thousands. */
+/** The conversations by age. A person may have thousands, so only the visible ones are rendered. */
 export function ConversationList({ q, current, openFirst, onOpen }: Props) {
   const list = useConversations(q);
   useMinutes();
   const box = useRef<HTMLElement>(null);
   const end = useRef<HTMLDivElement>(null);
 
-  // The next page is fetched when its place comes into view.
+  // The next page is fetched when its placeholder becomes visible.
   const { hasNextPage, fetchNextPage, isFetchingNextPage } = list;
   useEffect(() => {
     if (!hasNextPage || isFetchingNextPage || !end.current) return;

@@ -28,12 +28,12 @@ export function ConversationRow({ conversation: c, current, onOpen }: Props) {
 
   const remove = () => {
     const next = besideRow(more.current!);
-    if (current) onOpen(null, "replace"); // where one begins to write
-    else requestAnimationFrame(() => next?.focus()); // after the menu has given the focus back
+    if (current) onOpen(null, "replace"); // to the welcome page
+    else requestAnimationFrame(() => next?.focus()); // after the menu has restored the focus
     deleteLater({
       path: conversationPath(c.id),
       text: words.common.deleted(short(title)),
-      onUndo: () => current && location.pathname === "/" && onOpen(c.id, "replace"), // not away from where one has gone since
+      onUndo: () => current && location.pathname === "/" && onOpen(c.id, "replace"), // unless the person has gone elsewhere since
       onDeleted: () => void refreshConversations(),
     });
   };
@@ -82,7 +82,7 @@ export function ConversationRow({ conversation: c, current, onOpen }: Props) {
   );
 }
 
-/** What a conversation is doing; idle, when it was last active. */
+/** A conversation's state; when it is idle, the time of its last message. */
 function State({ conversation: c }: { conversation: Conversation }) {
   if (c.status === "running") return <span className="shimmer shrink-0 text-xs">{words.shell.answering}</span>;
   if (c.status === "interrupted") return <span className="shrink-0 text-xs text-warn">{words.shell.needsReply}</span>;
@@ -98,7 +98,7 @@ const short = (s: string) => (s.length > 40 ? `${s.slice(0, 39)}…` : s);
 
 interface RenameProps {
   conversation: Conversation;
-  /** It goes, and whether the focus was in it. */
+  /** Called when the row is removed, with whether it had the focus. */
   onDone: (focused: boolean) => void;
 }
 
@@ -106,13 +106,13 @@ function Rename({ conversation: c, onDone }: RenameProps) {
   const [title, setTitle] = useState(c.title);
   const input = useRef<HTMLInputElement>(null);
   const done = useRef(false);
-  // After the menu has given the focus back.
+  // After the menu has restored the focus.
   useEffect(() => {
     const frame = requestAnimationFrame(() => input.current?.select());
     return () => cancelAnimationFrame(frame);
   }, []);
   const save = (keep: boolean) => {
-    if (done.current) return; // Enter, then the blur that follows
+    if (done.current) return; // Enter is followed by a blur
     done.current = true;
     const next = title.trim();
     const end = () => onDone(document.activeElement === input.current);

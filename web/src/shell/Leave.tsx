@@ -8,7 +8,7 @@ import { toast } from "../ui/toast";
 import { words } from "../words";
 import { signOut } from "./me";
 
-/** Asks first: without the cookie the conversations cannot be opened again. */
+/** Asks for confirmation: without the cookie, the conversations cannot be opened again. */
 export function SignOut({ onClose }: { onClose: () => void }) {
   const leave = async () => {
     await signOut("this");

@@ -2,7 +2,7 @@ import { Dialog } from "../ui/Dialog";
 import { words } from "../words";
 import { shortcuts } from "./shortcuts";
 
-/** What can be done by keyboard. */
+/** The list of keyboard shortcuts. */
 export default function ShortcutList({ onClose }: { onClose: () => void }) {
   return (
     <Dialog title={words.shortcuts.title} onClose={onClose}>

@@ -1,26 +1,32 @@
-import { Keyboard, Monitor, Moon, SquarePen, Sun } from "lucide-react";
-import { useDeferredValue, useRef, useState } from "react";
+import { Keyboard, LayoutDashboard, Monitor, Moon, SquarePen, Sun } from "lucide-react";
+import { useDeferredValue, useRef, useState, type MouseEvent } from "react";
 import { useConfig } from "../api/useConfig";
 import { IconButton } from "../ui/Button";
 import { Menu, MenuChoice } from "../ui/Menu";
 import { SearchField } from "../ui/SearchField";
+import { ToastRoom } from "../ui/toast";
 import { words } from "../words";
 import { ConversationList } from "./ConversationList";
 import { useTheme, type Theme } from "./theme";
-import type { Go } from "./useRoute";
+import type { Go, Place, Visit } from "./useRoute";
 import { YourData } from "./YourData";
 
 interface Props {
-  current: string | null;
+  place: Place | null;
   onOpen: Go;
-  /** Lists what can be done by keyboard; absent where there is none. */
+  onVisit: Visit;
+  /** Opens the list of shortcuts; absent on devices without a keyboard. */
   onShortcuts?: () => void;
 }
 
-/** The conversations, and what holds for all of them. */
-export function Sidebar({ current, onOpen, onShortcuts }: Props) {
+/** Whether a click on a link asks for another tab or window. */
+const elsewhere = (e: MouseEvent) => e.ctrlKey || e.metaKey || e.shiftKey || e.button !== 0;
+
+/** The list of conversations, its search, and the menus for the whole page. */
+export function Sidebar({ place, onOpen, onVisit, onShortcuts }: Props) {
+  const current = place?.page === "chat" ? place.id : null;
   const [search, setSearch] = useState("");
-  const [entered, setEntered] = useState(false); // what is found first is to be opened
+  const [entered, setEntered] = useState(false); // Enter opens the first result
   const q = useDeferredValue(search.trim());
   const box = useRef<HTMLDivElement>(null);
   const change = (value: string) => {
@@ -32,7 +38,7 @@ export function Sidebar({ current, onOpen, onShortcuts }: Props) {
     onOpen(id, how);
   };
   return (
-    <div ref={box} className="flex min-h-0 flex-1 flex-col">
+    <div ref={box} data-chats className="flex min-h-0 flex-1 flex-col">
       <div className="space-y-2 px-3 pb-2">
         <button
           type="button"
@@ -41,22 +47,42 @@ export function Sidebar({ current, onOpen, onShortcuts }: Props) {
         >
           <SquarePen aria-hidden className="size-4 text-accent" /> {words.shell.newChat}
         </button>
+        <a
+          href="/discovery"
+          aria-current={place?.page === "discovery" ? "page" : undefined}
+          className="flex h-9 w-full items-center gap-2.5 rounded-lg px-3 text-sm font-medium transition-colors pointer-coarse:h-11 hover:bg-sunken aria-[current]:bg-accent-soft"
+          onClick={(e) => {
+            if (elsewhere(e)) return;
+            e.preventDefault();
+            onVisit({ page: "discovery", id: null });
+          }}
+        >
+          <LayoutDashboard aria-hidden className="size-4 text-accent" /> {words.shell.discovery}
+        </a>
         <SearchField label={words.shell.searchChats} value={search} onChange={change} onDown={() => box.current?.querySelector<HTMLElement>("nav a")?.focus()} onEnter={() => setEntered(search.trim() !== "")} />
       </div>
       <ConversationList q={q} current={current} openFirst={entered && q === search.trim()} onOpen={open} />
       <footer className="flex items-center gap-1 border-t border-line px-3 py-2">
-        <ModelLine />
+        {current !== null && <ModelLine />}
+        {current === null && <ModelName />}
         {onShortcuts && <IconButton label={words.shortcuts.title} icon={Keyboard} onClick={onShortcuts} />}
         <YourData />
         <ThemeMenu />
       </footer>
+      <ToastRoom />
     </div>
   );
 }
 
-function ModelLine() {
+/** The welcome page says itself that there is no model. */
+function ModelName() {
   const { offline, modelLabel } = useConfig();
-  if (!offline) return <p className="min-w-0 flex-1 truncate px-2 text-xs text-muted">{modelLabel}</p>;
+  return <p className="min-w-0 flex-1 truncate px-2 text-xs text-muted">{offline ? "" : modelLabel}</p>;
+}
+
+function ModelLine() {
+  const { offline } = useConfig();
+  if (!offline) return <ModelName />;
   return (
     <details className="relative min-w-0 flex-1 text-xs text-muted">
       <summary className="cursor-pointer list-none rounded-md px-2 py-1.5 hover:text-ink pointer-coarse:py-3.5">{words.shell.offline}</summary>

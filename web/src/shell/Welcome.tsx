@@ -1,43 +1,27 @@
-import { FileText, Files, FolderPlus, type LucideIcon } from "lucide-react";
+import { FolderPlus, MessageCircleQuestion, type LucideIcon } from "lucide-react";
 import { useEffect, useRef } from "react";
-import type { Action, Doc } from "../api/types";
+import { useConfig } from "../api/useConfig";
 import { Composer } from "../composer/Composer";
 import type { ComposerHandle, Outgoing } from "../composer/types";
 import { useLibrary } from "../documents/library";
-import { mostAlike } from "../lib/alike";
 import { newId } from "../lib/id";
 import { useAside } from "../ui/Aside";
+import { Middle } from "../ui/Middle";
 import { useMedia } from "../ui/useMedia";
 import { words } from "../words";
+import { useIdeas } from "./ideas";
 import { keepPending } from "./pending";
 import type { Go } from "./useRoute";
 
-interface Idea {
-  icon: LucideIcon;
-  action: Action;
-  label: string;
-  docs: Doc[];
-}
-
-/** Ways to begin with the documents that are there, a person's own first. */
-function ideasFor(docs: readonly Doc[]): Idea[] {
-  const ready = docs.filter((d) => d.status === "ready");
-  const own = [...ready.filter((d) => !d.public), ...ready.filter((d) => d.public)];
-  const pair = mostAlike(own, (d) => d.title);
-  const ideas: Idea[] = [];
-  if (own[0]) ideas.push({ icon: FileText, action: "summarize", label: words.welcome.summarize(own[0].title), docs: [own[0]] });
-  if (pair) ideas.push({ icon: Files, action: "compare", label: words.welcome.compare(pair[0].title, pair[1].title), docs: pair });
-  return ideas;
-}
-
 const nobodyRuns = () => {};
 
-/** Where a conversation begins: its first message goes to its own page. */
+/** The start of a new conversation; its first message opens the conversation's page. */
 export function Welcome({ onStart }: { onStart: Go }) {
   const library = useLibrary();
+  const ideas = useIdeas(library.docs);
   const aside = useAside();
   const composer = useRef<ComposerHandle>(null);
-  const pointer = useMedia("(pointer: fine)"); // on a phone the keyboard would cover the page
+  const pointer = useMedia("(pointer: fine)"); // on a phone, the keyboard would cover the page
 
   useEffect(() => {
     if (pointer) composer.current?.focus();
@@ -59,27 +43,44 @@ export function Welcome({ onStart }: { onStart: Go }) {
           <li>
             <Way icon={FolderPlus} label={library.loaded && library.docs.length === 0 ? words.welcome.addFirst : words.welcome.add} onClick={() => aside.show("documents")} />
           </li>
-          {ideasFor(library.docs).map((idea) => (
-            <li key={idea.action} className="max-w-full">
-              <Way icon={idea.icon} label={idea.label} onClick={() => composer.current?.suggest(idea.action, idea.docs)} />
+          {ideas.map((idea) => (
+            <li key={idea.label} className="max-w-full">
+              <Way icon={MessageCircleQuestion} label={idea.label} note={idea.shared ? words.welcome.sample : ""} onClick={() => composer.current?.write(idea.doc)} />
             </li>
           ))}
         </ul>
+        <NoModel />
       </div>
     </div>
   );
 }
 
-function Way({ icon: Glyph, label, onClick }: { icon: LucideIcon; label: string; onClick: () => void }) {
+/** That answers are quotes only, and how that can be changed. */
+function NoModel() {
+  const { offline } = useConfig();
+  if (!offline) return null;
+  return (
+    <details className="mx-auto mt-8 max-w-md rounded-xl bg-sunken px-4 py-2.5 text-sm">
+      <summary className="cursor-pointer text-center text-muted pointer-coarse:py-2.5 hover:text-ink">
+        {words.shell.offline}. <span className="font-medium text-accent underline">{words.welcome.connect}</span>
+      </summary>
+      <p className="mt-2">{words.shell.offlineHelp}</p>
+    </details>
+  );
+}
+
+function Way({ icon: Glyph, label, note = "", onClick }: { icon: LucideIcon; label: string; note?: string; onClick: () => void }) {
   return (
     <button
       type="button"
+      aria-label={[label, note].filter(Boolean).join(", ")}
       title={label}
       onClick={onClick}
       className="inline-flex h-9 max-w-full items-center gap-2 rounded-full pointer-coarse:h-11 border border-line bg-surface px-4 text-sm text-muted transition-colors hover:border-edge hover:text-ink"
     >
       <Glyph aria-hidden className="size-4 shrink-0 text-accent" />
-      <span className="truncate">{label}</span>
+      <Middle text={label} />
+      {note && <span className="shrink-0 rounded-full bg-sunken px-2 py-0.5 text-xs">{note}</span>}
     </button>
   );
 }

@@ -7,13 +7,13 @@ import { toast } from "../ui/toast";
 import { words } from "../words";
 import { signOut, useMe } from "./me";
 
-// Read when they are opened.
+// Loaded when they are opened.
 const GoogleItems = lazy(() => import("../imports/GoogleItems"));
 const ProfileDialog = lazy(() => import("./ProfileDialog"));
 const SignOut = lazy(() => import("./Leave").then((m) => ({ default: m.SignOut })));
 const Disconnect = lazy(() => import("./Leave").then((m) => ({ default: m.Disconnect })));
 
-/** What a person can do with all that is theirs: say who they are, download it, and without an account sign out here or elsewhere. */
+/** The menu of a person's own data: profile, connected accounts, export, and without an account signing out here or everywhere. */
 export function YourData() {
   const [leaving, setLeaving] = useState(false);
   const [disconnecting, setDisconnecting] = useState<string>(); // the account

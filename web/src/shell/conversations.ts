@@ -13,7 +13,7 @@ const enc = encodeURIComponent;
 
 const path = (id: string) => `/api/conversations/${enc(id)}`;
 
-/** The conversations that a search finds (all: ""), the latest first, page by page. */
+/** The conversations that match a search ("" matches all), newest first, paged. */
 export function useConversations(q: string) {
   const deleted = useDeleted();
   const list = useInfiniteQuery({
@@ -22,7 +22,7 @@ export function useConversations(q: string) {
     initialPageParam: "",
     getNextPageParam: (last) => last.next_cursor,
     placeholderData: keepPreviousData,
-    // Other tabs may be talking, too.
+    // Other tabs may change the list as well.
     refetchInterval: (query) => (query.state.data?.pages[0]?.items?.some((c) => c.status === "running") ? BUSY_MS : false),
   });
   const items = list.data?.pages.flatMap((p) => p.items ?? []) ?? [];
@@ -33,9 +33,9 @@ export function useConversations(q: string) {
 export const oneConversation = (id: string) => queryOptions({ queryKey: [...KEY, "one", id], queryFn: ({ signal }) => getJSON<Conversation>(path(id), { signal }) });
 
 /**
- * One conversation; null when there is none of that id, or not yet. The list
- * mostly knows it: what the welcome page has just begun does not exist until
- * its first message is taken, and is then in the list.
+ * One conversation; null when the server has none with that id. A conversation that
+ * the welcome page has just begun exists once its first message was accepted, and is
+ * then in the list.
  */
 export function useConversation(id: string | null): Conversation | null {
   const list = useConversations("");
@@ -44,7 +44,7 @@ export function useConversation(id: string | null): Conversation | null {
   return listed ?? data ?? null;
 }
 
-/** To be called when a turn begins, pauses or ends: title, order, state and what it knows may have changed. */
+/** To be called when a turn begins, pauses or ends: the title, order, state and documents may have changed. */
 export const refreshConversations = (): Promise<void> => refresh(KEY);
 
 export async function rename(id: string, title: string): Promise<void> {

@@ -9,7 +9,7 @@ export interface Group {
 
 const DAY = 24 * 60 * 60 * 1000;
 
-/** Conversations by when they were last active; the order of the list stays. */
+/** Groups conversations by the day of their last message and keeps their order. */
 export function byAge(items: readonly Conversation[], now = new Date()): Group[] {
   const today = new Date(now.getFullYear(), now.getMonth(), now.getDate()).getTime();
   const name = (c: Conversation) => {
@@ -29,7 +29,7 @@ export function byAge(items: readonly Conversation[], now = new Date()): Group[]
   return groups;
 }
 
-/** How long ago, in as little as a narrow column holds: "now", "5 min", "3 h", "12 Nov". */
+/** A short relative time for a narrow column: "now", "5 min", "3 h", "12 Nov". */
 export function since(iso: string | undefined, now = Date.now()): string {
   const then = iso ? Date.parse(iso) : Number.NaN;
   if (Number.isNaN(then)) return "";

@@ -2,24 +2,24 @@ import { words } from "../words";
 import { clock } from "../words/intl";
 import { useMe } from "./me";
 
-/** How much of a bound the reader has used. */
+/** How much of a limit the user has used. */
 export interface Use {
   name: string;
   used: number;
   limit: number;
-  /** When a daily bound is reset. */
+  /** When a daily limit is reset. */
   resets_at?: string;
 }
 
 const NEAR = 0.8;
 
-/** The bound that is nearest to its end, when little is left of it. */
+/** The limit that is closest to being reached, if it is close. */
 export function nearest(uses: readonly Use[]): Use | undefined {
   const known = uses.filter((u) => u.limit > 0 && Object.hasOwn(words.limits.used, u.name) && u.used / u.limit >= NEAR);
   return known.sort((a, b) => b.used / b.limit - a.used / a.limit)[0];
 }
 
-/** The text about a bound. */
+/** The text of a limit's notice. */
 export function describe(use: Use): string {
   const percent = Math.min(100, Math.floor((use.used / use.limit) * 100));
   const known: Readonly<Record<string, (percent: number) => string>> = words.limits.used;
@@ -27,7 +27,7 @@ export function describe(use: Use): string {
   return use.resets_at ? `${text} ${words.limits.resets(clock(new Date(use.resets_at)))}` : text;
 }
 
-/** The bound that a person should know about now; undefined: none. */
+/** The limit to show a notice about; undefined when there is none. */
 export function useNearestLimit(): Use | undefined {
   return nearest(useMe()?.limits ?? []);
 }

@@ -3,22 +3,22 @@ import { getJSON, post, request } from "../api/http";
 import { refresh } from "../api/query";
 import type { Use } from "./limits";
 
-/** The reader, as the server knows them. */
+/** The current user. */
 export interface Me {
-  /** Without an account: the cookie of this browser is all there is. */
+  /** Whether the user has no account and is known by this browser's cookie only. */
   anonymous?: boolean;
   limits?: Use[];
   industry?: string;
   location?: string;
 }
 
-/** What a person says about themselves; web searches use it. */
+/** The user's profile, which web searches use. */
 export interface Profile {
   industry: string;
   location: string;
 }
 
-/** The longest of its fields that the server takes, in characters. */
+/** The maximum length of a profile field, in characters. */
 export const MAX_PROFILE = 200;
 
 export async function saveProfile(profile: Profile): Promise<void> {
@@ -29,11 +29,11 @@ export async function saveProfile(profile: Profile): Promise<void> {
 const KEY = ["me"];
 const STALE_MS = 60_000;
 
-/** The reader; undefined until the server has answered. */
+/** The current user; undefined while loading. */
 export const useMe = (): Me | undefined =>
   useQuery({ queryKey: KEY, queryFn: ({ signal }) => getJSON<Me>("/api/me", { signal }), staleTime: STALE_MS }).data;
 
-/** To be called when something was stored or answered, which counts against limits. */
+/** To be called when something was stored or answered, which may bring a limit closer. */
 export const refreshMe = (): Promise<void> => refresh(KEY);
 
 /** Ends the session of this browser, or of all others. */

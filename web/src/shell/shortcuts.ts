@@ -10,7 +10,7 @@ interface Shortcut {
   what: string;
 }
 
-/** What can be done by keyboard beside moving from control to control, as the list of it says. */
+/** The keyboard shortcuts, as their list shows them. */
 export function shortcuts(touch = onTouch()): Shortcut[] {
   const command = commandKey();
   const { shift, enter, esc } = words.shortcuts.keys;
@@ -29,7 +29,7 @@ export function shortcuts(touch = onTouch()): Shortcut[] {
 
 type Name = "search" | "new" | "write" | "list";
 
-/** Which shortcut a key press is. All have a modifier: a letter alone may be anybody's dictation. */
+/** The shortcut of a key press. All have a modifier, since speech input presses single letters. */
 export function shortcutOf(e: Pick<KeyboardEvent, "key" | "ctrlKey" | "metaKey" | "shiftKey" | "altKey">, command: "ctrlKey" | "metaKey" = mac ? "metaKey" : "ctrlKey"): Name | null {
   if (e.altKey) return null;
   if (e.key === "Escape") return e.shiftKey && !e.ctrlKey && !e.metaKey ? "write" : null;
@@ -40,17 +40,25 @@ export function shortcutOf(e: Pick<KeyboardEvent, "key" | "ctrlKey" | "metaKey" 
 }
 
 function focusSearch(): boolean {
-  const search = document.querySelector<HTMLElement>("[type=search]");
+  const search = document.querySelector<HTMLElement>("[data-chats] [type=search]");
   search?.focus();
   return search !== null;
 }
 
-/** Listens for the shortcuts of the whole page, but not under what lies over it. Returns whether their list is open. */
-export function useShortcuts(onNew: () => void): [open: boolean, setOpen: (open: boolean) => void] {
+/** Goes to the search of the conversations; open shows them where they are hidden. */
+function goToSearch(open: () => void): boolean {
+  if (focusSearch()) return true;
+  open();
+  requestAnimationFrame(() => requestAnimationFrame(focusSearch)); // once it is drawn, and has taken the focus itself
+  return true;
+}
+
+/** Handles the page's shortcuts, except while a dialog or menu is open. Returns whether the list of shortcuts is open. */
+export function useShortcuts(onNew: () => void, onChats: () => void): [open: boolean, setOpen: (open: boolean) => void] {
   const [open, setOpen] = useState(false);
   useEffect(() => {
     const act: Record<Name, () => boolean> = {
-      search: focusSearch,
+      search: () => goToSearch(onChats),
       new: () => (onNew(), true),
       write: focusMessage,
       list: () => (setOpen(true), true),
@@ -62,6 +70,6 @@ export function useShortcuts(onNew: () => void): [open: boolean, setOpen: (open:
     };
     window.addEventListener("keydown", onKey, true);
     return () => window.removeEventListener("keydown", onKey, true);
-  }, [onNew]);
+  }, [onNew, onChats]);
   return [open, setOpen];
 }

@@ -3,7 +3,7 @@ import { local } from "../lib/storage";
 
 export type Theme = "system" | "light" | "dark";
 
-const KEY = "palaver.theme"; // public/theme.js reads it, too
+const KEY = "palaver.theme"; // also read by public/theme.js
 const listeners = new Set<() => void>();
 
 function current(): Theme {
@@ -22,7 +22,7 @@ function subscribe(changed: () => void) {
   return () => listeners.delete(changed);
 }
 
-/** The chosen look, and a way to choose another; it holds for every tab. */
+/** The chosen theme and its setter, for all tabs. */
 export function useTheme(): [Theme, (theme: Theme) => void] {
   const theme = useSyncExternalStore(subscribe, current);
   const choose = (next: Theme) => {

@@ -1,25 +1,39 @@
 import { useCallback, useEffect, useState } from "react";
 import { isUUID } from "../lib/id";
 
-const threadOf = (path: string): string | null => {
-  const id = /^\/chat\/([^/]+)\/?$/.exec(path)?.[1] ?? "";
-  return isUUID(id) ? id.toLowerCase() : null;
-};
+/** What the address names: a conversation or a board by its id; without one the welcome page or the list of boards. */
+export interface Place {
+  page: "chat" | "discovery";
+  id: string | null;
+}
 
-export type Go = (id: string | null, how?: "push" | "replace") => void;
+/** The place of a path; null when it is none of the page's. */
+export function placeOf(path: string): Place | null {
+  if (path === "/") return { page: "chat", id: null };
+  const [, page, id] = /^\/(chat|discovery)(?:\/([^/]+))?\/?$/.exec(path) ?? [];
+  if (page === "discovery" && id === undefined) return { page, id: null };
+  return page && id && isUUID(id) ? { page: page as Place["page"], id: id.toLowerCase() } : null;
+}
 
-/** The thread id in the address (none: the welcome page), and a way to go to another. */
-export function useRoute(): [string | null, Go] {
-  const [id, setId] = useState(() => threadOf(location.pathname));
+const pathOf = ({ page, id }: Place): string => (id ? `/${page}/${id}` : page === "chat" ? "/" : "/discovery");
+
+type How = "push" | "replace";
+export type Visit = (to: Place, how?: How) => void;
+/** Goes to a conversation, or to the welcome page (null). */
+export type Go = (id: string | null, how?: How) => void;
+
+/** Where the page is (null: at an address that is none of the page's), and a way to go elsewhere. */
+export function useRoute(): [Place | null, Visit] {
+  const [place, setPlace] = useState(() => placeOf(location.pathname));
   useEffect(() => {
-    const onPop = () => setId(threadOf(location.pathname));
+    const onPop = () => setPlace(placeOf(location.pathname));
     window.addEventListener("popstate", onPop);
     return () => window.removeEventListener("popstate", onPop);
   }, []);
-  const go = useCallback<Go>((next, how = "push") => {
-    const path = next ? `/chat/${next}` : "/";
+  const visit = useCallback<Visit>((to, how = "push") => {
+    const path = pathOf(to);
     if (location.pathname !== path) history[how === "push" ? "pushState" : "replaceState"](null, "", path);
-    setId(next);
+    setPlace(to);
   }, []);
-  return [id, go];
+  return [place, visit];
 }

@@ -4,12 +4,13 @@ import type { Citation, DocRef } from "../api/types";
 import { ImportCard, ImportCards } from "../imports/ImportCards";
 import { importOf, Imports } from "../imports/imports";
 import { readLink } from "../imports/links";
-import { IconButton } from "../ui/Button";
+import { Button, IconButton } from "../ui/Button";
 import { words } from "../words";
-import { failure, markRemovedQuotes, notice, question } from "../words/wire";
+import { failure, markRemovedQuotes, notice, question, withoutOffline } from "../words/wire";
 import { CopyButton } from "./CopyButton";
-import { Footnote, Time } from "./Footnote";
-import { answerText, citationsOf, endedByQuestion, importLink, interruption, picturesOf, shown, textOf, toolOf, type ToolPart } from "./parts";
+import { Extras } from "./extras";
+import { Footnote } from "./Footnote";
+import { answerText, citationsOf, endedByQuestion, importLink, interruption, oncePerNotice, picturesOf, shown, skipped, textOf, toolOf, type ToolPart, withSources } from "./parts";
 import { Pictures } from "./Pictures";
 import { Prose } from "./Prose";
 import { Sources } from "./Sources";
@@ -21,8 +22,10 @@ interface Props {
   /** What it answers. */
   asked: string;
   writing: boolean;
-  /** It is the last: an unanswered question stands above the composer. */
+  /** It is the last: an unanswered question stands below it, with its buttons. */
   last: boolean;
+  /** Nothing else on the page offers to try again. */
+  retry: boolean;
   locked: boolean;
   onCite: (c: Citation) => void;
   onRead: (doc: DocRef) => void;
@@ -30,28 +33,29 @@ interface Props {
 }
 
 /** All that came of a turn, in the order in which it came. */
-export const AssistantMessage = memo(function AssistantMessage({ message, asked, writing, last, locked, onCite, onRead, onRegenerate }: Props) {
+export const AssistantMessage = memo(function AssistantMessage({ message, asked, writing, last, retry, locked, onCite, onRead, onRegenerate }: Props) {
   const meta = message.metadata ?? {};
   const citations = useMemo(() => (writing ? undefined : citationsOf(message)), [message, writing]);
   const text = textOf(message);
   const pictures = picturesOf(message).filter((p) => !text.includes(p.url));
   const waits = meta.finished_reason === "interrupted" && !writing;
   const parts = shown(message);
-  const say = (p: Part, i: number) => <Piece key={i} part={p} over={!writing && !waits} open={last && waits} citations={citations} writing={writing && i === parts.length - 1} onCite={onCite} onRead={onRead} />;
+  const say = ({ part, times }: { part: Part; times: number }, i: number) => <Piece key={i} part={part} times={times} over={!writing && !waits} open={last && waits} citations={citations} writing={writing && part === parts.at(-1)} onCite={onCite} onRead={onRead} meta={meta} />;
+  const extras = use(Extras);
   const byTool = parts.flatMap((p) => readLink(importLink(toolOf(p)) ?? "")?.key ?? []);
   return (
     <article aria-label={writing ? words.message.writing : "Palaver"} aria-busy={writing} className="group">
       <ImportCards asked={asked} without={byTool} onRead={onRead} />
-      {parts.map(say)}
+      {oncePerNotice(parts).map(say)}
       <Pictures pictures={pictures} alt={words.message.generatedImage} className="mt-3 gap-3" size="max-h-96 max-w-full" />
+      {extras?.foot(message)}
       {citations && <Sources citations={citations} onCite={onCite} />}
-      {!writing && <Ending message={message} text={text} />}
+      {!writing && <Ending message={message} text={text} onRetry={retry && meta.turn_id ? () => onRegenerate(meta.turn_id!) : undefined} />}
       {!writing && !waits && (
         <footer className="mt-1.5 flex min-h-8 flex-wrap items-center gap-x-3 gap-y-1 text-xs text-muted">
           <Footnote meta={meta} />
-          <Time at={meta.created_at} />
           <span className="-my-1 -ml-2 flex items-center opacity-0 transition-opacity group-focus-within:opacity-100 group-hover:opacity-100 pointer-coarse:opacity-100">
-            {text && <CopyButton text={markRemovedQuotes(text)} label={words.message.copyAnswer} />}
+            {text && <CopyButton text={() => withSources(withoutOffline(markRemovedQuotes(text)), citations ?? [])} label={words.message.copyAnswer} />}
             {meta.turn_id && <IconButton size="small" icon={RotateCw} label={words.message.regenerate} disabled={locked} onClick={() => onRegenerate(meta.turn_id!)} />}
           </span>
         </footer>
@@ -62,6 +66,9 @@ export const AssistantMessage = memo(function AssistantMessage({ message, asked,
 
 interface PieceProps {
   part: Part;
+  /** Of a notice: how often it came. */
+  times: number;
+  meta: Metadata;
   over: boolean;
   open: boolean;
   writing: boolean;
@@ -80,8 +87,11 @@ function ImportCall({ part, over, onRead }: { part: ToolPart; over: boolean; onR
   return item ? <ImportCard item={item} kind={link.kind} onRead={onRead} /> : <ToolCard part={part} over={over} />;
 }
 
-function Piece({ part, over, open, writing, citations, onCite, onRead }: PieceProps) {
+function Piece({ part, times, meta, over, open, writing, citations, onCite, onRead }: PieceProps) {
   const tool = toolOf(part);
+  const own = use(Extras)?.card;
+  const card = tool && own?.(tool, over);
+  if (card) return card;
   if (tool && importLink(tool)) return <ImportCall part={tool} over={over} onRead={onRead} />;
   if (tool) return <ToolCard part={tool} over={over} />;
   switch (part.type) {
@@ -95,11 +105,12 @@ function Piece({ part, over, open, writing, citations, onCite, onRead }: PiecePr
       return (
         <p dir="auto" className={quiet}>
           {notice(part.data.code, part.data.message)}
+          {times > 1 && ` ${words.message.times(times)}`}
         </p>
       );
     case "data-interrupt": {
       if (open && !part.data.answered) return null;
-      const said = answerText(part.data);
+      const said = skipped(part.data, meta) ? words.message.skipped : answerText(part.data);
       return (
         <div className={quiet}>
           <p dir="auto">{question(part.data)}</p>
@@ -120,15 +131,25 @@ function Piece({ part, over, open, writing, citations, onCite, onRead }: PiecePr
 const unanswered = (meta: Metadata): string =>
   meta.error ? failure(meta.error) : meta.finished_reason === "error" ? words.message.failed : meta.interrupted_reason === "superseded" ? words.message.skipped : interruption(meta);
 
-/** How a turn ended that did not end by itself. */
-function Ending({ message, text }: { message: Message; text: string }) {
+/** How a turn ended that did not end by itself, and why; what failed can be tried again, also after a reload. */
+function Ending({ message, text, onRetry }: { message: Message; text: string; onRetry: (() => void) | undefined }) {
   const meta = message.metadata ?? {};
   if (meta.finished_reason !== "cancelled" && meta.finished_reason !== "error") return null;
   if (endedByQuestion(message)) return null; // the question says so
-  if (text.trim() === "") return <p className="text-sm text-muted italic">{unanswered(meta)}</p>;
+  const blank = text.trim() === "";
   return (
-    <p className="mt-3">
-      <span className="inline-flex items-center rounded-full bg-warn-soft px-2.5 py-0.5 text-xs font-medium text-warn">{interruption(meta)}</span>
-    </p>
+    <>
+      {!blank && (
+        <p className="mt-3">
+          <span className="inline-flex items-center rounded-full bg-warn-soft px-2.5 py-0.5 text-xs font-medium text-warn">{interruption(meta)}</span>
+        </p>
+      )}
+      {(blank || meta.error) && <p className={`text-sm text-muted italic ${blank ? "" : "mt-2"}`}>{unanswered(meta)}</p>}
+      {meta.error?.retryable && onRetry && (
+        <Button icon={RotateCw} className="mt-2" onClick={onRetry}>
+          {words.common.tryAgain}
+        </Button>
+      )}
+    </>
   );
 }

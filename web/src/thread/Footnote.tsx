@@ -1,3 +1,5 @@
+import { Info } from "lucide-react";
+import { useRef } from "react";
 import type { Confidence } from "../api/types";
 import { cost, weakest } from "../lib/format";
 import { words } from "../words";
@@ -6,28 +8,50 @@ import type { Metadata } from "./types";
 
 const dots = { high: "bg-good", medium: "bg-warn", low: "bg-bad" };
 
-/** How sure an answer is, and what it took. */
+/** How sure an answer is, what it took and when it was written, behind one control. */
 export function Footnote({ meta }: { meta: Metadata }) {
+  const box = useRef<HTMLDetailsElement>(null);
   const confidence = weakest(meta.inference_confidence, meta.retrieval_confidence);
   const spent = meta.tokens_used !== undefined && meta.tokens_used > 0;
+  if (!confidence && !spent && !meta.created_at) return null;
   const level = (c: Confidence | undefined) => words.message.levels[c ?? "unknown"];
-  const detail = words.message.confidenceDetail(level(meta.inference_confidence), level(meta.retrieval_confidence));
+  const close = () => box.current?.removeAttribute("open");
   return (
-    <>
-      {confidence && (
-        <span className="inline-flex items-center gap-1.5" title={detail}>
-          <span aria-hidden className={`size-2 rounded-full ${dots[confidence]}`} />
-          {words.message.confidence[confidence]}
-        </span>
-      )}
-      {spent && (
-        <span>
-          {words.message.tokens(meta.tokens_used!)}
-          {meta.cost_usd !== undefined && ` · ${cost(meta.cost_usd)}`}
-          {meta.web_searches !== undefined && ` · ${words.message.searches(meta.web_searches)}`}
-        </span>
-      )}
-    </>
+    <details
+      ref={box}
+      className="relative"
+      onBlur={(e) => !e.currentTarget.contains(e.relatedTarget) && close()}
+      onKeyDown={(e) => {
+        if (e.key !== "Escape" || !box.current?.open) return;
+        e.preventDefault(); // it ends nothing else
+        close();
+      }}
+    >
+      <summary aria-label={words.message.about} title={words.message.about} className="-ml-2 flex size-8 cursor-pointer list-none items-center justify-center rounded-md pointer-coarse:size-11 hover:bg-sunken hover:text-ink">
+        <Info aria-hidden className="size-4" />
+      </summary>
+      <div tabIndex={-1} className="absolute bottom-full left-0 z-20 mb-1 w-72 max-w-[80vw] space-y-1.5 rounded-xl border border-line bg-surface p-3.5 text-sm text-ink shadow-float">
+        {confidence && (
+          <p>
+            <span className="flex items-center gap-1.5 font-medium">
+              <span aria-hidden className={`size-2 rounded-full ${dots[confidence]}`} />
+              {words.message.confidence[confidence]}
+            </span>
+            <span className="mt-0.5 block text-muted">{words.message.confidenceDetail(level(meta.inference_confidence), level(meta.retrieval_confidence))}</span>
+          </p>
+        )}
+        {spent && (
+          <p>
+            {words.message.tokens(meta.tokens_used!)}
+            {meta.cost_usd !== undefined && ` · ${cost(meta.cost_usd)}`}
+            {meta.web_searches !== undefined && ` · ${words.message.searches(meta.web_searches)}`}
+          </p>
+        )}
+        <p className="text-muted">
+          <Time at={meta.created_at} />
+        </p>
+      </div>
+    </details>
   );
 }
 

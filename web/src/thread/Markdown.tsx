@@ -5,13 +5,16 @@ import remend from "remend";
 import type { Citation } from "../api/types";
 import { hostOf, namesHost } from "../lib/host";
 import { remarkMarkers, seal, type Node } from "../lib/markers";
+import { remarkReferences, sealReferences } from "../lib/references";
 import { words } from "../words";
-import { markRemovedQuotes } from "../words/wire";
+import { markRemovedQuotes, withoutOffline } from "../words/wire";
 import "./answer.css";
 import { blocksOf } from "./blocks";
 import { CitationChip } from "./CitationChip";
 import { CopyButton } from "./CopyButton";
+import { Extras } from "./extras";
 import { ownPicture } from "./parts";
+import { Previewed } from "./Preview";
 
 export interface MarkdownProps {
   text: string;
@@ -27,6 +30,12 @@ const Cited = createContext<{ byNumber: Map<number, Citation>; onCite: (c: Citat
 function Chip({ n }: { n: number }) {
   const { byNumber, onCite } = use(Cited);
   return <CitationChip n={n} citation={byNumber.get(n)} onOpen={onCite} />;
+}
+
+/** The id of an item, where there is a board that has items. */
+function Named({ id }: { id: string }) {
+  const extras = use(Extras);
+  return extras ? <extras.Reference id={id} /> : id;
 }
 
 /** A link of a model's text. It says where it leads, for its words may say anything. */
@@ -50,7 +59,14 @@ const widthOf = (characters: number) => (characters > 30 ? "sentence" : characte
 
 /** Untrusted text: no HTML, no pictures from elsewhere, links in a new tab. */
 const components: Components = {
+  // The page has the first heading.
+  h1: ({ children }) => <h2>{children}</h2>,
+  h2: ({ children }) => <h3>{children}</h3>,
+  h3: ({ children }) => <h4>{children}</h4>,
+  h4: ({ children }) => <h5>{children}</h5>,
+  h5: ({ children }) => <h6>{children}</h6>,
   cite: ({ children }) => <Chip n={Number(children)} />,
+  data: ({ children }) => <Named id={String(children)} />,
   a: ({ href, children, node }) =>
     href ? (
       <Link href={href} text={node ? wordsOf(node) : ""}>
@@ -74,19 +90,26 @@ const components: Components = {
 /** Markdown, block by block. */
 export default function Markdown({ text, citations, writing = false, onCite }: MarkdownProps) {
   const cited = useMemo(() => ({ byNumber: new Map((citations ?? []).map((c) => [c.n, c])), onCite }), [citations, onCite]);
-  const blocks = useMemo(() => blocksOf(seal(markRemovedQuotes(text), citations && new Set(cited.byNumber.keys()))), [text, citations, cited]);
+  const named = use(Extras) !== null;
+  const blocks = useMemo(() => {
+    const sealed = seal(withoutOffline(markRemovedQuotes(text)), citations && new Set(cited.byNumber.keys()));
+    return blocksOf(named ? sealReferences(sealed) : sealed);
+  }, [text, citations, cited, named]);
   return (
     <Cited value={cited}>
-      <div className="answer">
-        {blocks.map((block, i) => (
-          <Block key={i} text={writing && i === blocks.length - 1 ? remend(block) : block} />
-        ))}
-      </div>
+      <Previewed byNumber={cited.byNumber}>
+        <div className="answer">
+          {blocks.map((block, i) => (
+            <Block key={i} text={writing && i === blocks.length - 1 ? remend(block) : block} named={named} />
+          ))}
+        </div>
+      </Previewed>
     </Cited>
   );
 }
 
 const plugins = [remarkGfm, remarkMarkers, () => bind];
+const pluginsOfBoard = [...plugins, remarkReferences];
 
 interface Bound extends Node {
   data?: { hName: string; hProperties?: { className: string } };
@@ -114,31 +137,16 @@ interface HastNode {
   children?: HastNode[];
 }
 
-/**
- * The words of markdown as they are shown, for who hears them, at most so many
- * characters: without the numbers of citations, which would be heard as part of a
- * sentence. No more is read than is needed, for a long answer takes long.
- */
-export function plain(markdown: string, most: number): string {
-  let text = "";
-  const read = () => (tree: HastNode) => void (text += `${wordsOf(tree)}\n`);
-  for (const block of blocksOf(seal(markRemovedQuotes(markdown)))) {
-    if (text.length > most) break;
-    ReactMarkdown({ children: block, remarkPlugins: plugins, rehypePlugins: [read] });
-  }
-  return text.replaceAll("\u00A0", " ").replace(/[ ,;]+(?=[.,;:!?])/g, "").replace(/\s*\n\s*/g, "\n").trim().slice(0, most);
-}
-
 function wordsOf(node: HastNode): string {
   if (node.tagName === "cite") return "";
   if (node.tagName === "img") return String(node.properties?.alt ?? "");
   return node.value ?? (node.children ?? []).map(wordsOf).join("");
 }
 
-const Block = memo(function Block({ text }: { text: string }) {
+const Block = memo(function Block({ text, named }: { text: string; named: boolean }) {
   return (
     <div dir="auto">
-      <ReactMarkdown remarkPlugins={plugins} components={components}>
+      <ReactMarkdown remarkPlugins={named ? pluginsOfBoard : plugins} components={components}>
         {text}
       </ReactMarkdown>
     </div>

@@ -2,7 +2,7 @@ import { useEffect, useState } from "react";
 import { Count } from "../composer/Count";
 import { Field } from "../composer/Field";
 import { onTouch } from "../composer/focus";
-import { docOf, said, type Said } from "../composer/outgoing";
+import { docOf, said, saysNothing, type Said } from "../composer/outgoing";
 import { Tray } from "../composer/Tray";
 import type { Attachment, Outgoing } from "../composer/types";
 import { useField } from "../composer/useField";
@@ -32,7 +32,7 @@ export function MessageEditor({ message, onSave, onCancel }: Props) {
   });
   const ready = ({ doc, tooLong }: Pick<typeof field, "doc" | "tooLong">): boolean => {
     const now = said(doc);
-    return essence(now, pictures) !== essence(said(before.doc), before.pictures) && (now.text !== "" || pictures.length > 0) && !tooLong;
+    return essence(now, pictures) !== essence(said(before.doc), before.pictures) && (!saysNothing(now.text) || pictures.length > 0) && !tooLong;
   };
   const save = () => {
     const written = field.read();

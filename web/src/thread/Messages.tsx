@@ -24,6 +24,8 @@ interface Props {
   writing: boolean;
   onCite: (c: Citation) => void;
   onRead: (doc: DocRef) => void;
+  /** What stands above the first message. */
+  before?: ReactNode;
   /** What stands below the last message. */
   children: ReactNode;
 }
@@ -39,7 +41,7 @@ const BUFFER = 3000; // px that are drawn above and below what is seen: for scre
 const NEWEST = 20; // messages that are always drawn: while a list scrolls down, virtua drops every row above what is seen, and an answer that is written scrolls all the time
 
 /** The messages. Only those in view are in the page; it stays at the end unless the reader has gone up. */
-export function Messages({ store, view, messages: all, busy, writing, onCite, onRead, children }: Props) {
+export function Messages({ store, view, messages: all, busy, writing, onCite, onRead, before, children }: Props) {
   // A message that was taken back says so itself: nothing came of it.
   const messages = useMemo(() => all.filter((m) => !takenBack(m)), [all]);
   const back = useMemo(() => new Set(all.filter(takenBack).map(turnOf)), [all]);
@@ -63,7 +65,7 @@ export function Messages({ store, view, messages: all, busy, writing, onCite, on
 
   // The list counts from where it begins.
   const [margin, setMargin] = useState(0);
-  useLayoutEffect(() => setMargin(above.current?.offsetHeight ?? 0), [view.more, view.moreProblem]);
+  useLayoutEffect(() => setMargin(above.current?.offsetHeight ?? 0), [view.more, view.moreProblem, before]);
 
   const [editing, setEditing] = useState<string | null>(null);
   const edit = useCallback(
@@ -103,7 +105,7 @@ export function Messages({ store, view, messages: all, busy, writing, onCite, on
       >
         <div className="mx-auto w-full max-w-3xl px-4 pb-6 sm:px-6">
           <div ref={above} className="pt-4">
-            {view.more && <Older view={view} onRead={() => void store.loadMore()} />}
+            {view.more ? <Older view={view} onRead={() => void store.loadMore()} /> : before}
           </div>
           <div ref={list}>
             <Virtualizer as={ListedDiv} scrollRef={box} shift={prepended} bufferSize={BUFFER} startMargin={margin} keepMounted={kept}>
@@ -125,14 +127,14 @@ export function Messages({ store, view, messages: all, busy, writing, onCite, on
                         onRead={onRead}
                       />
                     ) : (
-                      <AssistantMessage message={m} asked={askedBefore(messages, i)} writing={writing && i === end} last={i === end} locked={busy} onCite={onCite} onRead={onRead} onRegenerate={regenerate} />
+                      <AssistantMessage message={m} asked={askedBefore(messages, i)} writing={writing && i === end} last={i === end} retry={i === end && !busy && view.problem === null} locked={busy} onCite={onCite} onRead={onRead} onRegenerate={regenerate} />
                     )}
                   </div>
                 );
               })}
             </Virtualizer>
+            {children}
           </div>
-          {children}
         </div>
       </div>
       {reader.away && (

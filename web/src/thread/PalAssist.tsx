@@ -1,52 +1,37 @@
 import { FileText, Files, Sparkles } from "lucide-react";
-import { useEffect, useRef, type ReactNode } from "react";
-import { useConfig } from "../api/useConfig";
+import { lazy, Suspense, type ReactNode } from "react";
+import type { Citation } from "../api/types";
 import { Button } from "../ui/Button";
-import { composing } from "../ui/composing";
 import { words } from "../words";
 import { option, question as questionText } from "../words/wire";
 import type { Draft } from "./approval";
+import { ALL, type Option } from "./replies";
 import { ToolApproval } from "./ToolApproval";
 import type { Question, ResumeValue } from "./types";
 
+const Closest = lazy(() => import("./Closest"));
+
 interface Props {
   question: Question;
+  options: Option[];
+  /** What the person had asked. */
+  asked: string;
+  /** The documents that were searched; none: all. */
+  searched: readonly string[];
   /** The composer has been asked for documents to answer with. */
   tagging: boolean;
   /** Decisions about tools that are being made, by question. */
   decisions: Map<string, Draft[]>;
   onAnswer: (value: ResumeValue) => void;
-  onTag: () => void;
+  onChoose: (id: string) => void;
+  onCancel: () => void;
+  onCite: (c: Citation) => void;
 }
 
-const ALL = "all";
-const TAG = "tag_docs";
-const WEB = "web_search"; // offered only where it can be done
-
-/** The question that a turn waits on, above the composer. Escape cancels. */
-export function PalAssist({ question, tagging, decisions: made, onAnswer, onTag }: Props) {
-  const box = useRef<HTMLElement>(null);
-  const cancel = () => onAnswer({ type: "cancel", value: null });
-
-  // Who uses the keyboard goes on here, not at the top of the page; not on a
-  // button, which the next key of somebody who is typing would press.
-  useEffect(() => {
-    if (question.interrupt_type !== "text_input" && !tagging) box.current?.focus({ preventScroll: true });
-  }, [question.interrupt_type, tagging]);
-
+/** The question that a turn waits on, below what the turn has said. The composer stays open beside it. */
+export function PalAssist({ question, options, asked, searched, tagging, decisions: made, onAnswer, onChoose, onCancel, onCite }: Props) {
   return (
-    <section
-      ref={box}
-      tabIndex={-1}
-      data-question
-      aria-label={words.question.label}
-      className="slide-up mb-3 max-h-[60dvh] overflow-y-auto rounded-2xl border border-accent/60 bg-surface p-4 shadow-soft outline-none focus:border-accent"
-      onKeyDown={(e) => {
-        if (e.key !== "Escape" || e.defaultPrevented || composing(e.nativeEvent)) return;
-        e.stopPropagation();
-        cancel();
-      }}
-    >
+    <section data-question aria-label={words.question.label} className="slide-up mt-1 rounded-2xl border border-accent/60 bg-surface p-4 shadow-soft">
       <p className="flex items-start gap-2.5 font-medium" role="alert">
         <Sparkles aria-hidden className="mt-1 size-4 shrink-0 text-accent" />
         <span className="min-w-0">{questionText(question)}</span>
@@ -58,45 +43,46 @@ export function PalAssist({ question, tagging, decisions: made, onAnswer, onTag 
             kept={made.get(question.interrupt_id) ?? []}
             onKeep={(drafts) => made.set(question.interrupt_id, drafts)}
             onDecide={(decisions) => onAnswer({ type: "tool_approval", value: null, decisions })}
-            onCancel={cancel}
+            onCancel={onCancel}
           />
         ) : (
-          <Choices question={question} tagging={tagging} onAnswer={onAnswer} onTag={onTag} onCancel={cancel} />
+          <>
+            {question.interrupt_type === "retrieval_low" && asked && (
+              <Suspense fallback={null}>
+                <Closest asked={asked} searched={searched} onCite={onCite} />
+              </Suspense>
+            )}
+            <Choices question={question} options={options} tagging={tagging} onChoose={onChoose} onCancel={onCancel} />
+          </>
         )}
       </div>
     </section>
   );
 }
 
-function Choices({ question, tagging, onAnswer, onTag, onCancel }: Omit<Props, "decisions"> & { onCancel: () => void }) {
+function Choices({ question, options, tagging, onChoose, onCancel }: Pick<Props, "question" | "options" | "tagging" | "onChoose" | "onCancel">) {
   const type = question.interrupt_type;
-  const { webSearch } = useConfig();
-  const options = (question.options ?? []).filter((o) => webSearch || type !== "retrieval_low" || o.id !== WEB);
-  const isAll = (o: { id: string }) => type === "doc_choice" && o.id === ALL;
-  const all = options.find(isAll);
-  const choose = (id: string) => (type === "retrieval_low" && id === TAG ? onTag() : onAnswer({ type, value: id }));
+  const several = options.length > 1;
   return (
     <>
       {type === "text_input" && <Hint>{words.question.answerBelow}</Hint>}
       {tagging && <Hint>{words.question.chooseBelow}</Hint>}
       <div className="flex flex-wrap items-center gap-2">
-        {options
-          .filter((o) => !isAll(o))
-          .map((o) => (
-            <Button key={o.id} className="h-auto! min-h-9 max-w-full shrink! border-accent/50! py-1.5 text-left text-accent hover:bg-accent-soft!" onClick={() => choose(o.id)}>
-              {type === "doc_choice" && <FileText aria-hidden className="size-4 shrink-0" />}
+        {options.map((o, i) => {
+          const all = type === "doc_choice" && o.id === ALL;
+          const Icon = all ? Files : FileText;
+          return (
+            <Button key={o.id} className={`h-auto! min-h-9 max-w-full shrink! border-accent/50! py-1.5 text-left text-accent hover:bg-accent-soft! ${all ? "border-dashed!" : ""}`} onClick={() => onChoose(o.id)}>
+              {several && (
+                <span aria-hidden className="text-xs text-muted tabular-nums">
+                  {i + 1}
+                </span>
+              )}
+              {type === "doc_choice" && <Icon aria-hidden className="size-4 shrink-0" />}
               <span className="min-w-0">{option(type, o)}</span>
             </Button>
-          ))}
-        {all && (
-          <>
-            <span aria-hidden className="mx-1 h-5 w-px bg-line" />
-            <Button className="border-dashed! text-accent" onClick={() => choose(all.id)}>
-              <Files aria-hidden className="size-4 shrink-0" />
-              {option(type, all)}
-            </Button>
-          </>
-        )}
+          );
+        })}
         <Button variant="plain" onClick={onCancel}>
           {words.common.cancel}
         </Button>

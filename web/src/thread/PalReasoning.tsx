@@ -17,6 +17,8 @@ interface Props {
   problem: string;
   statuses: Status[];
   docs: DocRef[];
+  /** The documents of the question that are still being read: it waits for them. */
+  unread: readonly DocRef[];
 }
 
 const none: Status[] = [];
@@ -34,11 +36,12 @@ function useStory(statuses: Status[], writing: boolean): (Status | undefined)[] 
 }
 
 /** What the turn is doing, one line at a time, with the documents it found. Its place is kept while a turn runs, so that nothing moves. */
-export function PalReasoning({ running, begun, writing, stopping, problem, statuses, docs }: Props) {
+export function PalReasoning({ running, begun, writing, stopping, problem, statuses, docs, unread }: Props) {
   const worthALine = useMemo(() => (running ? statuses.filter(statusText) : none), [running, statuses]);
   const paced = usePaced(useStory(worthALine, writing));
   const query = running ? statuses.findLast((s) => s.web_query)?.web_query : undefined;
-  const step = paced ? statusText(paced) : begun ? "" : words.steps.model;
+  const waits = !begun && unread.length > 0;
+  const step = waits ? words.thread.waitingFor(unread.map((d) => d.title)) : paced ? statusText(paced) : begun ? "" : words.steps.model;
   const line = !running ? "" : stopping ? words.composer.stopping : problem ? words.thread.reconnecting(problem) : step;
   return (
     <div className={running ? "min-h-16" : undefined}>

@@ -4,6 +4,8 @@ import { hostOf } from "../lib/host";
 import { words } from "../words";
 import { isWeb } from "./CitationChip";
 
+const NUMBERS = 3; // of a document that are listed
+
 /** The documents and pages that an answer cites, each once, with its numbers. */
 export function Sources({ citations, onCite }: { citations: Citation[]; onCite: (c: Citation) => void }) {
   const groups = new Map<string, Citation[]>();
@@ -12,7 +14,7 @@ export function Sources({ citations, onCite }: { citations: Citation[]; onCite: 
     groups.set(key, [...(groups.get(key) ?? []), c]);
   }
   if (groups.size === 0) return null;
-  const look = "inline-flex max-w-full items-center gap-1.5 rounded-full border border-line bg-surface px-2.5 py-0.5 text-[0.8125rem] hover:border-edge";
+  const look = "inline-flex max-w-full items-center gap-1.5 rounded-full border border-line bg-surface px-2.5 py-0.5 text-[0.8125rem] pointer-coarse:min-h-11 pointer-coarse:px-3.5 hover:border-edge";
   return (
     <ul aria-label={words.message.sources} className="mt-3 flex flex-wrap gap-2">
       {[...groups.values()].map((group) => {
@@ -26,7 +28,7 @@ export function Sources({ citations, onCite }: { citations: Citation[]; onCite: 
               {first.title || first.url}
             </span>
             {web && isWeb(first.url) && <span className="max-w-40 truncate text-muted">{hostOf(first.url!, location.href)}</span>}
-            <span className="shrink-0 text-muted">{group.map((c) => c.n).join(", ")}</span>
+            <span className="shrink-0 text-muted">{group.length > NUMBERS ? words.message.quotes(group.length) : group.map((c) => c.n).join(", ")}</span>
           </>
         );
         return (

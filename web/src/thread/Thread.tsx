@@ -1,24 +1,30 @@
 import { useChat } from "@ai-sdk/react";
-import { lazy, Suspense, useCallback, useEffect, useMemo, useRef, useState, useSyncExternalStore, type RefObject } from "react";
+import { lazy, Suspense, useCallback, useEffect, useMemo, useRef, useState, useSyncExternalStore, type ReactNode, type RefObject } from "react";
 import type { Citation, DocRef } from "../api/types";
+import { useConfig } from "../api/useConfig";
 import { Composer } from "../composer/Composer";
 import { backToMessage } from "../composer/focus";
-import type { ComposerHandle, Outgoing } from "../composer/types";
+import type { ComposerHandle, ComposerProps, Outgoing } from "../composer/types";
+import { useLibrary } from "../documents/library";
 import { Imports, useImports } from "../imports/imports";
 import { findLinks } from "../imports/links";
 import { Boundary } from "../shell/Boundary";
 import { Aside, useAside } from "../ui/Aside";
 import { Button } from "../ui/Button";
+import { composing } from "../ui/composing";
+import { underLayer } from "../ui/layer";
 import { useMedia } from "../ui/useMedia";
 import { words } from "../words";
 import { Announcer } from "./Announcer";
 import type { Draft } from "./approval";
+import { ActiveCitation } from "./heading";
 import { Messages } from "./Messages";
 import { PalAssist } from "./PalAssist";
 import { PalReasoning } from "./PalReasoning";
 import { docsOf, importLink, pendingQuestion, textOf, toolOf } from "./parts";
 import { ProblemBar } from "./ProblemBar";
 import { prepareProse } from "./Prose";
+import { decideAll, decisionNamed, onlyDocuments, optionNamed, optionsOf, TAG, written, type Option } from "./replies";
 import { ThreadStore, type Callbacks } from "./store";
 import "./thread.css";
 import { Opened } from "./ToolCard";
@@ -46,19 +52,31 @@ const THROTTLE_MS = 50;
 
 function Conversation({ threadId, first, onActivity, onFirstAccepted, onUnsaid }: Props) {
   const composer = useRef<ComposerHandle>(null);
-  const callbacks = useRef<Callbacks>({});
-  callbacks.current = {
+  const thread = useThread(threadId, {
     onActivity,
     onFirstAccepted,
     onReturned: (out, unknown) => (unknown ? onUnsaid?.(out) : composer.current?.takeBack(out)),
-  };
+  }, first);
+  return <ThreadView thread={thread} composer={composer} />;
+}
+
+export type ThreadState = ReturnType<typeof useThread>;
+
+/** A thread, from the first drawing of its component to its end. */
+export function useThread(threadId: string, now: Callbacks, first?: Outgoing, mayBeNew = false) {
+  const callbacks = useRef(now);
+  callbacks.current = now;
   const [store] = useState(
     () =>
-      new ThreadStore(threadId, {
-        onActivity: () => callbacks.current.onActivity?.(),
-        onFirstAccepted: () => callbacks.current.onFirstAccepted?.(),
-        onReturned: (out, unknown) => callbacks.current.onReturned?.(out, unknown),
-      }),
+      new ThreadStore(
+        threadId,
+        {
+          onActivity: () => callbacks.current.onActivity?.(),
+          onFirstAccepted: () => callbacks.current.onFirstAccepted?.(),
+          onReturned: (out, unknown) => callbacks.current.onReturned?.(out, unknown),
+        },
+        { mayBeNew },
+      ),
   );
   const begin = useRef(first);
   useEffect(() => {
@@ -70,10 +88,40 @@ function Conversation({ threadId, first, onActivity, onFirstAccepted, onUnsaid }
   const view = useSyncExternalStore(store.subscribe, store.snapshot);
   const { messages, status } = useChat<Message>({ chat: store.chat, throttle: THROTTLE_MS });
   const streaming = status === "submitted" || status === "streaming";
-  const busy = streaming || view.away;
+  return { store, view, messages, busy: streaming || view.away };
+}
+
+interface ViewProps {
+  thread: ThreadState;
+  composer: RefObject<ComposerHandle | null>;
+  /** What stands above the first message. */
+  before?: ReactNode;
+  /** What is shown in place of no messages. */
+  empty?: ReactNode;
+  /** How the composer is where the thread stands beside something else. */
+  dock?: DockLook;
+}
+
+interface DockLook extends Pick<ComposerProps, "placeholder" | "items" | "mentionLabel"> {
+  /** Nothing can be typed while a turn runs; says why. */
+  locked: string;
+  /** Esc while no turn runs. */
+  onLeave: () => void;
+}
+
+/** A thread as a person sees it: its messages, what its turn does or asks, and the composer. */
+export function ThreadView({ thread: { store, view, messages, busy }, composer, before, empty, dock }: ViewProps) {
+  const threadId = store.id;
   const last = messages.at(-1);
   const question = busy ? null : pendingQuestion(messages);
   const writing = busy && last?.role === "assistant";
+  const { webSearch } = useConfig();
+  const options = useMemo(() => (question ? optionsOf(question, webSearch) : []), [question, webSearch]);
+  const reply = useReply(store, composer, question, options);
+
+  const asked = messages.findLast((m) => m.role === "user");
+  const { docs } = useLibrary();
+  const unread = useMemo(() => (busy && asked ? docs.filter((d) => d.status === "processing" && names(asked, d)) : []), [busy, asked, docs]);
 
   const linked = useMemo(() => messages.some((m) => (m.role === "user" ? findLinks(textOf(m)).length > 0 : m.parts.some((p) => importLink(toolOf(p))))), [messages]);
   const items = useImports(threadId, busy, linked);
@@ -127,16 +175,34 @@ function Conversation({ threadId, first, onActivity, onFirstAccepted, onUnsaid }
       ) : (
         <Imports value={imports}>
           <Opened value={opened}>
-            <Messages store={store} view={view} messages={messages} busy={busy} writing={writing} onCite={onCite} onRead={onRead}>
-              <PalReasoning running={busy} begun={writing && hasText(last)} writing={writing && growing(last)} stopping={view.stopping} problem={view.connectionProblem} statuses={view.statuses} docs={writing ? docsOf(last) : []} />
+            <ActiveCitation value={aside.open === "passage" ? cited : null}>
+            <Messages store={store} view={view} messages={messages} busy={busy} writing={writing} onCite={onCite} onRead={onRead} before={before}>
+              <PalReasoning running={busy} begun={writing && hasText(last)} writing={writing && growing(last)} stopping={view.stopping} problem={view.connectionProblem} statuses={view.statuses} docs={writing ? docsOf(last) : []} unread={unread} />
+              {messages.length === 0 && empty}
+              {question && (
+                <PalAssist
+                  key={question.interrupt_id}
+                  question={question}
+                  options={options}
+                  asked={textOf(asked)}
+                  searched={docsOf(last).map((d) => d.id)}
+                  tagging={reply.tagging}
+                  decisions={reply.decisions}
+                  onAnswer={reply.answer}
+                  onChoose={reply.choose}
+                  onCancel={reply.cancel}
+                  onCite={onCite}
+                />
+              )}
             </Messages>
+            </ActiveCitation>
           </Opened>
         </Imports>
       )}
       <div className="mx-auto w-full max-w-3xl px-4 pb-4 sm:px-6">
         {view.problem && <ProblemBar problem={view.problem} onRetry={() => (store.retry(), backToMessage())} onDismiss={() => (store.dismiss(), backToMessage())} />}
         <Waiting queued={view.queued} onRemove={(id) => (void store.unqueue(id), backToMessage())} onRetry={(id) => store.requeue(id)} />
-        <Dock store={store} composer={composer} threadId={threadId} question={question} busy={busy} stopping={view.stopping} />
+        <Dock store={store} composer={composer} threadId={threadId} question={question} reply={reply} busy={busy} stopping={view.stopping} look={dock} />
       </div>
       <Announcer message={question ? undefined : last} busy={busy} />
       {cited && (
@@ -161,6 +227,9 @@ function Conversation({ threadId, first, onActivity, onFirstAccepted, onUnsaid }
   );
 }
 
+/** Whether a document's title stands in a message, as that of a mention does: its turn waits until the document is read. */
+const names = (m: Message, { title }: DocRef): boolean => textOf(m).toLowerCase().includes(title.toLowerCase());
+
 const Opening = () => <p className="px-5 py-3 text-sm text-muted">{words.library.opening}</p>;
 
 const growing = (m: Message | undefined): boolean => {
@@ -169,77 +238,112 @@ const growing = (m: Message | undefined): boolean => {
 };
 const hasText = (m: Message | undefined): boolean => m?.parts.some((p) => p.type === "text" && p.text !== "") ?? false;
 
-interface DockProps {
-  store: ThreadStore;
-  composer: RefObject<ComposerHandle | null>;
-  threadId: string;
-  question: Question | null;
-  busy: boolean;
-  stopping: boolean;
-}
+/** Whether keys go to a text that is not the composer's: a search, a name, arguments. */
+const typingElsewhere = (): boolean => document.activeElement?.matches("input, textarea, [contenteditable=true]:not([data-composer] *)") === true;
 
-/** Where a person writes, or answers. */
-function Dock({ store, composer, threadId, question, busy, stopping }: DockProps) {
+/** How the open question is answered: by its buttons in the thread, or by words in the composer. */
+function useReply(store: ThreadStore, composer: RefObject<ComposerHandle | null>, question: Question | null, options: Option[]) {
   const [decisions] = useState(() => new Map<string, Draft[]>());
   const [taggingFor, setTaggingFor] = useState("");
   const tagging = question !== null && question.interrupt_id === taggingFor;
   const typed = question?.interrupt_type === "text_input" || tagging;
 
+  const answer = (value: ResumeValue, out?: Outgoing) => question && void store.answer(question, value, out);
+  const choose = (id: string) => {
+    if (!question) return;
+    if (question.interrupt_type !== "retrieval_low" || id !== TAG) return answer({ type: question.interrupt_type, value: id });
+    setTaggingFor(question.interrupt_id);
+    setTimeout(() => composer.current?.mention()); // once the composer answers
+  };
+  const cancel = () => (tagging ? setTaggingFor("") : answer({ type: "cancel", value: null }));
+
+  /** Words answer the question, or go on with a message in its place. */
+  const say = (out: Outgoing) => {
+    if (!question) return void store.send(out);
+    const type = question.interrupt_type;
+    if (type === "text_input") return answer(written(type, out.text.trim() || null, out), out);
+    if (tagging || (type === "retrieval_low" && out.attachments.length === 0 && onlyDocuments(out))) return answer(written(type, TAG, out), out);
+    if (out.attachments.length > 0) return void store.send(out);
+    const decision = type === "tool_approval" ? decisionNamed(out.text) : undefined;
+    if (decision) {
+      const made = decideAll(question, decisions.get(question.interrupt_id) ?? [], decision);
+      return made ? answer({ type, value: null, decisions: made }, out) : composer.current?.takeBack(out); // the arguments say what is wrong
+    }
+    const named = optionNamed(type, options, out.text);
+    if (named) return choose(named.id);
+    void store.send(out);
+  };
+
+  const newest = useRef(cancel);
+  newest.current = cancel;
+  const open = question !== null;
+  useEffect(() => {
+    if (!open) return;
+    const onKey = (e: KeyboardEvent) => {
+      if (e.key !== "Escape" || e.shiftKey || e.defaultPrevented || composing(e) || underLayer()) return;
+      const at = e.target as Element;
+      if (at.closest("input, textarea") && !at.closest("[data-question]")) return; // it is about that text
+      newest.current();
+    };
+    window.addEventListener("keydown", onKey);
+    return () => window.removeEventListener("keydown", onKey);
+  }, [open]);
+
+  return { tagging, typed, decisions, answer, choose, cancel, say };
+}
+
+interface DockProps {
+  store: ThreadStore;
+  composer: RefObject<ComposerHandle | null>;
+  threadId: string;
+  question: Question | null;
+  reply: ReturnType<typeof useReply>;
+  busy: boolean;
+  stopping: boolean;
+  look: DockLook | undefined;
+}
+
+/** Where a person writes. */
+function Dock({ store, composer, threadId, question, reply, busy, stopping, look }: DockProps) {
+  const { tagging, typed } = reply;
   const pointer = useMedia("(pointer: fine)"); // on a phone the keyboard would cover the page
   useEffect(() => {
-    const typing = document.activeElement instanceof HTMLInputElement; // in a search, by the time the conversation was there
-    if (pointer && !typing) composer.current?.focus();
-  }, [pointer]);
+    if (pointer && !typingElsewhere()) composer.current?.focus(); // they may be in a search by the time the conversation is there
+  }, [pointer, composer]);
 
   // The caret goes to where the answer is typed, and back when a question has been answered.
   const asked = question?.interrupt_id;
   const had = useRef(asked);
   useEffect(() => {
     const moved = (typed && !tagging) || (!asked && had.current !== undefined);
-    if (moved && pointer) composer.current?.focus();
+    if (moved && pointer && !typingElsewhere()) composer.current?.focus();
     had.current = asked;
-  }, [asked, typed, tagging, pointer]);
+  }, [asked, typed, tagging, pointer, composer]);
 
-  const answer = (value: ResumeValue, out?: Outgoing) => question && void store.answer(question, value, out);
-  const onSend = (out: Outgoing) => {
-    if (!question) return void store.send(out);
-    const value: ResumeValue = {
-      type: question.interrupt_type,
-      value: tagging ? "tag_docs" : out.text.trim() || null,
-      ...(Object.keys(out.tiptap).length > 0 && { tiptap_json: out.tiptap }),
-      ...(out.taggedDocIds.length > 0 && { tagged_doc_ids: out.taggedDocIds }),
-      ...(out.taggedSetIds.length > 0 && { tagged_set_ids: out.taggedSetIds }),
-    };
-    answer(value, out);
-  };
+  // A composer that was locked gets the focus again, unless the focus went elsewhere.
+  const locked = look !== undefined && busy;
+  const was = useRef(locked);
+  useEffect(() => {
+    if (was.current && !locked && pointer && document.activeElement === document.body) composer.current?.focus();
+    was.current = locked;
+  }, [locked, pointer, composer]);
+
+  const hint = question === null ? look?.placeholder : tagging ? words.composer.placeholderChoose : typed ? words.composer.placeholderAnswer : words.composer.pickOption;
   return (
-    <>
-      {question && (
-        <PalAssist
-          key={question.interrupt_id}
-          question={question}
-          tagging={tagging}
-          decisions={decisions}
-          onAnswer={answer}
-          onTag={() => {
-            setTaggingFor(question.interrupt_id);
-            setTimeout(() => composer.current?.mention()); // once it is enabled
-          }}
-        />
-      )}
-      <Composer
-        ref={composer}
-        threadId={threadId}
-        busy={busy}
-        stopping={stopping}
-        disabled={question !== null && !typed && words.composer.pickOption}
-        answering={typed}
-        {...(typed && { placeholder: tagging ? words.composer.placeholderChoose : words.composer.placeholderAnswer })}
-        onSend={onSend}
-        onStop={() => void store.stop()}
-        onCancel={tagging ? () => setTaggingFor("") : typed ? () => answer({ type: "cancel", value: null }) : undefined}
-      />
-    </>
+    <Composer
+      ref={composer}
+      threadId={threadId}
+      busy={busy}
+      stopping={stopping}
+      disabled={locked && look.locked}
+      answering={typed}
+      items={look?.items}
+      mentionLabel={look?.mentionLabel}
+      {...(hint && { placeholder: hint })}
+      onSend={reply.say}
+      onStop={() => void store.stop()}
+      onCancel={question ? reply.cancel : look?.onLeave}
+    />
   );
 }
 

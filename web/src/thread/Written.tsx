@@ -1,8 +1,10 @@
+import { use } from "react";
 import type { DocRef } from "../api/types";
 import { icons } from "../composer/icons";
 import { piecesOf } from "../composer/incoming";
 import type { Mention, Node } from "../composer/outgoing";
 import { mentionLabel } from "../words/wire";
+import { Extras } from "./extras";
 
 interface Props {
   doc: Node;
@@ -17,6 +19,8 @@ const look = "rounded-md bg-surface box-decoration-clone px-1.5 py-0.5 font-medi
 
 function Pill({ mention, onRead }: { mention: Mention; onRead: Props["onRead"] }) {
   const { category, id, label } = mention;
+  const extras = use(Extras);
+  if (category === "item" && extras) return <extras.Reference id={id} />;
   const Glyph = icons[category];
   const face = (
     <>

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { docOf, mentionNode } from "../composer/outgoing";
-import { adopt, answered, answerText, attachmentsOf, citationsOf, documentOf, endedByQuestion, ownPicture, pendingQuestion, picturesOf, takenBack, textOf, turnAt, unanswered } from "./parts";
-import type { Message, Metadata, Question } from "./types";
+import { adopt, answered, answerText, attachmentsOf, citationsOf, documentOf, endedByQuestion, oncePerNotice, ownPicture, pendingQuestion, picturesOf, takenBack, textOf, turnAt, unanswered, withSources } from "./parts";
+import type { Message, Metadata, Part, Question } from "./types";
 
 const question: Question = { interrupt_id: "t1.q1", interrupt_type: "action_choice", message: "Which?", options: [{ id: "audit", label: "Audit" }], turn_id: "t1", answered: false };
 const user = (id: string, metadata: Metadata = {}): Message => ({ id, role: "user", metadata, parts: [{ type: "text", text: id }] });
@@ -116,4 +116,20 @@ describe("adopt", () => {
     expect(got[1]?.metadata?.finished_reason).toBe("stop");
   });
   it("matches a message without an answer by its client turn id", () => expect(adopt([user("mine", { client_turn_id: "c1" })], [user("t1:1", { turn_id: "t1", client_turn_id: "c1" })])[0]?.id).toBe("mine"));
+});
+
+describe("an answer that is copied", () => {
+  const cite = (n: number, title: string, quote: string, url?: string) => ({ n, source: url ? ("web" as const) : ("document" as const), title, quote, ...(url && { url }) });
+  it("has what it cites as footnotes, and brackets of other kinds as they were", () => {
+    expect(withSources("Five days [1]. See [2] and [7].", [cite(1, "Leave Policy", "five\n days"), cite(2, "A page", "", "https://a.example/"), cite(3, "Unused", "x")])).toBe(
+      "Five days [^1]. See [^2] and [7].\n\n[^1]: Leave Policy: “five days”\n[^2]: A page <https://a.example/>",
+    );
+    expect(withSources("Nothing cited.", [])).toBe("Nothing cited.");
+  });
+});
+
+it("a notice that repeats is shown once, with how often it came", () => {
+  const notice = (code: string): Part => ({ type: "data-notice", data: { code, message: "" } });
+  const text: Part = { type: "text", text: "a" };
+  expect(oncePerNotice([notice("restarted"), text, notice("restarted"), notice("other"), text]).map(({ part, times }) => [part.type === "data-notice" ? part.data.code : part.type, times])).toEqual([["restarted", 2], ["text", 1], ["other", 1], ["text", 1]]);
 });

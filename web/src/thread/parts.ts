@@ -31,8 +31,8 @@ function ours(p: Part): Record<string, unknown> {
 export const shown = (m: Message): Part[] => m.parts.filter((p) => !madeVoid(p));
 
 /** A message's words. */
-export const textOf = (m: Message): string =>
-  shown(m)
+export const textOf = (m: Message | undefined): string =>
+  (m ? shown(m) : [])
     .flatMap((p) => (p.type === "text" ? [p.text] : []))
     .join("\n\n");
 
@@ -45,11 +45,14 @@ export const takenBack = (m: Message): boolean => m.metadata?.never_began === tr
 /** Why an answer is not complete. */
 export const interruption = (meta: Metadata): string => (meta.interrupted_reason === "user_cancelled" ? words.message.stopped : words.message.interrupted);
 
-/** Whether a person ended the turn by cancelling its question, which then says so. */
+/** Whether a turn ended at its question, by a cancel or by another message in its place: the question says so. */
 export function endedByQuestion(m: Message): boolean {
   const part = m.parts.findLast((p) => p.type === "data-interrupt");
-  return part?.type === "data-interrupt" && part.data.answer?.type === "cancel";
+  return part?.type === "data-interrupt" && (part.data.answer?.type === "cancel" || skipped(part.data, m.metadata));
 }
+
+/** Whether somebody went on with another message in place of an answer to the question. */
+export const skipped = (q: Question, meta: Metadata | undefined): boolean => !q.answered && !q.answer && meta?.interrupted_reason === "superseded";
 
 /** What an answer cites, by number. */
 export function citationsOf(m: Message): Citation[] {
@@ -63,6 +66,23 @@ export function citationsOf(m: Message): Citation[] {
     else out.push({ n: o.n, source: "document", title: p.title, quote, ...place(o) });
   }
   return out;
+}
+
+/** An answer as it is copied: with what it cites as footnotes of Markdown. */
+export function withSources(text: string, citations: readonly Citation[]): string {
+  const cited = citations.filter((c) => text.includes(`[${c.n}]`));
+  if (cited.length === 0) return text;
+  const numbers = new Set(cited.map((c) => c.n));
+  const marked = text.replace(/\[(\d{1,3})\]/g, (whole, n: string) => (numbers.has(Number(n)) ? `[^${n}]` : whole));
+  const line = (s: string) => s.replace(/\s+/g, " ").trim();
+  const notes = cited.map((c) => `[^${c.n}]: ${line(c.title)}${c.url ? ` <${c.url}>` : ""}${c.quote ? `: ${words.message.quoted(line(c.quote))}` : ""}`);
+  return `${marked}\n\n${notes.join("\n")}`;
+}
+
+/** A part with how often the same notice stands in the message: once is shown. */
+export function oncePerNotice(parts: readonly Part[]): { part: Part; times: number }[] {
+  const same = (a: Part, b: Part) => a.type === "data-notice" && b.type === "data-notice" && a.data.code === b.data.code && a.data.message === b.data.message;
+  return parts.flatMap((part, i) => (parts.slice(0, i).some((p) => same(p, part)) ? [] : [{ part, times: Math.max(1, parts.filter((p) => same(p, part)).length) }]));
 }
 
 function place(o: Record<string, unknown>): Partial<Citation> {

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
-import { pendingQuestion, textOf } from "./parts";
+import { pendingQuestion, skipped, textOf } from "./parts";
 import { ThreadStore } from "./store";
 import { end, Kept, out, question, say, Server, start, THREAD } from "./testserver";
 import { ROOT } from "./tree";
@@ -205,6 +205,34 @@ describe("an answer to a question", () => {
     store.retry();
     await until(() => expect(texts().at(-1)).toBe("assistant: Audited."));
     expect(server.posts().at(-1)).toEqual(server.posts()[0]);
+  });
+
+  it("is given up for a message in its place, which takes those that waited along", async () => {
+    server.list = [...server.list, { id: "t2:1", role: "user", metadata: { turn_id: "t2", client_turn_id: "c2" }, parts: [{ type: "text", text: "Then?" }] }];
+    server.state = { ...server.state, active_turn: { turn_id: "t1", status: "interrupted" } };
+    await reloaded();
+    expect(view().queued.map((q) => q.text)).toEqual(["Then?"]);
+    server.on("post", whole("t3", "Third."));
+    await store.send(out("Something else"));
+    await until(() => expect(texts().at(-1)).toBe("assistant: Third."));
+    expect(server.posts()[0]).toMatchObject({ on_busy: "supersede" });
+    expect(server.posts()[0]).not.toHaveProperty("resume");
+    expect(texts()).toEqual(["user: One", "assistant: ", "user: Then?", "assistant: ", "user: Something else", "assistant: Third."]);
+    expect(skipped(question, store.chat.messages[1]!.metadata)).toBe(true);
+    expect(view().queued).toEqual([]);
+  });
+
+  it("comes back when the message in its place was not sent and is given up", async () => {
+    server.on("post", { status: 429, body: { error: { code: "rate_limited", message: "slow" } } });
+    await store.send(out("Something else"));
+    await until(() => expect(view().problem).toMatchObject({ retry: "same" }));
+    expect(pendingQuestion(store.chat.messages)).toBeNull();
+    await reloaded();
+    await until(() => expect(view().problem).toMatchObject({ retry: "same" }));
+    expect(texts().at(-1)).toBe("user: Something else");
+    store.dismiss();
+    await until(() => expect(pendingQuestion(store.chat.messages)?.interrupt_id).toBe("t1.q1"));
+    expect(returned).toEqual([["Something else", false]]);
   });
 
   it("that is invalid returns its text, and the question stays open", async () => {

@@ -107,7 +107,7 @@ export class ThreadStore {
   constructor(
     readonly id: string,
     private readonly callbacks: Callbacks = {},
-    private readonly options: { backoff?: readonly number[]; silence?: number } = {},
+    private readonly options: { backoff?: readonly number[]; silence?: number; /** The server may not know the thread yet: it is empty then. */ mayBeNew?: boolean } = {},
   ) {
     this.connection = new Connection(
       {
@@ -361,7 +361,7 @@ export class ThreadStore {
   /** The conversation could not be read. */
   private unread(err: unknown): void {
     this.set({ away: false, connectionProblem: "", stopping: false });
-    if (unknown(err)) this.set({ load: "missing" });
+    if (unknown(err)) this.set({ load: this.options.mayBeNew && this.chat.messages.length === 0 ? "ready" : "missing" });
     else if (this.chat.messages.length > 0) this.set({ problem: { message: errorText(err), retry: "reload" } });
     else this.set({ load: "failed", loadProblem: errorText(err) });
   }
@@ -408,7 +408,7 @@ export class ThreadStore {
   private recall(): void {
     const { messages } = this.chat;
     const kept = unsentOf(this.id);
-    if (!kept || pendingQuestion(messages)) return;
+    if (!kept) return;
     const known = messages.find((m) => m.metadata?.client_turn_id === kept.clientTurnId);
     if (known?.metadata?.server_id) dropUnsent(this.id);
     if (known) return;
@@ -536,14 +536,14 @@ export class ThreadStore {
     await this.attach();
   }
 
-  /** Lets go of what was sent last, which is about to be talked over. */
+  /** Lets go of what was sent last, or of an open question, which is about to be talked over. */
   private async letGo(): Promise<void> {
     this.turn++;
     this.loading?.abort();
     await within(ACCEPT_MS, this.accepted?.promise);
     const { request } = this;
     if (request?.kind === "send" && !request.taken) return this.handOver(request);
-    if (!this.busy) return;
+    if (!this.busy && !pendingQuestion(this.chat.messages)) return;
     await this.chat.stop();
     this.set({ away: false, connectionProblem: "" });
     this.chat.messages = [...talkedOver(this.chat.messages), ...this.queue.pass().flatMap(passedOver)];

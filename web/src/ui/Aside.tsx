@@ -18,7 +18,7 @@ interface AsideState {
 
 const Context = createContext<AsideState | null>(null);
 
-/** Which panel stands beside the conversation: one at a time. */
+/** The panel that is open beside the conversation; only one is open at a time. */
 export function useAside(): AsideState {
   const state = use(Context);
   if (!state) throw new Error("useAside: outside of Asides");
@@ -32,7 +32,7 @@ export function Asides({ children }: { children: ReactNode }) {
   return <Context value={state}>{children}</Context>;
 }
 
-/** Where a panel stands when there is room for it. */
+/** The place of a panel on a wide page. */
 export const AsideSlot = () => <div ref={useAside().setSlot} className="contents" />;
 
 interface Props {
@@ -41,7 +41,7 @@ interface Props {
   children: ReactNode;
 }
 
-/** A panel beside the conversation while it is the one that is shown; over the page where there is no room. */
+/** A panel that shows while it is the open one: beside the conversation, or over a narrow page. */
 export function Aside({ name, title, children }: Props) {
   const { open, close, slot } = useAside();
   const wide = useMedia("(min-width: 1200px)");
@@ -58,7 +58,7 @@ export function Aside({ name, title, children }: Props) {
 
 function Column({ title, onClose, children }: { title: string; onClose: () => void; children: ReactNode }) {
   const heading = useRef<HTMLHeadingElement>(null);
-  // The focus goes along, and back to where it was.
+  // The focus moves into the panel, and back when it closes.
   useEffect(() => {
     const before = document.activeElement;
     heading.current?.focus({ preventScroll: true });

@@ -29,7 +29,7 @@ export function Button({ variant = "outline", icon: Glyph, className = "", child
 }
 
 interface IconProps extends Omit<Native, "children"> {
-  /** Its name: said to screen readers, shown on hover. */
+  /** The accessible name, which is also the tooltip. */
   label: string;
   icon: LucideIcon;
   size?: "small" | "normal";

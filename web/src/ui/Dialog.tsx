@@ -10,15 +10,19 @@ interface Props {
   children: ReactNode;
 }
 
+interface DialogProps extends Props {
+  wide?: boolean;
+}
+
 const backdrop = "fixed inset-0 z-50 bg-shade transition-opacity duration-200 data-ending-style:opacity-0 data-starting-style:opacity-0";
 
-/** A question over the page, or over a drawer; Esc and a click beside it close it, too. */
-export function Dialog({ title, onClose, children }: Props) {
+/** A modal dialog, over the page or a drawer. Esc and a click outside close it. */
+export function Dialog({ title, wide = false, onClose, children }: DialogProps) {
   return (
     <Base.Root open onOpenChange={(open) => !open && onClose()}>
       <Base.Portal>
         <Base.Backdrop forceRender className={backdrop} />
-        <Base.Popup data-layer className="fixed top-1/2 left-1/2 z-50 flex max-h-[85dvh] w-[min(28rem,calc(100vw-2rem))] -translate-x-1/2 -translate-y-1/2 flex-col rounded-2xl border border-line bg-surface shadow-float outline-none transition duration-150 data-ending-style:scale-97 data-ending-style:opacity-0 data-starting-style:scale-97 data-starting-style:opacity-0">
+        <Base.Popup data-layer className={`fixed top-1/2 left-1/2 z-50 flex max-h-[85dvh] ${wide ? "w-[min(40rem,calc(100vw-2rem))]" : "w-[min(28rem,calc(100vw-2rem))]"} -translate-x-1/2 -translate-y-1/2 flex-col rounded-2xl border border-line bg-surface shadow-float outline-none transition duration-150 data-ending-style:scale-97 data-ending-style:opacity-0 data-starting-style:scale-97 data-starting-style:opacity-0`}>
           <Base.Title className="pt-5 pr-14 pl-5 text-base font-semibold">{title}</Base.Title>
           <div className="min-h-0 overflow-y-auto px-5 pt-4 pb-5">{children}</div>
           {/* The last, as the focus begins with what the dialog is for. */}
@@ -33,7 +37,7 @@ interface DrawerProps extends Props {
   side: "left" | "right";
 }
 
-/** A panel that slides over the page from one side, where there is no room beside it. */
+/** A panel that slides over a narrow page from one side. */
 export function Drawer({ title, side, onClose, children }: DrawerProps) {
   const place =
     side === "left"

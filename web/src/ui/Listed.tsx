@@ -4,9 +4,9 @@ import type { CustomContainerComponentProps } from "virtua";
 type Tag = "div" | "ul";
 
 /**
- * What virtua puts its items into. Its own lets no pointer through while the list
- * scrolls and a moment longer: what is pressed then would be lost, and in a
- * conversation that follows its answer that is everything.
+ * The element that virtua renders its items into. virtua's own ignores the pointer
+ * while the list scrolls, and clicks would be lost during a streaming answer, which
+ * scrolls all the time.
  */
 const listed = (As: Tag) =>
   function Listed({ style, ref, children }: CustomContainerComponentProps): ReactElement {

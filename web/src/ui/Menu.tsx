@@ -7,12 +7,13 @@ interface Props {
   trigger: ReactElement;
   align?: "start" | "end";
   side?: "top" | "bottom";
+  defaultOpen?: boolean;
   children: ReactNode;
 }
 
-export function Menu({ trigger, align = "end", side = "bottom", children }: Props) {
+export function Menu({ trigger, align = "end", side = "bottom", defaultOpen = false, children }: Props) {
   return (
-    <Base.Root modal={false}>
+    <Base.Root modal={false} defaultOpen={defaultOpen}>
       <Base.Trigger render={trigger} />
       <Base.Portal>
         <Base.Positioner align={align} side={side} sideOffset={4} className="z-50">
@@ -43,10 +44,10 @@ export function MenuItem({ icon: Glyph, onSelect, danger, children }: ItemProps)
   );
 }
 
-/** Downloads a file of the server. */
-export function MenuLink({ icon: Glyph, href, children }: { icon: LucideIcon; href: string; children: ReactNode }) {
+/** A menu item that downloads a file from the server, under its own name or another. */
+export function MenuLink({ icon: Glyph, href, name = true, children }: { icon: LucideIcon; href: string; name?: string | true; children: ReactNode }) {
   return (
-    <Base.LinkItem download href={href} closeOnClick className={row}>
+    <Base.LinkItem download={name} href={href} closeOnClick className={row}>
       <Glyph aria-hidden className="size-4 shrink-0" />
       {children}
     </Base.LinkItem>
@@ -60,7 +61,7 @@ interface ChoiceProps<T extends string> {
   onChange: (value: T) => void;
 }
 
-/** One of several, the chosen one marked. */
+/** A radio item of a menu. */
 export function MenuChoice<T extends string>({ label, value, options, onChange }: ChoiceProps<T>) {
   return (
     <Base.RadioGroup aria-label={label} value={value} onValueChange={(v) => onChange(v as T)}>

@@ -7,19 +7,19 @@ interface Props {
   label: string;
   value: string;
   onChange: (value: string) => void;
-  /** The arrow down, from the field to the list. */
+  /** Called for arrow down, which moves from the field to the list. */
   onDown?: () => void;
   onEnter?: () => void;
   className?: string;
 }
 
-/** A field that narrows a list down; Escape and its button empty it. */
+/** A field that filters a list. Escape and its button clear it. */
 export function SearchField({ label, value, onChange, onDown, onEnter, className = "" }: Props) {
   const onKey = (e: KeyboardEvent) => {
-    if (e.nativeEvent.isComposing || e.keyCode === 229) return; // as composing(), which would be a file of its own for the browser to load
+    if (e.nativeEvent.isComposing || e.keyCode === 229) return; // the same check as composing(), inlined to save a chunk
     const act = { ArrowDown: onDown, Enter: onEnter, Escape: value === "" ? undefined : () => onChange("") }[e.key];
     if (!act) return;
-    e.preventDefault(); // Escape does not stop the answer, too
+    e.preventDefault(); // otherwise Escape would stop the answer as well
     act();
   };
   return (

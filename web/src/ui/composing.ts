@@ -1,2 +1,2 @@
-/** Whether a key belongs to an input method that is putting a word together. Safari says so by the code alone. */
+/** Whether an input method is composing a word with this key. Safari reports it only by the key code. */
 export const composing = (e: Pick<KeyboardEvent, "isComposing" | "keyCode">): boolean => e.isComposing || e.keyCode === 229;

@@ -20,21 +20,21 @@ function subscribe(changed: () => void) {
   return () => listeners.delete(changed);
 }
 
-/** The addresses of what a person has deleted. Lists hide them at once. */
+/** The URLs of things that are being deleted. Lists hide them at once. */
 export const useDeleted = (): ReadonlySet<string> => useSyncExternalStore(subscribe, () => hidden);
 
 const UNDO_MS = 10_000;
 
 interface Deletion {
-  /** What DELETE is sent to. */
+  /** The URL of the DELETE request. */
   path: string;
-  /** The notice; the deletion can be undone while it is shown. */
+  /** The toast's text. The deletion can be undone while the toast is open. */
   text: string;
   onUndo?: () => void;
   onDeleted: () => void;
 }
 
-/** Hides a thing at once, and deletes it when its notice closes or the page is left. */
+/** Hides a thing at once, and deletes it when the toast closes or the page unloads. */
 export function deleteLater({ path, text, onUndo, onDeleted }: Deletion): void {
   waiting.add(path);
   change((next) => next.add(path));

@@ -1,2 +1,2 @@
-/** Whether a dialog, drawer or menu lies over the page and has the keys: what is marked with data-layer. A notice, which is a dialog to screen readers, is not. */
+/** Whether an element marked with data-layer (a dialog, drawer or menu) is open and receives the keys. A toast has role dialog, but is no layer. */
 export const underLayer = (): boolean => document.querySelector("[data-layer]") !== null;

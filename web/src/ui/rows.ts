@@ -1,6 +1,6 @@
 const firstButton = (row: Element) => row.querySelector<HTMLElement>("button:enabled");
 
-/** Where a person goes on when the row of a list that holds an element goes: the next row, or the one before, or what is above the list. */
+/** Where the focus goes when a row of a list is removed: the next row, else the previous one, else the element above the list. */
 export function besideRow(of: Element): HTMLElement | undefined {
   const list = of.closest("ul")!;
   const rows = [...list.children];

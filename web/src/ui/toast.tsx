@@ -1,5 +1,6 @@
 import { Toast } from "@base-ui/react/toast";
 import { X } from "lucide-react";
+import { useEffect, useRef } from "react";
 import { words } from "../words";
 import { IconButton } from "./Button";
 
@@ -9,7 +10,7 @@ interface Options {
   action?: { label: string; onClick: () => void };
   /** In milliseconds. */
   timeout?: number;
-  /** When it has gone, whatever ended it. */
+  /** Called when the toast has closed, for any reason. */
   onClose?: () => void;
 }
 
@@ -32,12 +33,12 @@ function add(text: string, type: "note" | "error", { action, timeout = 6000, onC
   });
 }
 
-/** A short word at the edge of the page, which goes by itself. */
+/** Shows a short message at the edge of the page, which closes by itself. */
 export const toast = Object.assign((text: string, options?: Options) => add(text, "note", options), {
   error: (text: string, options?: Options) => add(text, "error", options),
 });
 
-/** Where the words of toast() appear: over the foot of the list of conversations; on a phone above, or at the foot of a drawer, where they cover neither the message nor how a drawer begins. All of them are shown, as each may be the way to take a deletion back. */
+/** Where the words of toast() appear: at the foot of the list of conversations; on a phone above, or at the foot of a drawer. ToastRoom keeps that place free while they are there. All of them are shown, as each may be the way to take a deletion back. */
 export function Toaster() {
   return (
     <Toast.Provider toastManager={manager} limit={Infinity}>
@@ -50,9 +51,24 @@ export function Toaster() {
   );
 }
 
+const HEIGHT = "--toasts";
+
+/** Room for the notices, beside which nothing is covered. */
+export const ToastRoom = () => <div aria-hidden className="h-(--toasts) shrink-0" />;
+
 function List() {
   const { toasts } = Toast.useToastManager();
-  return toasts.map((t) => (
+  const end = useRef<HTMLDivElement>(null);
+  useEffect(() => {
+    const box = end.current?.parentElement;
+    const style = document.documentElement.style;
+    if (!box || toasts.length === 0) return void style.setProperty(HEIGHT, "0px");
+    const measure = () => style.setProperty(HEIGHT, `${box.offsetHeight}px`);
+    const watch = new ResizeObserver(measure);
+    watch.observe(box);
+    return () => watch.disconnect();
+  }, [toasts.length]);
+  const list = toasts.map((t) => (
     <Toast.Root
       key={t.id}
       toast={t}
@@ -67,4 +83,10 @@ function List() {
       </Toast.Content>
     </Toast.Root>
   ));
+  return (
+    <>
+      {list}
+      <div ref={end} hidden />
+    </>
+  );
 }

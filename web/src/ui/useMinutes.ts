@@ -2,7 +2,7 @@ import { useEffect, useState } from "react";
 
 const MINUTE_MS = 60_000;
 
-/** Renders again each minute, for texts that say how long ago something was. */
+/** Renders again every minute, to keep relative times current. */
 export function useMinutes(): void {
   const [, pass] = useState(0);
   useEffect(() => {

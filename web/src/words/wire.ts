@@ -95,3 +95,6 @@ export function mentionLabel({ category, id, label }: Mention): string {
 
 /** What stands in an answer where the server took out a quote that is in no source. */
 export const markRemovedQuotes = (text: string): string => text.replaceAll("[quotation removed: not in the sources]", words.message.unverifiedQuote);
+
+/** An answer without the line by which the server says that it has no model: the page says so once. */
+export const withoutOffline = (text: string): string => text.replace(/\n*[_*]?Offline engine: (?:quoted from your documents, )?no language model is configured\.[_*]?\s*$/, "");

@@ -121,4 +121,4 @@ it("no file but those of the languages has text for people", () => {
   const files = readdirSync(src, { recursive: true, encoding: "utf8" }).filter((f) => /\.tsx?$/.test(f) && !/\.test\.ts$|testserver|^words\//.test(f));
   const found = files.flatMap((f) => literals(parseAst(readFileSync(path.join(src, f), "utf8"), { lang: f.endsWith("x") ? "tsx" : "ts" }), []).map((text) => `${f}: ${text}`));
   expect(found.filter((text) => !OF_THE_SERVER.some((s) => text.endsWith(s)))).toEqual([]);
-});
+}, 60_000);

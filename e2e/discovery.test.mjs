@@ -1,0 +1,785 @@
+// Discovery boards: the list, the board by hand, and the chat beside it. Tests of the
+// chat have the names of its features.
+import assert from "node:assert/strict";
+import { after, beforeEach, describe, it } from "node:test";
+import { axe, composer, dark, desktop, expectRefusal, newPage, phone, shot } from "./browser.mjs";
+import { Answer, gate, startModelServer } from "./model-server.mjs";
+import { arrive, browser, context, faults, leaveNoFaults, page, stack, useStack } from "./suite.mjs";
+import { addDocument, assertSoon, interrupted, many, stop, yours } from "./thread.mjs";
+
+/** What the model says to a message, by words in it: {say, calls, after, hold, fail}. Later rounds of its turn say "after". */
+const script = new Map();
+/** The requests that the model got. */
+const asked = [];
+let model;
+
+useStack(async () => {
+  model = await startModelServer(async (res, body, fixed) => {
+    asked.push(body);
+    const user = body.messages.findLast((m) => m.role === "user");
+    const text = typeof user?.content === "string" ? user.content : JSON.stringify(user?.content ?? "");
+    const [, what] = [...script].find(([words]) => text.includes(words)) ?? [];
+    const again = body.messages.at(-1).role === "tool";
+    const answer = new Answer(res);
+    if (fixed) {
+      answer.say(fixed);
+      return answer.end();
+    }
+    for (const piece of again ? [what?.after ?? "Please decide."] : (what?.say ?? ["I have read the board."])) answer.say(piece);
+    if (!again) await what?.hold;
+    if (what?.cut && !again) return res.destroy();
+    answer.end(again ? undefined : what?.calls);
+  });
+  return { LLM_BASE_URL: model.url, LLM_API_KEY: "none", CHAT_MODEL_PROVIDER: "openai-compatible", CHAT_MODEL_NAME: "scripted", LLM_FIRST_BYTE_TIMEOUT: "120s", LLM_RETRY_BUDGET: "1s" };
+});
+after(() => model?.stop());
+
+const CHURN = {
+  title: "Why do customers leave?",
+  goal: "Find out why churn rose in spring",
+  inputs: [
+    { input_id: "I-1", title: "Churn report", type: "report", text: "Churn rose from 2.1% to 3.4% between March and June." },
+    { input_id: "I-2", title: "Interviews", type: "interview", text: "Twelve customers who left told us that invoices take days to set up." },
+  ],
+  facts: [
+    { fact_id: "F-1", text: "Churn rose from 2.1% to 3.4% in one quarter.", related_inputs: ["I-1"], status: "checked" },
+    { fact_id: "F-2", text: "Nine of twelve customers who left never sent an invoice.", related_inputs: ["I-2"] },
+    { fact_id: "F-3", text: "Support answers within two days." },
+  ],
+  insights: [{ insight_id: "N-1", text: "People leave before they have seen any value.", related_facts: ["F-1", "F-2"] }],
+  recommendations: [{ recommendation_id: "R-1", text: "Send the first invoice together with the customer.", related_insights: ["N-1"] }],
+  outputs: [{ output_id: "O-1", type: "action_plan", text: "Onboarding plan for the third quarter.", related_recommendations: ["R-1"] }],
+};
+
+async function makeBoard(data = CHURN) {
+  const made = await page.request.post("/api/discoveries", { data });
+  assert.ok(made.ok(), `board rejected: ${made.status()} ${await made.text()}`);
+  return (await made.json()).id;
+}
+
+const boardOf = async (id) => (await page.request.get(`/api/discoveries/${id}`)).json();
+const item = (id, on = page) => on.locator(`[data-item="${id}"]`);
+const field = (name, on = page) => on.getByRole("dialog").getByLabel(name, { exact: true });
+const press = (name, on = page) => on.getByRole("button", { name, exact: true });
+const notice = (text) => page.getByRole("region", { name: /^Notifications/ }).getByText(text);
+const menu = async (id, name, on = page) => {
+  await press(`Options for ${id}`, on).click();
+  await on.getByRole("menuitem", { name, exact: true }).click();
+};
+
+async function openBoard(data) {
+  const id = await makeBoard(data);
+  await page.goto(`/discovery/${id}`);
+  await page.getByRole("group", { name: "Board" }).waitFor();
+  return id;
+}
+
+const eachANewPerson = (look = desktop) => {
+  beforeEach(async () => {
+    script.clear();
+    asked.length = 0;
+    await arrive(look);
+    await page.goto("/discovery");
+    await press("New board").waitFor();
+  });
+  leaveNoFaults();
+};
+
+describe("the list of boards", () => {
+  eachANewPerson();
+
+  it("is led to by the sidebar, makes a board, and a deleted one can be brought back", async () => {
+    await page.goto("/");
+    await page.getByRole("link", { name: "Discovery" }).click();
+    await page.getByText("Your boards will appear here.").waitFor();
+    await press("New board").click();
+    await page.waitForURL(/\/discovery\/[0-9a-f-]{36}$/);
+    await press("Title and goal").click();
+    await field("Title").fill("Churn in spring");
+    await field("Goal").fill("Find the cause");
+    await press("Save").click();
+    await page.getByRole("heading", { name: "Churn in spring" }).waitFor();
+    await press("All boards").click();
+    const row = page.getByRole("link", { name: /^Churn in spring/ });
+    await row.waitFor();
+    await press("Options for Churn in spring").click();
+    await page.getByRole("menuitem", { name: "Delete" }).click();
+    await row.waitFor({ state: "detached" });
+    await press("Undo").click();
+    await row.waitFor();
+    await row.click();
+    await page.getByText("Find the cause").waitFor();
+    await page.goBack();
+    await row.waitFor();
+  });
+
+  it("imports a file and exports it with everything in it, and says what is wrong with another file", async () => {
+    const file = { ...CHURN, chat_history: [{ id: "m1", role: "user", content: "An old question" }, { id: "m2", role: "assistant", content: "An old answer about F-1" }], their_own: { kept: true } };
+    const choose = (name, text) => page.locator("input[type=file]").first().setInputFiles({ name, mimeType: "application/json", buffer: Buffer.from(text) });
+    await choose("broken.json", "[1]");
+    await notice("broken.json is not a JSON file of a board.").waitFor();
+    expectRefusal(faults, 400);
+    await choose("wrong.json", JSON.stringify({ facts: [{ fact_id: "F-1", text: "x", related_inputs: ["I-9"] }] }));
+    await notice(/wrong\.json couldn't be imported.*related_inputs.*I-9/).waitFor();
+    await choose("churn.json", JSON.stringify(file));
+    await page.waitForURL(/\/discovery\/[0-9a-f-]{36}$/);
+    await item("N-1").waitFor();
+    const download = page.waitForEvent("download");
+    await page.getByRole("link", { name: "Export" }).click();
+    const got = await download;
+    assert.equal(got.suggestedFilename(), "Why do customers leave.json");
+    const exported = JSON.parse(await (await import("node:fs/promises")).readFile(await got.path(), "utf8"));
+    assert.deepEqual(exported.their_own, { kept: true });
+    assert.equal(exported.facts.length, 3);
+    await press("Open chat").click();
+    await page.getByRole("region", { name: "Imported chat" }).getByText("An old question").waitFor();
+    await page.locator("[data-reference=F-1]").waitFor();
+  });
+});
+
+describe("a board by hand", () => {
+  eachANewPerson();
+
+  it("is built by keyboard alone: add, relate, edit, delete, undo", async () => {
+    const id = await openBoard({ title: "Empty" });
+    await press("Add input").focus();
+    await page.keyboard.press("Enter");
+    await field("Title").fill("Report");
+    await field("Text").fill("Numbers of the year");
+    await press("Add").press("Enter");
+    await item("I-1").waitFor();
+    await press("Add fact").press("Enter");
+    await field("Text").fill("Sales rose");
+    await page.getByRole("checkbox", { name: /^I-1/ }).press("Space");
+    await press("Add").press("Enter");
+    await item("F-1").waitFor();
+    assert.deepEqual((await boardOf(id)).facts[0].related_inputs, ["I-1"]);
+
+    await item("I-1").focus();
+    await page.keyboard.press("ArrowRight");
+    assert.ok(await item("F-1").evaluate((el) => el === document.activeElement));
+    await page.keyboard.press("ArrowLeft");
+    await page.keyboard.press("Enter");
+    await field("Text").fill("Numbers of two years");
+    await press("Save").press("Enter");
+    await item("F-1").getByText("Out of date: I-1 changed").waitFor();
+    await item("F-1").focus();
+    await page.keyboard.press("Tab"); // past its options
+    await page.keyboard.press("Tab");
+    await page.keyboard.press("Enter");
+    await item("F-1").getByText("Out of date").waitFor({ state: "detached" });
+
+    await item("I-1").focus();
+    await page.keyboard.press("Delete");
+    await item("I-1").waitFor({ state: "detached" });
+    await item("F-1").getByText("Out of date: I-1 changed").waitFor();
+    await press("Changes").press("Enter");
+    await press("Undo: Deleted I-1").press("Enter");
+    await item("I-1").waitFor();
+    await page.getByText("Undone: Deleted I-1").waitFor();
+    assert.deepEqual((await boardOf(id)).facts[0].related_inputs, ["I-1"]);
+  });
+
+  it("shows on hover and focus what an item builds on and what builds on it", async () => {
+    await openBoard();
+    const roles = () => page.locator("[data-role]").evaluateAll((all) => Object.fromEntries(all.filter((el) => el.dataset.item).map((el) => [el.dataset.item, el.dataset.role])));
+    const all = { "I-1": "up", "I-2": "up", "F-1": "up", "F-2": "up", "N-1": "self", "R-1": "down", "O-1": "down" };
+    await item("N-1").hover();
+    await assertSoon(async () => JSON.stringify(await roles()) === JSON.stringify(all), "the items are marked");
+    assert.deepEqual(await axe(page), []);
+    await shot(page, "10-discovery-board");
+    await page.getByRole("heading", { name: CHURN.title }).hover();
+    await assertSoon(async () => Object.keys(await roles()).length === 0, "nothing is marked");
+    await item("F-3").focus();
+    await assertSoon(async () => JSON.stringify(await roles()) === JSON.stringify({ "F-3": "self" }), "one item is marked");
+    await item("I-1").focus();
+    await page.keyboard.press("Tab");
+    await assertSoon(async () => (await roles())["F-1"] === "down", "also from its buttons");
+  });
+
+  it("keeps the versions of an item, and takes one back", async () => {
+    const id = await openBoard();
+    await menu("F-1", "Edit");
+    await field("Text").fill("Churn rose from 2.1% to 3.6% in one quarter.");
+    await press("Save").click();
+    await notice("F-1 was saved. 3 items downstream may be out of date now.").waitFor();
+    await menu("F-1", "Versions");
+    const dialog = page.getByRole("dialog");
+    await dialog.getByText("Version 2").waitFor();
+    assert.equal(await dialog.locator("del").first().textContent(), "3.4");
+    assert.equal(await dialog.locator("ins").first().textContent(), "3.6");
+    assert.deepEqual(await axe(page), []);
+    await shot(page, "10-discovery-versions");
+    await dialog.getByRole("button", { name: "Use this text" }).click();
+    await press("Save").click();
+    await assertSoon(async () => (await boardOf(id)).facts[0].version === 3, "a third version");
+    assert.equal((await boardOf(id)).facts[0].text, CHURN.facts[0].text);
+  });
+
+  it("is searched and filtered", async () => {
+    await openBoard();
+    const shown = page.locator("[data-item]");
+    await page.getByRole("searchbox", { name: "Search this board" }).fill("churn");
+    await many(shown, 2);
+    await page.getByRole("searchbox", { name: "Search this board" }).fill("");
+    await page.getByLabel("Show", { exact: true }).selectOption("Not connected");
+    await many(shown, 1);
+    await item("F-3").waitFor();
+    await page.getByLabel("Show", { exact: true }).selectOption("Status: checked");
+    await item("F-1").waitFor();
+    await many(shown, 1);
+  });
+
+  it("shows what is nearly the same before it adds it, and lets the person go on", async () => {
+    expectRefusal(faults, 409);
+    const id = await openBoard();
+    await press("Add fact").click();
+    await field("Text").fill("Churn rose from 2.1% to 3.4% in one quarter");
+    await press("Add").click();
+    const alert = page.getByRole("dialog").getByRole("alert");
+    await alert.getByText("The board already has something very similar:").waitFor();
+    await alert.getByText("F-1").waitFor();
+    assert.deepEqual(await axe(page), []);
+    await press("Add anyway").click();
+    await item("F-4").waitFor();
+    assert.equal((await boardOf(id)).facts.length, 4);
+  });
+
+  it("takes an input from a document of the library", async () => {
+    await addDocument(page, "Leave policy", "Every employee has thirty days of leave.");
+    const id = await openBoard({ title: "Leave" });
+    await press("Add input").click();
+    await field("From a document of your library").selectOption("Leave policy");
+    await assertSoon(async () => (await field("Text").inputValue()).includes("thirty days"), "its text");
+    await press("Add").click();
+    await item("I-1").waitFor();
+    const { inputs } = await boardOf(id);
+    assert.deepEqual([inputs[0].title, inputs[0].type], ["Leave policy", "document"]);
+  });
+
+  it("shows what was changed in another tab, when it has the focus again", async () => {
+    const id = await openBoard();
+    await page.request.patch(`/api/discoveries/${id}/items/F-3`, { data: { text: "Support answers within an hour." } });
+    await page.evaluate(() => window.dispatchEvent(new Event("focus")));
+    await item("F-3").getByText("Support answers within an hour.").waitFor();
+  });
+
+  it("does not overwrite what another tab has written: it shows both texts", async () => {
+    expectRefusal(faults, 412);
+    const id = await openBoard();
+    await menu("F-3", "Edit");
+    await field("Text").fill("Support answers within three days.");
+    await page.request.patch(`/api/discoveries/${id}/items/F-1`, { data: { status: "draft" } });
+    await page.request.patch(`/api/discoveries/${id}/items/F-3`, { data: { text: "Support answers within an hour." } });
+    await press("Save").click();
+    const alert = page.getByRole("dialog").getByRole("alert");
+    await alert.getByText("This item was changed elsewhere while you edited it.").waitFor();
+    await alert.getByText("Support answers within an hour.", { exact: true }).waitFor();
+    assert.equal(await alert.locator("ins").allTextContents().then((t) => t.join(" ")), "three days");
+    assert.deepEqual(await axe(page), []);
+    await shot(page, "10-discovery-conflict");
+    await press("Save mine").click();
+    await item("F-3").getByText("Support answers within three days.").waitFor();
+
+    // Another item's change is no conflict.
+    await menu("F-2", "Edit");
+    await page.request.patch(`/api/discoveries/${id}/items/F-1`, { data: { status: "final" } });
+    await field("Text").fill("Ten of twelve customers never sent an invoice.");
+    await press("Save").click();
+    await item("F-2").getByText("Ten of twelve").waitFor();
+  });
+
+  it("says so when it does not exist", async () => {
+    expectRefusal(faults, 404);
+    await page.goto("/discovery/6f1c2a34-0000-4000-8000-000000000001");
+    await page.getByText("Board not found. It may have been deleted.").waitFor();
+    await press("All boards").click();
+    await press("New board").waitFor();
+  });
+
+  it("stays smooth with 500 items", async () => {
+    const list = (letter, name, related, before) => Array.from({ length: 100 }, (_, i) => ({ [`${name}_id`]: `${letter}-${i + 1}`, text: `${name} ${i + 1}: ${"words of it ".repeat(8 + (i % 9))}`, ...(name === "output" && { type: "report" }), ...(related && { [related]: [`${before}-${i + 1}`, `${before}-${((i * 7) % 100) + 1}`] }) }));
+    const id = await makeBoard({ title: "Large", inputs: list("I", "input"), facts: list("F", "fact", "related_inputs", "I"), insights: list("N", "insight", "related_facts", "F"), recommendations: list("R", "recommendation", "related_insights", "N"), outputs: list("O", "output", "related_recommendations", "R") });
+    await page.addInitScript(() => {
+      window.longTasks = [];
+      new PerformanceObserver((list) => window.longTasks.push(...list.getEntries().map((e) => Math.round(e.duration)))).observe({ type: "longtask", buffered: true });
+    });
+    await page.goto(`/discovery/${id}`);
+    await many(page.locator("[data-item]"), 500);
+    await page.waitForLoadState("networkidle");
+    const during = async (name, act) => {
+      await page.evaluate(() => new Promise((done) => setTimeout(() => done((window.longTasks.length = 0)), 300)));
+      await act();
+      const tasks = await page.evaluate(() => new Promise((done) => setTimeout(() => done(window.longTasks), 300)));
+      console.log(`500 items, ${name}: ${tasks.length} tasks over 50 ms, the longest ${Math.max(0, ...tasks)} ms`);
+      return Math.max(0, ...tasks);
+    };
+    const scroll = await during("scrolling a column", () => page.locator("[data-board] ul").nth(1).evaluate(async (ul) => {
+      for (let at = 0; at < ul.scrollHeight; at += 400) {
+        ul.scrollTop = at;
+        await new Promise(requestAnimationFrame);
+      }
+    }));
+    const hover = await during("pointing at items", async () => {
+      for (const id of ["I-1", "I-2", "O-1", "O-2", "N-2"]) await item(id).hover();
+    });
+    const find = await during("searching", () => page.getByRole("searchbox", { name: "Search this board" }).pressSequentially("fact 77"));
+    // Without content-visibility and memoised cards these take seconds; a busy machine gets room.
+    for (const [name, ms] of Object.entries({ scroll, hover, find })) assert.ok(ms < 1000, `${name}: a task of ${ms} ms`);
+    await item("F-77").waitFor();
+  });
+});
+
+const chatButton = () => page.getByRole("button", { name: /^(Open|Close) chat/ }).and(page.locator("[aria-expanded]"));
+const panel = () => page.getByRole("dialog", { name: "Chat" });
+const told = (text) => panel().getByRole("article").getByText(text);
+const card = (name) => panel().getByRole("region", { name, exact: true });
+const inCard = (name, button) => card(name).getByRole("button", { name: button, exact: true });
+const state = (name, is) => card(name).and(page.locator(`[data-state=${is}]`)).waitFor();
+const box = (locator) => locator.evaluate((el) => {
+  const { x, y, width, height } = el.getBoundingClientRect();
+  return { x, y, width, height };
+});
+
+async function openChat(data) {
+  const id = await openBoard(data);
+  await press("Open chat").click();
+  await composer(page).waitFor();
+  return id;
+}
+
+async function say(text) {
+  await composer(page).fill(text);
+  await composer(page).press("Enter");
+}
+
+/** Sends a message to which the model answers with proposals. */
+async function propose(...calls) {
+  script.set("please", { say: ["I propose this."], calls });
+  await say("Do it, please");
+}
+
+const addFact = { name: "add_item", args: { entity_type: "fact", text: "Half of all invoices are late.", related_ids: ["I-2"] } };
+const editFact = { name: "edit_item", args: { entity_type: "fact", item_id: "F-3", new_text: "Support answers within one day." } };
+const deleteFact = { name: "delete_item", args: { entity_type: "fact", item_id: "F-1" } };
+
+describe("the chat on a board", () => {
+  eachANewPerson();
+
+  it("FS-ChatWidgetToggle: the button opens and closes it, and counts what came while it was closed", async () => {
+    await openBoard();
+    const at = await box(chatButton());
+    assert.deepEqual([Math.round(1280 - at.x - at.width), Math.round(800 - at.y - at.height)], [24, 24]);
+    await chatButton().click();
+    const there = await box(panel());
+    assert.deepEqual([there.width, there.height, 1280 - there.x - there.width, 800 - there.y - there.height], [400, 500, 24, 80]);
+    assert.ok(await composer(page).evaluate((el) => el === document.activeElement), "one can type at once");
+    assert.deepEqual(await axe(page), []);
+    await shot(page, "10-discovery-chat");
+    const hold = gate();
+    script.set("later", { say: ["It came later."], hold });
+    await say("An answer for later");
+    await stop(page).waitFor();
+    await chatButton().click();
+    await panel().waitFor({ state: "detached" });
+    hold.open();
+    await page.getByRole("button", { name: "Open chat, 1 unread answer" }).waitFor();
+    assert.equal(await page.locator("[data-unread]").textContent(), "1");
+    await chatButton().click();
+    await told("It came later.").waitFor();
+    assert.equal(await page.locator("[data-unread]").count(), 0);
+  });
+
+  it("FS-ChatWidgetHiddenWithoutDiscovery: it is not there without a board", async () => {
+    await page.getByRole("heading", { name: "Boards" }).waitFor();
+    assert.equal(await chatButton().count(), 0);
+    await page.goto("/");
+    await composer(page).waitFor();
+    assert.equal(await chatButton().count(), 0);
+  });
+
+  it("FS-ChatWidgetDraggable: by its header, by keyboard, never out of the viewport; it is resized, and stays so", async () => {
+    await openChat();
+    const header = page.locator("[data-chat-header]");
+    const drag = async (from, dx, dy) => {
+      const at = await box(from);
+      await page.mouse.move(at.x + at.width / 2, at.y + at.height / 2);
+      await page.mouse.down();
+      await page.mouse.move(at.x + at.width / 2 + dx / 2, at.y + at.height / 2 + dy / 2);
+      await page.mouse.move(at.x + at.width / 2 + dx, at.y + at.height / 2 + dy);
+      await page.mouse.up();
+    };
+    const first = await box(panel());
+    await drag(header, -300, -100);
+    const second = await box(panel());
+    assert.deepEqual([second.x - first.x, second.y - first.y], [-300, -100]);
+    await drag(header, -3000, 3000);
+    const third = await box(panel());
+    assert.deepEqual([third.x, 800 - third.y - third.height], [8, 8]);
+    await press("Move the chat. Use the arrow keys.").press("ArrowRight");
+    await press("Move the chat. Use the arrow keys.").press("Shift+ArrowUp");
+    const fourth = await box(panel());
+    assert.deepEqual([fourth.x - third.x, fourth.y - third.y], [16, -64]);
+    await press("Resize the chat. Use the arrow keys.").press("Shift+ArrowUp");
+    const fifth = await box(panel());
+    assert.deepEqual([fifth.height - fourth.height, fifth.y - fourth.y], [64, -64]);
+    await page.reload();
+    await chatButton().click();
+    assert.deepEqual(await box(panel()), fifth);
+    await page.setViewportSize({ width: 700, height: 500 });
+    await assertSoon(async () => {
+      const now = await box(panel());
+      return now.x >= 0 && now.y >= 0 && now.x + now.width <= 700 && now.y + now.height <= 500;
+    }, "it is in a smaller viewport");
+  });
+
+  it("FS-ChatAtMentionAutocomplete: an @ offers items by column, with ids and the first 50 characters, and documents", async () => {
+    await addDocument(page, "Leave policy", "Thirty days.");
+    await openChat();
+    await composer(page).pressSequentially("@");
+    const groups = page.getByRole("listbox").getByRole("group");
+    await assertSoon(async () => (await groups.count()) >= 6, "six groups");
+    assert.deepEqual((await groups.evaluateAll((all) => all.map((g) => g.getAttribute("aria-label")))), ["Inputs", "Facts", "Insights", "Recommendations", "Outputs", "Documents"]);
+    await page.getByRole("option", { name: "F-2 — Nine of twelve customers who left never sent an i…" }).waitFor();
+    assert.deepEqual((await axe(page)).filter((v) => !v.includes("partially obscured")), []); // the list lies over what it covers while it is open
+    await shot(page, "10-discovery-mentions");
+    await composer(page).pressSequentially("F-");
+    await many(page.getByRole("listbox").getByRole("option"), 3);
+    await composer(page).press("Escape");
+    await many(page.getByRole("listbox"), 0);
+    assert.ok(await panel().isVisible(), "Escape has closed the list alone");
+  });
+
+  it("FS-ChatAtMentionSelect: the picked item is a pill in the message", async () => {
+    await openChat();
+    await composer(page).pressSequentially("Why is @F-2");
+    await page.getByRole("option", { name: /^F-2/ }).waitFor();
+    await composer(page).press("Enter");
+    await composer(page).locator(".mention", { hasText: "@F-2" }).waitFor();
+    await composer(page).pressSequentially("true?");
+    assert.equal((await composer(page).innerText()).trim(), "Why is @F-2 true?");
+  });
+
+  it("FS-ChatAtMentionContext: what is mentioned goes along with the message", async () => {
+    await openChat();
+    const sent = page.waitForRequest((r) => r.method() === "POST" && r.url().endsWith("/api/ui/chat"));
+    await composer(page).pressSequentially("Why is @F-2");
+    await page.getByRole("option", { name: /^F-2/ }).waitFor();
+    await composer(page).press("Enter");
+    await composer(page).press("Enter");
+    assert.deepEqual((await sent).postDataJSON().references, ["F-2"]);
+    await yours(page).locator("[data-reference=F-2]").waitFor();
+    await told("I have read the board.").waitFor();
+  });
+
+  it("FS-ChatClickItemToReference: Ctrl+click, Ctrl+Enter and the menu of an item mention it, and one can go on typing", async () => {
+    await openChat();
+    await item("F-1").click({ modifiers: ["ControlOrMeta"] });
+    await composer(page).locator(".mention", { hasText: "@F-1" }).waitFor();
+    assert.ok(await composer(page).evaluate((el) => el === document.activeElement));
+    await page.keyboard.type("and ");
+    await item("I-1").focus();
+    await page.keyboard.press("ControlOrMeta+Enter");
+    await menu("F-2", "Mention in chat");
+    await composer(page).locator(".mention", { hasText: "@F-2" }).waitFor();
+    assert.equal((await composer(page).innerText()).trim(), "@F-1 and @I-1 @F-2");
+    await composer(page).press("Escape");
+    await panel().waitFor({ state: "detached" });
+    await item("I-2").click({ modifiers: ["ControlOrMeta"] });
+    await composer(page).locator(".mention", { hasText: "@I-2" }).waitFor();
+  });
+
+  it("FS-ChatAtMentionInResponse: ids of an answer lead to their items, also hidden ones", async () => {
+    await openChat();
+    script.set("read", { say: ["See [F-3] and N-1.\n\n", "[F-2]: it stands there. There is no F-99. `F-1` is code."] });
+    await say("What did you read?");
+    await panel().locator("[data-reference=N-1]").waitFor();
+    await assertSoon(async () => (await panel().locator("article [data-reference]").evaluateAll((all) => all.map((el) => el.dataset.reference).join())) === "F-3,N-1,F-2", "chips of what exists");
+    await told("There is no F-99.").waitFor();
+    await page.getByRole("searchbox", { name: "Search this board" }).fill("nothing like it");
+    await many(page.locator("[data-item]"), 0);
+    await panel().getByRole("button", { name: "Show F-3 on the board" }).click();
+    await assertSoon(() => item("F-3").evaluate((el) => el === document.activeElement), "the item has the focus");
+    await page.locator("[data-flash]").and(item("F-3")).waitFor();
+  });
+
+  it("FS-SendMessage, FS-StreamingResponse: the answer comes word by word", async () => {
+    await openChat();
+    const hold = gate();
+    script.set("begin", { say: ["It begins, "], hold, after: "" });
+    await say("Let it begin");
+    await yours(page).getByText("Let it begin").waitFor();
+    await page.getByRole("article", { name: "Palaver is writing" }).getByText("It begins,").waitFor();
+    hold.open();
+    await page.getByRole("article", { name: "Palaver", exact: true }).waitFor();
+  });
+
+  it("FS-SendMessageDisabledDuringResponse: nothing can be typed while an answer comes, and it can be stopped", async () => {
+    await openChat();
+    const hold = gate();
+    script.set("long", { say: ["A long answer"], hold });
+    await say("A long one");
+    await told("A long answer").waitFor();
+    assert.equal(await composer(page).getAttribute("contenteditable"), "false");
+    assert.equal(await composer(page).getAttribute("aria-disabled"), "true");
+    assert.equal(await page.getByRole("button", { name: /^Send$/ }).count(), 0);
+    await stop(page).click();
+    await interrupted(page).waitFor();
+    await told("A long answer").waitFor();
+    await assertSoon(async () => (await composer(page).getAttribute("contenteditable")) === "true", "one can type again");
+    await assertSoon(() => composer(page).evaluate((el) => el === document.activeElement), "the caret is back");
+    hold.open();
+  });
+
+  it("FS-AskForSummary, FS-AskForGapAnalysis, FS-ChatSuggestMissingConnections: they are offered at the start", async () => {
+    await openChat();
+    for (const name of ["Summarize this discovery", "What is missing on this board?", "Which items should be connected?"]) await press(name).waitFor();
+    script.set("missing", { say: ["[F-3] has no source."] });
+    await press("What is missing on this board?").click();
+    await panel().locator("[data-reference=F-3]").waitFor();
+  });
+
+  it("FS-ChatAddItem, FS-ChatAddItemConfirm: a card shows the item, and confirming adds it once", async () => {
+    const id = await openChat();
+    await propose(addFact);
+    await state("Add a fact", "pending");
+    await card("Add a fact").getByText("Half of all invoices are late.").waitFor();
+    await card("Add a fact").locator("[data-reference=I-2]").waitFor();
+    assert.equal((await boardOf(id)).facts.length, 3, "nothing is added before");
+    assert.deepEqual(await axe(page), []);
+    await shot(page, "10-discovery-add");
+    await inCard("Add a fact", "Confirm").dblclick();
+    await state("Add a fact", "applied");
+    await item("F-4").waitFor();
+    const { facts } = await boardOf(id);
+    assert.deepEqual(facts.slice(3).map((f) => [f.fact_id, f.text, f.related_inputs]), [["F-4", "Half of all invoices are late.", ["I-2"]]]);
+    await inCard("Add a fact", "Undo").click();
+    await item("F-4").waitFor({ state: "detached" });
+  });
+
+  it("FS-ChatAddItemEdit: text and relations can be changed before", async () => {
+    const id = await openChat();
+    await propose(addFact);
+    await inCard("Add a fact", "Edit").click();
+    await card("Add a fact").getByLabel("Text", { exact: true }).fill("A third of all invoices are late.");
+    await card("Add a fact").getByRole("checkbox", { name: /^I-1/ }).check();
+    await shot(page, "10-discovery-add-edit");
+    assert.deepEqual(await axe(page), []);
+    await inCard("Add a fact", "Confirm").click();
+    await item("F-4").getByText("A third of all invoices are late.").waitFor();
+    assert.deepEqual((await boardOf(id)).facts[3].related_inputs, ["I-2", "I-1"]);
+  });
+
+  it("FS-ChatAddItemCancel: a cancelled card stays as that, also after a reload", async () => {
+    const id = await openChat();
+    await propose(addFact);
+    await inCard("Add a fact", "Cancel").click();
+    await state("Add a fact", "cancelled");
+    assert.equal(await inCard("Add a fact", "Confirm").count(), 0);
+    await page.reload();
+    await chatButton().click();
+    await state("Add a fact", "cancelled");
+    assert.equal((await boardOf(id)).facts.length, 3);
+  });
+
+  it("several cards are confirmed together", async () => {
+    const id = await openChat();
+    await propose(addFact, { name: "add_item", args: { entity_type: "insight", text: "Invoices are the problem.", related_ids: ["F-2"] } }, editFact);
+    await press("Confirm all 3").waitFor();
+    await shot(page, "10-discovery-several");
+    await press("Confirm all 3").click();
+    for (const name of ["Add a fact", "Add an insight", "Change F-3"]) await state(name, "applied");
+    const { facts, insights } = await boardOf(id);
+    assert.deepEqual([facts.length, insights.length, facts[2].text], [4, 2, "Support answers within one day."]);
+  });
+
+  it("FS-ChatDeleteItem, FS-ChatDeleteItemConfirm: the card says what is downstream; confirming deletes", async () => {
+    await openChat();
+    await propose(deleteFact);
+    await card("Delete F-1").getByText("3 items downstream will be marked out of date.").waitFor();
+    assert.deepEqual(await axe(page), []);
+    await shot(page, "10-discovery-delete");
+    await inCard("Delete F-1", "Confirm deletion").click();
+    await state("Delete F-1", "applied");
+    await item("F-1").waitFor({ state: "detached" });
+    await item("O-1").getByText("Out of date: F-1 changed").waitFor();
+  });
+
+  it("FS-ChatDeleteItemCancel: nothing is deleted", async () => {
+    const id = await openChat();
+    await propose(deleteFact);
+    await inCard("Delete F-1", "Cancel").click();
+    await state("Delete F-1", "cancelled");
+    assert.equal((await boardOf(id)).facts.length, 3);
+  });
+
+  it("FS-ChatEditItem, FS-ChatEditItemApply: the card shows the difference; applying makes a version", async () => {
+    const id = await openChat();
+    await propose(editFact);
+    assert.equal(await card("Change F-3").locator("del").textContent(), "two days");
+    assert.equal(await card("Change F-3").locator("ins").textContent(), "one day");
+    assert.deepEqual(await axe(page), []);
+    await shot(page, "10-discovery-change");
+    await inCard("Change F-3", "Apply").click();
+    await state("Change F-3", "applied");
+    await item("F-3").getByText("Support answers within one day.").waitFor();
+    const fact = (await boardOf(id)).facts[2];
+    assert.deepEqual([fact.version, fact.changed_by, fact.earlier_versions.length], [2, "assistant", 1]);
+  });
+
+  it("FS-ChatEditItemModify: the new text can be changed before", async () => {
+    await openChat();
+    await propose(editFact);
+    await inCard("Change F-3", "Edit").click();
+    await card("Change F-3").getByLabel("After", { exact: true }).fill("Support answers within one hour.");
+    await inCard("Change F-3", "Apply").click();
+    await item("F-3").getByText("Support answers within one hour.").waitFor();
+  });
+
+  it("FS-ChatEditItemCancel: the text stays", async () => {
+    const id = await openChat();
+    await propose(editFact);
+    await inCard("Change F-3", "Cancel").click();
+    await state("Change F-3", "cancelled");
+    assert.equal((await boardOf(id)).facts[2].text, CHURN.facts[2].text);
+  });
+
+  it("an item that has changed since is not overwritten: the card shows both texts", async () => {
+    expectRefusal(faults, 409);
+    const id = await openChat();
+    await propose(editFact);
+    await inCard("Change F-3", "Apply").waitFor();
+    await page.request.patch(`/api/discoveries/${id}/items/F-3`, { data: { text: "Support answers at once." } });
+    await inCard("Change F-3", "Apply").click(); // this page does not know yet
+    await card("Change F-3").getByText("The item has changed since this was proposed:").waitFor();
+    await card("Change F-3").getByText("Support answers at once.", { exact: true }).waitFor();
+    assert.equal((await boardOf(id)).facts[2].text, "Support answers at once.");
+    assert.deepEqual(await axe(page), []);
+    await shot(page, "10-discovery-changed");
+    await inCard("Change F-3", "Apply anyway").click();
+    await item("F-3").getByText("Support answers within one day.").waitFor();
+  });
+
+  it("FS-ChatActionErrorRollback: a failure leaves the board as it was, the card says why and can be tried again", async () => {
+    expectRefusal(faults, 409);
+    expectRefusal(faults, 503);
+    const id = await openChat();
+    await propose({ name: "add_item", args: { entity_type: "fact", text: "Support answers within two days!" } });
+    await inCard("Add a fact", "Confirm").click();
+    await state("Add a fact", "error");
+    await card("Add a fact").getByText("The board already has something very similar:").waitFor();
+    await card("Add a fact").locator("[data-reference=F-3]").waitFor();
+    assert.equal((await boardOf(id)).facts.length, 3);
+    await shot(page, "10-discovery-error");
+    await page.reload();
+    await chatButton().click();
+    await state("Add a fact", "error");
+    await card("Add a fact").getByText("The board already has this, or something very similar.").waitFor();
+    await page.route("**/actions/*", (r) => r.fulfill({ status: 503, body: "" }));
+    await inCard("Add a fact", "Confirm").click();
+    await card("Add a fact").getByText("The server isn't ready.").waitFor();
+    await page.unroute("**/actions/*");
+    await inCard("Add a fact", "Confirm").click();
+    await inCard("Add a fact", "Add anyway").click();
+    await state("Add a fact", "applied");
+    assert.equal((await boardOf(id)).facts.length, 4);
+  });
+
+  it("two tabs decide one card once", async () => {
+    expectRefusal(faults, 409);
+    const id = await openChat();
+    await propose(addFact);
+    await inCard("Add a fact", "Confirm").waitFor();
+    const second = await context.newPage();
+    await second.goto(`/discovery/${id}`);
+    await press("Open chat", second).click();
+    const there = second.getByRole("region", { name: "Add a fact", exact: true });
+    await there.getByRole("button", { name: "Cancel" }).click();
+    await second.locator("[data-proposal][data-state=cancelled]").waitFor();
+    await inCard("Add a fact", "Confirm").click();
+    await state("Add a fact", "cancelled");
+    assert.equal((await boardOf(id)).facts.length, 3);
+  });
+
+  it("FS-ChatHistoryPersisted, FS-ChatHistoryClearedOnNewDiscovery: it comes with its board, and not with another", async () => {
+    const id = await openChat();
+    script.set("remember", { say: ["I will remember."] });
+    await say("Please remember this");
+    await told("I will remember.").waitFor();
+    await page.reload();
+    await chatButton().click();
+    await told("I will remember.").waitFor();
+    await assertSoon(async () => (await boardOf(id)).chat_history?.length === 2, "it is saved with the board");
+    await press("All boards").click();
+    await press("New board").click();
+    await page.waitForURL((url) => /^\/discovery\/[0-9a-f-]{36}$/.test(url.pathname) && !url.pathname.endsWith(id));
+    await chatButton().click();
+    await press("Summarize this discovery").waitFor();
+    assert.equal(await told("I will remember.").count(), 0);
+  });
+
+  it("FS-ChatErrorDisplay: a failure is shown, and one can go on", async () => {
+    await openChat();
+    script.set("fails", { say: ["Half an answer"], cut: true });
+    await say("This fails");
+    await panel().getByRole("alert").or(interrupted(page)).first().waitFor();
+    await assertSoon(async () => (await composer(page).getAttribute("contenteditable")) === "true", "one can type again");
+    await say("Go on");
+    await told("I have read the board.").waitFor();
+  });
+
+  it("FS-ChatStreamingInterruption: what came before a break stays, and the answer goes on", async () => {
+    await openChat();
+    const hold = gate();
+    script.set("stream", { say: ["The first half. "], hold });
+    await say("Let it stream");
+    await told("The first half.").waitFor();
+    await context.setOffline(true);
+    await assertSoon(() => told("The first half.").isVisible(), "it stays");
+    await context.setOffline(false);
+    hold.open();
+    await page.getByRole("article", { name: "Palaver", exact: true }).getByText("The first half.").waitFor();
+  });
+
+  it("is dark where the system is", async () => {
+    await arrive(dark);
+    await page.goto("/discovery");
+    await openChat();
+    await propose(addFact, editFact);
+    await state("Change F-3", "pending");
+    assert.deepEqual(await axe(page), []);
+    await shot(page, "10-discovery-dark");
+  });
+});
+
+describe("on a phone", () => {
+  eachANewPerson(phone);
+
+  it("the board is built by touch, and the chat is a sheet of the full height that an id leads out of", async () => {
+    await openBoard();
+    assert.ok(await page.evaluate(() => document.documentElement.scrollWidth <= innerWidth), "nothing is wider than the page");
+    assert.deepEqual(await axe(page), []);
+    await shot(page, "10-discovery-phone");
+    await press("Options for I-1").tap();
+    await page.getByRole("menuitem", { name: "Edit" }).tap();
+    await field("Title").fill("Report of June");
+    await press("Save").tap();
+    await item("I-1").getByText("Report of June").waitFor();
+    await chatButton().tap();
+    const sheet = await box(panel());
+    await assertSoon(async () => (await box(panel())).x === 0, "the sheet is there");
+    assert.deepEqual([sheet.width, sheet.height], [390, 844]);
+    script.set("weak", { say: ["[O-1] is weak."] });
+    await composer(page).fill("What is weak?");
+    await page.getByRole("button", { name: "Send", exact: true }).tap();
+    await panel().locator("[data-reference=O-1]").waitFor();
+    assert.deepEqual(await axe(page), []);
+    await shot(page, "10-discovery-phone-chat");
+    await panel().locator("[data-reference=O-1]").tap();
+    await panel().waitFor({ state: "detached" });
+    await assertSoon(() => item("O-1").evaluate((el) => {
+      const { left, right } = el.getBoundingClientRect();
+      return left >= 0 && right <= innerWidth;
+    }), "the item is in view");
+  });
+});

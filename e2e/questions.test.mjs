@@ -1,0 +1,174 @@
+// A question stands in the thread and never closes the composer: it is answered by its
+// buttons or by typed words, skipped by another message, and cancelled with Esc.
+import assert from "node:assert/strict";
+import { beforeEach, describe, it } from "node:test";
+import { answer, answers, ask, assist, axe, composer, dark, desktop, mention, phone, send, shot } from "./browser.mjs";
+import { arrive, leaveNoFaults, page, useStack } from "./suite.mjs";
+import { assertSoon, conversation, history, many, startWithTools, yours } from "./thread.mjs";
+
+const BOTH = "Summarize and audit the remote work policy";
+const P2025 = "Remote Work and Customer Data Policy 2025";
+const NOWHERE = "zebra quasar xylophone?";
+
+useStack();
+leaveNoFaults();
+
+const open = async (look = desktop) => {
+  await arrive(look);
+  await page.goto("/");
+};
+const choice = (name) => assist(page).getByRole("button", { name, exact: true });
+const asks = (words) => assist(page).getByText(words).waitFor();
+const gone = () => assist(page).waitFor({ state: "detached" });
+const hint = () => page.locator("form[data-composer] [data-placeholder]").first().getAttribute("data-placeholder");
+const pending = async () => (await history(page)).pending_interrupt;
+
+describe("a question with options", () => {
+  beforeEach(() => open());
+
+  it("stands in the thread below its message, is announced, and leaves the composer open with a hint", async () => {
+    await ask(page, BOTH);
+    await choice("Check against rules").waitFor();
+    await conversation(page).getByRole("region", { name: "Palaver needs your reply" }).waitFor();
+    assert.equal(await assist(page).getByRole("alert").innerText(), "I can do one thing at a time. Which should come first?");
+    assert.equal(await hint(), "Pick an option, or type something else");
+    await composer(page).and(page.locator(":focus")).waitFor();
+    await shot(page, "150-question-in-thread");
+    assert.deepEqual(await axe(page), []);
+  });
+
+  it("is answered by an option's label or its number", async () => {
+    await ask(page, BOTH);
+    await choice("Check against rules").waitFor();
+    await ask(page, "check against rules");
+    await asks("Which document has the rules to check against?");
+    await many(yours(page), 1);
+    await ask(page, "1");
+    await asks("Paste the text to check");
+    await many(yours(page), 1);
+  });
+
+  it("is skipped by other words, which are answered in its place, also after a reload", async () => {
+    await ask(page, BOTH);
+    await choice("Check against rules").waitFor();
+    await ask(page, "How many days a week may employees work from home?");
+    await gone();
+    await many(yours(page), 2);
+    const skipped = answers(page).first().getByText("Skipped: you sent a new message");
+    await skipped.waitFor();
+    await assertSoon(async () => (await history(page)).active_turn === null || (await pending()) !== null, "the new message is answered");
+    await shot(page, "151-question-skipped");
+    await page.reload();
+    await skipped.waitFor();
+    await many(yours(page), 2);
+    await many(answers(page).first().getByText("This answer was interrupted"), 0);
+    const [, , second] = (await history(page)).messages.filter((m) => m.role === "user" || m.role === "assistant");
+    assert.match(second.content, /How many days/);
+  });
+
+  it("is cancelled with Esc wherever the focus is, but not from a search", async () => {
+    await ask(page, BOTH);
+    await choice("Check against rules").waitFor();
+    const search = page.getByRole("searchbox", { name: "Search chats" });
+    await search.focus();
+    await page.keyboard.press("Escape");
+    await search.fill("x");
+    await page.keyboard.press("Escape");
+    assert.notEqual(await pending(), null);
+    await page.getByRole("button", { name: /^Library/ }).focus();
+    await page.keyboard.press("Escape");
+    await gone();
+    await assertSoon(async () => (await history(page)).active_turn === null, "the turn has ended");
+    await answers(page).first().getByText("Canceled").waitFor();
+
+    await ask(page, BOTH);
+    await choice("Check against rules").focus();
+    await page.keyboard.press("Escape");
+    await gone();
+  });
+
+  it("takes the focus from nobody who is typing elsewhere", async () => {
+    let release;
+    const held = new Promise((resolve) => (release = resolve));
+    await ask(page, BOTH);
+    await choice("Check against rules").waitFor();
+    await page.route("**/api/ui/chat", async (route) => (await held, route.continue()));
+    await choice("Check against rules").click();
+    const search = page.getByRole("searchbox", { name: "Search chats" });
+    await search.fill("wor");
+    release();
+    await asks("Which document has the rules to check against?");
+    await page.keyboard.type("k");
+    assert.equal(await search.inputValue(), "work");
+  });
+});
+
+describe("little found", () => {
+  beforeEach(() => open());
+
+  it("shows the closest passages above the ways out, and each opens in its document", async () => {
+    await ask(page, "What is the capital of Mongolia?");
+    await asks("I couldn't find this in your documents.");
+    const closest = assist(page).getByRole("listitem");
+    await closest.first().waitFor();
+    assert.ok((await closest.count()) <= 3);
+    await shot(page, "152-closest");
+    assert.deepEqual(await axe(page), []);
+    await closest.first().getByRole("button").click();
+    await page.locator("mark").first().waitFor();
+  });
+
+  it("is answered with documents that are mentioned, and nothing else", async () => {
+    await ask(page, NOWHERE);
+    await choice("Choose documents").waitFor();
+    const { interrupt_id } = await pending();
+    await mention(page, P2025);
+    await composer(page).press("Enter");
+    await assertSoon(async () => (await pending())?.interrupt_id !== interrupt_id, "the question is answered");
+    await many(yours(page), 1);
+  });
+});
+
+describe("an approval", () => {
+  it("is decided by its very words, and by no others", async () => {
+    await open();
+    await startWithTools(page, "draw a cat in a hat");
+    await choice("Approve").waitFor();
+    await ask(page, "reject");
+    await gone();
+    await page.getByText("Rejected").first().waitFor();
+    await many(yours(page), 1);
+
+    await page.goto("/");
+    await startWithTools(page, "draw a cat in a hat");
+    await choice("Approve").waitFor();
+    await ask(page, "yes, but what will it cost?");
+    await gone();
+    await many(yours(page), 2);
+    await page.getByRole("region", { name: "Tool generate_image" }).getByText("Not approved").waitFor();
+  });
+
+  it("leaves the conversation in view at 200 % zoom", async () => {
+    await open({ ...desktop, viewport: { width: 640, height: 400 } });
+    await startWithTools(page, "draw a cat in a hat");
+    await choice("Approve").waitFor();
+    assert.ok((await conversation(page).evaluate((el) => el.clientHeight)) > 150);
+    await conversation(page).evaluate((el) => (el.scrollTop = 0));
+    await yours(page).first().waitFor();
+    await shot(page, "153-approval-zoomed");
+  });
+});
+
+for (const [name, look] of Object.entries({ dark, phone })) {
+  it(`a question is accessible: ${name}`, async () => {
+    await open(look);
+    await ask(page, BOTH);
+    await choice("Check against rules").waitFor();
+    assert.deepEqual(await axe(page), []);
+    await shot(page, `154-question-${name}`);
+    await composer(page).fill("2");
+    await send(page);
+    await asks("Which document has the rules to check against?");
+    await shot(page, `155-documents-${name}`);
+  });
+}

@@ -1,0 +1,9 @@
+import type { Go } from "../shell/useRoute";
+import { BoardList } from "./BoardList";
+import { BoardPage } from "./BoardPage";
+import "./discovery.css";
+
+/** The discovery boards: the list of them, or one of them. */
+export default function Discovery({ id, onOpen }: { id: string | null; onOpen: Go }) {
+  return id ? <BoardPage id={id} onOpen={onOpen} /> : <BoardList onOpen={onOpen} />;
+}

@@ -1,0 +1,127 @@
+import { ArrowDownRight, ArrowUpLeft, AtSign, Check, Clock, History, MoreHorizontal, Pencil, Trash2 } from "lucide-react";
+import { memo, useCallback, useState, useSyncExternalStore } from "react";
+import { IconButton } from "../ui/Button";
+import { Menu, MenuItem } from "../ui/Menu";
+import { boardWords } from "../words/discovery";
+import { short, type Item } from "./board";
+import type { Role, Trace } from "./trace";
+
+/** What can be done with an item. */
+export interface Act {
+  edit(item: Item): void;
+  versions(item: Item): void;
+  mention(id: string): void;
+  reveal(id: string): void;
+  clear(id: string): void;
+  remove(id: string): void;
+}
+
+interface Props {
+  item: Item;
+  /** How many items build on it. */
+  uses: number;
+  trace: Trace;
+  /** Tab leads to it. */
+  current: boolean;
+  act: Act;
+}
+
+const looks: Record<Role, string> = {
+  self: "border-accent ring-1 ring-accent",
+  up: "border-accent bg-accent-soft!",
+  down: "border-accent border-dashed bg-accent-soft!",
+};
+
+export const ItemCard = memo(function ItemCard({ item, uses, trace, current, act }: Props) {
+  const { id, kind } = item;
+  const role = useSyncExternalStore(trace.subscribe, useCallback(() => trace.roleOf(id), [trace, id]));
+  const tab = current ? 0 : -1;
+  const heading = kind === "output" ? (boardWords.outputTypes as Readonly<Record<string, string>>)[item.type] : item.title;
+  return (
+    <li className="board-item p-1">
+      <article
+        data-item={id}
+        data-role={role}
+        data-stale={item.stale || undefined}
+        tabIndex={tab}
+        aria-label={`${id}: ${short(item.title || item.text, 80)}`}
+        className={`rounded-xl border bg-surface px-3 py-2 text-sm shadow-soft transition-colors ${role ? looks[role] : "border-line"}`}
+      >
+        <header className="flex min-h-8 items-center gap-1.5">
+          <span className={`shrink-0 rounded-md px-1.5 text-xs font-semibold text-accent tabular-nums ${role ? "bg-surface" : "bg-accent-soft"}`}>{id}</span>
+          {item.status && <span className="min-w-0 truncate rounded-md border border-line px-1.5 text-xs text-muted">{item.status}</span>}
+          {role === "up" && <ArrowUpLeft role="img" aria-label={boardWords.item.upstream} className="size-4 shrink-0 text-accent" />}
+          {role === "down" && <ArrowDownRight role="img" aria-label={boardWords.item.downstream} className="size-4 shrink-0 text-accent" />}
+          <Options item={item} tab={tab} act={act} />
+        </header>
+        {item.stale && <Stale item={item} tab={tab} act={act} />}
+        {heading && (
+          <p dir="auto" className="line-clamp-2 font-semibold">
+            {heading}
+          </p>
+        )}
+        <p dir="auto" className="line-clamp-6 whitespace-pre-line">
+          {item.text}
+        </p>
+        {(item.related.length > 0 || uses > 0) && (
+          <footer className="mt-1.5 flex flex-wrap items-center gap-1 text-xs text-muted">
+            {item.related.map((up) => (
+              <button key={up} type="button" tabIndex={tab} aria-label={boardWords.item.buildsOn(up)} title={boardWords.item.goTo(up)} onClick={() => act.reveal(up)} className="rounded-md border border-line px-1.5 py-0.5 text-muted tabular-nums pointer-coarse:px-2.5 pointer-coarse:py-2 hover:border-edge hover:text-ink">
+                {up}
+              </button>
+            ))}
+            {uses > 0 && <span className="ml-auto">{boardWords.item.usedBy(uses)}</span>}
+          </footer>
+        )}
+      </article>
+    </li>
+  );
+});
+
+interface PartProps {
+  item: Item;
+  tab: 0 | -1;
+  act: Act;
+}
+
+/** That an item may be out of date, why, and the way to say that it is not. */
+function Stale({ item, tab, act }: PartProps) {
+  const causes = item.staleBecause.filter((id) => id !== "import");
+  return (
+    <p className="mb-1.5 flex items-center gap-1.5 rounded-lg bg-warn-soft py-0.5 pr-0.5 pl-2 text-xs text-warn">
+      <Clock aria-hidden className="size-3.5 shrink-0" />
+      <span className="min-w-0 flex-1">{causes.length > 0 ? boardWords.item.staleBecause(causes.join(", ")) : boardWords.item.staleImported}</span>
+      <button type="button" tabIndex={tab} aria-label={`${boardWords.item.upToDate}: ${item.id}`} title={boardWords.item.upToDate} onClick={() => act.clear(item.id)} className="inline-flex size-7 shrink-0 items-center justify-center rounded-md pointer-coarse:size-11 hover:bg-surface">
+        <Check aria-hidden className="size-4" />
+      </button>
+    </p>
+  );
+}
+
+/** The menu of an item. It is made when it is first opened: a board has hundreds of items. */
+function Options({ item, tab, act }: PartProps) {
+  const [opened, setOpened] = useState(false);
+  const button = { size: "small", tabIndex: tab, label: boardWords.item.options(item.id), icon: MoreHorizontal, className: "-mr-1.5 ml-auto pointer-coarse:size-9!" } as const;
+  if (!opened) return <IconButton {...button} aria-haspopup="menu" aria-expanded={false} onClick={() => setOpened(true)} />;
+  return (
+    <Menu trigger={<IconButton {...button} />} defaultOpen>
+      <MenuItem icon={Pencil} onSelect={() => act.edit(item)}>
+        {boardWords.item.edit}
+      </MenuItem>
+      <MenuItem icon={AtSign} onSelect={() => act.mention(item.id)}>
+        {boardWords.item.mention}
+      </MenuItem>
+      <MenuItem icon={History} onSelect={() => act.versions(item)}>
+        {boardWords.item.versions}
+      </MenuItem>
+      {item.stale && (
+        <MenuItem icon={Check} onSelect={() => act.clear(item.id)}>
+          {boardWords.item.upToDate}
+        </MenuItem>
+      )}
+      <MenuItem icon={Trash2} danger onSelect={() => act.remove(item.id)}>
+        {boardWords.item.delete}
+      </MenuItem>
+    </Menu>
+  );
+}

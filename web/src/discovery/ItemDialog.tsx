@@ -1,0 +1,262 @@
+import { useState, type FormEvent } from "react";
+import { ApiError, getJSON } from "../api/http";
+import { errorText } from "../api/query";
+import { documentPath, useLibrary } from "../documents/library";
+import { Button } from "../ui/Button";
+import { Dialog } from "../ui/Dialog";
+import { words } from "../words";
+import { boardWords } from "../words/discovery";
+import { dateTime } from "../words/intl";
+import { addItem, editItem, knownBoard, problemText, similarIn, type Done, type ItemChange } from "./api";
+import { before, MAX_TEXT, outputTypes, type Board, type Graph, type Item, type Kind, type Version } from "./board";
+import { Diff } from "./Diff";
+import { field, Labelled, Problem } from "./fields";
+import { Quoted } from "./Quoted";
+import { Relations } from "./Relations";
+
+interface Props {
+  board: Board;
+  graph: Graph;
+  kind: Kind;
+  /** The item to edit; absent: a new one. */
+  item?: Item;
+  /** Opens the earlier versions. */
+  versions?: boolean;
+  onClose: () => void;
+  onDone: (done: Done) => void;
+}
+
+interface Fields {
+  text: string;
+  title: string;
+  type: string;
+  status: string;
+  related: string[];
+}
+
+/** What stood in the way of saving. */
+type Conflict = { what: "similar"; ids: string[] } | { what: "changed"; now: Item } | { what: "gone" };
+
+const fieldsOf = (item: Item | undefined, kind: Kind): Fields => ({ text: item?.text ?? "", title: item?.title ?? "", type: item?.type ?? (kind === "output" ? outputTypes[0] : ""), status: item?.status ?? "", related: item?.related ?? [] });
+
+const same = (a: readonly string[], b: readonly string[]): boolean => a.length === b.length && a.every((x, i) => x === b[i]);
+
+/** The fields that a person has changed, as the server takes them. */
+function changesOf(was: Fields, now: Fields): ItemChange {
+  return {
+    ...(now.text !== was.text && { text: now.text }),
+    ...(now.title !== was.title && { title: now.title }),
+    ...(now.type !== was.type && { type: now.type }),
+    ...(now.status !== was.status && { status: now.status }),
+    ...(!same(now.related, was.related) && { related_ids: now.related }),
+  };
+}
+
+/** An item in full: to write a new one, or to change one. */
+export function ItemDialog({ board, graph, kind, item, versions = false, onClose, onDone }: Props) {
+  // What was there when the editing began: a change elsewhere does not go into the form.
+  const [start] = useState({ item, revision: board.revision });
+  const [fields, setFields] = useState(() => fieldsOf(item, kind));
+  const [conflict, setConflict] = useState<Conflict | null>(null);
+  const [problem, setProblem] = useState("");
+  const [saving, setSaving] = useState(false);
+  const set = (change: Partial<Fields>) => setFields((f) => ({ ...f, ...change }));
+  const length = [...fields.text.trim()].length;
+
+  const send = async (revision: number, allowSimilar = false): Promise<void> => {
+    if (!start.item) {
+      const { related, ...rest } = fields;
+      return onDone(await addItem(board.id, { entity_type: kind, ...rest, ...(related.length > 0 && { related_ids: related }) }, allowSimilar));
+    }
+    try {
+      onDone(await editItem(board.id, start.item.id, changesOf(fieldsOf(start.item, kind), fields), revision));
+    } catch (err) {
+      const now = knownBoard(board.id);
+      const there = now?.items.find((i) => i.id === start.item!.id);
+      if (!(err instanceof ApiError) || err.status !== 412 || !there || !untouched(start.item, there)) throw err;
+      return send(now!.revision); // something else on the board has changed
+    }
+  };
+
+  const save = async (revision = start.revision, allowSimilar = false) => {
+    setSaving(true);
+    setProblem("");
+    try {
+      await send(revision, allowSimilar);
+      onClose();
+    } catch (err) {
+      setSaving(false);
+      const ids = similarIn(err);
+      const there = knownBoard(board.id)?.items.find((i) => i.id === start.item?.id);
+      if (ids.length > 0) setConflict({ what: "similar", ids });
+      else if (start.item && !there) setConflict({ what: "gone" });
+      else if (err instanceof ApiError && err.status === 412 && there) setConflict({ what: "changed", now: there });
+      else setProblem(problemText(err));
+    }
+  };
+
+  const submit = (e: FormEvent) => {
+    e.preventDefault();
+    if (!conflict) void save();
+  };
+
+  return (
+    <Dialog wide title={item ? boardWords.form.edit(item.id) : boardWords.form.add[kind]} onClose={onClose}>
+      <form onSubmit={submit} className="space-y-4">
+        {kind === "input" && !item && <FromLibrary onText={(title, text) => set({ title, text, type: "document" })} onProblem={setProblem} />}
+        {kind === "input" && (
+          <Labelled label={boardWords.form.title}>
+            {(id) => (
+              <input id={id} dir="auto" value={fields.title} maxLength={200} onChange={(e) => set({ title: e.target.value })} className={field} />
+            )}
+          </Labelled>
+        )}
+        <Labelled label={boardWords.form.text}>
+          {(id) => (
+            <textarea id={id} autoFocus={!versions} dir="auto" rows={6} value={fields.text} onChange={(e) => set({ text: e.target.value })} className={`${field} h-auto! max-h-80 resize-y py-2`} />
+          )}
+        </Labelled>
+        {length > MAX_TEXT * 0.9 && <p className={`text-xs ${length > MAX_TEXT ? "text-bad" : "text-muted"}`}>{boardWords.form.tooLong(length, MAX_TEXT)}</p>}
+        <div className="grid gap-4 sm:grid-cols-2">
+          {kind === "output" && (
+            <Labelled label={boardWords.form.type}>
+              {(id) => (
+                <select id={id} value={fields.type} onChange={(e) => set({ type: e.target.value })} className={field}>
+                  {outputTypes.map((t) => (
+                    <option key={t} value={t}>
+                      {boardWords.outputTypes[t]}
+                    </option>
+                  ))}
+                </select>
+              )}
+            </Labelled>
+          )}
+          {kind === "input" && (
+            <Labelled label={boardWords.form.type}>
+              {(id) => (
+                <input id={id} dir="auto" value={fields.type} maxLength={60} placeholder={boardWords.form.typeExample} onChange={(e) => set({ type: e.target.value })} className={field} />
+              )}
+            </Labelled>
+          )}
+          <Labelled label={boardWords.form.status}>
+            {(id) => (
+              <input id={id} dir="auto" value={fields.status} maxLength={60} placeholder={boardWords.form.statusExample} onChange={(e) => set({ status: e.target.value })} className={field} />
+            )}
+          </Labelled>
+        </div>
+        {kind !== "input" && <Relations legend={boardWords.form.relations[kind]} items={board.items.filter((i) => i.kind === before(kind))} value={fields.related} onChange={(related) => set({ related })} />}
+        {item && <Versions item={graph.find(item.id) ?? item} open={versions} onUse={(text) => set({ text })} />}
+        <Problem text={problem} />
+        {conflict?.what === "similar" && (
+          <Ask text={boardWords.form.similar}>
+            {conflict.ids.map((id) => (
+              <Quoted key={id} label={id} text={graph.find(id)?.text ?? ""} />
+            ))}
+            <Button onClick={() => setConflict(null)}>{words.common.cancel}</Button>
+            <Button variant="primary" onClick={() => void save(board.revision, true)}>
+              {boardWords.form.addAnyway}
+            </Button>
+          </Ask>
+        )}
+        {conflict?.what === "changed" && (
+          <Ask text={boardWords.form.changed}>
+            <Quoted label={boardWords.form.theirs} text={conflict.now.text} />
+            <div className="w-full text-sm">
+              <p className="text-xs font-medium text-muted">{boardWords.form.yours}</p>
+              <Diff before={conflict.now.text} after={fields.text} />
+            </div>
+            <Button onClick={onClose}>{boardWords.form.keepTheirs}</Button>
+            <Button variant="primary" onClick={() => void save(board.revision)}>
+              {boardWords.form.overwrite}
+            </Button>
+          </Ask>
+        )}
+        {conflict?.what === "gone" && <Problem text={boardWords.form.gone} />}
+        {!conflict && (
+          <div className="flex justify-end gap-2">
+            <Button variant="plain" onClick={onClose}>
+              {words.common.cancel}
+            </Button>
+            <Button type="submit" variant="primary" disabled={saving || length === 0 || length > MAX_TEXT}>
+              {item ? words.common.save : boardWords.form.saveNew}
+            </Button>
+          </div>
+        )}
+      </form>
+    </Dialog>
+  );
+}
+
+/** Whether what a form changes is still as it was; a stale mark may have come. */
+const untouched = (was: Item, now: Item): boolean => was.version === now.version && was.title === now.title && was.type === now.type && was.status === now.status && same(was.related, now.related);
+
+const Ask = ({ text, children }: { text: string; children: React.ReactNode }) => (
+  <div role="alert" className="flex flex-wrap justify-end gap-2 rounded-xl border border-warn bg-warn-soft p-3">
+    <p className="w-full text-sm font-medium text-warn">{text}</p>
+    {children}
+  </div>
+);
+
+/** Takes title and text of a document of the library. */
+function FromLibrary({ onText, onProblem }: { onText: (title: string, text: string) => void; onProblem: (text: string) => void }) {
+  const { docs } = useLibrary();
+  const [chosen, setChosen] = useState("");
+  const ready = docs.filter((d) => d.status === "ready");
+  if (ready.length === 0) return null;
+  const choose = async (id: string) => {
+    setChosen(id);
+    onProblem("");
+    const doc = ready.find((d) => d.id === id);
+    if (!doc) return;
+    try {
+      const { text } = await getJSON<{ text: string }>(`${documentPath(id)}/text`, { headers: { Accept: "application/json" } });
+      const letters = [...text.trim()];
+      if (letters.length > MAX_TEXT) onProblem(boardWords.form.documentCut(MAX_TEXT));
+      onText(doc.title.slice(0, 200), letters.slice(0, MAX_TEXT).join(""));
+    } catch (err) {
+      onProblem(boardWords.form.documentFailed(errorText(err)));
+    }
+  };
+  return (
+    <Labelled label={boardWords.form.fromLibrary}>
+      {(id) => (
+        <select id={id} value={chosen} onChange={(e) => void choose(e.target.value)} className={field}>
+          <option value="">{boardWords.form.chooseDocument}</option>
+          {ready.map((d) => (
+            <option key={d.id} value={d.id}>
+              {d.title}
+            </option>
+          ))}
+        </select>
+      )}
+    </Labelled>
+  );
+}
+
+/** The texts that an item had. */
+function Versions({ item, open, onUse }: { item: Item; open: boolean; onUse: (text: string) => void }) {
+  const all: Version[] = [...item.earlier, item].reverse();
+  return (
+    <details open={open} className="rounded-xl border border-line px-3 py-2 text-sm">
+      <summary className="cursor-pointer font-medium pointer-coarse:py-2">{boardWords.form.versions}</summary>
+      {all.length === 1 && <p className="mt-2 text-muted">{boardWords.form.noVersions}</p>}
+      <ol className="mt-2 space-y-3">
+        {all.map((v, i) => (
+          <li key={v.version}>
+            <p className="flex flex-wrap items-center gap-x-2 text-xs text-muted">
+              <span className="font-medium text-ink">{boardWords.form.version(v.version)}</span>
+              {i === 0 && <span>({boardWords.form.current})</span>}
+              <span>{boardWords.form.by(boardWords.authors[v.by] ?? v.by, dateTime(new Date(v.at)))}</span>
+              {i > 0 && (
+                <button type="button" className="ml-auto rounded-md px-2 py-1 font-medium text-accent pointer-coarse:py-2.5 hover:bg-accent-soft" onClick={() => onUse(v.text)}>
+                  {boardWords.form.use}
+                </button>
+              )}
+            </p>
+            {i + 1 < all.length ? <Diff before={all[i + 1]!.text} after={v.text} /> : <Quoted text={v.text} />}
+          </li>
+        ))}
+      </ol>
+    </details>
+  );
+}

@@ -1,0 +1,227 @@
+// A board as the page has it, and the rules that need no server.
+
+import type { Mentionable } from "../composer/mentions";
+import { boardWords } from "../words/discovery";
+
+export const kinds = ["input", "fact", "insight", "recommendation", "output"] as const;
+export type Kind = (typeof kinds)[number];
+
+export const outputTypes = ["report", "presentation", "action_plan", "brief"] as const;
+
+/** The longest text of an item, in characters. */
+export const MAX_TEXT = 8000;
+
+export type Author = "person" | "assistant" | "import";
+
+export interface Version {
+  version: number;
+  text: string;
+  by: Author;
+  at: string;
+}
+
+export interface Item extends Version {
+  id: string;
+  kind: Kind;
+  title: string;
+  type: string;
+  status: string;
+  related: string[];
+  stale: boolean;
+  staleBecause: string[];
+  /** Oldest first. */
+  earlier: Version[];
+}
+
+/** Something that was done and can be undone. */
+export interface Change {
+  n: number;
+  did: "add" | "edit" | "delete";
+  at: string;
+  item: { id: string };
+}
+
+export interface Params {
+  entity_type?: Kind;
+  text?: string;
+  related_ids?: string[];
+  output_type?: string;
+  title?: string;
+  item_id?: string;
+  new_text?: string;
+}
+
+export type Tool = "add_item" | "edit_item" | "delete_item";
+export type ProposalState = "pending" | "applied" | "cancelled" | "error" | "overtaken";
+
+/** A change that the assistant suggests, by the id of its tool call. */
+export interface Proposal {
+  id: string;
+  tool: Tool;
+  params: Params;
+  state: ProposalState;
+  reason?: string;
+  /** The item that it is about, as it was then. */
+  seen?: { n: number; text: string };
+  result?: { change?: number; items?: string[] };
+}
+
+export interface OldMessage {
+  id: string;
+  role: "user" | "assistant";
+  content: string;
+}
+
+export interface Board {
+  id: string;
+  title: string;
+  goal: string;
+  revision: number;
+  /** The conversation about it. */
+  threadId: string;
+  /** Column by column, in the order of their numbers. */
+  items: Item[];
+  changes: Change[];
+  proposals: Proposal[];
+  /** A chat that an imported file had. */
+  history: OldMessage[];
+}
+
+type Raw = Record<string, unknown>;
+const str = (v: unknown): string => (typeof v === "string" ? v : "");
+const list = <T>(v: unknown): T[] => (Array.isArray(v) ? (v as T[]) : []);
+const num = (v: unknown): number => (typeof v === "number" ? v : 0);
+
+const columnOf: Record<Kind, string> = { input: "inputs", fact: "facts", insight: "insights", recommendation: "recommendations", output: "outputs" };
+
+/** The column that items of a kind build on. */
+export const before = (kind: Kind): Kind | undefined => kinds[kinds.indexOf(kind) - 1];
+
+export function readItem(kind: Kind, raw: Raw): Item {
+  const source = before(kind);
+  return {
+    id: str(raw[`${kind}_id`]),
+    kind,
+    title: str(raw.title),
+    type: str(raw.type),
+    text: str(raw.text),
+    status: str(raw.status),
+    related: source ? list<string>(raw[`related_${columnOf[source]}`]) : [],
+    stale: raw.stale === true,
+    staleBecause: list(raw.stale_because),
+    version: num(raw.version),
+    by: str(raw.changed_by) as Author,
+    at: str(raw.changed_at),
+    earlier: list(raw.earlier_versions),
+  };
+}
+
+export const readBoard = (raw: Raw): Board => ({
+  id: str(raw.id),
+  title: str(raw.title),
+  goal: str(raw.goal),
+  revision: num(raw.revision),
+  threadId: str(raw.thread_id),
+  items: kinds.flatMap((kind) => list<Raw>(raw[columnOf[kind]]).map((item) => readItem(kind, item))),
+  changes: list(raw.changes),
+  proposals: list(raw.proposals),
+  history: list(raw.chat_history),
+});
+
+/** What builds on what. */
+export class Graph {
+  private readonly byId: ReadonlyMap<string, Item>;
+  private readonly users = new Map<string, string[]>();
+
+  constructor(items: readonly Item[]) {
+    this.byId = new Map(items.map((item) => [item.id, item]));
+    for (const item of items) for (const id of item.related) this.users.set(id, [...(this.users.get(id) ?? []), item.id]);
+  }
+
+  find(id: string): Item | undefined {
+    return this.byId.get(id);
+  }
+
+  /** How many items build on one directly. */
+  uses(id: string): number {
+    return this.users.get(id)?.length ?? 0;
+  }
+
+  /** Everything that an item builds on. */
+  up(id: string): Set<string> {
+    return reach(id, (at) => this.byId.get(at)?.related ?? []);
+  }
+
+  /** Everything that builds on an item. */
+  down(id: string): Set<string> {
+    return reach(id, (at) => this.users.get(at) ?? []);
+  }
+}
+
+function reach(from: string, next: (id: string) => readonly string[]): Set<string> {
+  const reached = new Set<string>();
+  const open = [from];
+  for (let at = open.pop(); at !== undefined; at = open.pop()) {
+    for (const id of next(at)) {
+      if (reached.has(id)) continue;
+      reached.add(id);
+      open.push(id);
+    }
+  }
+  return reached;
+}
+
+/** What is shown: "all", "stale", "unconnected", or "status:" with a status. */
+export type Filter = string;
+
+export const statusesOf = (items: readonly Item[]): string[] => [...new Set(items.map((i) => i.status).filter(Boolean))].sort();
+
+/** Whether an item lacks what it is to build on, or nothing builds on it; the last column has nothing after it. */
+export const unconnected = (item: Item, graph: Graph): boolean => (item.kind !== "input" && item.related.length === 0) || (item.kind !== "output" && graph.uses(item.id) === 0);
+
+/** The items that a search and a filter leave. */
+export function matching(items: readonly Item[], graph: Graph, query: string, filter: Filter): Item[] {
+  const parts = query.toLowerCase().split(/\s+/).filter(Boolean);
+  const passes = (item: Item): boolean => {
+    if (filter === "stale") return item.stale;
+    if (filter === "unconnected") return unconnected(item, graph);
+    return !filter.startsWith("status:") || item.status === filter.slice("status:".length);
+  };
+  return items.filter((item) => {
+    if (!passes(item)) return false;
+    const text = `${item.id} ${item.title} ${item.text}`.toLowerCase();
+    return parts.every((p) => text.includes(p));
+  });
+}
+
+const SHORT = 50;
+
+/** The beginning of a text, in one line. */
+export function short(text: string, most = SHORT): string {
+  const line = text.replace(/\s+/g, " ").trim();
+  const letters = [...line];
+  return letters.length > most ? `${letters.slice(0, most - 1).join("").trimEnd()}…` : line;
+}
+
+/** The items as the composer offers them, in groups by column. */
+export const mentionsOfItems = (items: readonly Item[]): Mentionable[] =>
+  items.map((item) => ({ category: "item", id: item.id, label: item.id, detail: short(item.title || item.text), group: boardWords.columns[item.kind] }));
+
+/** Where the arrow keys lead from an item: up and down in its column, sideways to the same height of the next column that shows items. */
+export function neighbour(columns: readonly (readonly Item[])[], id: string, key: string): string | undefined {
+  const c = columns.findIndex((column) => column.some((i) => i.id === id));
+  const column = columns[c];
+  if (!column) return undefined;
+  const row = column.findIndex((i) => i.id === id);
+  if (key === "ArrowDown") return column[row + 1]?.id;
+  if (key === "ArrowUp") return column[row - 1]?.id;
+  if (key === "Home") return column[0]?.id;
+  if (key === "End") return column.at(-1)?.id;
+  const by = key === "ArrowRight" ? 1 : key === "ArrowLeft" ? -1 : 0;
+  if (by === 0) return undefined;
+  for (let at = c + by; at >= 0 && at < columns.length; at += by) {
+    const next = columns[at]!;
+    if (next.length > 0) return next[Math.min(row, next.length - 1)]!.id;
+  }
+  return undefined;
+}

@@ -1,0 +1,32 @@
+import { CheckCheck } from "lucide-react";
+import { use, useState } from "react";
+import type { Message } from "../../thread/types";
+import { Button } from "../../ui/Button";
+import { boardWords } from "../../words/discovery";
+import { decide } from "../api";
+import { useShown } from "../context";
+import { isOpen, proposedIn } from "./proposals";
+import { Edited } from "./ProposalCard";
+
+/** Confirms what is still open of the proposals of an answer, one after the other; each card says how its own went. */
+export function ConfirmAll({ message }: { message: Message }) {
+  const { board } = useShown();
+  const edited = use(Edited);
+  const [busy, setBusy] = useState(false);
+  const ids = new Set(proposedIn(message));
+  const open = board.proposals.filter((p) => ids.has(p.id) && isOpen(p));
+  if (open.length < 2 && !busy) return null;
+  const confirm = async () => {
+    setBusy(true);
+    for (const p of open) {
+      const params = edited.get(p.id);
+      await decide(board.id, p.id, { decision: "confirm", ...(params && { params }) }).catch(() => {}); // the board keeps the reason
+    }
+    setBusy(false);
+  };
+  return (
+    <Button variant="primary" icon={CheckCheck} className="mt-3" disabled={busy} onClick={() => void confirm()}>
+      {busy ? boardWords.card.confirming : boardWords.card.confirmAll(open.length)}
+    </Button>
+  );
+}

@@ -1,0 +1,23 @@
+import { use } from "react";
+import { boardWords } from "../../words/discovery";
+import { short } from "../board";
+import { ShownBoard } from "../context";
+
+/** The id of an item, which leads to it on the board; of one that is not there, only its name. */
+export function Reference({ id }: { id: string }) {
+  const shown = use(ShownBoard);
+  const item = shown?.graph.find(id);
+  if (!item) return id;
+  return (
+    <button
+      type="button"
+      data-reference={id}
+      aria-label={boardWords.chat.reference(id)}
+      title={short(item.title || item.text, 80)}
+      onClick={() => shown!.reveal(id)}
+      className="relative inline-flex items-center rounded-md bg-accent-soft px-1.5 align-baseline text-[0.9em] leading-snug font-semibold text-accent tabular-nums pointer-coarse:after:absolute pointer-coarse:after:-inset-x-1 pointer-coarse:after:-inset-y-2.5 hover:bg-accent hover:text-accent-ink"
+    >
+      {id}
+    </button>
+  );
+}

@@ -1,0 +1,50 @@
+import { toolName, toolOf, type ToolPart } from "../../thread/parts";
+import type { Message } from "../../thread/types";
+import { boardWords } from "../../words/discovery";
+import type { Board, OldMessage, Params, Proposal, Tool } from "../board";
+
+const tools: readonly string[] = ["add_item", "edit_item", "delete_item"];
+
+/** Whether a tool call proposes a change of the board. */
+export const proposes = (part: ToolPart): boolean => tools.includes(toolName(part));
+
+/** The proposals of an answer, by their ids. */
+export const proposedIn = (m: Message): string[] => m.parts.flatMap((p) => {
+  const tool = toolOf(p);
+  return tool && proposes(tool) ? [tool.toolCallId] : [];
+});
+
+/** Whether a person can still decide. */
+export const isOpen = (p: Proposal): boolean => p.state === "pending" || p.state === "error";
+
+/** The arguments of a call before the board has its proposal; they come from a model. */
+export function paramsOf(part: ToolPart): Params {
+  const raw = (typeof part.input === "object" && part.input !== null ? part.input : {}) as Record<string, unknown>;
+  const text = (name: string) => (typeof raw[name] === "string" ? { [name]: raw[name] } : {});
+  return { ...text("entity_type"), ...text("text"), ...text("output_type"), ...text("item_id"), ...text("new_text") } as Params;
+}
+
+export const toolKind = (part: ToolPart): Tool => toolName(part) as Tool;
+
+/** The messages that were imported with the board: those of its chat that come before the thread's own. */
+export function importedChat(history: readonly OldMessage[], messages: readonly Message[]): OldMessage[] {
+  const own = new Set(messages.flatMap((m) => [m.id, m.metadata?.server_id ?? m.id]));
+  const first = history.findIndex((m) => own.has(m.id));
+  if (first >= 0) return history.slice(0, first);
+  return messages.some((m) => m.metadata?.server_id) ? [] : [...history]; // a long chat has pushed it out
+}
+
+/** Why a proposal failed, as the board keeps it, in the page's words where it knows them. */
+export function reasonText(reason: string): string {
+  if (reason === "the board has similar items") return boardWords.errors.similar_items;
+  if (reason.startsWith("the item has changed")) return boardWords.errors.item_changed;
+  if (reason === "the board has no such item") return boardWords.form.gone;
+  return reason;
+}
+
+/** The item of a proposal, when its text is another one by now. */
+export function changedItem(p: Proposal, board: Board) {
+  if (p.tool === "add_item" || !isOpen(p) || !p.seen) return undefined;
+  const item = board.items.find((i) => i.id === p.params.item_id);
+  return item && item.version !== p.seen.n ? item : undefined;
+}

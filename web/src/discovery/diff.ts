@@ -1,0 +1,12 @@
+import { diffWords } from "diff";
+
+export interface Piece {
+  text: string;
+  change: "same" | "removed" | "added";
+}
+
+const segmenter = new Intl.Segmenter(undefined, { granularity: "word" }); // also where words have no spaces between them
+
+/** What becomes of a text, word by word. */
+export const wordDiff = (before: string, after: string): Piece[] =>
+  diffWords(before, after, { intlSegmenter: segmenter }).map((c) => ({ text: c.value, change: c.added ? "added" : c.removed ? "removed" : "same" }));

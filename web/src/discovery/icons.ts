@@ -1,0 +1,5 @@
+import { BookOpen, FileOutput, Inbox, Lightbulb, ListChecks, type LucideIcon } from "lucide-react";
+import type { Kind } from "./board";
+
+/** How each column looks. */
+export const columnIcons: Record<Kind, LucideIcon> = { input: Inbox, fact: BookOpen, insight: Lightbulb, recommendation: ListChecks, output: FileOutput };

@@ -1,0 +1,21 @@
+import type { Doc } from "../api/types";
+
+const POLL_MS = 1_000;
+const EMBEDDING_POLL_MS = 5_000;
+
+/** How many documents can be searched by meaning, while not all can. */
+export interface Embedding {
+  done: number;
+  total: number;
+}
+
+export interface Library {
+  docs: Doc[];
+  embedding: Embedding | null;
+}
+
+/** How long until the documents are refetched; false when nothing will change by itself. */
+export function pollAfter(library: Library | undefined): number | false {
+  if (library?.docs.some((d) => d.status === "processing")) return POLL_MS;
+  return library?.embedding ? EMBEDDING_POLL_MS : false;
+}

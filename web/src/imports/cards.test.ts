@@ -1,0 +1,131 @@
+// @vitest-environment jsdom
+import { QueryClient, QueryClientProvider } from "@tanstack/react-query";
+import { act, createElement, type ReactNode } from "react";
+import { createRoot, type Root } from "react-dom/client";
+import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
+import { words } from "../words";
+import ImportCard from "./ImportCard";
+import { Imports, type Import } from "./imports";
+import LinkChips from "./LinkChips";
+
+const ID = "1AbCdEfGhIjKlMnOp";
+const LINK = `https://drive.google.com/file/d/${ID}/view`;
+
+let root: Root;
+let at: HTMLElement;
+let sent: { path: string; body: unknown }[];
+let connections: { items: unknown[]; available: string[] };
+
+beforeEach(() => {
+  vi.stubGlobal("IS_REACT_ACT_ENVIRONMENT", true);
+  sent = [];
+  connections = { items: [], available: ["google"] };
+  vi.stubGlobal("fetch", async (path: string, init?: RequestInit) => {
+    if (init?.method) sent.push({ path, body: JSON.parse(String(init.body)) });
+    return Response.json(path === "/api/connections" ? connections : {});
+  });
+  at = document.body.appendChild(document.createElement("div"));
+  root = createRoot(at);
+});
+afterEach(async () => {
+  await act(async () => root.unmount());
+  at.remove();
+  vi.useRealTimers();
+  vi.unstubAllGlobals();
+});
+
+const show = (what: ReactNode) => act(async () => root.render(createElement(QueryClientProvider, { client: new QueryClient() }, what)));
+const press = (label: string) => act(async () => button(label).click());
+const button = (label: string) => {
+  const found = [...at.querySelectorAll("button")].find((b) => b.textContent === label || b.ariaLabel === label || b.getAttribute("aria-label") === label);
+  if (!found) throw new Error(`no button ${label} in ${at.innerHTML}`);
+  return found;
+};
+
+const anImport: Import = { id: "1", url: LINK, source_type: "google_drive", name: "Leave policy", state: "downloading", created_at: "2026-11-23T10:00:00Z", updated_at: "2026-11-23T10:00:00Z" };
+const read = vi.fn();
+const card = (more: Partial<Import>) =>
+  show(createElement(Imports, { value: { threadId: "thread", items: [] } }, createElement(ImportCard, { item: { ...anImport, ...more }, kind: "drive", onRead: read })));
+
+describe("the card of an import", () => {
+  it.each([
+    ["looking", "Check access"],
+    ["downloading", "Download"],
+    ["reading", "Read"],
+    ["indexing", "Prepare for search"],
+  ] as const)("shows %s as the step %s", async (state, step) => {
+    await card({ state });
+    expect(at.querySelector("[aria-current=step]")?.textContent).toBe(step);
+    expect(at.querySelector("[role=status]")?.textContent).toBe(`Google Drive file · ${words.imports.states[state]}`);
+  });
+
+  it.each([
+    ["imported", "Ready, 3 chunks"],
+    ["updated", "Updated, 3 chunks"],
+    ["duplicate", "Already in your library"],
+  ] as const)("says what a ready one did: %s", async (outcome, says) => {
+    await card({ state: "ready", outcome, chunks: 3, document_id: "doc" });
+    expect(at.querySelector("[role=status]")?.textContent).toContain(says);
+    expect(at.querySelector("[aria-current=step]")).toBeNull();
+    await press(words.imports.open);
+    expect(read).toHaveBeenLastCalledWith({ id: "doc", title: "Leave policy" });
+  });
+
+  it("leads back to the source, in a tab that knows nothing of this one", async () => {
+    await card({ state: "ready" });
+    const link = at.querySelector("a")!;
+    expect(link.href).toBe(LINK);
+    expect(link.rel).toBe("noopener noreferrer");
+  });
+
+  it("shows a name from outside as text", async () => {
+    await card({ name: `<img src=x onerror="alert(1)">` });
+    expect(at.querySelector("img")).toBeNull();
+    expect(at.textContent).toContain(`<img src=x onerror="alert(1)">`);
+  });
+
+  it("makes no link of an address that is none", async () => {
+    await card({ url: "javascript:alert(1)" });
+    expect(at.querySelector("a")).toBeNull();
+  });
+
+  it("says why it failed, and tries again in its conversation", async () => {
+    await card({ state: "failed", code: "rate_limited", message: "Google Drive is temporarily limiting requests. Please try again in a few minutes." });
+    expect(at.querySelector("[role=alert]")?.textContent).toBe("Google Drive is temporarily limiting requests. Please try again in a few minutes.");
+    expect(at.textContent).not.toContain(words.account.google.connect);
+    await press(words.common.tryAgain);
+    expect(sent).toEqual([{ path: "/api/imports", body: { url: LINK, conversation_id: "thread" } }]);
+  });
+
+  it.each([
+    ["offers the reader's own account for a file that is not shared", ["google"], [], true],
+    ["does not when there is none to be had", [], [], false],
+    ["does not when it is connected already", ["google"], [{ provider: "google", state: "connected" }], false],
+  ] as const)("%s", async (_, available, items, offered) => {
+    connections = { available: [...available], items: [...items] };
+    await card({ state: "failed", code: "not_shared", message: "No." });
+    await act(async () => {});
+    expect(at.textContent?.includes(words.account.google.connect)).toBe(offered);
+  });
+});
+
+describe("the chips of links", () => {
+  it("say what each link is, and are removed with their links", async () => {
+    const removed: string[] = [];
+    const other = `https://docs.google.com/spreadsheets/d/${ID}2/edit`;
+    await show(createElement(LinkChips, { text: `Compare ${LINK}, (${other}) and https://example.com/a.`, onRemove: (link: string) => removed.push(link) }));
+    expect([...at.querySelectorAll("li")].map((li) => li.textContent)).toEqual(["Google Drive file drive.google.com", "Google Sheet docs.google.com", "Web page example.com"]);
+    await press(words.common.remove("Google Sheet docs.google.com"));
+    expect(removed).toEqual([other]);
+  });
+
+  it("complain about a malformed link only when its writer pauses", async () => {
+    vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
+    const chips = (text: string) => show(createElement(LinkChips, { text, onRemove: () => {} }));
+    await chips("");
+    await chips("https://drive.google.com/file/d/x");
+    expect(at.querySelector("li")).toBeNull();
+    await act(async () => vi.advanceTimersByTime(1_000));
+    expect(at.querySelector("[role=alert]")?.textContent).toBe(words.imports.malformed);
+  });
+});

@@ -1,0 +1,64 @@
+import { useQueries } from "@tanstack/react-query";
+import { useMemo } from "react";
+import type { Doc } from "../api/types";
+import { emptyDoc, mentionNode, suggestion, type Node } from "../composer/outgoing";
+import { documentText } from "../documents/text";
+import { mostAlike } from "../lib/alike";
+import { words } from "../words";
+
+/** A way to begin: what it says, and what it puts into the composer. */
+export interface Idea {
+  label: string;
+  /** It is about documents that everybody has. */
+  shared: boolean;
+  doc: Node;
+}
+
+const MOST = 3;
+const BYTES = 200_000; // of a document that is read for its headings
+
+/** The headings of a Markdown text that can be asked about. */
+export function headingsOf(text: string, title: string): string[] {
+  const found = [...text.matchAll(/^#{1,4} +(.+?)[ #]*$/gm)].map((m) => m[1]!.replace(/^[\d.]+\s+/, "").replace(/[*_`]/g, "").trim());
+  return [...new Set(found)].filter((h) => h.length >= 4 && h.length <= 60 && h.toLowerCase() !== title.toLowerCase());
+}
+
+const HERE = "\uE000";
+
+/** A question about a part of a document, which it mentions. */
+function about(d: Doc, heading: string): Idea {
+  const [before = "", after = ""] = words.welcome.about(HERE, heading).split(HERE);
+  const content = [{ type: "text", text: before }, mentionNode({ id: d.id, label: d.title, category: "document" }), { type: "text", text: after }];
+  return { label: words.welcome.about(d.title, heading), shared: d.public, doc: { ...emptyDoc, content: [{ type: "paragraph", content: content.filter((n) => n.text !== "") }] } };
+}
+
+/** Questions about the documents that are there, of each in turn; then a comparison and a summary. texts are those that have been read, by document. */
+export function ideasFor(docs: readonly Doc[], texts: ReadonlyMap<string, string>): Idea[] {
+  const headings = docs.map((d) => headingsOf(texts.get(d.id) ?? "", d.title));
+  const ideas: Idea[] = [];
+  for (let i = 0; ideas.length < MOST && headings.some((all) => i < all.length); i++) {
+    docs.forEach((d, at) => headings[at]![i] !== undefined && ideas.length < MOST && ideas.push(about(d, headings[at]![i]!)));
+  }
+  const pair = mostAlike(docs, (d) => d.title);
+  if (pair && ideas.length < MOST) ideas.push({ label: words.welcome.compare(pair[0].title, pair[1].title), shared: pair[0].public, doc: suggestion("compare", pair) });
+  const [first] = docs;
+  if (first && ideas.length < MOST) ideas.push({ label: words.welcome.summarize(first.title), shared: first.public, doc: suggestion("summarize", [first]) });
+  return ideas;
+}
+
+/** Those that ideas are made of: a person's own newest, or what everybody has. */
+export function sourcesOf(docs: readonly Doc[]): Doc[] {
+  const ready = docs.filter((d) => d.status === "ready");
+  const own = ready.filter((d) => !d.public);
+  return (own.length > 0 ? own : ready).toSorted((a, b) => (b.created_at ?? "").localeCompare(a.created_at ?? "")).slice(0, MOST);
+}
+
+/** Ways to begin with the documents that are there. */
+export function useIdeas(docs: readonly Doc[]): Idea[] {
+  const sources = useMemo(() => sourcesOf(docs), [docs]);
+  const texts = useQueries({
+    queries: sources.map((d) => ({ ...documentText(d.id), enabled: d.bytes <= BYTES, retry: false })),
+    combine: (results) => results.map((r) => r.data),
+  });
+  return useMemo(() => ideasFor(sources, new Map(sources.flatMap((d, i) => (texts[i] === undefined ? [] : [[d.id, texts[i]] as const])))), [sources, texts]);
+}

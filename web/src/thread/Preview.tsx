@@ -1,0 +1,84 @@
+import { useEffect, useId, useRef, useState, type ReactNode, type SyntheticEvent } from "react";
+import { createPortal } from "react-dom";
+import type { Citation } from "../api/types";
+import { words } from "../words";
+import { useHeading } from "./heading";
+
+const WIDTH = 320;
+const GAP = 6;
+const LONGEST = 320; // characters of a quote; all of it stands in the passage
+
+interface Shown {
+  chip: HTMLElement;
+  citation: Citation;
+}
+
+/** Shows what a number of an answer cites while the pointer or the focus is on it. Esc closes it. */
+export function Previewed({ byNumber, children }: { byNumber: Map<number, Citation>; children: ReactNode }) {
+  const [shown, setShown] = useState<Shown | null>(null);
+  const closing = useRef<ReturnType<typeof setTimeout>>(undefined);
+  const show = (e: SyntheticEvent) => {
+    const chip = (e.target as Element).closest<HTMLElement>("[data-citation]");
+    const citation = chip && byNumber.get(Number(chip.dataset.citation));
+    if (!citation) return;
+    clearTimeout(closing.current);
+    setShown({ chip, citation });
+  };
+  const hide = () => {
+    clearTimeout(closing.current);
+    closing.current = setTimeout(() => setShown(null), 150); // the pointer may be on its way to it
+  };
+  const keep = () => clearTimeout(closing.current);
+  useEffect(() => () => clearTimeout(closing.current), []);
+  useEffect(() => {
+    if (!shown) return;
+    const close = () => setShown(null);
+    const onKey = (e: KeyboardEvent) => {
+      if (e.key !== "Escape") return;
+      e.preventDefault(); // it stops no answer
+      e.stopPropagation();
+      close();
+    };
+    window.addEventListener("keydown", onKey, true);
+    window.addEventListener("scroll", close, true);
+    return () => {
+      window.removeEventListener("keydown", onKey, true);
+      window.removeEventListener("scroll", close, true);
+    };
+  }, [shown]);
+  return (
+    <div onPointerOver={show} onPointerOut={hide} onFocus={show} onBlur={hide} onClick={() => setShown(null)}>
+      {children}
+      {shown && createPortal(<Card {...shown} onPointerEnter={keep} />, document.body)} {/* a list that is drawn in part contains what is fixed in it */}
+    </div>
+  );
+}
+
+function Card({ chip, citation, onPointerEnter }: Shown & { onPointerEnter: () => void }) {
+  const id = useId();
+  const heading = useHeading(citation);
+  useEffect(() => {
+    chip.setAttribute("aria-describedby", id);
+    return () => chip.removeAttribute("aria-describedby");
+  }, [chip, id]);
+  const at = chip.getBoundingClientRect();
+  const left = Math.max(8, Math.min(at.left, innerWidth - WIDTH - 8));
+  const below = at.top < innerHeight / 2;
+  const quote = [...citation.quote];
+  return (
+    <div
+      id={id}
+      role="tooltip"
+      onPointerEnter={onPointerEnter}
+      style={{ left, maxWidth: WIDTH, ...(below ? { top: at.bottom + GAP } : { bottom: innerHeight - at.top + GAP }) }}
+      className="fixed z-40 rounded-xl border border-line bg-surface px-3.5 py-2.5 text-sm shadow-float"
+    >
+      <p dir="auto" className="text-xs font-medium text-muted">
+        {[citation.title || citation.url, heading !== citation.title && heading].filter(Boolean).join(" · ")}
+      </p>
+      <p dir="auto" className="mt-1">
+        {words.message.quoted(quote.length > LONGEST ? `${quote.slice(0, LONGEST).join("")}…` : citation.quote)}
+      </p>
+    </div>
+  );
+}

@@ -1,0 +1,73 @@
+import { mentionOf, type Node } from "../composer/outgoing";
+import type { Outgoing } from "../composer/types";
+import { words } from "../words";
+import { option } from "../words/wire";
+import { decide, draftOf, type Draft } from "./approval";
+import type { Decision, Question, ResumeValue } from "./types";
+
+export interface Option {
+  id: string;
+  label: string;
+}
+
+export const ALL = "all";
+export const TAG = "tag_docs";
+const WEB = "web_search";
+
+/** The options of a question that can be chosen here, in the order of their numbers: of documents, "all" is the last. */
+export function optionsOf({ interrupt_type: type, options = [] }: Question, webSearch: boolean): Option[] {
+  const offered = options.filter((o) => webSearch || type !== "retrieval_low" || o.id !== WEB);
+  if (type !== "doc_choice") return offered;
+  return [...offered.filter((o) => o.id !== ALL), ...offered.filter((o) => o.id === ALL)];
+}
+
+/** Words that can be compared: without case, the "@" of a mention and the punctuation around them. */
+const plain = (text: string): string =>
+  text
+    .normalize("NFKC")
+    .toLowerCase()
+    .replace(/\s+/g, " ")
+    .replace(/^[\s@"“„'([]+|[\s"”'.,;:!?)\]]+$/g, "");
+
+/** The option that typed words name, by its label or its number. */
+export function optionNamed(type: string, options: readonly Option[], text: string): Option | undefined {
+  const said = plain(text);
+  if (!said) return undefined;
+  const named = options.filter((o) => plain(option(type, o)) === said || plain(o.label) === said);
+  if (named.length > 0) return named.length === 1 ? named[0] : undefined; // two documents of one title
+  const number = /^#?(\d{1,2})$/.exec(said)?.[1];
+  return number ? options[Number(number) - 1] : undefined;
+}
+
+/** What typed words decide about all calls of an approval; undefined: nothing. */
+export function decisionNamed(text: string): Decision["decision"] | undefined {
+  const said = plain(text);
+  return said === plain(words.tools.approve) ? "approved" : said === plain(words.tools.reject) ? "rejected" : undefined;
+}
+
+/** Decides all calls alike, with the arguments as they have been edited. Null: those of one cannot be read. */
+export function decideAll({ tool_calls: calls = [] }: Question, kept: readonly Draft[], decision: Decision["decision"]): Decision[] | null {
+  return decide(
+    calls,
+    calls.map((c, i) => ({ ...(kept[i] ?? draftOf(c)), decision })),
+  );
+}
+
+/** What was written, as the answer to a question for words or documents. */
+export const written = (type: string, value: string | null, out: Outgoing): ResumeValue => ({
+  type,
+  value,
+  ...(Object.keys(out.tiptap).length > 0 && { tiptap_json: out.tiptap }),
+  ...(out.taggedDocIds.length > 0 && { tagged_doc_ids: out.taggedDocIds }),
+  ...(out.taggedSetIds.length > 0 && { tagged_set_ids: out.taggedSetIds }),
+});
+
+/** Whether a message is nothing but mentions of documents and sets. */
+export function onlyDocuments({ tiptap, taggedDocIds, taggedSetIds }: Pick<Outgoing, "tiptap" | "taggedDocIds" | "taggedSetIds">): boolean {
+  const quiet = (node: Node): boolean => {
+    const m = mentionOf(node);
+    if (m) return m.category === "document" || m.category === "set";
+    return (node.text ?? "").replace(/\p{P}/gu, "").trim() === "" && (node.content ?? []).every(quiet);
+  };
+  return taggedDocIds.length + taggedSetIds.length > 0 && quiet(tiptap);
+}

@@ -1,0 +1,13 @@
+const TAIL = 14;
+
+/** A name that is cut in its middle where it is too long for its line: names often differ at their ends. */
+export function Middle({ text }: { text: string }) {
+  const all = [...text];
+  if (all.length < 3 * TAIL) return <span dir="auto" className="min-w-0 flex-1 truncate text-left">{text}</span>;
+  return (
+    <span dir="auto" className="flex min-w-0 flex-1 text-left whitespace-pre" title={text}>
+      <span className="truncate">{all.slice(0, -TAIL).join("")}</span>
+      <span className="shrink-0">{all.slice(-TAIL).join("")}</span>
+    </span>
+  );
+}

@@ -1,0 +1,13 @@
+import type { Upload } from "../api/uploads";
+import { words } from "../words";
+
+/** Says to screen readers which files were refused: one sentence for all of a batch. */
+export function Refused({ uploads }: { uploads: readonly Upload[] }) {
+  const why = uploads.flatMap((u) => u.error ?? []);
+  if (why.length === 0) return null;
+  return (
+    <p role="alert" className="sr-only">
+      {why.length > 1 ? words.library.notAdded(why.length) : why[0]}
+    </p>
+  );
+}

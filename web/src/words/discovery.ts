@@ -1,0 +1,18 @@
+// The words of discovery boards: files of their own, because few pages show a board.
+
+import { boardWords as en } from "./discovery.en";
+
+type Translated<T> = T extends string ? string : T extends (...args: infer A) => string ? (...args: A) => string : { readonly [K in keyof T]: Translated<T[K]> };
+
+export type BoardWords = Translated<typeof en>;
+
+export let boardWords: BoardWords = en;
+
+const translations: Record<string, () => Promise<BoardWords>> = {
+  de: async () => (await import("./discovery.de")).boardWords,
+};
+
+/** Sets the language of boards to that of the page, which is loaded before. Without its file they are English. */
+export async function loadDiscoveryWords(tag = document.documentElement.lang): Promise<void> {
+  boardWords = (await translations[tag.toLowerCase().split("-")[0]!]?.().catch(() => en)) ?? en;
+}
