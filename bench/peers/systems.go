@@ -158,10 +158,14 @@ func startPeer(ctx context.Context, b *bench, c peer, dir string, env []string, 
 	return &running{caller: c, upload: c.Upload, pids: []int{p.Pid(), pg.Pid()}, said: []func() string{p.Said}, stop: stop}, nil
 }
 
-// database starts a Postgres for one system. Its commits do not wait for the disk,
-// because those of the one command's SQLite do not either.
+// ofPeers are the settings of Postgres: its commits do not wait for the disk, because
+// those of the one command's SQLite do not either, and it keeps no statistics of
+// statements, which nobody reads here.
+var ofPeers = stack.PostgresSettings{"synchronous_commit": "off", "pg_stat_statements.track": "none", "compute_query_id": "off"}
+
+// database starts a Postgres for one system.
 func database(ctx context.Context) (*stack.Postgres, string, error) {
-	pg, err := stack.StartPostgres(ctx, stack.LikeSQLite)
+	pg, err := stack.StartPostgres(ctx, ofPeers)
 	if err != nil {
 		return nil, "", err
 	}
