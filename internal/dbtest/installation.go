@@ -64,6 +64,7 @@ func (b *fixture) belongings() belongings {
 	b.NoError(b.store.PutProfile(b.ctx, b.owner, chat.Profile{Industry: "banking", Location: "Köln"}))
 	all.board = b.newBoard("Churn").ID
 	b.NoError(b.store.PutConnection(b.ctx, db.Connection{Owner: b.owner, Provider: "google", Account: "ann@example.com", Scope: "drive", Token: "sealed"}, false))
+	b.NoError(b.store.CreateKey(b.ctx, b.personalKey("Open WebUI")))
 	b.NoError(b.store.SpendOnDocument(b.ctx, b.owner, ready.ID, db.Spending{Tokens: 7, CostUSD: 0.5}, spentAt))
 
 	_, err := b.store.CreateImport(b.ctx, chat.Import{ID: uuid.NewString(), Owner: b.owner, ThreadID: "", Key: "k", Source: chat.SourceDrive, ExternalID: "e", URL: "u", Announce: true})
@@ -149,6 +150,7 @@ func (o belongings) snapshot(t *testing.T, store db.Store) []any {
 	note(store.ListSets(ctx, o.owner, "", 100))
 	note(store.Board(ctx, o.owner, o.board))
 	note(store.Connection(ctx, o.owner, "google"))
+	note(store.Keys(ctx, o.owner))
 	note(store.ListDocuments(ctx, o.owner, "", 100))
 	for _, id := range o.docs {
 		note(store.DocumentChunks(ctx, o.owner, id, 100))
