@@ -87,7 +87,7 @@ function Option({ id, item, active, onPick }: { id: string; item: Mentionable; a
         </span>
       ) : (
         <Middle text={item.label} />
-      )}
+      )}{" "}
       {item.note && <span className="shrink-0 text-xs text-muted">{item.note}</span>}
     </div>
   );
