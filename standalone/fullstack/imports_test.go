@@ -11,9 +11,11 @@ import (
 	"testing"
 	"time"
 
+	"github.com/jackc/pgx/v5"
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 	"github.com/stretchr/testify/require"
 
+	"github.com/palaver-chat/palaver/internal/dbtest/pgtest"
 	"github.com/palaver-chat/palaver/internal/imports/drivetest"
 	"github.com/palaver-chat/palaver/llm/llmtest"
 	"github.com/palaver-chat/palaver/standalone/stacktest"
@@ -466,4 +468,55 @@ func TestImportKilledInAnyPhaseEndsOnceWithOneDocument(t *testing.T) {
 			require.Len(t, c.imports(), 1)
 		})
 	}
+}
+
+// The document is processed, and the last step is about to write the import's end, when the
+// process is killed.
+func TestImportKilledInItsLastStepEndsOnceWithOneDocument(t *testing.T) {
+	url, drive := pgtest.Database(t), drivetest.New(t)
+	drive.Put(driveID(1), circularFile)
+	download := drive.Hold("download " + driveID(1))
+	defer download()
+	p := stacktest.StartProcess(t, append(withDrive(drive), stacktest.Flag("database-url", url))...)
+	c := newTalk(t, func() string { return p.URL }, p.Client)
+	page := c.send(driveLink(driveID(1)), nil)
+	c.waitForImport("downloading")
+
+	const lock = "20260116"
+	pgtest.Exec(t, url,
+		"CREATE FUNCTION hold_end() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN PERFORM pg_advisory_xact_lock("+lock+"); RETURN NEW; END'",
+		"CREATE TRIGGER hold_end BEFORE UPDATE ON imports FOR EACH ROW WHEN (NEW.state = 'ready') EXECUTE FUNCTION hold_end()")
+	conn, err := pgx.Connect(t.Context(), url)
+	require.NoError(t, err)
+	defer func() { _ = conn.Close(context.WithoutCancel(t.Context())) }()
+	_, err = conn.Exec(t.Context(), "SELECT pg_advisory_lock("+lock+")")
+	require.NoError(t, err)
+	download()
+	require.Eventually(t, func() (held bool) {
+		require.NoError(t, conn.QueryRow(t.Context(), `SELECT exists (SELECT FROM pg_stat_activity
+			WHERE datname = current_database() AND wait_event_type = 'Lock' AND wait_event = 'advisory')`).Scan(&held))
+		return held
+	}, waitTimeout, 20*time.Millisecond)
+	require.Equal(t, []string{"Liquidity circular"}, c.imported())
+	require.NotContains(t, []string{"ready", "failed"}, c.imports()[0].State)
+	p.Kill()
+	page.close()
+	_, err = conn.Exec(t.Context(), "SELECT pg_advisory_unlock("+lock+")")
+	require.NoError(t, err)
+	p.Start()
+	row := c.waitForImport("ready")
+	require.Equal(t, "imported", row.Outcome)
+	require.NotZero(t, row.Chunks)
+	require.Len(t, c.imported(), 1)
+	require.Len(t, c.imports(), 1)
+	require.Equal(t, 1, count(drive.Calls(), "download "+driveID(1)), "nothing is downloaded again")
+}
+
+func count(list []string, wanted string) (n int) {
+	for _, s := range list {
+		if s == wanted {
+			n++
+		}
+	}
+	return n
 }
