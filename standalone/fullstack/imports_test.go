@@ -365,6 +365,30 @@ func TestOpenImportDoesNotStandInTheWayOfOtherQuestions(t *testing.T) {
 	require.NotEqual(t, stillProcessing, last(c.ask("Is it met by government bonds?", nil)).Response, "it is the ratio")
 }
 
+// Nothing in the question says that it is about the document, but no other has an answer.
+func TestQuestionThatOnlyAnOpenImportCanAnswerIsToldToWait(t *testing.T) {
+	drive := drivetest.New(t)
+	drive.Put(driveID(1), drivetest.File{Name: "Notice 12.md", MIME: "text/markdown", Content: []byte(harbour)})
+	release := drive.Hold("download " + driveID(1))
+	defer release()
+	s := stacktest.Start(t, withDrive(drive, stacktest.Flag("import-wait", "500ms"))...)
+	c := newTalk(t, func() string { return s.URL }, s.NewUser())
+	doc := c.upload("Liquidity circular", circular)
+	require.Equal(t, takesLonger, last(c.ask(driveLink(driveID(1)), nil)).Response)
+	const question = "When does the harbour master close the lighthouse?"
+	require.Equal(t, stillProcessing, last(c.ask(question, nil)).Response)
+	elsewhere := newTalk(t, c.url, c.client)
+	require.NotEqual(t, stillProcessing, last(elsewhere.ask(question, nil)).Response, "it is another conversation's import")
+	require.NotEqual(t, stillProcessing, last(c.ask(question, object{"tagged_doc_ids": []string{doc}})).Response, "the person said where to look")
+
+	others := c.ask("What liquidity coverage ratio must a bank hold?", nil)
+	require.Contains(t, last(others).Response, "100 percent")
+	require.True(t, slices.ContainsFunc(others, func(e event) bool { return e.Code == "documents_processing" }), "it says what was left out")
+	release()
+	c.waitForImport("ready")
+	require.Contains(t, last(c.ask(question, nil)).Response, "at 22 hours")
+}
+
 func TestStoppedTurnIsToldOfItsImportsEndLater(t *testing.T) {
 	drive := drivetest.New(t)
 	drive.Put(driveID(1), circularFile)
