@@ -257,38 +257,44 @@ func (o property) ids() []string {
 	return []string{o.thread, o.document, o.set, o.board, o.imported, o.key}
 }
 
+// made makes a thing and returns its id.
+func (p *person) made(ctx context.Context, path, body string) (id string, err error) {
+	status, raw, err := p.send(ctx, "POST", path, body, nil)
+	var out struct{ ID string }
+	if err == nil {
+		err = json.Unmarshal([]byte(raw), &out)
+	}
+	if err == nil && out.ID == "" {
+		err = fmt.Errorf("POST %s: status %d: %s", path, status, raw)
+	}
+	return out.ID, err
+}
+
+// own makes a conversation, a document and a set.
 func (p *person) own(ctx context.Context) (o property, err error) {
-	made := func(path, body string) (id string, err error) {
-		status, raw, err := p.send(ctx, "POST", path, body, nil)
-		var out struct{ ID string }
-		if err == nil {
-			err = json.Unmarshal([]byte(raw), &out)
-		}
-		if err == nil && out.ID == "" {
-			err = fmt.Errorf("POST %s: status %d: %s", path, status, raw)
-		}
-		return out.ID, err
-	}
-	if o.thread, err = made("/api/conversations", `{"title":"Marzipan"}`); err != nil {
+	if o.thread, err = p.made(ctx, "/api/conversations", `{"title":"Marzipan"}`); err != nil {
 		return o, err
 	}
-	if o.document, err = made("/api/documents", `{"title":"Marzipan","text":"The marzipan is private."}`); err != nil {
+	if o.document, err = p.made(ctx, "/api/documents", `{"title":"Marzipan","text":"The marzipan is private."}`); err != nil {
 		return o, err
 	}
-	for _, m := range []struct {
-		id         *string
-		path, body string
-	}{
-		{&o.set, "/api/document-sets", `{"name":"Marzipan","doc_ids":["` + o.document + `"]}`},
-		{&o.board, "/api/discoveries", `{"title":"Marzipan","goal":"Marzipan","inputs":[{"text":"The marzipan is private."}]}`},
-		{&o.imported, "/api/imports", `{"url":"https://127.0.0.1:1/marzipan"}`},
-		{&o.key, "/api/me/keys", `{"name":"Marzipan"}`},
-	} {
-		if *m.id, err = made(m.path, m.body); err != nil {
-			return o, err
-		}
+	o.set, err = p.made(ctx, "/api/document-sets", `{"name":"Marzipan","doc_ids":["`+o.document+`"]}`)
+	return o, err
+}
+
+// ownAll makes one of everything.
+func (p *person) ownAll(ctx context.Context) (o property, err error) {
+	if o, err = p.own(ctx); err != nil {
+		return o, err
 	}
-	return o, nil
+	if o.board, err = p.made(ctx, "/api/discoveries", `{"title":"Marzipan","goal":"Marzipan","inputs":[{"text":"The marzipan is private."}]}`); err != nil {
+		return o, err
+	}
+	if o.imported, err = p.made(ctx, "/api/imports", `{"url":"https://127.0.0.1:1/marzipan"}`); err != nil {
+		return o, err
+	}
+	o.key, err = p.made(ctx, "/api/me/keys", `{"name":"Marzipan"}`)
+	return o, err
 }
 
 // all is what the victim can still see of their property.
@@ -324,7 +330,7 @@ func (t *target) wrongOwners(ctx context.Context) (tries, got int, _ error) {
 	if err != nil {
 		return 0, 0, err
 	}
-	o, err := victim.own(ctx)
+	o, err := victim.ownAll(ctx)
 	if err != nil {
 		return 0, 0, err
 	}
@@ -415,8 +421,12 @@ func (t *target) hostileBodies(ctx context.Context) (tries, got int, _ error) {
 		return 0, 0, err
 	}
 	for _, r := range routes {
+		token, err := signedIn(r.method + r.path) // a caller for each route, or the rate limits would answer instead of it
+		if err != nil {
+			return tries, got, err
+		}
 		for _, body := range hostile {
-			status, _, err := p.send(ctx, r.method, filled(r.path, uuid.NewString()), body, nil)
+			status, _, err := p.send(ctx, r.method, filled(r.path, uuid.NewString()), body, map[string]string{"Authorization": "Bearer " + token})
 			if err != nil {
 				return tries, got, err
 			}
@@ -427,6 +437,12 @@ func (t *target) hostileBodies(ctx context.Context) (tries, got int, _ error) {
 		}
 	}
 	return tries, got, nil
+}
+
+// signedIn is a token of a person with an account.
+func signedIn(name string) (string, error) {
+	claims := jwt.MapClaims{"sub": uuid.NewSHA1(uuid.Nil, []byte(name)).String(), "aud": "authenticated", "exp": time.Now().Add(time.Hour).Unix()}
+	return jwt.NewWithClaims(jwt.SigningMethodHS256, claims).SignedString([]byte(jwtSecret))
 }
 
 // flood sends messages of ever new people of one address.
