@@ -203,6 +203,7 @@ func (p *pool) compareRule(r, t excerpt, around vector) (finding, bool) {
 		return finding{}, false
 	}
 	denies := negation.MatchString(t.text)
+	bound := language.SetsBound(r.text) // words alone do not show that it is kept
 	switch {
 	case why != "" && words > 1:
 		x.severity, x.why = high, why
@@ -212,14 +213,14 @@ func (p *pool) compareRule(r, t excerpt, around vector) (finding, bool) {
 	case forbids.MatchString(r.text) || restricts.MatchString(r.text):
 		if !isForbidden(r.text, t.text, denies) {
 			x.severity = inOrder
-			return x, share >= alike && words > 2
+			return x, share >= alike && words > 2 && !bound
 		}
 		x.severity, x.why = grade(share, words), "the text does what the rule restricts"
 	case p.denies(t.text, r.vec):
 		x.severity, x.why = min(medium, grade(share, words)), "the text leaves out or denies what the rule demands"
 	default:
 		x.severity = inOrder
-		return x, share >= alike && words > 2 && !denies
+		return x, share >= alike && words > 2 && !denies && !bound
 	}
 	return x, true
 }
