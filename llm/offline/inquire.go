@@ -53,8 +53,8 @@ func inquire(f llm.Facts) string {
 	return b.String()
 }
 
-// asked is the question of a message. One that only goes on ("and the other one?") comes
-// after the question that it goes on from.
+// asked is the question of a message. One that only goes on ("and the other one?") asks
+// what was asked before: its own words say in which document.
 func asked(f llm.Facts) string {
 	text := instructionOf(f.Message)
 	if !saysNothingNew(text) {
@@ -62,6 +62,9 @@ func asked(f llm.Facts) string {
 	}
 	for i := len(f.Recent) - 1; i >= 0; i-- {
 		if m := f.Recent[i]; m.Role == llm.User && !saysNothingNew(instructionOf(m.Text)) {
+			if len(language.ContentWords(text)) > 0 {
+				return instructionOf(m.Text)
+			}
 			return instructionOf(m.Text) + "\n" + text
 		}
 	}
