@@ -19,8 +19,11 @@ var (
 	negation  = regexp.MustCompile(`(?i)\b(?:not|never|no|none|without|cannot|skip(?:ped|ping)?|waiv(?:e|ed|ing)|ignor(?:e|ed|ing)|bypass(?:ed|ing)?|omit(?:ted|ting)?|instead of|unable|refus(?:e|ed|ing)|fail(?:ed|s|ing)?|forgot(?:ten)?|don'?t|doesn'?t|didn'?t|won'?t|haven'?t|hasn'?t|isn'?t|aren'?t|can'?t)\b|n[’']t\b`)
 )
 
-// isRule reports whether a sentence reads like a rule.
-func isRule(s string) bool { return ruleLike.MatchString(s) && !strings.HasSuffix(s, "?") }
+// isRule reports whether a sentence reads like a rule: by its words, or because it sets a
+// bound ("payable within 30 days").
+func isRule(s string) bool {
+	return (ruleLike.MatchString(s) || language.SetsBound(s)) && !strings.HasSuffix(s, "?")
+}
 
 // severity of a finding.
 type severity int

@@ -81,7 +81,7 @@ func saysNothingNew(text string) bool {
 	return true
 }
 
-var pointingOn = language.NewSet("other others one ones now last year years year's s year’s this that same instead too edition")
+var pointingOn = language.NewSet("other others one ones now last this that same instead too edition")
 
 // titlesOf are the titles of the documents that an answer is about. Their words say where
 // to look, not what for.

@@ -77,3 +77,11 @@ func TestTextUnderAuditMayReadLikeAQuestion(t *testing.T) {
 		t.Errorf("got\n%s", got)
 	}
 }
+
+func TestSentenceWithABoundIsARule(t *testing.T) {
+	rules := []llm.Passage{{N: 1, DocID: "s", Title: "Sheet", Text: "Invoices of the cleaning service are payable within 30 days."}}
+	got := audit(llm.Facts{Message: "We pay invoices of the cleaning service after 90 days.", Passages: rules})
+	if !strings.Contains(got, "the text says 90 days, the rule allows at most 30 days") {
+		t.Errorf("got\n%s", got)
+	}
+}
