@@ -2,6 +2,8 @@ package fullstack
 
 import (
 	"net/http"
+	"net/http/cookiejar"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -10,6 +12,7 @@ import (
 
 	"github.com/palaver-chat/palaver/chat"
 	"github.com/palaver-chat/palaver/internal/board"
+	"github.com/palaver-chat/palaver/llm"
 	"github.com/palaver-chat/palaver/llm/llmtest"
 	"github.com/palaver-chat/palaver/standalone/stacktest"
 )
@@ -74,7 +77,7 @@ func TestFSChatAddItemStoresAProposalWithTheBoardAndCompletesTheTurn(t *testing.
 	require.Equal(t, "response", end.Type)
 	require.Contains(t, end.Response, "[I-1]")
 	require.Contains(t, model.Requests()[0].System, "Seven of ten customers named the price.")
-	require.ElementsMatch(t, board.Tools, model.Requests()[0].Tools)
+	require.ElementsMatch(t, board.AgentTools, model.Requests()[0].Tools)
 	require.Contains(t, model.Requests()[1].LastResult, "The person sees the proposal and decides")
 
 	now := c.board(b.ID)
@@ -315,4 +318,125 @@ func TestConfirmationIsAppliedOnceAcrossACrash(t *testing.T) {
 	require.Len(t, now.Facts, 3, "once")
 	require.Equal(t, board.Applied, now.Proposals[0].State)
 	require.Equal(t, "applied", now.History[1].ToolCalls[0].Status)
+}
+
+const retention = `# Retention
+
+Invoices are kept for ten years after the end of the year.
+
+Every customer record is deleted within 30 days of a request.`
+
+// citedFact is a call for a fact with words of a document.
+func citedFact(text, document, quote string) llm.ToolCall {
+	return llmtest.Call(board.ToolAdd, object{"entity_type": "fact", "text": text, "document": document, "quote": quote})
+}
+
+func TestFactsOfADocumentAreProposedAtOnceEachWithItsCitation(t *testing.T) {
+	t.Parallel()
+	_, model, c := scripted(t)
+	doc := c.upload("Retention policy", retention)
+	b := c.newBoard(churn)
+	model.On(answerCall,
+		llmtest.Calls(llmtest.Call(board.ToolAddDocument, object{"document": "retention policy"}), llmtest.Call(board.ToolRead, object{"document": doc})),
+		llmtest.Calls(
+			citedFact("Invoices are kept for ten years.", "Retention policy", "invoices are  kept for ten years"),
+			citedFact("Customer records are deleted within 30 days of a request.", doc, "Every customer record is deleted within 30 days of a request."),
+			citedFact("Nobody reads it.", doc, "Nobody reads this."),
+		),
+		llmtest.Calls(citedFact("Nobody reads it.", "another document", "Nobody")),
+		llmtest.Text("Never reached."))
+	end := last(c.ask("Add the facts of the retention policy as facts", object{"tagged_doc_ids": []string{doc}}))
+	require.Equal(t, "response", end.Type)
+	seen := model.Requests()
+	require.Contains(t, seen[1].LastResult, "<passage id=\"1\"", "the model reads numbered passages")
+	require.Contains(t, seen[1].LastResult, "Every customer record is deleted")
+	require.Contains(t, string(seen[2].Body), "is not in the document: quote it word for word")
+
+	now := c.board(b.ID)
+	require.Len(t, now.Facts, 2, "nothing is added before a person confirms")
+	require.Len(t, now.Proposals, 4)
+	slices.SortFunc(now.Proposals, func(a, b board.Proposal) int { return strings.Compare(a.ID, b.ID) }) // the calls ran beside each other
+	input, first, second, failed := now.Proposals[0], now.Proposals[1], now.Proposals[2], now.Proposals[3]
+	require.Equal(t, board.Input, input.Params.EntityType)
+	require.Equal(t, doc, input.Params.DocumentID)
+	require.Contains(t, input.Params.Text, "Invoices are kept")
+	require.Equal(t, &board.Citation{DocumentID: doc, Title: "Retention policy", ChunkID: doc + ".0", Quote: "Invoices are kept for ten years", Start: 13, End: 44}, first.Params.Citation)
+	require.Equal(t, board.Failed, failed.State)
+	require.Nil(t, failed.Params.Citation, "what is not in a document is no citation")
+	require.Contains(t, failed.Reason, "names no document of the library")
+
+	confirm := func(p board.Proposal, more object) {
+		body := object{"decision": "confirm"}
+		for k, v := range more {
+			body[k] = v
+		}
+		c.do(http.StatusOK, http.MethodPost, "/api/discoveries/"+b.ID+"/actions/"+p.ID, body, nil)
+	}
+	confirm(input, nil)
+	confirm(first, nil)
+	forged := object{"document_id": "x", "quote": "forged"}
+	confirm(second, object{"params": object{"entity_type": "fact", "text": "Records go after 30 days.", "citation": forged}})
+	now = c.board(b.ID)
+	require.Len(t, now.Inputs, 2)
+	require.Equal(t, doc, now.Inputs[1]["document_id"])
+	require.Equal(t, "Retention policy", now.Inputs[1]["title"])
+	require.Equal(t, []any{"I-2"}, now.Facts[2]["related_inputs"], "a fact rests on the document that it cites")
+	require.Equal(t, "Invoices are kept for ten years", now.Facts[2]["citation"].(map[string]any)["quote"])
+	require.Equal(t, "Every customer record is deleted within 30 days of a request", now.Facts[3]["citation"].(map[string]any)["quote"], "an edit keeps the citation")
+
+	var file object
+	c.do(http.StatusOK, http.MethodGet, "/api/discoveries/"+b.ID, nil, &file)
+	again := c.newBoard(file)
+	require.Equal(t, now.Facts, again.Facts)
+	require.Equal(t, now.Inputs, again.Inputs)
+}
+
+func TestDocumentIsAnInputAndItsFactsAreProposedWithoutAModel(t *testing.T) {
+	t.Parallel()
+	s := stacktest.Start(t)
+	c := newTalk(t, func() string { return s.URL }, s.Client)
+	doc := c.upload("Retention policy", retention)
+	b := c.newBoard(churn)
+	end := last(c.ask("Add the facts of @Retention policy as facts", object{"tagged_doc_ids": []string{doc}}))
+	require.Contains(t, end.Response, "I propose the document as an input.\nI propose 2 facts, each with the words of the document that say it.")
+	now := c.board(b.ID)
+	require.Len(t, now.Proposals, 3)
+	slices.SortFunc(now.Proposals, func(a, b board.Proposal) int { return strings.Compare(a.ID, b.ID) })
+	for _, p := range now.Proposals {
+		c.do(http.StatusOK, http.MethodPost, "/api/discoveries/"+b.ID+"/actions/"+p.ID, object{"decision": "confirm"}, nil)
+	}
+	now = c.board(b.ID)
+	require.Len(t, now.Facts, 4)
+	for _, fact := range now.Facts[2:] {
+		require.Equal(t, []any{"I-2"}, fact["related_inputs"])
+		c := fact["citation"].(map[string]any)
+		require.Equal(t, doc, c["document_id"])
+		require.Equal(t, fact["text"], c["quote"].(string)+".")
+	}
+	require.Contains(t, last(c.ask("Add the facts of I-2 as facts", nil)).Response, "no whole sentence", "what is on the board is not proposed again")
+	require.Contains(t, last(c.ask("Add the facts of the moon as facts", nil)).Response, "No document is called the moon.")
+	require.Empty(t, c.board(b.ID).Proposals[3:])
+}
+
+func TestInputsByHandAreDocumentsOfTheirOwnersLibraryOnly(t *testing.T) {
+	t.Parallel()
+	s := stacktest.Start(t)
+	c := newTalk(t, func() string { return s.URL }, s.Client)
+	doc := c.upload("Retention policy", retention)
+	b := c.newBoard(churn)
+	items := "/api/discoveries/" + b.ID + "/items"
+	c.do(http.StatusCreated, http.MethodPost, items, object{"entity_type": "input", "text": "Only its beginning", "document_id": doc}, nil)
+	require.Equal(t, "Retention policy", c.board(b.ID).Inputs[1]["title"])
+	c.do(http.StatusBadRequest, http.MethodPost, items, object{"entity_type": "fact", "text": "Something", "document_id": doc}, nil)
+	c.do(http.StatusBadRequest, http.MethodPost, items, object{"entity_type": "fact", "text": "Something", "citation": object{"document_id": doc, "quote": "not in it"}}, nil)
+
+	jar, err := cookiejar.New(nil)
+	require.NoError(t, err)
+	client := stackUser(c)
+	client.Jar = jar
+	other := newTalk(t, c.url, client)
+	theirs := other.newBoard(churn)
+	other.do(http.StatusBadRequest, http.MethodPost, "/api/discoveries/"+theirs.ID+"/items", object{"entity_type": "input", "text": "x", "document_id": doc}, nil)
+	other.do(http.StatusBadRequest, http.MethodPost, "/api/discoveries/"+theirs.ID+"/actions",
+		object{"id": "p", "tool": "add_item", "params": object{"entity_type": "fact", "text": "x", "citation": object{"document_id": doc, "quote": "ten years"}}}, nil)
 }
