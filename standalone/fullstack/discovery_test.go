@@ -1,8 +1,10 @@
 package fullstack
 
 import (
+	"net"
 	"net/http"
 	"net/http/cookiejar"
+	"net/url"
 	"slices"
 	"strings"
 	"testing"
@@ -439,4 +441,142 @@ func TestInputsByHandAreDocumentsOfTheirOwnersLibraryOnly(t *testing.T) {
 	other.do(http.StatusBadRequest, http.MethodPost, "/api/discoveries/"+theirs.ID+"/items", object{"entity_type": "input", "text": "x", "document_id": doc}, nil)
 	other.do(http.StatusBadRequest, http.MethodPost, "/api/discoveries/"+theirs.ID+"/actions",
 		object{"id": "p", "tool": "add_item", "params": object{"entity_type": "fact", "text": "x", "citation": object{"document_id": doc, "quote": "ten years"}}}, nil)
+}
+
+// Several confirmations are under way when the process is killed: some are stored, and no
+// answer has arrived.
+func TestConfirmationsAreAppliedOnceWhenTheProcessDiesBeforeItAnswers(t *testing.T) {
+	t.Parallel()
+	p := stacktest.StartProcess(t)
+	c := newTalk(t, func() string { return p.URL }, p.Client)
+	b := c.newBoard(churn)
+	for _, text := range []string{"Three customers moved away", "Four found it slow", "Nobody read the manual"} {
+		c.ask("add fact: "+text+", from I-1", nil)
+	}
+	proposals := c.board(b.ID).Proposals
+	require.Len(t, proposals, 3)
+	at, err := url.Parse(p.URL)
+	require.NoError(t, err)
+	body := `{"decision":"confirm"}`
+	for _, proposal := range proposals {
+		conn, err := net.Dial("tcp", at.Host) // its answer is never read
+		require.NoError(t, err)
+		defer conn.Close()
+		request, err := http.NewRequest(http.MethodPost, p.URL+"/api/discoveries/"+b.ID+"/actions/"+proposal.ID, strings.NewReader(body))
+		require.NoError(t, err)
+		request.Header.Set("Content-Type", "application/json")
+		for _, cookie := range p.Client.Jar.Cookies(at) {
+			request.AddCookie(cookie)
+		}
+		require.NoError(t, request.Write(conn))
+	}
+	require.Eventually(t, func() bool { return len(c.board(b.ID).Facts) > 2 }, waitTimeout, time.Millisecond)
+	p.Kill()
+	p.Start()
+	for range 2 {
+		for _, proposal := range proposals {
+			var done struct{ Items []map[string]any }
+			c.do(http.StatusOK, http.MethodPost, "/api/discoveries/"+b.ID+"/actions/"+proposal.ID, object{"decision": "confirm"}, &done)
+			require.Equal(t, proposal.Params.Text, done.Items[0]["text"], "the answer is that of the first click")
+		}
+	}
+	now := c.board(b.ID)
+	require.Len(t, now.Facts, 5, "each once")
+	for _, proposal := range now.Proposals {
+		require.Equal(t, board.Applied, proposal.State)
+	}
+}
+
+func TestFSChatActionErrorRollback(t *testing.T) {
+	t.Parallel()
+	_, model, c := scripted(t)
+	b := c.newBoard(churn)
+	model.On(answerCall, llmtest.Calls(
+		llmtest.Call(board.ToolAdd, object{"entity_type": "fact", "text": "Seven of ten customers named the price!"}),
+		llmtest.Call(board.ToolEdit, object{"entity_type": "fact", "item_id": "F-1", "new_text": "Eight of ten."}),
+		llmtest.Call(board.ToolDelete, object{"entity_type": "fact", "item_id": "F-2"}),
+	), llmtest.Text("Please decide."))
+	c.ask("Do it", nil)
+	path := "/api/discoveries/" + b.ID
+	c.do(http.StatusOK, http.MethodPatch, path+"/items/F-1", object{"text": "Nine of ten."}, nil)
+	c.do(http.StatusOK, http.MethodDelete, path+"/items/F-2", nil, nil)
+	before := c.board(b.ID)
+	slices.SortFunc(before.Proposals, func(a, b board.Proposal) int { return strings.Compare(a.ID, b.ID) })
+	for i, want := range []struct {
+		status int
+		code   string
+		more   object
+	}{
+		{http.StatusConflict, chat.CodeItemChanged, nil}, // the edit
+		{http.StatusNotFound, "not_found", nil},          // the deletion
+		{http.StatusBadRequest, "validation_failed", object{"params": object{"entity_type": "fact", "text": "x", "related_ids": []string{"N-1"}}}},
+	} {
+		proposal := before.Proposals[(i+1)%3]
+		body := object{"decision": "confirm"}
+		for k, v := range want.more {
+			body[k] = v
+		}
+		var refused struct{ Error struct{ Code string } }
+		c.do(want.status, http.MethodPost, path+"/actions/"+proposal.ID, body, &refused)
+		require.Equal(t, want.code, refused.Error.Code)
+		now := c.board(b.ID)
+		require.Equal(t, before.Facts, now.Facts, "the board is as it was")
+		require.Equal(t, before.Inputs, now.Inputs)
+		for _, p := range now.Proposals {
+			if p.ID == proposal.ID {
+				require.Equal(t, board.Failed, p.State)
+				require.NotEmpty(t, p.Reason)
+			}
+		}
+	}
+	edit := before.Proposals[1]
+	c.do(http.StatusOK, http.MethodPost, path+"/actions/"+edit.ID, object{"decision": "confirm", "overwrite": true}, nil)
+	require.Equal(t, "Eight of ten.", c.board(b.ID).Facts[0]["text"], "it can be tried again")
+}
+
+func TestFSQuestionsAboutADiscoveryWithoutAModel(t *testing.T) {
+	t.Parallel()
+	s := stacktest.Start(t)
+	c := newTalk(t, func() string { return s.URL }, s.Client)
+	b := c.newBoard(churn)
+	for _, x := range []struct {
+		name, message string
+		want          []string
+	}{
+		{"FS-AskQuestionAboutDiscovery", "What about N-1?", []string{"[N-1] (insight): Price matters most.", "It rests on [F-1]."}},
+		{"FS-AskForSummary", "Please summarize the discovery", []string{"**Churn**", "Goal: Find out why customers leave", "1 input, 2 facts, 1 insight, 0 recommendations, 0 outputs"}},
+		{"FS-AskForGapAnalysis", "What is missing?", []string{"There is no recommendation yet.", "[F-2]"}},
+		{"FS-ChatProactiveSuggestions", "What do you suggest as next steps?", []string{"There is no recommendation yet.", "These items rest on nothing:"}},
+		{"FS-ChatSuggestMissingConnections", "Suggest missing connections", []string{"[F-2] could rest on [I-1]"}},
+	} {
+		for _, dialect := range []string{"native", "discovery"} {
+			t.Run(x.name+" "+dialect, func(t *testing.T) {
+				said := ""
+				if dialect == "native" {
+					said = last(c.ask(x.message, nil)).Response
+				} else {
+					var names []string
+					names, said, _ = c.named(object{"message": x.message, "discovery_id": b.ID})
+					said = strings.ReplaceAll(said, `"}data: {"text":"`, "")
+					require.Equal(t, "done", names[len(names)-1])
+				}
+				for _, part := range x.want {
+					require.Contains(t, said, part)
+				}
+			})
+		}
+	}
+	require.Empty(t, c.board(b.ID).Proposals, "a question proposes nothing")
+}
+
+func TestFSChatErrorDisplayOfTheDialect(t *testing.T) {
+	t.Parallel()
+	_, model, c := scripted(t)
+	b := c.newBoard(churn)
+	model.On(answerCall, llmtest.Status(http.StatusBadRequest, "a key in the body of the model"))
+	names, data, _ := c.named(object{"message": "Why?", "discovery_id": b.ID})
+	require.Equal(t, "error", names[len(names)-1])
+	require.Contains(t, data, `{"error":"`)
+	require.NotContains(t, data, "a key in the body")
+	require.Equal(t, b.Facts, c.board(b.ID).Facts)
 }
