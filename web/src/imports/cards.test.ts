@@ -14,13 +14,16 @@ const LINK = `https://drive.google.com/file/d/${ID}/view`;
 let root: Root;
 let at: HTMLElement;
 let sent: { path: string; body: unknown }[];
+let asked: string[];
 let connections: { items: unknown[]; available: string[] };
 
 beforeEach(() => {
   vi.stubGlobal("IS_REACT_ACT_ENVIRONMENT", true);
   sent = [];
+  asked = [];
   connections = { items: [], available: ["google"] };
   vi.stubGlobal("fetch", async (path: string, init?: RequestInit) => {
+    asked.push(path);
     if (init?.method) sent.push({ path, body: JSON.parse(String(init.body)) });
     return Response.json(path === "/api/connections" ? connections : {});
   });
@@ -104,8 +107,8 @@ describe("the card of an import", () => {
   ] as const)("%s", async (_, available, items, offered) => {
     connections = { available: [...available], items: [...items] };
     await card({ state: "failed", code: "not_shared", message: "No." });
-    await act(async () => {});
-    expect(at.textContent?.includes(words.account.google.connect)).toBe(offered);
+    await act(() => vi.waitFor(() => expect(asked).toContain("/api/connections")));
+    await act(() => vi.waitFor(() => expect(at.textContent?.includes(words.account.google.connect)).toBe(offered)));
   });
 });
 
