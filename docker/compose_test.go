@@ -178,7 +178,6 @@ var notPassed = map[string]string{
 	"CHAT_MEMORY_BACKEND":    "the database is Postgres",
 	"TEMPORAL_NAMESPACE":     "temporal-namespace makes the default one",
 	"NATS_TOKEN":             "it is in NATS_URL",
-	"PAYLOAD_ENCRYPTION_KEY": "it is not built yet",
 	"TEMPORAL_PORT":          "no container has embedded servers",
 	"TEMPORAL_UI_PORT":       "no container has embedded servers",
 	"TEMPORAL_UI_WRITE":      "no container has embedded servers",

@@ -12,6 +12,7 @@ import (
 
 	"github.com/palaver-chat/palaver/db"
 	"github.com/palaver-chat/palaver/internal/guard"
+	"github.com/palaver-chat/palaver/internal/payload"
 )
 
 // Config holds the settings of every role. Durations and sizes are positive
@@ -54,8 +55,13 @@ type Config struct {
 	TemporalAddress   string `env:"TEMPORAL_ADDRESS" group:"Temporal and NATS" help:"Temporal server of the roles serve, api and worker; without it 127.0.0.1:7233. The Temporal SDK's other TEMPORAL_ variables (API key, TLS, profile) hold too. The one-process main needs none."`
 	TemporalNamespace string `env:"TEMPORAL_NAMESPACE" group:"Temporal and NATS" help:"Temporal namespace; without it default."`
 	WorkflowVersion   string `env:"WORKFLOW_VERSION" group:"Temporal and NATS" help:"Version of the workflow's rules that threads follow from their next run on; without it the one that this release and the one before it both know. See docs/upgrades.md."`
-	NATSURL           string `name:"nats-url" env:"NATS_URL" group:"Temporal and NATS" help:"NATS server of the roles serve, api and worker. Without it text arrives in larger steps. The one-process main needs none."`
-	NATSToken         string `name:"nats-token" env:"NATS_TOKEN" group:"Temporal and NATS" help:"At least 16 characters. Token for the server of NATS_URL, unless that URL has one. The embedded NATS of NATS_PORT demands it."`
+
+	PayloadEncryptionKey string `env:"PAYLOAD_ENCRYPTION_KEY" group:"Temporal and NATS" help:"At least 32 characters. Encrypts what enters Temporal's history, and tokens of connected accounts unless TOKEN_ENCRYPTION_KEY is set. All processes need the same. Several keys, separated by commas: the first encrypts, all decrypt; with the word plain first, nothing is encrypted. See docs/deploy.md."`
+	CodecToken           string `name:"codec-token" env:"CODEC_TOKEN" group:"Temporal and NATS" help:"At least 16 characters. Whoever sends it to /codec, as a bearer token or password, gets payloads decrypted. Without it only programs on the same host do, if no proxy is between."`
+	TemporalUIOrigin     string `name:"temporal-ui-origin" env:"TEMPORAL_UI_ORIGIN" group:"Temporal and NATS" help:"Where Temporal's Web UI is, as https://temporal.example.com, for its requests to /codec; several with commas. The one-process main knows its own."`
+
+	NATSURL   string `name:"nats-url" env:"NATS_URL" group:"Temporal and NATS" help:"NATS server of the roles serve, api and worker. Without it text arrives in larger steps. The one-process main needs none."`
+	NATSToken string `name:"nats-token" env:"NATS_TOKEN" group:"Temporal and NATS" help:"At least 16 characters. Token for the server of NATS_URL, unless that URL has one. The embedded NATS of NATS_PORT demands it."`
 
 	TavilyAPIKey  string `name:"tavily-api-key" env:"TAVILY_API_KEY" group:"Web search" help:"Key for web search; without it answers say that it is not configured."`
 	TavilyBaseURL string `name:"tavily-base-url" env:"TAVILY_BASE_URL" group:"Web search" help:"Another address for Tavily's API."`
@@ -68,7 +74,7 @@ type Config struct {
 	GoogleClientID     string `name:"google-client-id" env:"GOOGLE_CLIENT_ID" group:"Imports" help:"OAuth client (of the type web application) with which people connect their own Google account, to import files that are not shared; see docs/imports.md. Without it nobody can."`
 	GoogleClientSecret string `name:"google-client-secret" env:"GOOGLE_CLIENT_SECRET" group:"Imports" help:"Secret of GOOGLE_CLIENT_ID."`
 	GoogleOAuthURL     string `name:"google-oauth-base-url" env:"GOOGLE_OAUTH_BASE_URL" group:"Imports" help:"Another address for Google's sign-in, for tests."`
-	TokenEncryptionKey string `name:"token-encryption-key" env:"TOKEN_ENCRYPTION_KEY" group:"Imports" help:"At least 32 characters. Encrypts the tokens of connected accounts. To replace it, put the new key first and the old one after a comma. Without it the key is derived from COOKIE_SECRET."`
+	TokenEncryptionKey string `name:"token-encryption-key" env:"TOKEN_ENCRYPTION_KEY" group:"Imports" help:"At least 32 characters. Encrypts the tokens of connected accounts. To replace it, put the new key first and the old one after a comma. Without it the keys are those of PAYLOAD_ENCRYPTION_KEY, else one derived from COOKIE_SECRET."`
 
 	MCPServers   string `name:"mcp-servers" env:"MCP_SERVERS" group:"MCP" help:"JSON list of MCP servers whose tools agents may use: {name, transport (http, stdio or rpc), url or command, headers, allow, approve (never, ask or edit)}; see docs/mcp.md."`
 	MCPJWTSecret string `name:"mcp-jwt-secret" env:"MCP_JWT_SECRET" group:"MCP" help:"At least 16 characters. Signs the short-lived token (HS256) by which an MCP server knows for which user a request is."`
@@ -140,8 +146,6 @@ type Config struct {
 	ImportRetryBudget time.Duration `hidden:""`
 	// AnswerTimeout shortens api.AnswerTimeout, for tests that wait it out.
 	AnswerTimeout time.Duration `hidden:""`
-
-	PayloadEncryptionKey string `env:"PAYLOAD_ENCRYPTION_KEY" group:"Not built yet" help:"Reserved; refused until encryption of Temporal's payloads is built."`
 }
 
 // Embedded holds the settings of the one-process program only: its Temporal and NATS.
@@ -223,8 +227,13 @@ func (c *Config) checkStores() error {
 	if c.DatabaseConnections < 0 || c.DatabaseConnections > 1000 {
 		return refuse("DATABASE_CONNECTIONS", "%d is not allowed; use a number from 1 to 1000, or 0", c.DatabaseConnections)
 	}
-	if c.PayloadEncryptionKey != "" {
-		return refuse("PAYLOAD_ENCRYPTION_KEY", "encryption of Temporal's payloads is not built yet; leave it out")
+	if _, err := payload.NewKeys(c.PayloadEncryptionKey); err != nil {
+		return refuse("PAYLOAD_ENCRYPTION_KEY", "%v", err)
+	}
+	for _, origin := range c.UIOrigins() {
+		if err := address("TEMPORAL_UI_ORIGIN", origin, "http", "https"); err != nil {
+			return err
+		}
 	}
 	for server := range strings.SplitSeq(c.NATSURL, ",") {
 		if err := address("NATS_URL", strings.TrimSpace(server), "nats", "tls", "ws", "wss"); err != nil {
@@ -235,6 +244,15 @@ func (c *Config) checkStores() error {
 		return err
 	}
 	return address("TAVILY_BASE_URL", c.TavilyBaseURL, "http", "https")
+}
+
+// UIOrigins are the origins of Temporal's Web UI.
+func (c *Config) UIOrigins() []string {
+	var origins []string
+	for _, origin := range payload.Split(c.TemporalUIOrigin) {
+		origins = append(origins, strings.TrimSuffix(origin, "/"))
+	}
+	return origins
 }
 
 // Postgres reports whether DatabaseURL is used; otherwise the database is SQLite in the
@@ -299,6 +317,7 @@ func (c *Config) checkIdentity() error {
 		{"PROXY_SHARED_SECRET", c.ProxySharedSecret},
 		{"METRICS_TOKEN", c.MetricsToken},
 		{"NATS_TOKEN", c.NATSToken},
+		{"CODEC_TOKEN", c.CodecToken},
 	} {
 		if s.value != "" && len(s.value) < shortestSecret {
 			return refuse(s.name, "too short; use at least %d characters", shortestSecret)

@@ -243,6 +243,9 @@ func (p *Process) startAPI(listener net.Listener) error {
 	if err != nil {
 		return err
 	}
+	if handler, err = withCodec(cfg, handler); err != nil {
+		return err
+	}
 	p.http = &http.Server{
 		Handler: handler,
 		// Streams and uploads have their own timeouts; a timeout for whole requests
