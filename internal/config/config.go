@@ -88,23 +88,26 @@ type Config struct {
 	MaxUploadMB       int           `name:"max-upload-mb" env:"MAX_UPLOAD_MB" default:"50" group:"Limits" help:"Largest document, in megabytes."`
 	IngestMemoryMB    int           `name:"ingest-memory-mb" env:"INGEST_MEMORY_MB" default:"512" group:"Limits" help:"Memory, in megabytes, that a process may use to receive and process documents at once; more of them wait. 0: no limit."`
 
-	ChatRateLimit      string        `env:"CHAT_RATE_LIMIT" default:"10/minute" group:"Callers" help:"Turns that anonymous callers at one address may begin: N/second, N/minute, N/hour or off. Messages sent again, answers and stops do not count; an IPv6 address counts by its /64. Shared by all API processes."`
-	MaxNewThreads      string        `name:"max-new-threads-per-address" env:"MAX_NEW_THREADS_PER_ADDRESS" default:"60/hour" group:"Callers" help:"Conversations that anonymous callers at one address may begin, in the same form."`
-	MaxTurns           int           `name:"max-turns-per-caller" env:"MAX_TURNS_PER_CALLER" default:"4" group:"Callers" help:"Conversations of one caller that may be at work at once; one that waits for a person is not. 0: no limit."`
-	MaxStreams         int           `name:"max-streams-per-caller" env:"MAX_STREAMS_PER_CALLER" default:"20" group:"Callers" help:"Open streams of one caller, in each API process. 0: no limit."`
-	MaxAddressStreams  int           `name:"max-streams-per-address" env:"MAX_STREAMS_PER_ADDRESS" default:"100" group:"Callers" help:"Open streams of anonymous callers at one address, in each API process. 0: no limit."`
-	UserRateLimit      string        `env:"USER_RATE_LIMIT" default:"120/minute" group:"Callers" help:"Turns that one signed-in caller may begin, in the form of CHAT_RATE_LIMIT. Searches and uploads that use an embedding model are limited in the same way, each with a count of its own."`
-	ChangeRateLimit    string        `env:"CHANGE_RATE_LIMIT" default:"120/minute" group:"Callers" help:"Changes of discovery boards that one signed-in caller, or anonymous callers at one address, may make, and as many imports that the API or MCP may begin, in the form of CHAT_RATE_LIMIT."`
-	CallerQuota        string        `name:"quota-per-caller" env:"QUOTA_PER_CALLER" default:"conversations=20000,documents=5000,sets=1000,pictures=5000,discoveries=1000,storage=8GB" group:"Callers" help:"How much one caller may store, signed in or not; storage is documents as they were uploaded, pictures, message repositories and discovery boards. A number that is left out keeps its default; 0: no limit; off: none at all. What is stored already stays."`
-	AddressQuota       string        `name:"quota-per-address" env:"QUOTA_PER_ADDRESS" default:"conversations=5000,documents=500,sets=200,pictures=500,discoveries=200,storage=256MB" group:"Callers" help:"How much anonymous callers at one address may store together, in the same form."`
-	AnonymousQuota     string        `name:"quota-anonymous" env:"QUOTA_ANONYMOUS" default:"conversations=100000,documents=10000,sets=5000,pictures=10000,discoveries=5000,storage=5GB" group:"Callers" help:"How much all anonymous callers may store together, in the same form. It is counted at each insert: large numbers cost time."`
-	AuditRetention     time.Duration `env:"AUDIT_RETENTION" default:"8760h" group:"Callers" help:"Entries of the audit log are removed after this long, at least 720h. 0s: they are kept."`
-	AnonymousRetention time.Duration `env:"ANONYMOUS_RETENTION" default:"720h" group:"Callers" help:"What anonymous callers have stored is removed when they have made no request for this long; workers look once a day, and palaver prune does it at once. 0s: it is kept."`
-	DailyTokens        int64         `env:"DAILY_TOKENS" default:"0" group:"Callers" help:"Tokens, both directions, that one caller may use in a day (UTC), and all anonymous callers at one address together: by turns, and by searches and uploads that use an embedding model. Then these get 429. A turn that runs may exceed it. 0: no limit."`
-	DailyCostUSD       float64       `name:"daily-cost-usd" env:"DAILY_COST_USD" default:"0" group:"Callers" help:"The same in US dollars, by the prices that Palaver knows of models, web searches and pictures. 0: no limit."`
-	MaxConnections     int           `name:"max-connections-per-address" env:"MAX_CONNECTIONS_PER_ADDRESS" default:"256" group:"Callers" help:"Open connections of one address to a process with an API; an IPv6 address counts by its /64. Loopback addresses and TRUSTED_PROXIES have no limit. 0: no limit."`
-	TrustedProxies     string        `env:"TRUSTED_PROXIES" group:"Callers" help:"Addresses or networks (10.0.0.0/8), separated by commas, of the proxies before the API: their X-Forwarded-For says who the client is, and their X-Forwarded-Proto whether it came by https. Those of other senders are ignored."`
-	XFF                string        `name:"xff" env:"XFF" default:"rightmost-untrusted" group:"Callers" help:"Which address of X-Forwarded-For counts: rightmost-untrusted (proxies may append to it) or leftmost (the proxy must overwrite what its client sent)."`
+	ChatRateLimit         string        `env:"CHAT_RATE_LIMIT" default:"10/minute" group:"Callers" help:"Turns that anonymous callers at one address may begin: N/second, N/minute, N/hour or off. Messages sent again, answers and stops do not count; an IPv6 address counts by its /64. Shared by all API processes."`
+	MaxNewThreads         string        `name:"max-new-threads-per-address" env:"MAX_NEW_THREADS_PER_ADDRESS" default:"60/hour" group:"Callers" help:"Conversations that anonymous callers at one address may begin, in the same form."`
+	MaxTurns              int           `name:"max-turns-per-caller" env:"MAX_TURNS_PER_CALLER" default:"4" group:"Callers" help:"Conversations of one caller that may be at work at once; one that waits for a person is not. 0: no limit."`
+	MaxStreams            int           `name:"max-streams-per-caller" env:"MAX_STREAMS_PER_CALLER" default:"20" group:"Callers" help:"Open streams of one caller, in each API process. 0: no limit."`
+	MaxAddressStreams     int           `name:"max-streams-per-address" env:"MAX_STREAMS_PER_ADDRESS" default:"100" group:"Callers" help:"Open streams of anonymous callers at one address, in each API process. 0: no limit."`
+	UserRateLimit         string        `env:"USER_RATE_LIMIT" default:"120/minute" group:"Callers" help:"Turns that one signed-in caller may begin, in the form of CHAT_RATE_LIMIT. Searches and uploads that use an embedding model are limited in the same way, each with a count of its own."`
+	ChangeRateLimit       string        `env:"CHANGE_RATE_LIMIT" default:"120/minute" group:"Callers" help:"Changes of discovery boards that one signed-in caller, or anonymous callers at one address, may make, and as many imports that the API or MCP may begin, in the form of CHAT_RATE_LIMIT."`
+	CallerQuota           string        `name:"quota-per-caller" env:"QUOTA_PER_CALLER" default:"conversations=20000,documents=5000,sets=1000,pictures=5000,discoveries=1000,storage=8GB" group:"Callers" help:"How much one caller may store, signed in or not; storage is documents as they were uploaded, pictures, message repositories and discovery boards. A number that is left out keeps its default; 0: no limit; off: none at all. What is stored already stays."`
+	AddressQuota          string        `name:"quota-per-address" env:"QUOTA_PER_ADDRESS" default:"conversations=5000,documents=500,sets=200,pictures=500,discoveries=200,storage=256MB" group:"Callers" help:"How much anonymous callers at one address may store together, in the same form."`
+	AnonymousQuota        string        `name:"quota-anonymous" env:"QUOTA_ANONYMOUS" default:"conversations=100000,documents=10000,sets=5000,pictures=10000,discoveries=5000,storage=5GB" group:"Callers" help:"How much all anonymous callers may store together, in the same form. It is counted at each insert: large numbers cost time."`
+	AuditRetention        time.Duration `env:"AUDIT_RETENTION" default:"8760h" group:"Callers" help:"Entries of the audit log are removed after this long, at least 720h. 0s: they are kept."`
+	AnonymousRetention    time.Duration `env:"ANONYMOUS_RETENTION" default:"720h" group:"Callers" help:"What anonymous callers have stored is removed when they have made no request for this long; workers look once a day, and palaver prune does it at once. 0s: it is kept."`
+	ConversationRetention time.Duration `env:"CONVERSATION_RETENTION" default:"0s" group:"Callers" help:"Conversations, of all callers, are removed when their last message is older than this, at least 24h, unless a question in them is open. 0s: they are kept."`
+	ImportRetention       time.Duration `env:"IMPORT_RETENTION" default:"2160h" group:"Callers" help:"The record of an import (address and title) is removed this long after its end when its document is deleted. 0s: it is kept."`
+	PruneDryRun           bool          `env:"PRUNE_DRY_RUN" group:"Callers" help:"true: the daily removal only logs what it would remove."`
+	DailyTokens           int64         `env:"DAILY_TOKENS" default:"0" group:"Callers" help:"Tokens, both directions, that one caller may use in a day (UTC), and all anonymous callers at one address together: by turns, and by searches and uploads that use an embedding model. Then these get 429. A turn that runs may exceed it. 0: no limit."`
+	DailyCostUSD          float64       `name:"daily-cost-usd" env:"DAILY_COST_USD" default:"0" group:"Callers" help:"The same in US dollars, by the prices that Palaver knows of models, web searches and pictures. 0: no limit."`
+	MaxConnections        int           `name:"max-connections-per-address" env:"MAX_CONNECTIONS_PER_ADDRESS" default:"256" group:"Callers" help:"Open connections of one address to a process with an API; an IPv6 address counts by its /64. Loopback addresses and TRUSTED_PROXIES have no limit. 0: no limit."`
+	TrustedProxies        string        `env:"TRUSTED_PROXIES" group:"Callers" help:"Addresses or networks (10.0.0.0/8), separated by commas, of the proxies before the API: their X-Forwarded-For says who the client is, and their X-Forwarded-Proto whether it came by https. Those of other senders are ignored."`
+	XFF                   string        `name:"xff" env:"XFF" default:"rightmost-untrusted" group:"Callers" help:"Which address of X-Forwarded-For counts: rightmost-untrusted (proxies may append to it) or leftmost (the proxy must overwrite what its client sent)."`
 
 	AuthMode          string `env:"AUTH_MODE" default:"anonymous" group:"Identity" help:"anonymous: callers without a token get a signed cookie; required: they get 401."`
 	SupabaseJWTSecret string `name:"supabase-jwt-secret" env:"SUPABASE_JWT_SECRET" group:"Identity" help:"HS256 secret of bearer tokens."`
@@ -279,10 +282,15 @@ func (c *Config) checkLimits() error {
 		{"REPAIR_INTERVAL", c.RepairInterval, 0, 24 * time.Hour},
 		{"DRAIN_DELAY", c.DrainDelay, 0, 10 * time.Minute},
 		{"ANONYMOUS_RETENTION", c.AnonymousRetention, 0, 10 * 365 * 24 * time.Hour},
+		{"CONVERSATION_RETENTION", c.ConversationRetention, 0, 100 * 365 * 24 * time.Hour},
+		{"IMPORT_RETENTION", c.ImportRetention, 0, 100 * 365 * 24 * time.Hour},
 	} {
 		if d.value < d.min || d.value > d.max {
 			return refuse(d.name, "%s is not allowed; use a duration from %s to %s, such as 30s or 10m", d.value, d.min, d.max)
 		}
+	}
+	if c.ConversationRetention != 0 && c.ConversationRetention < 24*time.Hour { // a slip of the unit would remove what people just wrote
+		return refuse("CONVERSATION_RETENTION", "%s is not allowed; use at least 24h, or 0s for no end", c.ConversationRetention)
 	}
 	if c.AuditRetention != 0 && c.AuditRetention < db.AuditKept {
 		return refuse("AUDIT_RETENTION", "%s is not allowed; use at least %s, or 0s for no end", c.AuditRetention, db.AuditKept)

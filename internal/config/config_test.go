@@ -142,6 +142,7 @@ func TestInvalidValueIsAOneLineErrorThatNamesItsVariable(t *testing.T) {
 		{"an unknown store", map[string]string{"CHAT_MEMORY_BACKEND": "redis"}, []string{"CHAT_MEMORY_BACKEND:", "sqlite"}},
 		{"another database's URL", map[string]string{"DATABASE_URL": "mysql://u:geheim@h/d"}, []string{"DATABASE_URL:", "postgres://"}},
 		{"a database URL with a bare password", map[string]string{"DATABASE_URL": "postgres://u:geheim/%zz@h/d"}, []string{"DATABASE_URL:", "postgres://"}},
+		{"conversations of an hour", map[string]string{"CONVERSATION_RETENTION": "1h"}, []string{"CONVERSATION_RETENTION:", "at least 24h"}},
 		{"a short key for payloads", map[string]string{"PAYLOAD_ENCRYPTION_KEY": "plain,geheim"}, []string{"PAYLOAD_ENCRYPTION_KEY:", "too short"}},
 		{"a short token for decrypting payloads", map[string]string{"CODEC_TOKEN": "short"}, []string{"CODEC_TOKEN:", "too short"}},
 		{"a Web UI without a scheme", map[string]string{"TEMPORAL_UI_ORIGIN": "temporal.example.com"}, []string{"TEMPORAL_UI_ORIGIN:"}},
