@@ -29,7 +29,7 @@ var upkeepTests = []test{
 			}
 		}
 		b.Equal([]string{old}, listed(time.Now().Add(time.Hour)))
-		b.Empty(listed(b.clock.Add(-24*time.Hour)))
+		b.Empty(listed(b.clock.Add(-24 * time.Hour)))
 		b.NotContains(listed(time.Now().Add(time.Hour)), open)
 	}},
 	{"imports whose document is gone are removed when they are old", func(b *fixture) {
