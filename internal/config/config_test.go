@@ -43,6 +43,20 @@ func parseHere(t *testing.T, env map[string]string, args ...string) (*grammar, e
 	return &g, err
 }
 
+func TestASecretMayBeInAFile(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "secret")
+	require.NoError(t, os.WriteFile(path, []byte("0123456789abcdef\n"), 0o600))
+	c, err := parse(t, map[string]string{"COOKIE_SECRET_FILE": path})
+	t.Cleanup(func() { _ = os.Unsetenv("COOKIE_SECRET") })
+	require.NoError(t, err)
+	require.Equal(t, "0123456789abcdef", c.CookieSecret)
+	_, err = parse(t, map[string]string{"COOKIE_SECRET_FILE": path, "COOKIE_SECRET": "another secret of 16"})
+	require.ErrorContains(t, err, "COOKIE_SECRET_FILE: COOKIE_SECRET is set, too")
+	require.NoError(t, os.Unsetenv("COOKIE_SECRET"))
+	_, err = parse(t, map[string]string{"COOKIE_SECRET_FILE": path + "s"})
+	require.ErrorContains(t, err, "COOKIE_SECRET_FILE: cannot read")
+}
+
 func TestTokensAreEncryptedByTheKeysOfPayloadsUnlessTheyHaveTheirOwn(t *testing.T) {
 	one, two := strings.Repeat("1", 32), strings.Repeat("2", 32)
 	cfg := config.Config{CookieSecret: "cookie", PayloadEncryptionKey: "plain, " + one}

@@ -18,6 +18,7 @@ import (
 	"github.com/palaver-chat/palaver/internal/audit"
 	"github.com/palaver-chat/palaver/internal/build"
 	"github.com/palaver-chat/palaver/internal/config"
+	"github.com/palaver-chat/palaver/internal/memlimit"
 	"github.com/palaver-chat/palaver/internal/service"
 )
 
@@ -80,6 +81,7 @@ func Main(args []string, additions service.Additions) int {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
 	context.AfterFunc(ctx, stop) // a second signal ends the process at once
+	memlimit.FollowContainer()
 	err := Run(ctx, args, additions)
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "palaver:", err)
