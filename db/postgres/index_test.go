@@ -94,9 +94,9 @@ func TestNoStatementReadsAWholeTable(t *testing.T) {
 var byOperators = []string{"CountUserData", "OldAudit", "UsageByOwner", "LeftThreads", "OldThreads", "PruneAudit"}
 
 // What Postgres chooses by itself, with the rows of an installation that is in use: an index
-// that it has may still be the wrong one.
+// that it has may still be the wrong one. Not parallel: it keeps the server busy, and other
+// tests count what it reads.
 func TestNoStatementOfATurnOrAListReadsALargeTableAtSize(t *testing.T) {
-	t.Parallel()
 	url := pgtest.Database(t)
 	openStore(t, url)
 	conn, err := pgx.Connect(t.Context(), url)
