@@ -8,8 +8,8 @@ WORKFLOWCHECK := .tools/workflowcheck-v0.6.0
 GOVULNCHECK  := .tools/govulncheck-v1.1.4
 
 # The Go modules: the product, the one-process program with its servers, the tests of
-# the Dockerfile and docker-compose.yml, and an example of a program with additions.
-MODULES := . standalone docker examples/supportdesk
+# the Dockerfile, docker-compose.yml and the Helm chart, and an example of a program with additions.
+MODULES := . standalone docker deploy examples/supportdesk
 # Modules that only benchmarks use.
 BENCH_MODULES := bench/peers/dbos bench/scale/temporal
 

@@ -4,7 +4,7 @@
 //
 // Every method that takes an owner sees only that owner's rows (documents also
 // PublicOwner's); another owner's row is ErrNotFound, like one that does not exist.
-// Only methods of Audit and AuditLog read rows of every owner, and they return no texts.
+// Only methods of Audit, AuditLog and Upkeep read rows of every owner, and they return no texts.
 package db
 
 //go:generate go run github.com/sqlc-dev/sqlc/cmd/sqlc@v1.31.1 generate
@@ -129,6 +129,7 @@ type Store interface {
 	UserDeleter
 	Audit
 	AuditLog
+	Upkeep
 	Connections
 	Keys
 	// Ping reports whether the database answers; ErrUnavailable when not.

@@ -172,17 +172,16 @@ func TestRolesUseOnlyDeclaredVariables(t *testing.T) {
 
 // notPassed are the settings that docker-compose.yml does not pass on, and why.
 var notPassed = map[string]string{
-	"HOST":                   "the image listens on all interfaces of its container",
-	"PORT":                   "the port on the host; in the container it is 8080",
-	"PALAVER_DATA_DIR":       "the image has /data",
-	"CHAT_MEMORY_BACKEND":    "the database is Postgres",
-	"TEMPORAL_NAMESPACE":     "temporal-namespace makes the default one",
-	"NATS_TOKEN":             "it is in NATS_URL",
-	"PAYLOAD_ENCRYPTION_KEY": "it is not built yet",
-	"TEMPORAL_PORT":          "no container has embedded servers",
-	"TEMPORAL_UI_PORT":       "no container has embedded servers",
-	"TEMPORAL_UI_WRITE":      "no container has embedded servers",
-	"NATS_PORT":              "no container has embedded servers",
+	"HOST":                "the image listens on all interfaces of its container",
+	"PORT":                "the port on the host; in the container it is 8080",
+	"PALAVER_DATA_DIR":    "the image has /data",
+	"CHAT_MEMORY_BACKEND": "the database is Postgres",
+	"TEMPORAL_NAMESPACE":  "temporal-namespace makes the default one",
+	"NATS_TOKEN":          "it is in NATS_URL",
+	"TEMPORAL_PORT":       "no container has embedded servers",
+	"TEMPORAL_UI_PORT":    "no container has embedded servers",
+	"TEMPORAL_UI_WRITE":   "no container has embedded servers",
+	"NATS_PORT":           "no container has embedded servers",
 }
 
 func TestEverySettingIsPassedOnOrExcused(t *testing.T) {

@@ -1,8 +1,9 @@
-// Package worker runs workflows and activities for a task queue.
+// Package worker runs workflows and activities for the task queues.
 package worker
 
 import (
 	"fmt"
+	"sync"
 	"time"
 
 	"go.temporal.io/sdk/client"
@@ -34,15 +35,40 @@ const (
 	deadlock = 4 * time.Second
 	// Streaming activities mostly wait for models, so many can run at once.
 	concurrentActivities = 400
+	// Documents are read one by one on a core, and wait for the embedding model otherwise.
+	concurrentIngests = 8
 )
+
+// Worker polls the task queue of conversations, and that of documents.
+type Worker struct{ threads, ingests worker.Worker }
+
+// Start begins to poll.
+func (w *Worker) Start() error {
+	if err := w.threads.Start(); err != nil {
+		return err
+	}
+	if err := w.ingests.Start(); err != nil {
+		w.threads.Stop()
+		return err
+	}
+	return nil
+}
+
+// Stop waits until running activities have saved what they have.
+func (w *Worker) Stop() {
+	var both sync.WaitGroup
+	both.Go(w.threads.Stop)
+	both.Go(w.ingests.Stop)
+	both.Wait()
+}
 
 func init() { worker.SetStickyWorkflowCacheSize(stickyCache) }
 
 // New creates a worker that is ready to start. bus publishes new log entries to
 // followers; failed is called when the worker cannot go on, as when Temporal refuses its
 // credentials; the watching interceptors see every activity.
-func New(c client.Client, a *activities.Activities, agents []workflows.Agent, bus bus.Bus, failed func(error), watching ...interceptor.WorkerInterceptor) worker.Worker {
-	w := worker.New(c, workflows.TaskQueue, worker.Options{
+func New(c client.Client, a *activities.Activities, agents []workflows.Agent, bus bus.Bus, failed func(error), watching ...interceptor.WorkerInterceptor) *Worker {
+	options := worker.Options{
 		StickyScheduleToStartTimeout:       stickyTimeout,
 		WorkerStopTimeout:                  stopTimeout,
 		MaxConcurrentActivityExecutionSize: concurrentActivities,
@@ -53,7 +79,8 @@ func New(c client.Client, a *activities.Activities, agents []workflows.Agent, bu
 		DeadlockDetectionTimeout:           deadlock,
 		OnFatalError:                       func(err error) { failed(fmt.Errorf("the worker failed: %w", err)) },
 		Interceptors:                       append(watching, activities.Announce(bus), activities.Recover(a)),
-	})
+	}
+	w := worker.New(c, workflows.TaskQueue, options)
 	threads := &workflows.Threads{Agents: agents, Hint: bus.Hint}
 	w.RegisterWorkflowWithOptions(threads.Thread, workflow.RegisterOptions{Name: workflows.ThreadType})
 	w.RegisterWorkflowWithOptions(workflows.Ingest, workflow.RegisterOptions{Name: workflows.IngestType})
@@ -61,5 +88,10 @@ func New(c client.Client, a *activities.Activities, agents []workflows.Agent, bu
 	w.RegisterWorkflowWithOptions(workflows.Prune, workflow.RegisterOptions{Name: workflows.PruneType})
 	w.RegisterWorkflowWithOptions(workflows.Embed, workflow.RegisterOptions{Name: workflows.EmbedType})
 	w.RegisterActivity(a)
-	return w
+	options.DisableWorkflowWorker = true
+	options.MaxConcurrentActivityExecutionSize = concurrentIngests
+	options.MaxConcurrentActivityTaskPollers = 1
+	ingests := worker.New(c, workflows.IngestQueue, options)
+	ingests.RegisterActivity(a)
+	return &Worker{w, ingests}
 }

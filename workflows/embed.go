@@ -16,6 +16,7 @@ const embedWorkflowID = "embed"
 // Embed makes vectors for documents that have none of the current embedding model.
 func Embed(ctx workflow.Context) error {
 	ctx = workflow.WithActivityOptions(ctx, workflow.ActivityOptions{
+		TaskQueue:           IngestQueue,
 		StartToCloseTimeout: 12 * time.Hour,
 		HeartbeatTimeout:    30 * time.Second,
 		RetryPolicy:         &temporal.RetryPolicy{InitialInterval: time.Second, MaximumInterval: 10 * time.Minute},

@@ -13,6 +13,7 @@ import (
 // read is marked failed with the reason. The document's row has the progress.
 func Ingest(ctx workflow.Context, in activities.IngestRequest) error {
 	ctx = workflow.WithActivityOptions(ctx, workflow.ActivityOptions{
+		TaskQueue:           IngestQueue,
 		StartToCloseTimeout: 15 * time.Minute,
 		HeartbeatTimeout:    30 * time.Second,
 		RetryPolicy:         &temporal.RetryPolicy{InitialInterval: time.Second, MaximumInterval: 30 * time.Second, MaximumAttempts: 20},
@@ -23,6 +24,6 @@ func Ingest(ctx workflow.Context, in activities.IngestRequest) error {
 		return nil
 	}
 	workflow.GetLogger(ctx).Warn("ingest failed", "document", in.DocID, "error", err)
-	clean, _ := workflow.NewDisconnectedContext(ctx)
+	clean, _ := workflow.NewDisconnectedContext(workflow.WithTaskQueue(ctx, TaskQueue))
 	return workflow.ExecuteActivity(clean, acts.FailIngest, in).Get(clean, nil)
 }

@@ -7,12 +7,15 @@ import "go.temporal.io/sdk/temporal"
 
 // Names that clients and operators' tools use.
 const (
-	TaskQueue  = "palaver"
-	ThreadType = "Thread"
-	IngestType = "Ingest"
-	ImportType = "Import"
-	PruneType  = "Prune"
-	EmbedType  = "Embed"
+	TaskQueue = "palaver"
+	// IngestQueue has the activities that read and embed documents. They take long and much
+	// memory, so that few run at once, and none takes the place of an answer.
+	IngestQueue = "palaver-ingest"
+	ThreadType  = "Thread"
+	IngestType  = "Ingest"
+	ImportType  = "Import"
+	PruneType   = "Prune"
+	EmbedType   = "Embed"
 
 	UpdateSubmit  = "submit"   // SubmitRequest → SubmitReply; update id is the turn id
 	UpdateResume  = "resume"   // ResumeRequest; validated

@@ -32,6 +32,7 @@ type Store struct {
 	search         searchStatements
 	tokenizer      *tokenizer
 	closed         atomic.Bool
+	path           string
 	known          int64 // newest version of the schema that this release knows
 }
 
@@ -58,7 +59,7 @@ func open(ctx context.Context, path string, busy time.Duration, options db.OpenO
 	if err != nil {
 		return nil, fmt.Errorf("open database %s: %w", path, err)
 	}
-	s := &Store{known: known}
+	s := &Store{known: known, path: path}
 	if err := s.connect(ctx, path, busy); err != nil {
 		return nil, errors.Join(fmt.Errorf("open database %s: %w", path, err), s.Close())
 	}

@@ -331,3 +331,29 @@ func TestLimitParametersAreCastSoThatStatementsAreNotReparsed(t *testing.T) {
 		require.Empty(t, alone.FindString(string(text)), "%s: write LIMIT CAST(@max_rows AS INTEGER)", file)
 	}
 }
+
+func TestCompactGivesDeletedRowsBackToTheFileSystem(t *testing.T) {
+	t.Parallel()
+	path := filepath.Join(t.TempDir(), "palaver.db")
+	s := openStore(t, path)
+	size := func() int64 {
+		info, err := os.Stat(path)
+		require.NoError(t, err)
+		return info.Size()
+	}
+	freed, err := s.Compact(t.Context())
+	require.NoError(t, err)
+	require.Zero(t, freed, "nothing is free")
+	d := chat.Document{ID: "big", Owner: "o", Title: "big", SourceType: chat.SourceUpload, Format: "txt", Status: chat.DocProcessing, CreatedAt: time.Now()}
+	require.NoError(t, s.CreateDocument(t.Context(), d, make([]byte, 24<<20)))
+	require.NoError(t, s.DeleteDocument(t.Context(), "o", d.ID))
+	usage, err := s.UsageByTable(t.Context())
+	require.NoError(t, err)
+	require.Equal(t, FreePages, usage[0].Table)
+	freed, err = s.Compact(t.Context())
+	require.NoError(t, err)
+	require.Greater(t, freed, int64(23<<20))
+	require.Less(t, size(), int64(4<<20))
+	require.NoError(t, s.Ping(t.Context()), "the open connections go on")
+	require.NoError(t, s.CreateDocument(t.Context(), d, []byte("again")))
+}

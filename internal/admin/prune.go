@@ -8,17 +8,22 @@ import (
 	"log/slog"
 	"time"
 
+	"github.com/palaver-chat/palaver/chat"
 	"github.com/palaver-chat/palaver/db"
 )
 
-// Pruning removes what callers without an account have left unused, and old entries of
-// the audit log.
+// Pruning removes what is old: the data of callers without an account who do not come back,
+// conversations, traces of deleted documents, and entries of the audit log. An age of 0
+// removes nothing.
 type Pruning struct {
-	Users     UserDeletion
-	Retention time.Duration // since their last request; 0: nothing is removed
-	Audit     time.Duration // since the entry; 0: nothing is removed
-	Log       *slog.Logger
-	Now       func() time.Time // nil: time.Now
+	Users         UserDeletion
+	Retention     time.Duration // of callers without an account, since their last request
+	Conversations time.Duration // since their last message
+	Imports       time.Duration // since the end of one whose document is deleted
+	Audit         time.Duration // since the entry
+	DryRun        bool          // Prune only logs what it would remove
+	Log           *slog.Logger
+	Now           func() time.Time // nil: time.Now
 }
 
 // spendingKept is for how many days it is kept what turns have used.
@@ -31,55 +36,146 @@ func (p Pruning) now() time.Time {
 	return p.Now()
 }
 
-// Run lists on out what is unused and, when confirmed, removes it. After an error,
-// calling it again continues.
+// Run lists on out what is old and, when confirmed, removes it. After an error, calling
+// it again continues.
 func (p Pruning) Run(ctx context.Context, confirmed bool, out io.Writer) error {
-	if confirmed {
-		removed, err := p.pruneAudit(ctx)
-		if err := errors.Join(err, say(out, "%d entries of the audit log were removed.\n", removed)); err != nil {
-			return err
-		}
-	}
-	if p.Retention <= 0 {
-		return say(out, "No caller's data is removed: ANONYMOUS_RETENTION is 0.\n")
-	}
 	if !confirmed {
-		owners, data, err := p.unused(ctx)
+		found, err := p.look(ctx)
 		if err != nil {
 			return err
 		}
-		return say(out, "%d anonymous callers have made no request for %s. They have %s.\nNothing was removed. Run it again with --yes to remove all of it permanently.\n",
-			owners, p.Retention, describeData(data))
+		return say(out, "%sNothing was removed. Run it again with --yes to remove all of it permanently.\n", found.describe(p, "have"))
 	}
 	if err := p.Users.checkTemporal(ctx); err != nil {
 		return err
 	}
-	owners, data, err := p.remove(ctx)
-	return errors.Join(say(out, "Of %d anonymous callers who have made no request for %s were removed: %s.\n", owners, p.Retention, describeData(data)), err)
+	removed, err := p.removeAll(ctx)
+	return errors.Join(say(out, "Removed:\n%s", removed.describe(p, "had")), err)
 }
 
-// Prune removes what is unused, and says so in the log.
+// old is what Pruning finds, or has removed.
+type old struct {
+	owners        int // without an account
+	data          db.UserData
+	conversations int
+	imports       int64
+	audit         int64
+	left          int // threads of boards that are gone, and throw-away ones
+}
+
+func (o old) describe(p Pruning, have string) string {
+	line := func(age time.Duration, setting, format string, args ...any) string {
+		if age <= 0 {
+			return fmt.Sprintf("- %s is 0: nothing\n", setting)
+		}
+		return "- " + fmt.Sprintf(format, args...) + "\n"
+	}
+	return line(p.Retention, "ANONYMOUS_RETENTION", "%d anonymous callers who have made no request for %s; they %s %s", o.owners, p.Retention, have, describeData(o.data)) +
+		line(p.Conversations, "CONVERSATION_RETENTION", "%d conversations whose last message is older than %s", o.conversations, p.Conversations) +
+		line(p.Imports, "IMPORT_RETENTION", "%d imports that ended %s ago and whose document is deleted", o.imports, p.Imports) +
+		line(p.Audit, "AUDIT_RETENTION", "%d entries of the audit log that are older than %s", o.audit, p.Audit)
+}
+
+// Prune removes what is old, and says so in the log. Then it compacts the database.
 func (p Pruning) Prune(ctx context.Context) error {
+	if p.DryRun {
+		found, err := p.look(ctx)
+		if err == nil {
+			p.say("PRUNE_DRY_RUN: this would be removed", found)
+		}
+		return err
+	}
 	if err := p.Users.Store.PruneSpending(ctx, p.now().Add(-spendingKept)); err != nil {
 		return err
 	}
-	if removed, err := p.pruneAudit(ctx); err != nil {
-		return err
-	} else if removed > 0 {
-		p.Log.Info("removed old entries of the audit log", "entries", removed, "older_than", p.Audit)
+	removed, err := p.removeAll(ctx)
+	if removed.any() {
+		p.say("removed what is old", removed)
 	}
-	left, err := p.removeLeftThreads(ctx)
-	if left > 0 {
-		p.Log.Info("removed chats of deleted discovery boards, and throw-away threads", "threads", left)
-	}
-	if err != nil || p.Retention <= 0 {
+	if err != nil {
 		return err
 	}
-	owners, data, err := p.remove(ctx)
-	if owners > 0 {
-		p.Log.Info("removed what anonymous callers had left unused", "callers", owners, "conversations", len(data.Threads), "documents", len(data.Documents))
+	freed, err := p.Users.Store.Compact(ctx)
+	if freed > 0 {
+		p.Log.Info("compacted the database", "bytes", freed)
 	}
 	return err
+}
+
+func (o old) any() bool {
+	return o.owners > 0 || o.conversations > 0 || o.imports > 0 || o.audit > 0 || o.left > 0
+}
+
+func (p Pruning) say(message string, o old) {
+	p.Log.Info(message, "anonymous_callers", o.owners, "their_conversations", len(o.data.Threads), "their_documents", len(o.data.Documents),
+		"conversations", o.conversations, "imports", o.imports, "audit_entries", o.audit, "left_threads", o.left)
+}
+
+// look counts what removeAll would remove.
+func (p Pruning) look(ctx context.Context) (o old, err error) {
+	if p.Retention > 0 {
+		if o.owners, o.data, err = p.unused(ctx); err != nil {
+			return o, err
+		}
+	}
+	count := func(page []chat.ThreadRef) error { o.conversations += len(page); return nil }
+	if err := p.oldThreads(ctx, count); err != nil {
+		return o, err
+	}
+	if p.Imports > 0 {
+		if o.imports, err = p.Users.Store.LeftImports(ctx, p.now().Add(-p.Imports)); err != nil {
+			return o, err
+		}
+	}
+	if p.Audit > 0 {
+		o.audit, err = p.Users.Store.OldAudit(ctx, p.now().Add(-p.Audit))
+	}
+	return o, err
+}
+
+func (p Pruning) removeAll(ctx context.Context) (o old, err error) {
+	if o.audit, err = p.pruneAudit(ctx); err != nil {
+		return o, err
+	}
+	if p.Imports > 0 {
+		if o.imports, err = p.Users.Store.PruneImports(ctx, p.now().Add(-p.Imports)); err != nil {
+			return o, err
+		}
+	}
+	if o.left, err = p.removeLeftThreads(ctx); err != nil {
+		return o, err
+	}
+	err = p.oldThreads(ctx, func(page []chat.ThreadRef) error {
+		for _, t := range page {
+			if err := p.removeThread(ctx, t); err != nil {
+				return err
+			}
+			o.conversations++
+		}
+		return nil
+	})
+	if err != nil || p.Retention <= 0 {
+		return o, err
+	}
+	o.owners, o.data, err = p.remove(ctx)
+	return o, err
+}
+
+// oldThreads calls f with conversations that are old, page by page.
+func (p Pruning) oldThreads(ctx context.Context, f func([]chat.ThreadRef) error) error {
+	if p.Conversations <= 0 {
+		return nil
+	}
+	for after := ""; ; {
+		page, err := p.Users.Store.OldThreads(ctx, p.now().Add(-p.Conversations), after, 100)
+		if err != nil || len(page) == 0 {
+			return err
+		}
+		after = page[len(page)-1].ThreadID
+		if err := f(page); err != nil {
+			return err
+		}
+	}
 }
 
 // removeLeftThreads removes chats of boards that are gone, and throw-away threads.
@@ -91,18 +187,26 @@ func (p Pruning) removeLeftThreads(ctx context.Context) (removed int, _ error) {
 		}
 		for _, t := range page {
 			after = t.ThreadID
-			if err := p.Users.Threads.Delete(ctx, t.ThreadID); err != nil {
-				return removed, fmt.Errorf("end the workflow of thread %s: %w", t.ThreadID, err)
-			}
-			if err := p.Users.Threads.ForgetThread(ctx, t.ThreadID); err != nil {
-				p.Log.Warn("deleting the histories of a thread failed; Temporal keeps them until its retention ends", "thread", t.ThreadID, "error", err)
-			}
-			if err := p.Users.Store.DeleteConversation(ctx, t.Owner, t.ThreadID); err != nil && !errors.Is(err, db.ErrNotFound) {
+			if err := p.removeThread(ctx, t); err != nil {
 				return removed, err
 			}
 			removed++
 		}
 	}
+}
+
+// removeThread removes a conversation with its workflow, as its owner would.
+func (p Pruning) removeThread(ctx context.Context, t chat.ThreadRef) error {
+	if err := p.Users.Threads.Delete(ctx, t.ThreadID); err != nil {
+		return fmt.Errorf("end the workflow of thread %s: %w", t.ThreadID, err)
+	}
+	if err := p.Users.Threads.ForgetThread(ctx, t.ThreadID); err != nil {
+		p.Log.Warn("deleting the histories of a thread failed; Temporal keeps them until its retention ends", "thread", t.ThreadID, "error", err)
+	}
+	if err := p.Users.Store.DeleteConversation(ctx, t.Owner, t.ThreadID); err != nil && !errors.Is(err, db.ErrNotFound) {
+		return err
+	}
+	return nil
 }
 
 // pruneAudit removes old entries of the audit log, and says how many.

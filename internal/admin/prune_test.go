@@ -39,16 +39,38 @@ func TestPruneListsWhatIsUnusedAndRemovesNothingByItself(t *testing.T) {
 	}
 	var out bytes.Buffer
 	require.NoError(t, p.Run(ctx, false, &out))
-	require.Contains(t, out.String(), "1 anonymous callers have made no request for 720h0m0s. They have 1 conversations with 0 turns")
+	require.Contains(t, out.String(), "1 anonymous callers who have made no request for 720h0m0s; they have 1 conversations with 0 turns")
 	require.Contains(t, out.String(), "Nothing was removed.")
 	require.ErrorContains(t, p.Run(ctx, true, &out), "nothing was deleted", "workflows cannot be ended")
 	data, err := store.UserData(ctx, "gone")
 	require.NoError(t, err)
 	require.Len(t, data.Threads, 1)
 
-	p.Retention = 0
+	p.DryRun = true
+	var logged bytes.Buffer
+	p.Log = slog.New(slog.NewTextHandler(&logged, nil))
+	require.NoError(t, p.Prune(ctx), "it needs no Temporal")
+	require.Contains(t, logged.String(), "anonymous_callers=1")
+	p.DryRun, p.Retention = false, 0
 	out.Reset()
-	require.NoError(t, p.Run(ctx, true, &out))
-	require.Contains(t, out.String(), "ANONYMOUS_RETENTION is 0")
+	require.NoError(t, p.Run(ctx, false, &out))
+	require.Contains(t, out.String(), "ANONYMOUS_RETENTION is 0: nothing")
 	require.NoError(t, p.Prune(ctx))
+	data, err = store.UserData(ctx, "gone")
+	require.NoError(t, err)
+	require.Len(t, data.Threads, 1)
+}
+
+func TestUsageListsTablesAndOwnersTheLargestFirst(t *testing.T) {
+	store, ctx := litetest.Store(t), t.Context()
+	for owner, bytes := range map[string]int{"much": 1_500_000, "little": 10} {
+		d := chat.Document{ID: owner, Owner: owner, Title: owner, SourceType: chat.SourceUpload, Format: "txt", Status: chat.DocProcessing, Bytes: int64(bytes), CreatedAt: time.Now()}
+		require.NoError(t, store.CreateDocument(ctx, d, make([]byte, bytes)))
+	}
+	var out bytes.Buffer
+	require.NoError(t, admin.Usage(ctx, store, 20, &out))
+	require.Regexp(t, `(?s)raw_documents +1\.\d MB.*\nall .*\nmuch +1\.5 MB +0 B +0 +0 +1 +0\nlittle +10 B`, out.String())
+	out.Reset()
+	require.NoError(t, admin.Usage(ctx, store, 1, &out))
+	require.NotContains(t, out.String(), "little")
 }

@@ -12,6 +12,7 @@ import (
 
 	"github.com/palaver-chat/palaver/db"
 	"github.com/palaver-chat/palaver/internal/guard"
+	"github.com/palaver-chat/palaver/internal/payload"
 )
 
 // Config holds the settings of every role. Durations and sizes are positive
@@ -54,8 +55,13 @@ type Config struct {
 	TemporalAddress   string `env:"TEMPORAL_ADDRESS" group:"Temporal and NATS" help:"Temporal server of the roles serve, api and worker; without it 127.0.0.1:7233. The Temporal SDK's other TEMPORAL_ variables (API key, TLS, profile) hold too. The one-process main needs none."`
 	TemporalNamespace string `env:"TEMPORAL_NAMESPACE" group:"Temporal and NATS" help:"Temporal namespace; without it default."`
 	WorkflowVersion   string `env:"WORKFLOW_VERSION" group:"Temporal and NATS" help:"Version of the workflow's rules that threads follow from their next run on; without it the one that this release and the one before it both know. See docs/upgrades.md."`
-	NATSURL           string `name:"nats-url" env:"NATS_URL" group:"Temporal and NATS" help:"NATS server of the roles serve, api and worker. Without it text arrives in larger steps. The one-process main needs none."`
-	NATSToken         string `name:"nats-token" env:"NATS_TOKEN" group:"Temporal and NATS" help:"At least 16 characters. Token for the server of NATS_URL, unless that URL has one. The embedded NATS of NATS_PORT demands it."`
+
+	PayloadEncryptionKey string `env:"PAYLOAD_ENCRYPTION_KEY" group:"Temporal and NATS" help:"At least 32 characters. Encrypts what enters Temporal's history, and tokens of connected accounts unless TOKEN_ENCRYPTION_KEY is set. All processes need the same. Several keys, separated by commas: the first encrypts, all decrypt; with the word plain first, nothing is encrypted. See docs/deploy.md."`
+	CodecToken           string `name:"codec-token" env:"CODEC_TOKEN" group:"Temporal and NATS" help:"At least 16 characters. Whoever sends it to /codec, as a bearer token or password, gets payloads decrypted. Without it only programs on the same host do, if no proxy is between."`
+	TemporalUIOrigin     string `name:"temporal-ui-origin" env:"TEMPORAL_UI_ORIGIN" group:"Temporal and NATS" help:"Where Temporal's Web UI is, as https://temporal.example.com, for its requests to /codec; several with commas. The one-process main knows its own."`
+
+	NATSURL   string `name:"nats-url" env:"NATS_URL" group:"Temporal and NATS" help:"NATS server of the roles serve, api and worker. Without it text arrives in larger steps. The one-process main needs none."`
+	NATSToken string `name:"nats-token" env:"NATS_TOKEN" group:"Temporal and NATS" help:"At least 16 characters. Token for the server of NATS_URL, unless that URL has one. The embedded NATS of NATS_PORT demands it."`
 
 	TavilyAPIKey  string `name:"tavily-api-key" env:"TAVILY_API_KEY" group:"Web search" help:"Key for web search; without it answers say that it is not configured."`
 	TavilyBaseURL string `name:"tavily-base-url" env:"TAVILY_BASE_URL" group:"Web search" help:"Another address for Tavily's API."`
@@ -68,7 +74,7 @@ type Config struct {
 	GoogleClientID     string `name:"google-client-id" env:"GOOGLE_CLIENT_ID" group:"Imports" help:"OAuth client (of the type web application) with which people connect their own Google account, to import files that are not shared; see docs/imports.md. Without it nobody can."`
 	GoogleClientSecret string `name:"google-client-secret" env:"GOOGLE_CLIENT_SECRET" group:"Imports" help:"Secret of GOOGLE_CLIENT_ID."`
 	GoogleOAuthURL     string `name:"google-oauth-base-url" env:"GOOGLE_OAUTH_BASE_URL" group:"Imports" help:"Another address for Google's sign-in, for tests."`
-	TokenEncryptionKey string `name:"token-encryption-key" env:"TOKEN_ENCRYPTION_KEY" group:"Imports" help:"At least 32 characters. Encrypts the tokens of connected accounts. To replace it, put the new key first and the old one after a comma. Without it the key is derived from COOKIE_SECRET."`
+	TokenEncryptionKey string `name:"token-encryption-key" env:"TOKEN_ENCRYPTION_KEY" group:"Imports" help:"At least 32 characters. Encrypts the tokens of connected accounts. To replace it, put the new key first and the old one after a comma. Without it the keys are those of PAYLOAD_ENCRYPTION_KEY, else one derived from COOKIE_SECRET."`
 
 	MCPServers   string `name:"mcp-servers" env:"MCP_SERVERS" group:"MCP" help:"JSON list of MCP servers whose tools agents may use: {name, transport (http, stdio or rpc), url or command, headers, allow, approve (never, ask or edit)}; see docs/mcp.md."`
 	MCPJWTSecret string `name:"mcp-jwt-secret" env:"MCP_JWT_SECRET" group:"MCP" help:"At least 16 characters. Signs the short-lived token (HS256) by which an MCP server knows for which user a request is."`
@@ -82,23 +88,26 @@ type Config struct {
 	MaxUploadMB       int           `name:"max-upload-mb" env:"MAX_UPLOAD_MB" default:"50" group:"Limits" help:"Largest document, in megabytes."`
 	IngestMemoryMB    int           `name:"ingest-memory-mb" env:"INGEST_MEMORY_MB" default:"512" group:"Limits" help:"Memory, in megabytes, that a process may use to receive and process documents at once; more of them wait. 0: no limit."`
 
-	ChatRateLimit      string        `env:"CHAT_RATE_LIMIT" default:"10/minute" group:"Callers" help:"Turns that anonymous callers at one address may begin: N/second, N/minute, N/hour or off. Messages sent again, answers and stops do not count; an IPv6 address counts by its /64. Shared by all API processes."`
-	MaxNewThreads      string        `name:"max-new-threads-per-address" env:"MAX_NEW_THREADS_PER_ADDRESS" default:"60/hour" group:"Callers" help:"Conversations that anonymous callers at one address may begin, in the same form."`
-	MaxTurns           int           `name:"max-turns-per-caller" env:"MAX_TURNS_PER_CALLER" default:"4" group:"Callers" help:"Conversations of one caller that may be at work at once; one that waits for a person is not. 0: no limit."`
-	MaxStreams         int           `name:"max-streams-per-caller" env:"MAX_STREAMS_PER_CALLER" default:"20" group:"Callers" help:"Open streams of one caller, in each API process. 0: no limit."`
-	MaxAddressStreams  int           `name:"max-streams-per-address" env:"MAX_STREAMS_PER_ADDRESS" default:"100" group:"Callers" help:"Open streams of anonymous callers at one address, in each API process. 0: no limit."`
-	UserRateLimit      string        `env:"USER_RATE_LIMIT" default:"120/minute" group:"Callers" help:"Turns that one signed-in caller may begin, in the form of CHAT_RATE_LIMIT. Searches and uploads that use an embedding model are limited in the same way, each with a count of its own."`
-	ChangeRateLimit    string        `env:"CHANGE_RATE_LIMIT" default:"120/minute" group:"Callers" help:"Changes of discovery boards that one signed-in caller, or anonymous callers at one address, may make, and as many imports that the API or MCP may begin, in the form of CHAT_RATE_LIMIT."`
-	CallerQuota        string        `name:"quota-per-caller" env:"QUOTA_PER_CALLER" default:"conversations=20000,documents=5000,sets=1000,pictures=5000,discoveries=1000,storage=8GB" group:"Callers" help:"How much one caller may store, signed in or not; storage is documents as they were uploaded, pictures, message repositories and discovery boards. A number that is left out keeps its default; 0: no limit; off: none at all. What is stored already stays."`
-	AddressQuota       string        `name:"quota-per-address" env:"QUOTA_PER_ADDRESS" default:"conversations=5000,documents=500,sets=200,pictures=500,discoveries=200,storage=256MB" group:"Callers" help:"How much anonymous callers at one address may store together, in the same form."`
-	AnonymousQuota     string        `name:"quota-anonymous" env:"QUOTA_ANONYMOUS" default:"conversations=100000,documents=10000,sets=5000,pictures=10000,discoveries=5000,storage=5GB" group:"Callers" help:"How much all anonymous callers may store together, in the same form. It is counted at each insert: large numbers cost time."`
-	AuditRetention     time.Duration `env:"AUDIT_RETENTION" default:"8760h" group:"Callers" help:"Entries of the audit log are removed after this long, at least 720h. 0s: they are kept."`
-	AnonymousRetention time.Duration `env:"ANONYMOUS_RETENTION" default:"720h" group:"Callers" help:"What anonymous callers have stored is removed when they have made no request for this long; workers look once a day, and palaver prune does it at once. 0s: it is kept."`
-	DailyTokens        int64         `env:"DAILY_TOKENS" default:"0" group:"Callers" help:"Tokens, both directions, that one caller may use in a day (UTC), and all anonymous callers at one address together: by turns, and by searches and uploads that use an embedding model. Then these get 429. A turn that runs may exceed it. 0: no limit."`
-	DailyCostUSD       float64       `name:"daily-cost-usd" env:"DAILY_COST_USD" default:"0" group:"Callers" help:"The same in US dollars, by the prices that Palaver knows of models, web searches and pictures. 0: no limit."`
-	MaxConnections     int           `name:"max-connections-per-address" env:"MAX_CONNECTIONS_PER_ADDRESS" default:"256" group:"Callers" help:"Open connections of one address to a process with an API; an IPv6 address counts by its /64. Loopback addresses and TRUSTED_PROXIES have no limit. 0: no limit."`
-	TrustedProxies     string        `env:"TRUSTED_PROXIES" group:"Callers" help:"Addresses or networks (10.0.0.0/8), separated by commas, of the proxies before the API: their X-Forwarded-For says who the client is, and their X-Forwarded-Proto whether it came by https. Those of other senders are ignored."`
-	XFF                string        `name:"xff" env:"XFF" default:"rightmost-untrusted" group:"Callers" help:"Which address of X-Forwarded-For counts: rightmost-untrusted (proxies may append to it) or leftmost (the proxy must overwrite what its client sent)."`
+	ChatRateLimit         string        `env:"CHAT_RATE_LIMIT" default:"10/minute" group:"Callers" help:"Turns that anonymous callers at one address may begin: N/second, N/minute, N/hour or off. Messages sent again, answers and stops do not count; an IPv6 address counts by its /64. Shared by all API processes."`
+	MaxNewThreads         string        `name:"max-new-threads-per-address" env:"MAX_NEW_THREADS_PER_ADDRESS" default:"60/hour" group:"Callers" help:"Conversations that anonymous callers at one address may begin, in the same form."`
+	MaxTurns              int           `name:"max-turns-per-caller" env:"MAX_TURNS_PER_CALLER" default:"4" group:"Callers" help:"Conversations of one caller that may be at work at once; one that waits for a person is not. 0: no limit."`
+	MaxStreams            int           `name:"max-streams-per-caller" env:"MAX_STREAMS_PER_CALLER" default:"20" group:"Callers" help:"Open streams of one caller, in each API process. 0: no limit."`
+	MaxAddressStreams     int           `name:"max-streams-per-address" env:"MAX_STREAMS_PER_ADDRESS" default:"100" group:"Callers" help:"Open streams of anonymous callers at one address, in each API process. 0: no limit."`
+	UserRateLimit         string        `env:"USER_RATE_LIMIT" default:"120/minute" group:"Callers" help:"Turns that one signed-in caller may begin, in the form of CHAT_RATE_LIMIT. Searches and uploads that use an embedding model are limited in the same way, each with a count of its own."`
+	ChangeRateLimit       string        `env:"CHANGE_RATE_LIMIT" default:"120/minute" group:"Callers" help:"Changes of discovery boards that one signed-in caller, or anonymous callers at one address, may make, and as many imports that the API or MCP may begin, in the form of CHAT_RATE_LIMIT."`
+	CallerQuota           string        `name:"quota-per-caller" env:"QUOTA_PER_CALLER" default:"conversations=20000,documents=5000,sets=1000,pictures=5000,discoveries=1000,storage=8GB" group:"Callers" help:"How much one caller may store, signed in or not; storage is documents as they were uploaded, pictures, message repositories and discovery boards. A number that is left out keeps its default; 0: no limit; off: none at all. What is stored already stays."`
+	AddressQuota          string        `name:"quota-per-address" env:"QUOTA_PER_ADDRESS" default:"conversations=5000,documents=500,sets=200,pictures=500,discoveries=200,storage=256MB" group:"Callers" help:"How much anonymous callers at one address may store together, in the same form."`
+	AnonymousQuota        string        `name:"quota-anonymous" env:"QUOTA_ANONYMOUS" default:"conversations=100000,documents=10000,sets=5000,pictures=10000,discoveries=5000,storage=5GB" group:"Callers" help:"How much all anonymous callers may store together, in the same form. It is counted at each insert: large numbers cost time."`
+	AuditRetention        time.Duration `env:"AUDIT_RETENTION" default:"8760h" group:"Callers" help:"Entries of the audit log are removed after this long, at least 720h. 0s: they are kept."`
+	AnonymousRetention    time.Duration `env:"ANONYMOUS_RETENTION" default:"720h" group:"Callers" help:"What anonymous callers have stored is removed when they have made no request for this long; workers look once a day, and palaver prune does it at once. 0s: it is kept."`
+	ConversationRetention time.Duration `env:"CONVERSATION_RETENTION" default:"0s" group:"Callers" help:"Conversations, of all callers, are removed when their last message is older than this, at least 24h, unless a question in them is open. 0s: they are kept."`
+	ImportRetention       time.Duration `env:"IMPORT_RETENTION" default:"2160h" group:"Callers" help:"The record of an import (address and title) is removed this long after its end when its document is deleted. 0s: it is kept."`
+	PruneDryRun           bool          `env:"PRUNE_DRY_RUN" group:"Callers" help:"true: the daily removal only logs what it would remove."`
+	DailyTokens           int64         `env:"DAILY_TOKENS" default:"0" group:"Callers" help:"Tokens, both directions, that one caller may use in a day (UTC), and all anonymous callers at one address together: by turns, and by searches and uploads that use an embedding model. Then these get 429. A turn that runs may exceed it. 0: no limit."`
+	DailyCostUSD          float64       `name:"daily-cost-usd" env:"DAILY_COST_USD" default:"0" group:"Callers" help:"The same in US dollars, by the prices that Palaver knows of models, web searches and pictures. 0: no limit."`
+	MaxConnections        int           `name:"max-connections-per-address" env:"MAX_CONNECTIONS_PER_ADDRESS" default:"256" group:"Callers" help:"Open connections of one address to a process with an API; an IPv6 address counts by its /64. Loopback addresses and TRUSTED_PROXIES have no limit. 0: no limit."`
+	TrustedProxies        string        `env:"TRUSTED_PROXIES" group:"Callers" help:"Addresses or networks (10.0.0.0/8), separated by commas, of the proxies before the API: their X-Forwarded-For says who the client is, and their X-Forwarded-Proto whether it came by https. Those of other senders are ignored."`
+	XFF                   string        `name:"xff" env:"XFF" default:"rightmost-untrusted" group:"Callers" help:"Which address of X-Forwarded-For counts: rightmost-untrusted (proxies may append to it) or leftmost (the proxy must overwrite what its client sent)."`
 
 	AuthMode          string `env:"AUTH_MODE" default:"anonymous" group:"Identity" help:"anonymous: callers without a token get a signed cookie; required: they get 401."`
 	SupabaseJWTSecret string `name:"supabase-jwt-secret" env:"SUPABASE_JWT_SECRET" group:"Identity" help:"HS256 secret of bearer tokens."`
@@ -140,8 +149,6 @@ type Config struct {
 	ImportRetryBudget time.Duration `hidden:""`
 	// AnswerTimeout shortens api.AnswerTimeout, for tests that wait it out.
 	AnswerTimeout time.Duration `hidden:""`
-
-	PayloadEncryptionKey string `env:"PAYLOAD_ENCRYPTION_KEY" group:"Not built yet" help:"Reserved; refused until encryption of Temporal's payloads is built."`
 }
 
 // Embedded holds the settings of the one-process program only: its Temporal and NATS.
@@ -223,8 +230,13 @@ func (c *Config) checkStores() error {
 	if c.DatabaseConnections < 0 || c.DatabaseConnections > 1000 {
 		return refuse("DATABASE_CONNECTIONS", "%d is not allowed; use a number from 1 to 1000, or 0", c.DatabaseConnections)
 	}
-	if c.PayloadEncryptionKey != "" {
-		return refuse("PAYLOAD_ENCRYPTION_KEY", "encryption of Temporal's payloads is not built yet; leave it out")
+	if _, err := payload.NewKeys(c.PayloadEncryptionKey); err != nil {
+		return refuse("PAYLOAD_ENCRYPTION_KEY", "%v", err)
+	}
+	for _, origin := range c.UIOrigins() {
+		if err := address("TEMPORAL_UI_ORIGIN", origin, "http", "https"); err != nil {
+			return err
+		}
 	}
 	for server := range strings.SplitSeq(c.NATSURL, ",") {
 		if err := address("NATS_URL", strings.TrimSpace(server), "nats", "tls", "ws", "wss"); err != nil {
@@ -235,6 +247,15 @@ func (c *Config) checkStores() error {
 		return err
 	}
 	return address("TAVILY_BASE_URL", c.TavilyBaseURL, "http", "https")
+}
+
+// UIOrigins are the origins of Temporal's Web UI.
+func (c *Config) UIOrigins() []string {
+	var origins []string
+	for _, origin := range payload.Split(c.TemporalUIOrigin) {
+		origins = append(origins, strings.TrimSuffix(origin, "/"))
+	}
+	return origins
 }
 
 // Postgres reports whether DatabaseURL is used; otherwise the database is SQLite in the
@@ -261,10 +282,15 @@ func (c *Config) checkLimits() error {
 		{"REPAIR_INTERVAL", c.RepairInterval, 0, 24 * time.Hour},
 		{"DRAIN_DELAY", c.DrainDelay, 0, 10 * time.Minute},
 		{"ANONYMOUS_RETENTION", c.AnonymousRetention, 0, 10 * 365 * 24 * time.Hour},
+		{"CONVERSATION_RETENTION", c.ConversationRetention, 0, 100 * 365 * 24 * time.Hour},
+		{"IMPORT_RETENTION", c.ImportRetention, 0, 100 * 365 * 24 * time.Hour},
 	} {
 		if d.value < d.min || d.value > d.max {
 			return refuse(d.name, "%s is not allowed; use a duration from %s to %s, such as 30s or 10m", d.value, d.min, d.max)
 		}
+	}
+	if c.ConversationRetention != 0 && c.ConversationRetention < 24*time.Hour { // a slip of the unit would remove what people just wrote
+		return refuse("CONVERSATION_RETENTION", "%s is not allowed; use at least 24h, or 0s for no end", c.ConversationRetention)
 	}
 	if c.AuditRetention != 0 && c.AuditRetention < db.AuditKept {
 		return refuse("AUDIT_RETENTION", "%s is not allowed; use at least %s, or 0s for no end", c.AuditRetention, db.AuditKept)
@@ -299,6 +325,7 @@ func (c *Config) checkIdentity() error {
 		{"PROXY_SHARED_SECRET", c.ProxySharedSecret},
 		{"METRICS_TOKEN", c.MetricsToken},
 		{"NATS_TOKEN", c.NATSToken},
+		{"CODEC_TOKEN", c.CodecToken},
 	} {
 		if s.value != "" && len(s.value) < shortestSecret {
 			return refuse(s.name, "too short; use at least %d characters", shortestSecret)

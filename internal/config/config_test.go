@@ -43,6 +43,32 @@ func parseHere(t *testing.T, env map[string]string, args ...string) (*grammar, e
 	return &g, err
 }
 
+func TestASecretMayBeInAFile(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "secret")
+	require.NoError(t, os.WriteFile(path, []byte("0123456789abcdef\n"), 0o600))
+	c, err := parse(t, map[string]string{"COOKIE_SECRET_FILE": path})
+	t.Cleanup(func() { _ = os.Unsetenv("COOKIE_SECRET") })
+	require.NoError(t, err)
+	require.Equal(t, "0123456789abcdef", c.CookieSecret)
+	_, err = parse(t, map[string]string{"COOKIE_SECRET_FILE": path, "COOKIE_SECRET": "another secret of 16"})
+	require.ErrorContains(t, err, "COOKIE_SECRET_FILE: COOKIE_SECRET is set, too")
+	require.NoError(t, os.Unsetenv("COOKIE_SECRET"))
+	_, err = parse(t, map[string]string{"COOKIE_SECRET_FILE": path + "s"})
+	require.ErrorContains(t, err, "COOKIE_SECRET_FILE: cannot read")
+}
+
+func TestTokensAreEncryptedByTheKeysOfPayloadsUnlessTheyHaveTheirOwn(t *testing.T) {
+	one, two := strings.Repeat("1", 32), strings.Repeat("2", 32)
+	cfg := config.Config{CookieSecret: "cookie", PayloadEncryptionKey: "plain, " + one}
+	secrets, err := cfg.TokenSecrets()
+	require.NoError(t, err)
+	require.Equal(t, [][]byte{[]byte(one), []byte("cookie")}, secrets)
+	cfg.TokenEncryptionKey = two
+	secrets, err = cfg.TokenSecrets()
+	require.NoError(t, err)
+	require.Equal(t, [][]byte{[]byte(two), []byte(one), []byte("cookie")}, secrets)
+}
+
 func TestDefaults(t *testing.T) {
 	g, err := parse(t, nil)
 	require.NoError(t, err)
@@ -130,7 +156,10 @@ func TestInvalidValueIsAOneLineErrorThatNamesItsVariable(t *testing.T) {
 		{"an unknown store", map[string]string{"CHAT_MEMORY_BACKEND": "redis"}, []string{"CHAT_MEMORY_BACKEND:", "sqlite"}},
 		{"another database's URL", map[string]string{"DATABASE_URL": "mysql://u:geheim@h/d"}, []string{"DATABASE_URL:", "postgres://"}},
 		{"a database URL with a bare password", map[string]string{"DATABASE_URL": "postgres://u:geheim/%zz@h/d"}, []string{"DATABASE_URL:", "postgres://"}},
-		{"payload encryption", map[string]string{"PAYLOAD_ENCRYPTION_KEY": "geheim"}, []string{"PAYLOAD_ENCRYPTION_KEY:", "not built yet"}},
+		{"conversations of an hour", map[string]string{"CONVERSATION_RETENTION": "1h"}, []string{"CONVERSATION_RETENTION:", "at least 24h"}},
+		{"a short key for payloads", map[string]string{"PAYLOAD_ENCRYPTION_KEY": "plain,geheim"}, []string{"PAYLOAD_ENCRYPTION_KEY:", "too short"}},
+		{"a short token for decrypting payloads", map[string]string{"CODEC_TOKEN": "short"}, []string{"CODEC_TOKEN:", "too short"}},
+		{"a Web UI without a scheme", map[string]string{"TEMPORAL_UI_ORIGIN": "temporal.example.com"}, []string{"TEMPORAL_UI_ORIGIN:"}},
 		{"an auth mode", map[string]string{"AUTH_MODE": "open"}, []string{"AUTH_MODE:", "anonymous, required"}},
 		{"auth that lets nobody in", map[string]string{"AUTH_MODE": "required"}, []string{"AUTH_MODE:", "SUPABASE_JWT_SECRET"}},
 		{"keys at no address", map[string]string{"SUPABASE_JWKS_URL": "geheim.example/jwks"}, []string{"SUPABASE_JWKS_URL:", "https://"}},

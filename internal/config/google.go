@@ -1,6 +1,6 @@
 package config
 
-import "strings"
+import "github.com/palaver-chat/palaver/internal/payload"
 
 const shortestTokenKey = 32
 
@@ -16,27 +16,21 @@ func (c *Config) checkGoogle() error {
 	return address("GOOGLE_OAUTH_BASE_URL", c.GoogleOAuthURL, "http", "https")
 }
 
-func (c *Config) tokenKeys() []string {
-	if c.TokenEncryptionKey == "" {
-		return nil
-	}
-	keys := strings.Split(c.TokenEncryptionKey, ",")
-	for i, key := range keys {
-		keys[i] = strings.TrimSpace(key)
-	}
-	return keys
-}
+func (c *Config) tokenKeys() []string { return payload.Split(c.TokenEncryptionKey) }
 
-// TokenSecrets are the secrets of the keys that encrypt tokens of connected accounts: those
-// of TOKEN_ENCRYPTION_KEY, the current one first, then COOKIE_SECRET.
+// TokenSecrets are the secrets of the keys that encrypt tokens of connected accounts, the
+// current one first: those of TOKEN_ENCRYPTION_KEY, of PAYLOAD_ENCRYPTION_KEY, then
+// COOKIE_SECRET.
 func (c *Config) TokenSecrets() ([][]byte, error) {
 	cookie, err := c.CookieKey()
 	if err != nil {
 		return nil, err
 	}
 	var secrets [][]byte
-	for _, key := range c.tokenKeys() {
-		secrets = append(secrets, []byte(key))
+	for _, key := range append(c.tokenKeys(), payload.Split(c.PayloadEncryptionKey)...) {
+		if key != payload.Plain {
+			secrets = append(secrets, []byte(key))
+		}
 	}
 	return append(secrets, cookie), nil
 }

@@ -7,6 +7,7 @@ import (
 	"log/slog"
 	"os"
 	"reflect"
+	"strings"
 
 	"github.com/alecthomas/kong"
 	"github.com/joho/godotenv"
@@ -28,11 +29,40 @@ func Parse(cli any, args []string, options ...kong.Option) (*kong.Context, error
 			_ = os.Unsetenv(v.env)
 		}
 	}
+	if err := readFiles(cli); err != nil {
+		return nil, err
+	}
 	parser, err := kong.New(cli, options...)
 	if err != nil {
 		return nil, err
 	}
 	return parser.Parse(args)
+}
+
+// readFiles sets variables from files: NAME_FILE holds the path of a file with the value
+// of NAME, as secrets of containers are given.
+func readFiles(cli any) error {
+	for _, v := range variables(cli) {
+		path := os.Getenv(v.env + "_FILE")
+		if path == "" {
+			continue
+		}
+		if _, set := os.LookupEnv(v.env); set {
+			return refuse(v.env+"_FILE", "%s is set, too; use one of them", v.env)
+		}
+		value, err := os.ReadFile(path)
+		var failed *fs.PathError
+		if errors.As(err, &failed) {
+			return refuse(v.env+"_FILE", "cannot read %s: %v", path, failed.Err)
+		}
+		if err != nil {
+			return err
+		}
+		if err := os.Setenv(v.env, strings.TrimSpace(string(value))); err != nil {
+			return refuse(v.env+"_FILE", "%s has no text", path)
+		}
+	}
+	return nil
 }
 
 // loadDotEnv adds the file's variables that the environment does not have.

@@ -41,6 +41,7 @@ func Run(t *testing.T, open func(t *testing.T) db.Store) {
 		{"audit", auditTests},
 		{"connections", connectionTests},
 		{"personal keys", keyTests},
+		{"upkeep", upkeepTests},
 		{"users", userTests},
 		{"races", raceTests},
 		{"closing", closingTests},

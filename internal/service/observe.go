@@ -36,9 +36,16 @@ func (p *Process) observe() error {
 
 // backlog asks Temporal what waits for workers.
 func (p *Process) backlog(ctx context.Context) (all []telemetry.Backlog, _ error) {
-	for name, kind := range map[string]enumspb.TaskQueueType{"workflow": enumspb.TASK_QUEUE_TYPE_WORKFLOW, "activity": enumspb.TASK_QUEUE_TYPE_ACTIVITY} {
+	for name, of := range map[string]struct {
+		queue string
+		kind  enumspb.TaskQueueType
+	}{
+		"workflow": {workflows.TaskQueue, enumspb.TASK_QUEUE_TYPE_WORKFLOW},
+		"activity": {workflows.TaskQueue, enumspb.TASK_QUEUE_TYPE_ACTIVITY},
+		"ingest":   {workflows.IngestQueue, enumspb.TASK_QUEUE_TYPE_ACTIVITY},
+	} {
 		queue, err := p.parts.Temporal.WorkflowService().DescribeTaskQueue(ctx, &workflowservice.DescribeTaskQueueRequest{
-			Namespace: p.parts.Namespace, TaskQueue: &taskqueuepb.TaskQueue{Name: workflows.TaskQueue}, TaskQueueType: kind, ReportStats: true,
+			Namespace: p.parts.Namespace, TaskQueue: &taskqueuepb.TaskQueue{Name: of.queue}, TaskQueueType: of.kind, ReportStats: true,
 		})
 		if err != nil {
 			return nil, err

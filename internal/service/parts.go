@@ -24,6 +24,7 @@ import (
 	"github.com/palaver-chat/palaver/db/sqlite"
 	"github.com/palaver-chat/palaver/internal/bus"
 	"github.com/palaver-chat/palaver/internal/config"
+	"github.com/palaver-chat/palaver/internal/payload"
 )
 
 // databaseFile is the store's file in the data folder.
@@ -129,17 +130,25 @@ func DialTemporal(cfg *config.Config, log *slog.Logger, metrics ...client.Metric
 	for _, m := range metrics {
 		options.MetricsHandler = m
 	}
-	c, err := TemporalClient(options, log)
+	c, err := TemporalClient(cfg, options, log)
 	return c, options.Namespace, err
 }
 
 // TemporalClient is client.NewLazyClient with log as its logger. It does not compress
-// requests to a server on the same machine: that costs more than it saves.
-func TemporalClient(options client.Options, log *slog.Logger) (client.Client, error) {
+// requests to a server on the same machine: that costs more than it saves. It encrypts
+// payloads by PAYLOAD_ENCRYPTION_KEY.
+func TemporalClient(cfg *config.Config, options client.Options, log *slog.Logger) (client.Client, error) {
 	options.Logger = sdklog.NewStructuredLogger(slog.New(quieter{log.With("part", "temporal").Handler()}))
 	options.ConnectionOptions.DialOptions = append(options.ConnectionOptions.DialOptions, connection(log)...)
 	if onLoopback(options.HostPort) {
 		options.ConnectionOptions.GrpcCompression = &client.GrpcCompressionNone{}
+	}
+	keys, err := payload.NewKeys(cfg.PayloadEncryptionKey)
+	if err != nil {
+		return nil, &config.Error{Variable: "PAYLOAD_ENCRYPTION_KEY", Problem: err.Error()}
+	}
+	if err := keys.Use(&options, log); err != nil {
+		return nil, fmt.Errorf("make the codec of Temporal's payloads: %w", err)
 	}
 	c, err := client.NewLazyClient(options)
 	if err != nil {

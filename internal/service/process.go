@@ -15,7 +15,6 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/ulule/limiter/v3"
 	"go.temporal.io/sdk/client"
-	sdkworker "go.temporal.io/sdk/worker"
 
 	"github.com/palaver-chat/palaver/activities"
 	"github.com/palaver-chat/palaver/api"
@@ -64,7 +63,7 @@ type Process struct {
 	parts    Parts
 	agents   []workflows.Agent
 	http     *http.Server
-	worker   sdkworker.Worker
+	worker   *worker.Worker
 	metrics  *prometheus.Registry
 	sweeping sync.WaitGroup // the sweep of a worker; it ends when stopping is closed
 	traces   *telemetry.Traces
@@ -241,6 +240,9 @@ func (p *Process) startAPI(listener net.Listener) error {
 		Metrics:  p.metrics,
 	})
 	if err != nil {
+		return err
+	}
+	if handler, err = withCodec(cfg, handler); err != nil {
 		return err
 	}
 	p.http = &http.Server{

@@ -2,27 +2,36 @@ package service
 
 import (
 	"context"
+	"log/slog"
 	"time"
 
 	"github.com/palaver-chat/palaver/internal/admin"
+	"github.com/palaver-chat/palaver/internal/config"
 	"github.com/palaver-chat/palaver/workflows"
 )
 
 // scheduleTimeout limits how long a worker's start waits for the schedule.
 const scheduleTimeout = 5 * time.Second
 
-// pruning removes what anonymous callers have left unused.
-func (p *Process) pruning() admin.Pruning {
+// Pruning removes what is older than the settings allow.
+func Pruning(cfg *config.Config, users admin.UserDeletion, log *slog.Logger) admin.Pruning {
 	return admin.Pruning{
-		Users: admin.UserDeletion{
-			Store:    p.parts.Store,
-			Threads:  &workflows.Client{Temporal: p.parts.Temporal, Namespace: p.parts.Namespace},
-			Accounts: p.accounts,
-		},
-		Retention: p.parts.Config.AnonymousRetention,
-		Audit:     p.parts.Config.AuditRetention,
-		Log:       p.parts.Log,
+		Users:         users,
+		Retention:     cfg.AnonymousRetention,
+		Conversations: cfg.ConversationRetention,
+		Imports:       cfg.ImportRetention,
+		Audit:         cfg.AuditRetention,
+		DryRun:        cfg.PruneDryRun,
+		Log:           log,
 	}
+}
+
+func (p *Process) pruning() admin.Pruning {
+	return Pruning(p.parts.Config, admin.UserDeletion{
+		Store:    p.parts.Store,
+		Threads:  &workflows.Client{Temporal: p.parts.Temporal, Namespace: p.parts.Namespace},
+		Accounts: p.accounts,
+	}, p.parts.Log)
 }
 
 // schedulePrune creates or updates the daily schedule. If the server has none, an

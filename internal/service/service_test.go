@@ -77,7 +77,7 @@ func openParts(t *testing.T, cfg *config.Config) service.Parts {
 	t.Cleanup(func() { _ = store.Close() })
 	model, err := service.Additions{}.NewModel(cfg)
 	require.NoError(t, err)
-	unavailable, err := service.TemporalClient(client.Options{HostPort: closedPort(t)}, silent)
+	unavailable, err := service.TemporalClient(&config.Config{}, client.Options{HostPort: closedPort(t)}, silent)
 	require.NoError(t, err)
 	t.Cleanup(unavailable.Close)
 	return service.Parts{Config: cfg, Log: silent, Store: store, Model: model, Bus: bus.Noop{}, Temporal: unavailable}

@@ -28,6 +28,7 @@ type Options struct {
 	UIPort       int          // 0: any free port
 	UIHosts      *guard.Hosts // host names that the Web UI accepts; nil: loopback only
 	UIWrite      bool         // the Web UI may change workflows
+	Codec        string       // URL at which the Web UI has payloads decrypted; empty: none
 	NATSPort     int          // 0: no NATS
 	NATSToken    string       // that clients of NATS need; with NATSPort
 	// ServerDefaults keeps Temporal's default limits, as a production server may

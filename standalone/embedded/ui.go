@@ -59,6 +59,7 @@ func uiHandler(o Options, temporal string) (http.Handler, error) {
 		DisableNewsFetch:    true,
 		DisableWriteActions: !o.UIWrite,
 		HideLogs:            true,
+		Codec:               config.Codec{Endpoint: o.Codec, IncludeCredentials: o.Codec != ""},
 	})
 	if err != nil {
 		return nil, err

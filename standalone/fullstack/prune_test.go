@@ -41,7 +41,7 @@ func TestPruneRemovesWhatAVisitorLeftUnusedAndNothingElse(t *testing.T) {
 	}
 	var out bytes.Buffer
 	require.NoError(t, p.Run(ctx, true, &out))
-	require.Contains(t, out.String(), "Of 1 anonymous callers")
+	require.Contains(t, out.String(), "Removed:\n- 1 anonymous callers")
 	require.Contains(t, out.String(), "1 conversations with 1 turns")
 	require.Equal(t, enumspb.WORKFLOW_EXECUTION_STATUS_TERMINATED, statusOf(t, s, c.thread))
 	require.Equal(t, theirs, keptOf(t, store, back.me()))
@@ -102,4 +102,32 @@ func TestTheDailyScheduleRemovesWhatVisitorsLeftUnused(t *testing.T) {
 	require.Less(t, time.Until(told.Info.NextActionTimes[0]), 25*time.Hour)
 	require.NoError(t, daily.Trigger(ctx, client.ScheduleTriggerOptions{}))
 	require.Eventually(t, func() bool { return keptOf(t, s.Parts.Store, visitor).Empty() }, time.Minute, 50*time.Millisecond)
+}
+
+func TestTheDailyScheduleRemovesOldConversationsButNotThoseWithAnOpenQuestion(t *testing.T) {
+	t.Parallel()
+	s, model, c := scripted(t)
+	doc := c.upload("Liquidity circular", circular)
+	answered(t, c.ask("What is the ratio?", tags(doc)))
+	model.On(intentCall, unsure)
+	open := newTalk(t, c.url, c.client)
+	interrupted(t, open.ask("The circular", tags(doc)))
+	p := admin.Pruning{
+		Users:         admin.UserDeletion{Store: s.Parts.Store, Threads: &workflows.Client{Temporal: s.Parts.Temporal, Namespace: s.Parts.Namespace}},
+		Conversations: 24 * time.Hour, Log: slog.New(slog.DiscardHandler),
+	}
+	ctx := context.Background()
+	require.NoError(t, p.Prune(ctx))
+	require.Len(t, keptOf(t, s.Parts.Store, c.me()).Threads, 2, "they are young")
+	p.Now = func() time.Time { return time.Now().Add(25 * time.Hour) }
+	p.DryRun = true
+	require.NoError(t, p.Prune(ctx))
+	require.Len(t, keptOf(t, s.Parts.Store, c.me()).Threads, 2, "a dry run")
+	p.DryRun = false
+	require.NoError(t, p.Prune(ctx))
+	kept := keptOf(t, s.Parts.Store, c.me())
+	require.Equal(t, []string{open.thread}, kept.Threads)
+	require.Equal(t, []string{doc}, kept.Documents)
+	require.Equal(t, enumspb.WORKFLOW_EXECUTION_STATUS_TERMINATED, statusOf(t, s, c.thread))
+	require.Equal(t, 1, len(open.history().roles()))
 }

@@ -13,6 +13,7 @@ import (
 	"go.temporal.io/sdk/client"
 
 	"github.com/palaver-chat/palaver/internal/config"
+	"github.com/palaver-chat/palaver/internal/payload"
 	"github.com/palaver-chat/palaver/internal/service"
 	"github.com/palaver-chat/palaver/internal/telemetry"
 	"github.com/palaver-chat/palaver/standalone/embedded"
@@ -62,10 +63,14 @@ func Start(ctx context.Context, settings *Settings, additions service.Additions,
 		NATSPort:       settings.NATSPort,
 		NATSToken:      settings.NATSToken,
 		ServerDefaults: settings.TemporalDefaults,
+		Codec:          codec(settings, page),
 		Log:            serverLog(settings, log),
 	})
 	if err != nil {
 		return nil, err
+	}
+	if settings.TemporalUIOrigin == "" {
+		settings.TemporalUIOrigin = ownOrigins(s.Servers.UIAddress())
 	}
 	s.onStop(s.Servers.Stop)
 	if settings.OnlyInfra {
@@ -85,6 +90,20 @@ func Start(ctx context.Context, settings *Settings, additions service.Additions,
 	return s, nil
 }
 
+// codec is where the Web UI has encrypted payloads decrypted.
+func codec(settings *Settings, page net.Listener) string {
+	if settings.PayloadEncryptionKey == "" || page == nil {
+		return ""
+	}
+	return pageURL(page.Addr()) + payload.Path
+}
+
+// ownOrigins are the names by which browsers on this host have the embedded Web UI.
+func ownOrigins(address string) string {
+	_, port, _ := net.SplitHostPort(address)
+	return "http://localhost:" + port + ",http://127.0.0.1:" + port
+}
+
 // open opens the dependencies of the roles.
 func (s *Stack) open(ctx context.Context, additions service.Additions, log *slog.Logger) (err error) {
 	cfg := &s.settings.Config
@@ -100,7 +119,7 @@ func (s *Stack) open(ctx context.Context, additions service.Additions, log *slog
 		return err
 	}
 	s.onStop(p.Bus.Close)
-	p.Temporal, err = service.TemporalClient(client.Options{HostPort: s.Servers.TemporalAddress(), Namespace: embedded.Namespace, MetricsHandler: telemetry.Temporal(p.Metrics)}, serverLog(s.settings, log))
+	p.Temporal, err = service.TemporalClient(cfg, client.Options{HostPort: s.Servers.TemporalAddress(), Namespace: embedded.Namespace, MetricsHandler: telemetry.Temporal(p.Metrics)}, serverLog(s.settings, log))
 	if err != nil {
 		return err
 	}
@@ -132,7 +151,11 @@ func (s *Stack) URL() string {
 	if s.page == nil {
 		return ""
 	}
-	address := s.page.(*net.TCPAddr)
+	return pageURL(s.page)
+}
+
+func pageURL(page net.Addr) string {
+	address := page.(*net.TCPAddr)
 	if address.IP.IsLoopback() || address.IP.IsUnspecified() {
 		return fmt.Sprintf("http://localhost:%d", address.Port)
 	}

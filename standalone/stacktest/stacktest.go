@@ -7,6 +7,7 @@ import (
 	"bytes"
 	"context"
 	"io"
+	"log/slog"
 	"net/http"
 	"net/http/cookiejar"
 	"strconv"
@@ -17,6 +18,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 	"go.temporal.io/sdk/client"
+	"go.temporal.io/sdk/log"
 
 	"github.com/palaver-chat/palaver"
 	"github.com/palaver-chat/palaver/internal/service"
@@ -117,10 +119,16 @@ func Start(t testing.TB, options ...Option) *Stack {
 	return s
 }
 
-// Restart stops the stack and starts it again with the same data and port.
-func (s *Stack) Restart() {
+// Restart stops the stack and starts it again with the same data and port. Flags that
+// options set replace earlier ones.
+func (s *Stack) Restart(options ...Option) {
 	s.t.Helper()
 	s.Stop()
+	changed := settings{flags: s.flags}
+	for _, o := range options {
+		o(&changed)
+	}
+	s.flags = changed.flags
 	s.start()
 }
 
@@ -145,6 +153,14 @@ func (s *Stack) Logged() string {
 
 // Temporal is a client of the stack's Temporal server.
 func (s *Stack) Temporal() client.Client { return s.Parts.Temporal }
+
+// PlainTemporal is a client without the stack's keys: it sees what the server stores.
+func (s *Stack) PlainTemporal() client.Client {
+	c, err := client.Dial(client.Options{HostPort: s.running.Servers.TemporalAddress(), Namespace: s.Parts.Namespace, Logger: log.NewStructuredLogger(slog.New(slog.DiscardHandler))})
+	require.NoError(s.t, err)
+	s.t.Cleanup(c.Close)
+	return c
+}
 
 func (s *Stack) start() {
 	s.t.Helper()

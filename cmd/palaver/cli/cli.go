@@ -18,6 +18,7 @@ import (
 	"github.com/palaver-chat/palaver/internal/audit"
 	"github.com/palaver-chat/palaver/internal/build"
 	"github.com/palaver-chat/palaver/internal/config"
+	"github.com/palaver-chat/palaver/internal/memlimit"
 	"github.com/palaver-chat/palaver/internal/service"
 )
 
@@ -35,7 +36,8 @@ type grammar struct {
 	Restore     restoreCmd     `cmd:"" help:"Put the files of a backup into the data folder; stop Palaver first."`
 	Repair      repairCmd      `cmd:"" help:"Settle turns and documents whose workflow was lost; workers do it, too."`
 	DeleteUser  deleteUserCmd  `cmd:"" name:"delete-user" help:"List the data of a user, or delete it."`
-	Prune       pruneCmd       `cmd:"" help:"List what anonymous callers have left unused for ANONYMOUS_RETENTION, or remove it; workers do it, too, once a day."`
+	Prune       pruneCmd       `cmd:"" help:"List what is older than ANONYMOUS_RETENTION, CONVERSATION_RETENTION, IMPORT_RETENTION and AUDIT_RETENTION allow, or remove it; workers do it, too, once a day."`
+	Usage       usageCmd       `cmd:"" help:"List which tables and which owners take most room."`
 	ExportUser  exportUserCmd  `cmd:"" name:"export-user" help:"Write all that is kept of a user into a zip archive."`
 	Token       tokenCmd       `cmd:"" help:"Personal keys with which other programs act for a user."`
 	Audit       auditCmd       `cmd:"" help:"Print the audit log."`
@@ -65,6 +67,9 @@ type (
 	pruneCmd struct {
 		Yes bool `help:"Remove it permanently."`
 	}
+	usageCmd struct {
+		Owners int `default:"20" help:"How many owners."`
+	}
 	moveThreadsCmd struct{}
 	envExampleCmd  struct{}
 )
@@ -76,6 +81,7 @@ func Main(args []string, additions service.Additions) int {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
 	context.AfterFunc(ctx, stop) // a second signal ends the process at once
+	memlimit.FollowContainer()
 	err := Run(ctx, args, additions)
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "palaver:", err)

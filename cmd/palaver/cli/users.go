@@ -25,8 +25,17 @@ func (d deleteUserCmd) Run(ctx context.Context, cfg *config.Config, log *slog.Lo
 
 func (p pruneCmd) Run(ctx context.Context, cfg *config.Config, log *slog.Logger) error {
 	return withUsers(ctx, cfg, log, func(_ db.Store, users admin.UserDeletion) error {
-		return admin.Pruning{Users: users, Retention: cfg.AnonymousRetention, Audit: cfg.AuditRetention, Log: log}.Run(ctx, p.Yes, os.Stdout)
+		return service.Pruning(cfg, users, log).Run(ctx, p.Yes, os.Stdout)
 	})
+}
+
+func (u usageCmd) Run(ctx context.Context, cfg *config.Config) error {
+	store, err := service.OpenStore(ctx, cfg)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = store.Close() }()
+	return admin.Usage(ctx, store, max(u.Owners, 0), os.Stdout)
 }
 
 // withUsers opens what deleting users needs.

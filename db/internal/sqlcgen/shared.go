@@ -97,6 +97,7 @@ type Queries interface {
 	KnownDocuments(ctx context.Context, arg KnownDocumentsParams) ([]KnownDocumentsRow, error)
 	LastEvent(ctx context.Context, turnID string) (string, error)
 	LastPlace(ctx context.Context, arg LastPlaceParams) (int64, error)
+	LeftImports(ctx context.Context, beforeAt int64) (int64, error)
 	LeftThreads(ctx context.Context, arg LeftThreadsParams) ([]LeftThreadsRow, error)
 	ListBoards(ctx context.Context, arg ListBoardsParams) ([]ListBoardsRow, error)
 	ListConversations(ctx context.Context, arg ListConversationsParams) ([]ListConversationsRow, error)
@@ -108,6 +109,8 @@ type Queries interface {
 	MessagesOfThread(ctx context.Context, arg MessagesOfThreadParams) ([]MessagesOfThreadRow, error)
 	NewestTurnByClientID(ctx context.Context, arg NewestTurnByClientIDParams) (Turn, error)
 	NextPlace(ctx context.Context, arg NextPlaceParams) (int64, error)
+	OldAudit(ctx context.Context, beforeAt int64) (int64, error)
+	OldThreads(ctx context.Context, arg OldThreadsParams) ([]OldThreadsRow, error)
 	OpenImports(ctx context.Context, arg OpenImportsParams) ([]OpenImportsRow, error)
 	OpenThreads(ctx context.Context, arg OpenThreadsParams) ([]OpenThreadsRow, error)
 	OpenTurnCounts(ctx context.Context) ([]OpenTurnCountsRow, error)
@@ -120,6 +123,7 @@ type Queries interface {
 	PruneCancels(ctx context.Context, olderThan int64) error
 	PruneCounts(ctx context.Context, olderThan int64) error
 	PruneDeletedTurns(ctx context.Context, olderThan int64) error
+	PruneImports(ctx context.Context, arg PruneImportsParams) (int64, error)
 	PruneSpending(ctx context.Context, beforeDay int64) (int64, error)
 	PutBoard(ctx context.Context, arg PutBoardParams) (int64, error)
 	PutCancel(ctx context.Context, arg PutCancelParams) error
@@ -167,6 +171,7 @@ type Queries interface {
 	UnusedOwners(ctx context.Context, arg UnusedOwnersParams) ([]string, error)
 	UpdateImport(ctx context.Context, arg UpdateImportParams) error
 	UpdateSet(ctx context.Context, arg UpdateSetParams) (int64, error)
+	UsageByOwner(ctx context.Context, maxRows int64) ([]UsageByOwnerRow, error)
 	UseAccessKey(ctx context.Context, arg UseAccessKeyParams) error
 	UserAttachments(ctx context.Context, owner string) ([]string, error)
 	UserDocuments(ctx context.Context, owner string) ([]string, error)
@@ -986,6 +991,17 @@ type NextPlaceParams struct {
 	ThreadID string
 }
 
+type OldThreadsParams struct {
+	BeforeAt int64
+	AfterID  string
+	MaxRows  int64
+}
+
+type OldThreadsRow struct {
+	Owner string
+	ID    string
+}
+
 type OpenImportsParams struct {
 	Owner string
 	Key   string
@@ -1057,6 +1073,11 @@ type ProfileRow struct {
 }
 
 type PruneAuditParams struct {
+	BeforeAt int64
+	MaxRows  int64
+}
+
+type PruneImportsParams struct {
 	BeforeAt int64
 	MaxRows  int64
 }
@@ -1467,6 +1488,16 @@ type UpdateSetParams struct {
 	Name  string
 	ID    string
 	Owner string
+}
+
+type UsageByOwnerRow struct {
+	Owner        string
+	Threads      int64
+	Turns        int64
+	Documents    int64
+	Pictures     int64
+	MessageBytes int64
+	Bytes        int64
 }
 
 type UseAccessKeyParams struct {

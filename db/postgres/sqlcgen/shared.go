@@ -110,6 +110,8 @@ type (
 	MessagesOfThreadRow             = sqlcgen.MessagesOfThreadRow
 	NewestTurnByClientIDParams      = sqlcgen.NewestTurnByClientIDParams
 	NextPlaceParams                 = sqlcgen.NextPlaceParams
+	OldThreadsParams                = sqlcgen.OldThreadsParams
+	OldThreadsRow                   = sqlcgen.OldThreadsRow
 	OpenImportsParams               = sqlcgen.OpenImportsParams
 	OpenImportsRow                  = sqlcgen.OpenImportsRow
 	OpenThreadsParams               = sqlcgen.OpenThreadsParams
@@ -120,6 +122,7 @@ type (
 	ProcessingDocumentsRow          = sqlcgen.ProcessingDocumentsRow
 	ProfileRow                      = sqlcgen.ProfileRow
 	PruneAuditParams                = sqlcgen.PruneAuditParams
+	PruneImportsParams              = sqlcgen.PruneImportsParams
 	PutBoardParams                  = sqlcgen.PutBoardParams
 	PutCancelParams                 = sqlcgen.PutCancelParams
 	PutConnectionParams             = sqlcgen.PutConnectionParams
@@ -179,6 +182,7 @@ type (
 	UnusedOwnersParams              = sqlcgen.UnusedOwnersParams
 	UpdateImportParams              = sqlcgen.UpdateImportParams
 	UpdateSetParams                 = sqlcgen.UpdateSetParams
+	UsageByOwnerRow                 = sqlcgen.UsageByOwnerRow
 	UseAccessKeyParams              = sqlcgen.UseAccessKeyParams
 	VisibleDocumentsParams          = sqlcgen.VisibleDocumentsParams
 	VisibleDocumentsRow             = sqlcgen.VisibleDocumentsRow

@@ -11,3 +11,6 @@ ORDER BY id LIMIT CAST(@max_rows AS INTEGER);
 -- name: PruneAudit :execrows
 DELETE FROM audit_log WHERE id IN (
     SELECT a.id FROM audit_log a WHERE a.at < @before_at ORDER BY a.id LIMIT CAST(@max_rows AS INTEGER));
+
+-- name: OldAudit :one
+SELECT count(*) FROM audit_log a WHERE a.at < @before_at;

@@ -74,6 +74,17 @@ func (q *Queries) AuditEntries(ctx context.Context, arg AuditEntriesParams) ([]A
 	return items, nil
 }
 
+const oldAudit = `-- name: OldAudit :one
+SELECT count(*) FROM audit_log a WHERE a.at < ?1
+`
+
+func (q *Queries) OldAudit(ctx context.Context, beforeAt int64) (int64, error) {
+	row := q.queryRow(ctx, q.oldAuditStmt, oldAudit, beforeAt)
+	var count int64
+	err := row.Scan(&count)
+	return count, err
+}
+
 const pruneAudit = `-- name: PruneAudit :execrows
 DELETE FROM audit_log WHERE id IN (
     SELECT a.id FROM audit_log a WHERE a.at < ?1 ORDER BY a.id LIMIT CAST(?2 AS INTEGER))

@@ -342,6 +342,9 @@ func Prepare(ctx context.Context, db DBTX) (*Queries, error) {
 	if q.lastPlaceStmt, err = db.PrepareContext(ctx, lastPlace); err != nil {
 		return nil, fmt.Errorf("error preparing query LastPlace: %w", err)
 	}
+	if q.leftImportsStmt, err = db.PrepareContext(ctx, leftImports); err != nil {
+		return nil, fmt.Errorf("error preparing query LeftImports: %w", err)
+	}
 	if q.leftThreadsStmt, err = db.PrepareContext(ctx, leftThreads); err != nil {
 		return nil, fmt.Errorf("error preparing query LeftThreads: %w", err)
 	}
@@ -374,6 +377,12 @@ func Prepare(ctx context.Context, db DBTX) (*Queries, error) {
 	}
 	if q.nextPlaceStmt, err = db.PrepareContext(ctx, nextPlace); err != nil {
 		return nil, fmt.Errorf("error preparing query NextPlace: %w", err)
+	}
+	if q.oldAuditStmt, err = db.PrepareContext(ctx, oldAudit); err != nil {
+		return nil, fmt.Errorf("error preparing query OldAudit: %w", err)
+	}
+	if q.oldThreadsStmt, err = db.PrepareContext(ctx, oldThreads); err != nil {
+		return nil, fmt.Errorf("error preparing query OldThreads: %w", err)
 	}
 	if q.openImportsStmt, err = db.PrepareContext(ctx, openImports); err != nil {
 		return nil, fmt.Errorf("error preparing query OpenImports: %w", err)
@@ -410,6 +419,9 @@ func Prepare(ctx context.Context, db DBTX) (*Queries, error) {
 	}
 	if q.pruneDeletedTurnsStmt, err = db.PrepareContext(ctx, pruneDeletedTurns); err != nil {
 		return nil, fmt.Errorf("error preparing query PruneDeletedTurns: %w", err)
+	}
+	if q.pruneImportsStmt, err = db.PrepareContext(ctx, pruneImports); err != nil {
+		return nil, fmt.Errorf("error preparing query PruneImports: %w", err)
 	}
 	if q.pruneSpendingStmt, err = db.PrepareContext(ctx, pruneSpending); err != nil {
 		return nil, fmt.Errorf("error preparing query PruneSpending: %w", err)
@@ -578,6 +590,9 @@ func Prepare(ctx context.Context, db DBTX) (*Queries, error) {
 	}
 	if q.updateSetStmt, err = db.PrepareContext(ctx, updateSet); err != nil {
 		return nil, fmt.Errorf("error preparing query UpdateSet: %w", err)
+	}
+	if q.usageByOwnerStmt, err = db.PrepareContext(ctx, usageByOwner); err != nil {
+		return nil, fmt.Errorf("error preparing query UsageByOwner: %w", err)
 	}
 	if q.useAccessKeyStmt, err = db.PrepareContext(ctx, useAccessKey); err != nil {
 		return nil, fmt.Errorf("error preparing query UseAccessKey: %w", err)
@@ -1138,6 +1153,11 @@ func (q *Queries) Close() error {
 			err = fmt.Errorf("error closing lastPlaceStmt: %w", cerr)
 		}
 	}
+	if q.leftImportsStmt != nil {
+		if cerr := q.leftImportsStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing leftImportsStmt: %w", cerr)
+		}
+	}
 	if q.leftThreadsStmt != nil {
 		if cerr := q.leftThreadsStmt.Close(); cerr != nil {
 			err = fmt.Errorf("error closing leftThreadsStmt: %w", cerr)
@@ -1191,6 +1211,16 @@ func (q *Queries) Close() error {
 	if q.nextPlaceStmt != nil {
 		if cerr := q.nextPlaceStmt.Close(); cerr != nil {
 			err = fmt.Errorf("error closing nextPlaceStmt: %w", cerr)
+		}
+	}
+	if q.oldAuditStmt != nil {
+		if cerr := q.oldAuditStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing oldAuditStmt: %w", cerr)
+		}
+	}
+	if q.oldThreadsStmt != nil {
+		if cerr := q.oldThreadsStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing oldThreadsStmt: %w", cerr)
 		}
 	}
 	if q.openImportsStmt != nil {
@@ -1251,6 +1281,11 @@ func (q *Queries) Close() error {
 	if q.pruneDeletedTurnsStmt != nil {
 		if cerr := q.pruneDeletedTurnsStmt.Close(); cerr != nil {
 			err = fmt.Errorf("error closing pruneDeletedTurnsStmt: %w", cerr)
+		}
+	}
+	if q.pruneImportsStmt != nil {
+		if cerr := q.pruneImportsStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing pruneImportsStmt: %w", cerr)
 		}
 	}
 	if q.pruneSpendingStmt != nil {
@@ -1533,6 +1568,11 @@ func (q *Queries) Close() error {
 			err = fmt.Errorf("error closing updateSetStmt: %w", cerr)
 		}
 	}
+	if q.usageByOwnerStmt != nil {
+		if cerr := q.usageByOwnerStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing usageByOwnerStmt: %w", cerr)
+		}
+	}
 	if q.useAccessKeyStmt != nil {
 		if cerr := q.useAccessKeyStmt.Close(); cerr != nil {
 			err = fmt.Errorf("error closing useAccessKeyStmt: %w", cerr)
@@ -1718,6 +1758,7 @@ type Queries struct {
 	knownDocumentsStmt            *sql.Stmt
 	lastEventStmt                 *sql.Stmt
 	lastPlaceStmt                 *sql.Stmt
+	leftImportsStmt               *sql.Stmt
 	leftThreadsStmt               *sql.Stmt
 	listBoardsStmt                *sql.Stmt
 	listConversationsStmt         *sql.Stmt
@@ -1729,6 +1770,8 @@ type Queries struct {
 	messagesOfThreadStmt          *sql.Stmt
 	newestTurnByClientIDStmt      *sql.Stmt
 	nextPlaceStmt                 *sql.Stmt
+	oldAuditStmt                  *sql.Stmt
+	oldThreadsStmt                *sql.Stmt
 	openImportsStmt               *sql.Stmt
 	openThreadsStmt               *sql.Stmt
 	openTurnCountsStmt            *sql.Stmt
@@ -1741,6 +1784,7 @@ type Queries struct {
 	pruneCancelsStmt              *sql.Stmt
 	pruneCountsStmt               *sql.Stmt
 	pruneDeletedTurnsStmt         *sql.Stmt
+	pruneImportsStmt              *sql.Stmt
 	pruneSpendingStmt             *sql.Stmt
 	publishEditionStmt            *sql.Stmt
 	putBoardStmt                  *sql.Stmt
@@ -1797,6 +1841,7 @@ type Queries struct {
 	unusedOwnersStmt              *sql.Stmt
 	updateImportStmt              *sql.Stmt
 	updateSetStmt                 *sql.Stmt
+	usageByOwnerStmt              *sql.Stmt
 	useAccessKeyStmt              *sql.Stmt
 	useAttachmentsStmt            *sql.Stmt
 	userAttachmentsStmt           *sql.Stmt
@@ -1917,6 +1962,7 @@ func (q *Queries) WithTx(tx *sql.Tx) *Queries {
 		knownDocumentsStmt:            q.knownDocumentsStmt,
 		lastEventStmt:                 q.lastEventStmt,
 		lastPlaceStmt:                 q.lastPlaceStmt,
+		leftImportsStmt:               q.leftImportsStmt,
 		leftThreadsStmt:               q.leftThreadsStmt,
 		listBoardsStmt:                q.listBoardsStmt,
 		listConversationsStmt:         q.listConversationsStmt,
@@ -1928,6 +1974,8 @@ func (q *Queries) WithTx(tx *sql.Tx) *Queries {
 		messagesOfThreadStmt:          q.messagesOfThreadStmt,
 		newestTurnByClientIDStmt:      q.newestTurnByClientIDStmt,
 		nextPlaceStmt:                 q.nextPlaceStmt,
+		oldAuditStmt:                  q.oldAuditStmt,
+		oldThreadsStmt:                q.oldThreadsStmt,
 		openImportsStmt:               q.openImportsStmt,
 		openThreadsStmt:               q.openThreadsStmt,
 		openTurnCountsStmt:            q.openTurnCountsStmt,
@@ -1940,6 +1988,7 @@ func (q *Queries) WithTx(tx *sql.Tx) *Queries {
 		pruneCancelsStmt:              q.pruneCancelsStmt,
 		pruneCountsStmt:               q.pruneCountsStmt,
 		pruneDeletedTurnsStmt:         q.pruneDeletedTurnsStmt,
+		pruneImportsStmt:              q.pruneImportsStmt,
 		pruneSpendingStmt:             q.pruneSpendingStmt,
 		publishEditionStmt:            q.publishEditionStmt,
 		putBoardStmt:                  q.putBoardStmt,
@@ -1996,6 +2045,7 @@ func (q *Queries) WithTx(tx *sql.Tx) *Queries {
 		unusedOwnersStmt:              q.unusedOwnersStmt,
 		updateImportStmt:              q.updateImportStmt,
 		updateSetStmt:                 q.updateSetStmt,
+		usageByOwnerStmt:              q.usageByOwnerStmt,
 		useAccessKeyStmt:              q.useAccessKeyStmt,
 		useAttachmentsStmt:            q.useAttachmentsStmt,
 		userAttachmentsStmt:           q.userAttachmentsStmt,

@@ -527,6 +527,34 @@ func (o *store) Spend(ctx context.Context, owner, address string, s db.Spending,
 	return o.none(func() error { return o.Store.Spend(ctx, owner, address, s, at) })
 }
 
+func (o *store) OldThreads(ctx context.Context, before time.Time, after string, limit int) ([]chat.ThreadRef, error) {
+	return one(o, func() ([]chat.ThreadRef, error) { return o.Store.OldThreads(ctx, before, after, limit) })
+}
+
+func (o *store) LeftImports(ctx context.Context, before time.Time) (int64, error) {
+	return one(o, func() (int64, error) { return o.Store.LeftImports(ctx, before) })
+}
+
+func (o *store) PruneImports(ctx context.Context, before time.Time) (int64, error) {
+	return one(o, func() (int64, error) { return o.Store.PruneImports(ctx, before) })
+}
+
+func (o *store) OldAudit(ctx context.Context, before time.Time) (int64, error) {
+	return one(o, func() (int64, error) { return o.Store.OldAudit(ctx, before) })
+}
+
+func (o *store) UsageByOwner(ctx context.Context, limit int) ([]db.OwnerUsage, error) {
+	return one(o, func() ([]db.OwnerUsage, error) { return o.Store.UsageByOwner(ctx, limit) })
+}
+
+func (o *store) UsageByTable(ctx context.Context) ([]db.TableUsage, error) {
+	return one(o, func() ([]db.TableUsage, error) { return o.Store.UsageByTable(ctx) })
+}
+
+func (o *store) Compact(ctx context.Context) (int64, error) {
+	return one(o, func() (int64, error) { return o.Store.Compact(ctx) })
+}
+
 func (o *store) PruneAudit(ctx context.Context, before time.Time) (int64, error) {
 	return one(o, func() (int64, error) { return o.Store.PruneAudit(ctx, before) })
 }

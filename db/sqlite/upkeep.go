@@ -1,0 +1,60 @@
+package sqlite
+
+import (
+	"context"
+	"database/sql"
+
+	"github.com/palaver-chat/palaver/db"
+)
+
+// FreePages is the name under which UsageByTable lists what Compact can give back.
+const FreePages = "(free)"
+
+const (
+	// Compact is worth it from a quarter of the file and 16 MB on.
+	worthShare = 4
+	worthBytes = 16 << 20
+)
+
+// UsageByTable reads every page of the file. The tables of the index are its own.
+func (s *Store) UsageByTable(ctx context.Context) (usage []db.TableUsage, err error) {
+	defer s.wrap("sum up the tables", &err)
+	rows, err := s.reader.QueryContext(ctx, `SELECT coalesce(m.tbl_name, d.name), sum(d.pgsize) AS bytes FROM dbstat d
+		LEFT JOIN sqlite_master m ON m.name = d.name WHERE d.aggregate = TRUE GROUP BY 1
+		UNION ALL SELECT '`+FreePages+`', f.freelist_count * p.page_size FROM pragma_freelist_count f, pragma_page_size p
+		ORDER BY 2 DESC, 1`)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = rows.Close() }()
+	for rows.Next() {
+		var u db.TableUsage
+		if err := rows.Scan(&u.Table, &u.Bytes); err != nil {
+			return nil, err
+		}
+		usage = append(usage, u)
+	}
+	return usage, rows.Err()
+}
+
+// Compact rewrites the file when much of it is free. It uses a connection of its own,
+// whose copy is a file: those of the store keep such things in memory.
+func (s *Store) Compact(ctx context.Context) (freed int64, err error) {
+	defer s.wrap("compact the database", &err)
+	var pages, free, size int64
+	err = s.reader.QueryRowContext(ctx, `SELECT c.page_count, f.freelist_count, p.page_size
+		FROM pragma_page_count c, pragma_freelist_count f, pragma_page_size p`).Scan(&pages, &free, &size)
+	if err != nil || free*worthShare < pages || free*size < worthBytes {
+		return 0, err
+	}
+	err = withConn(ctx, s.path, func(conn *sql.Conn) error {
+		_, err := conn.ExecContext(ctx, "VACUUM")
+		return err
+	})
+	if err != nil {
+		return 0, err
+	}
+	// The file shrinks when the log is written back.
+	_, err = s.writer.ExecContext(ctx, "PRAGMA wal_checkpoint(TRUNCATE)")
+	return free * size, err
+}

@@ -1,0 +1,42 @@
+package db
+
+import (
+	"context"
+	"time"
+
+	"github.com/palaver-chat/palaver/chat"
+)
+
+// Upkeep is for those who operate an installation: what takes room, and what is old. It
+// reads rows of every owner, and returns no texts.
+type Upkeep interface {
+	// OldThreads lists conversations without an open turn that were last used before a
+	// time: ordered by id, those after one.
+	OldThreads(ctx context.Context, before time.Time, after string, limit int) ([]chat.ThreadRef, error)
+	// LeftImports counts the imports that ended before a time and whose document is gone.
+	// They still name its address and title.
+	LeftImports(ctx context.Context, before time.Time) (int64, error)
+	// PruneImports removes what LeftImports counts.
+	PruneImports(ctx context.Context, before time.Time) (removed int64, err error)
+	// OldAudit counts what PruneAudit removes.
+	OldAudit(ctx context.Context, before time.Time) (int64, error)
+	// UsageByOwner lists the owners who have stored most, the largest first.
+	UsageByOwner(ctx context.Context, limit int) ([]OwnerUsage, error)
+	// UsageByTable lists what tables take on disk with their indexes, the largest first.
+	UsageByTable(ctx context.Context) ([]TableUsage, error)
+	// Compact gives room that deleted rows have left back to the file system, when it is
+	// worth it, and says how many bytes. Writers wait meanwhile. Postgres does it by itself.
+	Compact(ctx context.Context) (freed int64, err error)
+}
+
+// OwnerUsage is what an owner has stored.
+type OwnerUsage struct {
+	Owner                                                    string
+	Threads, Turns, Documents, Pictures, MessageBytes, Bytes int64 // Bytes as in Stored
+}
+
+// TableUsage is what a table takes on disk.
+type TableUsage struct {
+	Table string
+	Bytes int64
+}

@@ -1,0 +1,79 @@
+{{- define "palaver.name" -}}
+{{- .Release.Name | trunc 50 | trimSuffix "-" -}}
+{{- end }}
+
+{{- define "palaver.labels" -}}
+{{ include "palaver.selector" . }}
+app.kubernetes.io/managed-by: {{ .Release.Service }}
+helm.sh/chart: {{ .Chart.Name }}-{{ .Chart.Version }}
+{{- end }}
+
+{{- /* The selector of a Deployment can never change. */ -}}
+{{- define "palaver.selector" -}}
+app.kubernetes.io/name: palaver
+app.kubernetes.io/instance: {{ .Release.Name }}
+{{- end }}
+
+{{- define "palaver.image" -}}
+{{- $i := .Values.image -}}
+{{- if $i.digest -}}{{ $i.repository }}@{{ $i.digest }}
+{{- else -}}{{ $i.repository }}:{{ required "image.tag or image.digest is needed" $i.tag }}
+{{- end -}}
+{{- end }}
+
+{{- /* The same for all pods; a changed setting starts them anew. */ -}}
+{{- define "palaver.pod" -}}
+{{- with .Values.imagePullSecrets }}
+imagePullSecrets: {{ toYaml . | nindent 2 }}
+{{- end }}
+automountServiceAccountToken: false
+securityContext:
+  runAsNonRoot: true
+  runAsUser: 65532
+  runAsGroup: 65532
+  fsGroup: 65532
+  seccompProfile: {type: RuntimeDefault}
+volumes:
+  - name: data # a cache: uploads that arrive
+    emptyDir: {}
+  - name: tmp
+    emptyDir: {}
+{{- with .Values.nodeSelector }}
+nodeSelector: {{ toYaml . | nindent 2 }}
+{{- end }}
+{{- with .Values.tolerations }}
+tolerations: {{ toYaml . | nindent 2 }}
+{{- end }}
+{{- end }}
+
+{{- define "palaver.container" -}}
+image: {{ include "palaver.image" . | quote }}
+imagePullPolicy: {{ .Values.image.pullPolicy }}
+securityContext:
+  allowPrivilegeEscalation: false
+  readOnlyRootFilesystem: true
+  capabilities: {drop: [ALL]}
+envFrom:
+  - secretRef: {name: {{ .Values.secret | quote }}}
+volumeMounts:
+  - {name: data, mountPath: /data}
+  - {name: tmp, mountPath: /tmp}
+{{- end }}
+
+{{- define "palaver.settings" -}}
+{{- range $name, $value := .Values.settings }}
+- name: {{ $name }}
+  value: {{ $value | quote }}
+{{- end }}
+{{- end }}
+
+{{- define "palaver.spread" -}}
+topologySpreadConstraints:
+  - maxSkew: 1
+    topologyKey: kubernetes.io/hostname
+    whenUnsatisfiable: ScheduleAnyway
+    labelSelector:
+      matchLabels:
+        {{- include "palaver.selector" .root | nindent 8 }}
+        app.kubernetes.io/component: {{ .component }}
+{{- end }}

@@ -1,0 +1,90 @@
+package dbtest
+
+import (
+	"time"
+
+	"github.com/google/uuid"
+
+	"github.com/palaver-chat/palaver/chat"
+	"github.com/palaver-chat/palaver/db"
+)
+
+var upkeepTests = []test{
+	{"old conversations are listed, but not those with an open turn, chats of boards and single turns", func(b *fixture) {
+		old := b.thread
+		b.exchange("hello", "hi", chat.RootCheckpoint)
+		b.thread = uuid.NewString()
+		open := b.thread
+		b.running("a question waits", chat.RootCheckpoint)
+		listed := func(before time.Time) (ids []string) {
+			for after := ""; ; {
+				page, err := b.store.OldThreads(b.ctx, before, after, 1)
+				b.NoError(err)
+				if len(page) == 0 {
+					return ids
+				}
+				if after = page[0].ThreadID; page[0].Owner == b.owner {
+					ids = append(ids, after)
+				}
+			}
+		}
+		b.Equal([]string{old}, listed(time.Now().Add(time.Hour)))
+		b.Empty(listed(b.clock.Add(-24 * time.Hour)))
+		b.NotContains(listed(time.Now().Add(time.Hour)), open)
+	}},
+	{"imports whose document is gone are removed when they are old", func(b *fixture) {
+		kept, gone, going := b.newImport("kept"), b.newImport("gone"), b.newImport("going")
+		doc, deleted := b.document(b.owner, "Rules", "capital"), b.document(b.owner, "Secret", "capital")
+		for _, i := range []chat.Import{kept, gone, going} {
+			b.createImport(i)
+		}
+		for key, id := range map[string]string{kept.Key: doc.ID, gone.Key: deleted.ID} {
+			b.NoError(b.store.AdvanceImports(b.ctx, b.owner, key, chat.ImportStep{State: chat.ImportReady, Outcome: chat.Imported, DocID: id, Chunks: 1}, b.now()))
+		}
+		b.NoError(b.store.DeleteDocument(b.ctx, b.owner, deleted.ID))
+		young, err := b.store.PruneImports(b.ctx, b.clock.Add(-24*time.Hour))
+		b.NoError(err)
+		b.Zero(young)
+		left, err := b.store.LeftImports(b.ctx, time.Now().Add(time.Hour))
+		b.NoError(err)
+		b.Positive(left)
+		removed, err := b.store.PruneImports(b.ctx, time.Now().Add(time.Hour))
+		b.NoError(err)
+		b.Positive(removed)
+		_, err = b.store.ImportByID(b.ctx, b.owner, gone.ID)
+		b.ErrorIs(err, db.ErrNotFound)
+		b.readImport(kept.ID)
+		b.readImport(going.ID)
+	}},
+	{"what owners have stored is summed up, the largest first, and what tables take", func(b *fixture) {
+		b.exchange("hellö", "hi", chat.RootCheckpoint)
+		d := b.document(b.owner, "Rules", "capital")
+		stored, err := b.store.Stored(b.ctx, b.owner, "")
+		b.NoError(err)
+		all, err := b.store.UsageByOwner(b.ctx, 1<<20)
+		b.NoError(err)
+		last := int64(1) << 62
+		var mine []db.OwnerUsage
+		for _, u := range all {
+			b.LessOrEqual(u.Bytes+u.MessageBytes, last)
+			if last = u.Bytes + u.MessageBytes; u.Owner == b.owner {
+				mine = append(mine, u)
+			}
+		}
+		b.Equal([]db.OwnerUsage{{Owner: b.owner, Threads: 1, Turns: 1, Documents: 1, MessageBytes: int64(len("hellö") + len("hi")), Bytes: stored.Bytes}}, mine)
+		b.Positive(d.Bytes)
+		some, err := b.store.UsageByOwner(b.ctx, 1)
+		b.NoError(err)
+		b.Equal(all[:1], some)
+		tables, err := b.store.UsageByTable(b.ctx)
+		b.NoError(err)
+		bytes := map[string]int64{}
+		for _, t := range tables {
+			bytes[t.Table] = t.Bytes
+		}
+		b.Positive(bytes["messages"])
+		b.Positive(bytes["chunks"])
+		_, err = b.store.Compact(b.ctx)
+		b.NoError(err)
+	}},
+}

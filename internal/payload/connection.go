@@ -1,0 +1,58 @@
+package payload
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+
+	"go.temporal.io/api/workflowservice/v1"
+	"go.temporal.io/sdk/client"
+	"go.temporal.io/sdk/converter"
+	"go.temporal.io/sdk/temporal"
+	"google.golang.org/grpc"
+	"google.golang.org/protobuf/proto"
+)
+
+// Use has a client encrypt and decrypt all payloads of its calls, and put the messages of
+// errors, which can quote what people and models wrote, into payloads. It works below the
+// SDK, so that workflows and callers see plain payloads only. Search attributes stay
+// plain: the server indexes them.
+func (k *Keys) Use(options *client.Options, log *slog.Logger) error {
+	codec, err := converter.NewPayloadCodecGRPCClientInterceptor(converter.PayloadCodecGRPCClientInterceptorOptions{Codecs: []converter.PayloadCodec{k}})
+	if err != nil {
+		return err
+	}
+	if !k.plain {
+		options.FailureConverter = temporal.NewDefaultFailureConverter(temporal.DefaultFailureConverterOptions{EncodeCommonAttributes: true})
+	}
+	// The outermost interceptor: retries are inside, so that they do not encrypt again.
+	options.ConnectionOptions.DialOptions = append(options.ConnectionOptions.DialOptions, grpc.WithUnaryInterceptor(k.guarded(codec, log)))
+	return nil
+}
+
+// guarded keeps the codec from changing the SDK's own messages, and drops tasks that it
+// cannot decrypt: code that met a missing result would fail the turn, while another
+// worker may have the key, or this one after its next start. The server dispatches such
+// a task again after its timeout.
+func (k *Keys) guarded(codec grpc.UnaryClientInterceptor, log *slog.Logger) grpc.UnaryClientInterceptor {
+	return func(ctx context.Context, method string, req, reply any, cc *grpc.ClientConn, invoke grpc.UnaryInvoker, opts ...grpc.CallOption) error {
+		if message, is := req.(proto.Message); is && !k.plain {
+			req = proto.Clone(message)
+		}
+		err := codec(ctx, method, req, reply, cc, invoke, opts...)
+		if !errors.Is(err, ErrKey) {
+			return err
+		}
+		switch task := reply.(type) {
+		case *workflowservice.PollWorkflowTaskQueueResponse:
+			log.Error("a conversation cannot be read; check PAYLOAD_ENCRYPTION_KEY", "workflow", task.GetWorkflowExecution().GetWorkflowId(), "error", err)
+			proto.Reset(task)
+			return nil
+		case *workflowservice.PollActivityTaskQueueResponse:
+			log.Error("a step of a conversation cannot be read; check PAYLOAD_ENCRYPTION_KEY", "workflow", task.GetWorkflowExecution().GetWorkflowId(), "error", err)
+			proto.Reset(task)
+			return nil
+		}
+		return err
+	}
+}

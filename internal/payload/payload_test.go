@@ -1,0 +1,180 @@
+package payload_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	commonpb "go.temporal.io/api/common/v1"
+	"go.temporal.io/sdk/converter"
+	"google.golang.org/protobuf/encoding/protojson"
+	"google.golang.org/protobuf/proto"
+
+	"github.com/palaver-chat/palaver/internal/payload"
+)
+
+var (
+	older = strings.Repeat("o", 32)
+	newer = strings.Repeat("n", 32)
+)
+
+func keys(t *testing.T, list string) *payload.Keys {
+	t.Helper()
+	k, err := payload.NewKeys(list)
+	require.NoError(t, err)
+	return k
+}
+
+func plain(t *testing.T, text string) []*commonpb.Payload {
+	t.Helper()
+	p, err := converter.GetDefaultDataConverter().ToPayload(text)
+	require.NoError(t, err)
+	return []*commonpb.Payload{p}
+}
+
+func TestWhichKeysReadWhatOthersHaveWritten(t *testing.T) {
+	t.Parallel()
+	for _, test := range []struct {
+		name, writer, reader string
+		plain, read          bool
+	}{
+		{"the same key", older, older, false, true},
+		{"no key", "", "", true, true},
+		{"a key is announced before it encrypts", payload.Plain + "," + older, "", true, true},
+		{"a key that only decrypts", older, payload.Plain + "," + older, false, true},
+		{"plain histories after a key is set", "", older, true, true},
+		{"a replaced key", older, newer + ", " + older, false, true},
+		{"the new key, before all processes use it", newer + "," + older, older + "," + newer, false, true},
+		{"a key that was forgotten", older, newer, false, false},
+		{"no key any more", older, "", false, false},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			t.Parallel()
+			const secret = "what somebody wrote"
+			before := plain(t, secret)
+			sent, err := keys(t, test.writer).Encode(before)
+			require.NoError(t, err)
+			require.Equal(t, test.plain, bytes.Contains(sent[0].GetData(), []byte(secret)))
+			require.Contains(t, string(before[0].GetData()), secret, "the caller's payload is left alone")
+			got, err := keys(t, test.reader).Decode(sent)
+			if !test.read {
+				require.ErrorIs(t, err, payload.ErrKey)
+				require.NotContains(t, err.Error(), secret)
+				return
+			}
+			require.NoError(t, err)
+			require.True(t, proto.Equal(before[0], got[0]))
+		})
+	}
+}
+
+func TestEncryptionIsRandomAuthenticatedAndHappensOnce(t *testing.T) {
+	t.Parallel()
+	k := keys(t, older)
+	one, err := k.Encode(plain(t, "x"))
+	require.NoError(t, err)
+	two, err := k.Encode(plain(t, "x"))
+	require.NoError(t, err)
+	require.NotEqual(t, one[0].GetData(), two[0].GetData())
+	again, err := k.Encode(one)
+	require.NoError(t, err)
+	require.True(t, proto.Equal(one[0], again[0]), "a call that is tried again")
+	for i := range one[0].GetData() {
+		changed := proto.Clone(one[0]).(*commonpb.Payload)
+		changed.Data[i] ^= 1
+		_, err := k.Decode([]*commonpb.Payload{changed})
+		require.ErrorIs(t, err, payload.ErrKey, "byte %d", i)
+	}
+	for _, short := range [][]byte{nil, {1}, one[0].GetData()[:20]} {
+		changed := proto.Clone(one[0]).(*commonpb.Payload)
+		changed.Data = short
+		_, err := k.Decode([]*commonpb.Payload{changed})
+		require.ErrorIs(t, err, payload.ErrKey)
+	}
+}
+
+func TestShortKeysAreRefused(t *testing.T) {
+	t.Parallel()
+	for _, list := range []string{"short", older + ",", older + "," + payload.Plain, ","} {
+		_, err := payload.NewKeys(list)
+		require.Error(t, err, list)
+		require.NotContains(t, err.Error(), older)
+	}
+}
+
+func TestOnlyOperatorsAndTheWebUIHavePayloadsDecrypted(t *testing.T) {
+	t.Parallel()
+	const token, ui = "a token of operators", "https://temporal.example.com"
+	k := keys(t, older)
+	sent, err := k.Encode(plain(t, "what somebody wrote"))
+	require.NoError(t, err)
+	body, err := protojson.Marshal(&commonpb.Payloads{Payloads: sent})
+	require.NoError(t, err)
+	for _, test := range []struct {
+		name    string
+		token   string
+		method  string
+		path    string
+		from    string
+		header  map[string]string
+		body    []byte
+		status  int
+		decoded bool
+	}{
+		{name: "on the same host", from: "127.0.0.1:4", status: 200, decoded: true},
+		{name: "through a proxy on the same host", from: "127.0.0.1:4", header: map[string]string{"X-Forwarded-For": "203.0.113.1"}, status: 401},
+		{name: "from elsewhere", status: 401},
+		{name: "on the same host, where there is a token", token: token, from: "127.0.0.1:4", status: 401},
+		{name: "a bearer token", token: token, header: map[string]string{"Authorization": "Bearer " + token}, status: 200, decoded: true},
+		{name: "a password", token: token, header: map[string]string{"Authorization": "Basic Om9wZXJhdG9yczogYSB0b2tlbg=="}, status: 401},
+		{name: "the right password", token: token, header: map[string]string{"Authorization": "Basic eDphIHRva2VuIG9mIG9wZXJhdG9ycw=="}, status: 200, decoded: true},
+		{name: "another token", token: token, header: map[string]string{"Authorization": "Bearer x"}, status: 401},
+		{name: "an empty token", token: "", header: map[string]string{"Authorization": "Bearer "}, status: 401},
+		{name: "the Web UI", token: token, header: map[string]string{"Origin": ui, "Authorization": "Bearer " + token}, status: 200, decoded: true},
+		{name: "another page", from: "127.0.0.1:4", header: map[string]string{"Origin": "https://evil.example"}, status: 403},
+		{name: "a preflight of the Web UI", token: token, method: http.MethodOptions, header: map[string]string{"Origin": ui}, status: 204},
+		{name: "a preflight of another page", token: token, method: http.MethodOptions, header: map[string]string{"Origin": "null"}, status: 403},
+		{name: "no payloads", from: "127.0.0.1:4", body: []byte("{"), status: 400},
+		{name: "another path", from: "127.0.0.1:4", path: payload.Path + "/x/decode", status: 404},
+		{name: "too much", from: "127.0.0.1:4", body: bytes.Repeat([]byte(" "), 9<<20), status: 400},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			t.Parallel()
+			method, path, content := test.method, test.path, test.body
+			if method == "" {
+				method = http.MethodPost
+			}
+			if path == "" {
+				path = payload.Path + "/decode"
+			}
+			if content == nil {
+				content = body
+			}
+			r := httptest.NewRequest(method, path, bytes.NewReader(content)) // from 192.0.2.1
+			if test.from != "" {
+				r.RemoteAddr = test.from
+			}
+			r.Header.Set("Content-Type", "application/json")
+			for name, value := range test.header {
+				r.Header.Set(name, value)
+			}
+			w := httptest.NewRecorder()
+			payload.Endpoint{Keys: k, Token: test.token, Origins: []string{ui}}.Handler().ServeHTTP(w, r)
+			require.Equal(t, test.status, w.Code, w.Body)
+			var got struct{ Payloads []struct{ Data []byte } }
+			if test.decoded {
+				require.NoError(t, json.Unmarshal(w.Body.Bytes(), &got))
+				require.Equal(t, `"what somebody wrote"`, string(got.Payloads[0].Data))
+			}
+			allowed := ""
+			if test.header["Origin"] == ui {
+				allowed = ui
+			}
+			require.Equal(t, allowed, w.Header().Get("Access-Control-Allow-Origin"))
+		})
+	}
+}

@@ -1,0 +1,143 @@
+package fullstack
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+	commonpb "go.temporal.io/api/common/v1"
+	"go.temporal.io/api/proxy"
+	"google.golang.org/protobuf/encoding/protojson"
+
+	"github.com/palaver-chat/palaver/chat"
+	"github.com/palaver-chat/palaver/internal/payload"
+	"github.com/palaver-chat/palaver/llm/llmtest"
+	"github.com/palaver-chat/palaver/standalone/stacktest"
+	"github.com/palaver-chat/palaver/workflows"
+)
+
+var (
+	firstKey  = strings.Repeat("1", 32)
+	secondKey = strings.Repeat("2", 32)
+)
+
+func encryptWith(keys string) stacktest.Option { return stacktest.Flag("payload-encryption-key", keys) }
+
+// stored are the payloads of a conversation as the server has them.
+func stored(t *testing.T, s *stacktest.Stack, c *talk) (encrypted, plain []*commonpb.Payload) {
+	t.Helper()
+	for _, h := range historiesOf(t, s.PlainTemporal(), threadOf(c)) {
+		require.NoError(t, proxy.VisitPayloads(context.Background(), h, proxy.VisitPayloadsOptions{
+			SkipSearchAttributes: true,
+			Visitor: func(_ *proxy.VisitPayloadsContext, payloads []*commonpb.Payload) ([]*commonpb.Payload, error) {
+				for _, p := range payloads {
+					if string(p.GetMetadata()["encoding"]) == "binary/encrypted" {
+						encrypted = append(encrypted, p)
+					} else {
+						plain = append(plain, p)
+					}
+				}
+				return payloads, nil
+			},
+		}))
+	}
+	return encrypted, plain
+}
+
+// A question stays open while encryption is turned on, the key is replaced, and
+// encryption is turned off again.
+func TestConversationsGoOnWhenEncryptionIsTurnedOnRotatedAndOff(t *testing.T) {
+	t.Parallel()
+	s, model, c := scripted(t)
+	doc := c.upload("Liquidity circular", circular)
+	model.On(intentCall, unsure)
+	ask := func() *talk {
+		talk := newTalk(t, c.url, c.client)
+		interrupted(t, talk.ask("The circular", tags(doc)))
+		return talk
+	}
+	answer := func(c *talk) {
+		t.Helper()
+		answered(t, c.resume(chat.ActionChoice, "inquire"))
+	}
+	talks := []*talk{ask()}
+	hidden, open := stored(t, s, talks[0])
+	require.Empty(t, hidden)
+	require.NotEmpty(t, open)
+	for _, keys := range []string{payload.Plain + "," + firstKey, firstKey, firstKey + "," + secondKey, secondKey + "," + firstKey, payload.Plain + "," + secondKey + "," + firstKey} {
+		s.Restart(encryptWith(keys))
+		asked := ask()
+		hidden, open = stored(t, s, asked)
+		if strings.HasPrefix(keys, payload.Plain) {
+			require.Empty(t, hidden, keys)
+		} else {
+			require.Empty(t, open, keys)
+			require.NotEmpty(t, hidden)
+		}
+		answer(talks[len(talks)-1]) // of the keys before
+		talks = append(talks, asked)
+	}
+	for _, c := range talks[:len(talks)-1] {
+		answered(t, c.ask("What is the ratio?", with(tags(doc), object{"action": "inquire"})))
+	}
+}
+
+func TestNothingThatWasSaidIsReadableInAnEncryptedHistory(t *testing.T) {
+	t.Parallel()
+	s, model, c := scripted(t, encryptWith(firstKey))
+	const word = "heliotrope"
+	doc := c.upload("The "+word+" circular", circular)
+	model.On(intentCall, unsure)
+	interrupted(t, c.ask("A "+word, tags(doc)))
+	value := "summarize"
+	shell := s.PlainTemporal() // it has no key, as somebody's shell
+	require.NoError(t, shell.SignalWorkflow(context.Background(), threadOf(c), "", workflows.SignalResume, chat.ResumeValue{Type: chat.ActionChoice, Value: &value}))
+	require.Equal(t, chat.Summarize, c.attach("turn_id="+c.history().Messages[0].TurnID).until(terminal).Action)
+	model.On(llmtest.Match{}, llmtest.Status(http.StatusUnauthorized, "no "+word+" here"))
+	require.Equal(t, "error", last(c.ask("Another "+word, nil)).Type)
+
+	hidden, open := stored(t, s, c)
+	require.Len(t, open, 1, "the signal from a shell")
+	for _, h := range historiesOf(t, shell, threadOf(c)) {
+		raw, err := protojson.Marshal(h)
+		require.NoError(t, err)
+		require.NotContains(t, string(raw), word)
+		require.NotContains(t, string(raw), "LLM_API_KEY", "messages of errors")
+	}
+
+	body, err := protojson.Marshal(&commonpb.Payloads{Payloads: hidden})
+	require.NoError(t, err)
+	res, err := http.Post(s.URL+payload.Path+"/decode", "application/json", bytes.NewReader(body))
+	require.NoError(t, err)
+	defer res.Body.Close()
+	require.Equal(t, http.StatusOK, res.StatusCode)
+	var got commonpb.Payloads
+	var raw json.RawMessage
+	require.NoError(t, json.NewDecoder(res.Body).Decode(&raw))
+	require.NoError(t, protojson.Unmarshal(raw, &got))
+	require.Len(t, got.Payloads, len(hidden))
+	require.Equal(t, "json/plain", string(got.Payloads[0].GetMetadata()["encoding"]))
+}
+
+// A worker that lacks a key decides nothing on what it cannot read.
+func TestAForgottenKeyStopsItsConversationsUntilItIsBack(t *testing.T) {
+	t.Parallel()
+	s, model, c := scripted(t, encryptWith(firstKey))
+	doc := c.upload("Liquidity circular", circular)
+	model.On(intentCall, unsure)
+	interrupted(t, c.ask("The circular", tags(doc)))
+	s.Restart(encryptWith(secondKey))
+	value := "inquire"
+	require.NoError(t, s.Temporal().SignalWorkflow(context.Background(), threadOf(c), "", workflows.SignalResume, chat.ResumeValue{Type: chat.ActionChoice, Value: &value}))
+	require.Eventually(t, func() bool { return strings.Contains(s.Logged(), "check PAYLOAD_ENCRYPTION_KEY") }, time.Minute, 20*time.Millisecond)
+	other := newTalk(t, c.url, c.client)
+	answered(t, other.ask("What is the ratio?", with(tags(doc), object{"action": "inquire"})))
+	s.Restart(encryptWith(secondKey + "," + firstKey))
+	end := c.attach("turn_id=" + c.history().Messages[0].TurnID).until(func(e event) bool { return e.Type == "response" || e.Type == "error" })
+	require.Equal(t, "response", end.Type, "%+v", end)
+}
