@@ -19,7 +19,7 @@ export interface Node {
   title?: string | null;
   alt?: string | null;
   children?: Node[];
-  data?: { hName: string };
+  data?: { hName?: string; hChildren?: Node[] };
 }
 
 /** A remark plugin: sealed markers in text become <cite>n</cite>; in code and URLs they become [n] again. */
@@ -34,6 +34,7 @@ function walk(node: Node): void {
     const s = node[field];
     if (typeof s === "string") node[field] = opened(s);
   }
+  node.data?.hChildren?.forEach(walk); // mathematics
   node.children = node.children?.flatMap((child) => {
     if (child.type === "text") return split(child.value ?? "");
     const after = child.type === "link" ? cut(child) : "";
