@@ -112,6 +112,7 @@ type Queries interface {
 	OpenThreads(ctx context.Context, arg OpenThreadsParams) ([]OpenThreadsRow, error)
 	OpenTurnCounts(ctx context.Context) ([]OpenTurnCountsRow, error)
 	OpenTurns(ctx context.Context, arg OpenTurnsParams) ([]Turn, error)
+	Original(ctx context.Context, arg OriginalParams) ([]byte, error)
 	ProcessingDocuments(ctx context.Context, arg ProcessingDocumentsParams) ([]ProcessingDocumentsRow, error)
 	Profile(ctx context.Context, owner string) (ProfileRow, error)
 	PruneAttachments(ctx context.Context, olderThan int64) error
@@ -1038,6 +1039,11 @@ type OpenTurnCountsRow struct {
 type OpenTurnsParams struct {
 	Owner    string
 	ThreadID string
+}
+
+type OriginalParams struct {
+	DocID string
+	Owner string
 }
 
 type ProcessingDocumentsParams struct {
