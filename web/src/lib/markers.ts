@@ -35,7 +35,8 @@ function walk(node: Node): void {
     if (typeof s === "string") node[field] = opened(s);
   }
   node.data?.hChildren?.forEach(walk); // mathematics
-  node.children = node.children?.flatMap((child) => {
+  if (!node.children) return;
+  node.children = node.children.flatMap((child) => {
     if (child.type === "text") return split(child.value ?? "");
     const after = child.type === "link" ? cut(child) : "";
     walk(child);
