@@ -29,12 +29,21 @@ export function remarkMarkers() {
 
 const opened = (s: string): string => s.replace(SEALED, "[$1]");
 
-function walk(node: Node): void {
+function unseal(node: Node): void {
   for (const field of ["value", "url", "title", "alt"] as const) {
     const s = node[field];
     if (typeof s === "string") node[field] = opened(s);
   }
-  node.data?.hChildren?.forEach(walk); // mathematics
+}
+
+function unsealAll(node: Node): void {
+  unseal(node);
+  node.children?.forEach(unsealAll);
+}
+
+function walk(node: Node): void {
+  unseal(node);
+  node.data?.hChildren?.forEach(unsealAll); // mathematics
   if (!node.children) return;
   node.children = node.children.flatMap((child) => {
     if (child.type === "text") return split(child.value ?? "");

@@ -1,12 +1,14 @@
-import { Ellipsis, Pencil, Trash2 } from "lucide-react";
+import { Ellipsis, FileDown, Pencil, Printer, Trash2 } from "lucide-react";
 import { useEffect, useRef, useState } from "react";
 import { flushSync } from "react-dom";
+import { errorText } from "../api/query";
 import type { Conversation } from "../api/types";
 import { IconButton } from "../ui/Button";
 import { composing } from "../ui/composing";
 import { deleteLater } from "../ui/deletions";
-import { Menu, MenuItem } from "../ui/Menu";
+import { Menu, MenuItem, MenuTab } from "../ui/Menu";
 import { besideRow } from "../ui/rows";
+import { toast } from "../ui/toast";
 import { words } from "../words";
 import { dateTime } from "../words/intl";
 import { conversationPath, refreshConversations, rename } from "./conversations";
@@ -74,12 +76,29 @@ export function ConversationRow({ conversation: c, current, onOpen }: Props) {
         <MenuItem icon={Pencil} onSelect={() => setRenaming(true)}>
           {words.shell.rename}
         </MenuItem>
+        <MenuItem icon={FileDown} onSelect={() => void exportOne(c)}>
+          {words.shell.exportMarkdown}
+        </MenuItem>
+        <MenuTab icon={Printer} href={`/print/${c.id}`}>
+          {words.shell.print}
+        </MenuTab>
         <MenuItem icon={Trash2} danger onSelect={remove}>
           {words.shell.delete}
         </MenuItem>
       </Menu>
     </div>
   );
+}
+
+/** Saves a conversation as a Markdown file. */
+async function exportOne(c: Conversation): Promise<void> {
+  try {
+    const { fileName, markdownOf, readAll, save } = await import("../thread/exporting");
+    const title = titleOf(c);
+    save(fileName(title), markdownOf(title, await readAll(c.id, new AbortController().signal)));
+  } catch (err) {
+    toast.error(errorText(err));
+  }
 }
 
 /** A conversation's state; when it is idle, the time of its last message. */

@@ -2,6 +2,7 @@ import { Wrench } from "lucide-react";
 import { useId, useState } from "react";
 import { Button } from "../ui/Button";
 import { words } from "../words";
+import { toolLabel } from "../words/wire";
 import { argumentsProblem, decide, draftOf, type Draft } from "./approval";
 import type { AskedCall, Decision } from "./types";
 
@@ -63,8 +64,8 @@ function Call({ call, draft, choose, tried, onChange }: CallProps) {
   const undecided = choose && tried && draft.decision === null;
   return (
     <fieldset className="rounded-xl border border-line p-3">
-      <legend className="flex items-center gap-1.5 px-1 font-mono text-[0.8125rem] font-medium">
-        <Wrench aria-hidden className="size-3.5 text-muted" /> {call.name}
+      <legend className="flex items-center gap-1.5 px-1 text-[0.8125rem] font-medium">
+        <Wrench aria-hidden className="size-3.5 text-muted" /> {toolLabel(call.name)}
       </legend>
       <label htmlFor={`${id}-args`} className="text-xs font-medium text-muted">
         {words.tools.details}

@@ -100,6 +100,8 @@ export const de: Words = {
     noChats: "Hier erscheinen Ihre Chats.",
     options: (chat) => `Optionen für ${chat}`,
     rename: "Umbenennen",
+    exportMarkdown: "Als Markdown exportieren",
+    print: "Drucken",
     delete: "Löschen",
     title: "Titel",
     answering: "antwortet",

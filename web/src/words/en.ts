@@ -100,6 +100,8 @@ export const en = {
     noChats: "Your chats will appear here.",
     options: (chat: string) => `Options for ${chat}`,
     rename: "Rename",
+    exportMarkdown: "Export as Markdown",
+    print: "Print",
     delete: "Delete",
     title: "Title",
     answering: "answering",
