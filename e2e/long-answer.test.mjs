@@ -98,6 +98,7 @@ describe("follow-up questions", () => {
       await arrive(look);
       await page.goto("/");
       await addDocument(page, "Lighthouse notes", NOTES);
+      await page.reload();
       await ask(page, "When does the keeper wind the clock in Lighthouse notes?");
       await answer(page, 1);
       const next = suggested().getByRole("button", { name: "What does Lighthouse notes say about “Trimming the lamp”?" });
@@ -120,6 +121,7 @@ describe("follow-up questions that are switched off", () => {
     await arrive(desktop, quiet.stack.url);
     await page.goto("/");
     await addDocument(page, "Lighthouse notes", NOTES);
+    await page.reload();
     await ask(page, "When does the keeper wind the clock in Lighthouse notes?");
     const got = await answer(page, 1);
     await got.getByRole("button", { name: /^Lighthouse notes/ }).waitFor();

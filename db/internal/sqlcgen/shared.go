@@ -1193,10 +1193,10 @@ type SaveDraftParams struct {
 }
 
 type SearchConversationsParams struct {
+	Q        string
 	Owner    string
 	BeforeAt int64
 	BeforeID string
-	Q        string
 	MaxRows  int64
 }
 
@@ -1207,6 +1207,7 @@ type SearchConversationsRow struct {
 	CreatedAt     int64
 	LastMessageAt int64
 	Activity      int64
+	Found         string
 }
 
 type SetAnonymousSeenParams struct {

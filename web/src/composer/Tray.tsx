@@ -44,9 +44,9 @@ export function Tray({ attachments, uploads, unreadable, onRemove, onDismiss, on
         <Batch items={uploads.filter((u) => !u.error)} label={words.library.uploading} look="bg-sunken" row={upload} />
         <Batch items={uploads.filter((u) => u.error)} label={words.library.notAdded} look="bg-bad-soft text-bad" row={upload} />
         {unreadable.map((d) => (
-          <li key={d.id} role="alert" className="flex max-w-full items-center gap-2.5 rounded-lg bg-bad-soft py-1.5 pr-1.5 pl-2.5 text-sm text-bad">
+          <li key={d.id} className="flex max-w-full items-center gap-2.5 rounded-lg bg-bad-soft py-1.5 pr-1.5 pl-2.5 text-sm text-bad">
             <CircleAlert aria-hidden className="size-4 shrink-0" />
-            <span dir="auto" className="min-w-0">
+            <span dir="auto" role="alert" className="min-w-0">
               {words.library.uploadFailed(d.title, sentence(d.error || words.library.failed))}
             </span>
             <Remove name={d.title} onClick={() => onUnmention(d.id)} className="relative" />

@@ -4,6 +4,7 @@ import { flushSync } from "react-dom";
 import { errorText } from "../api/query";
 import type { Conversation } from "../api/types";
 import { IconButton } from "../ui/Button";
+import { found, pieces } from "../documents/finding";
 import { composing } from "../ui/composing";
 import { deleteLater } from "../ui/deletions";
 import { Menu, MenuItem, MenuTab } from "../ui/Menu";
@@ -18,12 +19,14 @@ import type { Go } from "./useRoute";
 interface Props {
   conversation: Conversation;
   current: boolean;
+  /** What is searched for. */
+  q: string;
   onOpen: Go;
 }
 
 export const titleOf = (c: Conversation | null): string => c?.title || words.shell.newChat;
 
-export function ConversationRow({ conversation: c, current, onOpen }: Props) {
+export function ConversationRow({ conversation: c, current, q, onOpen }: Props) {
   const [renaming, setRenaming] = useState(false);
   const more = useRef<HTMLButtonElement>(null);
   const title = titleOf(c);
@@ -52,15 +55,22 @@ export function ConversationRow({ conversation: c, current, onOpen }: Props) {
         href={`/chat/${c.id}`}
         aria-current={current ? "page" : undefined}
         title={title}
-        className="flex items-baseline gap-2 rounded-lg py-1.5 pr-2.5 pl-2.5 text-sm group-focus-within:pr-9 group-hover:pr-9 pointer-coarse:py-3 pointer-coarse:pr-11"
+        className="block rounded-lg py-1.5 pr-2.5 pl-2.5 text-sm group-focus-within:pr-9 group-hover:pr-9 pointer-coarse:py-3 pointer-coarse:pr-11"
         onClick={(e) => {
           if (e.metaKey || e.ctrlKey || e.shiftKey || e.button !== 0) return; // a new tab
           e.preventDefault();
           onOpen(c.id);
         }}
       >
-        <span dir="auto" className="min-w-0 flex-1 truncate text-left">{title}</span>
-        <State conversation={c} />
+        <span className="flex items-baseline gap-2">
+          <span dir="auto" className="min-w-0 flex-1 truncate text-left">{title}</span>
+          <State conversation={c} />
+        </span>
+        {c.match && (
+          <span dir="auto" className="mt-0.5 line-clamp-2 text-xs text-muted">
+            {pieces(c.match, found(c.match, q)).map(({ text, match }, i) => (match === undefined ? text : <mark key={i} className="rounded-sm bg-mark text-inherit">{text}</mark>))}
+          </span>
+        )}
       </a>
       <Menu
         trigger={
