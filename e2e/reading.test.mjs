@@ -103,7 +103,6 @@ describe("a reader who has scrolled up", () => {
   const slow = useSecondStack(LINES, 2);
 
   const top = () => conversation(page).evaluate((el) => el.scrollTop);
-  const left = () => conversation(page).evaluate((el) => el.scrollHeight - el.scrollTop - el.clientHeight);
 
   it("stays there when a queued message begins or another tab sends one; an own message is shown", async () => {
     await arrive(desktop, slow.stack.url);
@@ -134,7 +133,7 @@ describe("a reader who has scrolled up", () => {
 
     await ask(page, "Fifth");
     await many(answers(page), 5);
-    await assertSoon(async () => (await left()) < 80, "what was sent here is shown");
+    await assertSoon(() => yours(page).filter({ hasText: "Fifth" }).evaluate((el) => el.getBoundingClientRect().bottom < innerHeight), "what was sent here is shown");
   });
 });
 
@@ -305,14 +304,13 @@ describe("an answer", () => {
     assert.deepEqual(await axe(page), []);
   });
 
-  it("is announced to screen readers with the visible words", async () => {
+  it("is announced to screen readers, and not read twice", async () => {
     await arrive();
     await page.goto("/");
     await ask(page, QUESTION);
     const heard = page.locator("[data-announcer]");
     await assertSoon(async () => (await heard.textContent()) !== "", "the answer is announced");
-    assert.match(await heard.textContent(), /^Palaver: According to Remote Work/);
-    assert.doesNotMatch(await heard.textContent(), /[*[\]\u2060\u00a0]/);
+    assert.equal(await heard.textContent(), "Answer ready");
   });
 });
 

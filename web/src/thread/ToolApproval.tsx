@@ -87,7 +87,7 @@ function Call({ call, draft, choose, tried, onChange }: CallProps) {
         </p>
       )}
       {choose && (
-        <div role="radiogroup" aria-label={words.tools.decisionOn(call.name)} className="mt-2 flex gap-4 text-sm">
+        <div role="radiogroup" aria-label={words.tools.decisionOn(toolLabel(call.name))} className="mt-2 flex gap-4 text-sm">
           {(["approved", "rejected"] as const).map((v) => (
             <label key={v} className="inline-flex items-center gap-1.5">
               <input type="radio" name={`${id}-decision`} className="accent-accent" checked={draft.decision === v} onChange={() => onChange({ decision: v })} />
@@ -107,7 +107,7 @@ function Call({ call, draft, choose, tried, onChange }: CallProps) {
           {words.tools.remember}
         </label>
         <input
-          aria-label={words.tools.reasonFor(call.name)}
+          aria-label={words.tools.reasonFor(toolLabel(call.name))}
           placeholder={words.tools.reasonHint}
           value={draft.reason}
           maxLength={1000}

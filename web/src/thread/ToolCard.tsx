@@ -92,7 +92,7 @@ function Brief({ input }: { input: unknown }) {
 /** How a result begins, for a closed card; what is only data is read in the details. */
 function Beginning({ of: output }: { of: unknown }) {
   if (typeof output !== "string" || /^\s*[[{]/.test(output)) return null;
-  const line = output.replace(/\s+/g, " ").trim().slice(0, 200);
+  const line = (/\S.*/.exec(output)?.[0] ?? "").replace(/^(?:[-*#>]+|\d+\.) +/, "").trim().slice(0, 200);
   if (line === "") return null;
   return (
     <span dir="auto" className="block min-w-0 truncate text-xs sm:before:mr-2 sm:before:text-muted sm:before:content-['→']">
