@@ -304,7 +304,7 @@ describe("an answer", () => {
     assert.deepEqual(await axe(page), []);
   });
 
-  it("is announced to screen readers, and not read twice", async () => {
+  it("is announced to screen readers as ready, and is not read out", async () => {
     await arrive();
     await page.goto("/");
     await ask(page, QUESTION);

@@ -220,7 +220,7 @@ export const de: Words = {
     notAdded: (n) => `${count(n, { one: "Datei wurde", other: "Dateien wurden" })} nicht hinzugefügt.`,
     uploading: (n: number) => `${count(n, { one: "Datei wird", other: "Dateien werden" })} hochgeladen`,
     askOnly: "Nur dieses Dokument fragen",
-    download: "Original herunterladen",
+    download: "Herunterladen",
     show: "Anzeigen",
     allDocuments: "Alle Dokumente",
     uploaded: "Hochgeladen",

@@ -222,7 +222,7 @@ export const en = {
     notAdded: (n: number) => `${count(n, { one: "file was", other: "files were" })} not added.`,
     uploading: (n: number) => `Uploading ${count(n, { one: "file", other: "files" })}`,
     askOnly: "Ask only this document",
-    download: "Download original",
+    download: "Download",
     show: "Show",
     allDocuments: "All documents",
     uploaded: "Uploaded",
