@@ -104,7 +104,7 @@ describe("the card of an import", () => {
   ] as const)("%s", async (_, available, items, offered) => {
     connections = { available: [...available], items: [...items] };
     await card({ state: "failed", code: "not_shared", message: "No." });
-    await act(async () => {});
+    await act(() => vi.waitFor(() => expect(at.textContent?.includes(words.account.google.connect)).toBe(offered)));
     expect(at.textContent?.includes(words.account.google.connect)).toBe(offered);
   });
 });
