@@ -13,8 +13,10 @@ import (
 
 type memory struct{ keys []db.Key }
 
-func (m *memory) Keys(context.Context, string) ([]db.Key, error) { return m.keys, nil }
 func (m *memory) CreateKey(_ context.Context, k db.Key) error {
+	if len(m.keys) >= db.MaxKeys {
+		return &db.Exceeded{Bound: db.BoundKeys}
+	}
 	m.keys = append(m.keys, k)
 	return nil
 }

@@ -45,6 +45,15 @@ var keyTests = []test{
 		b.NoError(err)
 		b.Equal(at, got.UsedAt)
 	}},
+	{"of keys that are made at once, no more are stored than the bound", func(b *fixture) {
+		made := b.admitted(db.MaxKeys+10, func() error { return b.store.CreateKey(b.ctx, b.personalKey("mine")) })
+		b.Equal(db.MaxKeys, made)
+		list, err := b.store.Keys(b.ctx, b.owner)
+		b.NoError(err)
+		b.Len(list, db.MaxKeys)
+		b.NoError(b.store.DeleteKey(b.ctx, b.owner, list[0].ID))
+		b.NoError(b.store.CreateKey(b.ctx, b.personalKey("one more")))
+	}},
 	{"a revoked key is gone", func(b *fixture) {
 		k := b.personalKey("lost")
 		b.NoError(b.store.CreateKey(b.ctx, k))

@@ -13,6 +13,16 @@ func (s *Store) CreateKey(ctx context.Context, k db.Key) (err error) {
 	ctx, end := s.short(ctx, "write a personal key")
 	defer end(&err)
 	return s.db.Update(ctx, func(q Queries) error {
+		if err := q.LockQuotas(ctx, []string{"keys:" + k.Owner}); err != nil {
+			return err
+		}
+		list, err := q.AccessKeys(ctx, k.Owner)
+		if err != nil {
+			return err
+		}
+		if len(list) >= db.MaxKeys {
+			return &db.Exceeded{Bound: db.BoundKeys, Scope: db.OfOwner, Limit: db.MaxKeys}
+		}
 		if k.Anonymous {
 			if err := markAnonymous(ctx, q, k.Owner); err != nil {
 				return err
