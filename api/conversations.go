@@ -27,6 +27,7 @@ type conversationJSON struct {
 	CreatedAt     string `json:"created_at"`
 	LastMessageAt string `json:"last_message_at"`
 	Status        string `json:"status"`
+	Match         string `json:"match,omitempty"`   // of a search: the words around the match in a message
 	TurnID        string `json:"turn_id,omitempty"` // the turn of the message that it was created with
 	// Documents are the documents that were used up to the newest head. Lists of
 	// conversations leave them out.
@@ -42,7 +43,7 @@ func showConversation(v chat.Conversation) conversationJSON {
 	if status == "" {
 		status = idleStatus
 	}
-	return conversationJSON{ID: v.ID, Title: v.Title, CreatedAt: dialect.Stamp(v.CreatedAt), LastMessageAt: dialect.Stamp(last), Status: status}
+	return conversationJSON{ID: v.ID, Title: v.Title, CreatedAt: dialect.Stamp(v.CreatedAt), LastMessageAt: dialect.Stamp(last), Status: status, Match: v.Match}
 }
 
 func (s *server) listConversations(c *gin.Context) error {

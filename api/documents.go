@@ -367,6 +367,61 @@ func (s *server) documentText(c *gin.Context) error {
 	return nil
 }
 
+// documentOriginal sends the file that a document was made of, under the document's
+// title; its text when the file was not kept. Browsers only ever save it.
+func (s *server) documentOriginal(c *gin.Context) error {
+	id, err := request.PathID(c, "id")
+	if err != nil {
+		return err
+	}
+	ctx, owner := c.Request.Context(), identity.Of(c).ID
+	d, err := s.Store.Document(ctx, owner, id)
+	if err != nil {
+		return err
+	}
+	release, err := s.memory.Acquire(ctx, originalMemory*d.Bytes)
+	if err != nil {
+		return problem.TooMany("Many files are being stored right now. Please try again in a moment.", memoryRetryAfter)
+	}
+	defer release()
+	ext := d.Format
+	raw, err := s.Store.Original(ctx, owner, id)
+	if notFound(err) {
+		var text string
+		text, err = s.Store.DocumentText(ctx, owner, id)
+		raw, ext = []byte(text), "txt"
+	}
+	if err != nil {
+		return err
+	}
+	c.Header("Content-Disposition", mime.FormatMediaType("attachment", map[string]string{"filename": fileName(d.Title, ext)}))
+	c.Data(http.StatusOK, "application/octet-stream", raw)
+	return nil
+}
+
+// originalMemory is how many bytes of memory sending one byte of a file takes.
+const originalMemory = 2
+
+// fileName makes a file's name of a title: no path, and nothing that a file system
+// refuses.
+func fileName(title, ext string) string {
+	name := strings.Map(func(r rune) rune {
+		if r < ' ' || strings.ContainsRune(`/\:*?"<>|`, r) {
+			return '_'
+		}
+		return r
+	}, title)
+	if name = strings.Trim(name, " ."); name == "" {
+		name = "document"
+	}
+	if cut := []rune(name); len(cut) > maxFileName {
+		name = string(cut[:maxFileName])
+	}
+	return name + "." + ext
+}
+
+const maxFileName = 100
+
 type chunkJSON struct {
 	ID      string `json:"id"`
 	DocID   string `json:"doc_id"`

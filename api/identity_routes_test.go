@@ -287,11 +287,12 @@ var walk = map[string]route{
 	}},
 	"DELETE /api/conversations/:id": {ways: at("/api/conversations/THREAD")},
 
-	"GET /api/documents":          {ways: harmless(200, "/api/documents", "")},
-	"POST /api/documents":         {ways: harmless(202, "/api/documents", `{"title":"x","text":"x"}`)},
-	"GET /api/documents/:id":      {ways: at("/api/documents/DOC")},
-	"DELETE /api/documents/:id":   {ways: at("/api/documents/DOC")},
-	"GET /api/documents/:id/text": {ways: at("/api/documents/DOC/text")},
+	"GET /api/documents":              {ways: harmless(200, "/api/documents", "")},
+	"POST /api/documents":             {ways: harmless(202, "/api/documents", `{"title":"x","text":"x"}`)},
+	"GET /api/documents/:id":          {ways: at("/api/documents/DOC")},
+	"DELETE /api/documents/:id":       {ways: at("/api/documents/DOC")},
+	"GET /api/documents/:id/original": {ways: at("/api/documents/DOC/original")},
+	"GET /api/documents/:id/text":     {ways: at("/api/documents/DOC/text")},
 	"GET /api/documents/:id/chunks/:chunk_id": {ways: func(o, mine owned) []way {
 		return []way{
 			{path: fill("/api/documents/DOC/chunks/CHUNK", o)},

@@ -89,6 +89,8 @@ func (s *server) operations() []openapi.Operation {
 		{Route: "DELETE /api/documents/:id", Handle: s.deleteDocument, Group: groupDocuments, About: "Removes a document.", Answers: openapi.NoContent()},
 		{Route: "GET /api/documents/:id/text", Handle: s.documentText, Group: groupDocuments, About: "A document's text, in which citations count their characters; as JSON for who accepts that.",
 			Answers: []openapi.Answer{{Status: http.StatusOK, JSON: documentTextJSON{}, Media: "text/plain"}}},
+		{Route: "GET /api/documents/:id/original", Handle: s.documentOriginal, Group: groupDocuments, About: "The file that a document was made of; its text where the file was not kept.",
+			Answers: []openapi.Answer{{Status: http.StatusOK, Media: "application/octet-stream"}}, Errors: []int{http.StatusTooManyRequests}},
 		{Route: "GET /api/documents/:id/chunks/:chunk_id", Handle: s.documentChunk, Group: groupDocuments, About: "A passage of a document.", Answers: openapi.OK(chunkJSON{})},
 		{Route: "POST /api/documents/:id/reimport", Handle: s.reimport, Group: groupDocuments, About: "Imports a document from its source again. A new version replaces the old one.",
 			Answers: openapi.Accepted(importJSON{}), Errors: []int{http.StatusTooManyRequests}},

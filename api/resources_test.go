@@ -7,6 +7,7 @@ import (
 	"errors"
 	"io"
 	"log/slog"
+	"mime"
 	"mime/multipart"
 	"net/http"
 	"net/http/httptest"
@@ -118,6 +119,41 @@ func decodeBody(t testing.TB, res *http.Response) map[string]any {
 		t.Fatalf("%v: %s", err, raw)
 	}
 	return out
+}
+
+func TestOriginalOfADocumentIsOnlyEverSaved(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	c := b.client()
+	const page = "<html><script>alert(1)</script><p>A page.</p></html>"
+	body, kind := form(t, "a.html", "text/html", page, "Größe: \"neu\"/alt")
+	id := c.call(202, "POST", "/api/documents", body, "Content-Type", kind)["id"].(string)
+	c.call(404, "GET", "/api/documents/"+id+"/original", nil) // while it is processed
+	require.NoError(t, b.store.StoreText(t.Context(), c.id(), id, "A page.", nil, nil))
+
+	res := c.send("GET", "/api/documents/"+id+"/original", nil)
+	raw, err := io.ReadAll(res.Body)
+	require.NoError(t, err)
+	require.Equal(t, page, string(raw))
+	require.Equal(t, "application/octet-stream", res.Header.Get("Content-Type"))
+	require.Equal(t, "nosniff", res.Header.Get("X-Content-Type-Options"))
+	how, params, err := mime.ParseMediaType(res.Header.Get("Content-Disposition"))
+	require.NoError(t, err)
+	require.Equal(t, "attachment", how)
+	require.Equal(t, "Größe_ _neu__alt.html", params["filename"])
+
+	b.client().call(404, "GET", "/api/documents/"+id+"/original", nil) // a stranger
+	c.call(404, "GET", "/api/documents/x/original", nil)
+}
+
+func TestFileNamesAreNoPaths(t *testing.T) {
+	t.Parallel()
+	for title, want := range map[string]string{
+		"Leave policy": "Leave policy.pdf", "../../etc/passwd": "_.._etc_passwd.pdf", " . ": "document.pdf",
+		"a\tb\x00": "a_b_.pdf", strings.Repeat("ü", 300): strings.Repeat("ü", maxFileName) + ".pdf",
+	} {
+		require.Equal(t, want, fileName(title, "pdf"), "%q", title)
+	}
 }
 
 func TestDocumentLifecycle(t *testing.T) {

@@ -253,6 +253,9 @@ type Conversation struct {
 	LastMessageAt time.Time
 	Status        string // idle, running, interrupted
 	Kind          ThreadKind
+	// Match, of a search, is the newest message that has its words, around them; empty
+	// when only the title has.
+	Match string
 }
 
 // ThreadKind says what a thread is for. Only conversations are listed.

@@ -32,7 +32,7 @@ describe("approval", () => {
 
   it("of several calls is decided for each call, and each card shows its result", async () => {
     await startWithTools(page, "draw a cat and draw a dog");
-    const asked = assist(page).getByRole("group", { name: "generate_image" });
+    const asked = assist(page).getByRole("group", { name: "Generate image" });
     await many(asked, 2);
     await many(choice("Approve"), 0);
     await asked.nth(0).getByRole("radio", { name: "Reject" }).check();
@@ -125,7 +125,7 @@ describe("with a model whose prices are known", () => {
     await standsAs("done", card("list_documents"));
     assert.match(await detail(card("list_documents"), "Result"), /Lighthouse notes/);
     const got = await answer(page, 1);
-    assert.match(await got.textContent(), /at seven.*list_documents.*at seven/s);
+    assert.match(await got.textContent(), /at seven.*List documents.*at seven/s);
     await page.reload();
     await answer(page, 1);
     await standsAs("done", card("list_documents"));

@@ -61,7 +61,7 @@ describe("a question that arrives while the user types", () => {
 
   it("preselects no decision about several calls", async () => {
     await startWithTools(page, "draw a cat and draw a dog");
-    const asked = assist(page).getByRole("group", { name: "generate_image" });
+    const asked = assist(page).getByRole("group", { name: "Generate image" });
     await many(asked, 2);
     await many(assist(page).getByRole("radio", { checked: true }), 0);
     await asked.nth(0).getByRole("radio", { name: "Approve" }).check();

@@ -103,7 +103,6 @@ describe("a reader who has scrolled up", () => {
   const slow = useSecondStack(LINES, 2);
 
   const top = () => conversation(page).evaluate((el) => el.scrollTop);
-  const left = () => conversation(page).evaluate((el) => el.scrollHeight - el.scrollTop - el.clientHeight);
 
   it("stays there when a queued message begins or another tab sends one; an own message is shown", async () => {
     await arrive(desktop, slow.stack.url);
@@ -134,7 +133,7 @@ describe("a reader who has scrolled up", () => {
 
     await ask(page, "Fifth");
     await many(answers(page), 5);
-    await assertSoon(async () => (await left()) < 80, "what was sent here is shown");
+    await assertSoon(() => yours(page).filter({ hasText: "Fifth" }).evaluate((el) => el.getBoundingClientRect().bottom < innerHeight), "what was sent here is shown");
   });
 });
 

@@ -455,7 +455,8 @@ describe("the composer", () => {
     assert.equal(await composer(page).locator(".mention").count(), 0);
     assert.equal(await composer(page).innerText(), "one\ntwo <b>");
     await clear(page);
-    await paste("a".repeat(32_001), "");
+    await paste("a".repeat(32_000), "");
+    await composer(page).press("a");
     await page.getByText("32,001 of 32,000 characters").waitFor();
     assert.equal(await sendButton(page).isDisabled(), true);
     await composer(page).press("Backspace");

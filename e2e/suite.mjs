@@ -39,12 +39,12 @@ export function useSlowModel(pieces, stepMs, prepare) {
   after(() => model?.stop());
 }
 
-/** A second stack with a slow model; stack and model are set when the tests begin. */
-export function useSecondStack(pieces, stepMs) {
+/** A second stack with a slow model, and further settings; stack and model are set when the tests begin. */
+export function useSecondStack(pieces, stepMs, settings = {}) {
   const second = {};
   before(async () => {
     second.model = await startSlowModel(pieces, stepMs);
-    second.stack = await startStack(second.model.settings);
+    second.stack = await startStack({ ...second.model.settings, ...settings });
   });
   after(async () => {
     await second.stack?.stop();

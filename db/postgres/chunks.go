@@ -53,11 +53,8 @@ func (s *Store) storeText(ctx context.Context, owner, id string, version *string
 	})
 }
 
-// replaceText deletes what is stored of a document and writes its new text.
+// replaceText deletes the text of a document and writes its new one.
 func replaceText(ctx context.Context, q *sqlcgen.Queries, id, text string) error {
-	if err := q.DeleteRaw(ctx, id); err != nil {
-		return err
-	}
 	if err := q.DeleteChunks(ctx, id); err != nil {
 		return err
 	}

@@ -10,6 +10,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/palaver-chat/palaver/chat"
+	"github.com/palaver-chat/palaver/db/internal/record"
 	"github.com/palaver-chat/palaver/db/postgres/sqlcgen"
 )
 
@@ -163,6 +164,9 @@ func (t table) row(rows *sql.Rows, columns []string) ([]any, error) {
 	for i, c := range columns {
 		if c == t.flags {
 			row[i] = row[i] != int64(0)
+		}
+		if raw, _ := row[i].([]byte); c == "raw" {
+			row[i] = record.Bytes(raw) // SQLite reads empty bytes as none
 		}
 	}
 	return storable(row), nil

@@ -62,7 +62,7 @@ func (s *Store) storeText(ctx context.Context, owner, id string, version *string
 		if err != nil {
 			return err
 		}
-		return queries{Queries: q}.DeleteUpload(ctx, id)
+		return q.DeleteOtherEditions(ctx, id)
 	})
 }
 

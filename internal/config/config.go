@@ -63,6 +63,8 @@ type Config struct {
 	NATSURL   string `name:"nats-url" env:"NATS_URL" group:"Temporal and NATS" help:"NATS server of the roles serve, api and worker. Without it text arrives in larger steps. The one-process main needs none."`
 	NATSToken string `name:"nats-token" env:"NATS_TOKEN" group:"Temporal and NATS" help:"At least 16 characters. Token for the server of NATS_URL, unless that URL has one. The embedded NATS of NATS_PORT demands it."`
 
+	FollowUps string `name:"follow-ups" env:"FOLLOW_UPS" default:"on" group:"Server" help:"on or off: whether the page suggests questions that may follow under an answer. They are made of the headings of the cited documents, without a model."`
+
 	TavilyAPIKey  string `name:"tavily-api-key" env:"TAVILY_API_KEY" group:"Web search" help:"Key for web search; without it answers say that it is not configured."`
 	TavilyBaseURL string `name:"tavily-base-url" env:"TAVILY_BASE_URL" group:"Web search" help:"Another address for Tavily's API."`
 
@@ -203,6 +205,9 @@ func (c *Config) checkServer() error {
 	}
 	if c.DataDir == "" {
 		return refuse("PALAVER_DATA_DIR", "a folder is needed")
+	}
+	if err := oneOf("FOLLOW_UPS", c.FollowUps, "on", "off"); err != nil {
+		return err
 	}
 	if err := oneOf("CHAT_STREAM_MODE", c.StreamMode, "events", "messages"); err != nil {
 		return err

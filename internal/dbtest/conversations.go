@@ -1,6 +1,8 @@
 package dbtest
 
 import (
+	"strings"
+
 	"github.com/google/uuid"
 
 	"github.com/palaver-chat/palaver/chat"
@@ -138,6 +140,29 @@ var conversationTests = []test{
 			"100%_": {titled.ID}, "0%x": {}, "c_pital": {}, "%": {titled.ID}, `\`: {}, "'": {}, "nowhere": {},
 		} {
 			b.ElementsMatch(want, b.listed(q), q)
+		}
+	}},
+	{"a search shows the words around its match in the newest message that has it", func(b *fixture) {
+		match := func(q string) string {
+			p, err := b.store.ListConversations(b.ctx, b.owner, q, "", 10)
+			b.NoError(err)
+			b.Len(p.Items, 1, q)
+			return p.Items[0].Match
+		}
+		long := strings.Repeat("Wörter davor 🌴 ", 10) + "the\nLIQUIDITY of funds" + strings.Repeat(" und danach", 20)
+		first := b.exchange("What of liquidity?", long, chat.RootCheckpoint)
+		b.Equal("…davor 🌴 Wörter davor 🌴 the LIQUIDITY of funds und danach und danach und danach und danach und danach und danach und danach und…", match("liquidity OF "))
+		b.Equal("What of liquidity?", match("liquidity"))
+		b.exchange("And liquidity now?", "No.", first)
+		b.Equal("And liquidity now?", match("liquidity"))
+		titled := b.conversation("Solvency")
+		p, err := b.store.ListConversations(b.ctx, b.owner, "solvency", "", 10)
+		b.NoError(err)
+		b.Equal([]string{titled.ID, ""}, []string{p.Items[0].ID, p.Items[0].Match})
+		p, err = b.store.ListConversations(b.ctx, b.owner, "", "", 10)
+		b.NoError(err)
+		for _, c := range p.Items {
+			b.Empty(c.Match)
 		}
 	}},
 	{"a search does not find messages that no history shows", func(b *fixture) {

@@ -32,7 +32,7 @@ func (b *fixture) imported(externalID, version string) chat.Document {
 }
 
 var documentTests = []test{
-	{"an upload is kept while it is processed and deleted when the document is ready", func(b *fixture) {
+	{"an upload is read while it is processed, kept as the original when the document is ready, and deleted with it", func(b *fixture) {
 		raw := []byte{0, 1, 2, 0xff, 0}
 		d := b.upload(b.owner, "Grüße", raw)
 		got, bytes, err := b.store.RawDocument(b.ctx, b.owner, d.ID)
@@ -40,6 +40,8 @@ var documentTests = []test{
 		b.Equal(d, got)
 		b.Equal(raw, bytes)
 		_, err = b.store.DocumentText(b.ctx, b.owner, d.ID)
+		b.ErrorIs(err, db.ErrNotFound)
+		_, err = b.store.Original(b.ctx, b.owner, d.ID)
 		b.ErrorIs(err, db.ErrNotFound)
 
 		b.NoError(b.store.DocumentProgress(b.ctx, b.owner, d.ID, 40))
@@ -55,6 +57,12 @@ var documentTests = []test{
 		b.NoError(err)
 		d.Status, d.Progress, d.Chunks = chat.DocReady, 100, 2
 		b.Equal(d, got)
+		bytes, err = b.store.Original(b.ctx, b.owner, d.ID)
+		b.NoError(err)
+		b.Equal(raw, bytes)
+		b.NoError(b.store.DeleteDocument(b.ctx, b.owner, d.ID))
+		_, err = b.store.Original(b.ctx, b.owner, d.ID)
+		b.ErrorIs(err, db.ErrNotFound)
 	}},
 	{"what is imported twice is one document, also at once", func(b *fixture) {
 		d := b.imported("drive-1", "v1")

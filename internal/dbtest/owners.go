@@ -243,6 +243,10 @@ var notFoundFor = map[string]func(b *fixture, stranger string, p property) error
 		_, _, err := b.store.RawDocument(b.ctx, stranger, p.processing.ID)
 		return err
 	},
+	"Original": func(b *fixture, stranger string, p property) error {
+		_, err := b.store.Original(b.ctx, stranger, p.doc.ID)
+		return err
+	},
 	"DocumentProgress": func(b *fixture, stranger string, p property) error {
 		return b.store.DocumentProgress(b.ctx, stranger, p.processing.ID, 50)
 	},

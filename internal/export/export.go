@@ -141,8 +141,7 @@ type documentJSON struct {
 	CreatedAt  time.Time       `json:"created_at"`
 }
 
-// document writes what is stored of a document: its text once it is ready, the file until
-// then.
+// document writes what is stored of a document: its file, and its text once it is ready.
 func (a *archive) document(ctx context.Context, id string) error {
 	d, err := a.store.Document(ctx, a.User, id)
 	if err != nil || d.Owner != a.User {
@@ -152,7 +151,10 @@ func (a *archive) document(ctx context.Context, id string) error {
 	if err := leftOut(err); err != nil {
 		return err
 	}
-	_, raw, err := a.store.RawDocument(ctx, a.User, id)
+	raw, err := a.store.Original(ctx, a.User, id)
+	if d.Status != chat.DocReady {
+		_, raw, err = a.store.RawDocument(ctx, a.User, id)
+	}
 	if err := leftOut(err); err != nil {
 		return err
 	}

@@ -95,7 +95,7 @@ func TestArchiveHoldsAllOfItsOwnerAndNothingOfOthers(t *testing.T) {
 	for _, part := range []string{
 		"asked in marzipan-1", "answered in marzipan-1", "answered in marzipan-2", "answered in marzipan-branch", "answered in marzipan-taken-back",
 		"marzipan in short", "marzipan waits", "marzipan is written", "marzipan in a text", "marzipan in a file", "marzipan in a picture", "marzipan in a repo",
-		`"industry": "marzipan"`, `"name": "marzipan"`, "documents/raw-marzipan.original.pdf", "attachments/picture-marzipan.png",
+		`"industry": "marzipan"`, `"name": "marzipan"`, "documents/raw-marzipan.original.pdf", "documents/ready-marzipan.original.", "attachments/picture-marzipan.png",
 	} {
 		require.Contains(t, all.String(), part)
 	}

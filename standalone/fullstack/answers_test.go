@@ -155,6 +155,7 @@ func (p *fixtures) requests() map[string]request {
 		"POST /api/documents/:id/reimport":                {path: "/api/documents/" + uuid.NewString() + "/reimport", needs: theDatabase, success: 404},
 		"POST /api/imports":                               {path: "/api/imports", body: object{"url": "https://drive.google.com/file/d/1AbC-dEf_GhIjKlMnOpQrStUvWxYz/view"}, needs: theDatabase | theTemporal, success: 202},
 		"GET /api/imports":                                {path: "/api/imports", needs: theDatabase, success: 200},
+		"GET /api/documents/:id/original":                 {path: "/api/documents/" + p.doc + "/original", needs: theDatabase, success: 200},
 		"GET /api/documents/:id/text":                     {path: "/api/documents/" + p.doc + "/text", needs: theDatabase, success: 200},
 		"GET /api/documents/:id/chunks/:chunk_id":         {path: "/api/documents/" + p.doc + "/chunks/" + p.chunk, needs: theDatabase, success: 200},
 		"DELETE /api/documents/:id":                       {path: "/api/documents/" + uuid.NewString(), needs: theDatabase, success: 404},

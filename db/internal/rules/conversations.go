@@ -4,7 +4,11 @@ import (
 	"context"
 	"database/sql"
 	"errors"
+	"slices"
+	"strings"
 	"time"
+	"unicode"
+	"unicode/utf8"
 
 	"github.com/palaver-chat/palaver/chat"
 	"github.com/palaver-chat/palaver/db"
@@ -92,20 +96,72 @@ func (s *Store) ListConversations(ctx context.Context, owner, q, cur string, lim
 	if err != nil {
 		return db.Page[chat.Conversation]{}, err
 	}
-	return record.Page(rows, limit, conversation, func(r sqlcgen.ConversationRow) record.Cursor {
+	return record.Page(rows, limit, func(r listedRow) chat.Conversation {
+		c := conversation(r.ConversationRow)
+		c.Match = around(r.found, q)
+		return c
+	}, func(r listedRow) record.Cursor {
 		return record.Cursor{At: r.LastMessageAt, ID: r.ID}
 	}), nil
 }
 
-func (s *Store) listed(ctx context.Context, owner, q string, from record.Cursor, limit int) ([]sqlcgen.ConversationRow, error) {
+// listedRow is a conversation in a list.
+type listedRow struct {
+	sqlcgen.ConversationRow
+	found string // a message that has the words of the search
+}
+
+// Characters that are shown of a message before and after the words of a search.
+const (
+	beforeMatch = 30
+	afterMatch  = 90
+)
+
+// around returns the words of text around q, in one line; "" when q is not in it.
+func around(text, q string) string {
+	// Folding maps each character to one.
+	start := strings.Index(record.Fold(text), record.Fold(q))
+	if start < 0 {
+		return ""
+	}
+	start = utf8.RuneCountInString(record.Fold(text)[:start])
+	all := []rune(text)
+	end := start + utf8.RuneCountInString(q)
+	from, to := max(0, start-beforeMatch), min(len(all), end+afterMatch)
+	if i := slices.IndexFunc(all[from:start], unicode.IsSpace); from > 0 && i >= 0 { // no half of a word
+		from += i
+	}
+	if to < len(all) {
+		for i := to; i > end; i-- {
+			if unicode.IsSpace(all[i]) {
+				to = i
+				break
+			}
+		}
+	}
+	out := chat.OneLine(string(all[from:to]))
+	if from > 0 {
+		out = "…" + out
+	}
+	if to < len(all) {
+		out += "…"
+	}
+	return out
+}
+
+func (s *Store) listed(ctx context.Context, owner, q string, from record.Cursor, limit int) ([]listedRow, error) {
 	if q == "" {
 		rows, err := s.db.Read.ListConversations(ctx, sqlcgen.ListConversationsParams{
 			Owner: owner, BeforeAt: from.At, BeforeID: from.ID, MaxRows: int64(limit)})
-		return rowsTo(rows, err, func(r sqlcgen.ListConversationsRow) sqlcgen.ConversationRow { return sqlcgen.ConversationRow(r) })
+		return rowsTo(rows, err, func(r sqlcgen.ListConversationsRow) listedRow {
+			return listedRow{ConversationRow: sqlcgen.ConversationRow(r)}
+		})
 	}
 	rows, err := s.db.Read.SearchConversations(ctx, sqlcgen.SearchConversationsParams{
 		Owner: owner, BeforeAt: from.At, BeforeID: from.ID, Q: record.Fold(q), MaxRows: int64(limit)})
-	return rowsTo(rows, err, func(r sqlcgen.SearchConversationsRow) sqlcgen.ConversationRow { return sqlcgen.ConversationRow(r) })
+	return rowsTo(rows, err, func(r sqlcgen.SearchConversationsRow) listedRow {
+		return listedRow{sqlcgen.ConversationRow{ID: r.ID, Owner: r.Owner, Title: r.Title, CreatedAt: r.CreatedAt, LastMessageAt: r.LastMessageAt, Activity: r.Activity}, r.Found}
+	})
 }
 
 func (s *Store) RenameConversation(ctx context.Context, owner, id, title string) (_ chat.Conversation, err error) {

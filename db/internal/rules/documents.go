@@ -125,6 +125,12 @@ func (s *Store) RawDocument(ctx context.Context, owner, id string) (_ chat.Docum
 	return document(row), raw, nil
 }
 
+func (s *Store) Original(ctx context.Context, owner, id string) (raw []byte, err error) {
+	ctx, end := s.long(ctx, "read original")
+	defer end(&err)
+	return s.db.Read.Original(ctx, sqlcgen.OriginalParams{Owner: owner, DocID: id})
+}
+
 func (s *Store) DocumentProgress(ctx context.Context, owner, id string, percent int) (err error) {
 	ctx, end := s.short(ctx, "save progress")
 	defer end(&err)

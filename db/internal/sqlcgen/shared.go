@@ -115,6 +115,7 @@ type Queries interface {
 	OpenThreads(ctx context.Context, arg OpenThreadsParams) ([]OpenThreadsRow, error)
 	OpenTurnCounts(ctx context.Context) ([]OpenTurnCountsRow, error)
 	OpenTurns(ctx context.Context, arg OpenTurnsParams) ([]Turn, error)
+	Original(ctx context.Context, arg OriginalParams) ([]byte, error)
 	ProcessingDocuments(ctx context.Context, arg ProcessingDocumentsParams) ([]ProcessingDocumentsRow, error)
 	Profile(ctx context.Context, owner string) (ProfileRow, error)
 	PruneAttachments(ctx context.Context, olderThan int64) error
@@ -1056,6 +1057,11 @@ type OpenTurnsParams struct {
 	ThreadID string
 }
 
+type OriginalParams struct {
+	DocID string
+	Owner string
+}
+
 type ProcessingDocumentsParams struct {
 	AfterID  string
 	BeforeAt int64
@@ -1208,10 +1214,10 @@ type SaveDraftParams struct {
 }
 
 type SearchConversationsParams struct {
+	Q        string
 	Owner    string
 	BeforeAt int64
 	BeforeID string
-	Q        string
 	MaxRows  int64
 }
 
@@ -1222,6 +1228,7 @@ type SearchConversationsRow struct {
 	CreatedAt     int64
 	LastMessageAt int64
 	Activity      int64
+	Found         string
 }
 
 type SetAnonymousSeenParams struct {

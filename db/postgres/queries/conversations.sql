@@ -33,7 +33,10 @@ LIMIT @max_rows::bigint;
 -- name: SearchConversations :many
 SELECT c.id, c.owner, c.title, c.created_at, c.last_message_at,
     coalesce((SELECT max(CASE t.status WHEN 'interrupted' THEN 2 WHEN 'new' THEN 0 ELSE 1 END) FROM turns t
-        WHERE t.owner = c.owner AND t.thread_id = c.id AND t.settled_at = 0), 0)::bigint AS activity
+        WHERE t.owner = c.owner AND t.thread_id = c.id AND t.settled_at = 0), 0)::bigint AS activity,
+    coalesce((SELECT m.content FROM turns t JOIN messages m ON m.turn_id = t.id
+        WHERE t.owner = c.owner AND t.thread_id = c.id AND t.place > 0 AND NOT t.hidden AND strpos(palaver_fold(m.content), @q::text) > 0
+        ORDER BY t.place DESC, m.n LIMIT 1), '')::text AS found
 FROM conversations c
 WHERE c.owner = @owner AND c.listed AND c.kind = ''
     AND (c.last_message_at < @before_at::bigint OR (c.last_message_at = @before_at::bigint AND c.id < @before_id::text))

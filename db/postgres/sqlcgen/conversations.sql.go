@@ -309,23 +309,26 @@ func (q *Queries) RenameConversation(ctx context.Context, arg RenameConversation
 const searchConversations = `-- name: SearchConversations :many
 SELECT c.id, c.owner, c.title, c.created_at, c.last_message_at,
     coalesce((SELECT max(CASE t.status WHEN 'interrupted' THEN 2 WHEN 'new' THEN 0 ELSE 1 END) FROM turns t
-        WHERE t.owner = c.owner AND t.thread_id = c.id AND t.settled_at = 0), 0)::bigint AS activity
+        WHERE t.owner = c.owner AND t.thread_id = c.id AND t.settled_at = 0), 0)::bigint AS activity,
+    coalesce((SELECT m.content FROM turns t JOIN messages m ON m.turn_id = t.id
+        WHERE t.owner = c.owner AND t.thread_id = c.id AND t.place > 0 AND NOT t.hidden AND strpos(palaver_fold(m.content), $1::text) > 0
+        ORDER BY t.place DESC, m.n LIMIT 1), '')::text AS found
 FROM conversations c
-WHERE c.owner = $1 AND c.listed AND c.kind = ''
-    AND (c.last_message_at < $2::bigint OR (c.last_message_at = $2::bigint AND c.id < $3::text))
-    AND (strpos(c.title_folded, $4::text) > 0 OR EXISTS (
+WHERE c.owner = $2 AND c.listed AND c.kind = ''
+    AND (c.last_message_at < $3::bigint OR (c.last_message_at = $3::bigint AND c.id < $4::text))
+    AND (strpos(c.title_folded, $1::text) > 0 OR EXISTS (
         SELECT 1 FROM turns t JOIN messages m ON m.turn_id = t.id
-        WHERE t.thread_id = c.id AND t.status <> 'new' AND NOT t.hidden AND strpos(palaver_fold(m.content), $4::text) > 0))
+        WHERE t.thread_id = c.id AND t.status <> 'new' AND NOT t.hidden AND strpos(palaver_fold(m.content), $1::text) > 0))
 ORDER BY c.last_message_at DESC, c.id DESC
 LIMIT $5::bigint
 `
 
 func (q *Queries) SearchConversations(ctx context.Context, arg SearchConversationsParams) ([]SearchConversationsRow, error) {
 	rows, err := q.db.Query(ctx, searchConversations,
+		arg.Q,
 		arg.Owner,
 		arg.BeforeAt,
 		arg.BeforeID,
-		arg.Q,
 		arg.MaxRows,
 	)
 	if err != nil {
@@ -342,6 +345,7 @@ func (q *Queries) SearchConversations(ctx context.Context, arg SearchConversatio
 			&i.CreatedAt,
 			&i.LastMessageAt,
 			&i.Activity,
+			&i.Found,
 		); err != nil {
 			return nil, err
 		}

@@ -520,6 +520,18 @@ func (q *Queries) ListDocuments(ctx context.Context, arg ListDocumentsParams) ([
 	return items, nil
 }
 
+const original = `-- name: Original :one
+SELECT r.raw FROM raw_documents r JOIN documents d ON d.id = r.doc_id
+WHERE r.doc_id = $1 AND d.owner IN ($2, '*') AND d.status = 'ready'
+`
+
+func (q *Queries) Original(ctx context.Context, arg OriginalParams) ([]byte, error) {
+	row := q.db.QueryRow(ctx, original, arg.DocID, arg.Owner)
+	var raw []byte
+	err := row.Scan(&raw)
+	return raw, err
+}
+
 const publishText = `-- name: PublishText :execrows
 UPDATE documents SET status = 'ready', chunks = $1, words = $2, progress = 100, error = '', embedding = ''
 WHERE id = $3 AND owner = $4

@@ -10,6 +10,10 @@ INSERT INTO raw_documents (doc_id, raw) VALUES (@doc_id, @raw);
 SELECT r.raw FROM raw_documents r JOIN documents d ON d.id = r.doc_id
 WHERE r.doc_id = @doc_id AND d.owner IN (@owner, '*') AND d.status = 'processing';
 
+-- name: Original :one
+SELECT r.raw FROM raw_documents r JOIN documents d ON d.id = r.doc_id
+WHERE r.doc_id = @doc_id AND d.owner IN (@owner, '*') AND d.status = 'ready';
+
 -- name: DeleteRaw :exec
 DELETE FROM raw_documents WHERE doc_id = @doc_id;
 

@@ -316,23 +316,26 @@ func (q *Queries) RenameConversation(ctx context.Context, arg RenameConversation
 const searchConversations = `-- name: SearchConversations :many
 SELECT c.id, c.owner, c.title, c.created_at, c.last_message_at,
     CAST(coalesce((SELECT max(CASE t.status WHEN 'interrupted' THEN 2 WHEN 'new' THEN 0 ELSE 1 END) FROM turns t
-        WHERE t.owner = c.owner AND t.thread_id = c.id AND t.settled_at = 0), 0) AS INTEGER) AS activity
+        WHERE t.owner = c.owner AND t.thread_id = c.id AND t.settled_at = 0), 0) AS INTEGER) AS activity,
+    CAST(coalesce((SELECT m.content FROM turns t JOIN messages m ON m.turn_id = t.id
+        WHERE t.owner = c.owner AND t.thread_id = c.id AND t.place > 0 AND t.hidden = 0 AND palaver_contains(m.content, CAST(?1 AS TEXT))
+        ORDER BY t.place DESC, m.n LIMIT 1), '') AS TEXT) AS found
 FROM conversations c
-WHERE c.owner = ?1 AND c.listed = 1 AND c.kind = ''
-    AND (c.last_message_at < ?2 OR (c.last_message_at = ?2 AND c.id < ?3))
-    AND (instr(c.title_folded, ?4) > 0 OR EXISTS (
+WHERE c.owner = ?2 AND c.listed = 1 AND c.kind = ''
+    AND (c.last_message_at < ?3 OR (c.last_message_at = ?3 AND c.id < ?4))
+    AND (instr(c.title_folded, ?1) > 0 OR EXISTS (
         SELECT 1 FROM turns t JOIN messages m ON m.turn_id = t.id
-        WHERE t.thread_id = c.id AND t.status <> 'new' AND t.hidden = 0 AND palaver_contains(m.content, ?4)))
+        WHERE t.thread_id = c.id AND t.status <> 'new' AND t.hidden = 0 AND palaver_contains(m.content, ?1)))
 ORDER BY c.last_message_at DESC, c.id DESC
 LIMIT CAST(?5 AS INTEGER)
 `
 
 func (q *Queries) SearchConversations(ctx context.Context, arg SearchConversationsParams) ([]SearchConversationsRow, error) {
 	rows, err := q.query(ctx, q.searchConversationsStmt, searchConversations,
+		arg.Q,
 		arg.Owner,
 		arg.BeforeAt,
 		arg.BeforeID,
-		arg.Q,
 		arg.MaxRows,
 	)
 	if err != nil {
@@ -349,6 +352,7 @@ func (q *Queries) SearchConversations(ctx context.Context, arg SearchConversatio
 			&i.CreatedAt,
 			&i.LastMessageAt,
 			&i.Activity,
+			&i.Found,
 		); err != nil {
 			return nil, err
 		}

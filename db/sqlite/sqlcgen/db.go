@@ -396,6 +396,9 @@ func Prepare(ctx context.Context, db DBTX) (*Queries, error) {
 	if q.openTurnsStmt, err = db.PrepareContext(ctx, openTurns); err != nil {
 		return nil, fmt.Errorf("error preparing query OpenTurns: %w", err)
 	}
+	if q.originalStmt, err = db.PrepareContext(ctx, original); err != nil {
+		return nil, fmt.Errorf("error preparing query Original: %w", err)
+	}
 	if q.processingDocumentsStmt, err = db.PrepareContext(ctx, processingDocuments); err != nil {
 		return nil, fmt.Errorf("error preparing query ProcessingDocuments: %w", err)
 	}
@@ -1243,6 +1246,11 @@ func (q *Queries) Close() error {
 			err = fmt.Errorf("error closing openTurnsStmt: %w", cerr)
 		}
 	}
+	if q.originalStmt != nil {
+		if cerr := q.originalStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing originalStmt: %w", cerr)
+		}
+	}
 	if q.processingDocumentsStmt != nil {
 		if cerr := q.processingDocumentsStmt.Close(); cerr != nil {
 			err = fmt.Errorf("error closing processingDocumentsStmt: %w", cerr)
@@ -1776,6 +1784,7 @@ type Queries struct {
 	openThreadsStmt               *sql.Stmt
 	openTurnCountsStmt            *sql.Stmt
 	openTurnsStmt                 *sql.Stmt
+	originalStmt                  *sql.Stmt
 	processingDocumentsStmt       *sql.Stmt
 	profileStmt                   *sql.Stmt
 	pruneAttachmentsStmt          *sql.Stmt
@@ -1980,6 +1989,7 @@ func (q *Queries) WithTx(tx *sql.Tx) *Queries {
 		openThreadsStmt:               q.openThreadsStmt,
 		openTurnCountsStmt:            q.openTurnCountsStmt,
 		openTurnsStmt:                 q.openTurnsStmt,
+		originalStmt:                  q.originalStmt,
 		processingDocumentsStmt:       q.processingDocumentsStmt,
 		profileStmt:                   q.profileStmt,
 		pruneAttachmentsStmt:          q.pruneAttachmentsStmt,

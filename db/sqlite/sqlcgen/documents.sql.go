@@ -489,6 +489,18 @@ func (q *Queries) ListDocuments(ctx context.Context, arg ListDocumentsParams) ([
 	return items, nil
 }
 
+const original = `-- name: Original :one
+SELECT r.raw FROM raw_documents r JOIN documents d ON d.id = r.doc_id
+WHERE r.doc_id = ?1 AND d.owner IN (?2, '*') AND d.status = 'ready'
+`
+
+func (q *Queries) Original(ctx context.Context, arg OriginalParams) ([]byte, error) {
+	row := q.queryRow(ctx, q.originalStmt, original, arg.DocID, arg.Owner)
+	var raw []byte
+	err := row.Scan(&raw)
+	return raw, err
+}
+
 const publishEdition = `-- name: PublishEdition :execrows
 UPDATE documents SET edition = ?1, status = 'ready', chunks = ?2, words = ?3, progress = 100, error = '', embedding = ''
 WHERE documents.id = ?4 AND owner = ?5 AND EXISTS (SELECT 1 FROM editions e WHERE e.id = ?1)

@@ -118,6 +118,7 @@ type (
 	OpenThreadsRow                  = sqlcgen.OpenThreadsRow
 	OpenTurnCountsRow               = sqlcgen.OpenTurnCountsRow
 	OpenTurnsParams                 = sqlcgen.OpenTurnsParams
+	OriginalParams                  = sqlcgen.OriginalParams
 	ProcessingDocumentsParams       = sqlcgen.ProcessingDocumentsParams
 	ProcessingDocumentsRow          = sqlcgen.ProcessingDocumentsRow
 	ProfileRow                      = sqlcgen.ProfileRow

@@ -367,6 +367,10 @@ func (o *store) PutTexts(ctx context.Context, owner, turnID string, texts []db.T
 	return o.none(func() error { return o.Store.PutTexts(ctx, owner, turnID, texts) })
 }
 
+func (o *store) Original(ctx context.Context, owner, id string) ([]byte, error) {
+	return one(o, func() ([]byte, error) { return o.Store.Original(ctx, owner, id) })
+}
+
 func (o *store) RawDocument(ctx context.Context, owner, id string) (chat.Document, []byte, error) {
 	return two(o, func() (chat.Document, []byte, error) { return o.Store.RawDocument(ctx, owner, id) })
 }

@@ -9,6 +9,7 @@ it("reads the server's configuration", () =>
     modelLabel: "m-1",
     offline: false,
     webSearch: true,
+    followUps: false,
     maxUpload: 1024,
     maxMessage: 10,
     agents: [poet],

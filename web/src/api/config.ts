@@ -5,6 +5,8 @@ export interface Config {
   modelLabel: string;
   offline: boolean;
   webSearch: boolean;
+  /** Questions that may follow are suggested under answers. */
+  followUps: boolean;
   /** Largest upload, in bytes. */
   maxUpload: number;
   /** Longest message, in characters. */
@@ -26,7 +28,7 @@ export interface DocumentType {
   extensions: string[];
 }
 
-export const defaultConfig: Config = { modelLabel: "", offline: false, webSearch: false, maxUpload: 50 << 20, maxMessage: 32_000, agents: [], documentTypes: [] };
+export const defaultConfig: Config = { modelLabel: "", offline: false, webSearch: false, followUps: false, maxUpload: 50 << 20, maxMessage: 32_000, agents: [], documentTypes: [] };
 
 type Raw = Record<string, unknown>;
 const obj = (v: unknown): Raw => (typeof v === "object" && v !== null ? (v as Raw) : {});
@@ -42,6 +44,7 @@ export function readConfig(raw: unknown): Config {
     modelLabel: typeof model.label === "string" ? model.label : "",
     offline: model.offline === true,
     webSearch: features.web_search === true,
+    followUps: features.follow_ups === true,
     maxUpload: num(limits.upload_bytes, defaultConfig.maxUpload),
     maxMessage: num(limits.message_chars, defaultConfig.maxMessage),
     agents: list(top.agents),

@@ -1,7 +1,8 @@
 import { ArrowUp, AtSign, ListEnd, Paperclip, Square } from "lucide-react";
-import { lazy, Suspense, useCallback, useEffect, useImperativeHandle, useRef, useState } from "react";
+import { lazy, Suspense, useCallback, useEffect, useImperativeHandle, useMemo, useRef, useState } from "react";
 import { useConfig } from "../api/useConfig";
 import { commandKey } from "../lib/keys";
+import { useLibrary } from "../documents/library";
 import { IconButton } from "../ui/Button";
 import { composing } from "../ui/composing";
 import { underLayer } from "../ui/layer";
@@ -11,10 +12,12 @@ import { AgentMenu } from "./AgentMenu";
 import { Count } from "./Count";
 import { readDraft, saveDraft } from "./drafts";
 import { DropZone } from "./DropZone";
-import { append, removeText } from "./editor";
+import { append, removeMention, removeText } from "./editor";
 import { Field } from "./Field";
 import { backToMessage } from "./focus";
-import { emptyDoc, joined, said, saysNothing, type Node } from "./outgoing";
+import { emptyDoc, joined, mentionsOf, said, saysNothing, type Node } from "./outgoing";
+import { scopeOf, within } from "./scope";
+import { ScopeButton, ScopeRow } from "./ScopeBar";
 import { Tray } from "./Tray";
 import type { ComposerProps } from "./types";
 import { useField } from "./useField";
@@ -46,18 +49,25 @@ function Box({ threadId, busy, stopping = false, disabled = false, answering = f
     onEnter: (queue) => send(queue),
     onEscape: () => (busy ? !stopping && onStop() : onCancel?.()),
     onFiles: (added) => !answering && files.add(added),
+    onLongPaste: answering ? undefined : (pasted) => files.add([pasted]),
   });
   const { editor, doc, text, touch, ask, focus } = field;
   const tagDocument = useCallback((d: { id: string; title: string }) => append(editor, { category: "document", id: d.id, label: d.title }), [editor]);
   const files = useFiles(draft?.attachments ?? [], tagDocument);
   const { restore } = files;
+  const scoped = !items && !answering; // a board has documents of its own
+  const { docs } = useLibrary();
+  const unreadable = useMemo(() => {
+    const mentioned = new Set(mentionsOf(doc).map((m) => m.id));
+    return docs.filter((d) => d.status === "failed" && mentioned.has(d.id));
+  }, [doc, docs]);
   const pictures = answering ? [] : files.attachments; // they wait for the next message
   const ready = !closed && (!saysNothing(text) || pictures.length > 0) && !field.tooLong && !files.sending;
 
   const send = (queue: boolean) => {
     const written = field.read();
     if (closed || (saysNothing(written.text) && pictures.length === 0) || written.tooLong || files.sending) return;
-    onSend({ ...said(written.doc), attachments: pictures, onBusy: busy && queue ? "enqueue" : "supersede", ...(!threadId && agent && { agent: agent.name }) });
+    onSend({ ...(scoped ? within(said(written.doc), scopeOf(threadId)) : said(written.doc)), attachments: pictures, onBusy: busy && queue ? "enqueue" : "supersede", ...(!threadId && agent && { agent: agent.name }) });
     editor.commands.clearContent(true);
     if (!answering) files.clear();
     field.list.close();
@@ -110,8 +120,9 @@ function Box({ threadId, busy, stopping = false, disabled = false, answering = f
         goOn(() => send(false));
       }}
     >
+      {scoped && <ScopeRow threadId={threadId} />}
       <DropZone onFiles={answering || closed ? null : files.add} />
-      <Tray attachments={files.attachments} uploads={files.uploads} onRemove={(id) => goOn(() => files.remove(id))} onDismiss={(key) => goOn(() => files.dismiss(key))} />
+      <Tray attachments={files.attachments} uploads={files.uploads} unreadable={unreadable} onUnmention={(id) => goOn(() => removeMention(editor, id))} onRemove={(id) => goOn(() => files.remove(id))} onDismiss={(key) => goOn(() => files.dismiss(key))} />
       {!answering && !closed && text.includes(".") && (
         <Suspense fallback={null}>
           <LinkChips text={text} onRemove={(link) => goOn(() => removeText(editor, link))} />
@@ -136,6 +147,7 @@ function Box({ threadId, busy, stopping = false, disabled = false, answering = f
           </>
         )}
         <IconButton label={mentionLabel ?? words.composer.mention} icon={AtSign} disabled={closed} onClick={ask} />
+        {scoped && <ScopeButton threadId={threadId} disabled={closed} />}
         {threadId === null && agent && <AgentMenu agents={agents} value={agent} onChange={setAgent} />}
         <Count length={field.length} />
         <div className="ml-auto flex shrink-0 items-center gap-1">

@@ -1,19 +1,36 @@
 import { CircleAlert, FileText, X } from "lucide-react";
+import type { Doc } from "../api/types";
 import type { Upload } from "../api/uploads";
+import { Batch } from "../ui/Batch";
 import { Refused } from "../ui/Refused";
 import { words } from "../words";
+import { sentence } from "../words/wire";
 import type { Attachment } from "./types";
 
 interface Props {
   attachments: Attachment[];
   uploads: readonly Upload[];
+  /** The documents of the message that could not be read. */
+  unreadable: readonly Doc[];
   onRemove: (id: string) => void;
   onDismiss: (key: number) => void;
+  /** Takes a document out of the message. */
+  onUnmention: (id: string) => void;
 }
 
 /** What goes along with the message, and what is still on its way. */
-export function Tray({ attachments, uploads, onRemove, onDismiss }: Props) {
-  if (attachments.length + uploads.length === 0) return null;
+export function Tray({ attachments, uploads, unreadable, onRemove, onDismiss, onUnmention }: Props) {
+  if (attachments.length + uploads.length + unreadable.length === 0) return null;
+  const upload = (u: Upload) => (
+    <li key={u.key} className={`flex max-w-full items-center gap-2.5 rounded-lg py-1.5 pr-1.5 pl-2.5 text-sm ${u.error ? "bg-bad-soft text-bad" : "bg-sunken"}`}>
+      {u.error ? <CircleAlert aria-hidden className="size-4 shrink-0" /> : <FileText aria-hidden className="size-4 shrink-0 text-muted" />}
+      <span className="min-w-0">
+        <span dir="auto" className={u.error ? "block" : "block truncate"}>{u.error ?? u.name}</span>
+        {!u.error && <progress aria-label={words.common.uploading(u.name)} className="bar mt-1 h-1 w-32" {...(u.progress !== null && { value: u.progress })} />}
+      </span>
+      <Remove name={u.name} onClick={() => onDismiss(u.key)} className="relative" />
+    </li>
+  );
   return (
     <>
       <Refused uploads={uploads} />
@@ -24,14 +41,15 @@ export function Tray({ attachments, uploads, onRemove, onDismiss }: Props) {
             <Remove name={a.name} onClick={() => onRemove(a.id)} className="absolute -top-1.5 -right-1.5" />
           </li>
         ))}
-        {uploads.map((u) => (
-          <li key={u.key} className={`flex max-w-full items-center gap-2.5 rounded-lg py-1.5 pr-1.5 pl-2.5 text-sm ${u.error ? "bg-bad-soft text-bad" : "bg-sunken"}`}>
-            {u.error ? <CircleAlert aria-hidden className="size-4 shrink-0" /> : <FileText aria-hidden className="size-4 shrink-0 text-muted" />}
-            <span className="min-w-0">
-              <span dir="auto" className="block truncate">{u.error ?? u.name}</span>
-              {!u.error && <progress aria-label={words.common.uploading(u.name)} className="bar mt-1 h-1 w-32" {...(u.progress !== null && { value: u.progress })} />}
+        <Batch items={uploads.filter((u) => !u.error)} label={words.library.uploading} look="bg-sunken" row={upload} />
+        <Batch items={uploads.filter((u) => u.error)} label={words.library.notAdded} look="bg-bad-soft text-bad" row={upload} />
+        {unreadable.map((d) => (
+          <li key={d.id} className="flex max-w-full items-center gap-2.5 rounded-lg bg-bad-soft py-1.5 pr-1.5 pl-2.5 text-sm text-bad">
+            <CircleAlert aria-hidden className="size-4 shrink-0" />
+            <span dir="auto" role="alert" className="min-w-0">
+              {words.library.uploadFailed(d.title, sentence(d.error || words.library.failed))}
             </span>
-            <Remove name={u.name} onClick={() => onDismiss(u.key)} className="relative" />
+            <Remove name={d.title} onClick={() => onUnmention(d.id)} className="relative" />
           </li>
         ))}
       </ul>

@@ -135,3 +135,14 @@ export function removeText(editor: Editor, words: string): void {
   });
   editor.view.dispatch(tr);
 }
+
+/** Takes a document out of the message, wherever it is mentioned, with the space behind it. */
+export function removeMention(editor: Editor, id: string): void {
+  const { doc, tr } = editor.state;
+  doc.descendants((node, pos) => {
+    if (mentionOf(node.toJSON() as { type?: string; attrs?: Record<string, unknown> })?.id !== id) return;
+    const end = pos + node.nodeSize;
+    tr.delete(tr.mapping.map(pos), tr.mapping.map(doc.textBetween(end, Math.min(end + 1, doc.content.size), "\n", "\ufffc") === " " ? end + 1 : end));
+  });
+  editor.view.dispatch(tr);
+}

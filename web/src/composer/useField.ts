@@ -3,6 +3,7 @@ import { useCallback, useEffect, useId, useMemo, useRef, useState } from "react"
 import { useConfig } from "../api/useConfig";
 import { refreshLibrary, useLibrary } from "../documents/library";
 import { useMedia } from "../ui/useMedia";
+import { words } from "../words";
 import { extensions, mention, type Asking, type Listener } from "./editor";
 import { TOUCH } from "./focus";
 import { optionId } from "./MentionList";
@@ -27,6 +28,8 @@ interface Options {
   /** Esc, when no list of mentions is open. */
   onEscape(): void;
   onFiles(files: File[]): void;
+  /** Takes a pasted text that a message has no room for. */
+  onLongPaste?: ((file: File) => void) | undefined;
 }
 
 export type FieldState = ReturnType<typeof useField>;
@@ -42,10 +45,16 @@ const attributesOf = (label: string, touch: boolean): Record<string, string> => 
   enterkeyhint: touch ? "enter" : "send",
 });
 
+/** A pasted text as a file, which is called as it begins. */
+function pastedFile(text: string): File {
+  const begins = (/\S.*/.exec(text)?.[0] ?? "").replace(/^#+ +|[\\/:*?"<>|\p{C}]/gu, "").trim();
+  return new File([text], `${[...begins].slice(0, 60).join("").trim() || words.composer.pasted}.txt`, { type: "text/plain" });
+}
+
 const characters = (text: string) => [...text].length;
 
 /** A text with mentions that is being written; Field shows it. */
-export function useField({ label, content, placeholder, items: ofBoard, closed = false, answering = false, onEnter, onEscape, onFiles }: Options) {
+export function useField({ label, content, placeholder, items: ofBoard, closed = false, answering = false, onEnter, onEscape, onFiles, onLongPaste }: Options) {
   const id = useId();
   const config = useConfig();
   const library = useLibrary();
@@ -143,8 +152,9 @@ export function useField({ label, content, placeholder, items: ofBoard, closed =
         const text = data.getData("text/plain");
         const cells = text !== "" && data.types.includes("text/html"); // of a table, which come with a picture of themselves
         if (data.files.length > 0 && !cells) return onFiles([...data.files]);
-        const { content: words } = docOf(text).content![0]!;
-        if (words) editor.commands.insertContent(words);
+        if (onLongPaste && characters(text) > config.maxMessage) return onLongPaste(pastedFile(text));
+        const { content } = docOf(text).content![0]!;
+        if (content) editor.commands.insertContent(content);
       },
       placeholder: () => placeholder,
       // What a screen reader follows while the focus stays in the text.
@@ -175,8 +185,8 @@ export function useField({ label, content, placeholder, items: ofBoard, closed =
   /** What stands in it now: keys may be faster than what is drawn. */
   const read = () => {
     const written = editor.getJSON() as Node;
-    const words = textOf(written);
-    return { doc: written, text: words, tooLong: characters(words) > config.maxMessage };
+    const text = textOf(written);
+    return { doc: written, text, tooLong: characters(text) > config.maxMessage };
   };
 
   const focus = useCallback(() => void editor.commands.focus("end"), [editor]);

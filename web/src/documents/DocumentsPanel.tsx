@@ -1,8 +1,8 @@
 import { Tabs } from "@base-ui/react/tabs";
-import { LoaderCircle } from "lucide-react";
+import { ListFilter, LoaderCircle } from "lucide-react";
 import { useDeferredValue, useState } from "react";
 import { errorText } from "../api/query";
-import type { Doc, DocRef } from "../api/types";
+import type { Doc, DocRef, DocSet } from "../api/types";
 import { titleOf, useOpenImports, type Import } from "../imports/imports";
 import { useConversation } from "../shell/conversations";
 import { Button } from "../ui/Button";
@@ -47,7 +47,7 @@ export function DocumentsPanel({ threadId }: { threadId: string | null }) {
           {open.length > 0 && <Importing items={open} />}
           {library.embedding && <ByMeaning {...library.embedding} />}
           {known.length > 0 && <Known known={known} onOpen={setOpened} />}
-          <Documents docs={library.docs} loaded={library.loaded} onOpen={setOpened} />
+          <Documents docs={library.docs} sets={library.sets} loaded={library.loaded} onOpen={setOpened} />
         </Tabs.Panel>
         <Tabs.Panel value="sets" className="outline-none">
           <SetsTab docs={library.docs} sets={library.sets} />
@@ -117,19 +117,48 @@ function Importing({ items }: { items: readonly Import[] }) {
 /** A list of this length needs no search field. */
 const GLANCE = 12;
 
-function Documents({ docs, loaded, onOpen }: Openable & { docs: Doc[]; loaded: boolean }) {
+const all = () => true;
+
+/** Ways to show a part of the library: the origins that there are, and the sets. */
+export function filtersOf(docs: readonly Doc[], sets: readonly DocSet[]): { id: string; label: string; keeps: (d: Doc) => boolean }[] {
+  const { library } = words;
+  const origins = [
+    { id: "uploads", label: library.uploaded, keeps: (d: Doc) => !d.public && d.source_type === "upload" },
+    ...Object.entries(library.origins).map(([id, label]) => ({ id, label, keeps: (d: Doc) => !d.public && d.source_type === id })),
+    { id: "shared", label: library.shared, keeps: (d: Doc) => d.public },
+  ].filter((o) => docs.some(o.keeps));
+  return [...origins, ...sets.map((s) => ({ id: `set ${s.id}`, label: library.set(s.name), keeps: (d: Doc) => s.doc_ids.includes(d.id) }))];
+}
+
+function Documents({ docs, sets, loaded, onOpen }: Openable & { docs: Doc[]; sets: DocSet[]; loaded: boolean }) {
   const [search, setSearch] = useState("");
+  const [filter, setFilter] = useState("");
+  const filters = filtersOf(docs, sets);
+  const kept = filters.find((f) => f.id === filter)?.keeps ?? all;
   const searchable = docs.length > GLANCE;
   const wanted = useDeferredValue(search);
   const parts = searchable ? wanted.toLowerCase().split(/\s+/).filter(Boolean) : [];
-  const found = docs.filter((d) => parts.every((w) => d.title.toLowerCase().includes(w)));
+  const found = docs.filter((d) => kept(d) && parts.every((w) => d.title.toLowerCase().includes(w)));
   const own = found.filter((d) => !d.public);
   const shared = found.filter((d) => d.public);
   if (loaded && docs.length === 0) return <p className="mt-6 text-sm text-muted">{words.library.noDocuments}</p>;
   return (
     <>
       {searchable && <SearchField label={words.library.searchDocuments} value={search} onChange={setSearch} className="mt-6" />}
-      {searchable && found.length === 0 && <p className="mt-4 text-sm text-muted">{words.library.noMatches}</p>}
+      {filters.length > 1 && (
+        <label className="mt-4 flex items-center gap-2 text-sm text-muted">
+          <ListFilter aria-hidden className="size-4 shrink-0" />
+          <select aria-label={words.library.show} value={filter} onChange={(e) => setFilter(e.target.value)} className="h-9 min-w-0 flex-1 rounded-lg border border-edge bg-surface px-2 text-ink pointer-coarse:h-11">
+            <option value="">{words.library.allDocuments}</option>
+            {filters.map((f) => (
+              <option key={f.id} value={f.id}>
+                {f.label}
+              </option>
+            ))}
+          </select>
+        </label>
+      )}
+      {loaded && found.length === 0 && <p className="mt-4 text-sm text-muted">{words.library.noMatches}</p>}
       {[
         { name: words.library.yours, items: own },
         { name: words.library.shared, items: shared },

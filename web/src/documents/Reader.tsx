@@ -1,14 +1,19 @@
-import { ChevronDown, ChevronUp } from "lucide-react";
+import { ChevronDown, ChevronUp, Download, ListFilter } from "lucide-react";
 import { useEffect, useMemo, useRef, useState } from "react";
 import { errorText } from "../api/query";
 import type { DocRef } from "../api/types";
+import { focusMessage } from "../composer/focus";
+import { setScope } from "../composer/scope";
+import { placeOf } from "../shell/useRoute";
 import { Prose } from "../thread/Prose";
+import { useAside, WIDE } from "../ui/Aside";
 import { Button, IconButton } from "../ui/Button";
 import { SearchField } from "../ui/SearchField";
+import { useMedia } from "../ui/useMedia";
 import { words } from "../words";
 import { DocumentText } from "./DocumentText";
 import { found, pieces } from "./finding";
-import { useLibrary } from "./library";
+import { documentPath, useLibrary } from "./library";
 import { useDocumentText } from "./text";
 
 const STEP = 60_000; // UTF-16 units; a long text opens with this much, the rest on request
@@ -33,10 +38,29 @@ export default function Reader({ doc }: { doc: DocRef }) {
     if (match && match.end > shown) setShown(match.end + AROUND);
     else current.current?.scrollIntoView({ block: "center" });
   }, [match, shown]);
+  const aside = useAside();
+  const wide = useMedia(WIDE);
+  const askOnly = () => {
+    const place = placeOf(location.pathname);
+    setScope(place?.page === "chat" ? place.id : null, { docs: [{ id: doc.id, title: doc.title }], sets: [] });
+    if (!wide) aside.close();
+    setTimeout(focusMessage); // after what closes has given the focus back
+  };
   const go = (by: number) => n > 0 && setAt((at + by + n) % n);
   const visible = there ? text.slice(0, shown) : "";
   return (
     <>
+      {there && (
+        <div className="flex flex-wrap items-center gap-2 px-5 pb-3">
+          <Button icon={ListFilter} onClick={askOnly}>
+            {words.library.askOnly}
+          </Button>
+          <a download href={`${documentPath(doc.id)}/original`} className="inline-flex h-9 items-center gap-2 rounded-lg px-3 text-sm font-medium text-muted transition-colors pointer-coarse:h-11 hover:bg-sunken hover:text-ink">
+            <Download aria-hidden className="size-4" />
+            {words.library.download}
+          </a>
+        </div>
+      )}
       {there && (
         <div className="flex items-center gap-1 px-5 pb-3">
           <SearchField className="min-w-0 flex-1" label={words.library.searchIn} value={search} onChange={(value) => (setSearch(value), setAt(0))} onEnter={() => go(1)} onDown={() => go(1)} />

@@ -2,6 +2,7 @@ import { CircleAlert, FileText, Upload, X } from "lucide-react";
 import { useRef, useState, useSyncExternalStore } from "react";
 import type { Upload as Sent } from "../api/uploads";
 import { useConfig } from "../api/useConfig";
+import { Batch } from "../ui/Batch";
 import { IconButton } from "../ui/Button";
 import { Refused } from "../ui/Refused";
 import { besideRow } from "../ui/rows";
@@ -58,9 +59,8 @@ export function UploadBox() {
       <Refused uploads={uploads} />
       {uploads.length > 0 && (
         <ul aria-label={words.library.uploads} className="mt-3 space-y-2">
-          {uploads.map((u) => (
-            <UploadRow key={u.key} upload={u} />
-          ))}
+          <Batch items={uploads.filter((u) => !u.error)} label={words.library.uploading} look="bg-sunken" row={(u) => <UploadRow key={u.key} upload={u} />} />
+          <Batch items={uploads.filter((u) => u.error)} label={words.library.notAdded} look="bg-bad-soft text-bad" row={(u) => <UploadRow key={u.key} upload={u} />} />
         </ul>
       )}
     </>

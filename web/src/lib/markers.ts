@@ -19,7 +19,7 @@ export interface Node {
   title?: string | null;
   alt?: string | null;
   children?: Node[];
-  data?: { hName: string };
+  data?: { hName?: string; hChildren?: Node[] };
 }
 
 /** A remark plugin: sealed markers in text become <cite>n</cite>; in code and URLs they become [n] again. */
@@ -29,12 +29,23 @@ export function remarkMarkers() {
 
 const opened = (s: string): string => s.replace(SEALED, "[$1]");
 
-function walk(node: Node): void {
+function unseal(node: Node): void {
   for (const field of ["value", "url", "title", "alt"] as const) {
     const s = node[field];
     if (typeof s === "string") node[field] = opened(s);
   }
-  node.children = node.children?.flatMap((child) => {
+}
+
+function unsealAll(node: Node): void {
+  unseal(node);
+  node.children?.forEach(unsealAll);
+}
+
+function walk(node: Node): void {
+  unseal(node);
+  node.data?.hChildren?.forEach(unsealAll); // mathematics
+  if (!node.children) return;
+  node.children = node.children.flatMap((child) => {
     if (child.type === "text") return split(child.value ?? "");
     const after = child.type === "link" ? cut(child) : "";
     walk(child);

@@ -27,7 +27,8 @@ function walk(node: Node): void {
     const s = node[field];
     if (typeof s === "string") node[field] = opened(s);
   }
-  node.children = node.children?.flatMap((child) => {
+  if (!node.children) return;
+  node.children = node.children.flatMap((child) => {
     if (child.type === "text") return split(child.value ?? "");
     walk(child);
     return [child];

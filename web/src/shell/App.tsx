@@ -36,6 +36,7 @@ const Discovery = lazy(async () => {
   const [page] = await Promise.all([import("../discovery/Discovery"), import("../words/discovery").then((m) => m.loadDiscoveryWords())]);
   return page;
 });
+const PrintPage = lazy(() => import("./PrintPage"));
 const DocumentsPanel = lazy(() => import("../documents/DocumentsPanel").then((m) => ({ default: m.DocumentsPanel })));
 
 const PANEL = "documents";
@@ -43,6 +44,19 @@ const PREFETCH_MS = 500;
 
 export function App() {
   const [place, visit] = useRoute();
+  if (place?.page === "print" && place.id) {
+    return (
+      <Boundary>
+        <Suspense fallback={null}>
+          <PrintPage threadId={place.id} />
+        </Suspense>
+      </Boundary>
+    );
+  }
+  return <Chat place={place} visit={visit} />;
+}
+
+function Chat({ place, visit }: { place: Place | null; visit: Visit }) {
   const threadId = place?.page === "chat" ? place.id : null;
   const go = useCallback<Go>((id, how) => visit({ page: "chat", id }, how), [visit]);
   const roomy = useRoomy();

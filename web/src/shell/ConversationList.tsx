@@ -56,7 +56,7 @@ export function ConversationList({ q, current, openFirst, onOpen }: Props) {
           <h2 key={group.name} className="px-2 pt-4 pb-1 text-xs font-medium text-muted">
             {group.name}
           </h2>,
-          ...group.items.map((c) => <ConversationRow key={c.id} conversation={c} current={c.id === current} onOpen={onOpen} />),
+          ...group.items.map((c) => <ConversationRow key={c.id} conversation={c} current={c.id === current} q={q} onOpen={onOpen} />),
         ])}
       </Virtualizer>
       <div ref={end} className="h-px" />

@@ -1,12 +1,15 @@
-import { Ellipsis, Pencil, Trash2 } from "lucide-react";
+import { Ellipsis, FileDown, Pencil, Printer, Trash2 } from "lucide-react";
 import { useEffect, useRef, useState } from "react";
 import { flushSync } from "react-dom";
+import { errorText } from "../api/query";
 import type { Conversation } from "../api/types";
 import { IconButton } from "../ui/Button";
+import { found, pieces } from "../documents/finding";
 import { composing } from "../ui/composing";
 import { deleteLater } from "../ui/deletions";
-import { Menu, MenuItem } from "../ui/Menu";
+import { Menu, MenuItem, MenuTab } from "../ui/Menu";
 import { besideRow } from "../ui/rows";
+import { toast } from "../ui/toast";
 import { words } from "../words";
 import { dateTime } from "../words/intl";
 import { conversationPath, refreshConversations, rename } from "./conversations";
@@ -16,12 +19,14 @@ import type { Go } from "./useRoute";
 interface Props {
   conversation: Conversation;
   current: boolean;
+  /** What is searched for. */
+  q: string;
   onOpen: Go;
 }
 
 export const titleOf = (c: Conversation | null): string => c?.title || words.shell.newChat;
 
-export function ConversationRow({ conversation: c, current, onOpen }: Props) {
+export function ConversationRow({ conversation: c, current, q, onOpen }: Props) {
   const [renaming, setRenaming] = useState(false);
   const more = useRef<HTMLButtonElement>(null);
   const title = titleOf(c);
@@ -50,15 +55,22 @@ export function ConversationRow({ conversation: c, current, onOpen }: Props) {
         href={`/chat/${c.id}`}
         aria-current={current ? "page" : undefined}
         title={title}
-        className="flex items-baseline gap-2 rounded-lg py-1.5 pr-2.5 pl-2.5 text-sm group-focus-within:pr-9 group-hover:pr-9 pointer-coarse:py-3 pointer-coarse:pr-11"
+        className="block rounded-lg py-1.5 pr-2.5 pl-2.5 text-sm group-focus-within:pr-9 group-hover:pr-9 pointer-coarse:py-3 pointer-coarse:pr-11"
         onClick={(e) => {
           if (e.metaKey || e.ctrlKey || e.shiftKey || e.button !== 0) return; // a new tab
           e.preventDefault();
           onOpen(c.id);
         }}
       >
-        <span dir="auto" className="min-w-0 flex-1 truncate text-left">{title}</span>
-        <State conversation={c} />
+        <span className="flex items-baseline gap-2">
+          <span dir="auto" className="min-w-0 flex-1 truncate text-left">{title}</span>
+          <State conversation={c} />
+        </span>
+        {c.match && (
+          <span dir="auto" className="mt-0.5 line-clamp-2 text-xs text-muted">
+            {pieces(c.match, found(c.match, q)).map(({ text, match }, i) => (match === undefined ? text : <mark key={i} className="rounded-sm bg-mark text-inherit">{text}</mark>))}
+          </span>
+        )}
       </a>
       <Menu
         trigger={
@@ -74,12 +86,29 @@ export function ConversationRow({ conversation: c, current, onOpen }: Props) {
         <MenuItem icon={Pencil} onSelect={() => setRenaming(true)}>
           {words.shell.rename}
         </MenuItem>
+        <MenuItem icon={FileDown} onSelect={() => void exportOne(c)}>
+          {words.shell.exportMarkdown}
+        </MenuItem>
+        <MenuTab icon={Printer} href={`/print/${c.id}`}>
+          {words.shell.print}
+        </MenuTab>
         <MenuItem icon={Trash2} danger onSelect={remove}>
           {words.shell.delete}
         </MenuItem>
       </Menu>
     </div>
   );
+}
+
+/** Saves a conversation as a Markdown file. */
+async function exportOne(c: Conversation): Promise<void> {
+  try {
+    const { fileName, markdownOf, readAll, save } = await import("../thread/exporting");
+    const title = titleOf(c);
+    save(fileName(title), markdownOf(title, await readAll(c.id, new AbortController().signal)));
+  } catch (err) {
+    toast.error(errorText(err));
+  }
 }
 
 /** A conversation's state; when it is idle, the time of its last message. */

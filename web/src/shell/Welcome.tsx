@@ -2,6 +2,7 @@ import { FolderPlus, MessageCircleQuestion, type LucideIcon } from "lucide-react
 import { useEffect, useRef } from "react";
 import { useConfig } from "../api/useConfig";
 import { Composer } from "../composer/Composer";
+import { moveScope } from "../composer/scope";
 import type { ComposerHandle, Outgoing } from "../composer/types";
 import { useLibrary } from "../documents/library";
 import { newId } from "../lib/id";
@@ -30,6 +31,7 @@ export function Welcome({ onStart }: { onStart: Go }) {
   const start = (out: Outgoing) => {
     const threadId = newId();
     keepPending(threadId, out);
+    moveScope(threadId);
     onStart(threadId);
   };
 

@@ -15,18 +15,26 @@ export interface Idea {
 }
 
 const MOST = 3;
-const BYTES = 200_000; // of a document that is read for its headings
+/** A document is read for its headings up to this size, in bytes. */
+export const BYTES = 200_000;
 
-/** The headings of a Markdown text that can be asked about. */
-export function headingsOf(text: string, title: string): string[] {
-  const found = [...text.matchAll(/^#{1,4} +(.+?)[ #]*$/gm)].map((m) => m[1]!.replace(/^[\d.]+\s+/, "").replace(/[*_`]/g, "").trim());
-  return [...new Set(found)].filter((h) => h.length >= 4 && h.length <= 60 && h.toLowerCase() !== title.toLowerCase());
+/** The headings of a Markdown text that can be asked about, and where they stand in it. */
+export function headingsAt(text: string, title: string): { heading: string; at: number }[] {
+  const seen = new Set<string>();
+  return [...text.matchAll(/^#{1,4} +(.+?)[ #]*$/gm)].flatMap((m) => {
+    const heading = m[1]!.replace(/^[\d.]+\s+/, "").replace(/[*_`]/g, "").trim();
+    if (heading.length < 4 || heading.length > 60 || heading.toLowerCase() === title.toLowerCase() || seen.has(heading)) return [];
+    seen.add(heading);
+    return [{ heading, at: m.index }];
+  });
 }
+
+export const headingsOf = (text: string, title: string): string[] => headingsAt(text, title).map((h) => h.heading);
 
 const HERE = "\uE000";
 
 /** A question about a part of a document, which it mentions. */
-function about(d: Doc, heading: string): Idea {
+export function about(d: Doc, heading: string): Idea {
   const [before = "", after = ""] = words.welcome.about(HERE, heading).split(HERE);
   const content = [{ type: "text", text: before }, mentionNode({ id: d.id, label: d.title, category: "document" }), { type: "text", text: after }];
   return { label: words.welcome.about(d.title, heading), shared: d.public, doc: { ...emptyDoc, content: [{ type: "paragraph", content: content.filter((n) => n.text !== "") }] } };

@@ -1,16 +1,16 @@
 import { useCallback, useEffect, useState } from "react";
 import { isUUID } from "../lib/id";
 
-/** What the address names: a conversation or a board by its id; without one the welcome page or the list of boards. */
+/** What the address names: a conversation, its printed form or a board by its id; without one the welcome page or the list of boards. */
 export interface Place {
-  page: "chat" | "discovery";
+  page: "chat" | "discovery" | "print";
   id: string | null;
 }
 
 /** The place of a path; null when it is none of the page's. */
 export function placeOf(path: string): Place | null {
   if (path === "/") return { page: "chat", id: null };
-  const [, page, id] = /^\/(chat|discovery)(?:\/([^/]+))?\/?$/.exec(path) ?? [];
+  const [, page, id] = /^\/(chat|discovery|print)(?:\/([^/]+))?\/?$/.exec(path) ?? [];
   if (page === "discovery" && id === undefined) return { page, id: null };
   return page && id && isUUID(id) ? { page: page as Place["page"], id: id.toLowerCase() } : null;
 }

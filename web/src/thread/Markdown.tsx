@@ -1,9 +1,10 @@
-import { createContext, memo, use, useMemo, useRef } from "react";
+import { createContext, memo, use, useEffect, useMemo, useRef, useState, type ReactNode } from "react";
 import ReactMarkdown, { type Components } from "react-markdown";
 import remarkGfm from "remark-gfm";
 import remend from "remend";
 import type { Citation } from "../api/types";
 import { hostOf, namesHost } from "../lib/host";
+import { hasMath, markMath } from "../lib/math";
 import { remarkMarkers, seal, type Node } from "../lib/markers";
 import { remarkReferences, sealReferences } from "../lib/references";
 import { words } from "../words";
@@ -77,8 +78,11 @@ const components: Components = {
     ),
   img: ({ src, alt }) => (ownPicture(String(src)) ? <img src={String(src)} alt={alt ?? ""} loading="lazy" className="max-h-96 rounded-xl border border-line" /> : <span>{alt}</span>),
   input: ({ checked }) => <input type="checkbox" checked={checked} disabled aria-label={checked ? words.message.done : words.message.toDo} />,
-  code: ({ children }) => <code dir="ltr">{children}</code>,
-  pre: ({ children, node }) => <Code language={languageOf(node)}>{children}</Code>,
+  code: ({ children, node }) => (classOf(node, "math-inline") ? <Formula tex={wordsOf(node!)} /> : <code dir="ltr">{children}</code>),
+  pre: ({ node }) => {
+    const code = node?.children[0] as HastNode | undefined;
+    return classOf(code, "math-display") ? <Formula tex={wordsOf(code!)} display /> : <Code language={languageOf(node)} code={node ? wordsOf(node) : ""} />;
+  },
   table: ({ children }) => (
     <div className="table-scroll" tabIndex={0} role="group" aria-label={words.message.table}>
       <table>{children}</table>
@@ -91,21 +95,42 @@ const components: Components = {
 export default function Markdown({ text, citations, writing = false, onCite }: MarkdownProps) {
   const cited = useMemo(() => ({ byNumber: new Map((citations ?? []).map((c) => [c.n, c])), onCite }), [citations, onCite]);
   const named = use(Extras) !== null;
+  const math = useMath(hasMath(text));
   const blocks = useMemo(() => {
-    const sealed = seal(withoutOffline(markRemovedQuotes(text)), citations && new Set(cited.byNumber.keys()));
+    const said = withoutOffline(markRemovedQuotes(text));
+    const sealed = seal(math ? markMath(said, writing) : said, citations && new Set(cited.byNumber.keys()));
     return blocksOf(named ? sealReferences(sealed) : sealed);
-  }, [text, citations, cited, named]);
+  }, [text, citations, cited, named, math, writing]);
   return (
     <Cited value={cited}>
       <Previewed byNumber={cited.byNumber}>
         <div className="answer">
           {blocks.map((block, i) => (
-            <Block key={i} text={writing && i === blocks.length - 1 ? remend(block) : block} named={named} />
+            <Block key={i} text={writing && i === blocks.length - 1 ? remend(block, closing) : block} named={named} math={math !== null && block.includes("$$")} writing={writing && i === blocks.length - 1} />
           ))}
         </div>
       </Previewed>
     </Cited>
   );
+}
+
+const closing = { katex: false, inlineKatex: false }; // mathematics is shown when it is complete
+
+type Setter = typeof import("./Tex");
+let setter: Setter | null = null;
+
+/** What sets mathematics; null until it is needed and there. */
+function useMath(needed: boolean): Setter | null {
+  const [math, setMath] = useState(setter);
+  useEffect(() => {
+    if (!needed || math) return;
+    void import("./Tex").then((m) => setMath((setter = m))).catch(() => {}); // its source is there
+  }, [needed, math]);
+  return needed ? math : null;
+}
+
+function Formula({ tex, display = false }: { tex: string; display?: boolean }) {
+  return setter ? <setter.Tex tex={tex.trim()} display={display} /> : tex;
 }
 
 const plugins = [remarkGfm, remarkMarkers, () => bind];
@@ -143,15 +168,30 @@ function wordsOf(node: HastNode): string {
   return node.value ?? (node.children ?? []).map(wordsOf).join("");
 }
 
-const Block = memo(function Block({ text, named }: { text: string; named: boolean }) {
+/** Whether the block is still being written. */
+const Growing = createContext(false);
+
+interface BlockProps {
+  text: string;
+  named: boolean;
+  math: boolean;
+  writing: boolean;
+}
+
+const Block = memo(function Block({ text, named, math, writing }: BlockProps) {
+  const usual = named ? pluginsOfBoard : plugins;
   return (
     <div dir="auto">
-      <ReactMarkdown remarkPlugins={named ? pluginsOfBoard : plugins} components={components}>
-        {text}
-      </ReactMarkdown>
+      <Growing value={writing}>
+        <ReactMarkdown remarkPlugins={math && setter ? [[setter.remarkMath, { singleDollarTextMath: false }], ...usual] : usual} components={components}>
+          {text}
+        </ReactMarkdown>
+      </Growing>
     </div>
   );
 });
+
+const classOf = (node: HastNode | undefined, name: string): boolean => [node?.properties?.className].flat().includes(name);
 
 /** What the fence of a block of code says that it is. */
 function languageOf(pre: HastNode | undefined): string {
@@ -159,12 +199,28 @@ function languageOf(pre: HastNode | undefined): string {
   return name ? String(name).slice("language-".length) : "";
 }
 
-function Code({ language, children }: { language: string; children?: React.ReactNode }) {
+/** Code with its parts in colours, once it is complete and what knows its language is there. */
+function useHighlighted(code: string, language: string): ReactNode {
+  const growing = use(Growing);
+  const [drawn, setDrawn] = useState<{ code: string; parts: ReactNode } | null>(null);
+  useEffect(() => {
+    if (growing || !language) return;
+    let left = false;
+    void import("./highlight").then(({ highlighted }) => !left && setDrawn({ code, parts: highlighted(code, language) })).catch(() => {}); // the code is there
+    return () => {
+      left = true;
+    };
+  }, [growing, code, language]);
+  return (drawn?.code === code && drawn.parts) || code;
+}
+
+function Code({ language, code }: { language: string; code: string }) {
   const box = useRef<HTMLPreElement>(null);
+  const parts = useHighlighted(code, language);
   return (
     <div dir="ltr" className="group/code relative">
       <pre ref={box} tabIndex={0} role="group" aria-label={words.message.code} className={language && "pt-9!"}>
-        {children}
+        <code dir="ltr">{parts}</code>
       </pre>
       {language && <span className="absolute top-2.5 left-4 max-w-3/4 truncate text-xs text-muted">{language}</span>}
       <CopyButton

@@ -18,6 +18,9 @@ interface Props {
   onCancel: () => void;
 }
 
+const none: never[] = [];
+const nothing = () => {};
+
 /** A message that is being edited in its place, with all that the composer can say; its pictures stay, or are taken out. */
 export function MessageEditor({ message, onSave, onCancel }: Props) {
   const [before] = useState(() => ({ doc: documentOf(message) ?? docOf(textOf(message)), pictures: attachmentsOf(message) }));
@@ -61,7 +64,7 @@ export function MessageEditor({ message, onSave, onCancel }: Props) {
         onCancel();
       }}
     >
-      <Tray attachments={pictures} uploads={[]} onRemove={remove} onDismiss={() => {}} />
+      <Tray attachments={pictures} uploads={none} unreadable={none} onRemove={remove} onDismiss={nothing} onUnmention={nothing} />
       <Field field={field} />
       <div className="flex flex-wrap items-center justify-end gap-2 px-3 pb-3">
         <Count length={field.length} />

@@ -47,7 +47,8 @@ export function Messages({ store, view, messages: all, busy, writing, onCite, on
   const back = useMemo(() => new Set(all.filter(takenBack).map(turnOf)), [all]);
 
   const newest = messages.findLast((m) => m.role === "user");
-  const reader = useReader(busy, newest?.metadata?.server_id === undefined ? newest?.id : undefined); // the server does not know yet what has just been sent
+  const asks = !busy && pendingQuestion(messages) !== null;
+  const reader = useReader(busy, newest?.metadata?.server_id === undefined ? newest?.id : undefined, asks); // the server does not know yet what has just been sent
   const { box, list } = reader;
   const [picked, show] = usePicked(store, reader);
   const above = useRef<HTMLDivElement>(null);
@@ -82,7 +83,6 @@ export function Messages({ store, view, messages: all, busy, writing, onCite, on
     },
     [store],
   );
-  const asks = !busy && pendingQuestion(messages) !== null;
   const end = messages.length - 1;
   const edited = messages.findIndex((m) => m.id === editing);
   const editedLeft = editing !== null && edited < 0;

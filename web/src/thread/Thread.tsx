@@ -4,6 +4,7 @@ import type { Citation, DocRef } from "../api/types";
 import { useConfig } from "../api/useConfig";
 import { Composer } from "../composer/Composer";
 import { backToMessage } from "../composer/focus";
+import { said as saidIn } from "../composer/outgoing";
 import type { ComposerHandle, ComposerProps, Outgoing } from "../composer/types";
 import { useLibrary } from "../documents/library";
 import { Imports, useImports } from "../imports/imports";
@@ -21,7 +22,7 @@ import { ActiveCitation } from "./heading";
 import { Messages } from "./Messages";
 import { PalAssist } from "./PalAssist";
 import { PalReasoning } from "./PalReasoning";
-import { docsOf, importLink, pendingQuestion, textOf, toolOf } from "./parts";
+import { citationsOf, docsOf, importLink, pendingQuestion, textOf, toolOf } from "./parts";
 import { ProblemBar } from "./ProblemBar";
 import { prepareProse } from "./Prose";
 import { decideAll, decisionNamed, onlyDocuments, optionNamed, optionsOf, TAG, written, type Option } from "./replies";
@@ -31,6 +32,7 @@ import { Opened } from "./ToolCard";
 import type { Message, Question, ResumeValue } from "./types";
 import { Waiting } from "./Waiting";
 
+const FollowUps = lazy(() => import("./FollowUps"));
 const PassagePanel = lazy(() => import("./PassagePanel"));
 const Reader = lazy(() => import("../documents/Reader"));
 
@@ -115,9 +117,12 @@ export function ThreadView({ thread: { store, view, messages, busy }, composer, 
   const last = messages.at(-1);
   const question = busy ? null : pendingQuestion(messages);
   const writing = busy && last?.role === "assistant";
-  const { webSearch } = useConfig();
+  const { webSearch, followUps } = useConfig();
+  const goesOn = followUps && !dock && !busy && !question && last?.role === "assistant" && last.metadata?.finished_reason === "stop" ? last : null;
   const options = useMemo(() => (question ? optionsOf(question, webSearch) : []), [question, webSearch]);
   const reply = useReply(store, composer, question, options);
+
+  const cites = useMemo(() => (goesOn ? citationsOf(goesOn) : []), [goesOn]);
 
   const asked = messages.findLast((m) => m.role === "user");
   const { docs } = useLibrary();
@@ -193,6 +198,20 @@ export function ThreadView({ thread: { store, view, messages, busy }, composer, 
                   onCancel={reply.cancel}
                   onCite={onCite}
                 />
+              )}
+              {goesOn && cites.length > 0 && (
+                <Boundary key={goesOn.id}>
+                  <Suspense fallback={null}>
+                    <FollowUps
+                      citations={cites}
+                      said={messages.map((m) => (m.role === "user" ? textOf(m) : "")).join("\n")}
+                      onAsk={(doc) => {
+                        void store.send({ ...saidIn(doc), attachments: [], onBusy: "enqueue" });
+                        backToMessage();
+                      }}
+                    />
+                  </Suspense>
+                </Boundary>
               )}
             </Messages>
             </ActiveCitation>

@@ -2,6 +2,7 @@ import { Wrench } from "lucide-react";
 import { useId, useState } from "react";
 import { Button } from "../ui/Button";
 import { words } from "../words";
+import { toolLabel } from "../words/wire";
 import { argumentsProblem, decide, draftOf, type Draft } from "./approval";
 import type { AskedCall, Decision } from "./types";
 
@@ -63,8 +64,8 @@ function Call({ call, draft, choose, tried, onChange }: CallProps) {
   const undecided = choose && tried && draft.decision === null;
   return (
     <fieldset className="rounded-xl border border-line p-3">
-      <legend className="flex items-center gap-1.5 px-1 font-mono text-[0.8125rem] font-medium">
-        <Wrench aria-hidden className="size-3.5 text-muted" /> {call.name}
+      <legend className="flex items-center gap-1.5 px-1 text-[0.8125rem] font-medium">
+        <Wrench aria-hidden className="size-3.5 text-muted" /> {toolLabel(call.name)}
       </legend>
       <label htmlFor={`${id}-args`} className="text-xs font-medium text-muted">
         {words.tools.details}
@@ -86,7 +87,7 @@ function Call({ call, draft, choose, tried, onChange }: CallProps) {
         </p>
       )}
       {choose && (
-        <div role="radiogroup" aria-label={words.tools.decisionOn(call.name)} className="mt-2 flex gap-4 text-sm">
+        <div role="radiogroup" aria-label={words.tools.decisionOn(toolLabel(call.name))} className="mt-2 flex gap-4 text-sm">
           {(["approved", "rejected"] as const).map((v) => (
             <label key={v} className="inline-flex items-center gap-1.5">
               <input type="radio" name={`${id}-decision`} className="accent-accent" checked={draft.decision === v} onChange={() => onChange({ decision: v })} />
@@ -106,7 +107,7 @@ function Call({ call, draft, choose, tried, onChange }: CallProps) {
           {words.tools.remember}
         </label>
         <input
-          aria-label={words.tools.reasonFor(call.name)}
+          aria-label={words.tools.reasonFor(toolLabel(call.name))}
           placeholder={words.tools.reasonHint}
           value={draft.reason}
           maxLength={1000}

@@ -2,6 +2,7 @@ import { Ban, Check, ChevronRight, CircleAlert, Hand, LoaderCircle, Wrench } fro
 import { createContext, lazy, Suspense, use, useState } from "react";
 import { Boundary } from "../shell/Boundary";
 import { words } from "../words";
+import { toolLabel } from "../words/wire";
 import { toolName, type ToolPart } from "./parts";
 
 const ToolDetails = lazy(() => import("./ToolDetails"));
@@ -54,9 +55,12 @@ export function ToolCard({ part, over }: { part: ToolPart; over: boolean }) {
     <section aria-label={words.tools.label(name)} data-tool-state={state} className="my-3 overflow-hidden rounded-xl border border-line bg-surface">
       <button type="button" aria-expanded={open} onClick={toggle} className="flex w-full items-center gap-2.5 px-3.5 py-2.5 text-left text-sm hover:bg-sunken">
         <Wrench aria-hidden className="size-4 shrink-0 text-muted" />
-        <span className="min-w-0 truncate font-mono text-[0.8125rem] font-medium">{name}</span>
-        <Brief input={part.input} />
-        <span className="ml-auto inline-flex shrink-0 items-center gap-1.5 text-xs text-muted">
+        <span className="min-w-0 flex-1 sm:flex sm:items-baseline sm:gap-2.5">
+          <span className="block truncate text-[0.8125rem] font-medium sm:shrink-0">{toolLabel(name)}</span>
+          <Brief input={part.input} />
+          {state === "done" && part.state === "output-available" && <Beginning of={part.output} />}
+        </span>
+        <span className="inline-flex shrink-0 items-center gap-1.5 text-xs text-muted">
           <Glyph aria-hidden className={`size-3.5 ${look}`} />
           {words.tools[state]}
         </span>
@@ -79,8 +83,20 @@ function Brief({ input }: { input: unknown }) {
   const words = Object.values(input).flatMap((v) => (typeof v === "string" || typeof v === "number" || typeof v === "boolean" ? [String(v)] : []));
   if (words.length === 0) return null;
   return (
-    <span dir="auto" className="hidden min-w-0 truncate text-xs text-muted sm:inline">
+    <span dir="auto" className="block min-w-0 truncate text-xs text-muted">
       {words.join(", ").slice(0, 200)}
+    </span>
+  );
+}
+
+/** How a result begins, for a closed card; what is only data is read in the details. */
+function Beginning({ of: output }: { of: unknown }) {
+  if (typeof output !== "string" || /^\s*[[{]/.test(output)) return null;
+  const line = (/\S.*/.exec(output)?.[0] ?? "").replace(/^(?:[-*#>]+|\d+\.) +/, "").trim().slice(0, 200);
+  if (line === "") return null;
+  return (
+    <span dir="auto" className="block min-w-0 truncate text-xs sm:before:mr-2 sm:before:text-muted sm:before:content-['→']">
+      {line}
     </span>
   );
 }

@@ -1,7 +1,7 @@
 // A long answer that is still being written is shown block by block, so that
 // only its last block is parsed again with every word.
 
-const FENCE = /^ {0,3}(`{3,}|~{3,})/;
+const FENCE = /^ {0,3}(`{3,}|~{3,}|\${2}(?=\s*$))/; // of code, or of mathematics
 const ITEM = /^ {0,3}([-*+]|\d{1,9}[.)])\s/;
 const DEFINITION = /^ {0,3}\[[^\]]+\]:/m;
 

@@ -28,24 +28,50 @@ export interface Reader {
 
 const NEAR = 80;
 
+const leftIn = (el: Element): number => el.scrollHeight - el.scrollTop - el.clientHeight;
+
+/** Where the newest question and its answer begin, from the top of what scrolls. */
+function beginningIn(el: Element): { question: number; answer: number } | null {
+  const row = [...el.querySelectorAll('[data-role="user"]')].at(-1)?.getBoundingClientRect();
+  if (!row) return null;
+  const from = el.getBoundingClientRect().top - el.scrollTop;
+  return { question: row.top - from, answer: row.bottom - from };
+}
+
+/** How much of the view a question may take when the answer to it is longer than the view. */
+const QUESTION = 0.4;
+
+/**
+ * How far to scroll down to show the end. A new answer is followed until its
+ * beginning would leave the view: begin is where its question and it begin.
+ */
+export function endOf(height: number, view: number, begin: { question: number; answer: number } | null): number {
+  const end = Math.max(0, height - view);
+  if (!begin) return end;
+  return Math.min(end, Math.max(begin.question, begin.answer - QUESTION * view));
+}
+
 /**
  * Keeps the reader of a conversation where they are: at its end, which is followed
  * as it grows and as there is less room for it, or at what they read, when lines
  * wrap at another width. sent names the message that they have just sent,
- * which is shown, with the place of what will be said.
+ * which is shown, with the place of what will be said: of a long answer its
+ * beginning, unless it ends in a question.
  */
-export function useReader(busy: boolean, sent: string | undefined): Reader {
+export function useReader(busy: boolean, sent: string | undefined, asks: boolean): Reader {
   const box = useRef<HTMLDivElement>(null);
   const list = useRef<HTMLDivElement>(null);
   const atEnd = useRef(true);
   const lastTop = useRef(0);
   const held = useRef<Place | null>(null);
   const [away, setAway] = useState(false);
+  const fresh = useRef(false); // the newest answer is shown from its beginning
+  const moved = useRef(false);
 
   const scrollToEnd = useCallback(() => {
     const el = box.current;
     if (!el) return;
-    el.scrollTop = el.scrollHeight;
+    el.scrollTop = endOf(el.scrollHeight, el.clientHeight, fresh.current ? beginningIn(el) : null);
     lastTop.current = el.scrollTop;
   }, []);
 
@@ -75,6 +101,7 @@ export function useReader(busy: boolean, sent: string | undefined): Reader {
     if (place?.isConnected) el.scrollTop += place.getBoundingClientRect().top - held.current!.top;
     else if (atEnd.current) scrollToEnd();
     note();
+    if (fresh.current && leftIn(el) > NEAR) setAway(true); // no scrolling says so
   }, [scrollToEnd, note]);
 
   useEffect(() => {
@@ -83,16 +110,27 @@ export function useReader(busy: boolean, sent: string | undefined): Reader {
     return () => watch.disconnect();
   }, [settle]);
 
-  const toEnd = useCallback(() => {
-    atEnd.current = true;
-    held.current = null;
-    setAway(false);
-    scrollToEnd();
-  }, [scrollToEnd]);
+  const follow = useCallback(
+    (fromBeginning: boolean) => {
+      fresh.current = fromBeginning;
+      moved.current = false;
+      atEnd.current = true;
+      held.current = null;
+      setAway(false);
+      scrollToEnd();
+    },
+    [scrollToEnd],
+  );
+  const toEnd = useCallback(() => follow(false), [follow]);
 
   useLayoutEffect(() => {
-    if (sent) toEnd();
-  }, [sent, toEnd]);
+    if (sent) follow(true);
+  }, [sent, follow]);
+
+  // A question is to be answered, so it is shown.
+  useLayoutEffect(() => {
+    if (asks && fresh.current && atEnd.current) toEnd();
+  }, [asks, toEnd]);
 
   useLayoutEffect(() => {
     if (busy) settle();
@@ -101,17 +139,20 @@ export function useReader(busy: boolean, sent: string | undefined): Reader {
   const onScroll = useCallback(() => {
     const el = box.current;
     if (!el) return;
-    const left = el.scrollHeight - el.scrollTop - el.clientHeight;
-    if (left < NEAR) atEnd.current = true;
-    else if (el.scrollTop < lastTop.current - 1) atEnd.current = false;
+    const left = leftIn(el);
+    if (left < NEAR) {
+      atEnd.current = true;
+      if (moved.current) fresh.current = false; // who has read on follows the rest
+    } else if (el.scrollTop < lastTop.current - 1) atEnd.current = false;
     lastTop.current = el.scrollTop;
     note();
-    setAway(left > 2 * el.clientHeight || (!atEnd.current && left > NEAR));
+    setAway(left > 2 * el.clientHeight || ((fresh.current || !atEnd.current) && left > NEAR));
   }, [note]);
 
   const moves = useMemo(() => {
     const move = () => {
       held.current = null;
+      moved.current = true;
     };
     const press = (e: SyntheticEvent) => {
       move();

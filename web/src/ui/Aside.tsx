@@ -35,6 +35,9 @@ export function Asides({ children }: { children: ReactNode }) {
 /** The place of a panel on a wide page. */
 export const AsideSlot = () => <div ref={useAside().setSlot} className="contents" />;
 
+/** There is room for a panel beside the conversation. */
+export const WIDE = "(min-width: 1200px)";
+
 interface Props {
   name: string;
   title: string;
@@ -44,7 +47,7 @@ interface Props {
 /** A panel that shows while it is the open one: beside the conversation, or over a narrow page. */
 export function Aside({ name, title, children }: Props) {
   const { open, close, slot } = useAside();
-  const wide = useMedia("(min-width: 1200px)");
+  const wide = useMedia(WIDE);
   if (open !== name) return null;
   if (!wide) {
     return (

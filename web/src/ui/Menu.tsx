@@ -54,6 +54,16 @@ export function MenuLink({ icon: Glyph, href, name = true, children }: { icon: L
   );
 }
 
+/** A menu item that opens a page of its own. */
+export function MenuTab({ icon: Glyph, href, children }: { icon: LucideIcon; href: string; children: ReactNode }) {
+  return (
+    <Base.LinkItem href={href} target="_blank" rel="noopener" closeOnClick className={row}>
+      <Glyph aria-hidden className="size-4 shrink-0" />
+      {children}
+    </Base.LinkItem>
+  );
+}
+
 interface ChoiceProps<T extends string> {
   label: string;
   value: T;

@@ -61,11 +61,22 @@ export function agentText({ name, label, description }: Agent): { label: string;
   return (Object.hasOwn(known, name) && known[name]) || { label, detail: description };
 }
 
-/** A tool's name for a person: tracker__create_ticket is “Create ticket” (tracker). */
-export function toolTitle(name: string): string {
+function toolNamed(name: string): { tool: string; server: string } {
   const [, server = "", tool = name] = /^(.+?)__(.+)$/.exec(name) ?? [];
   const spaced = tool.replace(/[_-]+/g, " ").trim();
-  return words.tools.title(find(words.tools.known, name) ?? spaced.charAt(0).toUpperCase() + spaced.slice(1), server);
+  return { tool: find(words.tools.known, name) ?? spaced.charAt(0).toUpperCase() + spaced.slice(1), server };
+}
+
+/** A tool's name for a person, in a sentence: tracker__create_ticket is “Create ticket” (tracker). */
+export function toolTitle(name: string): string {
+  const { tool, server } = toolNamed(name);
+  return words.tools.title(tool, server);
+}
+
+/** The same by itself: Create ticket (tracker). */
+export function toolLabel(name: string): string {
+  const { tool, server } = toolNamed(name);
+  return server ? `${tool} (${server})` : tool;
 }
 
 export function question({ interrupt_type, message, tool_calls: calls = [] }: Question): string {

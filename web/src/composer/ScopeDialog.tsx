@@ -1,0 +1,70 @@
+import { useState } from "react";
+import { useLibrary } from "../documents/library";
+import { Button } from "../ui/Button";
+import { Dialog } from "../ui/Dialog";
+import { SearchField } from "../ui/SearchField";
+import { words } from "../words";
+import { MOST, scopeOf, setScope } from "./scope";
+
+interface Choice {
+  id: string;
+  title: string;
+}
+
+/** Chooses which documents and sets a conversation may use: all, or some. */
+export default function ScopeDialog({ threadId, onClose }: { threadId: string | null; onClose: () => void }) {
+  const library = useLibrary();
+  const [ids, setIds] = useState<ReadonlySet<string>>(() => {
+    const scope = scopeOf(threadId);
+    return new Set([...(scope?.docs ?? []), ...(scope?.sets ?? [])].map((d) => d.id));
+  });
+  const [search, setSearch] = useState("");
+  const sets = library.sets.map((s): Choice => ({ id: s.id, title: s.name }));
+  const docs = library.docs.filter((d) => d.status !== "failed");
+  const chosen = { docs: docs.filter((d) => ids.has(d.id)).map(({ id, title }) => ({ id, title })), sets: sets.filter((s) => ids.has(s.id)) };
+  const count = chosen.docs.length + chosen.sets.length;
+  const toggle = (id: string) => {
+    const next = new Set(ids);
+    if (!next.delete(id)) next.add(id);
+    setIds(next);
+  };
+  const save = () => {
+    setScope(threadId, count > 0 ? chosen : null);
+    onClose();
+  };
+  const named = (all: readonly Choice[]) => all.filter((c) => c.title.toLowerCase().includes(search.trim().toLowerCase()));
+  const groups = [
+    { name: words.library.sets, items: named(sets) },
+    { name: words.library.documents, items: named(docs) },
+  ].filter((g) => g.items.length > 0);
+  return (
+    <Dialog title={words.composer.chooseDocuments} onClose={onClose}>
+      <p className="text-sm text-muted">{words.composer.scopeHelp}</p>
+      <SearchField className="mt-3" label={words.library.searchDocuments} value={search} onChange={setSearch} />
+      <div className="mt-3 max-h-[45dvh] overflow-y-auto rounded-lg border border-line p-1">
+        {groups.length === 0 && <p className="px-2 py-1.5 text-sm text-muted">{words.library.noMatches}</p>}
+        {groups.map((g) => (
+          <fieldset key={g.name} className="min-w-0">
+            <legend className="px-2 pt-1.5 text-xs font-medium text-muted">{g.name}</legend>
+            {g.items.map((c) => (
+              <label key={c.id} className="flex cursor-pointer items-center gap-2.5 rounded-md px-2 py-1.5 text-sm pointer-coarse:py-3 hover:bg-sunken">
+                <input type="checkbox" checked={ids.has(c.id)} disabled={!ids.has(c.id) && count >= MOST} onChange={() => toggle(c.id)} className="size-4 shrink-0 accent-accent" />
+                <span dir="auto" className="min-w-0 truncate">
+                  {c.title}
+                </span>
+              </label>
+            ))}
+          </fieldset>
+        ))}
+      </div>
+      <div className="mt-4 flex justify-end gap-2">
+        <Button variant="plain" disabled={ids.size === 0} onClick={() => setIds(new Set())}>
+          {words.composer.useAll}
+        </Button>
+        <Button variant="primary" onClick={save}>
+          {words.common.save}
+        </Button>
+      </div>
+    </Dialog>
+  );
+}

@@ -1,0 +1,44 @@
+// @vitest-environment jsdom
+import { beforeEach, describe, expect, it } from "vitest";
+import { forget } from "../lib/storage";
+import { docOf, said } from "./outgoing";
+import { moveScope, scopeOf, setScope, within } from "./scope";
+
+const leave = { docs: [{ id: "a", title: "Leave" }], sets: [{ id: "s", title: "Rules" }] };
+
+describe("the documents that a conversation may use", () => {
+  beforeEach(forget);
+
+  it("are all, until some are chosen, and are kept for each conversation", () => {
+    expect(scopeOf("t")).toBeNull();
+    setScope("t", leave);
+    expect(scopeOf("t")).toEqual(leave);
+    expect(scopeOf("t")).toBe(scopeOf("t"));
+    expect(scopeOf("u")).toBeNull();
+    setScope("t", null);
+    expect(scopeOf("t")).toBeNull();
+    setScope("t", { docs: [], sets: [] });
+    expect(scopeOf("t")).toBeNull();
+  });
+
+  it("go along from the welcome page into its conversation, and not into the next", () => {
+    setScope(null, leave);
+    moveScope("t");
+    expect([scopeOf("t"), scopeOf(null)]).toEqual([leave, null]);
+    moveScope("u");
+    expect(scopeOf("u")).toBeNull();
+  });
+
+  it("are what a message is about that mentions none", () => {
+    const plain = said(docOf("How many days?"));
+    expect(within(plain, leave)).toMatchObject({ taggedDocIds: ["a"], taggedSetIds: ["s"] });
+    expect(within(plain, null)).toBe(plain);
+    const own = { ...plain, taggedDocIds: ["b"] };
+    expect(within(own, leave)).toBe(own);
+  });
+
+  it("may be stored as anything by others", () => {
+    localStorage.setItem("palaver.scope.t", '{"docs":[1,{"id":"a"},{"id":"b","title":"B"}],"sets":"x"}');
+    expect(scopeOf("t")).toEqual({ docs: [{ id: "b", title: "B" }], sets: [] });
+  });
+});

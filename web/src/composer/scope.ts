@@ -1,0 +1,59 @@
+import { useSyncExternalStore } from "react";
+import { local } from "../lib/storage";
+import type { Said } from "./outgoing";
+
+/** The documents and sets that a conversation may use; null: all. */
+export interface Scope {
+  docs: { id: string; title: string }[];
+  sets: { id: string; title: string }[];
+}
+
+/** Most documents and sets that a message can name. */
+export const MOST = 50;
+
+const PREFIX = "palaver.scope.";
+const listeners = new Set<() => void>();
+const read = new Map<string, { raw: string | null; scope: Scope | null }>();
+
+const items = (v: unknown): Scope["docs"] => (Array.isArray(v) ? v.filter((i) => typeof i?.id === "string" && typeof i.title === "string") : []);
+
+export function scopeOf(threadId: string | null): Scope | null {
+  const key = PREFIX + (threadId ?? "new");
+  const raw = local.read(key);
+  const known = read.get(key);
+  if (known?.raw === raw) return known.scope;
+  const value = local.readJSON(key) as Partial<Scope> | null;
+  const found = { docs: items(value?.docs), sets: items(value?.sets) };
+  const scope = found.docs.length + found.sets.length > 0 ? found : null;
+  read.set(key, { raw, scope });
+  return scope;
+}
+
+/** Says which documents a conversation may use from now on. */
+export function setScope(threadId: string | null, scope: Scope | null): void {
+  local.write(PREFIX + (threadId ?? "new"), scope && JSON.stringify(scope));
+  for (const changed of listeners) changed();
+}
+
+/** What was chosen on the welcome page goes along into the conversation that begins there. */
+export function moveScope(threadId: string): void {
+  const scope = scopeOf(null);
+  if (!scope) return;
+  setScope(threadId, scope);
+  setScope(null, null);
+}
+
+export const useScope = (threadId: string | null): Scope | null =>
+  useSyncExternalStore(
+    (changed) => {
+      listeners.add(changed);
+      return () => listeners.delete(changed);
+    },
+    () => scopeOf(threadId),
+  );
+
+/** A message within the documents of its conversation: what it mentions itself comes first. */
+export function within<T extends Said>(said: T, scope: Scope | null): T {
+  if (!scope || said.taggedDocIds.length + said.taggedSetIds.length > 0) return said;
+  return { ...said, taggedDocIds: scope.docs.map((d) => d.id), taggedSetIds: scope.sets.map((s) => s.id) };
+}

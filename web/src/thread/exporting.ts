@@ -1,0 +1,55 @@
+import { words } from "../words";
+import { dateTime } from "../words/intl";
+import { markRemovedQuotes, question, withoutOffline } from "../words/wire";
+import * as api from "./api";
+import { readHead } from "./heads";
+import { answerText, citationsOf, shown, takenBack, withSources } from "./parts";
+import type { Message } from "./types";
+
+/** All messages of a conversation, along the version that this tab shows. */
+export async function readAll(thread: string, signal: AbortSignal): Promise<Message[]> {
+  const head = readHead(thread);
+  const messages: Message[] = [];
+  for (let before: string | undefined; ; ) {
+    const got = await api.stretch(thread, head, before, signal);
+    messages.unshift(...got.messages);
+    before = got.messages[0]?.id;
+    if (!got.more || !before) return messages.filter((m) => !takenBack(m));
+  }
+}
+
+/** A message as Markdown: its words, its questions with their replies, and what it cites. */
+export function bodyOf(m: Message): string {
+  const pieces = shown(m).flatMap((p) => {
+    if (p.type === "text") return p.text.trim() ? [p.text.trim()] : [];
+    if (p.type === "data-interrupt") return [[question(p.data), answerText(p.data)].filter(Boolean).flatMap((s) => s.split("\n")).map((line) => `> ${line}`).join("\n")];
+    return [];
+  });
+  return withSources(withoutOffline(markRemovedQuotes(pieces.join("\n\n"))), citationsOf(m));
+}
+
+/** A conversation as a Markdown file: the footnotes of each answer are its own. */
+export function markdownOf(title: string, messages: readonly Message[]): string {
+  const parts = [`# ${title.replace(/\s+/g, " ")}`];
+  let answers = 0;
+  for (const m of messages) {
+    const body = bodyOf(m);
+    if (!body) continue;
+    const at = new Date(m.metadata?.created_at ?? "");
+    const who = m.role === "user" ? words.message.you : "Palaver";
+    if (m.role !== "user") answers++;
+    parts.push(`## ${who}${Number.isNaN(at.getTime()) ? "" : `, ${dateTime(at)}`}`, m.role === "user" ? body : body.replace(/\[\^(\d{1,3})\]/g, `[^${answers}-$1]`));
+  }
+  return `${parts.join("\n\n")}\n`;
+}
+
+/** Has the browser save a text as a file. */
+export function save(name: string, text: string): void {
+  const url = URL.createObjectURL(new Blob([text], { type: "text/markdown;charset=utf-8" }));
+  const link = Object.assign(document.createElement("a"), { href: url, download: name });
+  link.click();
+  setTimeout(() => URL.revokeObjectURL(url), 60_000); // the browser reads it after the click
+}
+
+/** A title as the name of a file. */
+export const fileName = (title: string): string => `${[...title.replace(/[\\/:*?"<>|\p{C}]+/gu, " ").replace(/\s+/g, " ").trim()].slice(0, 80).join("").replace(/[. ]+$/, "") || "Palaver"}.md`;

@@ -1,0 +1,33 @@
+// @vitest-environment jsdom
+import { describe, expect, it } from "vitest";
+import type { Citation, Doc } from "../api/types";
+import { followUps } from "./followUps";
+
+const doc = (id: string, title: string): Doc => ({ id, title, status: "ready", source_type: "upload", format: "md", bytes: 10, chunks: 1, public: false });
+const cite = (doc_id: string, start: number): Citation => ({ n: 1, source: "document", doc_id, title: doc_id, quote: "x", start, end: start + 1 });
+const LEAVE = "# Leave\n\n## Annual leave\n\nThirty days \u{1F334}.\n\n## Sick leave\n\nUnlimited.\n\n## Unpaid leave\n\nNone.\n";
+const docs = [doc("a", "Leave"), doc("b", "Travel")];
+const texts = new Map([["a", LEAVE], ["b", "## By train\n\nFirst class."]]);
+const labels = (citations: Citation[], said = "How many days?") => followUps(citations, docs, texts, said).map((i) => i.label);
+const at = (words: string) => [...LEAVE.slice(0, LEAVE.indexOf(words))].length;
+
+describe("follow-up questions", () => {
+  it("go on behind the part that was quoted, and end with a summary", () => {
+    expect(labels([cite("a", at("Thirty"))])).toEqual(["What does Leave say about “Sick leave”?", "What does Leave say about “Unpaid leave”?", "Summarize Leave"]);
+    expect(labels([cite("a", at("Unlimited"))])).toEqual(["What does Leave say about “Unpaid leave”?", "What does Leave say about “Annual leave”?", "Summarize Leave"]);
+  });
+
+  it("ask nothing twice", () => {
+    expect(labels([cite("a", at("Thirty"))], "What does @Leave say about “Sick leave”?")).toEqual(["What does Leave say about “Unpaid leave”?", "Summarize Leave"]);
+    expect(labels([cite("a", at("Thirty"))], "Summarize @Leave")).not.toContain("Summarize Leave");
+  });
+
+  it("compare where an answer cites two", () => {
+    expect(labels([cite("a", at("Thirty")), cite("b", 15)])).toEqual(["What does Leave say about “Sick leave”?", "What does Leave say about “Unpaid leave”?", "Compare Leave and Travel"]);
+  });
+
+  it("are about documents that are there", () => {
+    expect(labels([cite("gone", 0)])).toEqual([]);
+    expect(labels([{ n: 1, source: "web", title: "Page", url: "https://example.com", quote: "x" }])).toEqual([]);
+  });
+});

@@ -1,0 +1,35 @@
+import type { Citation, Doc } from "../api/types";
+import { suggestion } from "../composer/outgoing";
+import { indexOfCodePoint } from "../lib/codepoints";
+import { about, headingsAt, type Idea } from "../shell/ideas";
+import { words } from "../words";
+
+const MOST = 3;
+
+/** The headings of a document that come after what an answer has quoted last, then those before. What it quoted and what has been said is left out. */
+function unread(d: Doc, text: string, citations: readonly Citation[], said: string): string[] {
+  const headings = headingsAt(text, d.title);
+  const starts = citations.flatMap((c) => (c.doc_id === d.id && c.start !== undefined ? [indexOfCodePoint(text, c.start)] : []));
+  const under = starts.map((at) => headings.findLastIndex((h) => h.at <= at));
+  const next = Math.max(-1, ...under) + 1;
+  return [...headings.keys()].map((i) => (next + i) % headings.length).flatMap((i) => (under.includes(i) || said.includes(headings[i]!.heading.toLowerCase()) ? [] : [headings[i]!.heading]));
+}
+
+/**
+ * What a person may ask next: about the parts of the cited documents that the
+ * answer has not used, a comparison of two of them, a summary. said is all that
+ * the person has said in this conversation.
+ */
+export function followUps(citations: readonly Citation[], docs: readonly Doc[], texts: ReadonlyMap<string, string>, said: string): Idea[] {
+  const cited = [...new Set(citations.flatMap((c) => c.doc_id ?? []))].flatMap((id) => docs.find((d) => d.id === id && d.status === "ready") ?? []);
+  const lower = said.toLowerCase();
+  const left = cited.map((d) => unread(d, texts.get(d.id) ?? "", citations, lower));
+  const out: Idea[] = [];
+  const add = (idea: Idea) => out.length < MOST && out.push(idea);
+  const asked = (action: string) => lower.includes(action);
+  for (let i = 0; out.length < 2 && left.some((all) => i < all.length); i++) cited.forEach((d, at) => left[at]![i] !== undefined && out.length < 2 && add(about(d, left[at]![i]!)));
+  const [first, second] = cited;
+  if (first && second && !asked("compare")) add({ label: words.welcome.compare(first.title, second.title), shared: first.public, doc: suggestion("compare", [first, second]) });
+  else if (first && !asked("summarize")) add({ label: words.welcome.summarize(first.title), shared: first.public, doc: suggestion("summarize", [first]) });
+  return out;
+}
