@@ -164,7 +164,7 @@ func TestKeysAreTheirOwnersAlone(t *testing.T) {
 	require.Empty(t, bob.call(200, "GET", "/api/me/keys", nil)["items"])
 	bob.call(404, "DELETE", "/api/me/keys/"+id, nil)
 	require.Len(t, ann.call(200, "GET", "/api/me/keys", nil)["items"], 1)
-	for range accesskey.MaxPerOwner - 1 {
+	for range db.MaxKeys - 1 {
 		ann.call(201, "POST", "/api/me/keys", m{"name": "more"})
 	}
 	ann.call(429, "POST", "/api/me/keys", m{"name": "too many"})

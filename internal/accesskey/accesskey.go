@@ -20,9 +20,8 @@ import (
 
 // Limits of keys.
 const (
-	MaxName     = 100 // characters
-	MaxPerOwner = 20
-	MaxDays     = 3650
+	MaxName = 100 // characters
+	MaxDays = 3650
 )
 
 // What is wrong with a new key.
@@ -45,7 +44,6 @@ func Digest(key string) string {
 
 // Store keeps keys.
 type Store interface {
-	Keys(ctx context.Context, owner string) ([]db.Key, error)
 	CreateKey(ctx context.Context, k db.Key) error
 }
 
@@ -59,17 +57,14 @@ func Create(ctx context.Context, store Store, owner string, anonymous bool, name
 	if days < 0 || days > MaxDays {
 		return "", db.Key{}, ErrDays
 	}
-	list, err := store.Keys(ctx, owner)
-	if err != nil {
-		return "", db.Key{}, err
-	}
-	if len(list) >= MaxPerOwner {
-		return "", db.Key{}, ErrMany
-	}
 	key = prefix + rand.Text() + rand.Text()
 	k := db.Key{ID: uuid.NewString(), Owner: owner, Name: name, Digest: Digest(key), Anonymous: anonymous, CreatedAt: time.Now().UTC().Truncate(time.Microsecond)}
 	if days > 0 {
 		k.ExpiresAt = k.CreatedAt.AddDate(0, 0, days)
 	}
-	return key, k, store.CreateKey(ctx, k)
+	err := store.CreateKey(ctx, k)
+	if e := new(db.Exceeded); errors.As(err, &e) && e.Bound == db.BoundKeys {
+		err = ErrMany
+	}
+	return key, k, err
 }

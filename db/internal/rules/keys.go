@@ -18,6 +18,16 @@ func (s *Store) CreateKey(ctx context.Context, k db.Key) (err error) {
 				return err
 			}
 		}
+		if err := q.LockQuotas(ctx, []string{"keys:" + k.Owner}); err != nil {
+			return err
+		}
+		list, err := q.AccessKeys(ctx, k.Owner)
+		if err != nil {
+			return err
+		}
+		if len(list) >= db.MaxKeys {
+			return &db.Exceeded{Bound: db.BoundKeys, Scope: db.OfOwner, Limit: db.MaxKeys}
+		}
 		return q.CreateAccessKey(ctx, sqlcgen.CreateAccessKeyParams{ID: k.ID, Owner: k.Owner, Name: k.Name, Digest: k.Digest, Anonymous: k.Anonymous,
 			CreatedAt: record.Micros(record.OrNow(k.CreatedAt)), ExpiresAt: record.Micros(k.ExpiresAt)})
 	})
