@@ -46,6 +46,31 @@ func TestErrorsOfChatCompletionsHaveOpenAIsShape(t *testing.T) {
 	require.Equal(t, "model", c.call(400, "POST", "/v1/chat/completions", `{"model":"x","messages":[{"role":"user","content":"x"}]}`)["error"].(map[string]any)["param"])
 }
 
+func TestErrorsBelowV1HaveOpenAIsShapeAlsoWhereNoRouteIs(t *testing.T) {
+	t.Parallel()
+	c := setup(t, func(d *Deps) { d.Page = http.NotFoundHandler() }).client()
+	for _, r := range []struct {
+		status       int
+		method, path string
+	}{{404, "GET", "/v1/nothing"}, {404, "POST", "/v1/embeddings"}, {404, "GET", "/v1/models/gpt-4o"}, {405, "GET", "/v1/chat/completions"}} {
+		e := c.call(r.status, r.method, r.path, nil)["error"].(map[string]any)
+		require.Equal(t, "invalid_request_error", e["type"], r.path)
+		require.Contains(t, e, "param", r.path)
+	}
+}
+
+func TestTheAgentOfBoardsIsNoModel(t *testing.T) {
+	t.Parallel()
+	c := setup(t, func(d *Deps) {
+		d.Agents = append(d.Agents, chat.AgentInfo{Name: chat.AgentDiscovery, Label: "Board", OnBoards: true})
+	}).client()
+	for _, x := range c.call(200, "GET", "/v1/models", nil)["data"].([]any) {
+		require.NotEqual(t, "palaver-discovery", x.(map[string]any)["id"])
+	}
+	c.call(404, "GET", "/v1/models/palaver-discovery", nil)
+	c.call(400, "POST", "/v1/chat/completions", m{"model": "palaver-discovery", "messages": []m{{"role": "user", "content": "x"}}})
+}
+
 func TestATaskOfAClientMakesNoTurn(t *testing.T) {
 	t.Parallel()
 	b := setup(t)

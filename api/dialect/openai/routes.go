@@ -25,6 +25,7 @@ import (
 // Dialect is this dialect.
 var Dialect = dialect.Dialect{
 	Package:      "openai",
+	Below:        "/v1/",
 	Prefix:       "OpenAI",
 	Operations:   operations,
 	Failure:      fail,
@@ -90,7 +91,7 @@ func show(a chat.AgentInfo) modelJSON {
 
 func (h handlers) models(c *gin.Context) error {
 	out := modelsJSON{Object: "list", Data: []modelJSON{}}
-	for _, a := range h.Agents() {
+	for _, a := range h.Agents().Chosen() {
 		out.Data = append(out.Data, show(a))
 	}
 	c.JSON(http.StatusOK, out)
@@ -99,7 +100,7 @@ func (h handlers) models(c *gin.Context) error {
 
 func (h handlers) model(c *gin.Context) error {
 	name, ours := strings.CutPrefix(c.Param("model"), modelPrefix)
-	a, known := h.Agents().Find(chat.Agent(name))
+	a, known := h.Agents().Chosen().Find(chat.Agent(name))
 	if !ours || !known {
 		return problem.NotFound
 	}
@@ -110,7 +111,7 @@ func (h handlers) model(c *gin.Context) error {
 // complete answers the last message of a conversation.
 func (h handlers) complete(c *gin.Context) error {
 	head := Headers{c.GetHeader("X-Thread-Id"), c.GetHeader("Idempotency-Key"), c.GetHeader("X-On-Disconnect")}
-	in, err := request.Parse(c, MaxBody, func(raw []byte) (Request, error) { return Parse(raw, h.Agents(), head) })
+	in, err := request.Parse(c, MaxBody, func(raw []byte) (Request, error) { return Parse(raw, h.Agents().Chosen(), head) })
 	if err != nil {
 		return err
 	}
