@@ -16,6 +16,16 @@ import (
 	"github.com/palaver-chat/palaver/internal/accesskey"
 )
 
+// completion is a streamed chat completion of one message.
+func completion(message string) m {
+	return m{"model": "palaver-documents", "stream": true, "messages": []m{{"role": "user", "content": message}}}
+}
+
+// aguiRun is an AG-UI run that sends one message.
+func aguiRun(thread, id, message string) m {
+	return m{"threadId": thread, "runId": id, "messages": []m{{"id": id, "role": "user", "content": message}}}
+}
+
 func (c *client) complete(messages ...m) map[string]any {
 	c.t.Helper()
 	return c.call(200, "POST", "/v1/chat/completions", m{"model": "palaver-documents", "messages": messages})

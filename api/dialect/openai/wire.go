@@ -253,7 +253,11 @@ func (w *wire) Before(e chat.Event) {
 func (*wire) Abrupt() {}
 
 func (w *wire) failure() FailureJSON {
-	return FailureJSON{errorJSON{Message: w.failed.Message, Type: "server_error", Code: w.failed.Code}}
+	e := errorJSON{Message: w.failed.Message, Type: "server_error", Code: w.failed.Code}
+	if w.failed.Code == chat.CodeUnauthenticated { // the caller's token has expired
+		e.Type = "authentication_error"
+	}
+	return FailureJSON{e}
 }
 
 // Stream writes an answer in chunks (dialect.Wire).
