@@ -177,13 +177,13 @@ func (h handlers) wire(c *gin.Context, in Request) dialect.NewWire {
 }
 
 // follows finds the turn that the last message follows; nil: the newest of its thread.
-// While the database is unavailable, a message in a thread that the client names follows
-// the newest turn.
+// While the database is unavailable, only a message that comes alone is taken: one with
+// others before it may be an edit.
 func (h handlers) follows(c *gin.Context, owner, thread string, in Request) (*found, error) {
 	ctx := c.Request.Context()
 	if len(in.Earlier) > 0 {
 		f, err := h.locate(ctx, owner, thread, in.Earlier)
-		if err != nil && (thread == "" || !h.Unavailable(err)) || f != nil {
+		if err != nil || f != nil {
 			return f, err
 		}
 	}
