@@ -29,6 +29,11 @@ func TestTasksOfOpenWebUIAndLibreChatAreNoMessages(t *testing.T) {
 		"openwebui-title":            `{"title":"How long may parental leave be?"}`,
 		"openwebui-tags":             `{"tags":["General"]}`,
 		"openwebui-follow-ups":       `{"follow_ups":[]}`,
+		"openwebui-completion":       `{"text":""}`,
+		"openwebui-queries":          `{"queries":[]}`,
+		"openwebui-picture":          `{"prompt":""}`,
+		"openwebui-tools":            `{"tool_calls":[]}`,
+		"openwebui-emoji":            "🙂",
 		"librechat-title":            "How long may parental leave be?",
 		"librechat-title-structured": "How long may parental leave be?",
 	} {
@@ -50,6 +55,7 @@ func TestMessagesOfOpenWebUIAndLibreChatAreTheSameConversation(t *testing.T) {
 }
 
 func TestAMessageThatLooksLikeATaskIsAMessage(t *testing.T) {
+	require.Nil(t, recorded(t, "openwebui-files").Task, "a question about files of Open WebUI")
 	for _, text := range []string{"### Task:\nWrite a title", "What does ### Task: mean? ### Output: <chat_history>", "Please provide a concise title"} {
 		body, err := json.Marshal(map[string]any{"model": "palaver-documents", "messages": []any{map[string]any{"role": "user", "content": text}}})
 		require.NoError(t, err)

@@ -66,6 +66,7 @@ type Request struct {
 	Pictures     [][]byte
 	Attachments  []string
 	mark         string // of the pictures
+	system       string // the first message of the client's operator
 	Earlier      []Said // the messages before the last, of people and assistants
 	Task         *Task  // a client's own task, which is no message of the conversation
 }
@@ -170,6 +171,9 @@ func (r *Request) messages(p *dialect.Problems, list []messageBody) {
 		case m.Role == "system", m.Role == "developer":
 			if last {
 				p.Add(at+".role", "must be user: the last message is the one to answer")
+			}
+			if i == 0 {
+				_ = json.Unmarshal(m.Content, &r.system) // another form than a text is nothing that is looked for
 			}
 			continue
 		case m.Role != "user" && m.Role != "assistant", last && m.Role != "user":
