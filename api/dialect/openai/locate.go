@@ -56,7 +56,7 @@ func (h handlers) choose(ctx context.Context, owner string, turns []chat.Turn, a
 	}
 	last := ""
 	if len(after) > 0 && !after[len(after)-1].User {
-		last = notes.ReplaceAllString(Bare(after[len(after)-1].Text), "")
+		last = notes.ReplaceAllString(withoutAddress(Bare(after[len(after)-1].Text)), "")
 	}
 	var partly *found
 	for _, t := range turns {

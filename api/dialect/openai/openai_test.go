@@ -108,6 +108,7 @@ func TestAnswersToQuestions(t *testing.T) {
 	choice := chat.Interrupt{Type: chat.ActionChoice, Message: "What shall I do?", Options: []chat.Option{{ID: "summarize", Label: "Summarize"}, {ID: "inquire", Label: "Inquire"}}}
 	require.Equal(t, "What shall I do?\n\n1. Summarize\n2. Inquire", ShowQuestion(choice))
 	for text, want := range map[string]string{"2": "inquire", " 2. ": "inquire", "(1)": "summarize", "2. Inquire": "inquire", "INQUIRE!": "inquire", "summarize": "summarize",
+		"the second one": "inquire", "First.": "summarize", "Option 2": "inquire", "#1": "summarize", "the third": "", "first of all, what is new?": "", "number 2 is what?": "",
 		"3": "", "0": "", "What else is new?": "", "2 more questions": "", "": "", "-1": "", "99999": ""} {
 		v, ok := ReadAnswer(choice, text)
 		require.Equal(t, want != "", ok, "%q", text)
@@ -128,6 +129,7 @@ func TestAnswersToQuestions(t *testing.T) {
 	require.Contains(t, ShowQuestion(approval), `{"what":"a cat"}`)
 	for text, want := range map[string]chat.Decision{
 		"yes": {Decision: chat.Approved}, "1": {Decision: chat.Approved}, "Approve": {Decision: chat.Approved}, "no": {Decision: chat.Rejected}, "2": {Decision: chat.Rejected},
+		"Yes, please!": {Decision: chat.Approved}, "go ahead": {Decision: chat.Approved}, "no thanks": {Decision: chat.Rejected},
 		"No, no cats please": {Decision: chat.Rejected, Reason: "no cats please"},
 	} {
 		v, ok := ReadAnswer(approval, text)
@@ -140,6 +142,25 @@ func TestAnswersToQuestions(t *testing.T) {
 	}
 	_, ok = ReadAnswer(approval, "now tell me a joke")
 	require.False(t, ok)
+}
+
+func TestPicturesAreLinksWithTheServersAddress(t *testing.T) {
+	const stored = "Here!\n\n![a [cat] ](/x) ![a cat](/api/attachments/1) and ![b](/api/attachments/2), ![c](https://e.x/c.png) ![open"
+	const want = "Here!\n\n![a [cat] ](/x) [a cat](http://host/api/attachments/1) and [b](http://host/api/attachments/2), ![c](https://e.x/c.png) ![open"
+	for size := 1; size <= len(stored); size++ { // tokens of any size
+		l := links{origin: "http://host"}
+		got := ""
+		for rest := stored; rest != ""; {
+			n := min(size, len(rest))
+			got += l.pass(rest[:n], false)
+			rest = rest[n:]
+		}
+		got += l.pass("", true)
+		require.Equal(t, want, got, "%d", size)
+	}
+	long := "![" + strings.Repeat("x", 2*maxHeld)
+	require.Equal(t, long, (&links{}).pass(long, false), "what is no picture is not held back for ever")
+	require.Equal(t, (&links{}).pass(stored, true), withoutAddress(want), "a client's answer is found by what is stored")
 }
 
 func TestTheRunOfAConversationIgnoresBlanksOnly(t *testing.T) {

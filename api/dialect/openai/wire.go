@@ -112,6 +112,7 @@ func fail(f dialect.Failure) any {
 // answer collects the text of a turn as this dialect shows it.
 type answer struct {
 	origin, thread string
+	links          links
 	sent           dialect.SentText
 	text           strings.Builder
 	open           bool // a piece is being written
@@ -126,14 +127,15 @@ func (a *answer) event(e chat.Event) string {
 	switch e.Type {
 	case chat.EventToken:
 		a.sent.Token(e.Text)
-		return a.add(e.Text)
+		return a.add(a.links.pass(e.Text, false))
 	case chat.EventText:
-		text := a.add(a.sent.Piece(e))
+		text := a.add(a.links.pass(a.sent.Piece(e), true))
 		a.open = false
 		return text
 	case chat.EventNotice:
 		if e.Code == chat.NoticeRestarted {
 			a.sent.Restart()
+			a.links.held = ""
 			a.open = false
 		}
 	case chat.EventInterrupt:
@@ -161,7 +163,7 @@ func (a *answer) event(e chat.Event) string {
 
 func (a *answer) early(e chat.Event) string {
 	a.used(e.Usage)
-	text := a.add(a.sent.Rest(e.Partial))
+	text := a.add(a.links.pass(a.sent.Rest(e.Partial), true))
 	return text + a.cite(e.Citations)
 }
 
@@ -239,7 +241,7 @@ func (w *wire) begins(e chat.Event) bool {
 func (w *wire) after(question string) { w.until = question }
 
 func newWire(s dialect.Stream, model, origin string) wire {
-	return wire{answer: answer{origin: origin, thread: s.Turn.ThreadID}, id: "chatcmpl-" + s.Turn.ID, model: model, created: s.Turn.CreatedAt.Unix(),
+	return wire{answer: answer{origin: origin, links: links{origin: origin}, thread: s.Turn.ThreadID}, id: "chatcmpl-" + s.Turn.ID, model: model, created: s.Turn.CreatedAt.Unix(),
 		place: placeJSON{ThreadID: s.Thread, TurnID: s.Turn.ID}}
 }
 
