@@ -1,10 +1,12 @@
 package api
 
 import (
+	"context"
 	"encoding/json"
 	"io"
 	"net/http"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -79,6 +81,35 @@ func TestTheAgentOfBoardsIsNoModel(t *testing.T) {
 	}
 	c.call(404, "GET", "/v1/models/palaver-discovery", nil)
 	c.call(400, "POST", "/v1/chat/completions", m{"model": "palaver-discovery", "messages": []m{{"role": "user", "content": "x"}}})
+}
+
+// countedRuns counts how often a turn is looked for by its run.
+type countedRuns struct {
+	db.Store
+	n atomic.Int32
+}
+
+func (s *countedRuns) TurnsOfRun(ctx context.Context, owner, run string) ([]chat.Turn, error) {
+	s.n.Add(1)
+	return s.Store.TurnsOfRun(ctx, owner, run)
+}
+
+func TestALongConversationOfUnknownMessagesCostsFewLookUps(t *testing.T) {
+	t.Parallel()
+	store := &countedRuns{}
+	c := setup(t, func(d *Deps) { store.Store, d.Store = d.Store, store }).client()
+	var messages []m
+	for range 990 {
+		messages = append(messages, m{"role": "user", "content": strings.Repeat("x", 5_000)}, m{"role": "assistant", "content": strings.Repeat("y", 5_000)})
+	}
+	c.complete(append(messages, m{"role": "user", "content": "hello"})...)
+	require.LessOrEqual(t, store.n.Load(), int32(20))
+	// A conversation that goes on is found by one.
+	messages = append(messages, m{"role": "user", "content": "hello"}, m{"role": "assistant", "content": "The answer is 42."})
+	store.n.Store(0)
+	c.complete(append(messages, m{"role": "user", "content": "and now?"})...)
+	require.Equal(t, int32(1), store.n.Load())
+	require.Len(t, c.call(200, "GET", "/api/conversations", nil)["items"], 1)
 }
 
 func TestATaskOfAClientMakesNoTurn(t *testing.T) {
