@@ -65,11 +65,11 @@ describe("openai 7.57.0, with the offline engine", () => {
 
   it("an answer has its citations as annotations and footnotes", async () => {
     await upload(who);
-    const { data, text, thread } = await who.say([user("When does the lighthouse keeper wind the clock, in Lighthouse notes?")], { agent: "documents" });
+    const { data, text, thread, turn } = await who.say([user("When does the lighthouse keeper wind the clock, in Lighthouse notes?")], { agent: "documents" });
     assert.match(text, /every evening at seven/);
     assert.match(text, /\n\n---\n\[1\] \[Lighthouse notes\]/);
     const [{ url_citation: cite }] = data.choices[0].message.annotations;
-    assert.equal(cite.url, `${offline.url}/chat/${thread}`);
+    assert.equal(cite.url, `${offline.url}/chat/${thread}#cite=${turn}.1`);
     assert.equal(cite.title, "Lighthouse notes");
     assert.equal([...text].slice(cite.start_index, cite.end_index).join(""), "[1]");
   });

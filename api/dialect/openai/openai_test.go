@@ -189,7 +189,7 @@ func TestSearchFindsTheAnswerThatAClientHas(t *testing.T) {
 		found bool
 		asked bool
 	}{
-		"after the question, with footnotes": {"After [1].\n\n---\n[1] [T](http://x/chat/y)  ", true, false},
+		"after the question, with footnotes": {"After [1].\n\n---\n[1] [T](http://x/chat/y#cite=t.1)  ", true, false},
 		"the whole":                          {"Before.\n\nAfter [1].", true, false},
 		"the question":                       {"Before.\n\nWhich?\n\n1. A", true, true},
 		"something else":                     {"Nothing", false, false},
@@ -226,7 +226,7 @@ func TestAStreamHasFootnotesAnnotationsAndUsage(t *testing.T) {
 				text += *choice.Delta.Content
 			}
 			if choice.FinishReason != nil {
-				require.Equal(t, citationJSON{2, 5, "http://host/chat/th", "A [b]"}, choice.Delta.Annotations[0].URLCitation)
+				require.Equal(t, citationJSON{2, 5, "http://host/chat/th#cite=t.1", "A [b]"}, choice.Delta.Annotations[0].URLCitation)
 				require.Equal(t, "https://e.x/)", choice.Delta.Annotations[1].URLCitation.URL)
 				require.Equal(t, &placeJSON{ThreadID: "mine", TurnID: "t"}, c.Palaver)
 			}
@@ -236,7 +236,7 @@ func TestAStreamHasFootnotesAnnotationsAndUsage(t *testing.T) {
 			require.Empty(t, c.Choices)
 		}
 	}
-	require.Equal(t, "Ä [1]\n\n---\n[1] [A (b)](http://host/chat/th)  \n[2] [W](https://e.x/%29)  ", text)
+	require.Equal(t, "Ä [1]\n\n---\n[1] [A (b)](http://host/chat/th#cite=t.1)  \n[2] [W](https://e.x/%29)  ", text)
 }
 
 func TestAFailedTurnIsAnError(t *testing.T) {

@@ -111,15 +111,15 @@ func fail(f dialect.Failure) any {
 
 // answer collects the text of a turn as this dialect shows it.
 type answer struct {
-	origin, thread string
-	links          links
-	sent           dialect.SentText
-	text           strings.Builder
-	open           bool // a piece is being written
-	annotations    []annotationJSON
-	usage          chat.Usage
-	interruptID    string
-	failed         *chat.Event
+	origin, thread, turn string
+	links                links
+	sent                 dialect.SentText
+	text                 strings.Builder
+	open                 bool // a piece is being written
+	annotations          []annotationJSON
+	usage                chat.Usage
+	interruptID          string
+	failed               *chat.Event
 }
 
 // event returns the text that an event adds.
@@ -193,7 +193,7 @@ func (a *answer) cite(list []chat.Citation) string {
 	for _, c := range list {
 		url := c.URL
 		if c.Source != "web" {
-			url = a.origin + "/chat/" + a.thread
+			url = a.origin + "/chat/" + a.thread + "#cite=" + a.turn + "." + strconv.Itoa(c.N)
 		}
 		mark := "[" + strconv.Itoa(c.N) + "]"
 		title := strings.NewReplacer("[", "(", "]", ")").Replace(chat.OneLine(c.Title))
@@ -241,7 +241,7 @@ func (w *wire) begins(e chat.Event) bool {
 func (w *wire) after(question string) { w.until = question }
 
 func newWire(s dialect.Stream, model, origin string) wire {
-	return wire{answer: answer{origin: origin, links: links{origin: origin}, thread: s.Turn.ThreadID}, id: "chatcmpl-" + s.Turn.ID, model: model, created: s.Turn.CreatedAt.Unix(),
+	return wire{answer: answer{origin: origin, links: links{origin: origin}, thread: s.Turn.ThreadID, turn: s.Turn.ID}, id: "chatcmpl-" + s.Turn.ID, model: model, created: s.Turn.CreatedAt.Unix(),
 		place: placeJSON{ThreadID: s.Thread, TurnID: s.Turn.ID}}
 }
 
