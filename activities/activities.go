@@ -56,7 +56,7 @@ type Activities struct {
 	// owner without an account at an address; the address of other owners is empty.
 	Importer     *imports.Importer
 	ImportBounds func(address string) db.Bounds // nil: no bounds
-	// Report tells a thread what a running tool call has reported; nil: nobody is told.
+	// Report tells a thread what a running tool call has reported; nil: reports are dropped.
 	Report func(ctx context.Context, threadID string, p chat.ToolProgress) error
 	// RetryBudget bounds the retries of a model call: none starts later than this
 	// after the first failure (LLM_RETRY_BUDGET).

@@ -24,7 +24,7 @@ const (
 
 // PlanImports finds what a message asks for about imports: links to import, the list of
 // the conversation's imports, or a document that is still processed. It also finds
-// imports that have ended since nobody waited for them.
+// imports that have ended after the turn that waited for them.
 func (a *Activities) PlanImports(ctx context.Context, ref TurnRef) (ImportPlan, error) {
 	plan, err := a.planImports(ctx, ref)
 	return plan, a.fail(ctx, ref, "plan imports", err)

@@ -70,8 +70,8 @@ func isTalk(t chat.Turn, content tiptap.Content) bool {
 }
 
 // wantsWeb reports whether the person asked for web search, or the message asks for
-// current information and the web can be searched: nobody is told that it cannot who has
-// not asked for it. Terms in the names of documents do not count. A person can forbid it.
+// current information and the web can be searched. Who has not asked for a search is not
+// told that it cannot be made. Terms in the names of documents do not count. A person can forbid it.
 func (a *Activities) wantsWeb(ctx context.Context, t chat.Turn, content tiptap.Content) (bool, error) {
 	if t.Content.WebSearch || t.Content.NoWebSearch {
 		return t.Content.WebSearch, nil

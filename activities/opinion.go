@@ -32,8 +32,8 @@ func (a *Activities) keepOpinion(ctx context.Context, ref TurnRef, words string,
 
 // withOpinion searches once more in the model's words, unless the person's found the
 // answer. When the scores say that there is nothing and the model says that there may be,
-// nobody is asked: the confidence is medium. So it is when a model that gives no opinion
-// can judge by itself what is in doubt only.
+// the confidence is medium, and the person is not asked. The same holds when a model that
+// gives no opinion can only judge by itself what is in doubt.
 func (a *Activities) withOpinion(ctx context.Context, r RetrieveRequest, q query, found retrieval.Selection) (retrieval.Selection, error) {
 	if found.Confidence == chat.High || a.Model.Info().Offline {
 		return found, nil

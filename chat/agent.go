@@ -30,7 +30,7 @@ type AgentInfo struct {
 	AnswersUnsaved bool
 	Tools          func(name string) bool // reports whether it may call the tool; nil: every tool
 	// OnBoards: it answers on the threads of discovery boards, all messages there, and
-	// nowhere else. Nobody chooses it.
+	// nowhere else. It cannot be chosen.
 	OnBoards bool
 	// Instructions begin the system message of models, in place of the
 	// assistant's own; empty: those.

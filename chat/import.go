@@ -45,7 +45,7 @@ type Import struct {
 	Chunks      int           // of a ready one
 	Code        string        // of a failed one
 	Message     string        // of a failed one: what the person reads
-	// Announce: nobody waits for its end, so the conversation is to be told of it.
+	// Announce: no turn waits for its end, so the conversation is told of it.
 	Announce bool
 	// Address is that of an owner without an account, as in db.Bounds.
 	Address              string

@@ -649,8 +649,18 @@ describe("the chat on a board", () => {
     const id = await openChat();
     await propose(editFact);
     await inCard("Change F-3", "Apply").waitFor();
-    await page.request.patch(`/api/discoveries/${id}/items/F-3`, { data: { text: "Support answers at once." } });
-    await inCard("Change F-3", "Apply").click(); // this page does not know yet
+    const address = `/api/discoveries/${id}`;
+    const before = await page.request.get(address);
+    await page.route(`**${address}`, (route) => route.fulfill({ response: before })); // the page does not learn of the change
+    const read = page.waitForResponse(`**${address}`);
+    await page.evaluate(() => window.dispatchEvent(new Event("focus"))); // an older request no longer counts
+    await read;
+    await page.request.patch(`${address}/items/F-3`, { data: { text: "Support answers at once." } });
+    const refused = page.waitForResponse((res) => res.status() === 409);
+    await inCard("Change F-3", "Apply").click();
+    await refused;
+    await page.unroute(`**${address}`);
+    await page.evaluate(() => window.dispatchEvent(new Event("focus")));
     await card("Change F-3").getByText("The item has changed since this was proposed:").waitFor();
     await card("Change F-3").getByText("Support answers at once.", { exact: true }).waitFor();
     assert.equal((await boardOf(id)).facts[2].text, "Support answers at once.");

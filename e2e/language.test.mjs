@@ -52,7 +52,7 @@ for (const [name, look] of [["on a desktop", desktop], ["on a phone", phone]]) {
       await addDocument(page, "Liquidity policy 2024", "# Liquidity\n\nThe liquidity coverage ratio is 100 percent. It is reported every month.");
       await addDocument(page, "Liquidity policy 2025", "# Liquidity\n\nThe liquidity coverage ratio is 110 percent. It is reported every week.");
       await page.reload();
-      await page.getByRole("button", { name: "Zusammenfassen: Liquidity policy 2025" }).waitFor();
+      await page.getByRole("button", { name: "Was steht in Liquidity policy 2025 über „Liquidity“?" }).waitFor();
       await allGerman("welcome");
       await picture("welcome");
       assert.deepEqual(await axe(page), []);
@@ -81,6 +81,7 @@ for (const [name, look] of [["on a desktop", desktop], ["on a phone", phone]]) {
       await ask("What is the liquidity coverage ratio in the Liquidity policy 2025?");
       const got = await answer(page, 2);
       await got.getByRole("button", { name: "Neu erzeugen" }).waitFor();
+      await got.locator("summary[aria-label='Über diese Antwort']").click();
       await got.getByText(/Sicherheit$/).waitFor();
       await got.getByRole("button", { name: /^Quelle \d+: / }).first().waitFor();
       assert.match(await got.locator("time").getAttribute("title"), /^\d+\.\d+\.\d{4}, /);

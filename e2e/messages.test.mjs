@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import { afterEach, beforeEach, describe, it } from "node:test";
 import { answer, answers, ask, axe, composer, dark, desktop, expectRefusal, mention, phone, send as sendTyped, shot } from "./browser.mjs";
 import { arrive, faults, leaveNoFaults, model, page, useSlowModel } from "./suite.mjs";
-import { addDocument, assertSoon, history, interrupted, many, progress, stop, writing, yours } from "./thread.mjs";
+import { addDocument, assertSoon, conversation, history, interrupted, many, progress, stop, writing, yours } from "./thread.mjs";
 
 const NOTES = "Lighthouse notes";
 const TIDES = "Tide tables of the harbour";
@@ -280,9 +280,9 @@ describe("a message", () => {
     await ask(page, WHAT);
     await progress(page).getByText("Researching your question…").waitFor();
     await stop(page).click();
-    await page.getByText("You stopped this answer", { exact: true }).waitFor();
+    await conversation(page).getByText("You stopped this answer", { exact: true }).waitFor();
     await page.reload();
-    await page.getByText("You stopped this answer", { exact: true }).waitFor();
+    await conversation(page).getByText("You stopped this answer", { exact: true }).waitFor();
     await many(page.getByText("Withdrawn before it was answered"), 1);
   });
 });

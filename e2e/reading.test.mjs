@@ -305,14 +305,13 @@ describe("an answer", () => {
     assert.deepEqual(await axe(page), []);
   });
 
-  it("is announced to screen readers with the visible words", async () => {
+  it("is announced to screen readers as ready, and is not read out", async () => {
     await arrive();
     await page.goto("/");
     await ask(page, QUESTION);
     const heard = page.locator("[data-announcer]");
     await assertSoon(async () => (await heard.textContent()) !== "", "the answer is announced");
-    assert.match(await heard.textContent(), /^Palaver: According to Remote Work/);
-    assert.doesNotMatch(await heard.textContent(), /[*[\]\u2060\u00a0]/);
+    assert.equal(await heard.textContent(), "Answer ready");
   });
 });
 

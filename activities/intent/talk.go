@@ -72,7 +72,7 @@ func IsTalk(message string) bool {
 // code is the name of a document.
 var namedGreeting = regexp.MustCompile(`(?i)^(?:good (?:morning|afternoon|evening)|hi|hello|hey|hiya|howdy|hallo|hoi|moin|salut|bonjour|bonsoir|hola|ciao)(?: there)?,? (\pL+(?: \pL+)?)[ !.,]*$`)
 
-// greetsByName reports whether a message is a greeting with a name that nobody knows.
+// greetsByName reports whether a message is a greeting with a name, which no list can know.
 func greetsByName(message string) bool {
 	m := namedGreeting.FindStringSubmatch(strings.TrimSpace(message))
 	if m == nil {

@@ -34,7 +34,7 @@ func Backup(ctx context.Context, path, to string) error {
 				return err
 			}
 			// In one step: a backup in several begins again after every write of another
-			// process, and would not end under load. In WAL mode nobody waits for it.
+			// process, and would not end under load. In WAL mode it blocks no writer.
 			_, err = copying.Step(-1)
 			return errors.Join(err, copying.Finish())
 		})

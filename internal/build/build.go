@@ -11,7 +11,7 @@ import (
 // Set by the linker (scripts/release, Dockerfile): -X …/internal/build.version=v1.2.3.
 var version, commit, date string
 
-// Info describes a build. A field that nobody knows is "unknown".
+// Info describes a build. An unknown field is "unknown".
 type Info struct {
 	Version string
 	Commit  string // of the source, with "+changes" if it was changed

@@ -178,8 +178,8 @@ func SaysUnfinished(answer string) bool {
 	return strings.Contains(answer, takesLonger) || strings.Contains(answer, StillProcessing)
 }
 
-// Sentence is what a person reads at the end of an import, or when nobody waits for its
-// end any longer.
+// Sentence is what a person reads at the end of an import, or when the turn
+// stops waiting for it.
 func Sentence(i chat.Import) string {
 	switch {
 	case i.State == chat.ImportFailed:

@@ -57,7 +57,7 @@ func (p *Process) temporalReady(ctx context.Context) error {
 }
 
 // workersReady checks that a worker polls for threads. While Temporal does not answer
-// nobody knows, and temporalReady says so.
+// this is unknown, and temporalReady reports it.
 func (p *Process) workersReady(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, temporalTimeout)
 	defer cancel()

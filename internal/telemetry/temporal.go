@@ -80,7 +80,7 @@ func vector[V prometheus.Collector](t *temporalMetrics, known map[string]V, name
 	}
 	v := make(name)
 	known[name] = v
-	_ = t.registry.Register(v) // a name that is taken is counted for nobody
+	_ = t.registry.Register(v) // a metric whose name is taken is not exported
 	return v
 }
 

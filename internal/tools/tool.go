@@ -79,7 +79,7 @@ type Call struct {
 	Arguments               json.RawMessage
 	Failed                  bool // an earlier model call of the turn made a call that failed
 	// Report shows the person what the tool is doing, in the words of node. An attempt that
-	// is repeated reports the same in the same order. nil: nobody looks.
+	// is repeated reports the same in the same order. nil: reports are dropped.
 	Report func(node chat.Node, text string)
 }
 

@@ -71,6 +71,7 @@ type request struct {
 	needs   need // dependencies of the request
 	success int  // status when all dependencies work
 	inBand  bool // the protocol reports errors with status 200
+	plain   bool // an error is its text alone
 }
 
 // upload is a multipart body.
@@ -161,7 +162,7 @@ func (p *fixtures) requests() map[string]request {
 		"POST /api/document-sets":                         {path: "/api/document-sets", body: object{"name": "Two", "doc_ids": []string{p.doc}}, needs: theDatabase, success: 201},
 		"PUT /api/document-sets/:id":                      {path: "/api/document-sets/" + p.set, body: object{"name": "One", "doc_ids": []string{p.doc}}, needs: theDatabase, success: 200},
 		"DELETE /api/document-sets/:id":                   {path: "/api/document-sets/" + uuid.NewString(), needs: theDatabase, success: 404},
-		"POST /chat/message":                              {path: "/chat/message", body: object{"message": "summarize", "discovery_context": object{"title": "Churn"}}, needs: theDatabase | theThread, success: 200},
+		"POST /chat/message":                              {path: "/chat/message", body: object{"message": "summarize", "discovery_context": object{"title": "Churn"}}, needs: theDatabase | theThread, success: 200, plain: true},
 		"GET /api/discoveries":                            {path: "/api/discoveries", needs: theDatabase, success: 200},
 		"POST /api/discoveries":                           {path: "/api/discoveries", body: object{"title": "Churn"}, needs: theDatabase, success: 201},
 		"GET /api/discoveries/:id":                        {path: p.board, needs: theDatabase, success: 200},
@@ -263,6 +264,13 @@ func (r request) fits(a routeAnswer, lacks need) string {
 	if r.inBand {
 		if a.status != http.StatusOK || !strings.Contains(string(a.body), reason) {
 			return fmt.Sprintf("status %d, want an error of its protocol: %s", a.status, a.body)
+		}
+		return ""
+	}
+	if r.plain {
+		var said struct{ Error string }
+		if err := json.Unmarshal(a.body, &said); err != nil || a.status != http.StatusServiceUnavailable || !strings.HasPrefix(said.Error, reason) {
+			return fmt.Sprintf("status %d, want 503 and only %q: %s", a.status, reason, a.body)
 		}
 		return ""
 	}

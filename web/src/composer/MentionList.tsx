@@ -74,7 +74,7 @@ function Option({ id, item, active, onPick }: { id: string; item: Mentionable; a
     <div
       id={id}
       role="option"
-      aria-label={[item.label, item.note].filter(Boolean).join(" ")}
+      aria-label={[item.detail ? `${item.label} — ${item.detail}` : item.label, item.note].filter(Boolean).join(" ")}
       aria-selected={active}
       aria-disabled={item.disabled}
       className={`flex items-center gap-2.5 rounded-lg px-3 py-1.5 text-sm pointer-coarse:py-3 ${item.disabled ? "text-muted" : "cursor-pointer"} ${active ? "bg-accent-soft" : item.disabled ? "" : "hover:bg-sunken"}`}
@@ -87,7 +87,7 @@ function Option({ id, item, active, onPick }: { id: string; item: Mentionable; a
         </span>
       ) : (
         <Middle text={item.label} />
-      )}
+      )}{" "}
       {item.note && <span className="shrink-0 text-xs text-muted">{item.note}</span>}
     </div>
   );

@@ -53,12 +53,12 @@ export function sourcesOf(docs: readonly Doc[]): Doc[] {
   return (own.length > 0 ? own : ready).toSorted((a, b) => (b.created_at ?? "").localeCompare(a.created_at ?? "")).slice(0, MOST);
 }
 
-/** Ways to begin with the documents that are there. */
+/** Ways to begin with the documents that are there; none until those have been read that they are made of, so that nothing changes under the pointer. */
 export function useIdeas(docs: readonly Doc[]): Idea[] {
   const sources = useMemo(() => sourcesOf(docs), [docs]);
   const texts = useQueries({
     queries: sources.map((d) => ({ ...documentText(d.id), enabled: d.bytes <= BYTES, retry: false })),
-    combine: (results) => results.map((r) => r.data),
+    combine: (results) => (results.some((r) => r.isLoading) ? undefined : results.map((r) => r.data)),
   });
-  return useMemo(() => ideasFor(sources, new Map(sources.flatMap((d, i) => (texts[i] === undefined ? [] : [[d.id, texts[i]] as const])))), [sources, texts]);
+  return useMemo(() => (texts === undefined ? [] : ideasFor(sources, new Map(sources.flatMap((d, i) => (texts[i] === undefined ? [] : [[d.id, texts[i]] as const]))))), [sources, texts]);
 }
