@@ -47,7 +47,7 @@ func (a *Activities) planAhead(ctx context.Context, r ResolveRequest, whole Reso
 		return Ahead{}, false
 	}
 	subject, targets := Subject(in.Action, docs)
-	found, err := a.retrieveMetered(ctx, RetrieveRequest{TurnRef: r.TurnRef, Action: in.Action, DocIDs: targets, Subject: subject})
+	found, err := a.retrieveMetered(ctx, RetrieveRequest{TurnRef: r.TurnRef, Action: in.Action, DocIDs: targets, Subject: subject, Imports: r.GoOn.Imports})
 	if err != nil || found.Confidence == chat.Low { // the workflow retries, and asks
 		return Ahead{}, false
 	}

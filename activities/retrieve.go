@@ -2,6 +2,7 @@ package activities
 
 import (
 	"context"
+	"slices"
 	"strings"
 
 	"golang.org/x/sync/errgroup"
@@ -9,6 +10,8 @@ import (
 	"github.com/palaver-chat/palaver/activities/intent"
 	"github.com/palaver-chat/palaver/activities/mention"
 	"github.com/palaver-chat/palaver/chat"
+	"github.com/palaver-chat/palaver/db"
+	"github.com/palaver-chat/palaver/internal/imports"
 	"github.com/palaver-chat/palaver/internal/language"
 	"github.com/palaver-chat/palaver/internal/retrieval"
 	"github.com/palaver-chat/palaver/llm"
@@ -25,6 +28,9 @@ const maybeVagueWords = 6
 // Retrieve picks the passages that an answer may use.
 func (a *Activities) Retrieve(ctx context.Context, r RetrieveRequest) (Retrieved, error) {
 	out, err := a.retrieveMetered(ctx, r)
+	if err == nil && out.Importing {
+		err = a.putTexts(ctx, r.TurnRef, db.Text{Key: chat.PieceKey(1), Text: imports.StillProcessing})
+	}
 	return out, a.fail(ctx, r.TurnRef, "retrieve", err)
 }
 
@@ -69,7 +75,21 @@ func (a *Activities) retrieve(ctx context.Context, r RetrieveRequest) (Retrieved
 	for _, h := range s.Hits {
 		out.ChunkIDs = append(out.ChunkIDs, h.ID)
 	}
+	if r.Imports && !q.tagged {
+		open, err := a.hasOpenImports(ctx, r.TurnRef)
+		if err != nil {
+			return Retrieved{}, err
+		}
+		out.Processing = out.Processing || open
+		out.Importing = open && out.Confidence == chat.Low
+	}
 	return out, nil
+}
+
+// hasOpenImports reports whether imports of the turn's conversation have not ended.
+func (a *Activities) hasOpenImports(ctx context.Context, ref TurnRef) (bool, error) {
+	list, err := a.Store.ListImports(ctx, ref.Owner, ref.ThreadID, "", listedImports)
+	return slices.ContainsFunc(list, func(i chat.Import) bool { return !i.State.Final() }), err
 }
 
 // respell searches once more when words of the question are misspelt.
@@ -101,6 +121,7 @@ type query struct {
 	text     string
 	whole    string          // with the names of documents
 	docs     []chat.Document // the documents to search, if they had to be read
+	tagged   bool            // the person has said which documents to search
 	inferred bool            // documents were named or meant, and none is tagged
 	webAsked bool            // the person asked for the web, and not only the message for current information
 }
@@ -131,7 +152,7 @@ func (a *Activities) query(ctx context.Context, r RetrieveRequest) (query, error
 	if err := g.Wait(); err != nil {
 		return query{}, err
 	}
-	q := query{webAsked: t.Content.WebSearch, inferred: len(r.DocIDs) > 0 && len(tagged.Docs) == 0}
+	q := query{webAsked: t.Content.WebSearch, tagged: len(tagged.Docs) > 0, inferred: len(r.DocIDs) > 0 && len(tagged.Docs) == 0}
 	free := strings.TrimSpace(tagged.TextWithout(t.Content.Message))
 	if r.Action == chat.Audit {
 		q.text, err = a.textUnderAudit(ctx, r, free)

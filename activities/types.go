@@ -99,6 +99,8 @@ type ResolveRequest struct {
 type GoOn struct {
 	Known  Resolved `json:"known"`            // what rules have resolved
 	Tokens int      `json:"tokens,omitempty"` // how many the turn has left; 0: no limit
+	// Imports: as in RetrieveRequest.
+	Imports bool `json:"imports,omitempty"`
 }
 
 // Resolved is the meaning of a message. A field is nil when it was not asked for, or
@@ -185,6 +187,8 @@ type RetrieveRequest struct {
 	Subject string `json:"subject,omitempty"`
 	// Web: the message wants a web search.
 	Web bool `json:"web,omitempty"`
+	// Imports: imports of the conversation may be open (Begun.Imports).
+	Imports bool `json:"imports,omitempty"`
 }
 
 // Retrieved names the passages found. Confidence says whether they suffice: it is high
@@ -198,7 +202,10 @@ type Retrieved struct {
 	Partly     bool            `json:"partly,omitempty"`     // more documents than fit; some were left out
 	NoWeb      bool            `json:"no_web,omitempty"`     // the web cannot be searched, so it is no way out
 	Widened    bool            `json:"widened,omitempty"`    // the documents meant have no answer, so all were searched
-	Usage      chat.Usage      `json:"usage,omitzero"`       // of the query's embeddings
+	// Importing: too little was found, and a document that is still imported may have
+	// it. The text of piece 1 says so.
+	Importing bool       `json:"importing,omitempty"`
+	Usage     chat.Usage `json:"usage,omitzero"` // of the query's embeddings
 }
 
 // WebResult is the outcome of a web search; its pages are text "web_results".

@@ -301,8 +301,15 @@ var walk = map[string]route{
 	}},
 
 	"POST /api/documents/:id/reimport": {ways: at("/api/documents/DOC/reimport")},
-	"GET /api/imports":                 {ways: harmless(200, "/api/imports", "")},
-	"POST /api/imports":                {ways: harmless(202, "/api/imports", `{"url":"https://example.com/x"}`)},
+	"GET /api/imports": {ways: func(o, _ owned) []way {
+		return []way{{path: "/api/imports", status: 200}, {path: fill("/api/imports?conversation_id=THREAD", o), status: 200}}
+	}},
+	"POST /api/imports": {ways: func(o, _ owned) []way {
+		return []way{
+			{path: "/api/imports", body: `{"url":"https://example.com/x"}`, status: 202},
+			{path: "/api/imports", body: fill(`{"url":"https://example.com/x","conversation_id":"THREAD"}`, o), status: 400},
+		}
+	}},
 
 	"GET /api/document-sets": {ways: harmless(200, "/api/document-sets", "")},
 	"POST /api/document-sets": {ways: func(o, _ owned) []way {
@@ -355,6 +362,7 @@ func offered(path string, o, mine owned) (all []way) {
 		`{"name":"search_documents","arguments":{"query":"` + secretWord + `"}}`,
 		`{"name":"search_documents","arguments":{"query":"` + secretWord + `","doc_ids":["DOC"]}}`,
 		`{"name":"list_documents","arguments":{}}`,
+		`{"name":"list_imports","arguments":{}}`,
 	} {
 		all = append(all, way{path: path, body: `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":` + fill(call, o) + `}`, status: 200})
 	}

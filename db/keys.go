@@ -7,8 +7,8 @@ import (
 
 // Keys keeps the keys with which other programs act for a person.
 type Keys interface {
-	// CreateKey stores a key, at most MaxKeys of one owner: *Exceeded of BoundKeys. An
-	// anonymous owner's counts as something that they have stored (Visitors).
+	// CreateKey stores a key; *Exceeded when its owner has MaxKeys. An anonymous owner's
+	// counts as something that they have stored (Visitors).
 	CreateKey(ctx context.Context, k Key) error
 	// Keys lists an owner's, the oldest first.
 	Keys(ctx context.Context, owner string) ([]Key, error)
@@ -20,7 +20,7 @@ type Keys interface {
 	DeleteKey(ctx context.Context, owner, id string) error
 }
 
-// MaxKeys is how many keys one owner can have, expired ones included.
+// MaxKeys bounds the keys of one owner.
 const MaxKeys = 20
 
 // Key is a personal key, without the key itself.

@@ -147,7 +147,7 @@ const (
 	BoundCost      Bound = "daily_cost_usd"
 
 	BoundOpenImports Bound = "open_imports"
-	BoundKeys        Bound = "personal_keys"
+	BoundKeys        Bound = "access_keys"
 )
 
 // Scope says whose bound it is.

@@ -183,6 +183,7 @@ describe("an import", () => {
 
   for (const [scenario, more, says] of [
     ["Google Drive API rate limit", { rateLimited: true }, "Google Drive is temporarily limiting requests. Please try again in a few minutes."],
+    ["Network error during import", { cut: true }, "I had trouble downloading that file. Please check your internet connection and try again."],
     ["File too large", { size: 60 * 1024 * 1024 }, "That file is too large to import (60MB). The maximum file size is 50MB."],
   ]) {
     it(`${scenario}: the card says it in plain words`, async () => {
@@ -201,6 +202,28 @@ describe("an import", () => {
     await (await answer(page, 2)).getByText("That document is already in your knowledge base. I can answer questions about it.").waitFor();
     await openDocuments(page);
     await many(documents(page).filter({ hasText: "Google Drive" }), 1);
+  });
+
+  it("Confirm document readiness, List recently imported documents: the chat says both", async () => {
+    policy();
+    await ask(page, `Import ${linkTo(DOC)}`);
+    await (await answer(page, 1)).getByText("I've imported 'Leave policy' into your knowledge base. You can now ask me questions about it.").waitFor();
+    await ask(page, "What documents have I imported?");
+    await (await answer(page, 2)).getByText(/^Leave policy \(Google Drive, \d{4}-\d\d-\d\d \d\d:\d\d UTC\)$/).waitFor();
+  });
+
+  it("stands in the library with its origin, its time and a link back", async () => {
+    policy();
+    await ask(page, `Import ${linkTo(DOC)}`);
+    await page.locator("[data-import-state=ready]").waitFor();
+    await openDocuments(page);
+    await ready(page, "Leave policy");
+    const row = documents(page).filter({ hasText: "Leave policy" });
+    await row.getByText(/^[^·]+ · \d+ \w+ · Google Drive · ./).waitFor();
+    await row.locator("time").waitFor();
+    const link = row.getByRole("link", { name: /^Source of Leave policy/ });
+    assert.match(await link.getAttribute("href"), new RegExp(`^https://drive\\.google\\.com/file/d/${DOC}/view`));
+    assert.equal(await link.getAttribute("rel"), "noopener noreferrer");
   });
 
   it("is imported again from the library, with its new content", async () => {

@@ -155,7 +155,7 @@ func (d *documentsTurn) goOn(known activities.Resolved) *activities.GoOn {
 	if d.thread.MaxSteps > 0 && d.Calls >= d.thread.MaxSteps {
 		return nil
 	}
-	g := &activities.GoOn{Known: known}
+	g := &activities.GoOn{Known: known, Imports: d.begun.Imports}
 	if d.thread.MaxTokens > 0 {
 		g.Tokens = d.thread.MaxTokens - d.Usage.Tokens()
 	}
@@ -461,6 +461,9 @@ func (d *documentsTurn) answer(ctx workflow.Context) error {
 			return err
 		}
 	}
+	if d.found.Importing && !web {
+		return d.sayImporting(ctx)
+	}
 	if d.found.Confidence == chat.Low && !web {
 		if web, err = d.askRetrievalLow(ctx, wanted); err != nil {
 			return err
@@ -473,10 +476,20 @@ func (d *documentsTurn) retrieve(ctx workflow.Context, step string) (err error) 
 	subject, targets := d.subject()
 	d.found, err = once(d.turn, step, func() (activities.Retrieved, error) {
 		found, err := lookup[activities.Retrieved](ctx, d.turn, "Retrieve passages", acts.Retrieve,
-			activities.RetrieveRequest{TurnRef: d.TurnRef, Action: d.intent.Action, DocIDs: targets, Subject: subject, Web: d.intent.WebSearch})
+			activities.RetrieveRequest{TurnRef: d.TurnRef, Action: d.intent.Action, DocIDs: targets, Subject: subject, Web: d.intent.WebSearch, Imports: d.begun.Imports})
 		d.Usage = d.Usage.Add(found.Usage)
 		d.appendAll(ctx, activities.RetrievedEntries(found))
 		return found, err
+	})
+	return err
+}
+
+// sayImporting ends the answer with the text that Retrieve has written: other documents
+// have too little, and one that is still imported may have it.
+func (d *documentsTurn) sayImporting(ctx workflow.Context) error {
+	_, err := once(d.turn, stepSayImporting, func() (bool, error) {
+		d.append(ctx, chat.Entry{Type: chat.EventText, Piece: 1, Ref: chat.PieceKey(1)})
+		return true, nil
 	})
 	return err
 }

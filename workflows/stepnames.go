@@ -24,6 +24,7 @@ const (
 	stepAskMissing     = "ask missing" // numbered from 0
 	stepAnnounceAction = "announce action"
 	stepRetrieve       = "retrieve"
+	stepSayImporting   = "say importing"
 	stepAskRetrieval   = "ask retrieval"
 	stepReadTags       = "read tags"
 	stepRetrieveAgain  = "retrieve again"

@@ -158,9 +158,14 @@ func (t *target) forgedTokens(ctx context.Context) (tries, got int, _ error) {
 		return 0, 0, err
 	}
 	p := &person{&http.Client{Timeout: 30 * time.Second}, t}
-	for _, token := range tokens {
-		for _, path := range []string{"/api/me", "/api/conversations", "/api/documents", "/api/me/export"} {
-			status, _, err := p.send(ctx, "GET", path, "", map[string]string{"Authorization": "Bearer " + token})
+	keys, err := t.forgedKeys(ctx)
+	if err != nil {
+		return 0, 0, err
+	}
+	for _, token := range append(tokens, keys...) {
+		for _, r := range []route{{"GET", "/api/me"}, {"GET", "/api/conversations"}, {"GET", "/api/documents"}, {"GET", "/api/me/export"}, {"GET", "/api/me/keys"},
+			{"GET", "/v1/models"}, {"POST", "/v1/chat/completions"}, {"POST", "/api/agui"}, {"POST", "/chat/message"}, {"POST", "/api/imports"}, {"POST", "/mcp/rpc"}} {
+			status, _, err := p.send(ctx, r.method, r.path, bodyOf(r.method), map[string]string{"Authorization": "Bearer " + token})
 			if err != nil {
 				return tries, got, err
 			}
@@ -171,6 +176,27 @@ func (t *target) forgedTokens(ctx context.Context) (tries, got int, _ error) {
 		}
 	}
 	return tries, got, nil
+}
+
+// forgedKeys are personal keys that must not be taken: guessed, changed and revoked.
+func (t *target) forgedKeys(ctx context.Context) ([]string, error) {
+	owner, err := t.person()
+	if err != nil {
+		return nil, err
+	}
+	_, raw, err := owner.send(ctx, "POST", "/api/me/keys", `{"name":"mine"}`, nil)
+	if err != nil {
+		return nil, err
+	}
+	var made struct{ ID, Key string }
+	if err := json.Unmarshal([]byte(raw), &made); err != nil || made.Key == "" {
+		return nil, fmt.Errorf("no key was made: %s %w", raw, err)
+	}
+	keys := []string{"plv_", "plv_" + strings.Repeat("A", len(made.Key)-4), made.Key[:len(made.Key)-1], made.Key + "A", strings.ToLower(made.Key), "plv_" + made.ID, "plv_%", "plv_' OR 1=1 --"}
+	if status, _, err := owner.send(ctx, "DELETE", "/api/me/keys/"+made.ID, "", nil); err != nil || status != http.StatusNoContent {
+		return nil, fmt.Errorf("revoke the key: status %d, %w", status, err)
+	}
+	return append(keys, made.Key), nil
 }
 
 // forged are tokens that must not be taken.
@@ -225,28 +251,76 @@ func forged() ([]string, error) {
 }
 
 // property is what the victim has.
-type property struct{ thread, document, set string }
+type property struct{ thread, document, set, board, imported, key string }
 
+func (o property) ids() []string {
+	return []string{o.thread, o.document, o.set, o.board, o.imported, o.key}
+}
+
+// made makes a thing and returns its id.
+func (p *person) made(ctx context.Context, path, body string) (id string, err error) {
+	status, raw, err := p.send(ctx, "POST", path, body, nil)
+	var out struct{ ID string }
+	if err == nil {
+		err = json.Unmarshal([]byte(raw), &out)
+	}
+	if err == nil && out.ID == "" {
+		err = fmt.Errorf("POST %s: status %d: %s", path, status, raw)
+	}
+	return out.ID, err
+}
+
+// own makes a conversation, a document and a set.
 func (p *person) own(ctx context.Context) (o property, err error) {
-	made := func(path, body string) (id string, err error) {
-		status, raw, err := p.send(ctx, "POST", path, body, nil)
-		var out struct{ ID string }
-		if err == nil {
-			err = json.Unmarshal([]byte(raw), &out)
-		}
-		if err == nil && out.ID == "" {
-			err = fmt.Errorf("POST %s: status %d: %s", path, status, raw)
-		}
-		return out.ID, err
-	}
-	if o.thread, err = made("/api/conversations", `{"title":"Marzipan"}`); err != nil {
+	if o.thread, err = p.made(ctx, "/api/conversations", `{"title":"Marzipan"}`); err != nil {
 		return o, err
 	}
-	if o.document, err = made("/api/documents", `{"title":"Marzipan","text":"The marzipan is private."}`); err != nil {
+	if o.document, err = p.made(ctx, "/api/documents", `{"title":"Marzipan","text":"The marzipan is private."}`); err != nil {
 		return o, err
 	}
-	o.set, err = made("/api/document-sets", `{"name":"Marzipan","doc_ids":["`+o.document+`"]}`)
+	o.set, err = p.made(ctx, "/api/document-sets", `{"name":"Marzipan","doc_ids":["`+o.document+`"]}`)
 	return o, err
+}
+
+// ownAll makes one of everything.
+func (p *person) ownAll(ctx context.Context) (o property, err error) {
+	if o, err = p.own(ctx); err != nil {
+		return o, err
+	}
+	if o.board, err = p.made(ctx, "/api/discoveries", `{"title":"Marzipan","goal":"Marzipan","inputs":[{"text":"The marzipan is private."}]}`); err != nil {
+		return o, err
+	}
+	if o.imported, err = p.made(ctx, "/api/imports", `{"url":"https://127.0.0.1:1/marzipan"}`); err != nil {
+		return o, err
+	}
+	o.key, err = p.made(ctx, "/api/me/keys", `{"name":"Marzipan"}`)
+	return o, err
+}
+
+// all is what the victim can still see of their property.
+func (p *person) all(ctx context.Context, o property) (string, error) {
+	var seen strings.Builder
+	for _, path := range []string{"/api/conversations/" + o.thread, "/api/documents/" + o.document + "/text", "/api/document-sets", "/api/discoveries/" + o.board, "/api/me/keys"} {
+		status, said, err := p.send(ctx, "GET", path, "", nil)
+		if err != nil {
+			return "", err
+		}
+		fmt.Fprintf(&seen, "%s: %d %s\n", path, status, said)
+	}
+	return seen.String(), nil
+}
+
+// inBodies are requests that name things in their bodies; % is an id. None makes a thing
+// of that id.
+var inBodies = []struct{ path, body string }{
+	{"/api/chat", `{"message":"marzipan","tagged_doc_ids":["%"]}`},
+	{"/api/chat", `{"message":"marzipan","tagged_set_ids":["%"]}`},
+	{"/api/chat/resume", `{"thread_id":"%","resume_value":{"type":"cancel"}}`},
+	{"/api/agui/stop", `{"threadId":"%"}`},
+	{"/api/agui", `{"threadId":"t","runId":"r","messages":[{"id":"m","role":"user","content":"marzipan"}],"forwardedProps":{"palaver":{"tagged_doc_ids":["%"]}}}`},
+	{"/chat/message", `{"message":"marzipan","discovery_id":"%"}`},
+	{"/api/imports", `{"url":"https://example.com/x","conversation_id":"%"}`},
+	{"/api/document-sets", `{"name":"x","doc_ids":["%"]}`},
 }
 
 // wrongOwners compares what a stranger is answered about the victim's ids with what they
@@ -256,7 +330,11 @@ func (t *target) wrongOwners(ctx context.Context) (tries, got int, _ error) {
 	if err != nil {
 		return 0, 0, err
 	}
-	o, err := victim.own(ctx)
+	o, err := victim.ownAll(ctx)
+	if err != nil {
+		return 0, 0, err
+	}
+	before, err := victim.all(ctx, o)
 	if err != nil {
 		return 0, 0, err
 	}
@@ -267,7 +345,7 @@ func (t *target) wrongOwners(ctx context.Context) (tries, got int, _ error) {
 		return 0, 0, err
 	}
 	for _, r := range routes {
-		for _, id := range []string{o.thread, o.document, o.set} {
+		for _, id := range o.ids() {
 			theirs, said, err := stranger.send(ctx, r.method, filled(r.path, id), bodyOf(r.method), nil)
 			if err != nil {
 				return tries, got, err
@@ -282,9 +360,32 @@ func (t *target) wrongOwners(ctx context.Context) (tries, got int, _ error) {
 			}
 		}
 	}
+	for _, r := range inBodies {
+		for _, id := range o.ids() {
+			theirs, _, err := stranger.send(ctx, "POST", r.path, strings.Replace(r.body, "%", id, 1), nil)
+			if err != nil {
+				return tries, got, err
+			}
+			nobodys, _, err := stranger.send(ctx, "POST", r.path, strings.Replace(r.body, "%", uuid.NewString(), 1), nil)
+			if err != nil {
+				return tries, got, err
+			}
+			tries++
+			if theirs != nobodys && theirs != http.StatusTooManyRequests && nobodys != http.StatusTooManyRequests {
+				got++
+			}
+		}
+	}
 	_, found, err := stranger.send(ctx, "GET", "/api/search?q=marzipan", "", nil)
-	tries++
+	if err != nil {
+		return tries, got, err
+	}
+	after, err := victim.all(ctx, o)
+	tries += 2
 	if strings.Contains(strings.ToLower(found), "marzipan") {
+		got++
+	}
+	if after != before {
 		got++
 	}
 	return tries, got, err
@@ -304,6 +405,13 @@ var hostile = []string{
 	`{"message":"x","tagged_doc_ids":"all"}`, `{"message":"x","tagged_doc_ids":[null]}`, `{"message":"x","tiptap_json":[]}`,
 	`{"message":"x","attachments":{"a":1}}`, `{"limit":1e999}`, `{"limit":-9223372036854775809}`,
 	strings.Repeat("[", 20_000), strings.Repeat(`{"a":`, 5_000), `{"message":"` + strings.Repeat("x", 100_000) + `"}`,
+	`{"messages":null}`, `{"messages":[null]}`, `{"messages":[{"role":"user","content":null}]}`, `{"messages":[{"role":"user","content":[{"type":"text"}]}]}`,
+	`{"model":7,"messages":{},"stream":"yes"}`, `{"model":"palaver-documents","messages":[{"role":"tool","content":{}}],"tools":[{}],"metadata":[]}`,
+	`{"model":"palaver-documents","messages":[{"role":"user","content":[{"type":"image_url","image_url":{"url":"http://169.254.169.254/"}}]}]}`,
+	`{"threadId":"x","runId":"\u0000","messages":[{"id":7,"role":[],"content":"x"}],"state":[],"tools":{},"resume":[{}]}`,
+	`{"discovery_context":{"inputs":[{"text":7}]},"message":"x","chat_history":{}}`, `{"discovery_id":"x","message":"x","referenced_items":[null]}`,
+	`{"tool":"add_item","params":[],"id":null}`, `{"entity_type":"fact","text":"x","related_ids":{"a":1},"overwrite":"yes"}`, `{"name":"x","days":1e300}`,
+	`{"url":"https://\u0000/","conversation_id":[]}`,
 	`{"a":1,"a":2,"message":"x","message":["y"]}`, "\x1f\x8b\x08\x00broken", `{"jsonrpc":"2.0","id":{},"method":7}`,
 }
 
@@ -313,8 +421,12 @@ func (t *target) hostileBodies(ctx context.Context) (tries, got int, _ error) {
 		return 0, 0, err
 	}
 	for _, r := range routes {
+		token, err := signedIn(r.method + r.path) // a caller for each route, or the rate limits would answer instead of it
+		if err != nil {
+			return tries, got, err
+		}
 		for _, body := range hostile {
-			status, _, err := p.send(ctx, r.method, filled(r.path, uuid.NewString()), body, nil)
+			status, _, err := p.send(ctx, r.method, filled(r.path, uuid.NewString()), body, map[string]string{"Authorization": "Bearer " + token})
 			if err != nil {
 				return tries, got, err
 			}
@@ -325,6 +437,12 @@ func (t *target) hostileBodies(ctx context.Context) (tries, got int, _ error) {
 		}
 	}
 	return tries, got, nil
+}
+
+// signedIn is a token of a person with an account.
+func signedIn(name string) (string, error) {
+	claims := jwt.MapClaims{"sub": uuid.NewSHA1(uuid.Nil, []byte(name)).String(), "aud": "authenticated", "exp": time.Now().Add(time.Hour).Unix()}
+	return jwt.NewWithClaims(jwt.SigningMethodHS256, claims).SignedString([]byte(jwtSecret))
 }
 
 // flood sends messages of ever new people of one address.

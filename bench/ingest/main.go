@@ -35,11 +35,11 @@ import (
 const jwtSecret = "a secret that only this bench has"
 
 // makers write a document of about so many bytes.
-var makers = map[string]func(size int) ([]byte, error){"txt": plain, "pdf": pdf, "docx": docx}
+var makers = map[string]func(size int) ([]byte, error){"txt": plain, "pdf": pdf, "docx": docx, "xlsx": xlsx, "pptx": pptx}
 
 func main() {
 	server := flag.String("server", "bin/palaver-standalone", "server program to start")
-	formats := flag.String("formats", "txt,pdf,docx", "formats to send")
+	formats := flag.String("formats", "txt,pdf,docx,xlsx,pptx", "formats to send")
 	files := flag.Int("files", 10, "files at once, each of another person")
 	size := flag.Int("mb", 48, "size of a file in MB")
 	limit := flag.Duration("for", 3*time.Minute, "how long to wait, for each format, until the files are processed")
@@ -224,30 +224,109 @@ func words(size int) []byte {
 
 func plain(size int) ([]byte, error) { return words(size), nil }
 
-// docx is an Office file that is not compressed, so that its text is as long as it is.
-func docx(size int) ([]byte, error) {
+// part is a file of an Office archive.
+type part struct{ name, content string }
+
+// office is an Office file that is not compressed, so that its text is about as long as
+// it is. main is the path of its main part, and kind the part's media type.
+func office(main, kind string, parts ...part) ([]byte, error) {
+	const relations = "http://schemas.openxmlformats.org/officeDocument/2006/relationships/"
 	var out bytes.Buffer
 	z := zip.NewWriter(&out)
-	add := func(name string, content []byte) error {
-		w, err := z.CreateHeader(&zip.FileHeader{Name: name, Method: zip.Store})
-		if err == nil {
-			_, err = w.Write(content)
+	types := `<Types xmlns="http://schemas.openxmlformats.org/package/2006/content-types">` +
+		`<Default Extension="rels" ContentType="application/vnd.openxmlformats-package.relationships+xml"/>` +
+		`<Default Extension="xml" ContentType="application/xml"/>` +
+		`<Override PartName="/` + main + `" ContentType="` + kind + `"/>`
+	for _, p := range parts {
+		if strings.HasPrefix(p.name, "ppt/slides/slide") {
+			types += `<Override PartName="/` + p.name + `" ContentType="application/vnd.openxmlformats-officedocument.presentationml.slide+xml"/>`
 		}
-		return err
 	}
-	var text bytes.Buffer
+	parts = append(parts, part{"[Content_Types].xml", types + `</Types>`},
+		part{"_rels/.rels", `<Relationships xmlns="http://schemas.openxmlformats.org/package/2006/relationships"><Relationship Id="r1" Type="` + relations + `officeDocument" Target="` + main + `"/></Relationships>`})
+	for _, p := range parts {
+		w, err := z.CreateHeader(&zip.FileHeader{Name: p.name, Method: zip.Store})
+		if err == nil {
+			_, err = io.WriteString(w, p.content)
+		}
+		if err != nil {
+			return nil, err
+		}
+	}
+	err := z.Close()
+	return out.Bytes(), err
+}
+
+// relationsTo are the relations r1, r2… of a part to parts of one kind.
+func relationsTo(kind string, targets ...string) string {
+	var b strings.Builder
+	b.WriteString(`<Relationships xmlns="http://schemas.openxmlformats.org/package/2006/relationships">`)
+	for i, t := range targets {
+		fmt.Fprintf(&b, `<Relationship Id="r%d" Type="http://schemas.openxmlformats.org/officeDocument/2006/relationships/%s" Target="%s"/>`, i+1, kind, t)
+	}
+	return b.String() + `</Relationships>`
+}
+
+func docx(size int) ([]byte, error) {
+	var text strings.Builder
 	text.WriteString(`<w:document xmlns:w="http://schemas.openxmlformats.org/wordprocessingml/2006/main"><w:body>`)
 	for line := range bytes.Lines(words(size * 3 / 5)) {
 		fmt.Fprintf(&text, "<w:p><w:r><w:t>%s</w:t></w:r></w:p>", bytes.TrimSpace(line))
 	}
 	text.WriteString(`</w:body></w:document>`)
-	err := errors.Join(
-		add("[Content_Types].xml", []byte(`<Types xmlns="http://schemas.openxmlformats.org/package/2006/content-types"><Override PartName="/word/document.xml" ContentType="application/vnd.openxmlformats-officedocument.wordprocessingml.document.main+xml"/></Types>`)),
-		add("_rels/.rels", []byte(`<Relationships xmlns="http://schemas.openxmlformats.org/package/2006/relationships"><Relationship Id="r1" Type="http://schemas.openxmlformats.org/officeDocument/2006/relationships/officeDocument" Target="word/document.xml"/></Relationships>`)),
-		add("word/document.xml", text.Bytes()),
-		z.Close())
-	return out.Bytes(), err
+	return office("word/document.xml", "application/vnd.openxmlformats-officedocument.wordprocessingml.document.main+xml",
+		part{"word/document.xml", text.String()})
 }
+
+// xlsx has one sheet with a word in each cell.
+func xlsx(size int) ([]byte, error) {
+	var sheet strings.Builder
+	sheet.WriteString(`<worksheet xmlns="http://schemas.openxmlformats.org/spreadsheetml/2006/main"><sheetData>`)
+	row := 0
+	for line := range bytes.Lines(words(size / 10)) {
+		row++
+		fmt.Fprintf(&sheet, `<row r="%d">`, row)
+		for i, word := range bytes.Fields(line) {
+			fmt.Fprintf(&sheet, `<c r="%c%d" t="inlineStr"><is><t>%s</t></is></c>`, 'A'+i, row, word)
+		}
+		sheet.WriteString(`</row>`)
+	}
+	sheet.WriteString(`</sheetData></worksheet>`)
+	return office("xl/workbook.xml", "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet.main+xml",
+		part{"xl/workbook.xml", `<workbook xmlns="http://schemas.openxmlformats.org/spreadsheetml/2006/main" xmlns:r="http://schemas.openxmlformats.org/officeDocument/2006/relationships"><sheets><sheet name="Words" sheetId="1" r:id="r1"/></sheets></workbook>`},
+		part{"xl/_rels/workbook.xml.rels", relationsTo("worksheet", "worksheets/sheet1.xml")},
+		part{"xl/worksheets/sheet1.xml", sheet.String()})
+}
+
+// pptx has slides of a hundred lines.
+func pptx(size int) ([]byte, error) {
+	const lines = 100
+	var parts []part
+	var list strings.Builder
+	var targets []string
+	text := bytes.Split(words(size*3/5), []byte("\n"))
+	for from := 0; from < len(text); from += lines {
+		n := len(targets) + 1
+		var slide strings.Builder
+		slide.WriteString(`<p:sld xmlns:p="http://schemas.openxmlformats.org/presentationml/2006/main" xmlns:a="http://schemas.openxmlformats.org/drawingml/2006/main"><p:cSld><p:spTree><p:sp><p:txBody>`)
+		for _, line := range text[from:min(from+lines, len(text))] {
+			fmt.Fprintf(&slide, "<a:p><a:r><a:t>%s</a:t></a:r></a:p>", line)
+		}
+		slide.WriteString(`</p:txBody></p:sp></p:spTree></p:cSld></p:sld>`)
+		targets = append(targets, fmt.Sprintf("slides/slide%d.xml", n))
+		parts = append(parts, part{fmt.Sprintf("ppt/slides/slide%d.xml", n), slide.String()})
+		fmt.Fprintf(&list, `<p:sldId id="%d" r:id="r%d"/>`, 255+n, n)
+		if len(parts) == maxSlides { // an archive with more is refused
+			break
+		}
+	}
+	parts = append(parts,
+		part{"ppt/presentation.xml", `<p:presentation xmlns:p="http://schemas.openxmlformats.org/presentationml/2006/main" xmlns:r="http://schemas.openxmlformats.org/officeDocument/2006/relationships"><p:sldIdLst>` + list.String() + `</p:sldIdLst></p:presentation>`},
+		part{"ppt/_rels/presentation.xml.rels", relationsTo("slide", targets...)})
+	return office("ppt/presentation.xml", "application/vnd.openxmlformats-officedocument.presentationml.presentation.main+xml", parts...)
+}
+
+const maxSlides = 9_000
 
 // pdf has pages of uncompressed text.
 func pdf(size int) ([]byte, error) {

@@ -20,8 +20,9 @@ import (
 
 // Limits of keys.
 const (
-	MaxName = 100 // characters
-	MaxDays = 3650
+	MaxName     = 100 // characters
+	MaxPerOwner = db.MaxKeys
+	MaxDays     = 3650
 )
 
 // What is wrong with a new key.
@@ -63,8 +64,8 @@ func Create(ctx context.Context, store Store, owner string, anonymous bool, name
 		k.ExpiresAt = k.CreatedAt.AddDate(0, 0, days)
 	}
 	err := store.CreateKey(ctx, k)
-	if e := new(db.Exceeded); errors.As(err, &e) && e.Bound == db.BoundKeys {
-		err = ErrMany
+	if errors.As(err, new(*db.Exceeded)) {
+		return "", db.Key{}, ErrMany
 	}
 	return key, k, err
 }

@@ -14,8 +14,8 @@ import (
 type memory struct{ keys []db.Key }
 
 func (m *memory) CreateKey(_ context.Context, k db.Key) error {
-	if len(m.keys) == db.MaxKeys {
-		return &db.Exceeded{Bound: db.BoundKeys, Scope: db.OfOwner, Limit: db.MaxKeys}
+	if len(m.keys) >= db.MaxKeys {
+		return &db.Exceeded{Bound: db.BoundKeys}
 	}
 	m.keys = append(m.keys, k)
 	return nil
@@ -48,7 +48,7 @@ func TestWhatIsNoKeyIsRefused(t *testing.T) {
 		_, _, err := Create(t.Context(), m, "ann", false, "x", days)
 		require.ErrorIs(t, err, ErrDays)
 	}
-	m.keys = make([]db.Key, db.MaxKeys)
+	m.keys = make([]db.Key, MaxPerOwner)
 	_, _, err := Create(t.Context(), m, "ann", false, "x", 0)
 	require.ErrorIs(t, err, ErrMany)
 	require.False(t, Is("eyJhbGciOiJIUzI1NiJ9.e30.x"))

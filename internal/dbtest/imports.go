@@ -130,6 +130,13 @@ var importTests = []test{
 		b.NoError(b.store.AdvanceImports(b.ctx, b.owner, b.newImport("a").Key, chat.ImportStep{State: chat.ImportFailed, Code: "x"}, b.now()))
 		b.createImport(b.newImport("b"))
 	}},
+	{"of imports that begin at once, no more are open than the bound", func(b *fixture) {
+		began := b.admitted(db.MaxOpenImports+10, func() error {
+			_, err := b.store.CreateImport(b.ctx, b.newImport(uuid.NewString()))
+			return err
+		})
+		b.Equal(db.MaxOpenImports, began)
+	}},
 	{"somebody else's import is not found and does not advance", func(b *fixture) {
 		i := b.createImport(b.newImport("a"))
 		_, err := b.store.ImportByID(b.ctx, "stranger", i.ID)

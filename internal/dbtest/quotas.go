@@ -28,7 +28,7 @@ var inserts = map[db.Bound][]func(b *fixture, in db.Inserter, owner string) erro
 		},
 	},
 	db.BoundDocuments: {func(b *fixture, in db.Inserter, owner string) error {
-		return in.CreateDocument(b.ctx, chat.Document{ID: uuid.NewString(), Owner: owner, Title: "x", SourceType: "txt", Bytes: 3}, []byte("raw"))
+		return in.CreateDocument(b.ctx, chat.Document{ID: uuid.NewString(), Owner: owner, Title: "x", Format: "txt", Bytes: 3}, []byte("raw"))
 	}},
 	db.BoundPictures: {func(b *fixture, in db.Inserter, owner string) error {
 		return in.PutAttachment(b.ctx, chat.Attachment{ID: uuid.NewString(), Owner: owner, MIME: "image/png"}, []byte("png"))
@@ -131,7 +131,7 @@ var quotaTests = []test{
 	}},
 	{"what is deleted makes room", func(b *fixture) {
 		in := b.store.Within(visitor("here", db.Bounds{Owner: quota(1), PerAddress: quota(1), Everybody: quota(1)}))
-		doc := chat.Document{ID: uuid.NewString(), Owner: b.owner, Title: "x", SourceType: "txt", Bytes: 3}
+		doc := chat.Document{ID: uuid.NewString(), Owner: b.owner, Title: "x", Format: "txt", Bytes: 3}
 		b.NoError(in.CreateDocument(b.ctx, doc, []byte("raw")))
 		b.NoError(in.CreateDocument(b.ctx, doc, []byte("raw")), "a repeated call adds nothing")
 		b.Equal(1, b.refusedBy([]error{inserts[db.BoundDocuments][0](b, in, b.owner)}, db.BoundDocuments, db.OfOwner))
@@ -240,7 +240,7 @@ var quotaTests = []test{
 		b.NoError(err)
 	}},
 	{"what the ingest of a document costs counts for its owner and address", func(b *fixture) {
-		doc := chat.Document{ID: uuid.NewString(), Owner: b.owner, Title: "x", SourceType: "txt", Bytes: 3}
+		doc := chat.Document{ID: uuid.NewString(), Owner: b.owner, Title: "x", Format: "txt", Bytes: 3}
 		b.NoError(b.store.Within(visitor("here", db.Bounds{})).CreateDocument(b.ctx, doc, []byte("raw")))
 		for range 2 {
 			b.NoError(b.store.SpendOnDocument(b.ctx, b.owner, doc.ID, db.Spending{Tokens: 5, CostUSD: 0.5}, time.Now()))
@@ -320,7 +320,7 @@ var visitorTests = []test{
 	}},
 	{"a deleted user is not listed, and their spending is forgotten", func(b *fixture) {
 		b.visitors("a")
-		doc := chat.Document{ID: uuid.NewString(), Owner: "a", Title: "x", SourceType: "txt", Bytes: 3}
+		doc := chat.Document{ID: uuid.NewString(), Owner: "a", Title: "x", Format: "txt", Bytes: 3}
 		b.NoError(b.store.CreateDocument(b.ctx, doc, []byte("raw")))
 		b.NoError(b.store.SpendOnDocument(b.ctx, "a", doc.ID, db.Spending{Tokens: 5}, time.Now()))
 		_, err := b.store.DeleteUser(b.ctx, "a")

@@ -26,6 +26,21 @@ func together(n int, f func(i int)) {
 	wg.Wait()
 }
 
+// admitted runs f n times concurrently and returns how often it succeeded. Every other
+// call must have been refused by a bound.
+func (b *fixture) admitted(n int, f func() error) (succeeded int) {
+	errs := make([]error, n)
+	together(n, func(i int) { errs[i] = f() })
+	for _, err := range errs {
+		if err == nil {
+			succeeded++
+		} else {
+			b.ErrorAs(err, new(*db.Exceeded))
+		}
+	}
+	return succeeded
+}
+
 var raceTests = []test{
 	{"five concurrent submits of one message make one turn", func(b *fixture) {
 		first := b.newTurn("hello")

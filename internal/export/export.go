@@ -106,6 +106,7 @@ type importJSON struct {
 	ID           string           `json:"id"`
 	Conversation string           `json:"conversation_id,omitempty"`
 	URL          string           `json:"url"`
+	SourceType   chat.SourceType  `json:"source_type"`
 	Name         string           `json:"name,omitempty"`
 	State        chat.ImportState `json:"state"`
 	DocumentID   string           `json:"document_id,omitempty"`
@@ -121,7 +122,7 @@ func (a *archive) imports(ctx context.Context, _ db.UserData) error {
 	}
 	out := make([]importJSON, len(list))
 	for n, i := range list {
-		out[n] = importJSON{i.ID, i.ThreadID, i.URL, i.Name, i.State, i.DocID, i.Message, i.CreatedAt}
+		out[n] = importJSON{i.ID, i.ThreadID, i.URL, i.Source, i.Name, i.State, i.DocID, i.Message, i.CreatedAt}
 	}
 	return a.json("imports.json", out)
 }

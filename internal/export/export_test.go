@@ -44,9 +44,9 @@ func person(t *testing.T, s db.Store, owner, word string) {
 	require.NoError(t, s.MarkTurn(ctx, owner, word+"-open", chat.TurnAccepted, ""))
 	require.NoError(t, s.PutText(ctx, owner, word+"-open", "k", word+" is written"))
 
-	require.NoError(t, s.CreateDocument(ctx, chat.Document{ID: "ready-" + word, Owner: owner, Title: word, SourceType: "txt"}, []byte(word)))
+	require.NoError(t, s.CreateDocument(ctx, chat.Document{ID: "ready-" + word, Owner: owner, Title: word, Format: "txt"}, []byte(word)))
 	require.NoError(t, s.StoreText(ctx, owner, "ready-"+word, word+" in a text", []chat.Chunk{{Text: word, End: len(word)}}, nil))
-	require.NoError(t, s.CreateDocument(ctx, chat.Document{ID: "raw-" + word, Owner: owner, Title: word, SourceType: "../PDF"}, []byte(word+" in a file")))
+	require.NoError(t, s.CreateDocument(ctx, chat.Document{ID: "raw-" + word, Owner: owner, Title: word, SourceType: chat.SourceDrive, SourceURL: "https://drive.google.com/" + word, Format: "../PDF"}, []byte(word+" in a file")))
 	require.NoError(t, s.CreateSet(ctx, chat.DocumentSet{ID: "set-" + word, Owner: owner, Name: word, DocIDs: []string{"ready-" + word}}))
 	require.NoError(t, s.PutAttachment(ctx, chat.Attachment{ID: "picture-" + word, Owner: owner, MIME: "image/png"}, []byte(word+" in a picture")))
 	var packed bytes.Buffer
@@ -100,6 +100,15 @@ func TestArchiveHoldsAllOfItsOwnerAndNothingOfOthers(t *testing.T) {
 		require.Contains(t, all.String(), part)
 	}
 	require.NotContains(t, all.String(), "gherkin")
+
+	for id, want := range map[string]documentJSON{
+		"raw-marzipan":   {SourceType: chat.SourceDrive, Format: "../PDF", SourceURL: "https://drive.google.com/marzipan"},
+		"ready-marzipan": {SourceType: chat.SourceUpload, Format: "txt"},
+	} {
+		var got documentJSON
+		require.NoError(t, json.Unmarshal([]byte(files["documents/"+id+".json"]), &got))
+		require.Equal(t, want, documentJSON{SourceType: got.SourceType, Format: got.Format, SourceURL: got.SourceURL}, id)
+	}
 	require.NotContains(t, all.String(), "everybody's")
 
 	var m Manifest

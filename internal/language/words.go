@@ -90,6 +90,9 @@ func Singular(w string) string {
 // IsStopWord reports whether a lower-case word has no content of its own.
 func IsStopWord(w string) bool { return stopWords[w] }
 
+// IsRequestWord reports whether a lower-case word only asks for an explanation.
+func IsRequestWord(w string) bool { return requestWords[w] }
+
 // Distinct returns the first of each string, in order, without empty ones.
 func Distinct(list []string) []string {
 	var out []string

@@ -69,6 +69,7 @@ func (s *Searcher) Search(ctx context.Context, owner, query string, docIDs []str
 	g.Go(func() (err error) {
 		if len(words) > 0 {
 			byWords, err = s.Store.SearchText(gctx, owner, withAlike(query, words), docIDs, max(k, fusedRanks))
+			byWords = byPhrases(searchWords(query), byWords)
 		}
 		return err
 	})
@@ -130,13 +131,23 @@ func fuse(byWords, byVector []chat.Hit) []chat.Hit {
 	return out
 }
 
-// queryWords are a query's distinct content words, of a long text the rarest. A
-// query that has stop words only is searched by these.
-func (s *Searcher) queryWords(ctx context.Context, owner, query string) ([]string, error) {
-	words := language.Distinct(language.ContentWords(query))
+// searchWords are the words of a query that say what it is about, in order. A query that
+// has none of these is searched by what it has.
+func searchWords(query string) []string {
+	words := language.ContentWords(query)
 	if len(words) == 0 {
-		words = language.Distinct(language.Words(query))
+		words = language.Words(query)
 	}
+	about := slices.DeleteFunc(slices.Clone(words), language.IsRequestWord)
+	if len(about) == 0 {
+		return words
+	}
+	return about
+}
+
+// queryWords are a query's distinct searchWords, of a long text the rarest.
+func (s *Searcher) queryWords(ctx context.Context, owner, query string) ([]string, error) {
+	words := language.Distinct(searchWords(query))
 	if len(words) <= maxQueryWords {
 		return words, nil
 	}

@@ -11,9 +11,11 @@ import (
 	"testing"
 	"time"
 
+	"github.com/jackc/pgx/v5"
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 	"github.com/stretchr/testify/require"
 
+	"github.com/palaver-chat/palaver/internal/dbtest/pgtest"
 	"github.com/palaver-chat/palaver/internal/imports/drivetest"
 	"github.com/palaver-chat/palaver/llm/llmtest"
 	"github.com/palaver-chat/palaver/standalone/stacktest"
@@ -363,6 +365,30 @@ func TestOpenImportDoesNotStandInTheWayOfOtherQuestions(t *testing.T) {
 	require.NotEqual(t, stillProcessing, last(c.ask("Is it met by government bonds?", nil)).Response, "it is the ratio")
 }
 
+// Nothing in the question says that it is about the document, but no other has an answer.
+func TestQuestionThatOnlyAnOpenImportCanAnswerIsToldToWait(t *testing.T) {
+	drive := drivetest.New(t)
+	drive.Put(driveID(1), drivetest.File{Name: "Notice 12.md", MIME: "text/markdown", Content: []byte(harbour)})
+	release := drive.Hold("download " + driveID(1))
+	defer release()
+	s := stacktest.Start(t, withDrive(drive, stacktest.Flag("import-wait", "500ms"))...)
+	c := newTalk(t, func() string { return s.URL }, s.NewUser())
+	doc := c.upload("Liquidity circular", circular)
+	require.Equal(t, takesLonger, last(c.ask(driveLink(driveID(1)), nil)).Response)
+	const question = "When does the harbour master close the lighthouse?"
+	require.Equal(t, stillProcessing, last(c.ask(question, nil)).Response)
+	elsewhere := newTalk(t, c.url, c.client)
+	require.NotEqual(t, stillProcessing, last(elsewhere.ask(question, nil)).Response, "it is another conversation's import")
+	require.NotEqual(t, stillProcessing, last(c.ask(question, object{"tagged_doc_ids": []string{doc}})).Response, "the person said where to look")
+
+	others := c.ask("What liquidity coverage ratio must a bank hold?", nil)
+	require.Contains(t, last(others).Response, "100 percent")
+	require.True(t, slices.ContainsFunc(others, func(e event) bool { return e.Code == "documents_processing" }), "it says what was left out")
+	release()
+	c.waitForImport("ready")
+	require.Contains(t, last(c.ask(question, nil)).Response, "at 22 hours")
+}
+
 func TestStoppedTurnIsToldOfItsImportsEndLater(t *testing.T) {
 	drive := drivetest.New(t)
 	drive.Put(driveID(1), circularFile)
@@ -466,4 +492,55 @@ func TestImportKilledInAnyPhaseEndsOnceWithOneDocument(t *testing.T) {
 			require.Len(t, c.imports(), 1)
 		})
 	}
+}
+
+// The document is processed, and the last step is about to write the import's end, when the
+// process is killed.
+func TestImportKilledInItsLastStepEndsOnceWithOneDocument(t *testing.T) {
+	url, drive := pgtest.Database(t), drivetest.New(t)
+	drive.Put(driveID(1), circularFile)
+	download := drive.Hold("download " + driveID(1))
+	defer download()
+	p := stacktest.StartProcess(t, append(withDrive(drive), stacktest.Flag("database-url", url))...)
+	c := newTalk(t, func() string { return p.URL }, p.Client)
+	page := c.send(driveLink(driveID(1)), nil)
+	c.waitForImport("downloading")
+
+	const lock = "20260116"
+	pgtest.Exec(t, url,
+		"CREATE FUNCTION hold_end() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN PERFORM pg_advisory_xact_lock("+lock+"); RETURN NEW; END'",
+		"CREATE TRIGGER hold_end BEFORE UPDATE ON imports FOR EACH ROW WHEN (NEW.state = 'ready') EXECUTE FUNCTION hold_end()")
+	conn, err := pgx.Connect(t.Context(), url)
+	require.NoError(t, err)
+	defer func() { _ = conn.Close(context.WithoutCancel(t.Context())) }()
+	_, err = conn.Exec(t.Context(), "SELECT pg_advisory_lock("+lock+")")
+	require.NoError(t, err)
+	download()
+	require.Eventually(t, func() (held bool) {
+		require.NoError(t, conn.QueryRow(t.Context(), `SELECT exists (SELECT FROM pg_stat_activity
+			WHERE datname = current_database() AND wait_event_type = 'Lock' AND wait_event = 'advisory')`).Scan(&held))
+		return held
+	}, waitTimeout, 20*time.Millisecond)
+	require.Equal(t, []string{"Liquidity circular"}, c.imported())
+	require.NotContains(t, []string{"ready", "failed"}, c.imports()[0].State)
+	p.Kill()
+	page.close()
+	_, err = conn.Exec(t.Context(), "SELECT pg_advisory_unlock("+lock+")")
+	require.NoError(t, err)
+	p.Start()
+	row := c.waitForImport("ready")
+	require.Equal(t, "imported", row.Outcome)
+	require.NotZero(t, row.Chunks)
+	require.Len(t, c.imported(), 1)
+	require.Len(t, c.imports(), 1)
+	require.Equal(t, 1, count(drive.Calls(), "download "+driveID(1)), "nothing is downloaded again")
+}
+
+func count(list []string, wanted string) (n int) {
+	for _, s := range list {
+		if s == wanted {
+			n++
+		}
+	}
+	return n
 }

@@ -1,6 +1,7 @@
 package fullstack
 
 import (
+	"fmt"
 	"net/http"
 	"strings"
 	"sync"
@@ -11,6 +12,7 @@ import (
 
 	"github.com/palaver-chat/palaver/chat"
 	"github.com/palaver-chat/palaver/llm/llmtest"
+	"github.com/palaver-chat/palaver/standalone/stacktest"
 )
 
 // The workflow's log once contained the answers. With twenty of 200 kB each, a
@@ -32,6 +34,49 @@ func TestLargeAnswersBlockNeitherViewersNorTheThread(t *testing.T) {
 	answered(t, c.open(http.MethodPost, "/api/chat/resume", object{"thread_id": c.thread,
 		"resume_value": object{"type": chat.TextInput, "value": doc}}).all())
 	require.Equal(t, "response", late.until(terminal).Type)
+}
+
+// A stop comes while the passages of a large document are written. The next start begins
+// again with what the file has, and leaves one of each passage.
+func TestProcessStopsInTheMiddleOfALargeIngest(t *testing.T) {
+	t.Parallel()
+	eachDatabase(t, func(t *testing.T, options ...stacktest.Option) {
+		t.Parallel()
+		p := stacktest.StartProcess(t, options...)
+		c := newTalk(t, func() string { return p.URL }, p.Client)
+		var text strings.Builder
+		for n := 0; text.Len() < 3<<20; n++ {
+			fmt.Fprintf(&text, "Rule %d of the harbour says that ship %d waits at berth %d.\n", n, n*7919%100_003, n*104_729%100_019)
+		}
+		var doc struct {
+			ID, Status       string
+			Progress, Chunks int
+		}
+		c.do(http.StatusAccepted, http.MethodPost, "/api/documents", object{"title": "Harbour rules", "text": text.String()}, &doc)
+		read := func() string {
+			c.do(http.StatusOK, http.MethodGet, "/api/documents/"+doc.ID, nil, &doc)
+			return doc.Status
+		}
+		require.Eventually(t, func() bool { return read() == "processing" && doc.Progress >= 40 }, waitTimeout, 5*time.Millisecond)
+		require.Zero(t, p.Stop())
+		p.Start()
+		require.Eventually(t, func() bool { return read() == "ready" }, waitTimeout, 50*time.Millisecond)
+		require.Greater(t, doc.Chunks, 1000)
+		var found struct {
+			Hits []struct {
+				Text    string
+				ChunkID string `json:"chunk_id"`
+			}
+		}
+		c.do(http.StatusOK, http.MethodGet, "/api/search?k=10&q=rule+4242+of+the+harbour", nil, &found)
+		var with []string
+		for _, h := range found.Hits {
+			if strings.Contains(h.Text, "Rule 4242 of") {
+				with = append(with, h.ChunkID)
+			}
+		}
+		require.Len(t, with, 1)
+	})
 }
 
 // All messages wait when a worker starts and runs them in one workflow task: the

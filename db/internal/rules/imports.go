@@ -22,6 +22,9 @@ func (w within) CreateImport(ctx context.Context, i chat.Import) (_ chat.Import,
 		if err != nil || rows == 0 {
 			return err
 		}
+		if err := q.LockQuotas(ctx, []string{"imports:" + i.Owner}); err != nil {
+			return err
+		}
 		open, err := q.CountOpenImports(ctx, i.Owner)
 		switch {
 		case err != nil:

@@ -13,11 +13,6 @@ func (s *Store) CreateKey(ctx context.Context, k db.Key) (err error) {
 	ctx, end := s.short(ctx, "write a personal key")
 	defer end(&err)
 	return s.db.Update(ctx, func(q Queries) error {
-		if k.Anonymous {
-			if err := markAnonymous(ctx, q, k.Owner); err != nil {
-				return err
-			}
-		}
 		if err := q.LockQuotas(ctx, []string{"keys:" + k.Owner}); err != nil {
 			return err
 		}
@@ -27,6 +22,11 @@ func (s *Store) CreateKey(ctx context.Context, k db.Key) (err error) {
 		}
 		if len(list) >= db.MaxKeys {
 			return &db.Exceeded{Bound: db.BoundKeys, Scope: db.OfOwner, Limit: db.MaxKeys}
+		}
+		if k.Anonymous {
+			if err := markAnonymous(ctx, q, k.Owner); err != nil {
+				return err
+			}
 		}
 		return q.CreateAccessKey(ctx, sqlcgen.CreateAccessKeyParams{ID: k.ID, Owner: k.Owner, Name: k.Name, Digest: k.Digest, Anonymous: k.Anonymous,
 			CreatedAt: record.Micros(record.OrNow(k.CreatedAt)), ExpiresAt: record.Micros(k.ExpiresAt)})
