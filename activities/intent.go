@@ -57,7 +57,7 @@ func (a *Activities) inferIntent(ctx context.Context, ref TurnRef, t chat.Turn) 
 		return Intent{}, err
 	}
 	in, err := a.classify(ctx, ref, t, content)
-	in.WebSearch = (in.WebSearch || web) && !t.Content.NoWebSearch && in.Action != chat.Talk
+	in.WebSearch = (in.WebSearch && a.webOn() || web) && !t.Content.NoWebSearch && in.Action != chat.Talk
 	return in, err
 }
 
@@ -71,12 +71,16 @@ func isTalk(t chat.Turn, content tiptap.Content) bool {
 
 // wantsWeb reports whether the person asked for web search, or the message asks for
 // current information and the web can be searched. Who has not asked for a search is not
-// told that it cannot be made. Terms in the names of documents do not count. A person can forbid it.
+// told that it cannot be made. Terms in the names of documents and in a text to audit do
+// not count. A person can forbid it.
 func (a *Activities) wantsWeb(ctx context.Context, t chat.Turn, content tiptap.Content) (bool, error) {
 	if t.Content.WebSearch || t.Content.NoWebSearch {
 		return t.Content.WebSearch, nil
 	}
 	text := language.ReplaceNames(t.Content.Message, content.Labels(), " ")
+	if instruction, audited := intent.SplitAudit(text); audited != "" && (t.Content.Action == chat.Audit || intent.AsksForAudit(instruction)) {
+		text = instruction
+	}
 	if !a.webOn() || !intent.AsksForCurrent(text) {
 		return false, nil
 	}

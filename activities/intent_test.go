@@ -154,11 +154,32 @@ func TestTermsInDocumentNamesAndYearsDoNotAskForWebSearch(t *testing.T) {
 	}
 }
 
+func TestATextToAuditDoesNotAskForWebSearch(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	b.web.on = true
+	d := b.doc("Gift Policy", "Gifts above EUR 50 are forbidden.")
+	for message, want := range map[string]bool{
+		"Audit this against Gift Policy: I now send you the current list of gifts, all of them from today and below EUR 40.":           false,
+		"Audit this against the latest Gift Policy rules: I send you the list of our gifts, all of them from Monday and below EUR 40.": true,
+	} {
+		for _, action := range []chat.Action{"", chat.Audit} {
+			b.model.answers = []any{intentOf(chat.Audit, chat.High)}
+			got := must[Intent](b, b.ResolveIntent, b.begin(chat.Content{Message: message, Action: action, TaggedDocs: []string{d}}))
+			require.Equal(t, want, got.WebSearch, message)
+		}
+	}
+}
+
 func TestAMessageAsksForNoWebSearchWhereTheWebCannotBeSearched(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	b.model.answers = []any{intentOf(chat.Inquire, chat.High)}
 	require.False(t, must[Intent](b, b.ResolveIntent, b.say("What are the latest rules?")).WebSearch)
+	wishes := intentOf(chat.Inquire, chat.High)
+	wishes.WebSearch = true
+	b.model.answers = []any{wishes}
+	require.False(t, must[Intent](b, b.ResolveIntent, b.say("Is it still enforced?")).WebSearch, "nor does a model's wish")
 	require.True(t, must[Intent](b, b.ResolveIntent, b.begin(chat.Content{Message: "What are the rules?", Action: chat.Inquire, WebSearch: true})).WebSearch, "the person asked for it and is told")
 }
 

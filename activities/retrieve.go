@@ -17,10 +17,6 @@ import (
 	"github.com/palaver-chat/palaver/llm"
 )
 
-// minSubjectWords is the number of words about a subject below which the query also has
-// the question before.
-const minSubjectWords = 2
-
 // maybeVagueWords is the number of such words, with names of documents, below which the
 // question before is read in advance.
 const maybeVagueWords = 6
@@ -170,7 +166,7 @@ func (a *Activities) query(ctx context.Context, r RetrieveRequest) (query, error
 	q.whole = free
 	free = strings.TrimSpace(language.ReplaceNames(free, mention.Titles(q.docs), " ")) // these documents are searched anyway
 	q.text = free
-	if r.Action != chat.Inquire || len(intent.SubjectWords(free)) >= minSubjectWords {
+	if r.Action != chat.Inquire || !intent.GoesOn(free) {
 		return q, nil
 	}
 	if before == "" && len(intent.SubjectWords(t.Content.Message)) >= maybeVagueWords {
@@ -186,17 +182,27 @@ func (a *Activities) query(ctx context.Context, r RetrieveRequest) (query, error
 // turn may have asked back.
 const questionContext = 12
 
+// maxChain is the number of messages before a vague follow-up that may be follow-ups, too.
+const maxChain = 3
+
 // lastQuestion is the last message before, in the person's words: answers to questions,
-// as a button's label, do not count.
+// as a button's label, do not count. When it is a vague follow-up itself, those before it
+// come first.
 func (a *Activities) lastQuestion(ctx context.Context, ref TurnRef) (string, error) {
 	recent, err := a.recent(ctx, ref, questionContext)
 	if err != nil {
 		return "", err
 	}
-	for i := len(recent) - 1; i >= 0; i-- {
-		if recent[i].OpensTurn() {
-			return recent[i].Content, nil
+	var chain []string
+	for i := len(recent) - 1; i >= 0 && len(chain) < maxChain; i-- {
+		if !recent[i].OpensTurn() {
+			continue
+		}
+		chain = append(chain, recent[i].Content)
+		if !intent.GoesOn(recent[i].Content) {
+			break
 		}
 	}
-	return "", nil
+	slices.Reverse(chain)
+	return strings.Join(chain, "\n"), nil
 }

@@ -167,6 +167,9 @@ func (a *Activities) settlement(ctx context.Context, e Ending) (db.Settlement, e
 	if s.Events, s.Prompts, err = transcript.End(ctx, a.Store, ref, e.Log, texts); err != nil {
 		return db.Settlement{}, err
 	}
+	if e.Status == chat.TurnCancelled && e.Reason == chat.UserCancelled {
+		cancelOpenQuestion(s.Prompts, e.Channel, s.At)
+	}
 	for i := range s.Events {
 		s.Events[i].StreamRunID = t.StreamRunID
 	}
@@ -181,6 +184,15 @@ func (a *Activities) settlement(ctx context.Context, e Ending) (db.Settlement, e
 		s.Registry = language.Distinct(s.Registry)
 	}
 	return s, nil
+}
+
+// cancelOpenQuestion records that a person ended the turn instead of answering.
+func cancelOpenQuestion(prompts []db.Prompt, by chat.Channel, at time.Time) {
+	for i, p := range prompts {
+		if p.Outcome == chat.OutcomeUnanswered {
+			prompts[i].Outcome, prompts[i].Channel, prompts[i].AnsweredAt = chat.OutcomeCancelled, by, at
+		}
+	}
 }
 
 // KeepLog stores entries of an open turn's log, which the workflow then drops.

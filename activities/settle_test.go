@@ -203,8 +203,7 @@ func TestQuestionsAndAnswersBecomeMessages(t *testing.T) {
 		entry(6, chat.Question{ID: "q3", Type: chat.TextInput, Prompt: chat.PromptUnknownDoc, Ref: chat.TextUnresolved}),
 		answer(7, "q3", chat.ResumeValue{Type: chat.TextInput, TaggedDocs: []string{d1}}),
 		entry(8, chat.Question{ID: "q4", Type: chat.RetrievalLow, Prompt: chat.PromptRetrievalLow, OptionIDs: []string{chat.OptionTagDocs, chat.OptionContinue}}),
-		answer(9, "q4", chat.ResumeValue{Type: chat.CancelResume}),
-	}})
+	}, Channel: chat.ByPage})
 	var said []string
 	for _, m := range b.history() {
 		said = append(said, m.Role+": "+m.Content)
@@ -222,7 +221,20 @@ func TestQuestionsAndAnswersBecomeMessages(t *testing.T) {
 	require.Equal(t, at.Add(3*time.Minute), history[2].CreatedAt, "an answer has its own time")
 	require.Equal(t, "q1", history[2].Metadata["interrupt_id"])
 	require.Equal(t, map[string]any{"kind": "question", "interrupt_id": "q3", "interrupt_type": "text_input", "outcome": "answered"}, history[5].Metadata)
-	require.Equal(t, "cancelled", history[7].Metadata["outcome"])
+	require.Equal(t, "cancelled", history[7].Metadata["outcome"], "the person ended the turn instead of answering")
+	require.Equal(t, "page", history[7].Metadata["channel"])
+	require.NotEmpty(t, history[7].Metadata["outcome_at"])
+}
+
+func TestQuestionOfATurnThatEndedOtherwiseIsUnanswered(t *testing.T) {
+	for reason, want := range map[chat.CancelReason]string{chat.Superseded: "unanswered", chat.UserCancelled: "cancelled"} {
+		b := setup(t)
+		must[Settled](b, b.Settle, Ending{TurnRef: b.say("Do something"), Status: chat.TurnCancelled, Reason: reason, Log: []chat.Entry{
+			{N: 1, Type: chat.EventTurnStarted},
+			{N: 2, Type: chat.EventInterrupt, Question: &chat.Question{ID: "q1", Type: chat.TextInput, Prompt: chat.PromptUnknownDoc}},
+		}})
+		require.Equal(t, want, b.history()[1].Metadata["outcome"])
+	}
 }
 
 func TestTurnThatNeverBeganGetsItsPlaceWhenSettled(t *testing.T) {

@@ -178,6 +178,17 @@ func TestVagueFollowUpSearchesForThePersonsWordsNotForAButton(t *testing.T) {
 	require.NotContains(t, b.search.query, "Inquire")
 }
 
+func TestVagueFollowUpsOnAFollowUpKeepTheTopic(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	b.exchange("What does the leave policy say about sickness?", "A note.")
+	b.exchange("and on weekends?", "Also.")
+	b.exchange("what about last year's version", "The same.")
+	must[Retrieved](b, b.Retrieve, RetrieveRequest{TurnRef: b.say("now the other one"), Action: chat.Inquire})
+	require.Contains(t, b.search.query, "sickness")
+	require.Contains(t, b.search.query, "weekends")
+}
+
 func TestAnswersMayNameDocumentsByCodeOrAbbreviation(t *testing.T) {
 	t.Parallel()
 	b := setup(t)

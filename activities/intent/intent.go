@@ -75,6 +75,20 @@ func SubjectWords(message string) []string {
 	return slices.DeleteFunc(language.Words(message), func(w string) bool { return language.Common[w] })
 }
 
+// GoesOn reports whether a message says too little by itself to be searched for: "and the
+// other one?", "what about last year's version".
+func GoesOn(message string) bool {
+	own := 0
+	for _, w := range SubjectWords(message) {
+		if !generic[w] && !language.IsYearOrVersion(w) && !relativeTime[w] {
+			own++
+		}
+	}
+	return own < 2
+}
+
+var relativeTime = language.NewSet("year years s year's now instead too")
+
 func hasAny(words []string, of language.Set) bool {
 	return slices.ContainsFunc(words, func(w string) bool { return of[w] })
 }

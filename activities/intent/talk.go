@@ -184,11 +184,30 @@ func isAboutUs(text string) bool {
 // leadsUp are words before what is asked that are no part of it.
 var leadsUp = regexp.MustCompile(`(?i)^(?:please,? |so,? |well,? |just )*(?:(?:i|we)(?:['’]m| am| are|['’]re| was| were)? (?:just |only |also |still )?(?:wonder(?:ing)?|unsure|not sure|curious|asking myself|looking for|(?:need|want|like|trying|would like) to (?:know|find out|understand))|i['’]d like to know|(?:any|no) idea|(?:do|would) you (?:happen to )?know|(?:(?:can|could|would) you )?(?:please )?(?:tell|remind) me|wondering|looking for|not sure|unsure|need to know|(?:list|show|name|find|give me|tell me) (?:me )?(?:everything|all|anything)(?: that| which)?)(?: if| whether| about|:)? `)
 
-// WithoutTalk drops greetings before a request, and what leads up to a question: "Quick
-// one before my three o'clock: how long is …?", "I wonder whether …". It returns the
-// message when nothing else would be left.
+var (
+	// addressed is a greeting with a name, or thanks to somebody, before a request.
+	addressed = regexp.MustCompile(`^(?i:hi|hello|hey|hiya|dear|hallo|hoi|bonjour|salut|hola|thanks|thank you|cheers|good (?:morning|afternoon|evening))(?i: there| all| team| everyone)?,?(?: \p{Lu}\pL+){0,2}[,.!\n–—-]\s*`)
+	// pleasantries are sentences before a request that say nothing of it.
+	pleasantries = regexp.MustCompile(`^(?i:(?:(?:i|we) )?hope (?:you|this|all|everything)\b[^.?!\n]{0,60}|(?:so |very )?sorry (?:to|for|about) (?:both|disturb|troubl|interrupt|ask|the (?:late|many|another))[^.?!\n]{0,60}|(?:(?:i(?:['’]ve| have)?(?: got)?|just|here is) )*(?:an?(?:other)? |one )?(?:more |last )?(?:quick|short|small|simple|silly|stupid) (?:question|one|thing)[^.?!:\n]{0,40}|(?:it(?:['’]s| is) me|long time no see|me again|happy (?:new year|\w+day))[^.?!\n]{0,40})[.!:\n]\s*` +
+		`|^(?i:it['’]s|this is|i['’]m|i am|my name is) \p{Lu}\pL+(?: \p{Lu}\pL+)?(?: (?:from|in|of|at|here)\b[^.?!\n]{0,40})?[.!\n]\s*`)
+	// signature is how a letter ends, with at most three words of a name.
+	signature = regexp.MustCompile(`([.?!\n])\s*(?i:(?:many |with |and )?(?:thanks|thank you|thx|cheers|(?:best|kind|warm|many) (?:regards|wishes)|regards|sincerely|yours|best|bye|danke|merci|gracias|grazie|bedankt)(?: (?:you|truly|sincerely|a lot|a million|so much|very much|in advance|again|for (?:your|the|any) \w+))*)[\s,.!–—-]*(?:\p{Lu}[\pL.]*(?: \p{Lu}[\pL.]*){0,2})?[\s.!]*$`)
+)
+
+// WithoutTalk drops greetings before a request, the signature after it, and what leads up
+// to a question: "Quick one before my three o'clock: how long is …?", "I wonder whether
+// …". It returns the message when nothing else would be left.
 func WithoutTalk(message string) string {
 	rest := strings.TrimSpace(message)
+	for _, bare := range []string{
+		signature.ReplaceAllString(rest, "$1"),
+		rest[len(addressed.FindString(rest)):],
+		rest[len(pleasantries.FindString(rest)):],
+	} {
+		if bare = strings.TrimSpace(bare); bare != rest && len(SubjectWords(bare)) > 0 {
+			return WithoutTalk(bare)
+		}
+	}
 	if lead := leadsUp.FindString(rest); lead != "" && len(SubjectWords(rest[len(lead):])) > 0 {
 		rest = strings.TrimSpace(rest[len(lead):])
 	}

@@ -35,13 +35,24 @@ func TestGreetingsAndQuestionsAboutUsAreTalk(t *testing.T) {
 func TestTalkAroundAQuestionIsDropped(t *testing.T) {
 	for message, want := range map[string]string{
 		"quick one before my three o'clock: how long is the probation period?": "how long is the probation period?",
-		"Hello! What does it say?":                  "What does it say?",
-		"hi, thanks. How long is the warranty?":     "How long is the warranty?",
-		"Audit this: is it allowed to share data?":  "Audit this: is it allowed to share data?",
-		"What is the fee?":                          "What is the fee?",
-		"thanks":                                    "thanks",
-		"Three points: cost, time and quality":      "Three points: cost, time and quality",
-		"From: Ann\nWhat is the latest on the fee?": "From: Ann\nWhat is the latest on the fee?",
+		"Hello! What does it say?":                                                  "What does it say?",
+		"hi, thanks. How long is the warranty?":                                     "How long is the warranty?",
+		"Audit this: is it allowed to share data?":                                  "Audit this: is it allowed to share data?",
+		"What is the fee?":                                                          "What is the fee?",
+		"thanks":                                                                    "thanks",
+		"Three points: cost, time and quality":                                      "Three points: cost, time and quality",
+		"From: Ann\nWhat is the latest on the fee?":                                 "From: Ann\nWhat is the latest on the fee?",
+		"Hi Sam, what is the fee?":                                                  "what is the fee?",
+		"Dear Palaver, what is the fee? Best regards, Ann Smith":                    "what is the fee?",
+		"Hi Sam, hope you are well! What is the notice period? Thanks, Ann":         "What is the notice period?",
+		"Thanks, Ann. What is the notice period?":                                   "What is the notice period?",
+		"What is the fee?\n\nKind regards\nAnn":                                     "What is the fee?",
+		"Sorry to bother you again. How many days may I work abroad? Cheers, Bob":   "How many days may I work abroad?",
+		"Hey there, it's Ann from sales. How many days may I work abroad?":          "How many days may I work abroad?",
+		"I have a quick question. Who pays for the damage? Many thanks in advance!": "Who pays for the damage?",
+		"Is it fine to give thanks, Ann?":                                           "Is it fine to give thanks, Ann?",
+		"Dear colleagues may not be paid twice, may they?":                          "Dear colleagues may not be paid twice, may they?",
+		"What does it say? Best practice applies to all suppliers.":                 "What does it say? Best practice applies to all suppliers.",
 	} {
 		require.Equal(t, want, WithoutTalk(message), message)
 	}

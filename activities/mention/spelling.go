@@ -252,6 +252,9 @@ func withYears(message string, docs []chat.Document, now time.Time) string {
 		}
 		number := strconv.Itoa(year)
 		if !anyTitleHas(docs, number) {
+			if m[2] != "" && year < now.Year() { // titles without years
+				return "the previous" + m[2]
+			}
 			return s
 		}
 		return "the " + placed + number + m[2]

@@ -40,3 +40,15 @@ func TestNamesAreWrittenAsTitlesWriteThem(t *testing.T) {
 		require.Equal(t, want, AsTitled(in, docs, now), in)
 	}
 }
+
+func TestLastYearsVersionIsThePreviousOneWhenNoTitleHasTheYear(t *testing.T) {
+	now := time.Date(2031, 5, 6, 0, 0, 0, 0, time.UTC)
+	docs := []chat.Document{{ID: "1", Title: "Leave Policy v1"}, {ID: "2", Title: "Leave Policy v2"}}
+	for in, want := range map[string]string{
+		"what about last year's version?": "what about the previous version?",
+		"what about last year's profit?":  "what about last year's profit?",
+		"what about this year's version?": "what about this year's version?",
+	} {
+		require.Equal(t, want, AsTitled(in, docs, now), in)
+	}
+}

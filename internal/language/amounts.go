@@ -1,7 +1,10 @@
 package language
 
 import (
+	"cmp"
+	"maps"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -21,16 +24,32 @@ type Quantity struct {
 	At    int    // byte offset in the text
 }
 
+// inWords is the number when it is written in words, else "".
+func (q Quantity) inWords() string {
+	first, _, _ := strings.Cut(strings.ToLower(q.Text), " ")
+	if _, ok := numberWords[first]; ok {
+		return first
+	}
+	return ""
+}
+
 // String is the quantity as written, with single spaces.
 func (q Quantity) String() string { return strings.Join(strings.Fields(q.Text), " ") }
 
 var (
-	quantity    = regexp.MustCompile(`(?i)(?:([$€£]|\b(?:usd|eur|gbp|myr|rm|sgd|chf)\b)\s*)?\b(\d(?:[\d,.]*\d)?|one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|fourteen|fifteen|twenty|thirty|forty|forty-five|fifty|sixty|ninety|hundred)\b\s*(?:\(\d+\)\s*)?(%|per cent|(?:(?:business|working|calendar|full|consecutive) )?[a-z]+(?:-[a-z]+)?)?`)
+	quantity = regexp.MustCompile(`(?i)(?:([$€£]|\b(?:usd|eur|gbp|myr|rm|sgd|chf))\s*|\b)` +
+		`(\d(?:[\d,.]*\d)?|(?:` + strings.Join(slices.SortedFunc(maps.Keys(numberWords), longestFirst), "|") + `)\b)` +
+		`(?:\s?(k|thousand|mn|million|bn|billion)\b)?` +
+		`\s*(?:\(\d+\)\s*)?(%|[$€£]|per cent|(?:(?:business|working|calendar|full|consecutive) )?[a-z]+(?:-[a-z]+)?)?`)
 	number      = regexp.MustCompile(`(?i)\d|\b(?:one|two|three|four|five|six|seven|eight|nine|ten|twelve|fifteen|twenty|thirty|sixty|ninety|hundred|thousand)\b`)
-	numberWords = map[string]float64{"one": 1, "two": 2, "three": 3, "four": 4, "five": 5, "six": 6, "seven": 7, "eight": 8, "nine": 9, "ten": 10, "eleven": 11, "twelve": 12, "fourteen": 14, "fifteen": 15, "twenty": 20, "thirty": 30, "forty": 40, "forty-five": 45, "fifty": 50, "sixty": 60, "ninety": 90, "hundred": 100}
-	days        = map[string]float64{"hour": 1.0 / 24, "day": 1, "week": 7, "month": 30, "quarter": 91, "year": 365, "minute": 1.0 / 1440}
-	currencies  = NewSet("euro euros dollar dollars pound pounds ringgit usd eur gbp myr")
-	notUnits    = NewSet("or and of the a an to in on at for by is are was be as if per with from that which who may must shall should not no than")
+	numberWords = map[string]float64{"one": 1, "two": 2, "three": 3, "four": 4, "five": 5, "six": 6, "seven": 7, "eight": 8, "nine": 9, "ten": 10, "eleven": 11, "twelve": 12,
+		"thirteen": 13, "fourteen": 14, "fifteen": 15, "sixteen": 16, "seventeen": 17, "eighteen": 18, "nineteen": 19, "twenty": 20, "twenty-five": 25, "thirty": 30,
+		"forty": 40, "forty-five": 45, "fifty": 50, "sixty": 60, "seventy": 70, "eighty": 80, "ninety": 90, "hundred": 100}
+	multipliers = map[string]float64{"k": 1e3, "thousand": 1e3, "mn": 1e6, "million": 1e6, "bn": 1e9, "billion": 1e9}
+	days        = map[string]float64{"hour": 1.0 / 24, "h": 1.0 / 24, "hr": 1.0 / 24, "day": 1, "week": 7, "month": 30, "quarter": 91, "year": 365, "minute": 1.0 / 1440}
+	currencies  = NewSet("euro euros dollar dollars pound pounds ringgit usd eur gbp myr $ € £")
+	ordinals    = NewSet("st nd rd th")
+	notUnits    = NewSet("or and of the a an to in on at for by is are was be as if per with from that which who may must shall should not no than am pm")
 )
 
 // unitStems are the stems of number words and units.
@@ -53,9 +72,20 @@ func IsAmountStem(stem string) bool {
 // HasNumber reports whether a text has a digit or the word for a number.
 func HasNumber(s string) bool { return number.MatchString(s) }
 
+// longestFirst orders words so that a regular expression prefers the longer one.
+func longestFirst(a, b string) int { return cmp.Or(len(b)-len(a), strings.Compare(a, b)) }
+
 // Quantities returns the quantities of a sentence. A number in words counts only with
-// percent or a time: "one of" and "two parties" are no amounts.
+// percent, a time or a currency: "one of" and "two parties" are no amounts.
 func Quantities(s string) []Quantity {
+	return slices.DeleteFunc(counts(s), func(q Quantity) bool {
+		word := q.inWords()
+		return word == "one" || word != "" && q.Unit != Time && q.Unit != Percent && q.Unit != Money
+	})
+}
+
+// counts are the quantities of a sentence, also those of things in words: "two guests".
+func counts(s string) []Quantity {
 	var out []Quantity
 	for _, m := range quantity.FindAllStringSubmatchIndex(s, -1) {
 		if q, ok := readQuantity(s, m); ok {
@@ -65,9 +95,10 @@ func Quantities(s string) []Quantity {
 	return out
 }
 
-// readQuantity reads a match of the quantity expression: currency, number and unit.
+// readQuantity reads a match of the quantity expression: currency, number, multiplier and
+// unit.
 func readQuantity(s string, m []int) (Quantity, bool) {
-	currency, figure, unit := group(s, m, 1), strings.ToLower(group(s, m, 2)), strings.ToLower(group(s, m, 3))
+	currency, figure, unit := group(s, m, 1), strings.ToLower(group(s, m, 2)), strings.ToLower(group(s, m, 4))
 	value, inWords := numberWords[figure]
 	if !inWords {
 		var err error
@@ -75,14 +106,18 @@ func readQuantity(s string, m []int) (Quantity, bool) {
 			return Quantity{}, false
 		}
 	}
-	q := Quantity{Value: value, At: m[0], Text: s[m[0]:m[1]]}
-	if !q.readUnit(currency, strings.Fields(unit)) {
-		q.Text = s[m[0]:m[5]] // without the word after it
+	end := m[5]
+	if times, ok := multipliers[strings.ToLower(group(s, m, 3))]; ok {
+		value, end = value*times, m[7]
 	}
-	if inWords && (figure == "one" || q.Unit != Time && q.Unit != Percent) {
+	q := Quantity{Value: value, At: m[0], Text: s[m[0]:m[1]]}
+	if ordinals[unit] && m[8] == m[5] { // 3rd
 		return Quantity{}, false
 	}
-	return q, true
+	if !q.readUnit(currency, strings.Fields(unit)) {
+		q.Text = s[m[0]:end] // without the word after it
+	}
+	return q, !inWords || q.Unit != ""
 }
 
 var (
@@ -140,7 +175,7 @@ type Limit struct {
 }
 
 var (
-	upperBound = regexp.MustCompile(`(?i)(?:at most|no more than|not more than|not (?:to )?exceed(?:ing)?|never exceed|cannot exceed|up to|maximum(?: of)?|within|no later than|not later than|less than|below|under|limited to|no longer than|capped at)\s+(?:an? |the )?(?:total |value |amount |average )?(?:of )?$`)
+	upperBound = regexp.MustCompile(`(?i)(?:at most|no more than|not more than|not (?:to )?exceed(?:ing)?|never exceed|cannot exceed|up to|maximum(?: of)?|within|no later than|not later than|less than|below|under|limited to|no longer than|capped at|(?:limit|cap|ceiling)(?: (?:for|on|of) [a-z ]{1,40})? is|(?:limit|cap|ceiling) of)\s+(?:an? |the )?(?:total |value |amount |average )?(?:of )?$`)
 	lowerBound = regexp.MustCompile(`(?i)(?:at least|no less than|not less than|minimum(?: of)?|more than|above|no fewer than|not fewer than|exceeding|or above)\s+(?:an? |the )?(?:total )?(?:of )?$`)
 	orLess     = regexp.MustCompile(`(?i)^\s*(?:or less|at most|or fewer|at the latest|maximum)\b`)
 	orMore     = regexp.MustCompile(`(?i)^\s*(?:or more|at least|or longer|minimum)\b`)
@@ -149,7 +184,7 @@ var (
 // Limits returns the bounds that a rule sets.
 func Limits(rule string) []Limit {
 	var out []Limit
-	for _, q := range Quantities(rule) {
+	for _, q := range counts(rule) {
 		before, after := rule[:q.At], rule[min(len(rule), q.At+len(q.Text)):]
 		switch {
 		case upperBound.MatchString(before), orLess.MatchString(after):

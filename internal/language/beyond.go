@@ -3,6 +3,7 @@ package language
 import (
 	"fmt"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -33,7 +34,7 @@ func (x Excess) String() string {
 func Beyond(rule, text string) []Excess {
 	var out []Excess
 	for _, l := range Limits(rule) {
-		for _, q := range Quantities(text) {
+		for _, q := range figuresOf(text) {
 			if !l.comparable(q) || l.Upper && q.Value <= l.Value || !l.Upper && q.Value >= l.Value {
 				continue
 			}
@@ -55,11 +56,21 @@ func Beyond(rule, text string) []Excess {
 func Within(rule, text string) bool {
 	found := false
 	for _, l := range Limits(rule) {
-		for _, q := range Quantities(text) {
+		for _, q := range figuresOf(text) {
 			found = found || l.comparable(q)
 		}
 	}
+	found = found || len(deadlines(rule)) > 0 && len(dates(text)) > 0
 	return found && len(Beyond(rule, text)) == 0
+}
+
+// SetsBound reports whether a rule sets a bound that only figures or dates can keep.
+func SetsBound(rule string) bool { return len(Limits(rule))+len(deadlines(rule)) > 0 }
+
+// figuresOf are the quantities of a text, also counts in words. "One" is none: it seldom
+// counts.
+func figuresOf(text string) []Quantity {
+	return slices.DeleteFunc(counts(text), func(q Quantity) bool { return q.inWords() == "one" })
 }
 
 // comparable reports whether a bound is one of such quantities: of the same unit, and
@@ -78,21 +89,15 @@ var currencyNames = map[string]string{
 }
 
 func currencyOf(amount string) string {
-	for name, currency := range currencyNames {
-		if i, _ := FindName(amount, name, 0); i >= 0 {
-			return currency
+	for _, m := range currencyWord.FindAllString(amount, -1) {
+		if c := currencyNames[strings.ToLower(m)]; c != "" {
+			return c
 		}
-	}
-	for sign, currency := range map[string]string{"$": "usd", "€": "eur", "£": "gbp"} {
-		if strings.Contains(amount, sign) {
-			return currency
-		}
-	}
-	if m := regexp.MustCompile(`(?i)^(?:usd|eur|gbp|myr|rm|sgd|chf)`).FindString(amount); m != "" {
-		return currencyNames[strings.ToLower(m)]
 	}
 	return ""
 }
+
+var currencyWord = regexp.MustCompile(`[$€£]|[[:alpha:]]+`)
 
 // date is a day, of any year when year is 0.
 type date struct {

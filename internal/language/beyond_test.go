@@ -12,6 +12,15 @@ func TestFiguresBeyondABoundAreFoundByUnit(t *testing.T) {
 		{"Report it within 24 hours.", "We report it after two days.", "the text says two days, the rule allows at most 24 hours"},
 		{"Days must be taken by 31 March.", "I take them on 15 May.", "the text says 15 May, the rule sets 31 March as the last day"},
 		{"Claims end not later than 2025-06-30.", "It was sent on July 2, 2025.", "the text says July 2, 2025, the rule sets 2025-06-30 as the last day"},
+		{"At most two guests may be invited.", "I will invite five guests.", "the text says five guests, the rule allows at most two guests"},
+		{"At most two guests may be invited.", "I will invite 5 guests.", "the text says 5 guests, the rule allows at most two guests"},
+		{"A team may have at most one intern.", "We have two interns.", "the text says two interns, the rule allows at most one intern"},
+		{"The cost must not exceed EUR 160 per night.", "It is 1.2k EUR a night.", "the text says 1.2k EUR, the rule allows at most EUR 160"},
+		{"The limit for a night is EUR 160.", "It is 240 € a night.", "the text says 240 €, the rule allows at most EUR 160"},
+		{"The cap is EUR 2 million.", "It is EUR 2,100 thousand.", "the text says EUR 2,100 thousand, the rule allows at most EUR 2 million"},
+		{"Report it within 72 hours.", "We report it after 80h.", "the text says 80h, the rule allows at most 72 hours"},
+		{"At most two guests may be invited.", "One of five people came.", ""},
+		{"The cost must not exceed EUR 160 per night.", "It is 240 $ a night.", ""},
 		{"Days must be taken by 31 March.", "I take them on 15 March.", ""},
 		{"The cost must not exceed EUR 160 per night.", "It is USD 240.", ""},
 		{"The cost must not exceed EUR 160 per night.", "It takes 240 days.", ""},
@@ -33,6 +42,23 @@ func TestWithinIsSaidOnlyOfFiguresThatCanBeCompared(t *testing.T) {
 	for text, want := range map[string]bool{"It is EUR 120.": true, "It is EUR 240.": false, "It is EUR 120 and EUR 240.": false, "It takes 2 days.": false} {
 		if got := Within(rule, text); got != want {
 			t.Errorf("%q: %v", text, got)
+		}
+	}
+}
+
+func TestDatesBeforeADeadlineAreWithinIt(t *testing.T) {
+	rule := "Claims must be handed in by 15 January."
+	for text, want := range map[string]bool{"I hand them in on 10 January.": true, "I hand them in on 3 February.": false, "I hand them in soon.": false} {
+		if got := Within(rule, text); got != want {
+			t.Errorf("%q: %v", text, got)
+		}
+	}
+}
+
+func TestRulesThatSetABoundAreKnown(t *testing.T) {
+	for rule, want := range map[string]bool{"At most two guests may come.": true, "Claims must be handed in by 15 January.": true, "Nobody may share a password.": false} {
+		if got := SetsBound(rule); got != want {
+			t.Errorf("%q: %v", rule, got)
 		}
 	}
 }

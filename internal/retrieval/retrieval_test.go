@@ -346,11 +346,33 @@ func TestLargeSetIsSearchedWholeAndLeavesNothingOutSilently(t *testing.T) {
 	for _, h := range s.Hits {
 		count[h.DocID]++
 	}
-	if len(count) != 40 || !s.Partly {
+	if len(count) != 45 || s.Partly {
 		t.Errorf("summary: %d documents, partly %v", len(count), s.Partly)
 	}
-	if s = b.choose(chat.Summarize, "Summarize them", ids[:40]...); s.Partly {
-		t.Error("40 documents are read, all of them")
+}
+
+func TestSetThatIsTooLargeIsReadWhereItIsAboutTheText(t *testing.T) {
+	const maxDocs = 80
+	b := setup(t)
+	var ids []string
+	for i := range maxDocs + 5 {
+		id := fmt.Sprintf("d%03d", i)
+		text := "## Notes\n\nNotes on holidays."
+		if i == maxDocs+4 {
+			text = "## Gifts\n\nNo employee may accept a gift of more than EUR 50 from a supplier."
+		}
+		b.add(id, "Notes "+id, text)
+		ids = append(ids, id)
+	}
+	for _, action := range []chat.Action{chat.Audit, chat.Summarize} {
+		s := b.choose(action, "I accept a gift of EUR 200 from a supplier.", ids...)
+		read := map[string]bool{}
+		for _, h := range s.Hits {
+			read[h.DocID] = true
+		}
+		if len(read) != maxDocs || !s.Partly || !read[ids[len(ids)-1]] || !read[ids[0]] {
+			t.Errorf("%s: %d documents, partly %v", action, len(read), s.Partly)
+		}
 	}
 }
 

@@ -20,7 +20,7 @@ const (
 	broad       = 12     // passages when no document is named
 	tooWeak     = 0.3    // share of the question a passage must cover when all are weak
 	maxRead     = 2_000  // passages of one document that are looked at for a summary
-	maxDocs     = maxPassages
+	maxDocs     = 80     // documents of which each has passages, at least one
 )
 
 // Selection is the passages for an answer.
@@ -64,10 +64,14 @@ func (s *Searcher) Select(ctx context.Context, owner string, action chat.Action,
 			out.Processing = true
 		case d.Status == chat.DocFailed:
 			out.Unreadable = true
-		case len(ready) < maxDocs:
-			ready = append(ready, d)
 		default:
-			more = append(more, d)
+			ready = append(ready, d)
+		}
+	}
+	if len(ready) > maxDocs {
+		var err error
+		if ready, more, err = s.mostAbout(ctx, owner, query, ready); err != nil {
+			return Selection{}, err
 		}
 	}
 	if len(ready) == 0 {
@@ -88,6 +92,36 @@ func (s *Searcher) Select(ctx context.Context, owner string, action chat.Action,
 	out.Score, err = s.suitability(ctx, owner, action, query, ready, shares)
 	out.Confidence = confidence(out.Score)
 	return out, err
+}
+
+// mostAbout picks maxDocs documents: first those with the best passages for the query, then
+// the others as they come. Both lists keep the order of docs.
+func (s *Searcher) mostAbout(ctx context.Context, owner, query string, docs []chat.Document) (picked, others []chat.Document, err error) {
+	var ids []string
+	for _, d := range docs {
+		ids = append(ids, d.ID)
+	}
+	hits, err := s.Search(ctx, owner, query, ids, maxPassages)
+	if err != nil {
+		return nil, nil, err
+	}
+	wanted := map[string]bool{}
+	for _, h := range hits {
+		wanted[h.DocID] = true
+	}
+	left := maxDocs - len(wanted)
+	for _, d := range docs {
+		if !wanted[d.ID] && left > 0 {
+			wanted[d.ID] = true
+			left--
+		}
+		if wanted[d.ID] {
+			picked = append(picked, d)
+		} else {
+			others = append(others, d)
+		}
+	}
+	return picked, others, nil
 }
 
 // selectAnywhere answers from all that owner may see. Failed documents are not
@@ -183,7 +217,7 @@ type share struct {
 
 // shares reads each document's share, side by side.
 func (s *Searcher) shares(ctx context.Context, owner string, action chat.Action, query string, docs []chat.Document) ([]share, error) {
-	passages, chars := maxPassages/len(docs), maxChars/len(docs)
+	passages, chars := max(1, maxPassages/len(docs)), maxChars/len(docs)
 	out := make([]share, len(docs))
 	g, ctx := errgroup.WithContext(ctx)
 	g.SetLimit(4)

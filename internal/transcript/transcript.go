@@ -92,10 +92,6 @@ func (w words) prompts(entries []chat.Entry) []db.Prompt {
 // answerPrompt adds the answer e to its question.
 func (w words) answerPrompt(p *db.Prompt, q chat.Question, e chat.Entry) {
 	p.Outcome, p.Channel, p.AnsweredAt = chat.OutcomeAnswered, e.Channel, e.At
-	if e.Resume.Type == chat.CancelResume {
-		p.Outcome = chat.OutcomeCancelled
-		return
-	}
 	p.Answer = w.answer(q, e.Resume.Whole(w.texts))
 }
 

@@ -124,6 +124,19 @@ func TestInquireSaysWhenNothingWasFound(t *testing.T) {
 	has(t, answer(t, llm.TaskInquire, llm.Facts{Message: "anything?"}), nothingFound)
 }
 
+func TestInquireGoesOnFromTheQuestionBefore(t *testing.T) {
+	rules := []llm.Passage{{N: 1, DocID: "l", Title: "Leave Policy v1", Text: "Employees have 25 days of annual leave. A doctor's note is required from the third day of sickness."}}
+	recent := []llm.Message{{Role: llm.User, Text: "What does the leave policy say about annual leave?"}, {Role: llm.Assistant, Text: "28 days."}}
+	for _, message := range []string{"now the other one", "and in the previous version?"} {
+		got := answer(t, llm.TaskInquire, llm.Facts{Message: message, Recent: recent, Passages: rules, Documents: []llm.Document{{ID: "l", Title: "Leave Policy v1"}}})
+		has(t, got, "25 days")
+		if strings.Contains(got, "doctor") {
+			t.Errorf("%q: the topic is lost:\n%s", message, got)
+		}
+	}
+	has(t, answer(t, llm.TaskInquire, llm.Facts{Message: "and sickness?", Recent: recent, Passages: rules}), "doctor")
+}
+
 func TestSummaryFollowsTheHeadings(t *testing.T) {
 	got := answer(t, llm.TaskSummarize, llm.Facts{Message: "Summarize it", Passages: passages(1, "c", "Circular 2024", circular)})
 	has(t, got, "**Circular 2024**", "- **Scope**: “", "[2]", "Sharing of customer data")

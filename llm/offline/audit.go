@@ -19,8 +19,11 @@ var (
 	negation  = regexp.MustCompile(`(?i)\b(?:not|never|no|none|without|cannot|skip(?:ped|ping)?|waiv(?:e|ed|ing)|ignor(?:e|ed|ing)|bypass(?:ed|ing)?|omit(?:ted|ting)?|instead of|unable|refus(?:e|ed|ing)|fail(?:ed|s|ing)?|forgot(?:ten)?|don'?t|doesn'?t|didn'?t|won'?t|haven'?t|hasn'?t|isn'?t|aren'?t|can'?t)\b|n[’']t\b`)
 )
 
-// isRule reports whether a sentence reads like a rule.
-func isRule(s string) bool { return ruleLike.MatchString(s) && !strings.HasSuffix(s, "?") }
+// isRule reports whether a sentence reads like a rule: by its words, or because it sets a
+// bound ("payable within 30 days").
+func isRule(s string) bool {
+	return (ruleLike.MatchString(s) || language.SetsBound(s)) && !strings.HasSuffix(s, "?")
+}
 
 // severity of a finding.
 type severity int
@@ -203,6 +206,7 @@ func (p *pool) compareRule(r, t excerpt, around vector) (finding, bool) {
 		return finding{}, false
 	}
 	denies := negation.MatchString(t.text)
+	bound := language.SetsBound(r.text) // words alone do not show that it is kept
 	switch {
 	case why != "" && words > 1:
 		x.severity, x.why = high, why
@@ -212,14 +216,14 @@ func (p *pool) compareRule(r, t excerpt, around vector) (finding, bool) {
 	case forbids.MatchString(r.text) || restricts.MatchString(r.text):
 		if !isForbidden(r.text, t.text, denies) {
 			x.severity = inOrder
-			return x, share >= alike && words > 2
+			return x, share >= alike && words > 2 && !bound
 		}
 		x.severity, x.why = grade(share, words), "the text does what the rule restricts"
 	case p.denies(t.text, r.vec):
 		x.severity, x.why = min(medium, grade(share, words)), "the text leaves out or denies what the rule demands"
 	default:
 		x.severity = inOrder
-		return x, share >= alike && words > 2 && !denies
+		return x, share >= alike && words > 2 && !denies && !bound
 	}
 	return x, true
 }

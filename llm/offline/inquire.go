@@ -24,7 +24,7 @@ var (
 func inquire(f llm.Facts) string {
 	const most = 5
 	p := gather(f.Passages, nil)
-	ranked := p.rank(instructionOf(f.Message), f.Passages, titlesOf(f))
+	ranked := p.rank(asked(f), f.Passages, titlesOf(f))
 	if len(ranked) == 0 {
 		if hasNoSubject(instructionOf(f.Message)) && len(p.excerpts) > 0 { // "what does it say?"
 			return summarize(f)
@@ -52,6 +52,36 @@ func inquire(f llm.Facts) string {
 	}
 	return b.String()
 }
+
+// asked is the question of a message. One that only goes on ("and the other one?") asks
+// what was asked before: its own words say in which document.
+func asked(f llm.Facts) string {
+	text := instructionOf(f.Message)
+	if !saysNothingNew(text) {
+		return text
+	}
+	for i := len(f.Recent) - 1; i >= 0; i-- {
+		if m := f.Recent[i]; m.Role == llm.User && !saysNothingNew(instructionOf(m.Text)) {
+			if len(language.ContentWords(text)) > 0 {
+				return instructionOf(m.Text)
+			}
+			return instructionOf(m.Text) + "\n" + text
+		}
+	}
+	return text
+}
+
+// saysNothingNew reports whether a text has no subject but documents, versions and order.
+func saysNothingNew(text string) bool {
+	for _, w := range language.ContentWords(text) {
+		if !docNouns[w] && !emptyWords[w] && !wordsOfOrder[w] && !language.IsVersion(w) && !language.IsYearOrVersion(w) && !pointingOn[w] {
+			return false
+		}
+	}
+	return true
+}
+
+var pointingOn = language.NewSet("other others one ones now last this that same instead too edition")
 
 // titlesOf are the titles of the documents that an answer is about. Their words say where
 // to look, not what for.

@@ -54,3 +54,34 @@ func TestAuditSaysHowMuchItCompared(t *testing.T) {
 		t.Errorf("got\n%s", got)
 	}
 }
+
+func TestAuditNeverReassuresWhereFiguresCouldNotBeCompared(t *testing.T) {
+	rules := []llm.Passage{{N: 1, DocID: "t", Title: "Travel Policy", Text: "At most two guests may be invited to a business dinner. A hotel night may cost at most EUR 160, breakfast included."}}
+	for text, want := range map[string]string{
+		"I will invite five guests to the business dinner.":            "the text says five guests, the rule allows at most two guests",
+		"I will invite the whole team as guests to a business dinner.": "I could not judge this",
+		"The hotel night costs 1.2k EUR, breakfast included.":          "the text says 1.2k EUR, the rule allows at most EUR 160",
+		"I will invite two guests to the business dinner.":             "No breach found in what could be compared",
+	} {
+		got := audit(llm.Facts{Message: text, Passages: rules})
+		if !strings.Contains(got, want) || !strings.HasPrefix(want, "No breach") && strings.Contains(got, "No breach") {
+			t.Errorf("%q: %q is missing in\n%s", text, want, got)
+		}
+	}
+}
+
+func TestTextUnderAuditMayReadLikeAQuestion(t *testing.T) {
+	rules := []llm.Passage{{N: 1, DocID: "d", Title: "DPA", Text: "The processor must notify the controller of a personal data breach within 72 hours."}}
+	got := audit(llm.Facts{Message: "we will tell you about a personal data breach within 5 days", Passages: rules})
+	if !strings.Contains(got, "the text says 5 days, the rule allows at most 72 hours") {
+		t.Errorf("got\n%s", got)
+	}
+}
+
+func TestSentenceWithABoundIsARule(t *testing.T) {
+	rules := []llm.Passage{{N: 1, DocID: "s", Title: "Sheet", Text: "Invoices of the cleaning service are payable within 30 days."}}
+	got := audit(llm.Facts{Message: "We pay invoices of the cleaning service after 90 days.", Passages: rules})
+	if !strings.Contains(got, "the text says 90 days, the rule allows at most 30 days") {
+		t.Errorf("got\n%s", got)
+	}
+}

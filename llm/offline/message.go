@@ -82,10 +82,11 @@ func instructionOf(message string) string {
 }
 
 // textUnderAudit is the text in a message that is to be checked: the rest of it when
-// something asks for the audit, else all of it.
+// something asks for the audit, else all of it. A text may read like a question itself:
+// "we will tell you of a breach".
 func textUnderAudit(message string) string {
 	instruction, text := splitMessage(message)
-	if instruction = normalized(instruction); auditVerb.MatchString(instruction) || auditQuestion.MatchString(instruction) {
+	if instruction = normalized(instruction); text != "" && (auditVerb.MatchString(instruction) || auditQuestion.MatchString(instruction)) {
 		return text
 	}
 	return message

@@ -162,3 +162,17 @@ func FuzzParse(f *testing.F) {
 		}
 	})
 }
+
+func TestAPartialKeepsItsCitations(t *testing.T) {
+	cited := []chat.Citation{{N: 1, Source: "web", URL: "https://e.x/", Title: "W"}}
+	for _, e := range []chat.Event{
+		{Type: chat.EventCancelled, TurnID: "turn", Partial: "Half [1]", Citations: cited},
+		{Type: chat.EventFailed, TurnID: "turn", Code: "internal", Message: "m", Partial: "Half [1]", Citations: cited},
+	} {
+		_, _, all := run(t, nil, e)
+		state := all[len(all)-2]
+		require.Equal(t, "STATE_SNAPSHOT", state["type"], e.Type)
+		kept := state["snapshot"].(map[string]any)["palaver"].(map[string]any)["citations"].([]any)
+		require.Equal(t, "https://e.x/", kept[0].(map[string]any)["url"], e.Type)
+	}
+}

@@ -287,3 +287,16 @@ func FuzzReadAnswer(f *testing.F) {
 		}
 	})
 }
+
+func TestAPartialKeepsItsFootnotes(t *testing.T) {
+	cited := []chat.Citation{{N: 1, Source: "web", URL: "https://e.x/", Title: "W"}}
+	for _, e := range []chat.Event{
+		{Type: chat.EventCancelled, Partial: "Half [1]", Citations: cited},
+		{Type: chat.EventFailed, Code: "internal", Message: "m", Partial: "Half [1]", Citations: cited},
+	} {
+		w := NewStream(dialect.Stream{Thread: "mine", Turn: chat.Turn{ID: "t", ThreadID: "th"}}, "palaver-x", "http://host", true)
+		got := string(w.End(w.Event(w.Begin(nil), e, "")))
+		require.Contains(t, got, "Half [1]", e.Type)
+		require.Contains(t, got, "https://e.x/", e.Type)
+	}
+}
