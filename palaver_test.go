@@ -43,6 +43,7 @@ func TestProgramWithAnAdditionThatCannotBeUsedDoesNotStart(t *testing.T) {
 		says    string
 	}{
 		"a tool's name is taken by Palaver": {[]palaver.Option{palaver.WithTool(tool("search_documents"))}, `tool "search_documents": the name is taken`},
+		"a tool of boards is named like it": {[]palaver.Option{palaver.WithTool(tool("add_document"))}, `tool "add_document": the name is taken`},
 		"two tools have one name":           {[]palaver.Option{palaver.WithTool(tool("a")), palaver.WithTool(tool("a"))}, `tool "a": the name is taken`},
 		"a tool's name has a space":         {[]palaver.Option{palaver.WithTool(tool("a b"))}, `tool "a b": the name needs`},
 		"a tool's schema is broken":         {[]palaver.Option{palaver.WithTool(broken)}, `tool "broken": the schema cannot be used`},

@@ -27,6 +27,8 @@ type boardSaid struct {
 	said   []llm.Message // before the turn
 	asks   llm.Message
 	tools  prompt.Exchange
+	// documents are those that the message mentions.
+	documents []llm.Document
 }
 
 // boardRequest builds the model call of the agent of discovery boards.
@@ -43,14 +45,24 @@ func (a *Activities) boardRequest(ctx context.Context, r ThinkRequest, turn chat
 		request: llm.Request{
 			Task:     llm.TaskDiscovery,
 			Messages: llm.Fit(messages, thinkPrompt),
-			Facts: llm.Facts{Message: turn.Content.Message, Recent: prompt.Recent(s.before.messages), Used: s.tools.Used,
+			Facts: llm.Facts{Message: turn.Content.Message, Recent: prompt.Recent(s.before.messages),
+				Documents: s.documents, Passages: s.tools.Passages, Used: s.tools.Used,
 				Board: prompt.BoardFacts(b), References: turn.Content.References},
 			Temperature: a.BoardChat.Temperature,
 			MaxTokens:   a.BoardChat.MaxTokens,
 		},
-		filter:  cite.New(nil, turn.Content.Message).AllowUncited(),
+		filter:  cite.New(s.tools.Sources, boardTexts(b, turn.Content.Message)...).AllowUncited().Continue(s.tools.Citations),
 		offered: offered, before: s.before,
 	}, nil
+}
+
+// boardTexts are the texts that an answer about a board may quote, besides passages.
+func boardTexts(b *board.Board, message string) []string {
+	texts := []string{message, b.Title, b.Goal}
+	for _, i := range b.Items {
+		texts = append(texts, i.Version.Text, i.Title)
+	}
+	return texts
 }
 
 // boardOf is the board that a turn is about: the one of its message, or the one of its

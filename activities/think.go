@@ -97,7 +97,7 @@ func (a *Activities) thinkRequest(ctx context.Context, r ThinkRequest, turn chat
 	agent, _ := a.Agents.Find(turn.Content.Agent)
 	answers := answersOf(texts, r.Asked)
 	if agent.OnBoards {
-		return a.boardRequest(ctx, r, turn, boardSaid{before, said, asks, e}, offered)
+		return a.boardRequest(ctx, r, turn, boardSaid{before, said, asks, e, prompt.Known(tagged.Docs)}, offered)
 	}
 	messages := slices.Concat([]llm.Message{prompt.Assistant(agent.Instructions, before.summary, a.now())}, said,
 		[]llm.Message{asks}, prompt.Asked(questionsOf(r.Asked), answers), e.Messages)

@@ -159,6 +159,15 @@ type newItemBody struct {
 	Status       string     `json:"status"`
 	RelatedIDs   []string   `json:"related_ids"`
 	AllowSimilar bool       `json:"allow_similar"`
+	// DocumentID is the document of the library that an input is.
+	DocumentID string      `json:"document_id"`
+	Citation   *sourceBody `json:"citation"`
+}
+
+// sourceBody is the passage of a document that says what an item says.
+type sourceBody struct {
+	DocumentID string `json:"document_id"`
+	Quote      string `json:"quote"`
 }
 
 func (s *server) addBoardItem(c *gin.Context) error {
@@ -166,13 +175,25 @@ func (s *server) addBoardItem(c *gin.Context) error {
 	if err := request.Decode(c, &body); err != nil {
 		return err
 	}
+	from := board.Params{DocumentID: body.DocumentID, Title: body.Title, Text: body.Text}
+	if body.Citation != nil {
+		from.Citation = &board.Citation{DocumentID: body.Citation.DocumentID, Quote: body.Citation.Quote}
+	}
 	return s.answerChange(c, http.StatusCreated, func(b *board.Board) (board.Result, error) {
+		if err := s.source(c, &from); err != nil {
+			return board.Result{}, err
+		}
 		if similar := b.Similar(body.EntityType, body.Text); len(similar) > 0 && !body.AllowSimilar {
 			return board.Result{}, &board.SimilarItems{IDs: similar}
 		}
-		return b.Add(board.Added{Kind: body.EntityType, Title: body.Title, Text: body.Text, Type: body.Type,
-			Related: body.RelatedIDs, Status: body.Status}, board.Person, time.Now().UTC())
+		return b.Add(board.Added{Kind: body.EntityType, Title: from.Title, Text: body.Text, Type: body.Type,
+			Related: body.RelatedIDs, Status: body.Status, DocumentID: from.DocumentID, Citation: from.Citation}, board.Person, time.Now().UTC())
 	})
+}
+
+// source checks where an item comes from.
+func (s *server) source(c *gin.Context, p *board.Params) error {
+	return boards.Source(c.Request.Context(), s.Store, identity.Of(c).ID, p)
 }
 
 func (s *server) patchBoardItem(c *gin.Context) error {

@@ -32,6 +32,9 @@ func (s *server) propose(c *gin.Context) error {
 		return err
 	}
 	return s.answerChange(c, http.StatusCreated, func(b *board.Board) (board.Result, error) {
+		if err := s.source(c, &body.Params); err != nil {
+			return board.Result{}, err
+		}
 		return board.Result{}, b.Propose(body.ID, "", body.Tool, body.Params, time.Now().UTC())
 	})
 }

@@ -8,6 +8,9 @@ import (
 // DeletedBoardsFor is how long a deleted board can be restored.
 const DeletedBoardsFor = 24 * time.Hour
 
+// OnceKept is how long a throw-away thread is kept whose client did not wait for its end.
+const OnceKept = time.Hour
+
 // Boards keeps discovery boards. What is on one is opaque to the store (internal/board
 // reads and writes it); who changes a board reads it, changes it and writes it with the
 // revision that was read.

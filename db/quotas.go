@@ -91,9 +91,9 @@ type Visitors interface {
 	// UnusedOwners lists owners without an account who were last seen before a time:
 	// ordered by id, those after one.
 	UnusedOwners(ctx context.Context, before time.Time, after string, limit int) ([]string, error)
-	// LeftThreads lists chats of boards that cannot be restored any more, and throw-away
-	// threads that were last used before a time: ordered by id, those after one.
-	LeftThreads(ctx context.Context, before time.Time, after string, limit int) ([]chat.ThreadRef, error)
+	// LeftThreads lists the chats of boards that cannot be restored any more now, and
+	// throw-away threads that were not used for OnceKept: ordered by id, those after one.
+	LeftThreads(ctx context.Context, now time.Time, after string, limit int) ([]chat.ThreadRef, error)
 }
 
 // SeenEvery is how exactly it is recorded when an owner was last seen.

@@ -35,9 +35,14 @@ export async function newPage(browser, url, options = desktop) {
 }
 
 /** Ignores the browser's console errors for responses with this status. */
-export function expectRefusal(faults, status) {
+export const expectRefusal = (faults, status) => ignore(faults, `status of ${status}`);
+
+/** Ignores the browser's console errors for connections that a test cuts. */
+export const expectCuts = (faults) => ignore(faults, "net::ERR_");
+
+function ignore(faults, what) {
   const keep = faults.push.bind(faults);
-  const value = (fault) => (fault.includes(`status of ${status}`) ? faults.length : keep(fault));
+  const value = (fault) => (fault.includes(what) ? faults.length : keep(fault));
   Object.defineProperty(faults, "push", { value, configurable: true }); // not enumerable: faults stays comparable to []
 }
 

@@ -2,12 +2,13 @@
 // chat have the names of its features.
 import assert from "node:assert/strict";
 import { after, beforeEach, describe, it } from "node:test";
-import { axe, composer, dark, desktop, expectRefusal, newPage, phone, shot } from "./browser.mjs";
+import { axe, composer, dark, desktop, expectCuts, expectRefusal, newPage, phone, shot } from "./browser.mjs";
+import { startFront } from "./front.mjs";
 import { Answer, gate, startModelServer } from "./model-server.mjs";
 import { arrive, browser, context, faults, leaveNoFaults, page, stack, useStack } from "./suite.mjs";
 import { addDocument, assertSoon, interrupted, many, stop, yours } from "./thread.mjs";
 
-/** What the model says to a message, by words in it: {say, calls, after, hold, fail}. Later rounds of its turn say "after". */
+/** What the model says to a message, by words in it: {say, hold, more, calls, after, cut}. Later rounds of its turn say "after". */
 const script = new Map();
 /** The requests that the model got. */
 const asked = [];
@@ -27,6 +28,7 @@ useStack(async () => {
     }
     for (const piece of again ? [what?.after ?? "Please decide."] : (what?.say ?? ["I have read the board."])) answer.say(piece);
     if (!again) await what?.hold;
+    for (const piece of (!again && what?.more) || []) answer.say(piece);
     if (what?.cut && !again) return res.destroy();
     answer.end(again ? undefined : what?.calls);
   });
@@ -246,7 +248,7 @@ describe("a board by hand", () => {
   });
 
   it("takes an input from a document of the library", async () => {
-    await addDocument(page, "Leave policy", "Every employee has thirty days of leave.");
+    const doc = await addDocument(page, "Leave policy", "Every employee has thirty days of leave.");
     const id = await openBoard({ title: "Leave" });
     await press("Add input").click();
     await field("From a document of your library").selectOption("Leave policy");
@@ -254,7 +256,10 @@ describe("a board by hand", () => {
     await press("Add").click();
     await item("I-1").waitFor();
     const { inputs } = await boardOf(id);
-    assert.deepEqual([inputs[0].title, inputs[0].type], ["Leave policy", "document"]);
+    assert.deepEqual([inputs[0].title, inputs[0].type, inputs[0].document_id], ["Leave policy", "document", doc]);
+    await item("I-1").getByRole("button", { name: "Document: Leave policy" }).click();
+    await page.getByRole("region", { name: "Text of Leave policy" }).getByText("thirty days").waitFor();
+    assert.deepEqual(await axe(page), []);
   });
 
   it("shows what was changed in another tab, when it has the focus again", async () => {
@@ -503,7 +508,33 @@ describe("the chat on a board", () => {
     await page.locator("[data-flash]").and(item("F-3")).waitFor();
   });
 
-  it("FS-SendMessage, FS-StreamingResponse: the answer comes word by word", async () => {
+  it("FS-SendMessage: with Enter or its button, never an empty one; Shift+Enter makes a line", async () => {
+    const id = await openChat();
+    await composer(page).press("Enter");
+    await composer(page).pressSequentially("First line");
+    await composer(page).press("Shift+Enter");
+    await composer(page).pressSequentially("second line");
+    await composer(page).press("Enter");
+    await told("I have read the board.").waitFor();
+    await assertSoon(() => page.getByRole("article", { name: "Palaver", exact: true }).isVisible(), "it has ended");
+    await composer(page).fill("And this one");
+    await page.getByRole("button", { name: "Send", exact: true }).click();
+    await many(page.getByRole("article", { name: "Palaver", exact: true }), 2);
+    await assertSoon(async () => (await boardOf(id)).chat_history.length === 4, "two messages with their answers");
+    const { chat_history: said } = await boardOf(id);
+    assert.deepEqual(said.filter((m) => m.role === "user").map((m) => m.content.trim()), ["First line\nsecond line", "And this one"]);
+  });
+
+  it("FS-AskQuestionAboutDiscovery: the answer knows every item of the board, and names them", async () => {
+    await openChat();
+    script.set("unpaid", { say: ["Because [F-2] says so."] });
+    await say("Why are invoices unpaid?");
+    await panel().locator("article [data-reference=F-2]").waitFor();
+    const [system] = asked[0].messages;
+    for (const part of [CHURN.goal, ...[...CHURN.inputs, ...CHURN.facts, ...CHURN.insights, ...CHURN.recommendations, ...CHURN.outputs].map((i) => i.text)]) assert.ok(system.content.includes(part), part);
+  });
+
+  it("FS-StreamingResponse: the answer comes word by word", async () => {
     await openChat();
     const hold = gate();
     script.set("begin", { say: ["It begins, "], hold, after: "" });
@@ -531,23 +562,53 @@ describe("the chat on a board", () => {
     hold.open();
   });
 
-  it("FS-AskForSummary, FS-AskForGapAnalysis, FS-ChatSuggestMissingConnections: they are offered at the start", async () => {
+  it("FS-AskForSummary: it is offered at the start, and answered from the board", async () => {
     await openChat();
-    for (const name of ["Summarize this discovery", "What is missing on this board?", "Which items should be connected?"]) await press(name).waitFor();
-    script.set("missing", { say: ["[F-3] has no source."] });
-    await press("What is missing on this board?").click();
-    await panel().locator("[data-reference=F-3]").waitFor();
+    script.set("Summarize", { say: ["**In short**: see [O-1]."] });
+    await press("Summarize this discovery").click();
+    await panel().locator("article strong", { hasText: "In short" }).waitFor();
+    await panel().locator("article [data-reference=O-1]").waitFor();
   });
 
-  it("FS-ChatAddItem, FS-ChatAddItemConfirm: a card shows the item, and confirming adds it once", async () => {
+  it("FS-AskForGapAnalysis: it is offered at the start, and what is missing leads to its items", async () => {
+    await openChat();
+    script.set("missing", { say: ["[F-3] has no source."] });
+    await press("What is missing on this board?").click();
+    await panel().locator("article [data-reference=F-3]").click();
+    await assertSoon(() => item("F-3").evaluate((el) => el === document.activeElement), "the item has the focus");
+  });
+
+  it("FS-ChatProactiveSuggestions: an answer about gaps brings cards that can be confirmed", async () => {
+    const id = await openChat();
+    script.set("missing", { say: ["Nothing says what it costs. I suggest:"], calls: [{ name: "add_item", args: { entity_type: "insight", text: "Quick support does not keep them.", related_ids: ["F-3"] } }] });
+    await press("What is missing on this board?").click();
+    await inCard("Add an insight", "Confirm").click();
+    await item("N-2").waitFor();
+    assert.deepEqual((await boardOf(id)).insights[1].related_facts, ["F-3"]);
+  });
+
+  it("FS-ChatSuggestMissingConnections: it is offered at the start, and names the items of both ends", async () => {
+    await openChat();
+    script.set("connected", { say: ["[F-3] could rest on [I-2]."] });
+    await press("Which items should be connected?").click();
+    for (const id of ["F-3", "I-2"]) await panel().locator(`article [data-reference=${id}]`).waitFor();
+  });
+
+  it("FS-ChatAddItem: a card shows what is to be added, and the board waits", async () => {
     const id = await openChat();
     await propose(addFact);
     await state("Add a fact", "pending");
     await card("Add a fact").getByText("Half of all invoices are late.").waitFor();
     await card("Add a fact").locator("[data-reference=I-2]").waitFor();
+    for (const name of ["Confirm", "Edit", "Cancel"]) await inCard("Add a fact", name).waitFor();
     assert.equal((await boardOf(id)).facts.length, 3, "nothing is added before");
     assert.deepEqual(await axe(page), []);
     await shot(page, "10-discovery-add");
+  });
+
+  it("FS-ChatAddItemConfirm: a double click adds it once, and it can be undone", async () => {
+    const id = await openChat();
+    await propose(addFact);
     await inCard("Add a fact", "Confirm").dblclick();
     await state("Add a fact", "applied");
     await item("F-4").waitFor();
@@ -593,12 +654,19 @@ describe("the chat on a board", () => {
     assert.deepEqual([facts.length, insights.length, facts[2].text], [4, 2, "Support answers within one day."]);
   });
 
-  it("FS-ChatDeleteItem, FS-ChatDeleteItemConfirm: the card says what is downstream; confirming deletes", async () => {
-    await openChat();
+  it("FS-ChatDeleteItem: the card shows the item and how many are downstream, and the board waits", async () => {
+    const id = await openChat();
     await propose(deleteFact);
+    await card("Delete F-1").getByText(CHURN.facts[0].text).waitFor();
     await card("Delete F-1").getByText("3 items downstream will be marked out of date.").waitFor();
     assert.deepEqual(await axe(page), []);
     await shot(page, "10-discovery-delete");
+    assert.equal((await boardOf(id)).facts.length, 3);
+  });
+
+  it("FS-ChatDeleteItemConfirm: the item goes, and what is downstream is marked", async () => {
+    await openChat();
+    await propose(deleteFact);
     await inCard("Delete F-1", "Confirm deletion").click();
     await state("Delete F-1", "applied");
     await item("F-1").waitFor({ state: "detached" });
@@ -613,13 +681,19 @@ describe("the chat on a board", () => {
     assert.equal((await boardOf(id)).facts.length, 3);
   });
 
-  it("FS-ChatEditItem, FS-ChatEditItemApply: the card shows the difference; applying makes a version", async () => {
+  it("FS-ChatEditItem: the card shows the difference, and the board waits", async () => {
     const id = await openChat();
     await propose(editFact);
     assert.equal(await card("Change F-3").locator("del").textContent(), "two days");
     assert.equal(await card("Change F-3").locator("ins").textContent(), "one day");
     assert.deepEqual(await axe(page), []);
     await shot(page, "10-discovery-change");
+    assert.equal((await boardOf(id)).facts[2].text, CHURN.facts[2].text);
+  });
+
+  it("FS-ChatEditItemApply: applying makes a version", async () => {
+    const id = await openChat();
+    await propose(editFact);
     await inCard("Change F-3", "Apply").click();
     await state("Change F-3", "applied");
     await item("F-3").getByText("Support answers within one day.").waitFor();
@@ -711,15 +785,40 @@ describe("the chat on a board", () => {
     assert.equal((await boardOf(id)).facts.length, 3);
   });
 
-  it("FS-ChatHistoryPersisted, FS-ChatHistoryClearedOnNewDiscovery: it comes with its board, and not with another", async () => {
+  it("FS-ChatHistoryPersisted: it is there after a reload, with the states of its cards", async () => {
+    await openChat();
+    await propose(addFact);
+    await inCard("Add a fact", "Confirm").click();
+    await state("Add a fact", "applied");
+    await page.reload();
+    await chatButton().click();
+    await yours(page).getByText("Do it, please").waitFor();
+    await told("I propose this.").waitFor();
+    await state("Add a fact", "applied");
+  });
+
+  it("FS-ChatHistorySavedWithDiscovery: it is in the exported file, and comes with it", async () => {
+    const id = await openChat();
+    await propose(addFact);
+    await inCard("Add a fact", "Confirm").click();
+    await state("Add a fact", "applied");
+    await assertSoon(async () => (await boardOf(id)).chat_history?.length === 2, "it is saved with the board");
+    const download = page.waitForEvent("download");
+    await page.getByRole("link", { name: "Export" }).click();
+    const file = await (await import("node:fs/promises")).readFile(await (await download).path(), "utf8");
+    assert.deepEqual(JSON.parse(file).chat_history.map((m) => [m.role, m.tool_calls?.map((c) => [c.tool, c.status])]), [["user", undefined], ["assistant", [["add_item", "applied"]]]]);
+    await press("All boards").click();
+    await page.locator("input[type=file]").first().setInputFiles({ name: "again.json", mimeType: "application/json", buffer: Buffer.from(file) });
+    await page.waitForURL((url) => /^\/discovery\/[0-9a-f-]{36}$/.test(url.pathname) && !url.pathname.endsWith(id));
+    await chatButton().click();
+    await page.getByRole("region", { name: "Imported chat" }).getByText("Do it, please").waitFor();
+  });
+
+  it("FS-ChatHistoryClearedOnNewDiscovery: a new board begins without a chat", async () => {
     const id = await openChat();
     script.set("remember", { say: ["I will remember."] });
     await say("Please remember this");
     await told("I will remember.").waitFor();
-    await page.reload();
-    await chatButton().click();
-    await told("I will remember.").waitFor();
-    await assertSoon(async () => (await boardOf(id)).chat_history?.length === 2, "it is saved with the board");
     await press("All boards").click();
     await press("New board").click();
     await page.waitForURL((url) => /^\/discovery\/[0-9a-f-]{36}$/.test(url.pathname) && !url.pathname.endsWith(id));
@@ -728,27 +827,101 @@ describe("the chat on a board", () => {
     assert.equal(await told("I will remember.").count(), 0);
   });
 
-  it("FS-ChatErrorDisplay: a failure is shown, and one can go on", async () => {
-    await openChat();
-    script.set("fails", { say: ["Half an answer"], cut: true });
+  it("FS-ChatErrorDisplay: what came is kept and marked, the failure says why, and one can go on", async () => {
+    const id = await openChat();
+    const hold = gate();
+    script.set("fails", { say: ["Half an answer, "], hold, cut: true });
     await say("This fails");
-    await panel().getByRole("alert").or(interrupted(page)).first().waitFor();
+    await told("Half an answer,").waitFor();
+    hold.open();
+    const alert = panel().getByRole("alert");
+    await alert.waitFor();
+    assert.match(await alert.innerText(), /The AI service didn't respond\. Try again in a moment\./);
+    await told("Half an answer,").waitFor();
+    await interrupted(page).waitFor();
+    assert.deepEqual(await axe(page), []);
+    await shot(page, "10-discovery-failure");
     await assertSoon(async () => (await composer(page).getAttribute("contenteditable")) === "true", "one can type again");
     await say("Go on");
     await told("I have read the board.").waitFor();
+    assert.equal((await boardOf(id)).facts.length, 3);
   });
 
-  it("FS-ChatStreamingInterruption: what came before a break stays, and the answer goes on", async () => {
-    await openChat();
-    const hold = gate();
-    script.set("stream", { say: ["The first half. "], hold });
-    await say("Let it stream");
-    await told("The first half.").waitFor();
-    await context.setOffline(true);
-    await assertSoon(() => told("The first half.").isVisible(), "it stays");
-    await context.setOffline(false);
-    hold.open();
-    await page.getByRole("article", { name: "Palaver", exact: true }).getByText("The first half.").waitFor();
+  it("FS-ChatStreamingInterruption: after a cut connection the answer goes on where it was; what a broken one had is kept and marked", async () => {
+    const front = await startFront(stack.url);
+    try {
+      await arrive(desktop, front.url);
+      expectCuts(faults);
+      await page.goto("/discovery");
+      await openChat();
+      const hold = gate();
+      script.set("stream", { say: ["The first half, "], hold, more: ["the second half."] });
+      await say("Let it stream");
+      await told("The first half,").waitFor();
+      front.cut();
+      hold.open();
+      await assertSoon(() => told("The first half,").isVisible(), "it stays");
+      front.restore();
+      await page.getByRole("article", { name: "Palaver", exact: true }).getByText("The first half, the second half.", { exact: true }).waitFor();
+
+      const never = gate();
+      script.set("endless", { say: ["This much came"], hold: never });
+      await say("An endless one");
+      await told("This much came").waitFor();
+      await stop(page).click();
+      await interrupted(page).waitFor();
+      await page.reload();
+      await chatButton().click();
+      await told("This much came").waitFor();
+      await interrupted(page).waitFor();
+      never.open();
+    } finally {
+      await front.stop();
+    }
+  });
+
+  it("the facts of a document are proposed at once, each with its passage, and are confirmed together", async () => {
+    const doc = await addDocument(page, "Retention policy", "# Retention\n\nInvoices are kept for ten years.\n\nEvery customer record is deleted within 30 days of a request.");
+    const id = await openChat();
+    const fact = (text, quote) => ({ name: "add_item", args: { entity_type: "fact", text, document: doc, quote } });
+    await propose({ name: "add_document", args: { document: doc } }, fact("Invoices stay for ten years.", "Invoices are kept for ten years."), fact("Records go after 30 days.", "deleted within 30 days of a request"));
+    await state("Add an input", "pending");
+    await many(panel().locator("[data-evidence]"), 2);
+    await panel().locator("[data-evidence]").getByText("Invoices are kept for ten years", { exact: true }).waitFor();
+    assert.deepEqual(await axe(page), []);
+    await shot(page, "10-discovery-facts");
+    await panel().locator("[data-citation]").first().click();
+    const mark = page.getByRole("region", { name: "Text of Retention policy" }).locator("mark");
+    await mark.waitFor();
+    assert.equal(await mark.textContent(), "Invoices are kept for ten years");
+    await shot(page, "10-discovery-passage");
+    await press("Confirm all 3").click();
+    await item("F-5").waitFor();
+    const { inputs, facts } = await boardOf(id);
+    assert.equal(inputs[2].document_id, doc);
+    assert.deepEqual(facts.slice(3).map((f) => [f.related_inputs, f.citation.document_id, f.citation.quote]), [
+      [["I-3"], doc, "Invoices are kept for ten years"],
+      [["I-3"], doc, "deleted within 30 days of a request"],
+    ]);
+    await chatButton().click();
+    await item("F-5").getByRole("button", { name: "Source: Retention policy" }).click();
+    await assertSoon(async () => (await mark.textContent()) === "deleted within 30 days of a request", "its own passage");
+    assert.deepEqual(await axe(page), []);
+    await menu("F-5", "Edit");
+    await page.getByRole("dialog").locator("[data-evidence] blockquote").getByText("deleted within 30 days of a request").waitFor();
+    assert.deepEqual(await axe(page), []);
+  });
+
+  it("facts of a document are confirmed one by one, and keep their passage when they are changed", async () => {
+    const doc = await addDocument(page, "Retention policy", "Invoices are kept for ten years. Records are deleted within 30 days.");
+    const id = await openChat();
+    await propose({ name: "add_item", args: { entity_type: "fact", text: "Ten years.", document: "Retention policy", quote: "kept for ten years" } }, { name: "add_item", args: { entity_type: "insight", text: "Nobody knows." } });
+    await inCard("Add a fact", "Edit").click();
+    await card("Add a fact").getByLabel("Text", { exact: true }).fill("Invoices stay ten years.");
+    await inCard("Add a fact", "Confirm").click();
+    await item("F-4").getByText("Invoices stay ten years.").waitFor();
+    const { facts, insights } = await boardOf(id);
+    assert.deepEqual([facts[3].citation.document_id, facts[3].citation.quote, insights.length], [doc, "kept for ten years", 1]);
   });
 
   it("is dark where the system is", async () => {

@@ -150,6 +150,8 @@ type BoardItem struct {
 	RestsOn []string // ids of items of the column before
 	Status  string
 	Stale   bool // something that it rests on has changed
+	// Document is the id of the document that an input is, or that an item cites.
+	Document string
 }
 
 // Request is one model call.

@@ -18,7 +18,7 @@ var discovery = Agent{
 		Label:       "Discovery board",
 		Description: "Answers about a discovery board and proposes changes of it",
 		OnBoards:    true,
-		Tools:       func(name string) bool { return slices.Contains(board.Tools, name) },
+		Tools:       func(name string) bool { return slices.Contains(board.AgentTools, name) },
 	},
 	Answer: answerOnBoard,
 }

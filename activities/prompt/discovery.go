@@ -49,6 +49,8 @@ type fullItem struct {
 	RestsOn []string `json:"rests_on,omitempty"`
 	Status  string   `json:"status,omitempty"`
 	Stale   bool     `json:"stale,omitempty"`
+	// Document is the id of the document that an input is, or that says a fact.
+	Document string `json:"document,omitempty"`
 }
 
 func fullItems(items []board.Item) []fullItem {
@@ -57,9 +59,17 @@ func fullItems(items []board.Item) []fullItem {
 		if size += len(i.Version.Text); size > maxFullItems {
 			i.Version.Text = Shorten(i.Version.Text, themeLength)
 		}
-		out = append(out, fullItem{i.ID, string(i.Kind), i.Title, i.Type, i.Version.Text, i.Related, i.Status, len(i.Stale) > 0})
+		out = append(out, fullItem{i.ID, string(i.Kind), i.Title, i.Type, i.Version.Text, i.Related, i.Status, len(i.Stale) > 0, documentOf(i)})
 	}
 	return out
+}
+
+// documentOf is the document that an item is, or that it cites.
+func documentOf(i board.Item) string {
+	if i.Citation != nil {
+		return i.Citation.DocumentID
+	}
+	return i.DocumentID
 }
 
 // boardInShort is a summary of a large board, with the items that the message is about.
@@ -129,7 +139,7 @@ func BoardFacts(b *board.Board) *llm.Board {
 	out := &llm.Board{Title: b.Title, Goal: b.Goal}
 	for _, i := range b.Items {
 		out.Items = append(out.Items, llm.BoardItem{ID: i.ID, Column: string(i.Kind), Title: i.Title, Type: i.Type, Text: i.Version.Text,
-			RestsOn: i.Related, Status: i.Status, Stale: len(i.Stale) > 0})
+			RestsOn: i.Related, Status: i.Status, Stale: len(i.Stale) > 0, Document: documentOf(i)})
 	}
 	return out
 }

@@ -82,13 +82,10 @@ func (p Pruning) Prune(ctx context.Context) error {
 	return err
 }
 
-// onceKept is how long a throw-away thread is kept whose client did not wait for its end.
-const onceKept = time.Hour
-
 // removeLeftThreads removes chats of boards that are gone, and throw-away threads.
 func (p Pruning) removeLeftThreads(ctx context.Context) (removed int, _ error) {
 	for after := ""; ; {
-		page, err := p.Users.Store.LeftThreads(ctx, p.now().Add(-onceKept), after, 100)
+		page, err := p.Users.Store.LeftThreads(ctx, p.now(), after, 100)
 		if err != nil || len(page) == 0 {
 			return removed, err
 		}

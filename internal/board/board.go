@@ -24,6 +24,7 @@ const (
 	MaxRelations = 100  // of one item
 	MaxName      = 60   // characters of a type or a status
 	MaxVersions  = 100  // of one item; the oldest are forgotten
+	MaxQuote     = 1000 // characters of a citation's quote
 	MaxBytes     = 4 << 20
 	maxChanges   = 200 // that can be undone
 	maxProposals = 500
@@ -91,12 +92,27 @@ type Item struct {
 	Type    string   `json:"type,omitempty"`    // of an input or an output
 	Related []string `json:"related,omitempty"` // ids of items in the column before
 	Status  string   `json:"status,omitempty"`  // free, as "draft"; empty: none
+	// DocumentID is the document of the library that an input is.
+	DocumentID string    `json:"document_id,omitempty"`
+	Citation   *Citation `json:"citation,omitempty"` // where a document says it
 	// Stale are the items whose change or removal has made this one out of date, until
 	// somebody says that it is not.
 	Stale   []string  `json:"stale,omitempty"`
 	Version Version   `json:"version"`           // the present text
 	Earlier []Version `json:"earlier,omitempty"` // oldest first
 	Extra   Fields    `json:"extra,omitempty"`
+}
+
+// Citation is the passage of a document that says what an item says. It stays with the
+// item when its text changes.
+type Citation struct {
+	DocumentID string `json:"document_id"`
+	Title      string `json:"title,omitempty"` // of the document, when it was cited
+	ChunkID    string `json:"chunk_id,omitempty"`
+	Quote      string `json:"quote"` // as the document has it
+	// Start and End count characters of the document's text; both 0: unknown.
+	Start int `json:"start"`
+	End   int `json:"end"`
 }
 
 // Version is a text that an item has, or had.

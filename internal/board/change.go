@@ -12,6 +12,9 @@ type Added struct {
 	Type        string
 	Related     []string
 	Status      string
+	// DocumentID is the document that an input is.
+	DocumentID string
+	Citation   *Citation
 }
 
 // Edit changes an item; a nil field stays as it is.
@@ -85,7 +88,10 @@ func (b *Board) newItem(a Added) (item Item, err error) {
 	if a.Kind.Letter() == "" {
 		return item, invalid("entity_type", "must be input, fact, insight, recommendation or output")
 	}
-	item = Item{Kind: a.Kind}
+	if a.DocumentID != "" && a.Kind != Input {
+		return item, invalid("document_id", "is for inputs: %s has a citation", withArticle(a.Kind))
+	}
+	item = Item{Kind: a.Kind, DocumentID: a.DocumentID, Citation: a.Citation}
 	for _, f := range []struct {
 		into     *string
 		field, s string

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 	"time"
+	"unicode/utf8"
 )
 
 // keys are what the fields of a column are called in a file.
@@ -28,6 +29,12 @@ const (
 	MaxMessages = 2000
 	maxMessage  = 32000 // characters
 	maxFields   = 50    // unknown ones of an object
+)
+
+// Limits of where an item comes from.
+const (
+	maxSourceID    = 128  // bytes
+	maxSourceTitle = 1000 // characters
 )
 
 // earlier is a former text of an item in a file.
@@ -83,6 +90,12 @@ func (i *Item) Fields() Fields {
 	}
 	if i.Kind == Input || i.Kind == Output {
 		f.Put("type", i.Type)
+	}
+	if i.DocumentID != "" {
+		f.Put("document_id", i.DocumentID)
+	}
+	if i.Citation != nil {
+		f.Put("citation", i.Citation)
 	}
 	var former []earlier
 	for _, v := range i.Earlier {
@@ -302,6 +315,7 @@ func (r *reader) item(k Kind, f Fields, field string) (pending, error) {
 			return p, err
 		}
 	}
+	f.takeSources(item)
 	if len(f) > maxFields {
 		return p, invalid(field, "must have at most %d unknown fields", maxFields)
 	}
@@ -318,6 +332,34 @@ func (r *reader) item(k Kind, f Fields, field string) (pending, error) {
 	}
 	item.Stale = stale
 	return p, r.checkItem(&p, body, v, former)
+}
+
+// takeSources reads the document of an input and the citation of an item. What has
+// another shape is an unknown field of another program.
+func (f Fields) takeSources(item *Item) {
+	var id string
+	if raw := f["document_id"]; item.Kind == Input && raw != nil && json.Unmarshal(raw, &id) == nil && sourceID(id) {
+		item.DocumentID = id
+		delete(f, "document_id")
+	}
+	var c Citation
+	if raw := f["citation"]; raw != nil {
+		strict := json.NewDecoder(bytes.NewReader(raw))
+		strict.DisallowUnknownFields()
+		if strict.Decode(&c) == nil && c.valid() {
+			item.Citation = &c
+			delete(f, "citation")
+		}
+	}
+}
+
+func sourceID(id string) bool {
+	return id != "" && len(id) <= maxSourceID && utf8.ValidString(id)
+}
+
+func (c Citation) valid() bool {
+	return sourceID(c.DocumentID) && len(c.ChunkID) <= maxSourceID && utf8.RuneCountInString(c.Title) <= maxSourceTitle &&
+		c.Quote != "" && utf8.RuneCountInString(c.Quote) <= MaxQuote && 0 <= c.Start && c.Start <= c.End
 }
 
 // checkItem checks the texts of an item that was read.

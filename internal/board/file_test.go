@@ -69,7 +69,35 @@ func TestABadFileIsRefusedByField(t *testing.T) {
 	}
 }
 
+func TestWhereAnItemComesFromIsKept(t *testing.T) {
+	b, err := Read([]byte(`{"inputs":[{"input_id":"I-1","text":"a","document_id":"d"},{"text":"b","document_id":7}],
+		"facts":[{"text":"one","citation":{"document_id":"d","title":"T","chunk_id":"d.0","quote":"one","start":0,"end":3}},
+			{"text":"two","citation":"page 7"},{"text":"three","citation":{"document_id":"d","quote":"x","page":7}},{"text":"four","citation":{"document_id":"d","quote":"","start":2,"end":1}}]}`), noon)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if b.Items[0].DocumentID != "d" || b.Items[1].DocumentID != "" || string(b.Items[1].Extra["document_id"]) != "7" {
+		t.Errorf("inputs %+v", b.Items[:2])
+	}
+	if c := b.Find("F-1").Citation; c == nil || *c != (Citation{"d", "T", "d.0", "one", 0, 3}) {
+		t.Errorf("citation %+v", c)
+	}
+	for _, id := range []string{"F-2", "F-3", "F-4"} {
+		if item := b.Find(id); item.Citation != nil || item.Extra["citation"] == nil {
+			t.Errorf("%s: what another program means is lost: %+v", id, item)
+		}
+	}
+	again, err := Read(exported(t, b), noon)
+	if err != nil || !reflect.DeepEqual(again.File(), b.File()) {
+		t.Errorf("%v\n%s\n%s", err, show(again.File()), show(b.File()))
+	}
+	if _, err := b.Add(Added{Kind: Fact, Text: "x", DocumentID: "d"}, Person, noon); err == nil {
+		t.Error("a fact is a document")
+	}
+}
+
 func FuzzRead(f *testing.F) {
+	f.Add([]byte(`{"inputs":[{"text":"a","document_id":"d"}],"facts":[{"text":"b","citation":{"document_id":"d","quote":"b","start":0,"end":1}},{"text":"c","citation":[]}]}`))
 	f.Add([]byte(`{"title":"T","inputs":[{"input_id":"I-1","text":"a"}],"facts":[{"fact_id":"F-2","text":"b","related_inputs":["I-1"],"version":2,"earlier_versions":[{"version":1,"text":"c"}]}],"outputs":[{"text":"o","type":"brief"}],"chat_history":[{"role":"user","content":"x"}],"z":1}`))
 	f.Fuzz(func(t *testing.T, raw []byte) {
 		b, err := Read(raw, noon)

@@ -17,6 +17,15 @@ const (
 // Tools are their names.
 var Tools = []string{ToolAdd, ToolEdit, ToolDelete}
 
+// Tools about documents, which the agent of boards has beside them.
+const (
+	ToolRead        = "read_document"
+	ToolAddDocument = "add_document" // proposes an input, which is an add_item
+)
+
+// AgentTools are all tools of the agent of boards.
+var AgentTools = append(slices.Clone(Tools), ToolRead, ToolAddDocument)
+
 // State is where a proposal stands.
 type State string
 
@@ -38,6 +47,9 @@ type Params struct {
 	Title      string   `json:"title,omitempty"`
 	ItemID     string   `json:"item_id,omitempty"`
 	NewText    string   `json:"new_text,omitempty"`
+	// Of an addition: the document that an input is, or the passage that says it.
+	DocumentID string    `json:"document_id,omitempty"`
+	Citation   *Citation `json:"citation,omitempty"`
 }
 
 // UnmarshalJSON reads relations under the names that they have in a column, too.
@@ -88,7 +100,8 @@ type Proposal struct {
 // Decision is a person's answer to a proposal.
 type Decision struct {
 	Confirm bool
-	// Params replaces what was proposed; nil: as proposed. The tool and the item stay.
+	// Params replaces what was proposed; nil: as proposed. The tool, the item, the
+	// document and the citation stay.
 	Params *Params
 	// Similar confirms an addition although the board has similar items, Changed an
 	// edit or a deletion although the item has changed since it was proposed.
@@ -170,6 +183,7 @@ func (b *Board) keep(p Proposal) {
 func (b *Board) check(p *Proposal) error {
 	switch p.Tool {
 	case ToolAdd:
+		b.restOnDocument(&p.Params)
 		item, err := b.newItem(p.added())
 		p.Params.Text, p.Params.RelatedIDs = item.Version.Text, item.Related
 		return err
@@ -193,7 +207,22 @@ func (b *Board) check(p *Proposal) error {
 }
 
 func (p *Proposal) added() Added {
-	return Added{Kind: p.Params.EntityType, Title: p.Params.Title, Text: p.Params.Text, Type: p.Params.OutputType, Related: p.Params.RelatedIDs}
+	return Added{Kind: p.Params.EntityType, Title: p.Params.Title, Text: p.Params.Text, Type: p.Params.OutputType, Related: p.Params.RelatedIDs,
+		DocumentID: p.Params.DocumentID, Citation: p.Params.Citation}
+}
+
+// restOnDocument relates a fact without relations to the input that is the document
+// which it cites.
+func (b *Board) restOnDocument(p *Params) {
+	if p.EntityType != Fact || p.Citation == nil || len(p.RelatedIDs) > 0 {
+		return
+	}
+	for _, item := range b.Items {
+		if item.Kind == Input && item.DocumentID == p.Citation.DocumentID {
+			p.RelatedIDs = []string{item.ID}
+			return
+		}
+	}
 }
 
 func (p *Proposal) open() bool { return p.State == Pending || p.State == Failed }
@@ -218,6 +247,9 @@ func (b *Board) Decide(id string, d Decision, at time.Time) (Result, error) {
 	if d.Params != nil {
 		next.Params = *d.Params
 		next.Params.EntityType, next.Params.ItemID = p.Params.EntityType, p.Params.ItemID
+		next.Params.DocumentID, next.Params.Citation = p.Params.DocumentID, p.Params.Citation
+	} else {
+		b.restOnDocument(&next.Params) // the input may have come since
 	}
 	result, err := b.confirm(next, d, at)
 	if err != nil {

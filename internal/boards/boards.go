@@ -27,8 +27,9 @@ var (
 	ErrTooLarge = errors.New("the board is too large")
 )
 
-// maxTries is how often a change is made anew because another one came first.
-const maxTries = 10
+// maxTries is how often a change is made anew because another one came first. It is more
+// than the calls of one model message, which run at once (llm.MaxCalls).
+const maxTries = 40
 
 // Load reads a board.
 func Load(ctx context.Context, store Reader, owner, id string) (db.Board, *board.Board, error) {

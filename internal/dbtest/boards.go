@@ -126,6 +126,14 @@ var boardTests = []test{
 		list, err = b.store.ListConversations(b.ctx, b.owner, "why", "", 10)
 		b.NoError(err)
 		b.Empty(list.Items)
+		unsaid := b.newBoard("Unsaid")
+		for _, id := range []string{board.ID, unsaid.ID} {
+			_, err = b.store.PutRepo(b.ctx, b.owner, id, []byte("repo"), "digest", nil)
+			b.NoError(err)
+		}
+		list, err = b.store.ListConversations(b.ctx, b.owner, "", "", 10)
+		b.NoError(err)
+		b.Empty(list.Items, "a client's repository of it does not list it either")
 		h, err = b.store.History(b.ctx, b.owner, board.ID, "", "", 10)
 		b.NoError(err)
 		b.Equal([]any{"F-1"}, h.Messages[0].Metadata["references"])
@@ -140,9 +148,9 @@ var boardTests = []test{
 		b.said(gone, chat.Content{Message: "Why?", Agent: chat.AgentDiscovery})
 		b.said(once, chat.Content{Message: "Why?", Agent: chat.AgentDiscovery, Board: []byte("{}")})
 		b.said(uuid.NewString(), chat.Content{Message: "Why?", Agent: chat.AgentDocuments})
-		left := func(before time.Time) (ids []string) {
+		left := func(now time.Time) (ids []string) {
 			for after := ""; ; {
-				page, err := b.store.LeftThreads(b.ctx, before, after, 1)
+				page, err := b.store.LeftThreads(b.ctx, now, after, 1)
 				b.NoError(err)
 				if len(page) == 0 {
 					return ids
@@ -152,8 +160,9 @@ var boardTests = []test{
 				}
 			}
 		}
-		b.ElementsMatch([]string{gone, once}, left(time.Now().Add(time.Hour)))
-		b.Equal([]string{gone}, left(time.Now().Add(-time.Hour)), "a single turn may still run")
+		b.ElementsMatch([]string{gone, once}, left(time.Now().Add(2*time.Hour)))
+		b.Equal([]string{gone}, left(time.Now()), "a single turn may still run")
+		b.ElementsMatch([]string{gone, once, deleted.ID}, left(time.Now().Add(25*time.Hour)), "what is deleted cannot be restored any more")
 	}},
 	{"who has reached the quota can still make a board smaller", func(b *fixture) {
 		board := b.newBoard("Churn")

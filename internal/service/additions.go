@@ -51,7 +51,7 @@ func (a Additions) Providers() []string {
 	for _, m := range a.Models {
 		names = append(names, m.Name)
 	}
-	return append(names, board.Tools...)
+	return names
 }
 
 // NewModel makes the configured model. It opens no connection.
@@ -135,5 +135,5 @@ func builtIn() []string {
 	for _, t := range []tools.Tool{tools.SearchDocuments(nil, nil), tools.ListDocuments(nil), tools.ReadResult(nil), tools.GenerateImage(nil, nil, false), tools.ImportDocument(nil, nil, 0), tools.ListImports(nil)} {
 		names = append(names, t.Name)
 	}
-	return names
+	return append(names, board.AgentTools...)
 }

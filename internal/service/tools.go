@@ -34,14 +34,15 @@ func openMCP(cfg *config.Config, pictures tools.Pictures, log *slog.Logger) (*mc
 // toolBox returns the tools of agents. The program's own tools take precedence over those of servers.
 func (p *Process) toolBox(counts *telemetry.Metrics, threads *workflows.Client) *tools.Box {
 	store, model := p.parts.Store, p.parts.Model
+	searcher := retrieval.New(store, model)
 	own := tools.List{
-		tools.SearchDocuments(retrieval.New(store, model), store),
+		tools.SearchDocuments(searcher, store),
 		tools.ListDocuments(store),
 		tools.ReadResult(store),
 		tools.ImportDocument(&imports.Jobs{Store: store, Start: threads.Import}, store, p.parts.Config.ImportWait),
 		tools.ListImports(store),
 	}
-	own = append(own, tools.BoardTools(store)...)
+	own = append(own, tools.BoardTools(store, searcher)...)
 	if painter, ok := model.(llm.Painter); ok && model.Info().Image != "" {
 		own = append(own, tools.GenerateImage(painter, store, model.Info().Offline))
 	}

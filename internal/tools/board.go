@@ -16,19 +16,20 @@ import (
 type Boards interface {
 	boards.Reader
 	boards.Writer
+	boards.Library
 	Turn(ctx context.Context, owner, id string) (chat.Turn, error)
 }
 
 // BoardTools propose changes of the discovery board that a thread is about. A person
 // decides about each.
-func BoardTools(store Boards) []Tool {
+func BoardTools(store Boards, search Searcher) []Tool {
 	propose := proposer{store, time.Now}
 	tool := func(name, description, schema string) Tool {
 		return Tool{Name: name, Description: description, Schema: json.RawMessage(schema), Approval: Never, Only: chat.AgentDiscovery,
 			Run: func(ctx context.Context, c Call) (Result, error) { return propose.run(ctx, name, c) }}
 	}
 	return []Tool{
-		tool(board.ToolAdd, "Propose a new item of the board: a fact, an insight, a recommendation or an output. Use it whenever the person wants something added. They confirm, change or drop the proposal.",
+		tool(board.ToolAdd, "Propose a new item of the board: a fact, an insight, a recommendation or an output. Use it whenever the person wants something added. They confirm, change or drop the proposal. A fact that a document says has the document and its words.",
 			`{
 			"type": "object",
 			"required": ["entity_type", "text"],
@@ -36,9 +37,20 @@ func BoardTools(store Boards) []Tool {
 				"entity_type": {"type": "string", "enum": ["fact", "insight", "recommendation", "output"], "description": "The column of the new item"},
 				"text": {"type": "string", "description": "What the item says"},
 				"related_ids": {"type": "array", "items": {"type": "string"}, "description": "Ids of the items that it rests on, all of the column before: inputs of a fact, facts of an insight, insights of a recommendation, recommendations of an output"},
-				"output_type": {"type": "string", "enum": ["report", "presentation", "action_plan", "brief"], "description": "Needed for an output, and only there"}
+				"output_type": {"type": "string", "enum": ["report", "presentation", "action_plan", "brief"], "description": "Needed for an output, and only there"},
+				"document": {"type": "string", "maxLength": 300, "description": "Title or id of the document that says it; with quote"},
+				"quote": {"type": "string", "maxLength": 1000, "description": "The words of the document that say it, word for word, as short as they suffice; with document"}
 			}
 		}`),
+		tool(board.ToolAddDocument, "Propose a document of the person's library as a new input of the board.",
+			`{
+			"type": "object",
+			"required": ["document"],
+			"properties": {
+				"document": {"type": "string", "minLength": 1, "maxLength": 300, "description": "The document's title or id"}
+			}
+		}`),
+		readDocument(store, search),
 		tool(board.ToolDelete, "Propose to delete an item of the board. Use it whenever the person wants something removed. They see what was built on it, and confirm or drop the proposal.",
 			`{
 			"type": "object",
@@ -61,6 +73,25 @@ func BoardTools(store Boards) []Tool {
 	}
 }
 
+// paramsOf are the arguments of a call as a proposal has them.
+func paramsOf(tool string, arguments json.RawMessage) (params board.Params, err error) {
+	if err := json.Unmarshal(arguments, &params); err != nil {
+		return params, err
+	}
+	var from struct{ Document, Quote string }
+	if err := json.Unmarshal(arguments, &from); err != nil {
+		return params, err
+	}
+	params.DocumentID, params.Citation = "", nil // a model names documents by words
+	switch {
+	case tool == board.ToolAddDocument:
+		params.EntityType, params.DocumentID, params.OutputType = board.Input, from.Document, ""
+	case tool == board.ToolAdd && from.Document+from.Quote != "":
+		params.Citation = &board.Citation{DocumentID: from.Document, Quote: from.Quote}
+	}
+	return params, nil
+}
+
 type proposer struct {
 	store Boards
 	now   func() time.Time
@@ -76,9 +107,12 @@ type proposed struct {
 }
 
 func (p proposer) run(ctx context.Context, tool string, c Call) (Result, error) {
-	var params board.Params
-	if err := json.Unmarshal(c.Arguments, &params); err != nil {
+	params, err := paramsOf(tool, c.Arguments)
+	if err != nil {
 		return Failed("The arguments cannot be read."), nil
+	}
+	if tool == board.ToolAddDocument {
+		tool = board.ToolAdd
 	}
 	call, wrong, err := p.propose(ctx, tool, c, params)
 	var invalid *board.Invalid
@@ -109,18 +143,29 @@ func (p proposer) propose(ctx context.Context, tool string, c Call, params board
 		return call, nil, err
 	}
 	at := p.now().UTC()
+	wrong = boards.Source(ctx, p.store, c.Owner, &params)
+	if invalid := (*board.Invalid)(nil); wrong != nil && !errors.As(wrong, &invalid) {
+		return call, nil, wrong
+	}
+	propose := func(b *board.Board) error {
+		if wrong != nil {
+			return wrong
+		}
+		return b.Propose(c.ID, c.TurnID, tool, params, at)
+	}
 	if raw := turn.Content.Board; len(raw) > 0 {
 		var b board.Board
 		if err := json.Unmarshal(raw, &b); err != nil {
 			return call, nil, err
 		}
-		wrong = b.Propose(c.ID, c.TurnID, tool, params, at)
+		wrong = propose(&b)
 		call, _ = b.ToolCall(c.ID)
 		return call, wrong, nil
 	}
 	_, wrong, err = boards.Change(ctx, p.store, p.store, c.Owner, c.ThreadID, nil, func(b *board.Board) (bool, error) {
-		wrong := b.Propose(c.ID, c.TurnID, tool, params, at)
+		wrong := propose(b)
 		if wrong != nil && c.Failed {
+			params.Citation, params.DocumentID = nil, "" // not checked
 			b.ProposeFailed(c.ID, c.TurnID, tool, params, wrong, at)
 		}
 		call, _ = b.ToolCall(c.ID)

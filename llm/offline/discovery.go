@@ -42,10 +42,16 @@ func discovery(f llm.Facts) (text string, calls []llm.ToolCall) {
 	if b.Board == nil {
 		b.Board = &llm.Board{}
 	}
+	message := writtenID.ReplaceAllString(strings.TrimSpace(f.Message), "$1")
 	if len(f.Used) > 0 {
+		if calls := callable(wantedCalls(b.factsRead(message, f))); len(calls) > 0 {
+			return "", calls
+		}
 		return proposedBoard(f.Used), nil
 	}
-	message := writtenID.ReplaceAllString(strings.TrimSpace(f.Message), "$1")
+	if text, calls, ok := b.fromDocuments(message, f); ok {
+		return text, callable(wantedCalls(calls))
+	}
 	if text, calls, ok := b.request(message, f.References); ok {
 		return text, callable(wantedCalls(calls))
 	}
@@ -65,7 +71,7 @@ func discovery(f llm.Facts) (text string, calls []llm.ToolCall) {
 		return b.describe(named), nil
 	}
 	return "Without a language model I know this board by rules. You can say:\n\n" +
-		"- “add fact: … from I-1”, “add report: … from R-1”, “change F-1 to …”, “delete F-2”\n" +
+		"- “add fact: … from I-1”, “add report: … from R-1”, “add the facts of @document as facts”, “add @document as an input”, “change F-1 to …”, “delete F-2”\n" +
 		"- “summarize”, “what is missing?”, “which facts have no source?”, “suggest connections”, “what is stale?”\n" +
 		"- an id, as F-1, to see an item and what rests on it", nil
 }
@@ -177,6 +183,7 @@ func withArticle(column string) string {
 // proposedBoard says what was proposed.
 func proposedBoard(used []llm.Used) string {
 	var lines []string
+	cited := 0
 	for _, u := range used {
 		args := object(u.Call.Arguments)
 		id, _ := args["item_id"].(string)
@@ -184,6 +191,14 @@ func proposedBoard(used []llm.Used) string {
 		switch {
 		case u.IsError:
 			lines = append(lines, wrongProposal(u.Content))
+		case u.Call.Name == readTool:
+			if len(passageTag.FindString(u.Content)) == 0 {
+				lines = append(lines, strings.TrimSpace(u.Content))
+			}
+		case u.Call.Name == addInputTool:
+			lines = append(lines, "I propose the document as an input.")
+		case args["quote"] != nil:
+			cited++
 		case u.Call.Name == "delete_item":
 			lines = append(lines, "I propose to delete ["+id+"].")
 		case u.Call.Name == "edit_item":
@@ -199,6 +214,15 @@ func proposedBoard(used []llm.Used) string {
 			}
 			lines = append(lines, line+".")
 		}
+	}
+	switch {
+	case cited > 0:
+		lines = append(lines, citedFacts(cited))
+	case !slices.ContainsFunc(used, func(u llm.Used) bool { return u.Call.Name != readTool }) && len(lines) == 0:
+		return "I see no whole sentence in the document that is not on the board yet."
+	}
+	if !slices.ContainsFunc(used, func(u llm.Used) bool { return u.Call.Name != readTool && !u.IsError }) {
+		return strings.Join(lines, "\n")
 	}
 	return strings.Join(lines, "\n") + "\n\nThe board changes when you confirm."
 }
@@ -337,6 +361,10 @@ func (b onBoard) connections() string {
 	var lines []string
 	for _, item := range b.where(restsOnNothing) {
 		own := significant(item.Text)
+		if id := b.inputOf(item.Document); item.Column == "fact" && id != "" {
+			lines = append(lines, fmt.Sprintf("- [%s] could rest on [%s]: it cites that document.", item.ID, id))
+			continue
+		}
 		best, most := llm.BoardItem{}, 1
 		for _, other := range b.column(columns[max(slices.Index(columns, item.Column)-1, 0)]) {
 			common := 0

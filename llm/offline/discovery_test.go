@@ -45,6 +45,37 @@ func TestBoardRequestsOfAMessageBecomeProposals(t *testing.T) {
 	}
 }
 
+func TestFactsOfAnInputAndOfADocumentAreProposedByRule(t *testing.T) {
+	t.Parallel()
+	b := &llm.Board{Items: []llm.BoardItem{
+		{ID: "I-1", Column: "input", Text: "Notes. Seven of ten customers named the price. Is that much? Two customers moved away in May."},
+		{ID: "I-2", Column: "input", Title: "Policy", Text: "Invoices are kept for ten years.", Document: "d"},
+		{ID: "F-1", Column: "fact", Text: "Two customers moved away in May."},
+	}}
+	passages := []llm.Passage{{N: 1, DocID: "d", Title: "Policy", Text: "Invoices are kept\nfor ten years. Records are deleted within 30 days. Every copy is encrypted at rest."}}
+	read := llm.Used{Call: llm.ToolCall{Name: "read_document", Arguments: `{"document":"d"}`}, Content: `<passage id="1">…</passage>`}
+	for _, x := range []struct {
+		message string
+		used    []llm.Used
+		want    []string
+	}{
+		{"add the facts of I-1 as facts", nil, []string{`add_item {"entity_type":"fact","related_ids":["I-1"],"text":"Seven of ten customers named the price."}`}},
+		{"Add the facts of I-2 as facts.", nil, []string{`read_document {"document":"d"}`}},
+		{"please add the key facts from the document \"Leave policy\"", nil, []string{`add_document {"document":"Leave policy"}`, `read_document {"document":"Leave policy"}`}},
+		{"add @Leave policy as an input", nil, []string{`add_document {"document":"Leave policy"}`}},
+		{"add 1 fact from I-2", []llm.Used{read}, []string{`add_item {"document":"d","entity_type":"fact","quote":"Invoices are kept\nfor ten years.","related_ids":["I-2"],"text":"Invoices are kept for ten years."}`}},
+		{"add the facts of F-1 as facts", nil, nil},
+		{"add the facts of I-9 as facts", nil, nil},
+	} {
+		_, calls := respond(llm.TaskDiscovery, llm.Facts{Message: x.message, Board: b, Used: x.used, Passages: passages})
+		var got []string
+		for _, c := range calls {
+			got = append(got, c.Name+" "+c.Arguments)
+		}
+		require.Equal(t, x.want, got, x.message)
+	}
+}
+
 func TestFSAskForGapAnalysisByRule(t *testing.T) {
 	t.Parallel()
 	for message, want := range map[string][]string{

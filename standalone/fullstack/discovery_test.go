@@ -1,7 +1,11 @@
 package fullstack
 
 import (
+	"net"
 	"net/http"
+	"net/http/cookiejar"
+	"net/url"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -10,6 +14,7 @@ import (
 
 	"github.com/palaver-chat/palaver/chat"
 	"github.com/palaver-chat/palaver/internal/board"
+	"github.com/palaver-chat/palaver/llm"
 	"github.com/palaver-chat/palaver/llm/llmtest"
 	"github.com/palaver-chat/palaver/standalone/stacktest"
 )
@@ -74,7 +79,7 @@ func TestFSChatAddItemStoresAProposalWithTheBoardAndCompletesTheTurn(t *testing.
 	require.Equal(t, "response", end.Type)
 	require.Contains(t, end.Response, "[I-1]")
 	require.Contains(t, model.Requests()[0].System, "Seven of ten customers named the price.")
-	require.ElementsMatch(t, board.Tools, model.Requests()[0].Tools)
+	require.ElementsMatch(t, board.AgentTools, model.Requests()[0].Tools)
 	require.Contains(t, model.Requests()[1].LastResult, "The person sees the proposal and decides")
 
 	now := c.board(b.ID)
@@ -315,4 +320,263 @@ func TestConfirmationIsAppliedOnceAcrossACrash(t *testing.T) {
 	require.Len(t, now.Facts, 3, "once")
 	require.Equal(t, board.Applied, now.Proposals[0].State)
 	require.Equal(t, "applied", now.History[1].ToolCalls[0].Status)
+}
+
+const retention = `# Retention
+
+Invoices are kept for ten years after the end of the year.
+
+Every customer record is deleted within 30 days of a request.`
+
+// citedFact is a call for a fact with words of a document.
+func citedFact(text, document, quote string) llm.ToolCall {
+	return llmtest.Call(board.ToolAdd, object{"entity_type": "fact", "text": text, "document": document, "quote": quote})
+}
+
+func TestFactsOfADocumentAreProposedAtOnceEachWithItsCitation(t *testing.T) {
+	t.Parallel()
+	_, model, c := scripted(t)
+	doc := c.upload("Retention policy", retention)
+	b := c.newBoard(churn)
+	model.On(answerCall,
+		llmtest.Calls(llmtest.Call(board.ToolAddDocument, object{"document": "retention policy"}), llmtest.Call(board.ToolRead, object{"document": doc})),
+		llmtest.Calls(
+			citedFact("Invoices are kept for ten years.", "Retention policy", "invoices are  kept for ten years"),
+			citedFact("Customer records are deleted within 30 days of a request.", doc, "Every customer record is deleted within 30 days of a request."),
+			citedFact("Nobody reads it.", doc, "Nobody reads this."),
+		),
+		llmtest.Calls(citedFact("Nobody reads it.", "another document", "Nobody")),
+		llmtest.Text("Never reached."))
+	end := last(c.ask("Add the facts of the retention policy as facts", object{"tagged_doc_ids": []string{doc}}))
+	require.Equal(t, "response", end.Type)
+	seen := model.Requests()
+	require.Contains(t, seen[1].LastResult, "<passage id=\"1\"", "the model reads numbered passages")
+	require.Contains(t, seen[1].LastResult, "Every customer record is deleted")
+	require.Contains(t, string(seen[2].Body), "is not in the document: quote it word for word")
+
+	now := c.board(b.ID)
+	require.Len(t, now.Facts, 2, "nothing is added before a person confirms")
+	require.Len(t, now.Proposals, 4)
+	slices.SortFunc(now.Proposals, func(a, b board.Proposal) int { return strings.Compare(a.ID, b.ID) }) // the calls ran beside each other
+	input, first, second, failed := now.Proposals[0], now.Proposals[1], now.Proposals[2], now.Proposals[3]
+	require.Equal(t, board.Input, input.Params.EntityType)
+	require.Equal(t, doc, input.Params.DocumentID)
+	require.Contains(t, input.Params.Text, "Invoices are kept")
+	require.Equal(t, &board.Citation{DocumentID: doc, Title: "Retention policy", ChunkID: doc + ".0", Quote: "Invoices are kept for ten years", Start: 13, End: 44}, first.Params.Citation)
+	require.Equal(t, board.Failed, failed.State)
+	require.Nil(t, failed.Params.Citation, "what is not in a document is no citation")
+	require.Contains(t, failed.Reason, "names no document of the library")
+
+	confirm := func(p board.Proposal, more object) {
+		body := object{"decision": "confirm"}
+		for k, v := range more {
+			body[k] = v
+		}
+		c.do(http.StatusOK, http.MethodPost, "/api/discoveries/"+b.ID+"/actions/"+p.ID, body, nil)
+	}
+	confirm(input, nil)
+	confirm(first, nil)
+	forged := object{"document_id": "x", "quote": "forged"}
+	confirm(second, object{"params": object{"entity_type": "fact", "text": "Records go after 30 days.", "citation": forged}})
+	now = c.board(b.ID)
+	require.Len(t, now.Inputs, 2)
+	require.Equal(t, doc, now.Inputs[1]["document_id"])
+	require.Equal(t, "Retention policy", now.Inputs[1]["title"])
+	require.Equal(t, []any{"I-2"}, now.Facts[2]["related_inputs"], "a fact rests on the document that it cites")
+	require.Equal(t, "Invoices are kept for ten years", now.Facts[2]["citation"].(map[string]any)["quote"])
+	require.Equal(t, "Every customer record is deleted within 30 days of a request", now.Facts[3]["citation"].(map[string]any)["quote"], "an edit keeps the citation")
+
+	var file object
+	c.do(http.StatusOK, http.MethodGet, "/api/discoveries/"+b.ID, nil, &file)
+	again := c.newBoard(file)
+	require.Equal(t, now.Facts, again.Facts)
+	require.Equal(t, now.Inputs, again.Inputs)
+}
+
+func TestDocumentIsAnInputAndItsFactsAreProposedWithoutAModel(t *testing.T) {
+	t.Parallel()
+	s := stacktest.Start(t)
+	c := newTalk(t, func() string { return s.URL }, s.Client)
+	doc := c.upload("Retention policy", retention)
+	b := c.newBoard(churn)
+	end := last(c.ask("Add the facts of @Retention policy as facts", object{"tagged_doc_ids": []string{doc}}))
+	require.Contains(t, end.Response, "I propose the document as an input.\nI propose 2 facts, each with the words of the document that say it.")
+	now := c.board(b.ID)
+	require.Len(t, now.Proposals, 3)
+	slices.SortFunc(now.Proposals, func(a, b board.Proposal) int { return strings.Compare(a.ID, b.ID) })
+	for _, p := range now.Proposals {
+		c.do(http.StatusOK, http.MethodPost, "/api/discoveries/"+b.ID+"/actions/"+p.ID, object{"decision": "confirm"}, nil)
+	}
+	now = c.board(b.ID)
+	require.Len(t, now.Facts, 4)
+	for _, fact := range now.Facts[2:] {
+		require.Equal(t, []any{"I-2"}, fact["related_inputs"])
+		c := fact["citation"].(map[string]any)
+		require.Equal(t, doc, c["document_id"])
+		require.Equal(t, fact["text"], c["quote"].(string)+".")
+	}
+	require.Contains(t, last(c.ask("Add the facts of I-2 as facts", nil)).Response, "no whole sentence", "what is on the board is not proposed again")
+	require.Contains(t, last(c.ask("Add the facts of the moon as facts", nil)).Response, "No document is called the moon.")
+	require.Empty(t, c.board(b.ID).Proposals[3:])
+}
+
+func TestInputsByHandAreDocumentsOfTheirOwnersLibraryOnly(t *testing.T) {
+	t.Parallel()
+	s := stacktest.Start(t)
+	c := newTalk(t, func() string { return s.URL }, s.Client)
+	doc := c.upload("Retention policy", retention)
+	b := c.newBoard(churn)
+	items := "/api/discoveries/" + b.ID + "/items"
+	c.do(http.StatusCreated, http.MethodPost, items, object{"entity_type": "input", "text": "Only its beginning", "document_id": doc}, nil)
+	require.Equal(t, "Retention policy", c.board(b.ID).Inputs[1]["title"])
+	c.do(http.StatusBadRequest, http.MethodPost, items, object{"entity_type": "fact", "text": "Something", "document_id": doc}, nil)
+	c.do(http.StatusBadRequest, http.MethodPost, items, object{"entity_type": "fact", "text": "Something", "citation": object{"document_id": doc, "quote": "not in it"}}, nil)
+
+	jar, err := cookiejar.New(nil)
+	require.NoError(t, err)
+	client := stackUser(c)
+	client.Jar = jar
+	other := newTalk(t, c.url, client)
+	theirs := other.newBoard(churn)
+	other.do(http.StatusBadRequest, http.MethodPost, "/api/discoveries/"+theirs.ID+"/items", object{"entity_type": "input", "text": "x", "document_id": doc}, nil)
+	other.do(http.StatusBadRequest, http.MethodPost, "/api/discoveries/"+theirs.ID+"/actions",
+		object{"id": "p", "tool": "add_item", "params": object{"entity_type": "fact", "text": "x", "citation": object{"document_id": doc, "quote": "ten years"}}}, nil)
+}
+
+// Several confirmations are under way when the process is killed: some are stored, and no
+// answer has arrived.
+func TestConfirmationsAreAppliedOnceWhenTheProcessDiesBeforeItAnswers(t *testing.T) {
+	t.Parallel()
+	p := stacktest.StartProcess(t)
+	c := newTalk(t, func() string { return p.URL }, p.Client)
+	b := c.newBoard(churn)
+	for _, text := range []string{"Three customers moved away", "Four found it slow", "Nobody read the manual"} {
+		c.ask("add fact: "+text+", from I-1", nil)
+	}
+	proposals := c.board(b.ID).Proposals
+	require.Len(t, proposals, 3)
+	at, err := url.Parse(p.URL)
+	require.NoError(t, err)
+	body := `{"decision":"confirm"}`
+	for _, proposal := range proposals {
+		conn, err := net.Dial("tcp", at.Host) // its answer is never read
+		require.NoError(t, err)
+		defer conn.Close()
+		request, err := http.NewRequest(http.MethodPost, p.URL+"/api/discoveries/"+b.ID+"/actions/"+proposal.ID, strings.NewReader(body))
+		require.NoError(t, err)
+		request.Header.Set("Content-Type", "application/json")
+		for _, cookie := range p.Client.Jar.Cookies(at) {
+			request.AddCookie(cookie)
+		}
+		require.NoError(t, request.Write(conn))
+	}
+	require.Eventually(t, func() bool { return len(c.board(b.ID).Facts) > 2 }, waitTimeout, time.Millisecond)
+	p.Kill()
+	p.Start()
+	for range 2 {
+		for _, proposal := range proposals {
+			var done struct{ Items []map[string]any }
+			c.do(http.StatusOK, http.MethodPost, "/api/discoveries/"+b.ID+"/actions/"+proposal.ID, object{"decision": "confirm"}, &done)
+			require.Equal(t, proposal.Params.Text, done.Items[0]["text"], "the answer is that of the first click")
+		}
+	}
+	now := c.board(b.ID)
+	require.Len(t, now.Facts, 5, "each once")
+	for _, proposal := range now.Proposals {
+		require.Equal(t, board.Applied, proposal.State)
+	}
+}
+
+func TestFSChatActionErrorRollback(t *testing.T) {
+	t.Parallel()
+	_, model, c := scripted(t)
+	b := c.newBoard(churn)
+	model.On(answerCall, llmtest.Calls(
+		llmtest.Call(board.ToolAdd, object{"entity_type": "fact", "text": "Seven of ten customers named the price!"}),
+		llmtest.Call(board.ToolEdit, object{"entity_type": "fact", "item_id": "F-1", "new_text": "Eight of ten."}),
+		llmtest.Call(board.ToolDelete, object{"entity_type": "fact", "item_id": "F-2"}),
+	), llmtest.Text("Please decide."))
+	c.ask("Do it", nil)
+	path := "/api/discoveries/" + b.ID
+	c.do(http.StatusOK, http.MethodPatch, path+"/items/F-1", object{"text": "Nine of ten."}, nil)
+	c.do(http.StatusOK, http.MethodDelete, path+"/items/F-2", nil, nil)
+	before := c.board(b.ID)
+	slices.SortFunc(before.Proposals, func(a, b board.Proposal) int { return strings.Compare(a.ID, b.ID) })
+	for i, want := range []struct {
+		status int
+		code   string
+		more   object
+	}{
+		{http.StatusConflict, chat.CodeItemChanged, nil}, // the edit
+		{http.StatusNotFound, "not_found", nil},          // the deletion
+		{http.StatusBadRequest, "validation_failed", object{"params": object{"entity_type": "fact", "text": "x", "related_ids": []string{"N-1"}}}},
+	} {
+		proposal := before.Proposals[(i+1)%3]
+		body := object{"decision": "confirm"}
+		for k, v := range want.more {
+			body[k] = v
+		}
+		var refused struct{ Error struct{ Code string } }
+		c.do(want.status, http.MethodPost, path+"/actions/"+proposal.ID, body, &refused)
+		require.Equal(t, want.code, refused.Error.Code)
+		now := c.board(b.ID)
+		require.Equal(t, before.Facts, now.Facts, "the board is as it was")
+		require.Equal(t, before.Inputs, now.Inputs)
+		for _, p := range now.Proposals {
+			if p.ID == proposal.ID {
+				require.Equal(t, board.Failed, p.State)
+				require.NotEmpty(t, p.Reason)
+			}
+		}
+	}
+	edit := before.Proposals[1]
+	c.do(http.StatusOK, http.MethodPost, path+"/actions/"+edit.ID, object{"decision": "confirm", "overwrite": true}, nil)
+	require.Equal(t, "Eight of ten.", c.board(b.ID).Facts[0]["text"], "it can be tried again")
+}
+
+func TestFSQuestionsAboutADiscoveryWithoutAModel(t *testing.T) {
+	t.Parallel()
+	s := stacktest.Start(t)
+	c := newTalk(t, func() string { return s.URL }, s.Client)
+	b := c.newBoard(churn)
+	for _, x := range []struct {
+		name, message string
+		want          []string
+	}{
+		{"FS-AskQuestionAboutDiscovery", "What about N-1?", []string{"[N-1] (insight): Price matters most.", "It rests on [F-1]."}},
+		{"FS-AskForSummary", "Please summarize the discovery", []string{"**Churn**", "Goal: Find out why customers leave", "1 input, 2 facts, 1 insight, 0 recommendations, 0 outputs"}},
+		{"FS-AskForGapAnalysis", "What is missing?", []string{"There is no recommendation yet.", "[F-2]"}},
+		{"FS-ChatProactiveSuggestions", "What do you suggest as next steps?", []string{"There is no recommendation yet.", "These items rest on nothing:"}},
+		{"FS-ChatSuggestMissingConnections", "Suggest missing connections", []string{"[F-2] could rest on [I-1]"}},
+	} {
+		for _, dialect := range []string{"native", "discovery"} {
+			t.Run(x.name+" "+dialect, func(t *testing.T) {
+				said := ""
+				if dialect == "native" {
+					said = last(c.ask(x.message, nil)).Response
+				} else {
+					var names []string
+					names, said, _ = c.named(object{"message": x.message, "discovery_id": b.ID})
+					said = strings.ReplaceAll(said, `"}data: {"text":"`, "")
+					require.Equal(t, "done", names[len(names)-1])
+				}
+				for _, part := range x.want {
+					require.Contains(t, said, part)
+				}
+			})
+		}
+	}
+	require.Empty(t, c.board(b.ID).Proposals, "a question proposes nothing")
+}
+
+func TestFSChatErrorDisplayOfTheDialect(t *testing.T) {
+	t.Parallel()
+	_, model, c := scripted(t)
+	b := c.newBoard(churn)
+	model.On(answerCall, llmtest.Status(http.StatusBadRequest, "a key in the body of the model"))
+	names, data, _ := c.named(object{"message": "Why?", "discovery_id": b.ID})
+	require.Equal(t, "error", names[len(names)-1])
+	require.Contains(t, data, `{"error":"`)
+	require.NotContains(t, data, "a key in the body")
+	require.Equal(t, b.Facts, c.board(b.ID).Facts)
 }

@@ -26,6 +26,7 @@ import (
 
 	"github.com/palaver-chat/palaver"
 	"github.com/palaver-chat/palaver/chat"
+	"github.com/palaver-chat/palaver/internal/board"
 	"github.com/palaver-chat/palaver/internal/clerk"
 	"github.com/palaver-chat/palaver/internal/imports"
 	"github.com/palaver-chat/palaver/internal/imports/drivetest"
@@ -396,6 +397,20 @@ var ways = map[string]way{
 		interrupted(t, c.resume(chat.TextInput, "I do not say"))
 		interrupted(t, c.resume(chat.TextInput, "plantedname"))
 		answered(t, c.resume(chat.Choice, "short"))
+		return s.Temporal(), []string{threadOf(c)}
+	},
+	"board": func(t *testing.T) (client.Client, []string) {
+		s, model, c := scripted(t)
+		doc := c.upload("Retention policy", retention)
+		c.newBoard(churn)
+		model.On(answerCall,
+			addFact("Three moved away.", "I-9"), addFact("Three moved away.", "N-1"), // the second time the person gets to know it
+			llmtest.Calls(llmtest.Call(board.ToolAddDocument, object{"document": doc}), llmtest.Call(board.ToolRead, object{"document": doc})),
+			llmtest.Calls(citedFact("Invoices are kept for ten years.", doc, "Invoices are kept for ten years"), citedFact("Records go.", doc, "is deleted within 30 days")),
+			llmtest.Text("Please confirm."), llmtest.Text("The price [F-1]."))
+		answered(t, c.ask("Add it", nil))
+		answered(t, c.ask("Add the facts of the policy as facts", tags(doc)))
+		answered(t, c.ask("Why do they leave?", object{"references": []string{"F-1"}}))
 		return s.Temporal(), []string{threadOf(c)}
 	},
 	"cancelled-from-a-shell": func(t *testing.T) (client.Client, []string) {

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"log/slog"
+	"net/http"
 	"testing"
 	"time"
 
@@ -13,6 +14,7 @@ import (
 
 	"github.com/palaver-chat/palaver/chat"
 	"github.com/palaver-chat/palaver/internal/admin"
+	"github.com/palaver-chat/palaver/llm/llmtest"
 	"github.com/palaver-chat/palaver/standalone/stacktest"
 	"github.com/palaver-chat/palaver/workflows"
 )
@@ -48,6 +50,42 @@ func TestPruneRemovesWhatAVisitorLeftUnusedAndNothingElse(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, public, kept, "public documents")
 	require.True(t, afterwards(t, s, gone).Empty())
+}
+
+func TestPruneRemovesTheChatsOfBoardsThatAreGoneAndThrowAwayThreads(t *testing.T) {
+	t.Parallel()
+	s, model, c := scripted(t)
+	store, ctx := s.Parts.Store, t.Context()
+	model.On(answerCall, llmtest.Text("The price."), llmtest.Text("The price."), llmtest.Text("The price."))
+	stays := c.newBoard(churn)
+	answered(t, c.ask("Why?", nil))
+	deleted := c.newBoard(churn)
+	answered(t, c.ask("Why?", nil))
+	c.do(http.StatusNoContent, http.MethodDelete, "/api/discoveries/"+deleted.ID, nil, nil)
+	_, _, resp := c.named(object{"message": "Why?", "discovery_context": churn, "on_disconnect": "continue"})
+	once := resp.Header.Get("X-Thread-Id")
+
+	owner := c.me()
+	left := func(thread string) bool {
+		_, err := store.Conversation(ctx, owner, thread)
+		return err == nil
+	}
+	p := admin.Pruning{
+		Users: admin.UserDeletion{Store: store, Threads: &workflows.Client{Temporal: s.Parts.Temporal, Namespace: s.Parts.Namespace}},
+		Log:   slog.New(slog.DiscardHandler), Now: func() time.Time { return time.Now().Add(2 * time.Hour) },
+	}
+	require.NoError(t, p.Prune(ctx))
+	require.True(t, left(stays.ID))
+	require.True(t, left(deleted.ID), "it can still be restored")
+	require.False(t, left(once))
+
+	p.Now = func() time.Time { return time.Now().Add(25 * time.Hour) }
+	require.NoError(t, p.Prune(ctx))
+	require.True(t, left(stays.ID))
+	require.False(t, left(deleted.ID), "its board cannot be restored any more")
+	require.Equal(t, enumspb.WORKFLOW_EXECUTION_STATUS_TERMINATED, statusOf(t, s, deleted.ID))
+	require.Equal(t, enumspb.WORKFLOW_EXECUTION_STATUS_RUNNING, statusOf(t, s, stays.ID))
+	require.Equal(t, "The price.", last(c.ask("And?", object{"thread_id": stays.ID})).Response)
 }
 
 func TestTheDailyScheduleRemovesWhatVisitorsLeftUnused(t *testing.T) {

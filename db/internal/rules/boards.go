@@ -2,6 +2,8 @@ package rules
 
 import (
 	"context"
+	"database/sql"
+	"errors"
 	"time"
 
 	"github.com/palaver-chat/palaver/chat"
@@ -80,11 +82,23 @@ func (s *Store) HasBoard(ctx context.Context, owner, id string) (err error) {
 	return err
 }
 
-func (s *Store) LeftThreads(ctx context.Context, before time.Time, after string, limit int) (left []chat.ThreadRef, err error) {
+// kindOf is the kind of a thread that may be the chat of a board.
+func kindOf(ctx context.Context, q Queries, owner, threadID string) (chat.ThreadKind, error) {
+	_, err := q.BoardSize(ctx, sqlcgen.BoardSizeParams{Owner: owner, ID: threadID})
+	switch {
+	case errors.Is(err, sql.ErrNoRows):
+		return chat.ThreadConversation, nil
+	case err != nil:
+		return "", err
+	}
+	return chat.ThreadBoard, nil
+}
+
+func (s *Store) LeftThreads(ctx context.Context, now time.Time, after string, limit int) (left []chat.ThreadRef, err error) {
 	ctx, end := s.short(ctx, "list left threads")
 	defer end(&err)
-	rows, err := s.db.Read.LeftThreads(ctx, sqlcgen.LeftThreadsParams{AfterID: after, BeforeAt: record.Micros(before),
-		DeletedAfter: record.Micros(time.Now().Add(-db.DeletedBoardsFor)), MaxRows: int64(limit)})
+	rows, err := s.db.Read.LeftThreads(ctx, sqlcgen.LeftThreadsParams{AfterID: after, BeforeAt: record.Micros(now.Add(-db.OnceKept)),
+		DeletedAfter: record.Micros(now.Add(-db.DeletedBoardsFor)), MaxRows: int64(limit)})
 	for _, row := range rows {
 		left = append(left, chat.ThreadRef{Owner: row.Owner, ThreadID: row.ID})
 	}

@@ -132,7 +132,11 @@ func (w within) PutRepo(ctx context.Context, owner, threadID string, gzipped []b
 	defer end(&err)
 	now := time.Now()
 	err = w.s.db.Update(ctx, func(q Queries) error {
-		if err := w.createListed(ctx, q, chat.Conversation{ID: threadID, Owner: owner, CreatedAt: now}, listed); err != nil {
+		kind, err := kindOf(ctx, q, owner, threadID)
+		if err != nil {
+			return err
+		}
+		if err := w.createListed(ctx, q, chat.Conversation{ID: threadID, Owner: owner, CreatedAt: now, Kind: kind}, listed); err != nil {
 			return err
 		}
 		version, err := q.RepoVersion(ctx, sqlcgen.RepoVersionParams{Owner: owner, ThreadID: threadID})

@@ -555,8 +555,8 @@ func (o *store) HasBoard(ctx context.Context, owner, id string) error {
 	return o.none(func() error { return o.Store.HasBoard(ctx, owner, id) })
 }
 
-func (o *store) LeftThreads(ctx context.Context, before time.Time, after string, limit int) ([]chat.ThreadRef, error) {
-	return one(o, func() ([]chat.ThreadRef, error) { return o.Store.LeftThreads(ctx, before, after, limit) })
+func (o *store) LeftThreads(ctx context.Context, now time.Time, after string, limit int) ([]chat.ThreadRef, error) {
+	return one(o, func() ([]chat.ThreadRef, error) { return o.Store.LeftThreads(ctx, now, after, limit) })
 }
 
 func (o *store) ListBoards(ctx context.Context, owner, cursor string, limit int) (db.Page[db.Board], error) {

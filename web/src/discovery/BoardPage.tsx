@@ -16,6 +16,7 @@ import { Column } from "./Column";
 import { ShownBoard } from "./context";
 import type { Act } from "./ItemCard";
 import { ItemDialog } from "./ItemDialog";
+import { useSources } from "./Source";
 import { TitleDialog } from "./TitleDialog";
 import { Trace } from "./trace";
 import type { ChatHandle } from "./chat/ChatWidget";
@@ -105,6 +106,7 @@ function Shown({ board, onOpen }: { board: Board; onOpen: Go }) {
   }, [items]);
 
   // The cards keep one set of actions, so that a change draws only what has changed.
+  const { open: sources, panels } = useSources();
   const now = useRef({ board, columns, graph });
   now.current = { board, columns, graph };
   const act = useMemo<Act>(() => {
@@ -114,6 +116,7 @@ function Shown({ board, onOpen }: { board: Board; onOpen: Go }) {
       versions: (item) => setOpen({ what: "versions", item }),
       mention: (item) => chat.current?.mention(item),
       reveal,
+      sources,
       clear: (item) => void editItem(id, item, { stale: false }).then((done) => sayDone(id, boardWords.item.cleared(item), done), (err: unknown) => toast.error(boardWords.item.failed(item, problemText(err)))),
       remove: (item) => {
         const { columns: shown } = now.current;
@@ -127,7 +130,7 @@ function Shown({ board, onOpen }: { board: Board; onOpen: Go }) {
         );
       },
     };
-  }, [reveal]);
+  }, [reveal, sources]);
 
   const add = useCallback((kind: Kind) => setOpen({ what: "add", kind }), []);
 
@@ -163,7 +166,7 @@ function Shown({ board, onOpen }: { board: Board; onOpen: Go }) {
   const focused = items.some((i) => i.id === current) ? current : (items[0]?.id ?? "");
   const narrowed = items.length !== board.items.length;
   const statuses = useMemo(() => statusesOf(board.items), [board.items]);
-  const shown = useMemo(() => ({ board, graph, reveal }), [board, graph, reveal]);
+  const shown = useMemo(() => ({ board, graph, reveal, sources }), [board, graph, reveal, sources]);
   const title = board.title || boardWords.list.untitled;
 
   return (
@@ -229,7 +232,7 @@ function Shown({ board, onOpen }: { board: Board; onOpen: Go }) {
             <Column key={kind} kind={kind} items={columns[i]!} all={board.items.length > 0 && narrowed ? board.items.filter((item) => item.kind === kind).length : columns[i]!.length} graph={graph} trace={trace} current={columns[i]!.some((item) => item.id === focused) ? focused : ""} act={act} onAdd={add} />
           ))}
         </div>
-        {open?.what === "add" && <ItemDialog board={board} graph={graph} kind={open.kind} onClose={() => setOpen(null)} onDone={(done) => sayDone(board.id, boardWords.item.added(changedId(done)), done)} />}
+        {open?.what === "add" && <ItemDialog board={board} graph={graph} kind={open.kind} onSource={sources.passage} onClose={() => setOpen(null)} onDone={(done) => sayDone(board.id, boardWords.item.added(changedId(done)), done)} />}
         {(open?.what === "edit" || open?.what === "versions") && (
           <ItemDialog
             board={board}
@@ -237,10 +240,12 @@ function Shown({ board, onOpen }: { board: Board; onOpen: Go }) {
             kind={open.item.kind}
             item={open.item}
             versions={open.what === "versions"}
+            onSource={sources.passage}
             onClose={() => setOpen(null)}
             onDone={(done) => sayDone(board.id, done.impact > 0 ? boardWords.item.savedStale(open.item.id, done.impact) : boardWords.item.saved(open.item.id), done)}
           />
         )}
+        {panels}
         {open?.what === "title" && <TitleDialog board={board} onClose={() => setOpen(null)} />}
         {open?.what === "changes" && <ChangesDialog board={board} onClose={() => setOpen(null)} />}
         {board.threadId && (

@@ -4,6 +4,7 @@ import { IconButton } from "../ui/Button";
 import { Menu, MenuItem } from "../ui/Menu";
 import { boardWords } from "../words/discovery";
 import { short, type Item } from "./board";
+import { CitedIn, DocumentOf, type Sources } from "./Source";
 import type { Role, Trace } from "./trace";
 
 /** What can be done with an item. */
@@ -14,6 +15,7 @@ export interface Act {
   reveal(id: string): void;
   clear(id: string): void;
   remove(id: string): void;
+  sources: Sources;
 }
 
 interface Props {
@@ -63,13 +65,15 @@ export const ItemCard = memo(function ItemCard({ item, uses, trace, current, act
         <p dir="auto" className="line-clamp-6 whitespace-pre-line">
           {item.text}
         </p>
-        {(item.related.length > 0 || uses > 0) && (
+        {(item.related.length > 0 || uses > 0 || item.cited || item.documentId) && (
           <footer className="mt-1.5 flex flex-wrap items-center gap-1 text-xs text-muted">
             {item.related.map((up) => (
               <button key={up} type="button" tabIndex={tab} aria-label={boardWords.item.buildsOn(up)} title={boardWords.item.goTo(up)} onClick={() => act.reveal(up)} className="rounded-md border border-line px-1.5 py-0.5 text-muted tabular-nums pointer-coarse:px-2.5 pointer-coarse:py-2 hover:border-edge hover:text-ink">
                 {up}
               </button>
             ))}
+            {item.cited && <CitedIn cited={item.cited} tab={tab} onOpen={act.sources.passage} />}
+            {item.documentId && <DocumentOf doc={{ id: item.documentId, title: item.title }} tab={tab} onOpen={act.sources.document} />}
             {uses > 0 && <span className="ml-auto">{boardWords.item.usedBy(uses)}</span>}
           </footer>
         )}

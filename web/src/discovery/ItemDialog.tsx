@@ -8,11 +8,12 @@ import { words } from "../words";
 import { boardWords } from "../words/discovery";
 import { dateTime } from "../words/intl";
 import { addItem, editItem, knownBoard, problemText, similarIn, type Done, type ItemChange } from "./api";
-import { before, MAX_TEXT, outputTypes, type Board, type Graph, type Item, type Kind, type Version } from "./board";
+import { before, MAX_TEXT, outputTypes, type Board, type Cited, type Graph, type Item, type Kind, type Version } from "./board";
 import { Diff } from "./Diff";
 import { field, Labelled, Problem } from "./fields";
 import { Quoted } from "./Quoted";
 import { Relations } from "./Relations";
+import { Evidence } from "./Evidence";
 
 interface Props {
   board: Board;
@@ -24,6 +25,8 @@ interface Props {
   versions?: boolean;
   onClose: () => void;
   onDone: (done: Done) => void;
+  /** Opens the passage that says the item. */
+  onSource: (cited: Cited) => void;
 }
 
 interface Fields {
@@ -32,12 +35,14 @@ interface Fields {
   type: string;
   status: string;
   related: string[];
+  /** The document that a new input is. */
+  documentId: string;
 }
 
 /** What stood in the way of saving. */
 type Conflict = { what: "similar"; ids: string[] } | { what: "changed"; now: Item } | { what: "gone" };
 
-const fieldsOf = (item: Item | undefined, kind: Kind): Fields => ({ text: item?.text ?? "", title: item?.title ?? "", type: item?.type ?? (kind === "output" ? outputTypes[0] : ""), status: item?.status ?? "", related: item?.related ?? [] });
+const fieldsOf = (item: Item | undefined, kind: Kind): Fields => ({ text: item?.text ?? "", title: item?.title ?? "", type: item?.type ?? (kind === "output" ? outputTypes[0] : ""), status: item?.status ?? "", related: item?.related ?? [], documentId: item?.documentId ?? "" });
 
 const same = (a: readonly string[], b: readonly string[]): boolean => a.length === b.length && a.every((x, i) => x === b[i]);
 
@@ -53,7 +58,7 @@ function changesOf(was: Fields, now: Fields): ItemChange {
 }
 
 /** An item in full: to write a new one, or to change one. */
-export function ItemDialog({ board, graph, kind, item, versions = false, onClose, onDone }: Props) {
+export function ItemDialog({ board, graph, kind, item, versions = false, onClose, onDone, onSource }: Props) {
   // What was there when the editing began: a change elsewhere does not go into the form.
   const [start] = useState({ item, revision: board.revision });
   const [fields, setFields] = useState(() => fieldsOf(item, kind));
@@ -65,8 +70,8 @@ export function ItemDialog({ board, graph, kind, item, versions = false, onClose
 
   const send = async (revision: number, allowSimilar = false): Promise<void> => {
     if (!start.item) {
-      const { related, ...rest } = fields;
-      return onDone(await addItem(board.id, { entity_type: kind, ...rest, ...(related.length > 0 && { related_ids: related }) }, allowSimilar));
+      const { related, documentId, ...rest } = fields;
+      return onDone(await addItem(board.id, { entity_type: kind, ...rest, ...(related.length > 0 && { related_ids: related }), ...(documentId && { document_id: documentId }) }, allowSimilar));
     }
     try {
       onDone(await editItem(board.id, start.item.id, changesOf(fieldsOf(start.item, kind), fields), revision));
@@ -103,7 +108,7 @@ export function ItemDialog({ board, graph, kind, item, versions = false, onClose
   return (
     <Dialog wide title={item ? boardWords.form.edit(item.id) : boardWords.form.add[kind]} onClose={onClose}>
       <form onSubmit={submit} className="space-y-4">
-        {kind === "input" && !item && <FromLibrary onText={(title, text) => set({ title, text, type: "document" })} onProblem={setProblem} />}
+        {kind === "input" && !item && <FromLibrary onText={(documentId, title, text) => set({ documentId, title, text, type: "document" })} onNone={() => set({ documentId: "" })} onProblem={setProblem} />}
         {kind === "input" && (
           <Labelled label={boardWords.form.title}>
             {(id) => (
@@ -145,6 +150,7 @@ export function ItemDialog({ board, graph, kind, item, versions = false, onClose
           </Labelled>
         </div>
         {kind !== "input" && <Relations legend={boardWords.form.relations[kind]} items={board.items.filter((i) => i.kind === before(kind))} value={fields.related} onChange={(related) => set({ related })} />}
+        {item?.cited && <Evidence cited={item.cited} onOpen={(cited) => (onClose(), onSource(cited))} />}
         {item && <Versions item={graph.find(item.id) ?? item} open={versions} onUse={(text) => set({ text })} />}
         <Problem text={problem} />
         {conflict?.what === "similar" && (
@@ -197,8 +203,8 @@ const Ask = ({ text, children }: { text: string; children: React.ReactNode }) =>
   </div>
 );
 
-/** Takes title and text of a document of the library. */
-function FromLibrary({ onText, onProblem }: { onText: (title: string, text: string) => void; onProblem: (text: string) => void }) {
+/** Makes the input a document of the library, with its title and the beginning of its text. */
+function FromLibrary({ onText, onNone, onProblem }: { onText: (id: string, title: string, text: string) => void; onNone: () => void; onProblem: (text: string) => void }) {
   const { docs } = useLibrary();
   const [chosen, setChosen] = useState("");
   const ready = docs.filter((d) => d.status === "ready");
@@ -207,12 +213,12 @@ function FromLibrary({ onText, onProblem }: { onText: (title: string, text: stri
     setChosen(id);
     onProblem("");
     const doc = ready.find((d) => d.id === id);
-    if (!doc) return;
+    if (!doc) return onNone();
     try {
       const { text } = await getJSON<{ text: string }>(`${documentPath(id)}/text`, { headers: { Accept: "application/json" } });
       const letters = [...text.trim()];
       if (letters.length > MAX_TEXT) onProblem(boardWords.form.documentCut(MAX_TEXT));
-      onText(doc.title.slice(0, 200), letters.slice(0, MAX_TEXT).join(""));
+      onText(id, doc.title.slice(0, 200), letters.slice(0, MAX_TEXT).join(""));
     } catch (err) {
       onProblem(boardWords.form.documentFailed(errorText(err)));
     }

@@ -98,6 +98,7 @@ export interface NewItem {
   type?: string;
   status?: string;
   related_ids?: string[];
+  document_id?: string;
 }
 
 export const addItem = (id: string, item: NewItem, allowSimilar: boolean): Promise<Done> => change(id, "/items", post({ ...item, ...(allowSimilar && { allow_similar: true }) }));

@@ -20,6 +20,16 @@ export interface Version {
   at: string;
 }
 
+/** The passage of a document that says an item. */
+export interface Cited {
+  document_id: string;
+  title?: string;
+  chunk_id?: string;
+  quote: string;
+  start: number;
+  end: number;
+}
+
 export interface Item extends Version {
   id: string;
   kind: Kind;
@@ -29,6 +39,9 @@ export interface Item extends Version {
   related: string[];
   stale: boolean;
   staleBecause: string[];
+  /** The document that an input is. */
+  documentId: string;
+  cited?: Cited;
   /** Oldest first. */
   earlier: Version[];
 }
@@ -49,6 +62,8 @@ export interface Params {
   title?: string;
   item_id?: string;
   new_text?: string;
+  document_id?: string;
+  citation?: Cited;
 }
 
 export type Tool = "add_item" | "edit_item" | "delete_item";
@@ -97,6 +112,9 @@ const columnOf: Record<Kind, string> = { input: "inputs", fact: "facts", insight
 /** The column that items of a kind build on. */
 export const before = (kind: Kind): Kind | undefined => kinds[kinds.indexOf(kind) - 1];
 
+/** Another program's file may have anything there. */
+const isCited = (v: unknown): v is Cited => typeof v === "object" && v !== null && typeof (v as Cited).document_id === "string" && typeof (v as Cited).quote === "string";
+
 export function readItem(kind: Kind, raw: Raw): Item {
   const source = before(kind);
   return {
@@ -109,6 +127,8 @@ export function readItem(kind: Kind, raw: Raw): Item {
     related: source ? list<string>(raw[`related_${columnOf[source]}`]) : [],
     stale: raw.stale === true,
     staleBecause: list(raw.stale_because),
+    documentId: kind === "input" ? str(raw.document_id) : "",
+    ...(isCited(raw.citation) && { cited: raw.citation }),
     version: num(raw.version),
     by: str(raw.changed_by) as Author,
     at: str(raw.changed_at),

@@ -1,5 +1,6 @@
 import { createContext, use } from "react";
 import type { Board, Graph } from "./board";
+import type { Sources } from "./Source";
 
 /** The board that is shown, for what stands beside it. */
 export interface Shown {
@@ -7,6 +8,7 @@ export interface Shown {
   graph: Graph;
   /** Scrolls to an item and marks it for a moment. */
   reveal(id: string): void;
+  sources: Sources;
 }
 
 export const ShownBoard = createContext<Shown | null>(null);

@@ -363,7 +363,7 @@ export const de: Words = {
   tools: {
     label: (tool) => `Tool ${tool}`,
     title: (tool, server) => (server ? `„${tool}“ (${server})` : `„${tool}“`),
-    known: { import_document: "Dokument importieren", list_imports: "Importe auflisten", generate_image: "Bild erzeugen", search_documents: "Dokumente durchsuchen", list_documents: "Dokumente auflisten", read_result: "Ergebnis lesen", web_search: "Im Web suchen" },
+    known: { import_document: "Dokument importieren", list_imports: "Importe auflisten", generate_image: "Bild erzeugen", search_documents: "Dokumente durchsuchen", list_documents: "Dokumente auflisten", read_document: "Dokument lesen", read_result: "Ergebnis lesen", web_search: "Im Web suchen" },
     running: "Läuft",
     asks: "Wartet auf Erlaubnis",
     done: "Fertig",

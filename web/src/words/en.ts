@@ -367,7 +367,7 @@ export const en = {
     label: (tool: string) => `Tool ${tool}`,
     /** A tool's name in a question. */
     title: (tool: string, server: string) => (server ? `“${tool}” (${server})` : `“${tool}”`),
-    known: { import_document: "Import document", list_imports: "List imports", generate_image: "Generate image", search_documents: "Search documents", list_documents: "List documents", read_result: "Read result", web_search: "Search the web" },
+    known: { import_document: "Import document", list_imports: "List imports", generate_image: "Generate image", search_documents: "Search documents", list_documents: "List documents", read_document: "Read document", read_result: "Read result", web_search: "Search the web" },
     running: "Running",
     asks: "Waiting for approval",
     done: "Done",

@@ -13,8 +13,7 @@ export function ConfirmAll({ message }: { message: Message }) {
   const { board } = useShown();
   const edited = use(Edited);
   const [busy, setBusy] = useState(false);
-  const ids = new Set(proposedIn(message));
-  const open = board.proposals.filter((p) => ids.has(p.id) && isOpen(p));
+  const open = proposedIn(message).flatMap((id) => board.proposals.filter((p) => p.id === id && isOpen(p))); // an input comes before its facts
   if (open.length < 2 && !busy) return null;
   const confirm = async () => {
     setBusy(true);

@@ -9,9 +9,11 @@ import { codeOf, decide, problemText, similarIn, undo, type Decision } from "../
 import { before, MAX_TEXT, outputTypes, type Kind, type Params, type Proposal, type ProposalState } from "../board";
 import { useShown } from "../context";
 import { Diff } from "../Diff";
+import { Evidence } from "../Evidence";
 import { field, Labelled, Problem } from "../fields";
 import { Quoted } from "../Quoted";
 import { Relations } from "../Relations";
+import { DocumentOf } from "../Source";
 import { changedItem, isOpen, paramsOf, reasonText, toolKind } from "./proposals";
 import { Reference } from "./Reference";
 
@@ -180,13 +182,19 @@ function labelOf({ tool }: Proposal, similar: boolean, changed: boolean): string
 
 /** What a proposal would do. */
 function Content({ proposal, params }: { proposal: Proposal; params: Params }) {
-  const { graph } = useShown();
+  const { graph, sources } = useShown();
   const { tool } = proposal;
   if (tool === "add_item") {
     const type = (boardWords.outputTypes as Readonly<Record<string, string>>)[params.output_type ?? ""];
     return (
       <div className="mt-1.5 space-y-1.5">
         {type && <p className="text-xs text-muted">{type}</p>}
+        {params.document_id && (
+          <p className="flex flex-wrap items-center gap-1.5 font-medium">
+            <span dir="auto">{params.title}</span>
+            <DocumentOf doc={{ id: params.document_id, title: params.title ?? "" }} onOpen={sources.document} />
+          </p>
+        )}
         <p dir="auto" className="max-h-60 overflow-y-auto whitespace-pre-wrap">
           {params.text}
         </p>
@@ -198,6 +206,7 @@ function Content({ proposal, params }: { proposal: Proposal; params: Params }) {
             ))}
           </p>
         )}
+        {params.citation && <Evidence cited={params.citation} onOpen={sources.passage} />}
       </div>
     );
   }

@@ -3,7 +3,8 @@ import type { Message } from "../../thread/types";
 import { boardWords } from "../../words/discovery";
 import type { Board, OldMessage, Params, Proposal, Tool } from "../board";
 
-const tools: readonly string[] = ["add_item", "edit_item", "delete_item"];
+const ADD_DOCUMENT = "add_document"; // adds an input
+const tools: readonly string[] = ["add_item", "edit_item", "delete_item", ADD_DOCUMENT];
 
 /** Whether a tool call proposes a change of the board. */
 export const proposes = (part: ToolPart): boolean => tools.includes(toolName(part));
@@ -21,10 +22,10 @@ export const isOpen = (p: Proposal): boolean => p.state === "pending" || p.state
 export function paramsOf(part: ToolPart): Params {
   const raw = (typeof part.input === "object" && part.input !== null ? part.input : {}) as Record<string, unknown>;
   const text = (name: string) => (typeof raw[name] === "string" ? { [name]: raw[name] } : {});
-  return { ...text("entity_type"), ...text("text"), ...text("output_type"), ...text("item_id"), ...text("new_text") } as Params;
+  return { ...text("entity_type"), ...(toolName(part) === ADD_DOCUMENT && { entity_type: "input" }), ...text("text"), ...text("output_type"), ...text("item_id"), ...text("new_text") } as Params;
 }
 
-export const toolKind = (part: ToolPart): Tool => toolName(part) as Tool;
+export const toolKind = (part: ToolPart): Tool => (toolName(part) === ADD_DOCUMENT ? "add_item" : (toolName(part) as Tool));
 
 /** The messages that were imported with the board: those of its chat that come before the thread's own. */
 export function importedChat(history: readonly OldMessage[], messages: readonly Message[]): OldMessage[] {

@@ -1,0 +1,83 @@
+import { BookOpen, FileText } from "lucide-react";
+import { lazy, Suspense, useCallback, useMemo, useState, type ReactNode } from "react";
+import type { Citation, DocRef } from "../api/types";
+import { Boundary } from "../shell/Boundary";
+import { Aside, useAside } from "../ui/Aside";
+import { words } from "../words";
+import { boardWords } from "../words/discovery";
+import { short, type Cited } from "./board";
+
+const PassagePanel = lazy(() => import("../thread/PassagePanel"));
+const Reader = lazy(() => import("../documents/Reader"));
+
+/** Where an item comes from: a passage of a document, or a document. */
+export interface Sources {
+  passage(cited: Cited): void;
+  document(doc: DocRef): void;
+}
+
+/** Opens documents beside the board. */
+export function useSources(): { open: Sources; panels: ReactNode } {
+  const { show } = useAside();
+  const [cited, setCited] = useState<Citation | null>(null);
+  const [doc, setDoc] = useState<DocRef | null>(null);
+  const passage = useCallback(
+    ({ document_id, title, chunk_id, quote, start, end }: Cited) => {
+      setCited({ n: 1, source: "document", doc_id: document_id, title: title || boardWords.item.document, chunk_id, quote, ...(end > start && { start, end }) });
+      show("board-passage");
+    },
+    [show],
+  );
+  const document = useCallback(
+    (ref: DocRef) => {
+      setDoc(ref);
+      show("board-document");
+    },
+    [show],
+  );
+  const open = useMemo(() => ({ passage, document }), [passage, document]);
+  const opening = <p className="px-5 py-3 text-sm text-muted">{words.library.opening}</p>;
+  const panels = (
+    <>
+      {cited && (
+        <Aside name="board-passage" title={cited.title}>
+          <Boundary>
+            <Suspense fallback={opening}>
+              <PassagePanel citation={cited} />
+            </Suspense>
+          </Boundary>
+        </Aside>
+      )}
+      {doc && (
+        <Aside name="board-document" title={doc.title}>
+          <Boundary key={doc.id}>
+            <Suspense fallback={opening}>
+              <Reader doc={doc} />
+            </Suspense>
+          </Boundary>
+        </Aside>
+      )}
+    </>
+  );
+  return { open, panels };
+}
+
+const button = "inline-flex max-w-full items-center gap-1 rounded-md border border-line px-1.5 py-0.5 text-xs text-muted pointer-coarse:px-2.5 pointer-coarse:py-2 hover:border-edge hover:text-ink";
+
+/** Leads to the passage that says an item. */
+export const CitedIn = ({ cited, tab, onOpen }: { cited: Cited; tab?: 0 | -1; onOpen: (cited: Cited) => void }) => (
+  <button type="button" data-citation tabIndex={tab} title={`“${short(cited.quote, 200)}”`} aria-label={boardWords.item.citedIn(cited.title)} onClick={() => onOpen(cited)} className={button}>
+    <BookOpen aria-hidden className="size-3.5 shrink-0" />
+    <span dir="auto" className="truncate">
+      {cited.title || boardWords.item.document}
+    </span>
+  </button>
+);
+
+/** Leads to the document that an input is. */
+export const DocumentOf = ({ doc, tab, onOpen }: { doc: DocRef; tab?: 0 | -1; onOpen: (doc: DocRef) => void }) => (
+  <button type="button" data-document tabIndex={tab} aria-label={boardWords.item.readDocument(doc.title)} title={boardWords.item.readDocument(doc.title)} onClick={() => onOpen(doc)} className={button}>
+    <FileText aria-hidden className="size-3.5 shrink-0" />
+    {boardWords.item.document}
+  </button>
+);
