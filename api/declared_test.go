@@ -24,6 +24,13 @@ func TestDeclaredAgentIsAcceptedAndDocumented(t *testing.T) {
 		details := refused["error"].(map[string]any)["details"]
 		require.Contains(t, details, map[string]any{"field": "agent", "problem": "must be documents, assistant or poet"}, path)
 	}
+	openAI := c.call(400, "POST", "/v1/chat/completions", m{"model": "palaver-painter", "messages": []m{{"role": "user", "content": "x"}}})["error"].(m)
+	require.Equal(t, "model", openAI["param"])
+	require.Contains(t, openAI["message"], "model must be palaver-documents, palaver-assistant or palaver-poet")
+	c.call(200, "GET", "/v1/models/palaver-poet", nil)
+	run := aguiRun("t", "m", "x")
+	run["forwardedProps"] = m{"palaver": m{"agent": "painter"}}
+	require.Contains(t, c.call(400, "POST", "/api/agui", run)["error"].(m)["details"], m{"field": "forwardedProps.palaver.agent", "problem": "must be documents, assistant or poet"})
 	config := c.call(200, "GET", "/api/config", nil)
 	require.Equal(t, map[string]any{"name": "poet", "label": "Poet", "description": "Answers in verse"}, config["agents"].([]any)[2])
 	require.Contains(t, string(b.server.openAPI.Raw), `"enum":["documents","assistant","poet","",null]`)

@@ -35,6 +35,16 @@ var dialects = []dialect.Dialect{
 	agui.Dialect,
 }
 
+// dialectBelow returns the dialect whose clients alone ask for a path; nil: none.
+func dialectBelow(path string) *dialect.Dialect {
+	for i, d := range dialects {
+		if d.Below != "" && strings.HasPrefix(path, d.Below) {
+			return &dialects[i]
+		}
+	}
+	return nil
+}
+
 // dialectServer implements dialect.Server.
 type dialectServer struct {
 	dialect.Rows

@@ -105,6 +105,18 @@ type errorJSON struct {
 // failureKey is set for routes of dialects with errors of their own shape.
 const failureKey = "failure"
 
+// shapeOf makes the body of an error in the shape of the request's dialect; nil: it has
+// the API's.
+func shapeOf(c *gin.Context) func(dialect.Failure) any {
+	if own, ok := c.Get(failureKey); ok {
+		return own.(func(dialect.Failure) any)
+	}
+	if d := dialectBelow(c.Request.URL.Path); c.FullPath() == "" && d != nil {
+		return d.Failure
+	}
+	return nil
+}
+
 // fail writes an error response, if no stream has begun, and logs the cause, which
 // clients must not see.
 func (s *server) fail(c *gin.Context, err error) {
@@ -129,9 +141,9 @@ func (s *server) fail(c *gin.Context, err error) {
 		c.Header("WWW-Authenticate", "Bearer")
 	}
 	p.SetRetryAfter(c.Writer.Header())
-	if own, ok := c.Get(failureKey); ok {
+	if own := shapeOf(c); own != nil {
 		c.Header("Content-Type", "application/json; charset=utf-8")
-		c.AbortWithStatusJSON(p.Status, own.(func(dialect.Failure) any)(dialect.Failure{Status: p.Status, Code: p.Code, Message: p.Message, RequestID: request.ID(c), Details: p.Details}))
+		c.AbortWithStatusJSON(p.Status, own(dialect.Failure{Status: p.Status, Code: p.Code, Message: p.Message, RequestID: request.ID(c), Details: p.Details}))
 		return
 	}
 	var out errorJSON

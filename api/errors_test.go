@@ -121,6 +121,17 @@ var refusalCases = []refusalCase{
 	{"a position", chat.CodeValidation, 400, "last_event_id", nil, sends("GET", "/api/chat/stream/"+someThread, nil, "Last-Event-ID", "x")},
 	{"LangGraph field names", chat.CodeValidation, 400, "message.content", nil, sends("POST", "/api/v1/chat/stream", `{"message":{"content":[{"type":"image","image":"chatbot://x"}]}}`)},
 	{"the AI SDK's words", chat.CodeValidation, 400, "messages", nil, sends("POST", "/api/ui/chat", `{"messages":[]}`)},
+	{"AG-UI's field names", chat.CodeValidation, 400, "messages[0].id", nil, sends("POST", "/api/agui", `{"threadId":"t","runId":"r","messages":[{"role":"user","content":"x"}]}`)},
+	{"AG-UI's own fields", chat.CodeValidation, 400, "forwardedProps.palaver.tagged_doc_ids", nil, sends("POST", "/api/agui", `{"threadId":"t","runId":"r","messages":[{"id":"a","role":"user","content":"x"}],"forwardedProps":{"palaver":{"tagged_doc_ids":["`+someThread+`"]}}}`)},
+	{"an answer by AG-UI to no question", chat.CodeNoInterrupt, 400, "resume[0].interruptId", nil, func(b *bundle, c *client) *http.Response {
+		c.ask(m{"thread_id": someThread}).rest()
+		return c.send("POST", "/api/agui", `{"threadId":"`+someThread+`","runId":"r","messages":[],"resume":[{"interruptId":"x.q1","status":"resolved","payload":"audit"}]}`)
+	}},
+	{"an answer by AG-UI that is no option", chat.CodeBadResume, 400, "resume[0].payload", nil, func(b *bundle, c *client) *http.Response {
+		c = asked(b, c)
+		turn := c.call(200, "GET", "/api/chat/history/"+someThread, nil)["messages"].([]any)[0].(m)["turn_id"].(string)
+		return c.send("POST", "/api/agui", `{"threadId":"`+someThread+`","runId":"r","messages":[],"resume":[{"interruptId":"`+turn+`.q1","status":"resolved","payload":"dance"}]}`)
+	}},
 	{"agent v2 field names", chat.CodeValidation, 400, "client_turn_id", nil, sends("POST", "/api/agent/v2/stream", `{"message":"x","stream_run_id":"r"}`)},
 
 	{"a bad token", chat.CodeUnauthenticated, 401, "", nil, sends("GET", "/api/me", nil, "Authorization", "Bearer x")},
@@ -309,6 +320,13 @@ func TestFailedTurnIsSentAsTheDialectsOwnEvent(t *testing.T) {
 			}},
 			"discovery": {"/chat/message", m{"message": "x", "discovery_context": m{}}, func(t *testing.T, events []map[string]any) {
 				require.Equal(t, m{"error": message}, events[len(events)-1])
+			}},
+			"openai": {"/v1/chat/completions", completion("x"), func(t *testing.T, events []map[string]any) {
+				require.Equal(t, m{"message": message, "type": "server_error", "param": nil, "code": code}, events[len(events)-1]["error"])
+			}},
+			"ag_ui": {"/api/agui", aguiRun("t", "m", "x"), func(t *testing.T, events []map[string]any) {
+				e := events[len(events)-1]
+				require.Equal(t, []any{"RUN_ERROR", message, code, m{"retryable": retryable}}, []any{e["type"], e["message"], e["code"], e["metadata"]})
 			}},
 			"agent_v2": {"/api/agent/v2/stream", m{"message": "x", "client_turn_id": "c", "stream_run_id": "r"}, func(t *testing.T, events []map[string]any) {
 				e := events[len(events)-1]

@@ -1,6 +1,7 @@
 package api
 
 import (
+	"io"
 	"testing"
 	"time"
 
@@ -51,6 +52,16 @@ func TestFollowedStreamEndsWithItsToken(t *testing.T) {
 			require.Contains(t, all[len(all)-2], `{"type":"error","error":"Your sign-in has expired`)
 			require.Equal(t, "[DONE]", all[len(all)-1])
 		},
+		"OpenAI": func(t *testing.T, s *events) {
+			all := s.lines()
+			require.Contains(t, all[len(all)-1], `"type":"authentication_error"`, "no [DONE] follows")
+			require.Contains(t, all[len(all)-1], `"code":"unauthenticated"`)
+		},
+		"AG-UI": func(t *testing.T, s *events) {
+			all := s.lines()
+			require.Contains(t, all[len(all)-1], `"type":"RUN_ERROR"`)
+			require.Contains(t, all[len(all)-1], `"code":"unauthenticated"`)
+		},
 		"agent v2": func(t *testing.T, s *events) {
 			all := s.rest()
 			end := all[len(all)-1]
@@ -69,6 +80,8 @@ func TestFollowedStreamEndsWithItsToken(t *testing.T) {
 		"native, a thread that rests":    {"native", "GET", wholeThread, nil, true},
 		"AI SDK":                         {"AI SDK", "POST", "/api/ui/chat", map[string]any{"id": someThread, "messages": said}, false},
 		"AI SDK, the running turn again": {"AI SDK", "GET", "/api/ui/chat/" + someThread + "/stream", nil, false},
+		"OpenAI":                         {"OpenAI", "POST", "/v1/chat/completions", completion("x"), false},
+		"AG-UI":                          {"AG-UI", "POST", "/api/agui", aguiRun(someThread, "m", "x"), false},
 		"LangGraph":                      {"LangGraph", "POST", "/api/v1/chat/stream", human(someThread, nil, "x"), false},
 		"agent v2":                       {"agent v2", "POST", "/api/agent/v2/stream", map[string]any{"message": "x", "session_id": someThread, "client_turn_id": "c", "stream_run_id": "r"}, false},
 	} {
@@ -101,6 +114,20 @@ func TestFollowedStreamEndsWithItsToken(t *testing.T) {
 			}
 		})
 	}
+}
+
+func TestAnswerThatIsNotStreamedEndsWithItsToken(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	b.engine.script = waiting
+	streams := b.expiries()
+	go func() { close((<-streams).end) }()
+	res := b.client().send("POST", "/v1/chat/completions", m{"model": "palaver-documents", "messages": []m{{"role": "user", "content": "x"}}}, "Authorization", bearerOf(t, "ann"))
+	require.Equal(t, 401, res.StatusCode)
+	require.Equal(t, "false", res.Header.Get("X-Should-Retry"), "a retry would send the message again")
+	raw, err := io.ReadAll(res.Body)
+	require.NoError(t, err)
+	require.Contains(t, string(raw), `"type":"authentication_error"`)
 }
 
 func TestCookieHasNoEnd(t *testing.T) {

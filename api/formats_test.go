@@ -1,10 +1,12 @@
 package api
 
 import (
+	"context"
 	"encoding/json"
 	"io"
 	"net/http"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -15,6 +17,16 @@ import (
 	"github.com/palaver-chat/palaver/db"
 	"github.com/palaver-chat/palaver/internal/accesskey"
 )
+
+// completion is a streamed chat completion of one message.
+func completion(message string) m {
+	return m{"model": "palaver-documents", "stream": true, "messages": []m{{"role": "user", "content": message}}}
+}
+
+// aguiRun is an AG-UI run that sends one message.
+func aguiRun(thread, id, message string) m {
+	return m{"threadId": thread, "runId": id, "messages": []m{{"id": id, "role": "user", "content": message}}}
+}
 
 func (c *client) complete(messages ...m) map[string]any {
 	c.t.Helper()
@@ -44,6 +56,60 @@ func TestErrorsOfChatCompletionsHaveOpenAIsShape(t *testing.T) {
 		require.NotEmpty(t, got["request_id"])
 	}
 	require.Equal(t, "model", c.call(400, "POST", "/v1/chat/completions", `{"model":"x","messages":[{"role":"user","content":"x"}]}`)["error"].(map[string]any)["param"])
+}
+
+func TestErrorsBelowV1HaveOpenAIsShapeAlsoWhereNoRouteIs(t *testing.T) {
+	t.Parallel()
+	c := setup(t, func(d *Deps) { d.Page = http.NotFoundHandler() }).client()
+	for _, r := range []struct {
+		status       int
+		method, path string
+	}{{404, "GET", "/v1/nothing"}, {404, "POST", "/v1/embeddings"}, {404, "GET", "/v1/models/gpt-4o"}, {405, "GET", "/v1/chat/completions"}} {
+		e := c.call(r.status, r.method, r.path, nil)["error"].(map[string]any)
+		require.Equal(t, "invalid_request_error", e["type"], r.path)
+		require.Contains(t, e, "param", r.path)
+	}
+}
+
+func TestTheAgentOfBoardsIsNoModel(t *testing.T) {
+	t.Parallel()
+	c := setup(t, func(d *Deps) {
+		d.Agents = append(d.Agents, chat.AgentInfo{Name: chat.AgentDiscovery, Label: "Board", OnBoards: true})
+	}).client()
+	for _, x := range c.call(200, "GET", "/v1/models", nil)["data"].([]any) {
+		require.NotEqual(t, "palaver-discovery", x.(map[string]any)["id"])
+	}
+	c.call(404, "GET", "/v1/models/palaver-discovery", nil)
+	c.call(400, "POST", "/v1/chat/completions", m{"model": "palaver-discovery", "messages": []m{{"role": "user", "content": "x"}}})
+}
+
+// countedRuns counts how often a turn is looked for by its run.
+type countedRuns struct {
+	db.Store
+	n atomic.Int32
+}
+
+func (s *countedRuns) TurnsOfRun(ctx context.Context, owner, run string) ([]chat.Turn, error) {
+	s.n.Add(1)
+	return s.Store.TurnsOfRun(ctx, owner, run)
+}
+
+func TestALongConversationOfUnknownMessagesCostsFewLookUps(t *testing.T) {
+	t.Parallel()
+	store := &countedRuns{}
+	c := setup(t, func(d *Deps) { store.Store, d.Store = d.Store, store }).client()
+	var messages []m
+	for range 990 {
+		messages = append(messages, m{"role": "user", "content": strings.Repeat("x", 5_000)}, m{"role": "assistant", "content": strings.Repeat("y", 5_000)})
+	}
+	c.complete(append(messages, m{"role": "user", "content": "hello"})...)
+	require.LessOrEqual(t, store.n.Load(), int32(20))
+	// A conversation that goes on is found by one.
+	messages = append(messages, m{"role": "user", "content": "hello"}, m{"role": "assistant", "content": "The answer is 42."})
+	store.n.Store(0)
+	c.complete(append(messages, m{"role": "user", "content": "and now?"})...)
+	require.Equal(t, int32(1), store.n.Load())
+	require.Len(t, c.call(200, "GET", "/api/conversations", nil)["items"], 1)
 }
 
 func TestATaskOfAClientMakesNoTurn(t *testing.T) {
@@ -164,7 +230,7 @@ func TestKeysAreTheirOwnersAlone(t *testing.T) {
 	require.Empty(t, bob.call(200, "GET", "/api/me/keys", nil)["items"])
 	bob.call(404, "DELETE", "/api/me/keys/"+id, nil)
 	require.Len(t, ann.call(200, "GET", "/api/me/keys", nil)["items"], 1)
-	for range accesskey.MaxPerOwner - 1 {
+	for range db.MaxKeys - 1 {
 		ann.call(201, "POST", "/api/me/keys", m{"name": "more"})
 	}
 	ann.call(429, "POST", "/api/me/keys", m{"name": "too many"})

@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"net/netip"
 	"strconv"
+	"strings"
 	"testing"
 	"time"
 
@@ -18,6 +19,7 @@ import (
 	"github.com/palaver-chat/palaver/api/identity"
 	"github.com/palaver-chat/palaver/api/limits"
 	"github.com/palaver-chat/palaver/chat"
+	"github.com/palaver-chat/palaver/db"
 )
 
 func limited(l limits.Config) func(*Deps) { return func(d *Deps) { d.Config.Limits = l } }
@@ -69,6 +71,48 @@ func TestDroppingTheCookieDoesNotBypassTheRateLimit(t *testing.T) {
 	}
 	if got := errorCode(b.client().call(429, "POST", say, hello())); got != "rate_limited" {
 		t.Errorf("code %q", got)
+	}
+}
+
+func TestLimitsHoldInEveryDialect(t *testing.T) {
+	t.Parallel()
+	for kind, limit := range map[string]limits.Config{
+		chat.CodeRateLimited: {Turns: perHour(1)},
+		chat.CodeBudget:      {Daily: db.Spending{Tokens: 1}},
+		chat.CodeQuota:       {Owner: db.Quota{Threads: 1}},
+	} {
+		for name, d := range sendInDialects {
+			t.Run(kind+" "+name, func(t *testing.T) {
+				t.Parallel()
+				b := setup(t, limited(limit))
+				c := b.client()
+				send := func(thread, id string) *http.Response {
+					var headers []string
+					if d.headers != nil {
+						headers = d.headers(thread, id)
+					}
+					return c.send("POST", d.path, d.body(thread, id, "x"), headers...)
+				}
+				res := send(d.thread, "c1")
+				raw, err := io.ReadAll(res.Body)
+				if err != nil || res.StatusCode != 200 {
+					t.Fatalf("%d %s, %v", res.StatusCode, raw, err)
+				}
+				res = send("11111111-2222-4333-8444-555555555555", "c2")
+				refused(t, res)
+				raw, err = io.ReadAll(res.Body)
+				if err != nil || !strings.Contains(string(raw), `"code":"`+kind+`"`) {
+					t.Errorf("%s, %v", raw, err)
+				}
+				if name == "OpenAI" && !strings.Contains(string(raw), `"type":"rate_limit_error"`) {
+					t.Errorf("not OpenAI's shape: %s", raw)
+				}
+				repeated := send(d.thread, "c1") // is no new message
+				if repeated.StatusCode != 200 {
+					t.Errorf("a retry: %d", repeated.StatusCode)
+				}
+			})
+		}
 	}
 }
 

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"io"
 	"log/slog"
 	"strings"
 	"sync"
@@ -115,6 +116,13 @@ func (s *cutStore) DocumentsByID(ctx context.Context, owner string, ids []string
 	return s.Store.DocumentsByID(ctx, owner, ids)
 }
 
+func (s *cutStore) TurnsOfRun(ctx context.Context, owner, run string) ([]chat.Turn, error) {
+	if err := s.down(); err != nil {
+		return nil, err
+	}
+	return s.Store.TurnsOfRun(ctx, owner, run)
+}
+
 func setupCut(t *testing.T, change ...func(*Deps)) (*bundle, *cutStore) {
 	t.Helper()
 	store := &cutStore{}
@@ -219,6 +227,11 @@ func TestDuringADatabaseOutageEditsAndRegenerationsAreRefusedAndNeverAppended(t 
 	v2 := func(parent string) m {
 		return m{"message": "x", "session_id": someThread, "client_turn_id": "c", "stream_run_id": "r", "parent_checkpoint_id": parent}
 	}
+	agui := func(parent string) m {
+		run := aguiRun(someThread, "c", "x")
+		run["forwardedProps"] = m{"palaver": m{"parent_checkpoint_id": parent}}
+		return run
+	}
 	ui := func(extra m) m {
 		extra["id"], extra["messages"] = someThread, []m{said("u1", "One"), replied(answered), said("u2", "Two, edited")}
 		return extra
@@ -233,6 +246,10 @@ func TestDuringADatabaseOutageEditsAndRegenerationsAreRefusedAndNeverAppended(t 
 		"LangGraph: the first message":  {"/api/v1/chat/stream", s3("root")},
 		"agent v2: after a turn":        {"/api/agent/v2/stream", v2(turn)},
 		"agent v2: the first message":   {"/api/agent/v2/stream", v2("root")},
+		"AG-UI: after a turn":           {"/api/agui", agui(turn)},
+		"AG-UI: the first message":      {"/api/agui", agui("root")},
+		"OpenAI: messages before it":    {"/v1/chat/completions", m{"model": "palaver-documents", "metadata": m{"thread_id": someThread}, "messages": []m{{"role": "user", "content": "One"}, {"role": "assistant", "content": "The answer is 42."}, {"role": "user", "content": "Two, edited"}}}},
+		"OpenAI: a new conversation":    {"/v1/chat/completions", completion("x")},
 		"AI SDK: edit":                  {"/api/ui/chat", ui(m{"trigger": "submit-message", "messageId": "u2"})},
 		"AI SDK: regenerate":            {"/api/ui/chat", ui(m{"trigger": "regenerate-message"})},
 		"AI SDK: regenerate an answer":  {"/api/ui/chat", ui(m{"trigger": "regenerate-message", "messageId": answered})},
@@ -246,6 +263,42 @@ func TestDuringADatabaseOutageEditsAndRegenerationsAreRefusedAndNeverAppended(t 
 	}
 	if n := b.engine.submitCount(); n != 2 {
 		t.Errorf("%d submits", n)
+	}
+}
+
+func TestDuringADatabaseOutageANamedThreadTakesMessagesOfBothFormats(t *testing.T) {
+	t.Parallel()
+	for path, body := range map[string]m{"/v1/chat/completions": completion("x"), "/api/agui": aguiRun(someThread, "m", "x")} {
+		t.Run(path, func(t *testing.T) {
+			t.Parallel()
+			b, store := setupCut(t)
+			c, other := b.client(), b.client()
+			other.id()
+			c.ask(m{"thread_id": someThread}).rest()
+			store.cut.Store(true)
+			other.call(503, "POST", path, body, "X-Thread-Id", someThread)
+			s := c.stream("POST", path, body, "X-Thread-Id", someThread)
+			s.lineWith("The answer is 42.")
+			store.cut.Store(false)
+			rest, err := io.ReadAll(s.r)
+			if err != nil || strings.Contains(string(rest), "rror") {
+				t.Errorf("%s, %v", rest, err)
+			}
+		})
+	}
+}
+
+// lineWith reads a stream to a line that has a text.
+func (e *events) lineWith(text string) {
+	e.t.Helper()
+	for {
+		block, ok := e.block()
+		if !ok {
+			e.t.Fatalf("the stream ended without %q", text)
+		}
+		if strings.Contains(block, text) {
+			return
+		}
 	}
 }
 

@@ -13,17 +13,23 @@ var sendInDialects = map[string]struct {
 	path   string
 	thread string
 	body   func(thread, id, message string) m
+	// headers that name thread and message; nil: the body does
+	headers func(thread, id string) []string
 }{
-	"native": {"/api/chat", someThread, func(thread, id, message string) m {
+	"native": {path: "/api/chat", thread: someThread, body: func(thread, id, message string) m {
 		return m{"thread_id": thread, "client_turn_id": id, "message": message}
 	}},
-	"AI SDK": {"/api/ui/chat", "my-chat", func(thread, id, message string) m {
+	"AI SDK": {path: "/api/ui/chat", thread: "my-chat", body: func(thread, id, message string) m {
 		return m{"id": thread, "messages": []m{said(id, message)}, "trigger": "submit-message"}
 	}},
-	"LangGraph": {"/api/v1/chat/stream", "my-thread", func(thread, id, message string) m {
+	"LangGraph": {path: "/api/v1/chat/stream", thread: "my-thread", body: func(thread, id, message string) m {
 		return m{"thread_id": thread, "client_turn_id": id, "message": m{"role": "human", "content": message}}
 	}},
-	"agent v2": {"/api/agent/v2/stream", "my-session", func(thread, id, message string) m {
+	"OpenAI": {path: "/v1/chat/completions", thread: "my-thread",
+		body:    func(_, _, message string) m { return completion(message) },
+		headers: func(thread, id string) []string { return []string{"X-Thread-Id", thread, "Idempotency-Key", id} }},
+	"AG-UI": {path: "/api/agui", thread: "my-thread", body: aguiRun},
+	"agent v2": {path: "/api/agent/v2/stream", thread: "my-session", body: func(thread, id, message string) m {
 		return m{"session_id": thread, "client_turn_id": id, "stream_run_id": id, "message": message}
 	}},
 }
@@ -35,8 +41,14 @@ func TestDeletedThreadsNameCanBeReusedInEveryDialect(t *testing.T) {
 			t.Parallel()
 			b := setup(t)
 			c, other := b.client(), b.client()
+			headers := func(id string) []string {
+				if d.headers == nil {
+					return nil
+				}
+				return d.headers(d.thread, id)
+			}
 			send := func(id, message string) (thread, turn string) {
-				s := c.stream("POST", d.path, d.body(d.thread, id, message))
+				s := c.stream("POST", d.path, d.body(d.thread, id, message), headers(id)...)
 				for _, more := s.block(); more; _, more = s.block() {
 				}
 				return s.res.Header.Get("X-Thread-Id"), s.res.Header.Get("X-Turn-Id")
@@ -44,7 +56,7 @@ func TestDeletedThreadsNameCanBeReusedInEveryDialect(t *testing.T) {
 			thread, old := send("c1", "old question")
 			c.call(204, "DELETE", "/api/conversations/"+thread, nil)
 
-			c.call(404, "POST", d.path, d.body(d.thread, "c1", "old question")) // a retry of the old message
+			c.call(404, "POST", d.path, d.body(d.thread, "c1", "old question"), headers("c1")...) // a retry of the old message
 			c.call(404, "GET", "/api/conversations/"+thread, nil)
 			other.call(404, "POST", "/api/chat", m{"thread_id": thread, "message": "mine now"})
 
@@ -61,7 +73,7 @@ func TestDeletedThreadsNameCanBeReusedInEveryDialect(t *testing.T) {
 			if len(messages) != 2 {
 				t.Errorf("%d messages", len(messages))
 			}
-			c.call(404, "POST", d.path, d.body(d.thread, "c1", "old question"))
+			c.call(404, "POST", d.path, d.body(d.thread, "c1", "old question"), headers("c1")...)
 			c.call(404, "GET", "/api/chat/stream/"+thread+"?turn_id="+old, nil)
 			other.call(404, "GET", "/api/chat/history/"+thread, nil)
 			if _, next := send("c1", "another question"); next == old { // the old name, and another message

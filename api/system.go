@@ -171,7 +171,7 @@ func (s *server) modelLabel() string {
 func (s *server) page(c *gin.Context) {
 	p := c.Request.URL.Path
 	read := c.Request.Method == http.MethodGet || c.Request.Method == http.MethodHead
-	if s.Page == nil || !read || p == "/api" || strings.HasPrefix(p, "/api/") || strings.HasPrefix(p, "/mcp/") {
+	if s.Page == nil || !read || dialectBelow(p) != nil || p == "/api" || strings.HasPrefix(p, "/api/") || strings.HasPrefix(p, "/mcp/") {
 		s.fail(c, problem.NotFound)
 		return
 	}

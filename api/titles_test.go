@@ -48,6 +48,8 @@ func TestWhatOperatorsCanDoAboutAFailureIsForThem(t *testing.T) {
 		"native":    {"/api/chat", map[string]any{"message": "x"}},
 		"AI SDK":    {"/api/ui/chat", map[string]any{"id": "c", "messages": []map[string]any{said("u1", "x")}}},
 		"LangGraph": {"/api/v1/chat/stream", human("t", nil, "x")},
+		"OpenAI":    {"/v1/chat/completions", completion("x")},
+		"AG-UI":     {"/api/agui", aguiRun("t", "u1", "x")},
 		"agent v2":  {"/api/agent/v2/stream", map[string]any{"message": "x", "client_turn_id": "c", "stream_run_id": "r"}},
 	}
 	for name, d := range dialects {

@@ -18,6 +18,7 @@ import (
 
 	"github.com/palaver-chat/palaver/chat"
 	"github.com/palaver-chat/palaver/db"
+	"github.com/palaver-chat/palaver/internal/bus"
 )
 
 // said is a person's message as an AI SDK client has it.
@@ -191,6 +192,7 @@ func TestMessagesModeHidesTokensAndToolsInEveryDialect(t *testing.T) {
 	for path, body := range map[string]string{
 		"/api/chat":            `{"message":"x"%s}`,
 		"/api/agent/v2/stream": `{"message":"x","client_turn_id":"c%d","stream_run_id":"r"%s}`,
+		"/api/agui":            `{"threadId":"t","runId":"r","messages":[{"id":"m%d","role":"user","content":"x"}],"forwardedProps":{"palaver":{"agent":"documents"%s}}}`,
 		"/api/ui/chat":         `{"messages":[{"role":"user","content":"x"}]%s}`,
 		"/api/v1/chat/stream":  `{"message":{"role":"human","content":"x"}%s}`,
 	} {
@@ -201,6 +203,36 @@ func TestMessagesModeHidesTokensAndToolsInEveryDialect(t *testing.T) {
 			if err != nil || !strings.Contains(string(raw), "The answer is 42.") && hidden || hidden != (n < 2) {
 				t.Errorf("%s %s: %s, %v", path, body, raw, err)
 			}
+		}
+	}
+}
+
+func TestServersStreamModeHoldsForChatCompletions(t *testing.T) {
+	t.Parallel()
+	for mode, tokens := range map[string]bool{StreamMessages: false, StreamEvents: true} {
+		b := setup(t, func(d *Deps) { d.Config.StreamMode = mode })
+		seen := make(chan struct{})
+		b.engine.script = func(u *turn) {
+			u.add(chat.Entry{Type: chat.EventStatus, Node: chat.NodeInquire})
+			u.e.bus.PublishDelta(bus.Delta{TurnID: u.ref.TurnID, Piece: 1, Attempt: 1, Text: "The "})
+			<-seen
+			u.say(1, "The ", "answer is 42.")
+			u.finish()
+		}
+		s := b.client().stream("POST", "/v1/chat/completions", completion("x"))
+		var all strings.Builder
+		for block, ok := s.block(); ok; block, ok = s.block() {
+			all.WriteString(block)
+			if begun := strings.Contains(block, `"content":""`); begun != tokens { // the first token, or without tokens the beginning
+				close(seen)
+				break
+			}
+		}
+		for block, ok := s.block(); ok; block, ok = s.block() {
+			all.WriteString(block)
+		}
+		if whole := strings.Contains(all.String(), `"content":"The answer is 42."`); whole != (mode == StreamMessages) {
+			t.Errorf("%s: %s", mode, all.String())
 		}
 	}
 }

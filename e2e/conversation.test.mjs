@@ -297,6 +297,18 @@ describe("an answer", () => {
     await shot(page, "58-passage");
     await page.locator("[data-announcer]").getByText("Answer ready").waitFor({ state: "attached" });
   });
+
+  it("the link of a citation in another program opens its passage", async () => {
+    const said = await page.request.post("/v1/chat/completions", { data: { model: "palaver-documents", messages: [{ role: "user", content: "How many days a week may employees work remotely?" }] } });
+    const [cited] = (await said.json()).choices[0].message.annotations;
+    await page.goto(cited.url_citation.url);
+    const mark = page.getByRole("region", { name: /^Text of/ }).locator("mark");
+    assert.match(await mark.textContent(), /three days per week/);
+    assert.equal(new URL(page.url()).hash, "", "a reload does not open it again");
+    await page.reload();
+    await answer(page, 1);
+    await many(mark, 0);
+  });
 });
 
 /** Mocks a thread with these messages. */

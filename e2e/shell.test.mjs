@@ -111,6 +111,71 @@ describe("the reader's own data", () => {
     assert.equal(await dialog.getByLabel("Industry").inputValue(), "");
   });
 
+  it("has keys for other programs, which are shown once, work, and can be revoked", async () => {
+    await page.goto("/");
+    await choose(page, "Personal keys");
+    const dialog = page.getByRole("dialog", { name: "Personal keys" });
+    await dialog.getByText("You have no keys.").waitFor();
+    assert.ok(await dialog.getByRole("button", { name: "Create key" }).isDisabled(), "a key needs a name");
+    await dialog.getByLabel("Name").fill("  Open WebUI ");
+    await dialog.getByLabel("Ends").selectOption({ label: "After 30 days" });
+    await dialog.getByLabel("Name").press("Enter");
+    await dialog.getByText("“Open WebUI” was created. Copy the key now").waitFor();
+    const key = await dialog.getByLabel("Key of Open WebUI").inputValue();
+    assert.match(key, /^plv_\w{48,}$/);
+    const item = dialog.getByRole("listitem").filter({ hasText: "Open WebUI" });
+    await item.getByText(/^Never used · Ends /).waitFor();
+    assert.deepEqual(await axe(page), []);
+    await shot(page, "shell-keys");
+    await page.emulateMedia({ colorScheme: "dark" });
+    assert.deepEqual(await axe(page), []);
+    await shot(page, "shell-keys-dark");
+    await page.emulateMedia({ colorScheme: "light" });
+
+    await context.grantPermissions(["clipboard-read", "clipboard-write"]);
+    await dialog.getByRole("button", { name: "Copy key" }).click();
+    await dialog.getByRole("button", { name: "Copied" }).waitFor();
+    assert.equal(await page.evaluate(() => navigator.clipboard.readText()), key);
+    const withKey = async () => (await fetch(`${stack.url}/v1/models`, { headers: { authorization: `Bearer ${key}` } })).status;
+    assert.equal(await withKey(), 200);
+
+    await dialog.getByLabel("Name").fill("Scripts");
+    await dialog.getByLabel("Ends").selectOption({ label: "Never" });
+    await dialog.getByRole("button", { name: "Create key" }).click();
+    await dialog.getByLabel("Key of Scripts").waitFor();
+    await dialog.getByRole("listitem").filter({ hasText: "Scripts" }).getByText("Never used · Doesn't end").waitFor();
+    await page.keyboard.press("Escape");
+    await dialog.waitFor({ state: "detached" });
+
+    await choose(page, "Personal keys");
+    await item.getByText(/^Used .+ · Ends /).waitFor();
+    assert.equal(await dialog.getByText(/plv_/).or(dialog.getByLabel(/^Key of/)).count(), 0, "no key is shown again");
+    await item.getByRole("button", { name: "Revoke Open WebUI" }).click();
+    await item.getByText("Programs that use this key can no longer reach Palaver.").waitFor();
+    assert.deepEqual(await axe(page), []);
+    await item.getByRole("button", { name: "Cancel" }).click();
+    assert.equal(await withKey(), 200);
+    await item.getByRole("button", { name: "Revoke Open WebUI" }).click();
+    await item.getByRole("button", { name: "Revoke", exact: true }).click();
+    await item.waitFor({ state: "detached" });
+    assert.equal(await withKey(), 401);
+    await dialog.getByRole("listitem").filter({ hasText: "Scripts" }).waitFor();
+  });
+
+  it("says why a key cannot be made", async () => {
+    await page.goto("/");
+    await page.evaluate(async () => {
+      for (let i = 0; i < 20; i++) await fetch("/api/me/keys", { method: "POST", headers: { "Content-Type": "application/json", "X-Palaver-Page": "1" }, body: JSON.stringify({ name: `Key ${i}` }) });
+    });
+    expectRefusal(faults, 429);
+    await choose(page, "Personal keys");
+    const dialog = page.getByRole("dialog", { name: "Personal keys" });
+    await dialog.getByLabel("Name").fill("One more");
+    await dialog.getByRole("button", { name: "Create key" }).click();
+    await dialog.getByText("You have 20 keys. Revoke one first.").waitFor();
+    assert.equal(await dialog.getByLabel("Name").inputValue(), "One more");
+  });
+
   it("is left after a warning, and what was typed is gone with it", async () => {
     await page.goto("/");
     await ask(page, "When is the capital plan submitted?");

@@ -62,7 +62,7 @@ func Decode(body []byte, out any) error {
 	}
 	if err := json.Unmarshal(body, out); err != nil {
 		if t, ok := err.(*json.UnmarshalTypeError); ok && t.Field != "" {
-			return Problems{{strings.TrimPrefix(t.Field, "Fields."), "must not be a " + t.Value}} // Fields is part of other bodies
+			return Problems{{strings.TrimPrefix(t.Field, "Fields."), "must not be a JSON " + t.Value}} // Fields is part of other bodies
 		}
 		return Problems{{"body", "must be valid JSON"}}
 	}

@@ -25,6 +25,9 @@ type Dialect struct {
 	// the API's. FailureShape is its type.
 	Failure      func(Failure) any
 	FailureShape any
+	// Below begins the paths that only the dialect's clients ask for: errors there have
+	// its shape, too, where no route is; empty: none.
+	Below string
 }
 
 // Failure is an error response.

@@ -222,7 +222,7 @@ func (i *Identifier) namedUser(r *http.Request) (id string, vouched bool, _ erro
 	if len(sent) == 0 || len(sent) == 1 && sent[0] == "" {
 		return "", false, nil
 	}
-	if len(sent) > 1 || !userID(sent[0]) { // a second header may come from the proxy's client
+	if len(sent) > 1 || !IsUserID(sent[0]) { // a second header may come from the proxy's client
 		return "", false, errOtherUser
 	}
 	return sent[0], i.isProxy(r), nil
@@ -249,9 +249,9 @@ func (i *Identifier) isProxy(r *http.Request) bool {
 	return subtle.ConstantTimeCompare(sent[:], want[:]) == 1
 }
 
-// userID reports whether id is a valid user id: 1 to 128 printable characters, and not
+// IsUserID reports whether id is a valid user id: 1 to 128 printable characters, and not
 // the name of the public owner.
-func userID(id string) bool {
+func IsUserID(id string) bool {
 	return id != "" && id != chat.PublicOwner && utf8.ValidString(id) && utf8.RuneCountInString(id) <= maxUserID &&
 		!strings.ContainsFunc(id, func(r rune) bool { return !unicode.IsPrint(r) })
 }

@@ -36,6 +36,8 @@ type personalKeys struct {
 
 	mu    sync.Mutex
 	known map[string]knownKey // by digest
+	// How many were forgotten: one that was read before must not be kept after.
+	forgotten int
 }
 
 type knownKey struct {
@@ -66,6 +68,7 @@ func (p *personalKeys) find(ctx context.Context, digest string) (db.Key, error) 
 	now := time.Now()
 	p.mu.Lock()
 	known, ok := p.known[digest]
+	forgotten := p.forgotten
 	p.mu.Unlock()
 	if !ok || now.After(known.until) {
 		ctx, cancel := context.WithTimeout(ctx, keysTimeout)
@@ -83,7 +86,7 @@ func (p *personalKeys) find(ctx context.Context, digest string) (db.Key, error) 
 		known.noted = now
 		go p.note(context.WithoutCancel(ctx), known.Key, now)
 	}
-	p.keep(digest, known)
+	p.keep(digest, known, forgotten)
 	return known.Key, nil
 }
 
@@ -94,9 +97,12 @@ func (p *personalKeys) note(ctx context.Context, k db.Key, at time.Time) {
 	_ = p.store.UseKey(ctx, k.Owner, k.ID, at)
 }
 
-func (p *personalKeys) keep(digest string, k knownKey) {
+func (p *personalKeys) keep(digest string, k knownKey, forgotten int) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
+	if p.forgotten != forgotten {
+		return
+	}
 	if p.known == nil || len(p.known) >= maxKnownKeys {
 		p.known = map[string]knownKey{}
 	}
@@ -108,6 +114,7 @@ func (p *personalKeys) Forget(digest string) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	delete(p.known, digest)
+	p.forgotten++
 }
 
 // ForgetKey makes this process read a key again, because it was revoked.

@@ -89,7 +89,7 @@ func (t *tokens) subject(token string) (id string, anonymous bool, expires time.
 	if err != nil {
 		return "", false, expires, err
 	}
-	if !userID(id) {
+	if !IsUserID(id) {
 		return "", false, expires, errors.New("the token's subject is not a user id")
 	}
 	end, err := parsed.Claims.GetExpirationTime()

@@ -1,5 +1,6 @@
 // OpenAI's own client for Node against the running product.
 import assert from "node:assert/strict";
+import { readdir, readFile } from "node:fs/promises";
 import { after, before, beforeEach, describe, it } from "node:test";
 import OpenAI from "openai";
 import { gate } from "../model-server.mjs";
@@ -64,11 +65,11 @@ describe("openai 7.57.0, with the offline engine", () => {
 
   it("an answer has its citations as annotations and footnotes", async () => {
     await upload(who);
-    const { data, text, thread } = await who.say([user("When does the lighthouse keeper wind the clock, in Lighthouse notes?")], { agent: "documents" });
+    const { data, text, thread, turn } = await who.say([user("When does the lighthouse keeper wind the clock, in Lighthouse notes?")], { agent: "documents" });
     assert.match(text, /every evening at seven/);
     assert.match(text, /\n\n---\n\[1\] \[Lighthouse notes\]/);
     const [{ url_citation: cite }] = data.choices[0].message.annotations;
-    assert.equal(cite.url, `${offline.url}/chat/${thread}`);
+    assert.equal(cite.url, `${offline.url}/chat/${thread}#cite=${turn}.1`);
     assert.equal(cite.title, "Lighthouse notes");
     assert.equal([...text].slice(cite.start_index, cite.end_index).join(""), "[1]");
   });
@@ -88,6 +89,34 @@ describe("openai 7.57.0, with the offline engine", () => {
     assert.equal(again.text, answer.text);
     const more = await who.say([...messages, assistant(answer.text), user("When does the keeper wind the clock?")], { agent: "documents" });
     assert.equal(more.thread, answer.thread, "the conversation goes on after an answered question");
+  });
+
+  it("a question is answered by the words of a choice, and another text is a new message", async () => {
+    await upload(who);
+    const asked = user("Summarize and audit Lighthouse notes");
+    const question = await who.say([asked], { agent: "documents" });
+    const answer = await who.say([asked, assistant(question.text), user("summarize")], { agent: "documents" });
+    assert.equal(answer.turn, question.turn);
+    const again = await who.say([asked], { agent: "documents" });
+    assert.notEqual(again.thread, question.thread);
+    const other = await who.say([asked, assistant(again.text), user("When does the lighthouse keeper wind the clock?")], { agent: "documents" });
+    assert.equal(other.thread, again.thread);
+    assert.notEqual(other.turn, again.turn);
+    assert.match(other.text, /every evening at seven/);
+  });
+
+  it("requests of Open WebUI and LibreChat: their tasks make no turn, their messages do", async () => {
+    const folder = new URL("../../api/dialect/openai/testdata/", import.meta.url);
+    const conversations = async () => (await who.call("GET", "/api/conversations")).body.items.length;
+    for (const name of (await readdir(folder)).sort()) {
+      const body = JSON.parse(await readFile(new URL(name, folder), "utf8"));
+      const before = await conversations();
+      const res = await fetch(`${offline.url}/v1/chat/completions`, { method: "POST", headers: { authorization: `Bearer ${who.key}`, "content-type": "application/json" }, body: JSON.stringify(body) });
+      assert.equal(res.status, 200, name);
+      assert.match(await res.text(), body.stream ? /data: \[DONE\]\n\n$/ : /"finish_reason":"stop"/, name);
+      const turns = (await conversations()) - before;
+      assert.equal(turns, /-(message|files)\.json$/.test(name) ? 1 : 0, name);
+    }
   });
 
   it("an approval shows the arguments, and yes approves it", async () => {
@@ -185,6 +214,25 @@ describe("openai 7.57.0, with a scripted model", () => {
     assert.equal(again.turn, one.turn);
     assert.equal(again.text, "Once.");
     await assert.rejects(who.say([user("something else")], options), OpenAI.ConflictError);
+  });
+
+  it("the SDK's own retry after a lost connection is the same turn", async () => {
+    model.says({ say: ["Once."] });
+    let lost = 1;
+    const fetchLosing = async (url, init) => {
+      const res = await fetch(url, init);
+      if (lost-- <= 0) return res;
+      await res.body.cancel();
+      throw new TypeError("the connection was lost");
+    };
+    const ai = new OpenAI({ apiKey: who.key, baseURL: `${scripted.url}/v1`, maxRetries: 1, fetch: fetchLosing });
+    const { data, response } = await ai.chat.completions
+      .create({ model: "palaver-assistant", messages: [user("once, please")] }, { headers: { "Idempotency-Key": crypto.randomUUID() } })
+      .withResponse();
+    assert.equal(lost, -1, "it was sent twice");
+    assert.equal(data.choices[0].message.content, "Once.");
+    const { messages } = await who.history(response.headers.get("x-thread-id"));
+    assert.deepEqual(messages.map((m) => m.content), ["once, please", "Once."]);
   });
 
   for (const [how, ends] of [["continue", "completed"], ["cancel", "cancelled"]]) {

@@ -18,17 +18,23 @@ type found struct {
 	answer *chat.ResumeValue
 }
 
+// maxLookups limits the messages whose turns are looked for, the newest first. The first
+// is found, unless its turn was deleted or never was one.
+const maxLookups = 20
+
 // locate finds the turn whose answer is the last of the earlier messages: in the thread
 // that the client names, or in any thread. So a conversation goes on where its messages
 // are, and an edited one branches.
 func (h handlers) locate(ctx context.Context, owner, thread string, earlier []Said) (*found, error) {
 	ctx, done := request.FractionOfDeadline(ctx, 3) // leaves time for the insert
 	defer done()
-	for n := len(earlier); n > 0; n-- {
+	runs, looked := runIDs(earlier), 0
+	for n := len(earlier); n > 0 && looked < maxLookups; n-- {
 		if !earlier[n-1].User {
 			continue
 		}
-		turns, err := h.TurnsOfRun(ctx, owner, RunID(earlier[:n]))
+		looked++
+		turns, err := h.TurnsOfRun(ctx, owner, runs[n-1])
 		if err != nil {
 			return nil, err
 		}
@@ -56,7 +62,7 @@ func (h handlers) choose(ctx context.Context, owner string, turns []chat.Turn, a
 	}
 	last := ""
 	if len(after) > 0 && !after[len(after)-1].User {
-		last = notes.ReplaceAllString(Bare(after[len(after)-1].Text), "")
+		last = notes.ReplaceAllString(withoutAddress(Bare(after[len(after)-1].Text)), "")
 	}
 	var partly *found
 	for _, t := range turns {

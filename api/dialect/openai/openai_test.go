@@ -29,6 +29,11 @@ func TestTasksOfOpenWebUIAndLibreChatAreNoMessages(t *testing.T) {
 		"openwebui-title":            `{"title":"How long may parental leave be?"}`,
 		"openwebui-tags":             `{"tags":["General"]}`,
 		"openwebui-follow-ups":       `{"follow_ups":[]}`,
+		"openwebui-completion":       `{"text":""}`,
+		"openwebui-queries":          `{"queries":[]}`,
+		"openwebui-picture":          `{"prompt":""}`,
+		"openwebui-tools":            `{"tool_calls":[]}`,
+		"openwebui-emoji":            "🙂",
 		"librechat-title":            "How long may parental leave be?",
 		"librechat-title-structured": "How long may parental leave be?",
 	} {
@@ -50,6 +55,7 @@ func TestMessagesOfOpenWebUIAndLibreChatAreTheSameConversation(t *testing.T) {
 }
 
 func TestAMessageThatLooksLikeATaskIsAMessage(t *testing.T) {
+	require.Nil(t, recorded(t, "openwebui-files").Task, "a question about files of Open WebUI")
 	for _, text := range []string{"### Task:\nWrite a title", "What does ### Task: mean? ### Output: <chat_history>", "Please provide a concise title"} {
 		body, err := json.Marshal(map[string]any{"model": "palaver-documents", "messages": []any{map[string]any{"role": "user", "content": text}}})
 		require.NoError(t, err)
@@ -102,6 +108,7 @@ func TestAnswersToQuestions(t *testing.T) {
 	choice := chat.Interrupt{Type: chat.ActionChoice, Message: "What shall I do?", Options: []chat.Option{{ID: "summarize", Label: "Summarize"}, {ID: "inquire", Label: "Inquire"}}}
 	require.Equal(t, "What shall I do?\n\n1. Summarize\n2. Inquire", ShowQuestion(choice))
 	for text, want := range map[string]string{"2": "inquire", " 2. ": "inquire", "(1)": "summarize", "2. Inquire": "inquire", "INQUIRE!": "inquire", "summarize": "summarize",
+		"the second one": "inquire", "First.": "summarize", "Option 2": "inquire", "#1": "summarize", "the third": "", "first of all, what is new?": "", "number 2 is what?": "",
 		"3": "", "0": "", "What else is new?": "", "2 more questions": "", "": "", "-1": "", "99999": ""} {
 		v, ok := ReadAnswer(choice, text)
 		require.Equal(t, want != "", ok, "%q", text)
@@ -122,6 +129,7 @@ func TestAnswersToQuestions(t *testing.T) {
 	require.Contains(t, ShowQuestion(approval), `{"what":"a cat"}`)
 	for text, want := range map[string]chat.Decision{
 		"yes": {Decision: chat.Approved}, "1": {Decision: chat.Approved}, "Approve": {Decision: chat.Approved}, "no": {Decision: chat.Rejected}, "2": {Decision: chat.Rejected},
+		"Yes, please!": {Decision: chat.Approved}, "go ahead": {Decision: chat.Approved}, "no thanks": {Decision: chat.Rejected},
 		"No, no cats please": {Decision: chat.Rejected, Reason: "no cats please"},
 	} {
 		v, ok := ReadAnswer(approval, text)
@@ -134,6 +142,25 @@ func TestAnswersToQuestions(t *testing.T) {
 	}
 	_, ok = ReadAnswer(approval, "now tell me a joke")
 	require.False(t, ok)
+}
+
+func TestPicturesAreLinksWithTheServersAddress(t *testing.T) {
+	const stored = "Here!\n\n![a [cat] ](/x) ![a cat](/api/attachments/1) and ![b](/api/attachments/2), ![c](https://e.x/c.png) ![open"
+	const want = "Here!\n\n![a [cat] ](/x) [a cat](http://host/api/attachments/1) and [b](http://host/api/attachments/2), ![c](https://e.x/c.png) ![open"
+	for size := 1; size <= len(stored); size++ { // tokens of any size
+		l := links{origin: "http://host"}
+		got := ""
+		for rest := stored; rest != ""; {
+			n := min(size, len(rest))
+			got += l.pass(rest[:n], false)
+			rest = rest[n:]
+		}
+		got += l.pass("", true)
+		require.Equal(t, want, got, "%d", size)
+	}
+	long := "![" + strings.Repeat("x", 2*maxHeld)
+	require.Equal(t, long, (&links{}).pass(long, false), "what is no picture is not held back for ever")
+	require.Equal(t, (&links{}).pass(stored, true), withoutAddress(want), "a client's answer is found by what is stored")
 }
 
 func TestTheRunOfAConversationIgnoresBlanksOnly(t *testing.T) {
@@ -162,7 +189,7 @@ func TestSearchFindsTheAnswerThatAClientHas(t *testing.T) {
 		found bool
 		asked bool
 	}{
-		"after the question, with footnotes": {"After [1].\n\n---\n[1] [T](http://x/chat/y)  ", true, false},
+		"after the question, with footnotes": {"After [1].\n\n---\n[1] [T](http://x/chat/y#cite=t.1)  ", true, false},
 		"the whole":                          {"Before.\n\nAfter [1].", true, false},
 		"the question":                       {"Before.\n\nWhich?\n\n1. A", true, true},
 		"something else":                     {"Nothing", false, false},
@@ -199,7 +226,7 @@ func TestAStreamHasFootnotesAnnotationsAndUsage(t *testing.T) {
 				text += *choice.Delta.Content
 			}
 			if choice.FinishReason != nil {
-				require.Equal(t, citationJSON{2, 5, "http://host/chat/th", "A [b]"}, choice.Delta.Annotations[0].URLCitation)
+				require.Equal(t, citationJSON{2, 5, "http://host/chat/th#cite=t.1", "A [b]"}, choice.Delta.Annotations[0].URLCitation)
 				require.Equal(t, "https://e.x/)", choice.Delta.Annotations[1].URLCitation.URL)
 				require.Equal(t, &placeJSON{ThreadID: "mine", TurnID: "t"}, c.Palaver)
 			}
@@ -209,7 +236,7 @@ func TestAStreamHasFootnotesAnnotationsAndUsage(t *testing.T) {
 			require.Empty(t, c.Choices)
 		}
 	}
-	require.Equal(t, "Ä [1]\n\n---\n[1] [A (b)](http://host/chat/th)  \n[2] [W](https://e.x/%29)  ", text)
+	require.Equal(t, "Ä [1]\n\n---\n[1] [A (b)](http://host/chat/th#cite=t.1)  \n[2] [W](https://e.x/%29)  ", text)
 }
 
 func TestAFailedTurnIsAnError(t *testing.T) {

@@ -40,9 +40,11 @@ func choices(q chat.Interrupt) []chat.Option {
 }
 
 var (
-	number  = regexp.MustCompile(`^\(?(\d{1,4})[.):]?(?:\s+(.*))?$`)
-	yes     = []string{"yes", "y", "ok", "okay", "approve", "approved", "ja"}
-	no      = []string{"no", "n", "reject", "rejected", "nein"}
+	number  = regexp.MustCompile(`^(?i:(?:option|choice|number|#)\s*)?\(?(\d{1,4})[.):]?(?:\s+(.*))?$`)
+	ordinal = regexp.MustCompile(`^(?:the )?(first|second|third|fourth|fifth)(?: one| option| choice)?$`)
+	nth     = []string{"first", "second", "third", "fourth", "fifth"}
+	yes     = []string{"yes", "y", "yes please", "ok", "okay", "sure", "go ahead", "yes go ahead", "approve", "approved", "ja", "ja bitte"}
+	no      = []string{"no", "n", "no thanks", "no thank you", "reject", "rejected", "nein", "nein danke"}
 	afterNo = regexp.MustCompile(`(?is)^(?:no|reject|nein)\s*[,:.;-]\s*(.+)$`)
 )
 
@@ -88,6 +90,11 @@ func chosen(options []chat.Option, text string) (id string, ok bool) {
 		}
 	}
 	said := plain(text)
+	if m := ordinal.FindStringSubmatch(said); m != nil {
+		if n := slices.Index(nth, m[1]); n < len(options) {
+			return options[n].ID, true
+		}
+	}
 	for _, o := range options {
 		if said != "" && (said == plain(o.Label) || said == plain(o.ID)) {
 			return o.ID, true

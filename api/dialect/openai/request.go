@@ -4,6 +4,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
+	"io"
 	"strconv"
 	"strings"
 	"unicode"
@@ -66,6 +67,7 @@ type Request struct {
 	Pictures     [][]byte
 	Attachments  []string
 	mark         string // of the pictures
+	system       string // the first message of the client's operator
 	Earlier      []Said // the messages before the last, of people and assistants
 	Task         *Task  // a client's own task, which is no message of the conversation
 }
@@ -171,6 +173,9 @@ func (r *Request) messages(p *dialect.Problems, list []messageBody) {
 			if last {
 				p.Add(at+".role", "must be user: the last message is the one to answer")
 			}
+			if i == 0 {
+				_ = json.Unmarshal(m.Content, &r.system) // another form than a text is nothing that is looked for
+			}
 			continue
 		case m.Role != "user" && m.Role != "assistant", last && m.Role != "user":
 			p.Add(at+".role", "must be user or assistant, and of the last message user")
@@ -245,19 +250,25 @@ func content(p *dialect.Problems, field string, raw json.RawMessage) (text strin
 	return strings.Join(texts, "\n"), pictures, true
 }
 
-// RunID names the conversation up to and with the nth of these messages, whatever the
+// RunID names the conversation up to and with the last of these messages, whatever the
 // blanks in them. A turn is stored under the one of its message, by which a later
 // request with the same messages finds it.
-func RunID(said []Said) string {
-	parts := make([]string, 0, 2*len(said))
-	for _, m := range said {
+func RunID(said []Said) string { return runIDs(said)[len(said)-1] }
+
+// runIDs are those of every beginning of a conversation: up to and with each message.
+func runIDs(said []Said) []string {
+	ids := make([]string, len(said))
+	h := sha256.New()
+	for i, m := range said {
 		who := "assistant"
 		if m.User {
 			who = "user"
 		}
-		parts = append(parts, who, Bare(m.Text)+"\x00"+m.mark)
+		write(h, who)
+		write(h, Bare(m.Text)+"\x00"+m.mark)
+		ids[i] = "openai-" + hex.EncodeToString(h.Sum(nil))
 	}
-	return "openai-" + digest(parts...)
+	return ids
 }
 
 // Bare is a text without blanks.
@@ -273,7 +284,11 @@ func Bare(s string) string {
 func digest(parts ...string) string {
 	h := sha256.New()
 	for _, s := range parts {
-		h.Write([]byte(strconv.Itoa(len(s)) + ":" + s))
+		write(h, s)
 	}
 	return hex.EncodeToString(h.Sum(nil))
+}
+
+func write(h io.Writer, s string) { // a hash never fails
+	_, _ = io.WriteString(h, strconv.Itoa(len(s))+":"+s)
 }

@@ -25,6 +25,7 @@ import (
 // Dialect is this dialect.
 var Dialect = dialect.Dialect{
 	Package:      "openai",
+	Below:        "/v1/",
 	Prefix:       "OpenAI",
 	Operations:   operations,
 	Failure:      fail,
@@ -90,7 +91,7 @@ func show(a chat.AgentInfo) modelJSON {
 
 func (h handlers) models(c *gin.Context) error {
 	out := modelsJSON{Object: "list", Data: []modelJSON{}}
-	for _, a := range h.Agents() {
+	for _, a := range h.Agents().Chosen() {
 		out.Data = append(out.Data, show(a))
 	}
 	c.JSON(http.StatusOK, out)
@@ -99,7 +100,7 @@ func (h handlers) models(c *gin.Context) error {
 
 func (h handlers) model(c *gin.Context) error {
 	name, ours := strings.CutPrefix(c.Param("model"), modelPrefix)
-	a, known := h.Agents().Find(chat.Agent(name))
+	a, known := h.Agents().Chosen().Find(chat.Agent(name))
 	if !ours || !known {
 		return problem.NotFound
 	}
@@ -107,10 +108,13 @@ func (h handlers) model(c *gin.Context) error {
 	return nil
 }
 
+// view: requests cannot say what streams carry, so CHAT_STREAM_MODE does.
+var view = dialect.View{ByServer: true}
+
 // complete answers the last message of a conversation.
 func (h handlers) complete(c *gin.Context) error {
 	head := Headers{c.GetHeader("X-Thread-Id"), c.GetHeader("Idempotency-Key"), c.GetHeader("X-On-Disconnect")}
-	in, err := request.Parse(c, MaxBody, func(raw []byte) (Request, error) { return Parse(raw, h.Agents(), head) })
+	in, err := request.Parse(c, MaxBody, func(raw []byte) (Request, error) { return Parse(raw, h.Agents().Chosen(), head) })
 	if err != nil {
 		return err
 	}
@@ -137,7 +141,7 @@ func (h handlers) complete(c *gin.Context) error {
 		}
 	}
 	s := dialect.Submit{
-		ThreadID: thread, ThreadAlias: in.Thread, ClientTurnID: head.IdempotencyKey, OnBusy: chat.Supersede, CancelOnDisconnect: cancels,
+		ThreadID: thread, ThreadAlias: in.Thread, ClientTurnID: head.IdempotencyKey, OnBusy: chat.Supersede, CancelOnDisconnect: cancels, View: view,
 		StreamRunID: RunID(append(slices.Clone(in.Earlier), Said{true, in.Text, in.mark})),
 		Content:     chat.Content{Message: in.Text, Agent: in.Agent, Attachments: in.Attachments},
 	}
@@ -173,13 +177,13 @@ func (h handlers) wire(c *gin.Context, in Request) dialect.NewWire {
 }
 
 // follows finds the turn that the last message follows; nil: the newest of its thread.
-// While the database is unavailable, a message in a thread that the client names follows
-// the newest turn.
+// While the database is unavailable, only a message that comes alone is taken: one with
+// others before it may be an edit.
 func (h handlers) follows(c *gin.Context, owner, thread string, in Request) (*found, error) {
 	ctx := c.Request.Context()
 	if len(in.Earlier) > 0 {
 		f, err := h.locate(ctx, owner, thread, in.Earlier)
-		if err != nil && (thread == "" || !h.Unavailable(err)) || f != nil {
+		if err != nil || f != nil {
 			return f, err
 		}
 	}
@@ -204,7 +208,7 @@ var shortAnswer = regexp.MustCompile(`(?i)^(\(?\d{1,4}[.)]?|yes|no|approve|rejec
 func (h handlers) answer(c *gin.Context, in Request, f found, cancels bool, wire dialect.NewWire) (done bool, _ error) {
 	if f.asked == nil {
 		if !f.turn.Status.Settled() && len(in.Earlier) > 0 && shortAnswer.MatchString(in.Text) { // its question has just been answered
-			return true, h.FollowRunning(c, dialect.Running{ThreadID: f.turn.ThreadID, ThreadName: f.turn.ThreadID}, wire)
+			return true, h.FollowRunning(c, dialect.Running{ThreadID: f.turn.ThreadID, ThreadName: f.turn.ThreadID, View: view}, wire)
 		}
 		return false, nil
 	}
@@ -213,7 +217,7 @@ func (h handlers) answer(c *gin.Context, in Request, f found, cancels bool, wire
 		return false, nil
 	}
 	if f.answer == nil {
-		return true, h.Answer(c, dialect.Answer{Resume: chat.Resume{ThreadID: f.turn.ThreadID, InterruptID: f.asked.ID, Value: v}, ThreadAlias: in.Thread, CancelOnDisconnect: cancels}, wire)
+		return true, h.Answer(c, dialect.Answer{Resume: chat.Resume{ThreadID: f.turn.ThreadID, InterruptID: f.asked.ID, Value: v}, ThreadAlias: in.Thread, CancelOnDisconnect: cancels, View: view}, wire)
 	}
 	same := v.Text() == f.answer.Text() && slices.EqualFunc(v.Decisions, f.answer.Decisions, func(a, b chat.Decision) bool { return a.ID == b.ID && a.Decision == b.Decision })
 	if !same {
@@ -221,7 +225,7 @@ func (h handlers) answer(c *gin.Context, in Request, f found, cancels bool, wire
 	}
 	w := wire(dialect.Stream{Thread: f.turn.ThreadID, Turn: f.turn})
 	w.(interface{ after(string) }).after(f.asked.ID)
-	return true, h.FollowThread(c, dialect.Follow{ThreadID: f.turn.ThreadID, TurnID: f.turn.ID}, w)
+	return true, h.FollowThread(c, dialect.Follow{ThreadID: f.turn.ThreadID, TurnID: f.turn.ID, View: view}, w)
 }
 
 // task answers what a client asks for itself.

@@ -17,8 +17,16 @@ type Task struct{ Answer string }
 var libreTitles = []string{
 	"Provide a concise, 5-word-or-less title for the conversation",
 	"Please generate a concise, 5-word-or-less title for the conversation",
+	"Please generate a concise title (max 40 characters) for a conversation that starts with",
 	"Analyze this conversation and provide:\n1. The detected language of the conversation",
 }
+
+// Beginnings of prompts of Open WebUI (config.py) that are of another form than the rest:
+// which tools to call, of those that it has itself, and an emoji for a spoken answer.
+const (
+	webUITools = "Available Tools: "
+	webUIEmoji = "Your task is to reflect the speaker's likely facial expression through a fitting emoji."
+)
 
 var (
 	userLine   = regexp.MustCompile(`(?m)^\s*(?i:user|human):\s*(.+)$`)
@@ -28,6 +36,9 @@ var (
 // findTask recognises the prompts that Open WebUI and LibreChat come with. A prompt that
 // an administrator has rewritten is a message.
 func findTask(r Request) *Task {
+	if strings.HasPrefix(r.system, webUITools) && strings.Contains(r.system, "Your task is to choose and return the correct tool(s)") {
+		return &Task{`{"tool_calls":[]}`}
+	}
 	if len(r.Earlier) > 0 || len(r.Pictures)+len(r.Attachments) > 0 {
 		return nil
 	}
@@ -36,24 +47,32 @@ func findTask(r Request) *Task {
 			return &Task{titleOf(r.Text)}
 		}
 	}
+	if strings.HasPrefix(r.Text, webUIEmoji) {
+		return &Task{"🙂"}
+	}
 	if !strings.HasPrefix(r.Text, "### Task:") || !strings.Contains(r.Text, "### Output:") || !strings.Contains(r.Text, "<chat_history>") {
 		return nil
 	}
 	_, output, _ := strings.Cut(r.Text, "### Output:")
 	_, history, _ := strings.Cut(r.Text, "<chat_history>")
 	kind := outputName.FindStringSubmatch(output)
+	if kind == nil { // the prompt for completions says it before
+		instructions, _, _ := strings.Cut(r.Text, "<chat_history>")
+		kind = outputName.FindStringSubmatch(instructions)
+	}
+	if kind == nil {
+		return nil
+	}
 	answer := map[string]any{}
-	if kind != nil {
-		switch kind[1] {
-		case "title":
-			answer["title"] = titleOf(history)
-		case "tags":
-			answer["tags"] = []string{"General"}
-		case "text", "prompt":
-			answer[kind[1]] = ""
-		default:
-			answer[kind[1]] = []string{}
-		}
+	switch kind[1] {
+	case "title":
+		answer["title"] = titleOf(history)
+	case "tags":
+		answer["tags"] = []string{"General"}
+	case "text", "prompt":
+		answer[kind[1]] = ""
+	default:
+		answer[kind[1]] = []string{}
 	}
 	b, _ := json.Marshal(answer) // of texts and lists
 	return &Task{string(b)}

@@ -111,14 +111,15 @@ func fail(f dialect.Failure) any {
 
 // answer collects the text of a turn as this dialect shows it.
 type answer struct {
-	origin, thread string
-	sent           dialect.SentText
-	text           strings.Builder
-	open           bool // a piece is being written
-	annotations    []annotationJSON
-	usage          chat.Usage
-	interruptID    string
-	failed         *chat.Event
+	origin, thread, turn string
+	links                links
+	sent                 dialect.SentText
+	text                 strings.Builder
+	open                 bool // a piece is being written
+	annotations          []annotationJSON
+	usage                chat.Usage
+	interruptID          string
+	failed               *chat.Event
 }
 
 // event returns the text that an event adds.
@@ -126,14 +127,15 @@ func (a *answer) event(e chat.Event) string {
 	switch e.Type {
 	case chat.EventToken:
 		a.sent.Token(e.Text)
-		return a.add(e.Text)
+		return a.add(a.links.pass(e.Text, false))
 	case chat.EventText:
-		text := a.add(a.sent.Piece(e))
+		text := a.add(a.links.pass(a.sent.Piece(e), true))
 		a.open = false
 		return text
 	case chat.EventNotice:
 		if e.Code == chat.NoticeRestarted {
 			a.sent.Restart()
+			a.links.held = ""
 			a.open = false
 		}
 	case chat.EventInterrupt:
@@ -161,7 +163,7 @@ func (a *answer) event(e chat.Event) string {
 
 func (a *answer) early(e chat.Event) string {
 	a.used(e.Usage)
-	text := a.add(a.sent.Rest(e.Partial))
+	text := a.add(a.links.pass(a.sent.Rest(e.Partial), true))
 	return text + a.cite(e.Citations)
 }
 
@@ -191,7 +193,7 @@ func (a *answer) cite(list []chat.Citation) string {
 	for _, c := range list {
 		url := c.URL
 		if c.Source != "web" {
-			url = a.origin + "/chat/" + a.thread
+			url = a.origin + "/chat/" + a.thread + "#cite=" + a.turn + "." + strconv.Itoa(c.N)
 		}
 		mark := "[" + strconv.Itoa(c.N) + "]"
 		title := strings.NewReplacer("[", "(", "]", ")").Replace(chat.OneLine(c.Title))
@@ -239,7 +241,7 @@ func (w *wire) begins(e chat.Event) bool {
 func (w *wire) after(question string) { w.until = question }
 
 func newWire(s dialect.Stream, model, origin string) wire {
-	return wire{answer: answer{origin: origin, thread: s.Turn.ThreadID}, id: "chatcmpl-" + s.Turn.ID, model: model, created: s.Turn.CreatedAt.Unix(),
+	return wire{answer: answer{origin: origin, links: links{origin: origin}, thread: s.Turn.ThreadID, turn: s.Turn.ID}, id: "chatcmpl-" + s.Turn.ID, model: model, created: s.Turn.CreatedAt.Unix(),
 		place: placeJSON{ThreadID: s.Thread, TurnID: s.Turn.ID}}
 }
 
@@ -253,7 +255,11 @@ func (w *wire) Before(e chat.Event) {
 func (*wire) Abrupt() {}
 
 func (w *wire) failure() FailureJSON {
-	return FailureJSON{errorJSON{Message: w.failed.Message, Type: "server_error", Code: w.failed.Code}}
+	e := errorJSON{Message: w.failed.Message, Type: "server_error", Code: w.failed.Code}
+	if w.failed.Code == chat.CodeUnauthenticated { // the caller's token has expired
+		e.Type = "authentication_error"
+	}
+	return FailureJSON{e}
 }
 
 // Stream writes an answer in chunks (dialect.Wire).

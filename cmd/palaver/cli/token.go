@@ -2,12 +2,15 @@ package cli
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"log/slog"
 	"os"
 	"text/tabwriter"
 	"time"
 
+	"github.com/palaver-chat/palaver/api/identity"
+	"github.com/palaver-chat/palaver/db"
 	"github.com/palaver-chat/palaver/internal/accesskey"
 	"github.com/palaver-chat/palaver/internal/audit"
 	"github.com/palaver-chat/palaver/internal/config"
@@ -37,6 +40,9 @@ type (
 )
 
 func (t tokenCreateCmd) Run(ctx context.Context, cfg *config.Config, log *slog.Logger) error {
+	if !identity.IsUserID(t.User) {
+		return fmt.Errorf("%q cannot be a user id", t.User)
+	}
 	store, err := service.OpenStore(ctx, cfg)
 	if err != nil {
 		return err
@@ -75,7 +81,10 @@ func (t tokenRevokeCmd) Run(ctx context.Context, cfg *config.Config, log *slog.L
 		return err
 	}
 	defer func() { _ = store.Close() }()
-	if err := store.DeleteKey(ctx, t.User, t.ID); err != nil {
+	switch err := store.DeleteKey(ctx, t.User, t.ID); {
+	case errors.Is(err, db.ErrNotFound):
+		return fmt.Errorf("user %s has no key %s; palaver token list shows the keys", t.User, t.ID)
+	case err != nil:
 		return err
 	}
 	record(store, log, audit.KeyRevoked, t.User, map[string]any{"key": t.ID})

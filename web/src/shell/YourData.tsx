@@ -1,4 +1,4 @@
-import { Download, LogOut, MonitorX, SquareUserRound, UserRound } from "lucide-react";
+import { Download, KeyRound, LogOut, MonitorX, SquareUserRound, UserRound } from "lucide-react";
 import { lazy, Suspense, useState } from "react";
 import { errorText } from "../api/query";
 import { IconButton } from "../ui/Button";
@@ -9,15 +9,17 @@ import { signOut, useMe } from "./me";
 
 // Loaded when they are opened.
 const GoogleItems = lazy(() => import("../imports/GoogleItems"));
+const KeysDialog = lazy(() => import("./KeysDialog"));
 const ProfileDialog = lazy(() => import("./ProfileDialog"));
 const SignOut = lazy(() => import("./Leave").then((m) => ({ default: m.SignOut })));
 const Disconnect = lazy(() => import("./Leave").then((m) => ({ default: m.Disconnect })));
 
-/** The menu of a person's own data: profile, connected accounts, export, and without an account signing out here or everywhere. */
+/** The menu of a person's own data: profile, personal keys, connected accounts, export, and without an account signing out here or everywhere. */
 export function YourData() {
   const [leaving, setLeaving] = useState(false);
   const [disconnecting, setDisconnecting] = useState<string>(); // the account
   const [describing, setDescribing] = useState(false);
+  const [managingKeys, setManagingKeys] = useState(false);
   const me = useMe();
   const others = async () => {
     try {
@@ -35,6 +37,9 @@ export function YourData() {
             {words.account.profile}
           </MenuItem>
         )}
+        <MenuItem icon={KeyRound} onSelect={() => setManagingKeys(true)}>
+          {words.account.keys.menu}
+        </MenuItem>
         <MenuLink icon={Download} href="/api/me/export">
           {words.account.download}
         </MenuLink>
@@ -54,6 +59,7 @@ export function YourData() {
       </Menu>
       <Suspense fallback={null}>
         {describing && me && <ProfileDialog profile={{ industry: me.industry ?? "", location: me.location ?? "" }} onClose={() => setDescribing(false)} />}
+        {managingKeys && <KeysDialog onClose={() => setManagingKeys(false)} />}
         {leaving && <SignOut onClose={() => setLeaving(false)} />}
         {disconnecting !== undefined && <Disconnect account={disconnecting} onClose={() => setDisconnecting(undefined)} />}
       </Suspense>

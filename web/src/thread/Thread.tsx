@@ -144,6 +144,7 @@ export function ThreadView({ thread: { store, view, messages, busy }, composer, 
     },
     [show],
   );
+  useLinkedCitation(messages, onCite);
   const onRead = useCallback(
     (doc: DocRef) => {
       setRead(doc);
@@ -244,6 +245,18 @@ export function ThreadView({ thread: { store, view, messages, busy }, composer, 
       )}
     </>
   );
+}
+
+/** Opens the passage that the address names (#cite=turn.number), as links of other programs do. */
+function useLinkedCitation(messages: Message[], onCite: (c: Citation) => void): void {
+  useEffect(() => {
+    const [, turn, n] = /^#cite=([\w-]{1,64})\.(\d{1,4})$/.exec(location.hash) ?? [];
+    if (!turn) return;
+    const cited = messages.filter((m) => m.role === "assistant" && m.metadata?.turn_id === turn).flatMap(citationsOf).find((c) => c.n === Number(n));
+    if (!cited?.doc_id) return; // not loaded yet, or no passage
+    history.replaceState(history.state, "", location.pathname + location.search);
+    onCite(cited);
+  }, [messages, onCite]);
 }
 
 /** Whether a document's title stands in a message, as that of a mention does: its turn waits until the document is read. */

@@ -12,6 +12,9 @@ export const dateTime = (date: Date): string => date.toLocaleString(locale);
 /** A day without its year: "12 Nov". */
 export const day = (date: Date): string => date.toLocaleDateString(locale, { day: "numeric", month: "short" });
 
+/** A day with its year: "12 Nov 2026". */
+export const fullDay = (date: Date): string => date.toLocaleDateString(locale, { day: "numeric", month: "short", year: "numeric" });
+
 /** A time of day: "7:55 PM", "19:55". */
 export const clock = (date: Date): string => date.toLocaleTimeString(locale, { hour: "numeric", minute: "2-digit" });
 
