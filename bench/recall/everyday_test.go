@@ -11,7 +11,7 @@ func TestEverydayQuestionsAreFoundAndNeverWorseThanByBM25(t *testing.T) {
 	for _, name := range []string{"policies", "contracts"} {
 		s, err := everyday(name)
 		require.NoError(t, err)
-		lines, err := measureIn(t.Context(), "sqlite", s, options{k: 10})
+		lines, err := measureIn(t.Context(), "sqlite", s, nil, options{k: 10})
 		require.NoError(t, err)
 		require.Len(t, lines, 4)
 		require.Empty(t, tooLow(name, "sqlite", lines, map[string]float64{}, 0.02))

@@ -15,7 +15,11 @@ type ranking struct {
 	search func(ctx context.Context, store db.Store, query string, k int) ([]chat.Hit, error)
 }
 
-const product = "words"
+// Rankings that must not recall less than BM25.
+const (
+	product = "words"
+	fused   = "words and vectors"
+)
 
 var rankings = []ranking{
 	{"BM25", func(ctx context.Context, store db.Store, query string, k int) ([]chat.Hit, error) {
@@ -26,4 +30,18 @@ var rankings = []ranking{
 	}},
 }
 
-func vectorsOf(ctx context.Context, chunks []chat.Chunk) ([][]float32, error) { return nil, nil }
+// byVectors are the rankings that need vectors.
+func byVectors(m means) []ranking {
+	return []ranking{
+		{"vectors", func(ctx context.Context, store db.Store, query string, k int) ([]chat.Hit, error) {
+			vectors, err := m.Embed(ctx, []string{query})
+			if err != nil {
+				return nil, err
+			}
+			return store.SearchVector(ctx, owner, vectors[0], nil, k)
+		}},
+		{fused, func(ctx context.Context, store db.Store, query string, k int) ([]chat.Hit, error) {
+			return retrieval.New(store, m).Search(ctx, owner, query, nil, k)
+		}},
+	}
+}
