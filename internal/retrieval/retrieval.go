@@ -47,9 +47,10 @@ const (
 	maxQueryWords = 64              // the most telling ones of a longer text
 	fusedRanks    = 50              // ranks of either list that are fused
 	embedTimeout  = 3 * time.Second // for the query's vector
-	// Reciprocal rank fusion: weight/(fusionRank+rank), summed. Words weigh
-	// more: on regulations they rank better than embeddings do.
-	fusionRank   = 60
+	// Reciprocal rank fusion: weight/(fusionRank+rank), summed. With these values a
+	// fusion with weak vectors is nowhere much worse than words alone, and the best
+	// passage by vectors is among the first ten (bench/recall, docs/quality.md).
+	fusionRank   = 10
 	wordWeight   = 1.0
 	vectorWeight = 0.6
 )
