@@ -186,7 +186,7 @@ const questionContext = 12
 const maxChain = 3
 
 // lastQuestion is the last message before, in the person's words: answers to questions,
-// as a button's label, do not count. When it is a vague follow-up itself, those before it
+// as a button's label, do not count, nor do messages that only import something. When it is a vague follow-up itself, those before it
 // come first.
 func (a *Activities) lastQuestion(ctx context.Context, ref TurnRef) (string, error) {
 	recent, err := a.recent(ctx, ref, questionContext)
@@ -195,7 +195,7 @@ func (a *Activities) lastQuestion(ctx context.Context, ref TurnRef) (string, err
 	}
 	var chain []string
 	for i := len(recent) - 1; i >= 0 && len(chain) < maxChain; i-- {
-		if !recent[i].OpensTurn() {
+		if !recent[i].OpensTurn() || intent.OnlyImports(recent[i].Content) {
 			continue
 		}
 		chain = append(chain, recent[i].Content)

@@ -189,6 +189,16 @@ func TestVagueFollowUpsOnAFollowUpKeepTheTopic(t *testing.T) {
 	require.Contains(t, b.search.query, "weekends")
 }
 
+func TestVagueFollowUpIsNotSearchedWithTheLinkOfAnImport(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	b.exchange("What does the leave policy say about sickness?", "A note.")
+	b.exchange("Please import https://drive.google.com/file/d/1AbCdEfGhIjKlMnOp/view", "It is being imported.")
+	must[Retrieved](b, b.Retrieve, RetrieveRequest{TurnRef: b.say("and on weekends?"), Action: chat.Inquire})
+	require.Contains(t, b.search.query, "sickness")
+	require.NotContains(t, b.search.query, "google")
+}
+
 func TestAnswersMayNameDocumentsByCodeOrAbbreviation(t *testing.T) {
 	t.Parallel()
 	b := setup(t)

@@ -116,9 +116,14 @@ export async function upload(page, name, text) {
 
 export const ready = (page, title) => documents(page).filter({ hasText: title }).and(page.locator("[data-status=ready]")).waitFor();
 
+/** Waits until every animation that ends has ended. */
+export const still = (page) =>
+  page.evaluate(() => Promise.all(document.getAnimations().filter((a) => a.playState === "running" && Number.isFinite(a.effect.getComputedTiming().endTime)).map((a) => a.finished.catch(() => {}))));
+
 /** Returns axe's violations of WCAG 2.2 AA. */
 export async function axe(page) {
   await page.evaluate(AXE); // not a <script>: the policy forbids it
+  await still(page); // a colour in transition has no contrast of its own
   // The focus guards of menus and dialogs are hidden and focusable on purpose.
   const where = { exclude: ["[data-base-ui-focus-guard]"] };
   const { violations } = await page.evaluate((context) => window.axe.run(context, { runOnly: ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa"] }), where);

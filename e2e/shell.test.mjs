@@ -3,7 +3,7 @@
 // screen reader.
 import assert from "node:assert/strict";
 import { beforeEach, describe, it } from "node:test";
-import { answer, answers, ask, assist, axe, clear, composer, dark, desktop, documents, expectRefusal, mention, messageForm, openDocuments, phone, ready, sendButton, shot, upload } from "./browser.mjs";
+import { answer, answers, ask, assist, axe, clear, composer, dark, desktop, documents, expectRefusal, mention, messageForm, openDocuments, phone, ready, sendButton, shot, upload, still } from "./browser.mjs";
 import { arrive, browser, context, faults, leaveNoFaults, page, stack, useSecondStack, useStack } from "./suite.mjs";
 import { addDocument, many } from "./thread.mjs";
 
@@ -31,7 +31,7 @@ const LONG = "Minutes_of_the_extraordinary_general_meeting_of_shareholders_in_th
 
 /** The bounding box when animations have ended. */
 async function box(locator) {
-  await page.evaluate(() => Promise.all(document.getAnimations().filter((a) => Number.isFinite(a.effect.getComputedTiming().endTime)).map((a) => a.finished.catch(() => {}))));
+  await still(page);
   const { x, y, width, height } = await locator.boundingBox();
   return { left: x, top: y, right: x + width, bottom: y + height, width, height };
 }

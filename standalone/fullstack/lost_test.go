@@ -427,7 +427,6 @@ func TestLostIngestIsRepeatedAndTerminatedIngestFails(t *testing.T) {
 	s.restart(func(dir string) {
 		// This is the state of a database copied during the ingest.
 		change(t, dir, "UPDATE documents SET status = ? WHERE id IN (?, ?)", begun, lost, ended)
-		change(t, dir, "INSERT INTO raw_documents (doc_id, raw) VALUES (?, ?), (?, ?)", lost, []byte(circular), ended, []byte(circular))
 		lose(t, dir, temporalFile)
 	})
 	tc := s.stack.TemporalClient()

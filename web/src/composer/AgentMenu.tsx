@@ -7,7 +7,7 @@ import { agentText } from "../words/wire";
 const icons: Record<string, LucideIcon> = { documents: BookOpenText, assistant: Wrench };
 const iconOf = (agent: Agent) => icons[agent.name] ?? Bot;
 
-/** Who answers in a new conversation. */
+/** Chooses the agent of a new thread. */
 export function AgentMenu({ agents, value, onChange }: { agents: Agent[]; value: Agent; onChange: (name: string) => void }) {
   const Glyph = iconOf(value);
   const { label } = agentText(value);

@@ -25,7 +25,7 @@ import { PICTURES, useFiles } from "./useFiles";
 
 const LinkChips = lazy(() => import("../imports/LinkChips"));
 
-/** Where a person writes. Each thread has its own, with its own draft. */
+/** The composer. Each thread has its own, with its own draft. */
 export function Composer(props: ComposerProps) {
   return <Box key={props.threadId ?? "new"} {...props} />;
 }
@@ -37,7 +37,7 @@ function Box({ threadId, busy, stopping = false, disabled = false, answering = f
   const agent = agents.find((a) => a.name === chosen) ?? agents[0];
   const picker = useRef<HTMLInputElement>(null);
 
-  const wide = useMedia("(min-width: 640px)"); // a placeholder has one line
+  const wide = useMedia("(min-width: 640px)"); // a placeholder cannot wrap
   const closed = disabled !== false;
   const field = useField({
     label: words.composer.message,
@@ -55,13 +55,13 @@ function Box({ threadId, busy, stopping = false, disabled = false, answering = f
   const tagDocument = useCallback((d: { id: string; title: string }) => append(editor, { category: "document", id: d.id, label: d.title }), [editor]);
   const files = useFiles(draft?.attachments ?? [], tagDocument);
   const { restore } = files;
-  const scoped = !items && !answering; // a board has documents of its own
+  const scoped = !items && !answering; // a board has its own documents
   const { docs } = useLibrary();
   const unreadable = useMemo(() => {
     const mentioned = new Set(mentionsOf(doc).map((m) => m.id));
     return docs.filter((d) => d.status === "failed" && mentioned.has(d.id));
   }, [doc, docs]);
-  const pictures = answering ? [] : files.attachments; // they wait for the next message
+  const pictures = answering ? [] : files.attachments; // they stay for the next message
   const ready = !closed && (!saysNothing(text) || pictures.length > 0) && !field.tooLong && !files.sending;
 
   const send = (queue: boolean) => {
@@ -140,7 +140,7 @@ function Box({ threadId, busy, stopping = false, disabled = false, answering = f
               hidden
               onChange={(e) => {
                 files.add([...(e.target.files ?? [])]);
-                e.target.value = ""; // the same file may be chosen again
+                e.target.value = ""; // so that the same file can be chosen again
               }}
             />
             <IconButton label={words.composer.addFiles} icon={Paperclip} disabled={closed} onClick={() => picker.current?.click()} />
@@ -170,7 +170,7 @@ function Box({ threadId, busy, stopping = false, disabled = false, answering = f
   );
 }
 
-/** Does what a button says that may go with it, and its focus with that. */
+/** Runs a button's action, then focuses the composer: the button may be gone. */
 function goOn(act: () => void) {
   act();
   backToMessage();

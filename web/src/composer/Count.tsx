@@ -2,13 +2,13 @@ import { useState } from "react";
 import { useConfig } from "../api/useConfig";
 import { words } from "../words";
 
-const SHOW_FROM = 0.9; // of the longest message
+const SHOW_FROM = 0.9; // part of the maximum length
 
-/** How long a message is, once it is nearly too long. A screen reader hears of the limit when it is passed, and when it is kept again, not at each key. */
+/** Shows the length of a message that is nearly too long. Screen readers announce only when the limit is exceeded or met again, not each key. */
 export function Count({ length }: { length: number }) {
   const { maxMessage } = useConfig();
   const over = length > maxMessage;
-  const [passed, setPassed] = useState(false); // since the field was empty
+  const [passed, setPassed] = useState(false); // exceeded since the field was empty
   if (over !== passed && (over || length === 0)) setPassed(over);
   return (
     <>

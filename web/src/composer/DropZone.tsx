@@ -4,14 +4,14 @@ import { createPortal } from "react-dom";
 import { words } from "../words";
 
 interface Props {
-  /** null: files are not taken now. */
+  /** null means no files are accepted. */
   onFiles: ((files: File[]) => void) | null;
 }
 
 /**
- * Files that are dropped anywhere on the page go along with the message; a part
- * of the page that takes them itself says so by preventDefault. None opens in
- * place of the page, as the browser would have it, also when it is not taken.
+ * Adds files that are dropped anywhere on the page to the message. A part of the
+ * page that handles a drop itself calls preventDefault. A file never opens in place
+ * of the page, as browsers do by default, even if it is not accepted.
  */
 export function DropZone({ onFiles }: Props) {
   const [over, setOver] = useState(false);
@@ -32,7 +32,7 @@ export function DropZone({ onFiles }: Props) {
       e.preventDefault();
       onFiles?.([...(e.dataTransfer?.files ?? [])]);
     };
-    // ProseMirror, too, prevents the default of a drop on the text: it is ours all the same.
+    // ProseMirror prevents the default of a drop on the text, which is for us as well.
     const dropOnText = (e: DragEvent) => {
       if (e.target instanceof Element && e.target.closest(".composer-text") && carriesFiles(e)) {
         e.preventDefault();

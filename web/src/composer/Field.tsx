@@ -3,7 +3,7 @@ import "./composer.css";
 import { MentionList } from "./MentionList";
 import type { FieldState } from "./useField";
 
-/** The text of a message, and the list under an "@" in it: inside a box with a position, which the list keeps to. */
+/** The text of a message, and the list for an "@" in it. Its parent must be positioned, because the list is absolute. */
 export function Field({ field: { editor, list } }: { field: FieldState }) {
   return (
     <>

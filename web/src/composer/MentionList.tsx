@@ -7,7 +7,7 @@ import type { Group, Mentionable } from "./mentions";
 interface Props {
   id: string;
   groups: Group[];
-  /** Counted through all groups. */
+  /** Index over all groups. */
   active: number;
   onPick: (m: Mentionable) => void;
 }
@@ -17,22 +17,22 @@ export const optionId = (list: string, at: number): string => `${list}-${at}`;
 const MOST_PX = 420;
 const LEAST_PX = 120;
 const MARGIN_PX = 16;
-const HEADER_PX = 56; // of the page, under which the list would be cut off
+const HEADER_PX = 56; // height of the page header, which would cover the list
 
-/** What cuts off the list at its end. */
+/** The nearest scroll container, which clips the list. */
 function scrollerOf(el: Element): Element | null {
   for (let at = el.parentElement; at; at = at.parentElement) if (/auto|scroll/.test(getComputedStyle(at).overflowY)) return at;
   return null;
 }
 
-const keepFocus = (e: MouseEvent) => e.preventDefault(); // in the text
+const keepFocus = (e: MouseEvent) => e.preventDefault(); // the text keeps it
 
-/** The list under an "@": the text keeps the focus and moves the active option. */
+/** The list for an "@". The text keeps the focus and moves the active option. */
 export function MentionList({ id, groups, active, onPick }: Props) {
   const frame = useRef<HTMLDivElement>(null);
   const [room, setRoom] = useState({ above: true, height: MOST_PX });
 
-  // On the side of the form that has more room, and no higher than that.
+  // The list opens on the side of the form with more room, and fits into it.
   useLayoutEffect(() => {
     const form = frame.current!.parentElement!;
     const { top, bottom } = form.getBoundingClientRect();

@@ -7,7 +7,7 @@ import { setScope, useScope } from "./scope";
 
 const ScopeDialog = lazy(() => import("./ScopeDialog"));
 
-/** Which documents a conversation may use, where they are not all, with the way to change that. */
+/** Shows which documents a thread may use, if not all, and lets the user change that. */
 export function ScopeRow({ threadId }: { threadId: string | null }) {
   const scope = useScope(threadId);
   const [open, setOpen] = useState(false);
@@ -31,7 +31,7 @@ export function ScopeRow({ threadId }: { threadId: string | null }) {
   );
 }
 
-/** Opens the choice of the documents that a conversation may use. */
+/** Opens the dialog for the documents that a thread may use. */
 export function ScopeButton({ threadId, disabled }: { threadId: string | null; disabled: boolean }) {
   const { docs } = useLibrary();
   const scope = useScope(threadId);

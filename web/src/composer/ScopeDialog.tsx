@@ -11,7 +11,7 @@ interface Choice {
   title: string;
 }
 
-/** Chooses which documents and sets a conversation may use: all, or some. */
+/** Chooses which documents and sets a thread may use: all, or some. */
 export default function ScopeDialog({ threadId, onClose }: { threadId: string | null; onClose: () => void }) {
   const library = useLibrary();
   const [ids, setIds] = useState<ReadonlySet<string>>(() => {

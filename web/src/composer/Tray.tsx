@@ -10,15 +10,15 @@ import type { Attachment } from "./types";
 interface Props {
   attachments: Attachment[];
   uploads: readonly Upload[];
-  /** The documents of the message that could not be read. */
+  /** Documents in the message that failed to process. */
   unreadable: readonly Doc[];
   onRemove: (id: string) => void;
   onDismiss: (key: number) => void;
-  /** Takes a document out of the message. */
+  /** Removes a document from the message. */
   onUnmention: (id: string) => void;
 }
 
-/** What goes along with the message, and what is still on its way. */
+/** Shows the attachments of the message, and running uploads. */
 export function Tray({ attachments, uploads, unreadable, onRemove, onDismiss, onUnmention }: Props) {
   if (attachments.length + uploads.length + unreadable.length === 0) return null;
   const upload = (u: Upload) => (

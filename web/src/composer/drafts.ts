@@ -2,7 +2,7 @@ import { local } from "../lib/storage";
 import { emptyDoc, joined, type Node } from "./outgoing";
 import type { Attachment, Outgoing } from "./types";
 
-/** What stands in a composer that has not been sent. */
+/** The unsent content of a composer. */
 export interface Draft {
   doc: Node;
   attachments: Attachment[];
@@ -14,13 +14,13 @@ const MOST = 40;
 
 const name = (threadId: string | null) => threadId ?? "new";
 
-/** The names of the kept drafts, the oldest first. */
+/** The names of the stored drafts, oldest first. */
 function index(): string[] {
   const value = local.readJSON(INDEX);
   return Array.isArray(value) ? value.filter((v) => typeof v === "string") : [];
 }
 
-/** Keeps a draft over a reload, or forgets it (null). The oldest of many go. */
+/** Stores a draft; null deletes it. Only the newest MOST drafts are kept. */
 export function saveDraft(threadId: string | null, draft: Draft | null): void {
   const id = name(threadId);
   if (!draft && local.read(PREFIX + id) === null) return;
@@ -31,7 +31,7 @@ export function saveDraft(threadId: string | null, draft: Draft | null): void {
   local.write(INDEX, JSON.stringify(names));
 }
 
-/** Puts a message that was sent back into a draft, before what stands in it. */
+/** Puts a sent message back into a draft, before the draft's content. */
 export function returnToDraft(threadId: string | null, out: Outgoing): void {
   const draft = readDraft(threadId);
   saveDraft(threadId, { doc: joined(out.tiptap, draft?.doc ?? emptyDoc), attachments: [...out.attachments, ...(draft?.attachments ?? [])] });

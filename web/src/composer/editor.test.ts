@@ -30,7 +30,7 @@ it.each([
 ])("a document that comes is mentioned %s", (_, before, after) => {
   write(before);
   append(editor, notes);
-  editor.view.dispatch(editor.state.tr.insertText("typed")); // as a key does
+  editor.view.dispatch(editor.state.tr.insertText("typed")); // like a key
   expect(editor.getText()).toBe(after);
 });
 

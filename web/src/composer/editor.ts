@@ -14,18 +14,18 @@ const shownLabel = (attrs: Record<string, unknown>): string => {
   return mentioned ? mentionLabel(mentioned) : "";
 };
 
-/** An "@" that is being written. */
+/** An "@" that the user is typing. */
 export interface Asking {
   query: string;
   range: Range;
 }
 
-/** What an editor reports to its field, and what it asks the field for. */
+/** Callbacks of an editor to its field. */
 export interface Listener {
   onAsk(asking: Asking | null): void;
-  /** Whether the list under an "@" takes a key. */
+  /** Whether the list for an "@" handles a key. */
   onListKey(event: KeyboardEvent): boolean;
-  /** Whether Enter sends; else it breaks the line. */
+  /** Whether Enter sends; else it adds a line break. */
   enterSends(): boolean;
   onEnter(queue: boolean): void;
   onEscape(): void;
@@ -38,7 +38,7 @@ const AtMention = Mention.extend({
   addAttributes() {
     return { ...this.parent?.(), category: { default: null, rendered: false } };
   },
-}).extend({ priority: 200 }); // its list takes Enter first
+}).extend({ priority: 200 }); // its list handles Enter first
 
 const OneBreak = HardBreak.extend({
   addKeyboardShortcuts() {
@@ -59,10 +59,10 @@ export function extensions(listener: () => Listener) {
       renderHTML: ({ node }) => ["span", { class: "mention", "data-category": String(node.attrs.category) }, `@${shownLabel(node.attrs)}`],
       deleteTriggerWithBackspace: true,
       suggestion: {
-        allowSpaces: true, // titles have them
+        allowSpaces: true, // titles contain spaces
         allowedPrefixes: [" ", "\u00a0", "(", ",", ";", ":"],
         decorationClass: "asking",
-        shouldResetDismissed: ({ match, transaction }) => transaction.docChanged && match.query === "", // after Esc a new "@" asks again
+        shouldResetDismissed: ({ match, transaction }) => transaction.docChanged && match.query === "", // after Esc a new "@" opens the list again
         render: () => ({
           onStart: ({ query, range }) => listener().onAsk({ query, range }),
           onUpdate: ({ query, range }) => listener().onAsk({ query, range }),
@@ -80,7 +80,7 @@ export function extensions(listener: () => Listener) {
           listener().onEnter(false);
           return true;
         },
-        // ProseMirror keeps it from the page.
+        // ProseMirror hides Esc from the page.
         Escape: () => {
           listener().onEscape();
           return true;
@@ -94,7 +94,7 @@ export function extensions(listener: () => Listener) {
   ];
 }
 
-/** Puts a mention in the place of the "@" that asked for it. */
+/** Replaces an "@" by a mention. */
 export function mention(editor: Editor, what: Mentioned, at: Range): void {
   const after = editor.state.doc.textBetween(at.to, Math.min(at.to + 1, editor.state.doc.content.size), "\n", "\n");
   const node = mentionNode(what);
@@ -106,9 +106,9 @@ export function mention(editor: Editor, what: Mentioned, at: Range): void {
 }
 
 /**
- * Puts a mention at the end of the text, also while a person types elsewhere in it:
- * the focus stays, and so does the caret, but for one behind a space or in an
- * empty text, which goes on behind the mention.
+ * Appends a mention to the text, also while the user types elsewhere in it: focus
+ * and caret stay. Only a caret at the end, in an empty text or after whitespace,
+ * moves behind the mention.
  */
 export function append(editor: Editor, what: Mentioned): void {
   const { doc, schema, selection, tr } = editor.state;
@@ -116,14 +116,14 @@ export function append(editor: Editor, what: Mentioned): void {
   const before = doc.resolve(end).nodeBefore;
   const gap = before !== null && before.type.name !== "hardBreak" && !/\s$/.test(before.text ?? "");
   tr.insert(end, [...(gap ? [schema.text(" ")] : []), schema.nodeFromJSON(mentionNode(what)), schema.text(" ")]);
-  const within = (pos: number) => Math.min(Math.max(pos, 1), end); // all may be selected: what comes now is not
+  const within = (pos: number) => Math.min(Math.max(pos, 1), end); // after "select all", the selection must not include the mention
   const [anchor, head] = [within(selection.anchor), within(selection.head)];
   const along = !gap && anchor === end && head === end;
   tr.setSelection(along ? TextSelection.atEnd(tr.doc) : TextSelection.create(tr.doc, anchor, head));
   editor.view.dispatch(tr);
 }
 
-/** Takes words out of the message, wherever they stand, with the space before them. */
+/** Removes every occurrence of a text from the message, with the space before it. */
 export function removeText(editor: Editor, words: string): void {
   const { doc, tr } = editor.state;
   doc.descendants((node, pos) => {
@@ -136,7 +136,7 @@ export function removeText(editor: Editor, words: string): void {
   editor.view.dispatch(tr);
 }
 
-/** Takes a document out of the message, wherever it is mentioned, with the space behind it. */
+/** Removes every mention of a document from the message, with the space after it. */
 export function removeMention(editor: Editor, id: string): void {
   const { doc, tr } = editor.state;
   doc.descendants((node, pos) => {

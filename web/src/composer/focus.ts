@@ -1,16 +1,16 @@
-/** The keyboard is drawn on the screen, over half of the page. */
+/** The on-screen keyboard covers half of the page. */
 export const TOUCH = "(pointer: coarse)";
 
 export const onTouch = (): boolean => matchMedia(TOUCH).matches;
 
-/** Puts the caret into the composer of the page; what is edited in a message is another text. */
+/** Focuses the composer of the page, not the editor of a message. */
 export function focusMessage(): boolean {
   const text = document.querySelector<HTMLElement>("form[data-composer] .composer-text");
   text?.focus();
   return text !== null;
 }
 
-/** After a button: the next key is for the message. On a touch screen that would bring up the keyboard, which the person did not ask for. */
+/** Returns the focus to the composer after a button. On a touch screen it does not, because that would open the keyboard. */
 export function backToMessage(): void {
   if (!onTouch()) focusMessage();
 }

@@ -6,16 +6,16 @@ const obj = (v: unknown): Raw => (typeof v === "object" && v !== null ? (v as Ra
 const list = (v: unknown): unknown[] | null => (v === undefined ? [] : Array.isArray(v) ? v : null);
 
 /**
- * A document as the composer makes them, of whatever some client has sent as
- * one; null when it is anything else, or does not say what the message says.
- * Nothing is in it but paragraphs, text, line breaks and mentions.
+ * Parses a document from any client, as the composer makes them; null if it is
+ * invalid or its text differs from the message. It contains only paragraphs, text,
+ * line breaks and mentions.
  */
 export function readDoc(value: unknown, message: string): Node | null {
   const doc = docIn(value);
   return doc && textOf(doc) === message.trim() ? doc : null;
 }
 
-/** The names of the documents and sets that are mentioned in whatever some client has sent as a document. */
+/** The labels of the documents and sets that an untrusted document mentions. */
 export const taggedIn = (value: unknown): string[] => mentionsOf(docIn(value) ?? emptyDoc).flatMap((m) => (m.category === "document" || m.category === "set" ? m.label : []));
 
 function docIn(value: unknown): Node | null {
@@ -39,7 +39,7 @@ function inline(value: unknown): Node | null {
   return mention && mentionNode(mention);
 }
 
-/** Documents and sets have the names that they were sent with; items are called by their ids; an action and the web have their own, whatever was sent. */
+/** Documents and sets keep the labels they were sent with; items use their ids; actions and the web use ours, whatever was sent. */
 function known({ category, id, label }: Raw): Mention | null {
   if (typeof id !== "string" || id === "") return null;
   if (category === "document" || category === "set") return { category, id, label: typeof label === "string" && label ? label : id };
@@ -48,7 +48,7 @@ function known({ category, id, label }: Raw): Mention | null {
   return category === "web" ? web : null;
 }
 
-/** What a document shows, in order: words and mentions, without space round it. */
+/** The text and mentions of a document, in order, without space around them. */
 export function piecesOf(doc: Node): (string | Mention)[] {
   const pieces: (string | Mention)[] = [];
   const say = (words: string) => {

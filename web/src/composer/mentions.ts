@@ -2,21 +2,21 @@ import type { Doc, DocSet } from "../api/types";
 import { words } from "../words";
 import { mentionLabel } from "../words/wire";
 
-/** An item is one of a discovery board. */
+/** An item belongs to a discovery board. */
 export type Category = "document" | "set" | "action" | "web" | "item";
 
-/** Something that can stand behind an "@". */
+/** Something that can be mentioned with "@". */
 export interface Mentionable {
   category: Category;
   id: string;
   label: string;
-  /** The group it stands in, where its category has several. */
+  /** Its group, if its category has several. */
   group?: string;
-  /** What it says, behind its label; found by what is typed, too. */
+  /** Its text, shown after its label. The search includes it. */
   detail?: string;
-  /** Said beside it. */
+  /** Text beside it. */
   note?: string;
-  /** It is shown, and cannot be picked. */
+  /** It is shown but cannot be picked. */
   disabled?: boolean;
 }
 
@@ -24,11 +24,11 @@ export interface Group {
   category: Category;
   name: string;
   items: Mentionable[];
-  /** There are more, which a longer query finds. */
+  /** There are more; a longer query finds them. */
   more: boolean;
 }
 
-/** Their labels are what the server and the model read; mentionLabel has the page's words. */
+/** The server and the model read these labels; mentionLabel returns the page's. */
 export const actions: readonly Mentionable[] = [
   { category: "action", id: "summarize", label: "Summarize" },
   { category: "action", id: "inquire", label: "Inquire" },
@@ -43,10 +43,10 @@ const MOST: Record<Category, number> = { document: 6, set: 4, action: actions.le
 const documents = (docs: readonly Doc[]): Mentionable[] =>
   docs.filter((d) => d.status !== "failed").map((d) => ({ category: "document", id: d.id, label: d.title, ...(d.status === "processing" && { note: words.composer.processing }) }));
 
-/** What may be mentioned beside a board: its items, then documents. */
+/** Everything that can be mentioned on a board: items, then documents. */
 export const mentionablesWith = (items: readonly Mentionable[], docs: readonly Doc[]): Mentionable[] => [...items, ...documents(docs)];
 
-/** Everything that may be mentioned, before a query narrows it down. */
+/** Everything that can be mentioned, before the query filters it. */
 export function mentionables(docs: readonly Doc[], sets: readonly DocSet[], webSearch: boolean): Mentionable[] {
   return [
     ...documents(docs),
@@ -56,10 +56,10 @@ export function mentionables(docs: readonly Doc[], sets: readonly DocSet[], webS
   ];
 }
 
-/** The beginning of an item's id. */
+/** The start of an item's id. */
 const ID = /^[ifnro]-\d*$/i;
 
-/** Groups of what matches every word of the query, in the order of all; labels that begin with it come first. What is used up is left out. */
+/** Groups the items that match every word of the query. Labels that start with it come first. It omits the categories in used. */
 export function groupsOf(all: readonly Mentionable[], query: string, used: ReadonlySet<Category>): Group[] {
   const start = query.trim().toLowerCase();
   const parts = start.split(/\s+/).filter(Boolean);
@@ -86,7 +86,7 @@ export function groupsOf(all: readonly Mentionable[], query: string, used: Reado
 
 const groupName = (c: Category): string => (c === "item" ? "" : words.composer.groups[c]);
 
-/** The next or the previous item that can be picked, round the ends; -1 when there is none. */
+/** The next or previous item that can be picked, wrapping around; -1 if there is none. */
 export function step(items: readonly Mentionable[], from: number, by: 1 | -1): number {
   for (let n = 1; n <= items.length; n++) {
     const at = (from + by * n + items.length * 2) % items.length;

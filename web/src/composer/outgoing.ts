@@ -2,7 +2,7 @@ import type { Action } from "../api/types";
 import { words } from "../words";
 import { actions, web, type Category } from "./mentions";
 
-/** A node of the composer's document, as TipTap's getJSON gives it. */
+/** A node of the composer's document, as TipTap's getJSON returns it. */
 export interface Node {
   type?: string;
   text?: string;
@@ -26,13 +26,13 @@ export function mentionOf(node: Node): Mention | null {
   return { id: str(node.attrs?.id), category, label: str(node.attrs?.label) || str(node.attrs?.id) };
 }
 
-/** Actions and the web keep the labels that the server reads, whatever the page calls them. */
+/** Actions and the web keep the labels that the server reads, not those of the page. */
 export function mentionNode({ id, label, category }: Mention): Node {
   const fixed = [...actions, web].find((m) => m.category === category && m.id === id);
   return { type: "mention", attrs: { id, label: fixed?.label ?? label, category, mentionSuggestionChar: "@" } };
 }
 
-/** The mentions of a document, each once, in order. */
+/** The distinct mentions of a document, in order. */
 export function mentionsOf(doc: Node): Mention[] {
   const found = new Map<string, Mention>();
   const walk = (node: Node) => {
@@ -45,9 +45,8 @@ export function mentionsOf(doc: Node): Mention[] {
 }
 
 /**
- * The document as a model reads it: documents and sets by their names, an
- * action as the verb that it is. The wish to search the web travels beside the
- * text, and leaves no trace in it.
+ * The document as a model reads it: documents and sets by name, an action as its
+ * verb. A mention of the web search is left out: webSearch carries it.
  */
 export function textOf(doc: Node): string {
   const inline = (node: Node): string => {
@@ -64,24 +63,24 @@ export function textOf(doc: Node): string {
   return text.trim();
 }
 
-/** Whether a text is empty, but for the "@" that was to begin a mention. */
+/** Whether a text is empty, except for an unfinished "@". */
 export const saysNothing = (text: string): boolean => /^[@\s]*$/.test(text);
 
-/** What a person says: the words as text and as a TipTap document, and what is mentioned in them. */
+/** What a user says, as text and as a TipTap document, with its mentions. */
 export interface Said {
-  /** Plain text; a mention stands in it as "@title". Blank only where there are pictures alone. */
+  /** Plain text with mentions as "@title". Blank only if there are just images. */
   text: string;
   /** For tiptap_json. */
   tiptap: Node;
   taggedDocIds: string[];
   taggedSetIds: string[];
-  /** Items of a board that are mentioned; absent when there are none. */
+  /** Mentioned items of a board; undefined if there are none. */
   references?: string[];
   action?: Action;
   webSearch: boolean;
 }
 
-/** What a document says, read from its words and its mentions. */
+/** Reads the text and the mentions of a document. */
 export function said(doc: Node): Said {
   const mentions = mentionsOf(doc);
   const ids = (category: Category) => mentions.filter((m) => m.category === category).map((m) => m.id);
@@ -97,17 +96,17 @@ export function said(doc: Node): Said {
   };
 }
 
-/** Plain text as a document: a line break stays one. */
+/** Plain text as a document; line breaks stay. */
 export function docOf(text: string): Node {
   const lines = text.replace(/\r\n?/g, "\n").split("\n");
   const content = lines.flatMap((line, i): Node[] => [...(i > 0 ? [{ type: "hardBreak" }] : []), ...(line ? [{ type: "text", text: line }] : [])]);
   return { type: "doc", content: [{ type: "paragraph", ...(content.length > 0 && { content }) }] };
 }
 
-/** One document after the other; one that says nothing is left out. */
+/** Joins documents in order; omits empty ones. */
 export const joined = (...docs: Node[]): Node => ({ ...emptyDoc, content: docs.filter((d) => textOf(d) !== "").flatMap((d) => d.content ?? []) });
 
-/** An action on documents: "@Compare @this and @that". */
+/** Suggests an action on documents: "@Compare @this and @that". */
 export function suggestion(action: Action, docs: readonly { id: string; title: string }[]): Node {
   const content = [mentionNode({ id: action, label: action, category: "action" })];
   docs.forEach((d, i) => content.push({ type: "text", text: i > 0 ? words.welcome.and : " " }, mentionNode({ id: d.id, label: d.title, category: "document" })));

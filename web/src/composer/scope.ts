@@ -2,13 +2,13 @@ import { useSyncExternalStore } from "react";
 import { local } from "../lib/storage";
 import type { Said } from "./outgoing";
 
-/** The documents and sets that a conversation may use; null: all. */
+/** The documents and sets that a thread may use; null means all. */
 export interface Scope {
   docs: { id: string; title: string }[];
   sets: { id: string; title: string }[];
 }
 
-/** Most documents and sets that a message can name. */
+/** Maximum number of documents and sets per message. */
 export const MOST = 50;
 
 const PREFIX = "palaver.scope.";
@@ -29,13 +29,13 @@ export function scopeOf(threadId: string | null): Scope | null {
   return scope;
 }
 
-/** Says which documents a conversation may use from now on. */
+/** Sets which documents a thread may use from now on. */
 export function setScope(threadId: string | null, scope: Scope | null): void {
   local.write(PREFIX + (threadId ?? "new"), scope && JSON.stringify(scope));
   for (const changed of listeners) changed();
 }
 
-/** What was chosen on the welcome page goes along into the conversation that begins there. */
+/** Moves the choice of the welcome page to the thread that starts there. */
 export function moveScope(threadId: string): void {
   const scope = scopeOf(null);
   if (!scope) return;
@@ -52,7 +52,7 @@ export const useScope = (threadId: string | null): Scope | null =>
     () => scopeOf(threadId),
   );
 
-/** A message within the documents of its conversation: what it mentions itself comes first. */
+/** Limits a message to the scope of its thread, unless it mentions documents or sets itself. */
 export function within<T extends Said>(said: T, scope: Scope | null): T {
   if (!scope || said.taggedDocIds.length + said.taggedSetIds.length > 0) return said;
   return { ...said, taggedDocIds: scope.docs.map((d) => d.id), taggedSetIds: scope.sets.map((s) => s.id) };

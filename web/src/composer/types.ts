@@ -2,7 +2,7 @@ import type { Ref } from "react";
 import type { Mentionable } from "./mentions";
 import type { Mention, Node, Said } from "./outgoing";
 
-/** A picture that is already on the server: POST /api/attachments has answered. */
+/** An image on the server: POST /api/attachments has responded. */
 export interface Attachment {
   id: string;
   url: string;
@@ -11,47 +11,47 @@ export interface Attachment {
 }
 
 /**
- * What the composer hands over when a person sends: what was said, and the
- * pictures. It is JSON, so that a message that waits for its thread survives a reload.
+ * What the composer sends: the message and its images. It is JSON, so that a
+ * message that waits for its thread survives a reload.
  */
 export interface Outgoing extends Said {
   attachments: Attachment[];
-  /** What is to happen to a turn that runs: talk over it, or wait for its end. */
+  /** What happens to a running turn: stop it, or wait for its end. */
   onBusy: "supersede" | "enqueue";
-  /** Who answers; chosen with the first message of a conversation, then kept by the server. */
+  /** The agent; the first message of a thread sets it, then the server keeps it. */
   agent?: string;
 }
 
-/** Puts the caret into the composer, and with "mentions" opens the list of documents to mention. */
+/** Controls the composer. mention opens the list of what can be mentioned. */
 export interface ComposerHandle {
   focus(): void;
   mention(): void;
-  /** Adds a mention at the end, and puts the caret behind it. */
+  /** Appends a mention, and puts the caret after it. */
   append(mention: Mention): void;
-  /** Puts what was sent from it back, before what stands in it now. */
+  /** Puts a sent message back, before the current content. */
   takeBack(out: Outgoing): void;
-  /** Replaces it by a suggestion. */
+  /** Replaces the content. */
   write(doc: Node): void;
 }
 
 export interface ComposerProps {
-  /** Whose draft this is; null: the welcome page. */
+  /** The thread of the draft; null means the welcome page. */
   threadId: string | null;
-  /** A turn runs: it can be stopped (button, Esc), and a message talks over it or waits for its end. */
+  /** Whether a turn runs: it can be stopped (button, Esc); a message supersedes it or is queued. */
   busy: boolean;
-  /** The stop was sent and its end is awaited. */
+  /** Whether the turn is being stopped. */
   stopping?: boolean;
-  /** Nothing can be typed now; the text says why. */
+  /** Disables typing; the text says why. */
   disabled?: string | false;
-  /** The message answers a question: words and mentions only. */
+  /** The message answers a question: text and mentions only. */
   answering?: boolean;
   placeholder?: string;
-  /** The items of a board, which can be mentioned beside documents; what mentioning is for is said by mentionLabel. */
+  /** Items of a board, which can be mentioned besides documents; mentionLabel then labels the mention button. */
   items?: readonly Mentionable[] | undefined;
   mentionLabel?: string | undefined;
   onSend(out: Outgoing): void;
   onStop(): void;
-  /** Esc while no turn runs: what the composer answers is given up. */
+  /** Esc while no turn runs: cancels the question, for example. */
   onCancel?: (() => void) | undefined;
   ref?: Ref<ComposerHandle>;
 }

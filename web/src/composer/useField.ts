@@ -12,23 +12,23 @@ import { docOf, mentionsOf, textOf, type Node } from "./outgoing";
 import { useEditor } from "./useEditor";
 
 interface Options {
-  /** Its name for screen readers. */
+  /** Label for screen readers. */
   label: string;
-  /** What stands in it at first. */
+  /** The initial content. */
   content: Node;
   placeholder: string;
-  /** The items of a board, which can be mentioned beside documents; absent where there is no board. */
+  /** Items of a board, which can be mentioned besides documents; undefined without a board. */
   items?: readonly Mentionable[] | undefined;
-  /** Nothing can be typed now. */
+  /** Disables typing. */
   closed?: boolean;
-  /** The words answer a question: only documents and sets can be mentioned. */
+  /** The text answers a question: it cannot mention actions or the web. */
   answering?: boolean;
-  /** Enter, with Ctrl or without; without it breaks the line on a touch screen. */
+  /** Enter; queue with Ctrl. On a touch screen, Enter alone adds a line break. */
   onEnter(queue: boolean): void;
-  /** Esc, when no list of mentions is open. */
+  /** Esc while no list of mentions is open. */
   onEscape(): void;
   onFiles(files: File[]): void;
-  /** Takes a pasted text that a message has no room for. */
+  /** Gets a pasted text that is too long for a message. */
   onLongPaste?: ((file: File) => void) | undefined;
 }
 
@@ -45,7 +45,7 @@ const attributesOf = (label: string, touch: boolean): Record<string, string> => 
   enterkeyhint: touch ? "enter" : "send",
 });
 
-/** A pasted text as a file, which is called as it begins. */
+/** A pasted text as a file, named after its first line. */
 function pastedFile(text: string): File {
   const begins = (/\S.*/.exec(text)?.[0] ?? "").replace(/^#+ +|[\\/:*?"<>|\p{C}]/gu, "").trim();
   return new File([text], `${[...begins].slice(0, 60).join("").trim() || words.composer.pasted}.txt`, { type: "text/plain" });
@@ -53,16 +53,16 @@ function pastedFile(text: string): File {
 
 const characters = (text: string) => [...text].length;
 
-/** A text with mentions that is being written; Field shows it. */
+/** State of a text field with mentions; Field shows it. */
 export function useField({ label, content, placeholder, items: ofBoard, closed = false, answering = false, onEnter, onEscape, onFiles, onLongPaste }: Options) {
   const id = useId();
   const config = useConfig();
   const library = useLibrary();
-  const touch = useMedia(TOUCH); // few of whose keyboards have a Shift+Enter
+  const touch = useMedia(TOUCH); // few touch keyboards have Shift+Enter
   const [asking, setAsking] = useState<Asking | null>(null);
   const [at, setAt] = useState(0);
 
-  // The editor is made once; it asks this for what it needs, which is always the newest.
+  // The editor is created once; this gives it the newest callbacks.
   const listener = useRef<Listener>({
     onAsk: () => {},
     onListKey: () => false,
@@ -100,7 +100,7 @@ export function useField({ label, content, placeholder, items: ofBoard, closed =
 
   const asks = asking !== null;
   useEffect(() => {
-    if (asks) void refreshLibrary(); // a document may have come by another tab, or by the API
+    if (asks) void refreshLibrary(); // another tab or the API may have added a document
   }, [asks]);
 
   const all = useMemo(
@@ -123,7 +123,7 @@ export function useField({ label, content, placeholder, items: ofBoard, closed =
 
   const onListKey = (e: KeyboardEvent): boolean => {
     if (!open) {
-      if (e.key === "Escape") onEscape(); // an "@" that no list is shown for takes it otherwise
+      if (e.key === "Escape") onEscape(); // else an "@" without a list would swallow Esc
       return false;
     }
     if (e.key === "ArrowDown" || e.key === "ArrowUp") {
@@ -150,14 +150,14 @@ export function useField({ label, content, placeholder, items: ofBoard, closed =
       onEscape,
       onPaste: (data) => {
         const text = data.getData("text/plain");
-        const cells = text !== "" && data.types.includes("text/html"); // of a table, which come with a picture of themselves
+        const cells = text !== "" && data.types.includes("text/html"); // table cells come with an image of themselves
         if (data.files.length > 0 && !cells) return onFiles([...data.files]);
         if (onLongPaste && characters(text) > config.maxMessage) return onLongPaste(pastedFile(text));
         const { content } = docOf(text).content![0]!;
         if (content) editor.commands.insertContent(content);
       },
       placeholder: () => placeholder,
-      // What a screen reader follows while the focus stays in the text.
+      // Screen readers follow these while the focus stays in the text.
       attributes: () => ({
         ...attributesOf(label, touch),
         ...(open && { "aria-controls": id }),
@@ -168,10 +168,10 @@ export function useField({ label, content, placeholder, items: ofBoard, closed =
   });
 
   useEffect(() => {
-    editor.setEditable(!closed, false); // also renders the attributes and the placeholder again
+    editor.setEditable(!closed, false); // also updates the attributes and the placeholder
   }, [editor, label, id, open, active, closed, placeholder, touch]);
 
-  /** Writes an "@" where the caret is, which opens the list. */
+  /** Inserts an "@" at the caret, which opens the list. */
   const ask = useCallback(() => {
     const { from } = editor.state.selection;
     const before = editor.state.doc.textBetween(Math.max(0, from - 1), from, "\n", "\ufffc");
@@ -182,7 +182,7 @@ export function useField({ label, content, placeholder, items: ofBoard, closed =
       .run();
   }, [editor]);
 
-  /** What stands in it now: keys may be faster than what is drawn. */
+  /** Reads the current content: typing may be ahead of the render. */
   const read = () => {
     const written = editor.getJSON() as Node;
     const text = textOf(written);
@@ -194,7 +194,7 @@ export function useField({ label, content, placeholder, items: ofBoard, closed =
   return { editor, doc, text, touch, length, tooLong: length > config.maxMessage, ask, read, focus, list: { id, open, groups, active, pick, close } };
 }
 
-/** Of actions and the web, one each; as text, so that an unchanged one is equal. */
+/** The categories action and web, if used. A string, so that equal values compare equal. */
 const usedBy = (doc: Node): string =>
   mentionsOf(doc)
     .map((m) => m.category)

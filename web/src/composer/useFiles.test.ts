@@ -56,7 +56,7 @@ it("a cancelled picture frees its place", async () => {
 it("running uploads are cancelled when the message is discarded, and are not mentioned", async () => {
   await add([...pictures(1), new File(["x"], "a.md", { type: "text/markdown" }), new File(["x"], "b.md", { type: "text/markdown" })]);
   await act(async () => {
-    sent[1]!.end({ id: "d1", title: "a" }); // at the same moment
+    sent[1]!.end({ id: "d1", title: "a" }); // together with the unmount
     root.unmount();
   });
   expect(sent.map((s) => [s.name, s.signal.aborted])).toEqual([

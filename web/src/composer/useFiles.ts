@@ -15,16 +15,16 @@ interface Made {
 }
 
 /**
- * The files of a message. A picture goes along with it; anything else becomes a
- * document of the library, which the message then mentions. What is still on its
- * way when the message is left is taken back.
+ * The files of a message. An image is attached; any other file becomes a document
+ * of the library, which the message then mentions. Uploads that still run when the
+ * composer unmounts are aborted.
  */
 export function useFiles(initial: Attachment[], onDocument: (doc: { id: string; title: string }) => void) {
   const [uploads] = useState(() => new Uploads());
   const [attachments, setAttachments] = useState(initial);
   const items = useSyncExternalStore(uploads.subscribe, uploads.items);
   const { maxUpload } = useConfig();
-  const onTheWay = useRef(0); // pictures
+  const onTheWay = useRef(0); // images being uploaded
 
   const left = useRef(false);
   useEffect(() => {
@@ -62,9 +62,9 @@ export function useFiles(initial: Attachment[], onDocument: (doc: { id: string; 
     add: useCallback((files: Iterable<File>) => add(files, attachments.length), [add, attachments.length]),
     remove: useCallback((id: string) => setAttachments((all) => all.filter((a) => a.id !== id)), []),
     dismiss: uploads.dismiss,
-    /** Puts back pictures that have been sent. */
+    /** Restores images that were sent. */
     restore: useCallback((sent: Attachment[]) => setAttachments((all) => [...sent, ...all.filter((a) => !sent.some((s) => s.id === a.id))]), []),
-    /** When they have been sent; what was refused has been read. */
+    /** Call after sending. It also dismisses upload errors. */
     clear: useCallback(() => {
       setAttachments([]);
       for (const u of uploads.items()) if (u.error) uploads.dismiss(u.key);

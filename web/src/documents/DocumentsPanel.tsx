@@ -80,7 +80,7 @@ function Known({ known, onOpen }: Openable & { known: DocRef[] }) {
   );
 }
 
-/** Not all documents have vectors yet. */
+/** Shown while some documents have no vectors. */
 function ByMeaning({ done, total }: Embedding) {
   return (
     <div className="mt-6 text-xs text-muted">
@@ -119,7 +119,7 @@ const GLANCE = 12;
 
 const all = () => true;
 
-/** Ways to show a part of the library: the origins that there are, and the sets. */
+/** Filters for the library: the origins of its documents, and the sets. */
 export function filtersOf(docs: readonly Doc[], sets: readonly DocSet[]): { id: string; label: string; keeps: (d: Doc) => boolean }[] {
   const { library } = words;
   const origins = [

@@ -4,7 +4,7 @@ import { IconButton } from "../ui/Button";
 import { words } from "../words";
 import Reader from "./Reader";
 
-/** A document in the panel, in place of the list from which it was opened. */
+/** Shows a document in the panel, instead of the list. */
 export function Preview({ doc, onBack }: { doc: DocRef; onBack: () => void }) {
   return (
     <div className="flex min-h-0 flex-1 flex-col">

@@ -17,7 +17,7 @@ import { documentPath, useLibrary } from "./library";
 import { useDocumentText } from "./text";
 
 const STEP = 60_000; // UTF-16 units; a long text opens with this much, the rest on request
-const AROUND = 2_000; // of a match further down
+const AROUND = 2_000; // UTF-16 units after a match
 
 const nowhere = () => {};
 
@@ -44,7 +44,7 @@ export default function Reader({ doc }: { doc: DocRef }) {
     const place = placeOf(location.pathname);
     setScope(place?.page === "chat" ? place.id : null, { docs: [{ id: doc.id, title: doc.title }], sets: [] });
     if (!wide) aside.close();
-    setTimeout(focusMessage); // after what closes has given the focus back
+    setTimeout(focusMessage); // after the closed panel has restored the focus
   };
   const go = (by: number) => n > 0 && setAt((at + by + n) % n);
   const visible = there ? text.slice(0, shown) : "";

@@ -8,7 +8,6 @@ import { words } from "../words";
 import { refreshLibrary, setPath } from "./library";
 import { SetDialog } from "./SetDialog";
 
-/** The list of document sets. */
 export function SetsTab({ docs, sets }: { docs: Doc[]; sets: DocSet[] }) {
   const [editing, setEditing] = useState<DocSet | "new" | null>(null);
   const titles = new Map(docs.map((d) => [d.id, d.title]));

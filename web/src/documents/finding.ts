@@ -1,12 +1,12 @@
-/** Where words stand in a text, in UTF-16 units. */
+/** A match in a text, in UTF-16 units. */
 export interface Match {
   start: number;
   end: number;
 }
 
-const MOST = 1_000; // matches that are marked
+const MOST = 1_000; // maximum number of matches
 
-/** Where words stand in a text, without regard to case and to how they are spaced. */
+/** Finds words in a text, ignoring case and the white space between them. */
 export function found(text: string, search: string): Match[] {
   const words = search.trim().split(/\s+/).filter(Boolean);
   if (words.length === 0) return [];
@@ -19,7 +19,7 @@ export function found(text: string, search: string): Match[] {
   return out;
 }
 
-/** A text cut at its matches; those beyond its end are left out. */
+/** Splits a text at its matches. It omits those beyond its end. */
 export function pieces(text: string, matches: readonly Match[]): { text: string; match?: number }[] {
   const out: { text: string; match?: number }[] = [];
   let from = 0;

@@ -68,7 +68,6 @@ export async function saveSet(id: string | null, name: string, docIds: string[])
   await refreshLibrary();
 }
 
-/** The uploads of the documents panel. */
 export const panelUploads = new Uploads();
 
 /** Uploads a file to the library; null when that failed. */

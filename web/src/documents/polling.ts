@@ -3,7 +3,7 @@ import type { Doc } from "../api/types";
 const POLL_MS = 1_000;
 const EMBEDDING_POLL_MS = 5_000;
 
-/** How many documents can be searched by meaning, while not all can. */
+/** How many documents have vectors, while some have none. */
 export interface Embedding {
   done: number;
   total: number;
@@ -14,7 +14,7 @@ export interface Library {
   embedding: Embedding | null;
 }
 
-/** How long until the documents are refetched; false when nothing will change by itself. */
+/** Delay until the documents are refetched, in ms; false if nothing will change. */
 export function pollAfter(library: Library | undefined): number | false {
   if (library?.docs.some((d) => d.status === "processing")) return POLL_MS;
   return library?.embedding ? EMBEDDING_POLL_MS : false;

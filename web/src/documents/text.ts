@@ -3,14 +3,14 @@ import { ApiError, getJSON } from "../api/http";
 import { useDeleted } from "../ui/deletions";
 import { documentPath } from "./library";
 
-/** How the stored text of a document is read. As JSON: read as plain text, a byte order mark would go and shift offsets. */
+/** Query for the stored text of a document. It is JSON, because plain text loses a byte order mark, which shifts offsets. */
 export const documentText = (id: string) => ({
   queryKey: ["document-text", id],
   queryFn: async ({ signal }: { signal: AbortSignal }) => (await getJSON<{ text: string }>(`${documentPath(id)}/text`, { signal, headers: { Accept: "application/json" } })).text,
   staleTime: Infinity,
 });
 
-/** The stored text of a document, in which citations' offsets count, and whether it has been deleted. */
+/** The stored text of a document, which citation offsets refer to, and whether it was deleted. */
 export function useDocumentText(id: string) {
   const { data: text, error, isPaused } = useQuery(documentText(id));
   const deletedHere = useDeleted().has(documentPath(id));

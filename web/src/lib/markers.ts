@@ -43,7 +43,7 @@ function unsealAll(node: Node): void {
 
 function walk(node: Node): void {
   unseal(node);
-  node.data?.hChildren?.forEach(unsealAll); // mathematics
+  node.data?.hChildren?.forEach(unsealAll); // formulas
   if (!node.children) return;
   node.children = node.children.flatMap((child) => {
     if (child.type === "text") return split(child.value ?? "");
@@ -53,7 +53,7 @@ function walk(node: Node): void {
   });
 }
 
-/** Ends a bare URL at a marker, since people leave no space between them. Returns what was cut off. */
+/** Ends a bare URL at a marker, because there is often no space between them. Returns the rest. */
 function cut(link: Node): string {
   const [words, ...more] = link.children ?? [];
   const { url = "" } = link;

@@ -1,24 +1,24 @@
-// How models mark mathematics: \( \), \[ \], $ $ and $$ $$. All of it becomes $$ before
-// parsing, so that markdown reads none of what stands between; code stays as it is.
+// Models mark formulas with \( \), \[ \], $ $ or $$ $$. All of these become $$ before
+// parsing, so that Markdown does not parse the content. Code does not change.
 
-/** Fenced code, code in a line, then mathematics: what comes first counts. */
+/** Fenced code, inline code, then formulas: the first match wins. */
 const PIECES =
   /(^ {0,3}(`{3,}|~{3,})[^\n]*\n[^]*?(?:\n {0,3}\2[`~]* *(?=\n|$)|$(?![^])))|(`+)(?!`)[^]*?[^`]\3(?!`)|\\\[([^]+?)\\\]|\\\(([^\n]+?)\\\)|\$\$([^$]+?)\$\$|(?<![\\$\w])\$(?=[^\s$])([^$\n]*?[^\s\\$])\$(?![\d$])/gm;
 
-/** What has begun and may be mathematics: it is not shown until it ends, for half of it reads as something else. */
+/** An unfinished formula. It is hidden until it ends, because a part of it would render as something else. */
 const OPEN = /(?:\\\[|\$\$)(?![^]*(?:\\\]|\$\$))[^]*$|\\\([^\n]*$|(?<![\\$\w])\$(?=[^\s$])[^$\n]*[\\^_{][^$\n]*$/;
 
-/** Whether there is mathematics in a text: a price is none. */
+/** Whether a text has a formula; a price is not one. */
 export const hasMath = (text: string): boolean => /\$|\\[([]/.test(text) && [...text.matchAll(PIECES)].some((m) => m.slice(4).some((tex) => tex !== undefined));
 
-/** In lines of its own, as far from the margin as it stood: it may be part of a list. */
+/** Puts a formula on its own lines and keeps its indent: it may be part of a list. */
 function block(tex: string, before: string): string {
   const indent = /(?:^|\n)([ \t]*)$/.exec(before)?.[1] ?? "";
   const lines = ["$$", ...tex.split("\n").map((l) => l.trim()).filter(Boolean), "$$"];
   return `\n\n${lines.map((l) => indent + l).join("\n")}\n\n`;
 }
 
-/** A text whose mathematics stands between $$: in lines of their own what is to be set by itself. */
+/** Puts the formulas of a text between $$; display formulas get their own lines. */
 export function markMath(text: string, writing: boolean): string {
   let out = "";
   let from = 0;
@@ -35,5 +35,5 @@ export function markMath(text: string, writing: boolean): string {
   return out + (writing ? rest.replace(OPEN, "") : rest);
 }
 
-/** Whether nothing else stands in its lines. */
+/** Whether its lines contain nothing else. */
 const alone = (text: string, start: number, end: number): boolean => /(?:^|\n)[ \t]*$/.test(text.slice(0, start)) && /^[ \t]*(?:\n|$)/.test(text.slice(end));

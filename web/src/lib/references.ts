@@ -12,12 +12,12 @@ const BRACKETED = new RegExp(`\\[(${ID})\\]`, "g");
 
 export const sealReferences = (markdown: string): string => markdown.replace(/[\uE002\uE003]/g, "").replace(BRACKETED, `${OPEN}$1${CLOSE}`);
 
-/** The ids that a text names, each once, in order. */
+/** The distinct ids in a text, in order. */
 export const referencesIn = (text: string): string[] => [...new Set([...sealReferences(text).matchAll(IN_TEXT)].map((m) => (m[1] ?? m[2])!))];
 
 const opened = (s: string): string => s.replaceAll(OPEN, "[").replaceAll(CLOSE, "]");
 
-/** A remark plugin: ids in text become <data>F-1</data>; in code and in addresses they are what they were. */
+/** A remark plugin: ids in text become <data>F-1</data>; in code and URLs they do not change. */
 export function remarkReferences() {
   return (tree: Node): void => walk(tree);
 }

@@ -102,7 +102,7 @@ function Chat({ place, visit }: { place: Place | null; visit: Visit }) {
   );
 }
 
-/** Shown at an address that is no page. */
+/** Shown for an unknown URL. */
 function Unknown({ onOpen }: { onOpen: Go }) {
   return (
     <div className="m-auto max-w-md px-6 text-center">
@@ -125,7 +125,7 @@ function Boards({ id, onVisit }: { id: string | null; onVisit: Visit }) {
 
 const focusBoard = () => document.querySelector<HTMLElement>("[data-board] :is([tabindex='0'], button, a)")?.focus();
 
-/** The first stop for the Tab key: a link that skips the conversations. */
+/** The first link for the Tab key. It skips the conversations. */
 function SkipToMessage({ board }: { board: boolean }) {
   return (
     <button type="button" className="sr-only rounded-lg bg-accent px-4 py-2 text-sm font-medium text-accent-ink focus:not-sr-only focus:fixed focus:top-2 focus:left-2 focus:z-50" onClick={board ? focusBoard : focusMessage}>
@@ -169,10 +169,10 @@ function Header({ place, onOpen, onVisit, drawer, setDrawer }: Navigation & { dr
   const aside = useAside();
   const { docs } = useLibrary();
   const conversation = useConversation(threadId);
-  const title = boards ? words.shell.discovery : threadId && (conversation || pendingOf(threadId)) ? titleOf(conversation) : ""; // it may not exist
+  const title = boards ? words.shell.discovery : threadId && (conversation || pendingOf(threadId)) ? titleOf(conversation) : ""; // the thread may not exist
 
   useEffect(() => {
-    if (!boards) document.title = title ? `${title} · Palaver` : "Palaver"; // a board has its own
+    if (!boards) document.title = title ? `${title} · Palaver` : "Palaver"; // a board sets its own
   }, [boards, title]);
 
   const openFromDrawer: Go = (id, how) => {
@@ -210,7 +210,7 @@ function Header({ place, onOpen, onVisit, drawer, setDrawer }: Navigation & { dr
   );
 }
 
-// A turn that begins, pauses or ends changes the conversation's title, order, state and documents.
+// A turn that starts, pauses or ends changes the thread's title, order, state and documents.
 const onActivity = () => {
   void refreshConversations();
   void refreshMe();

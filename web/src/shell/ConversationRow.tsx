@@ -19,7 +19,7 @@ import type { Go } from "./useRoute";
 interface Props {
   conversation: Conversation;
   current: boolean;
-  /** What is searched for. */
+  /** The search query. */
   q: string;
   onOpen: Go;
 }
@@ -38,7 +38,7 @@ export function ConversationRow({ conversation: c, current, q, onOpen }: Props) 
     deleteLater({
       path: conversationPath(c.id),
       text: words.common.deleted(short(title)),
-      onUndo: () => current && location.pathname === "/" && onOpen(c.id, "replace"), // unless the person has gone elsewhere since
+      onUndo: () => current && location.pathname === "/" && onOpen(c.id, "replace"), // unless the user has left since
       onDeleted: () => void refreshConversations(),
     });
   };
@@ -57,7 +57,7 @@ export function ConversationRow({ conversation: c, current, q, onOpen }: Props) 
         title={title}
         className="block rounded-lg py-1.5 pr-2.5 pl-2.5 text-sm group-focus-within:pr-9 group-hover:pr-9 pointer-coarse:py-3 pointer-coarse:pr-11"
         onClick={(e) => {
-          if (e.metaKey || e.ctrlKey || e.shiftKey || e.button !== 0) return; // a new tab
+          if (e.metaKey || e.ctrlKey || e.shiftKey || e.button !== 0) return; // it opens a new tab
           e.preventDefault();
           onOpen(c.id);
         }}

@@ -14,7 +14,7 @@ type Days = (typeof DAYS)[number];
 
 const field = "h-9 w-full rounded-lg border border-edge bg-surface px-3 pointer-coarse:h-11";
 
-/** The user's keys for other programs. A key's text is in this dialog's state only, and gone when it closes. */
+/** The user's keys for other programs. Only this dialog's state has a key's text, until it closes. */
 export default function KeysDialog({ onClose }: { onClose: () => void }) {
   const [made, setMade] = useState<NewKey>();
   return (
@@ -107,7 +107,7 @@ function KeyList({ onRevoked }: { onRevoked: (id: string) => void }) {
   const revoked = (key: Key) => {
     toast(words.account.keys.revoked(key.name));
     onRevoked(key.id);
-    top.current?.focus(); // the button that had the focus is gone
+    top.current?.focus(); // the focused button was removed
   };
   return (
     <section aria-label={words.account.keys.list}>

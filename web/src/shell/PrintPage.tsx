@@ -13,7 +13,7 @@ import { oneConversation } from "./conversations";
 
 const nothing = () => {};
 
-/** A conversation as a page to print or to save as PDF: all of it, with what it cites. */
+/** A whole thread as a page to print or to save as PDF, with its citations. */
 export default function PrintPage({ threadId }: { threadId: string }) {
   const conversation = useQuery(oneConversation(threadId));
   const { data: messages, error } = useQuery({ queryKey: ["print", threadId], queryFn: ({ signal }) => readAll(threadId, signal), gcTime: 0 });

@@ -2,7 +2,6 @@ import { Dialog } from "../ui/Dialog";
 import { words } from "../words";
 import { shortcuts } from "./shortcuts";
 
-/** The list of keyboard shortcuts. */
 export default function ShortcutList({ onClose }: { onClose: () => void }) {
   return (
     <Dialog title={words.shortcuts.title} onClose={onClose}>

@@ -74,7 +74,7 @@ export function Sidebar({ place, onOpen, onVisit, onShortcuts }: Props) {
   );
 }
 
-/** The welcome page says itself that there is no model. */
+/** Empty without a model: the welcome page says so. */
 function ModelName() {
   const { offline, modelLabel } = useConfig();
   return <p className="min-w-0 flex-1 truncate px-2 text-xs text-muted">{offline ? "" : modelLabel}</p>;

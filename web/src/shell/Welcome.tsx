@@ -57,7 +57,7 @@ export function Welcome({ onStart }: { onStart: Go }) {
   );
 }
 
-/** That answers are quotes only, and how that can be changed. */
+/** Says that answers are only quotes, and how to change that. */
 function NoModel() {
   const { offline } = useConfig();
   if (!offline) return null;

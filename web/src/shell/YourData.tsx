@@ -14,7 +14,7 @@ const ProfileDialog = lazy(() => import("./ProfileDialog"));
 const SignOut = lazy(() => import("./Leave").then((m) => ({ default: m.SignOut })));
 const Disconnect = lazy(() => import("./Leave").then((m) => ({ default: m.Disconnect })));
 
-/** The menu of a person's own data: profile, personal keys, connected accounts, export, and without an account signing out here or everywhere. */
+/** The menu for the user's data: profile, personal keys, connected accounts, export. Without an account, it also signs out here or everywhere. */
 export function YourData() {
   const [leaving, setLeaving] = useState(false);
   const [disconnecting, setDisconnecting] = useState<string>(); // the account

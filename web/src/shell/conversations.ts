@@ -44,7 +44,7 @@ export function useConversation(id: string | null): Conversation | null {
   return listed ?? data ?? null;
 }
 
-/** To be called when a turn begins, pauses or ends: the title, order, state and documents may have changed. */
+/** Call it when a turn starts, pauses or ends: the title, order, state and documents may have changed. */
 export const refreshConversations = (): Promise<void> => refresh(KEY);
 
 export async function rename(id: string, title: string): Promise<void> {

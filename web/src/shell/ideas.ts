@@ -6,19 +6,19 @@ import { documentText } from "../documents/text";
 import { mostAlike } from "../lib/alike";
 import { words } from "../words";
 
-/** A way to begin: what it says, and what it puts into the composer. */
+/** A suggestion: its label, and what it puts into the composer. */
 export interface Idea {
   label: string;
-  /** It is about documents that everybody has. */
+  /** Whether it is about shared documents. */
   shared: boolean;
   doc: Node;
 }
 
 const MOST = 3;
-/** A document is read for its headings up to this size, in bytes. */
+/** Maximum size of a document to read for its headings. */
 export const BYTES = 200_000;
 
-/** The headings of a Markdown text that can be asked about, and where they stand in it. */
+/** The headings of a Markdown text that suit a question, with their UTF-16 offsets. */
 export function headingsAt(text: string, title: string): { heading: string; at: number }[] {
   const seen = new Set<string>();
   return [...text.matchAll(/^#{1,4} +(.+?)[ #]*$/gm)].flatMap((m) => {
@@ -33,14 +33,14 @@ export const headingsOf = (text: string, title: string): string[] => headingsAt(
 
 const HERE = "\uE000";
 
-/** A question about a part of a document, which it mentions. */
+/** A question about a section of a document that it mentions. */
 export function about(d: Doc, heading: string): Idea {
   const [before = "", after = ""] = words.welcome.about(HERE, heading).split(HERE);
   const content = [{ type: "text", text: before }, mentionNode({ id: d.id, label: d.title, category: "document" }), { type: "text", text: after }];
   return { label: words.welcome.about(d.title, heading), shared: d.public, doc: { ...emptyDoc, content: [{ type: "paragraph", content: content.filter((n) => n.text !== "") }] } };
 }
 
-/** Questions about the documents that are there, of each in turn; then a comparison and a summary. texts are those that have been read, by document. */
+/** Returns questions about each document in turn, then a comparison and a summary. texts has the loaded texts by document id. */
 export function ideasFor(docs: readonly Doc[], texts: ReadonlyMap<string, string>): Idea[] {
   const headings = docs.map((d) => headingsOf(texts.get(d.id) ?? "", d.title));
   const ideas: Idea[] = [];
@@ -54,14 +54,14 @@ export function ideasFor(docs: readonly Doc[], texts: ReadonlyMap<string, string
   return ideas;
 }
 
-/** Those that ideas are made of: a person's own newest, or what everybody has. */
+/** The documents for ideas: the user's newest, or else the newest shared ones. */
 export function sourcesOf(docs: readonly Doc[]): Doc[] {
   const ready = docs.filter((d) => d.status === "ready");
   const own = ready.filter((d) => !d.public);
   return (own.length > 0 ? own : ready).toSorted((a, b) => (b.created_at ?? "").localeCompare(a.created_at ?? "")).slice(0, MOST);
 }
 
-/** Ways to begin with the documents that are there; none until those have been read that they are made of, so that nothing changes under the pointer. */
+/** Returns suggestions for the documents; none until their texts are loaded, so that nothing changes under the pointer. */
 export function useIdeas(docs: readonly Doc[]): Idea[] {
   const sources = useMemo(() => sourcesOf(docs), [docs]);
   const texts = useQueries({

@@ -2,18 +2,18 @@ import { useQuery } from "@tanstack/react-query";
 import { getJSON, post, request } from "../api/http";
 import { refresh } from "../api/query";
 
-/** A key with which another program acts for the user, without its text. */
+/** A key that lets another program act for the user, without its text. */
 export interface Key {
   id: string;
   name: string;
   created_at: string;
-  /** Left out: never. */
+  /** Missing if never used. */
   used_at?: string;
-  /** Left out: it does not end. */
+  /** Missing if it never expires. */
   expires_at?: string;
 }
 
-/** A key that was just made. Only this answer has its text. */
+/** A new key. Only this response has its text. */
 export interface NewKey extends Key {
   key: string;
 }
@@ -25,7 +25,7 @@ const QUERY = ["keys"];
 
 export const useKeys = () => useQuery({ queryKey: QUERY, queryFn: ({ signal }) => getJSON<{ items: Key[] }>("/api/me/keys", { signal }) });
 
-/** Makes a key that ends after so many days; 0: it does not end. */
+/** Creates a key that expires after days; 0 means never. */
 export async function createKey(name: string, days: number): Promise<NewKey> {
   const made = await getJSON<NewKey>("/api/me/keys", post({ name, days }));
   void refresh(QUERY);

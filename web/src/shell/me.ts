@@ -33,7 +33,7 @@ const STALE_MS = 60_000;
 export const useMe = (): Me | undefined =>
   useQuery({ queryKey: KEY, queryFn: ({ signal }) => getJSON<Me>("/api/me", { signal }), staleTime: STALE_MS }).data;
 
-/** To be called when something was stored or answered, which may bring a limit closer. */
+/** Call it after something was stored or answered: a limit may be closer. */
 export const refreshMe = (): Promise<void> => refresh(KEY);
 
 /** Ends the session of this browser, or of all others. */

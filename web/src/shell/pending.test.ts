@@ -10,7 +10,7 @@ const out: Outgoing = { text: "Hello", tiptap: { type: "doc" }, taggedDocIds: []
 it("keeps the message of the welcome page until its conversation has accepted it", () => {
   keepPending("t1", out);
   expect(pendingOf("t1")).toEqual(out);
-  expect(pendingOf("t1")).toEqual(out); // reading does not use it up: the page may be loaded again
+  expect(pendingOf("t1")).toEqual(out); // reading does not delete it: the page may reload
   expect(pendingOf("t2")).toBeUndefined();
   dropPending("t1");
   expect(pendingOf("t1")).toBeUndefined();

@@ -3,7 +3,7 @@ import { session } from "../lib/storage";
 
 const key = (threadId: string) => `palaver.pending.${threadId}`;
 
-/** Keeps the message of the welcome page until it was sent in its conversation, so that a reload in between does not lose it. */
+/** Stores the message of the welcome page until it is sent in its thread, so that a reload does not lose it. */
 export function keepPending(threadId: string, out: Outgoing): void {
   session.write(key(threadId), JSON.stringify(out));
 }

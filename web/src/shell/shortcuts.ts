@@ -45,11 +45,11 @@ function focusSearch(): boolean {
   return search !== null;
 }
 
-/** Goes to the search of the conversations; open shows them where they are hidden. */
+/** Focuses the search of the conversations; open shows them if they are hidden. */
 function goToSearch(open: () => void): boolean {
   if (focusSearch()) return true;
   open();
-  requestAnimationFrame(() => requestAnimationFrame(focusSearch)); // once it is drawn, and has taken the focus itself
+  requestAnimationFrame(() => requestAnimationFrame(focusSearch)); // after it is rendered and has taken the focus
   return true;
 }
 
@@ -66,7 +66,7 @@ export function useShortcuts(onNew: () => void, onChats: () => void): [open: boo
     const onKey = (e: KeyboardEvent) => {
       const name = shortcutOf(e);
       if (!name || e.defaultPrevented || composing(e) || underLayer()) return;
-      if (act[name]()) e.preventDefault(); // the browser's own, and a stop, wait
+      if (act[name]()) e.preventDefault(); // no browser shortcut and no stop
     };
     window.addEventListener("keydown", onKey, true);
     return () => window.removeEventListener("keydown", onKey, true);

@@ -1,13 +1,13 @@
 import { useCallback, useEffect, useState } from "react";
 import { isUUID } from "../lib/id";
 
-/** What the address names: a conversation, its printed form or a board by its id; without one the welcome page or the list of boards. */
+/** What the URL names: a thread, its print page or a board by its id. Without an id, the welcome page or the list of boards. */
 export interface Place {
   page: "chat" | "discovery" | "print";
   id: string | null;
 }
 
-/** The place of a path; null when it is none of the page's. */
+/** The place of a path; null if the path is unknown. */
 export function placeOf(path: string): Place | null {
   if (path === "/") return { page: "chat", id: null };
   const [, page, id] = /^\/(chat|discovery|print)(?:\/([^/]+))?\/?$/.exec(path) ?? [];
@@ -19,10 +19,10 @@ const pathOf = ({ page, id }: Place): string => (id ? `/${page}/${id}` : page ==
 
 type How = "push" | "replace";
 export type Visit = (to: Place, how?: How) => void;
-/** Goes to a conversation, or to the welcome page (null). */
+/** Opens a thread, or the welcome page (null). */
 export type Go = (id: string | null, how?: How) => void;
 
-/** Where the page is (null: at an address that is none of the page's), and a way to go elsewhere. */
+/** Returns the current place (null if the URL is unknown), and a function to navigate. */
 export function useRoute(): [Place | null, Visit] {
   const [place, setPlace] = useState(() => placeOf(location.pathname));
   useEffect(() => {

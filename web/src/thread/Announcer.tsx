@@ -4,13 +4,13 @@ import { interruption } from "./parts";
 import type { Message } from "./types";
 
 interface Props {
-  /** The newest; undefined while it is no answer yet. */
+  /** The last message; undefined while a question is open. */
   message: Message | undefined;
-  /** A turn runs. */
+  /** Whether a turn runs. */
   busy: boolean;
 }
 
-/** Says to screen readers that a turn has brought an answer, once: the answer itself is read where it stands. What stood there before is not news. */
+/** Tells screen readers once that a new answer is ready or interrupted, without its text. Earlier answers are not announced. */
 export function Announcer({ message, busy }: Props) {
   const [text, setText] = useState("");
   const known = useRef<string | undefined>(undefined);
@@ -19,7 +19,7 @@ export function Announcer({ message, busy }: Props) {
   useEffect(() => {
     if (busy) {
       busyBefore.current = true;
-      setText(""); // the same words are news again
+      setText(""); // so that the same text is announced again
     }
     if (busy || !message) return;
     if (id && id !== known.current && busyBefore.current) setText(message.metadata?.interrupted ? interruption(message.metadata) : words.thread.ready);

@@ -19,12 +19,12 @@ import type { Message, Metadata, Part } from "./types";
 
 interface Props {
   message: Message;
-  /** What it answers. */
+  /** The text that it answers. */
   asked: string;
   writing: boolean;
-  /** It is the last: an unanswered question stands below it, with its buttons. */
+  /** Whether it is the last message: PalAssist then shows its open question. */
   last: boolean;
-  /** Nothing else on the page offers to try again. */
+  /** Whether to offer a retry: nothing else does. */
   retry: boolean;
   locked: boolean;
   onCite: (c: Citation) => void;
@@ -32,7 +32,7 @@ interface Props {
   onRegenerate: (turn: string) => void;
 }
 
-/** All that came of a turn, in the order in which it came. */
+/** Everything that a turn produced, in order. */
 export const AssistantMessage = memo(function AssistantMessage({ message, asked, writing, last, retry, locked, onCite, onRead, onRegenerate }: Props) {
   const meta = message.metadata ?? {};
   const citations = useMemo(() => (writing ? undefined : citationsOf(message)), [message, writing]);
@@ -66,7 +66,7 @@ export const AssistantMessage = memo(function AssistantMessage({ message, asked,
 
 interface PieceProps {
   part: Part;
-  /** Of a notice: how often it came. */
+  /** For a notice: how often it occurs. */
   times: number;
   meta: Metadata;
   over: boolean;
@@ -79,7 +79,7 @@ interface PieceProps {
 
 const quiet = "my-3 border-s-2 border-line ps-3 text-sm text-muted";
 
-/** A call that imports a document: its import, once there is one. */
+/** Shows the import that a tool call started, once it exists. */
 function ImportCall({ part, over, onRead }: { part: ToolPart; over: boolean; onRead: (doc: DocRef) => void }) {
   const { items } = use(Imports);
   const link = readLink(importLink(part) ?? "");
@@ -127,15 +127,15 @@ function Piece({ part, times, meta, over, open, writing, citations, onCite, onRe
   }
 }
 
-/** Why there is no answer. */
+/** Says why there is no answer. */
 const unanswered = (meta: Metadata): string =>
   meta.error ? failure(meta.error) : meta.finished_reason === "error" ? words.message.failed : meta.interrupted_reason === "superseded" ? words.message.skipped : interruption(meta);
 
-/** How a turn ended that did not end by itself, and why; what failed can be tried again, also after a reload. */
+/** Says that a turn was cancelled or failed, and why. A failed turn can be retried, also after a reload. */
 function Ending({ message, text, onRetry }: { message: Message; text: string; onRetry: (() => void) | undefined }) {
   const meta = message.metadata ?? {};
   if (meta.finished_reason !== "cancelled" && meta.finished_reason !== "error") return null;
-  if (endedByQuestion(message)) return null; // the question says so
+  if (endedByQuestion(message)) return null; // the question shows it
   const blank = text.trim() === "";
   return (
     <>

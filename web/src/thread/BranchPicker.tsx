@@ -6,11 +6,11 @@ interface Props {
   versions: string[];
   turn: string;
   disabled: boolean;
-  /** None while a question waits on the version that is shown. */
+  /** Undefined while a question is open. */
   onShow: ((turn: string) => void) | undefined;
 }
 
-/** Goes through the versions of an exchange: edited messages and other answers. */
+/** Switches between the versions of a turn: edited messages and new answers. */
 export function BranchPicker({ versions, turn, disabled, onShow }: Props) {
   const at = versions.indexOf(turn);
   if (versions.length < 2 || at < 0) return null;

@@ -3,10 +3,10 @@ import { hostOf } from "../lib/host";
 import { words } from "../words";
 import { useActive } from "./heading";
 
-// Small beside words, and still to be hit by a finger.
+// The chip is small; ::after enlarges its touch target.
 const look = "relative ms-1 after:absolute after:-inset-x-1 after:-inset-y-1 pointer-coarse:after:-inset-x-1 pointer-coarse:after:-inset-y-2.5 inline-flex h-[1.35em] min-w-[1.45em] items-center justify-center rounded-md bg-accent-soft px-1 align-[0.1em] text-xs font-semibold text-accent no-underline!";
 
-/** A citation's number in an answer: opens its passage, or its page. */
+/** The number of a citation; it opens the passage or the web page. */
 export function CitationChip({ n, citation, onOpen }: { n: number; citation?: Citation; onOpen: (c: Citation) => void }) {
   const active = useActive(citation);
   if (!citation) return <span className={look}>{n}</span>;

@@ -14,8 +14,8 @@ interface Hit {
 }
 
 const MOST = 3;
-const LONGEST = 1_000; // characters of a question that are searched for
-const DOCUMENTS = 20; // ids that fit into an address
+const LONGEST = 1_000; // maximum characters of the search query
+const DOCUMENTS = 20; // maximum ids that fit into a URL
 
 const read = (asked: string, searched: readonly string[]) => async (): Promise<Hit[]> => {
   const query = new URLSearchParams({ q: [...asked].slice(0, LONGEST).join(""), k: String(MOST) });
@@ -23,7 +23,7 @@ const read = (asked: string, searched: readonly string[]) => async (): Promise<H
   return (await getJSON<{ hits: Hit[] | null }>(`/api/search?${query}`)).hits ?? [];
 };
 
-/** What comes closest to a question that the documents do not seem to answer: the person may see that it does. */
+/** Shows the closest passages when the search found no good match: one of them may be the answer. */
 export default function Closest({ asked, searched, onCite }: { asked: string; searched: readonly string[]; onCite: (c: Citation) => void }) {
   const { data: hits = [] } = useQuery({ queryKey: ["closest", asked, ...searched], queryFn: read(asked, searched), staleTime: Infinity, retry: false });
   if (hits.length === 0) return null;

@@ -9,7 +9,7 @@ interface Props {
   className?: string;
 }
 
-/** Copies a text. Browsers allow it on secure pages only; elsewhere a selection does it. */
+/** Copies text. The clipboard API needs a secure page; elsewhere execCommand does it. */
 export function CopyButton({ text, label, className }: Props) {
   const [copied, setCopied] = useState(false);
   const copy = async () => {

@@ -9,16 +9,16 @@ import { BYTES } from "../shell/ideas";
 import { words } from "../words";
 import { followUps } from "./followUps";
 
-const DOCUMENTS = 4; // cited ones that are read for their headings
+const DOCUMENTS = 4; // maximum documents that are read for their headings
 
 interface Props {
   citations: readonly Citation[];
-  /** All that the person has said in this conversation. */
+  /** The text of all messages of the user. */
   said: string;
   onAsk: (doc: Node) => void;
 }
 
-/** Questions that may follow an answer. One press asks. */
+/** Suggests follow-up questions. A click sends one. */
 export default function FollowUps({ citations, said, onAsk }: Props) {
   const { docs } = useLibrary();
   const cited = useMemo(() => {

@@ -8,7 +8,7 @@ import type { Metadata } from "./types";
 
 const dots = { high: "bg-good", medium: "bg-warn", low: "bg-bad" };
 
-/** How sure an answer is, what it took and when it was written, behind one control. */
+/** Shows the confidence, cost and time of an answer in a popup. */
 export function Footnote({ meta }: { meta: Metadata }) {
   const box = useRef<HTMLDetailsElement>(null);
   const confidence = weakest(meta.inference_confidence, meta.retrieval_confidence);
@@ -23,7 +23,7 @@ export function Footnote({ meta }: { meta: Metadata }) {
       onBlur={(e) => !e.currentTarget.contains(e.relatedTarget) && close()}
       onKeyDown={(e) => {
         if (e.key !== "Escape" || !box.current?.open) return;
-        e.preventDefault(); // it ends nothing else
+        e.preventDefault(); // Esc must do nothing else
         close();
       }}
     >
@@ -57,7 +57,7 @@ export function Footnote({ meta }: { meta: Metadata }) {
 
 const sameDay = (a: Date, b: Date) => a.toDateString() === b.toDateString();
 
-/** When a message was written. */
+/** Shows when a message was written. */
 export function Time({ at }: { at: string | undefined }) {
   const date = new Date(at ?? "");
   if (Number.isNaN(date.getTime())) return null;

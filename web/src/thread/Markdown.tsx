@@ -19,13 +19,13 @@ import { Previewed } from "./Preview";
 
 export interface MarkdownProps {
   text: string;
-  /** Absent while the answer is being written: its numbers are not openable yet. */
+  /** Undefined while the answer streams: its numbers open nothing yet. */
   citations?: Citation[];
   writing?: boolean;
   onCite: (c: Citation) => void;
 }
 
-/** What the numbers of an answer open. By context, so that a complete answer is not rendered again for it. */
+/** The citations by number. It is a context, so that a change does not render the whole answer again. */
 const Cited = createContext<{ byNumber: Map<number, Citation>; onCite: (c: Citation) => void }>({ byNumber: new Map(), onCite: () => {} });
 
 function Chip({ n }: { n: number }) {
@@ -33,13 +33,13 @@ function Chip({ n }: { n: number }) {
   return <CitationChip n={n} citation={byNumber.get(n)} onOpen={onCite} />;
 }
 
-/** The id of an item, where there is a board that has items. */
+/** The id of a board item, as a reference if there is a board. */
 function Named({ id }: { id: string }) {
   const extras = use(Extras);
   return extras ? <extras.Reference id={id} /> : id;
 }
 
-/** A link of a model's text. It says where it leads, for its words may say anything. */
+/** A link in a model's text. It shows its host, because its text may mislead. */
 function Link({ href, text, children }: { href: string; text: string; children?: React.ReactNode }) {
   const host = hostOf(href, location.href);
   return (
@@ -55,12 +55,12 @@ function Link({ href, text, children }: { href: string; text: string; children?:
   );
 }
 
-/** A sentence is not to be drawn as a column of single words, and a number stays with its unit. */
+/** Gives a long table cell a minimum width; keeps a short one, like a number and its unit, on one line. */
 const widthOf = (characters: number) => (characters > 30 ? "sentence" : characters <= 10 ? "whitespace-nowrap" : undefined);
 
-/** Untrusted text: no HTML, no pictures from elsewhere, links in a new tab. */
+/** The text is untrusted: no HTML, no external images, links in a new tab. */
 const components: Components = {
-  // The page has the first heading.
+  // The page itself has the h1.
   h1: ({ children }) => <h2>{children}</h2>,
   h2: ({ children }) => <h3>{children}</h3>,
   h3: ({ children }) => <h4>{children}</h4>,
@@ -74,7 +74,7 @@ const components: Components = {
         {children}
       </Link>
     ) : (
-      <span>{children}</span> // a scheme that is not safe to open
+      <span>{children}</span> // the scheme is unsafe
     ),
   img: ({ src, alt }) => (ownPicture(String(src)) ? <img src={String(src)} alt={alt ?? ""} loading="lazy" className="max-h-96 rounded-xl border border-line" /> : <span>{alt}</span>),
   input: ({ checked }) => <input type="checkbox" checked={checked} disabled aria-label={checked ? words.message.done : words.message.toDo} />,
@@ -91,7 +91,7 @@ const components: Components = {
   td: ({ node, ...rest }) => <td {...rest} className={widthOf(node ? wordsOf(node).length : 0)} />,
 };
 
-/** Markdown, block by block. */
+/** Renders Markdown block by block. */
 export default function Markdown({ text, citations, writing = false, onCite }: MarkdownProps) {
   const cited = useMemo(() => ({ byNumber: new Map((citations ?? []).map((c) => [c.n, c])), onCite }), [citations, onCite]);
   const named = use(Extras) !== null;
@@ -114,17 +114,17 @@ export default function Markdown({ text, citations, writing = false, onCite }: M
   );
 }
 
-const closing = { katex: false, inlineKatex: false }; // mathematics is shown when it is complete
+const closing = { katex: false, inlineKatex: false }; // a formula is shown when it is complete
 
 type Setter = typeof import("./Tex");
 let setter: Setter | null = null;
 
-/** What sets mathematics; null until it is needed and there. */
+/** The formula renderer; null until it is needed and loaded. */
 function useMath(needed: boolean): Setter | null {
   const [math, setMath] = useState(setter);
   useEffect(() => {
     if (!needed || math) return;
-    void import("./Tex").then((m) => setMath((setter = m))).catch(() => {}); // its source is there
+    void import("./Tex").then((m) => setMath((setter = m))).catch(() => {}); // the page shows the source
   }, [needed, math]);
   return needed ? math : null;
 }
@@ -141,7 +141,7 @@ interface Bound extends Node {
   children?: Bound[];
 }
 
-/** Keeps the number of a citation on the line of what it follows and of the full stop that follows it. Browsers break lines at such a box whatever stands beside it. */
+/** Keeps a citation number on one line with the character before it and the punctuation after it. Browsers may otherwise break the line at such a box. */
 function bind(node: Bound): void {
   node.children?.forEach((child, i, all) => {
     if (child.type !== "cite") return bind(child);
@@ -168,7 +168,7 @@ function wordsOf(node: HastNode): string {
   return node.value ?? (node.children ?? []).map(wordsOf).join("");
 }
 
-/** Whether the block is still being written. */
+/** Whether the block still streams. */
 const Growing = createContext(false);
 
 interface BlockProps {
@@ -193,20 +193,20 @@ const Block = memo(function Block({ text, named, math, writing }: BlockProps) {
 
 const classOf = (node: HastNode | undefined, name: string): boolean => [node?.properties?.className].flat().includes(name);
 
-/** What the fence of a block of code says that it is. */
+/** The language that a code fence names. */
 function languageOf(pre: HastNode | undefined): string {
   const name = [pre?.children?.[0]?.properties?.className].flat().find((c) => String(c).startsWith("language-"));
   return name ? String(name).slice("language-".length) : "";
 }
 
-/** Code with its parts in colours, once it is complete and what knows its language is there. */
+/** Highlights code once it is complete and the highlighter is loaded. */
 function useHighlighted(code: string, language: string): ReactNode {
   const growing = use(Growing);
   const [drawn, setDrawn] = useState<{ code: string; parts: ReactNode } | null>(null);
   useEffect(() => {
     if (growing || !language) return;
     let left = false;
-    void import("./highlight").then(({ highlighted }) => !left && setDrawn({ code, parts: highlighted(code, language) })).catch(() => {}); // the code is there
+    void import("./highlight").then(({ highlighted }) => !left && setDrawn({ code, parts: highlighted(code, language) })).catch(() => {}); // the page shows plain code
     return () => {
       left = true;
     };

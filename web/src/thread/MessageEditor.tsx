@@ -21,7 +21,7 @@ interface Props {
 const none: never[] = [];
 const nothing = () => {};
 
-/** A message that is being edited in its place, with all that the composer can say; its pictures stay, or are taken out. */
+/** Edits a message in place with the editor of the composer. Its images can be removed, but none can be added. */
 export function MessageEditor({ message, onSave, onCancel }: Props) {
   const [before] = useState(() => ({ doc: documentOf(message) ?? docOf(textOf(message)), pictures: attachmentsOf(message) }));
   const [pictures, setPictures] = useState(before.pictures);
@@ -59,7 +59,7 @@ export function MessageEditor({ message, onSave, onCancel }: Props) {
         save();
       }}
       onKeyDown={(e) => {
-        if (e.key !== "Escape" || e.defaultPrevented || composing(e.nativeEvent)) return; // the text looks after its own
+        if (e.key !== "Escape" || e.defaultPrevented || composing(e.nativeEvent)) return; // the editor handles its own Esc
         e.preventDefault();
         onCancel();
       }}
@@ -79,5 +79,5 @@ export function MessageEditor({ message, onSave, onCancel }: Props) {
   );
 }
 
-/** What makes two messages the same or different. */
+/** Key to compare two versions of a message. */
 const essence = ({ tiptap: _, ...rest }: Said, pictures: Attachment[]): string => JSON.stringify([rest, pictures.map((p) => p.id)]);

@@ -24,31 +24,31 @@ interface Props {
   writing: boolean;
   onCite: (c: Citation) => void;
   onRead: (doc: DocRef) => void;
-  /** What stands above the first message. */
+  /** Content above the first message. */
   before?: ReactNode;
-  /** What stands below the last message. */
+  /** Content below the last message. */
   children: ReactNode;
 }
 
-/** The words that the message at i answers. */
+/** The text that the message at i answers. */
 const askedBefore = (messages: readonly Message[], i: number): string => {
   const m = messages[i - 1];
   return m?.role === "user" ? textOf(m) : "";
 };
 
 const EARLY = 600;
-const BUFFER = 3000; // px that are drawn above and below what is seen: for screen readers, and for finding in the page
-const NEWEST = 20; // messages that are always drawn: while a list scrolls down, virtua drops every row above what is seen, and an answer that is written scrolls all the time
+const BUFFER = 3000; // px rendered above and below the view, for screen readers and for find in page
+const NEWEST = 20; // messages that are always rendered: while a list scrolls down, virtua drops the rows above the view, and a streaming answer scrolls all the time
 
-/** The messages. Only those in view are in the page; it stays at the end unless the reader has gone up. */
+/** The virtualized list of messages. It stays at the end unless the reader has scrolled up. */
 export function Messages({ store, view, messages: all, busy, writing, onCite, onRead, before, children }: Props) {
-  // A message that was taken back says so itself: nothing came of it.
+  // A withdrawn message says so itself; its empty answer is hidden.
   const messages = useMemo(() => all.filter((m) => !takenBack(m)), [all]);
   const back = useMemo(() => new Set(all.filter(takenBack).map(turnOf)), [all]);
 
   const newest = messages.findLast((m) => m.role === "user");
   const asks = !busy && pendingQuestion(messages) !== null;
-  const reader = useReader(busy, newest?.metadata?.server_id === undefined ? newest?.id : undefined, asks); // the server does not know yet what has just been sent
+  const reader = useReader(busy, newest?.metadata?.server_id === undefined ? newest?.id : undefined, asks); // a message without server_id was just sent
   const { box, list } = reader;
   const [picked, show] = usePicked(store, reader);
   const above = useRef<HTMLDivElement>(null);
@@ -58,13 +58,13 @@ export function Messages({ store, view, messages: all, busy, writing, onCite, on
     if (box.current && box.current.scrollTop < EARLY && view.more && !view.moreProblem) void store.loadMore();
   };
 
-  // Older messages push down what is read, unless the list knows that they come before.
+  // Without shift, older messages that are prepended would move the text being read.
   const first = messages[0]?.id;
   const [seen, setSeen] = useState({ first, count: messages.length });
   const prepended = seen.first !== first && messages.length > seen.count && messages[messages.length - seen.count]?.id === seen.first;
   useEffect(() => setSeen({ first, count: messages.length }), [first, messages.length]);
 
-  // The list counts from where it begins.
+  // Height above the list, in px.
   const [margin, setMargin] = useState(0);
   useLayoutEffect(() => setMargin(above.current?.offsetHeight ?? 0), [view.more, view.moreProblem, before]);
 
@@ -149,7 +149,7 @@ export function Messages({ store, view, messages: all, busy, writing, onCite, on
   );
 }
 
-/** That the conversation goes back further than what is here. */
+/** Says that older messages exist, or failed to load. */
 function Older({ view, onRead }: { view: View; onRead: () => void }) {
   if (!view.moreProblem) return <p className="py-2 text-center text-sm text-muted">{view.loadingMore ? words.thread.readingOlder : words.thread.olderAbove}</p>;
   return (
@@ -162,5 +162,5 @@ function Older({ view, onRead }: { view: View; onRead: () => void }) {
 
 const none: string[] = [];
 
-/** One list for all messages that have no other version, so that none is rendered again without need. */
+/** Returns one shared list for messages without other versions, so that memo skips their render. */
 const stable = (versions: string[]): string[] => (versions.length < 2 ? none : versions);

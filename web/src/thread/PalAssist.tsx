@@ -14,13 +14,13 @@ const Closest = lazy(() => import("./Closest"));
 interface Props {
   question: Question;
   options: Option[];
-  /** What the person had asked. */
+  /** The text of the user's message. */
   asked: string;
-  /** The documents that were searched; none: all. */
+  /** Ids of the searched documents; empty means all. */
   searched: readonly string[];
-  /** The composer has been asked for documents to answer with. */
+  /** Whether the user answers with documents in the composer. */
   tagging: boolean;
-  /** Decisions about tools that are being made, by question. */
+  /** Draft decisions about tool calls, by interrupt_id. */
   decisions: Map<string, Draft[]>;
   onAnswer: (value: ResumeValue) => void;
   onChoose: (id: string) => void;
@@ -28,7 +28,7 @@ interface Props {
   onCite: (c: Citation) => void;
 }
 
-/** The question that a turn waits on, below what the turn has said. The composer stays open beside it. */
+/** Shows the open question below the turn's output. The composer stays usable. */
 export function PalAssist({ question, options, asked, searched, tagging, decisions: made, onAnswer, onChoose, onCancel, onCite }: Props) {
   return (
     <section data-question aria-label={words.question.label} className="slide-up mt-1 rounded-2xl border border-accent/60 bg-surface p-4 shadow-soft">

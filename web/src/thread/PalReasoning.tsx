@@ -8,34 +8,31 @@ import { usePaced } from "./usePaced";
 
 interface Props {
   running: boolean;
-  /** There are words of the answer. */
+  /** Whether the answer has text. */
   begun: boolean;
-  /** They are coming. */
+  /** Whether text streams now. */
   writing: boolean;
   stopping: boolean;
-  /** Why the connection is being restored; empty while it is up. */
+  /** Why the page reconnects; empty while it is connected. */
   problem: string;
   statuses: Status[];
   docs: DocRef[];
-  /** The documents of the question that are still being read: it waits for them. */
+  /** Documents of the message that are being processed: the turn waits for them. */
   unread: readonly DocRef[];
 }
 
 const none: Status[] = [];
 
-/**
- * The statuses, with a pause after those behind which the answer was being
- * written: then it speaks for itself.
- */
+/** Returns the statuses with a gap (undefined) wherever text streamed: no status is shown then. */
 function useStory(statuses: Status[], writing: boolean): (Status | undefined)[] {
-  const [pauses, setPauses] = useState<number[]>([]); // each after so many statuses
+  const [pauses, setPauses] = useState<number[]>([]); // status counts before each gap
   const { length } = statuses;
-  if (pauses.some((n) => n > length)) setPauses([]); // another turn
+  if (pauses.some((n) => n > length)) setPauses([]); // a new turn
   else if (writing && pauses.at(-1) !== length) setPauses([...pauses, length]);
   return useMemo(() => statuses.flatMap((s, i) => (pauses.includes(i + 1) ? [s, undefined] : [s])), [statuses, pauses]);
 }
 
-/** What the turn is doing, one line at a time, with the documents it found. Its place is kept while a turn runs, so that nothing moves. */
+/** Shows what the turn does, one line at a time, and the documents it found. It keeps its height while a turn runs, so that nothing moves. */
 export function PalReasoning({ running, begun, writing, stopping, problem, statuses, docs, unread }: Props) {
   const worthALine = useMemo(() => (running ? statuses.filter(statusText) : none), [running, statuses]);
   const paced = usePaced(useStory(worthALine, writing));

@@ -8,7 +8,7 @@ import { words } from "../words";
 
 const STEP = 6_000;
 
-/** A citation's quote, marked in the text of its document. */
+/** Marks a citation's quote in the text of its document. */
 export default function PassagePanel({ citation }: { citation: Citation }) {
   const id = citation.doc_id ?? "";
   const { text, error, isPaused, deleted } = useDocumentText(id);

@@ -3,15 +3,15 @@ import type { Picture } from "./parts";
 
 interface Props {
   pictures: Picture[];
-  /** What they are, for who cannot see them. */
+  /** The alt text of each image. */
   alt: string;
-  /** How they stand in their message. */
+  /** CSS classes of the list. */
   className: string;
-  /** How high one may be. */
+  /** CSS classes that limit the size. */
   size: string;
 }
 
-/** The pictures of a message, each of which opens in a tab of its own. */
+/** The images of a message. Each opens in a new tab. */
 export function Pictures({ pictures, alt, className, size }: Props) {
   if (pictures.length === 0) return null;
   return (

@@ -6,14 +6,14 @@ import { useHeading } from "./heading";
 
 const WIDTH = 320;
 const GAP = 6;
-const LONGEST = 320; // characters of a quote; all of it stands in the passage
+const LONGEST = 320; // maximum characters of a quote; the passage shows all of it
 
 interface Shown {
   chip: HTMLElement;
   citation: Citation;
 }
 
-/** Shows what a number of an answer cites while the pointer or the focus is on it. Esc closes it. */
+/** Shows the quote of a citation while its number is hovered or focused. Esc closes it. */
 export function Previewed({ byNumber, children }: { byNumber: Map<number, Citation>; children: ReactNode }) {
   const [shown, setShown] = useState<Shown | null>(null);
   const closing = useRef<ReturnType<typeof setTimeout>>(undefined);
@@ -26,7 +26,7 @@ export function Previewed({ byNumber, children }: { byNumber: Map<number, Citati
   };
   const hide = () => {
     clearTimeout(closing.current);
-    closing.current = setTimeout(() => setShown(null), 150); // the pointer may be on its way to it
+    closing.current = setTimeout(() => setShown(null), 150); // the pointer may move to the card
   };
   const keep = () => clearTimeout(closing.current);
   useEffect(() => () => clearTimeout(closing.current), []);
@@ -35,7 +35,7 @@ export function Previewed({ byNumber, children }: { byNumber: Map<number, Citati
     const close = () => setShown(null);
     const onKey = (e: KeyboardEvent) => {
       if (e.key !== "Escape") return;
-      e.preventDefault(); // it stops no answer
+      e.preventDefault(); // Esc must not stop the turn
       e.stopPropagation();
       close();
     };
@@ -49,7 +49,7 @@ export function Previewed({ byNumber, children }: { byNumber: Map<number, Citati
   return (
     <div onPointerOver={show} onPointerOut={hide} onFocus={show} onBlur={hide} onClick={() => setShown(null)}>
       {children}
-      {shown && createPortal(<Card {...shown} onPointerEnter={keep} />, document.body)} {/* a list that is drawn in part contains what is fixed in it */}
+      {shown && createPortal(<Card {...shown} onPointerEnter={keep} />, document.body)} {/* a virtualized list would contain the fixed card */}
     </div>
   );
 }

@@ -6,7 +6,7 @@ import type { Problem } from "./problems";
 
 const button = "h-8 rounded-lg border border-bad px-3 font-medium tabular-nums hover:bg-surface disabled:opacity-80";
 
-/** What went wrong, in plain words, and what can be done about it. */
+/** Shows a problem and what the user can do about it. */
 export function ProblemBar({ problem, onRetry, onDismiss }: { problem: Problem; onRetry: () => void; onDismiss: () => void }) {
   const wait = useCountdown(problem.until);
   return (
@@ -29,7 +29,7 @@ export function ProblemBar({ problem, onRetry, onDismiss }: { problem: Problem; 
   );
 }
 
-/** Whole seconds until a moment, counted down. */
+/** Seconds until a time in ms since 1970, rounded up. */
 function useCountdown(until: number | undefined): number {
   const [now, setNow] = useState(() => Date.now());
   const left = until === undefined ? 0 : Math.max(0, Math.ceil((until - now) / 1000));

@@ -8,14 +8,14 @@ const read = async () => {
   Markdown = (await import("./Markdown")).default;
 };
 
-/** Fetches what shows markdown before the first answer needs it. */
+/** Loads the Markdown renderer before the first answer needs it. */
 export const prepareProse = (): void => void read().catch(() => {});
 
-/** Markdown; its bare words until what shows it has come. (Suspense would show those for a moment each time.) */
+/** Renders Markdown, as plain text until the renderer is loaded. (Suspense would flash the plain text each time.) */
 export function Prose(props: MarkdownProps) {
   const [Ready, setReady] = useState(() => Markdown);
   useEffect(() => {
-    if (!Ready) void read().then(() => setReady(() => Markdown)).catch(() => {}); // the words are there
+    if (!Ready) void read().then(() => setReady(() => Markdown)).catch(() => {}); // the page shows plain text
   }, [Ready]);
   return Ready ? <Ready {...props} /> : <p dir="auto" className="whitespace-pre-wrap">{markRemovedQuotes(props.text)}</p>;
 }

@@ -4,9 +4,9 @@ import { hostOf } from "../lib/host";
 import { words } from "../words";
 import { isWeb } from "./CitationChip";
 
-const NUMBERS = 3; // of a document that are listed
+const NUMBERS = 3; // maximum listed per document; above it, only their count is shown
 
-/** The documents and pages that an answer cites, each once, with its numbers. */
+/** Lists each document and page that an answer cites, with its numbers. */
 export function Sources({ citations, onCite }: { citations: Citation[]; onCite: (c: Citation) => void }) {
   const groups = new Map<string, Citation[]>();
   for (const c of citations) {

@@ -5,9 +5,9 @@ import { words } from "../words";
 
 export { default as remarkMath } from "remark-math";
 
-const MOST = 5_000; // characters of one formula
+const MOST = 5_000; // maximum characters of a formula
 
-/** A formula; its source where it cannot be read. KaTeX makes elements, since the policy of the page allows no styles in HTML. */
+/** Renders a formula, or its source if KaTeX fails. KaTeX builds elements, because the page's CSP allows no styles in HTML. */
 export function Tex({ tex, display }: { tex: string; display: boolean }) {
   const box = useRef<HTMLSpanElement>(null);
   useLayoutEffect(() => {

@@ -38,18 +38,18 @@ const Reader = lazy(() => import("../documents/Reader"));
 
 interface Props extends Omit<Callbacks, "onReturned"> {
   threadId: string;
-  /** The message that was to begin the conversation is given up. */
+  /** The user abandoned the first message. */
   onUnsaid?: (out: Outgoing) => void;
-  /** The message that begins the conversation. Sent again after a reload it joins its turn. */
+  /** The first message. If it is sent again after a reload, it joins its turn. */
   first?: Outgoing;
 }
 
-/** One conversation: its messages, what its turn is doing or asks, and the composer. */
+/** One thread: its messages, its running turn or open question, and the composer. */
 export function Thread(props: Props) {
   return <Conversation key={props.threadId} {...props} />;
 }
 
-/** Often enough to be smooth, and seldom enough for a long answer. */
+/** Short enough to look smooth, long enough for a long answer. */
 const THROTTLE_MS = 50;
 
 function Conversation({ threadId, first, onActivity, onFirstAccepted, onUnsaid }: Props) {
@@ -64,7 +64,7 @@ function Conversation({ threadId, first, onActivity, onFirstAccepted, onUnsaid }
 
 export type ThreadState = ReturnType<typeof useThread>;
 
-/** A thread, from the first drawing of its component to its end. */
+/** Creates the store of a thread, which lives as long as the component. */
 export function useThread(threadId: string, now: Callbacks, first?: Outgoing, mayBeNew = false) {
   const callbacks = useRef(now);
   callbacks.current = now;
@@ -96,22 +96,22 @@ export function useThread(threadId: string, now: Callbacks, first?: Outgoing, ma
 interface ViewProps {
   thread: ThreadState;
   composer: RefObject<ComposerHandle | null>;
-  /** What stands above the first message. */
+  /** Content above the first message. */
   before?: ReactNode;
-  /** What is shown in place of no messages. */
+  /** Content while there are no messages. */
   empty?: ReactNode;
-  /** How the composer is where the thread stands beside something else. */
+  /** Composer options for a thread that is shown beside something else. */
   dock?: DockLook;
 }
 
 interface DockLook extends Pick<ComposerProps, "placeholder" | "items" | "mentionLabel"> {
-  /** Nothing can be typed while a turn runs; says why. */
+  /** Says why the composer is disabled while a turn runs. */
   locked: string;
-  /** Esc while no turn runs. */
+  /** Esc while no turn runs and no question is open. */
   onLeave: () => void;
 }
 
-/** A thread as a person sees it: its messages, what its turn does or asks, and the composer. */
+/** Renders a thread: its messages, its running turn or open question, and the composer. */
 export function ThreadView({ thread: { store, view, messages, busy }, composer, before, empty, dock }: ViewProps) {
   const threadId = store.id;
   const last = messages.at(-1);
@@ -247,19 +247,19 @@ export function ThreadView({ thread: { store, view, messages, busy }, composer, 
   );
 }
 
-/** Opens the passage that the address names (#cite=turn.number), as links of other programs do. */
+/** Opens the passage that the URL names (#cite=turn.number). Other programs link this way. */
 function useLinkedCitation(messages: Message[], onCite: (c: Citation) => void): void {
   useEffect(() => {
     const [, turn, n] = /^#cite=([\w-]{1,64})\.(\d{1,4})$/.exec(location.hash) ?? [];
     if (!turn) return;
     const cited = messages.filter((m) => m.role === "assistant" && m.metadata?.turn_id === turn).flatMap(citationsOf).find((c) => c.n === Number(n));
-    if (!cited?.doc_id) return; // not loaded yet, or no passage
+    if (!cited?.doc_id) return; // not loaded yet, or not a document
     history.replaceState(history.state, "", location.pathname + location.search);
     onCite(cited);
   }, [messages, onCite]);
 }
 
-/** Whether a document's title stands in a message, as that of a mention does: its turn waits until the document is read. */
+/** Whether a message contains a document's title, e.g. in a mention: the turn waits until the document is processed. */
 const names = (m: Message, { title }: DocRef): boolean => textOf(m).toLowerCase().includes(title.toLowerCase());
 
 const Opening = () => <p className="px-5 py-3 text-sm text-muted">{words.library.opening}</p>;
@@ -270,10 +270,10 @@ const growing = (m: Message | undefined): boolean => {
 };
 const hasText = (m: Message | undefined): boolean => m?.parts.some((p) => p.type === "text" && p.text !== "") ?? false;
 
-/** Whether keys go to a text that is not the composer's: a search, a name, arguments. */
+/** Whether the focus is in a text field other than the composer, e.g. a search. */
 const typingElsewhere = (): boolean => document.activeElement?.matches("input, textarea, [contenteditable=true]:not([data-composer] *)") === true;
 
-/** How the open question is answered: by its buttons in the thread, or by words in the composer. */
+/** Answers the open question, from its buttons in the thread or from text in the composer. */
 function useReply(store: ThreadStore, composer: RefObject<ComposerHandle | null>, question: Question | null, options: Option[]) {
   const [decisions] = useState(() => new Map<string, Draft[]>());
   const [taggingFor, setTaggingFor] = useState("");
@@ -285,11 +285,11 @@ function useReply(store: ThreadStore, composer: RefObject<ComposerHandle | null>
     if (!question) return;
     if (question.interrupt_type !== "retrieval_low" || id !== TAG) return answer({ type: question.interrupt_type, value: id });
     setTaggingFor(question.interrupt_id);
-    setTimeout(() => composer.current?.mention()); // once the composer answers
+    setTimeout(() => composer.current?.mention()); // after the composer has rendered as answering
   };
   const cancel = () => (tagging ? setTaggingFor("") : answer({ type: "cancel", value: null }));
 
-  /** Words answer the question, or go on with a message in its place. */
+  /** Sends text as the answer, or as a new message that replaces the question. */
   const say = (out: Outgoing) => {
     if (!question) return void store.send(out);
     const type = question.interrupt_type;
@@ -299,7 +299,7 @@ function useReply(store: ThreadStore, composer: RefObject<ComposerHandle | null>
     const decision = type === "tool_approval" ? decisionNamed(out.text) : undefined;
     if (decision) {
       const made = decideAll(question, decisions.get(question.interrupt_id) ?? [], decision);
-      return made ? answer({ type, value: null, decisions: made }, out) : composer.current?.takeBack(out); // the arguments say what is wrong
+      return made ? answer({ type, value: null, decisions: made }, out) : composer.current?.takeBack(out); // the arguments show the error
     }
     const named = optionNamed(type, options, out.text);
     if (named) return choose(named.id);
@@ -314,7 +314,7 @@ function useReply(store: ThreadStore, composer: RefObject<ComposerHandle | null>
     const onKey = (e: KeyboardEvent) => {
       if (e.key !== "Escape" || e.shiftKey || e.defaultPrevented || composing(e) || underLayer()) return;
       const at = e.target as Element;
-      if (at.closest("input, textarea") && !at.closest("[data-question]")) return; // it is about that text
+      if (at.closest("input, textarea") && !at.closest("[data-question]")) return; // that field handles Esc
       newest.current();
     };
     window.addEventListener("keydown", onKey);
@@ -335,15 +335,15 @@ interface DockProps {
   look: DockLook | undefined;
 }
 
-/** Where a person writes. */
+/** The composer of the thread. */
 function Dock({ store, composer, threadId, question, reply, busy, stopping, look }: DockProps) {
   const { tagging, typed } = reply;
-  const pointer = useMedia("(pointer: fine)"); // on a phone the keyboard would cover the page
+  const pointer = useMedia("(pointer: fine)"); // on a phone, the keyboard would cover the page
   useEffect(() => {
-    if (pointer && !typingElsewhere()) composer.current?.focus(); // they may be in a search by the time the conversation is there
+    if (pointer && !typingElsewhere()) composer.current?.focus(); // the user may be in a search when the thread is loaded
   }, [pointer, composer]);
 
-  // The caret goes to where the answer is typed, and back when a question has been answered.
+  // The composer gets the focus for a typed answer, and after a question has been answered.
   const asked = question?.interrupt_id;
   const had = useRef(asked);
   useEffect(() => {
@@ -352,7 +352,7 @@ function Dock({ store, composer, threadId, question, reply, busy, stopping, look
     had.current = asked;
   }, [asked, typed, tagging, pointer, composer]);
 
-  // A composer that was locked gets the focus again, unless the focus went elsewhere.
+  // The composer gets the focus again when it is enabled, unless the focus is elsewhere.
   const locked = look !== undefined && busy;
   const was = useRef(locked);
   useEffect(() => {

@@ -8,14 +8,14 @@ import type { AskedCall, Decision } from "./types";
 
 interface Props {
   calls: AskedCall[];
-  /** What has been decided so far; empty: nothing. It outlives an answer that the server refuses. */
+  /** Draft decisions; empty at first. They survive an answer that the server rejects. */
   kept: Draft[];
   onKeep: (drafts: Draft[]) => void;
   onDecide: (decisions: Decision[]) => void;
   onCancel: () => void;
 }
 
-/** Tool calls that run only when a person says so; the arguments of some can be changed first. */
+/** Asks the user to approve tool calls. Some calls have arguments that can be changed. */
 export function ToolApproval({ calls, kept, onKeep, onDecide, onCancel }: Props) {
   const [drafts, setDrafts] = useState<Draft[]>(() => (kept.length > 0 ? kept : calls.map(draftOf)));
   const [tried, setTried] = useState(false);
@@ -52,7 +52,7 @@ export function ToolApproval({ calls, kept, onKeep, onDecide, onCancel }: Props)
 interface CallProps {
   call: AskedCall;
   draft: Draft;
-  /** Several are asked about: each is decided on its own. */
+  /** Whether there are several calls, each with its own decision. */
   choose: boolean;
   tried: boolean;
   onChange: (change: Partial<Draft>) => void;

@@ -17,7 +17,7 @@ const states = {
   unfinished: { icon: Ban, look: "text-muted" },
 } as const;
 
-/** What the server says of a call whose turn ended before it did. */
+/** The server's error text for a call whose turn ended before it. */
 const NO_RESULT = "No result: the turn was stopped before the tool answered.";
 
 function stateOf(p: ToolPart, over: boolean): keyof typeof states {
@@ -37,10 +37,10 @@ function stateOf(p: ToolPart, over: boolean): keyof typeof states {
   return over ? "unfinished" : "running";
 }
 
-/** The calls that are shown in full: a card that is scrolled far away leaves the page, and comes back as it was. */
+/** Ids of the expanded calls. A card that is scrolled far away unmounts; it is expanded when it returns. */
 export const Opened = createContext<Set<string>>(new Set());
 
-/** A tool call: what it is and how it stands, and on demand with what and what came of it. */
+/** Shows a tool call and its state; expanded, also its arguments and result. */
 export function ToolCard({ part, over }: { part: ToolPart; over: boolean }) {
   const opened = use(Opened);
   const [open, setOpen] = useState(opened.has(part.toolCallId));
@@ -77,7 +77,7 @@ export function ToolCard({ part, over }: { part: ToolPart; over: boolean }) {
   );
 }
 
-/** The arguments in a few words, for a closed card. */
+/** The arguments on one line, for a closed card. */
 function Brief({ input }: { input: unknown }) {
   if (typeof input !== "object" || input === null) return null;
   const words = Object.values(input).flatMap((v) => (typeof v === "string" || typeof v === "number" || typeof v === "boolean" ? [String(v)] : []));
@@ -89,7 +89,7 @@ function Brief({ input }: { input: unknown }) {
   );
 }
 
-/** How a result begins, for a closed card; what is only data is read in the details. */
+/** The first line of a result, for a closed card. The details show JSON. */
 function Beginning({ of: output }: { of: unknown }) {
   if (typeof output !== "string" || /^\s*[[{]/.test(output)) return null;
   const line = (/\S.*/.exec(output)?.[0] ?? "").replace(/^(?:[-*#>]+|\d+\.) +/, "").trim().slice(0, 200);

@@ -4,7 +4,7 @@ import type { ToolPart } from "./parts";
 
 const MOST = 20_000;
 
-/** What a tool was called with and what came of it, as plain text whatever it is. */
+/** Shows the arguments and the result of a tool call as plain text. */
 export default function ToolDetails({ part }: { part: ToolPart }) {
   return (
     <div className="space-y-3 border-t border-line px-3.5 py-3">

@@ -17,10 +17,10 @@ interface Props {
   message: Message;
   turn: string | undefined;
   versions: string[];
-  /** It was taken back while it waited. */
+  /** Whether it was withdrawn while queued. */
   takenBack: boolean;
   editing: boolean;
-  /** Nothing can be changed while a turn runs. */
+  /** Disables all changes while a turn runs. */
   locked: boolean;
   /** Opens the editor on a message, or closes it (null). */
   onOpen: (id: string | null) => void;
@@ -29,12 +29,12 @@ interface Props {
   onRead: (doc: DocRef) => void;
 }
 
-/** What a person wrote, with its mentions as pills; it can be edited in its place. */
+/** A user's message with its mentions as pills. It can be edited in place. */
 export const UserMessage = memo(function UserMessage({ message, turn, versions, takenBack, editing, locked, onOpen, onEdit, onShow, onRead }: Props) {
   const pencil = useRef<HTMLButtonElement>(null);
   const edited = useRef(editing);
   useEffect(() => {
-    if (edited.current && !editing && document.activeElement === document.body) pencil.current?.focus(); // given up
+    if (edited.current && !editing && document.activeElement === document.body) pencil.current?.focus(); // the edit was cancelled
     edited.current = editing;
   }, [editing]);
   if (editing && turn) {

@@ -4,7 +4,7 @@ import { words } from "../words";
 import { number } from "../words/intl";
 import type { Queued } from "./queue";
 
-/** Messages that wait for the running turn to end. */
+/** Messages that wait until the running turn has ended. */
 export function Waiting({ queued, onRemove, onRetry }: { queued: Queued[]; onRemove: (id: string) => void; onRetry: (id: string) => void }) {
   if (queued.length === 0) return null;
   return (

@@ -8,11 +8,11 @@ import { Extras } from "./extras";
 
 interface Props {
   doc: Node;
-  /** Opens the text of a document that was mentioned. */
+  /** Opens the text of a mentioned document. */
   onRead: (doc: DocRef) => void;
 }
 
-/** What a person wrote, with what was mentioned in it as pills. */
+/** Shows a user's text with its mentions as pills. */
 export const Written = ({ doc, onRead }: Props) => piecesOf(doc).map((p, i) => (typeof p === "string" ? p : <Pill key={i} mention={p} onRead={onRead} />));
 
 const look = "rounded-md bg-surface box-decoration-clone px-1.5 py-0.5 font-medium text-accent";

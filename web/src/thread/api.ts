@@ -4,14 +4,14 @@ import type { Message } from "./types";
 
 const enc = encodeURIComponent;
 
-/** A stretch of a conversation along one branch, oldest message first. */
+/** A page of messages along one branch, oldest first. */
 export interface Stretch {
   messages: Message[];
   /** Whether older messages exist. */
   more?: boolean;
 }
 
-/** What is known of a conversation beside its messages. */
+/** The state of a thread besides its messages. */
 export interface State {
   messages: { turn_id: string }[] | null;
   active_turn: { turn_id: string; status: string } | null;
@@ -20,7 +20,7 @@ export interface State {
 
 export const PAGE = 200;
 
-/** Fails also when what comes is no conversation: a proxy's page, another program's answer. */
+/** Also throws if the response is not a thread, e.g. the page of a proxy. */
 export async function stretch(thread: string, head: string | undefined, before: string | undefined, signal: AbortSignal): Promise<Stretch> {
   const query = new URLSearchParams({ limit: String(PAGE), ...(head && { head }), ...(before && { before }) });
   const got = await getJSON<Stretch>(`/api/ui/chat/${enc(thread)}?${query}`, { signal });
@@ -33,7 +33,7 @@ export const state = (thread: string, signal: AbortSignal): Promise<State> => ge
 export const cancel = (thread: string, which: { turn_id?: string; client_turn_id?: string }): Promise<Response> =>
   request("/api/chat/cancel", post({ thread_id: thread, ...which, reason: "user_cancelled" }));
 
-/** Hands a message to the server without waiting for its answer; the turn goes on by itself. Returns its id, or fails after so many ms. */
+/** Sends a message without reading its answer; the turn runs on. Returns the turn id, or throws after ms milliseconds. */
 export async function leave(body: object, ms = 30_000): Promise<string | undefined> {
   const ctl = new AbortController();
   const timer = setTimeout(() => ctl.abort(unreachable()), ms);

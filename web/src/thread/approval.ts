@@ -1,24 +1,24 @@
 import { words } from "../words";
 import type { AskedCall, Decision } from "./types";
 
-/** A decision as a person is making it. */
+/** A decision that is not sent yet. */
 export interface Draft {
-  /** Null: not made yet. */
+  /** Null means undecided. */
   decision: Decision["decision"] | null;
   /** The arguments as text. */
   text: string;
-  /** Why they cannot be read; empty when they can. */
+  /** Why they are invalid; empty if they are valid. */
   problem: string;
   reason: string;
   remember: boolean;
 }
 
-/** Characters that are drawn as nothing, or that turn round what follows. The two that choose how an emoji looks may stay. */
+/** Characters that are invisible or change the text direction, except the two emoji variation selectors. */
 const UNSEEN = /(?![\ufe0e\ufe0f])[\p{Default_Ignorable_Code_Point}\p{Bidi_Control}\p{Zl}\p{Zp}\x7f-\x9f]/gu;
 
 const escaped = (c: string): string => c.split("").map((unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, "0")}`).join("");
 
-/** Reads JSON. Not exact: it has a number that a browser can only round. */
+/** Parses JSON. It is not exact if JavaScript rounds one of its integers. */
 function read(text: string): { value: unknown; exact: boolean } {
   let exact = true;
   const value: unknown = JSON.parse(text, (_, v: unknown) => {
@@ -28,7 +28,7 @@ function read(text: string): { value: unknown; exact: boolean } {
   return { value, exact };
 }
 
-/** JSON as a person reads it, also when it stands in a text: the same JSON, with nothing in it that cannot be seen. Any other text is as it was. */
+/** Formats JSON, also JSON in a string, and escapes invisible characters. Other strings, and JSON with integers that would be rounded, do not change. */
 export function pretty(v: unknown): string {
   if (typeof v === "string") {
     if (!/^\s*[[{]/.test(v)) return v;
@@ -46,7 +46,7 @@ export const draftOf = (call: AskedCall): Draft => ({ decision: null, text: pret
 
 const changed = (text: string, call: AskedCall): boolean => text.trim() !== pretty(call.arguments);
 
-/** Why a text cannot be sent as the arguments of a call; empty when it can, or says what they are already. */
+/** Says why a text is invalid as the arguments of a call; empty if it is valid or unchanged. */
 export function argumentsProblem(text: string, call: AskedCall): string {
   if (!changed(text, call)) return "";
   try {
@@ -58,7 +58,7 @@ export function argumentsProblem(text: string, call: AskedCall): string {
   }
 }
 
-/** The decisions as they are sent: arguments only where they were changed. Null while one is not made, or cannot be read. */
+/** Returns the decisions to send, with arguments only if they changed. Null if one is undecided or invalid. */
 export function decide(calls: AskedCall[], drafts: Draft[]): Decision[] | null {
   const out: Decision[] = [];
   for (const [i, call] of calls.entries()) {

@@ -1,14 +1,14 @@
-// A long answer that is still being written is shown block by block, so that
-// only its last block is parsed again with every word.
+// A streaming answer is rendered block by block, so that only its last block is
+// parsed again with every word.
 
-const FENCE = /^ {0,3}(`{3,}|~{3,}|\${2}(?=\s*$))/; // of code, or of mathematics
+const FENCE = /^ {0,3}(`{3,}|~{3,}|\${2}(?=\s*$))/; // of code or a formula
 const ITEM = /^ {0,3}([-*+]|\d{1,9}[.)])\s/;
 const DEFINITION = /^ {0,3}\[[^\]]+\]:/m;
 
 /**
- * Cuts markdown at blank lines between top-level blocks. Code fences and lists
- * stay whole; a text with link definitions does, too, for they count anywhere.
- * The blocks joined with "\n" are the text.
+ * Splits Markdown at blank lines between top-level blocks. Code fences and lists
+ * stay whole. A text with link definitions is not split, because they apply
+ * everywhere. The blocks joined with "\n" are the text.
  */
 export function blocksOf(markdown: string): string[] {
   if (DEFINITION.test(markdown)) return [markdown];

@@ -1,12 +1,12 @@
 import type { Outgoing } from "../composer/types";
 import type { Message, Question, ResumeValue } from "./types";
 
-// The bodies of requests to /api/ui/chat: only what is new, for the server has
+// Request bodies for /api/ui/chat. They contain only what is new: the server has
 // the rest.
 
 export type Body = Record<string, unknown>;
 
-/** A new message. parent is the turn that it follows; undefined: the newest. */
+/** A new message. It follows the turn parent; undefined means the newest. */
 export function submission(thread: string, out: Outgoing, clientTurnId: string, parent: string | undefined, onBusy: Outgoing["onBusy"]): Body {
   return {
     id: thread,
@@ -25,19 +25,19 @@ export function submission(thread: string, out: Outgoing, clientTurnId: string, 
   };
 }
 
-/** Another answer to the message of a turn. */
+/** A request for a new answer of a turn. */
 export function anotherAnswer(thread: string, turn: string, message: Message, clientTurnId: string): Body {
   const parts = message.parts.filter((p) => p.type === "text" || p.type === "file");
   return { id: thread, trigger: "regenerate-message", messageId: turn, messages: [{ id: message.id, role: "user", parts }], client_turn_id: clientTurnId, on_busy: "supersede" };
 }
 
-/** The answer to a question, which goes on with the message that asks it. */
+/** The answer to a question. The turn continues in the message that asks it. */
 export function reply(thread: string, asking: Message, question: Question, value: ResumeValue): Body {
   const parts = asking.parts.flatMap((p) => ("toolCallId" in p ? [{ type: p.type, toolCallId: p.toolCallId }] : []));
   return { id: thread, messageId: asking.id, messages: [{ id: asking.id, role: "assistant", parts }], resume: { interrupt_id: question.interrupt_id, resume_value: value } };
 }
 
-/** A new message as this page shows it, until the server sends it. */
+/** A new message as the page shows it until the server returns it. */
 export function ownMessage(id: string, out: Outgoing, clientTurnId: string): Message {
   return {
     id,

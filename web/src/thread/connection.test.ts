@@ -6,7 +6,7 @@ const encoder = new TextEncoder();
 let feed: ReadableStreamDefaultController<Uint8Array>;
 type Answer = "hang" | "down" | (() => Response);
 
-/** A fetch that answers in order, and whose bodies fail like a browser's when aborted. */
+/** Stubs fetch with answers in order. An abort fails as in a browser. */
 function serve(...answers: Answer[]) {
   const calls: unknown[] = [];
   vi.stubGlobal("fetch", (_: string, init: RequestInit) => {

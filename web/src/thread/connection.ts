@@ -2,14 +2,14 @@ import { ApiError, errorOf, fromPage } from "../api/http";
 import { SILENCE_MS, Watchdog } from "../api/watchdog";
 import { words } from "../words";
 
-/** Waits between tries to reach the server, in ms; after the last one a person decides. */
+/** Delays between retries, in ms. After the last one the user decides. */
 export const BACKOFF_MS = [400, 1_000, 2_000, 4_000, 8_000, 8_000, 8_000];
 
-/** A connection that broke, or could not be made. The turn it showed goes on without it. */
+/** The connection broke or failed to open. Its turn continues on the server. */
 export class ConnectionLost extends Error {
   constructor(
     message: string,
-    /** Whether the server had begun to answer, so that it has the request. */
+    /** Whether the server had responded, so that it has the request. */
     readonly answered: boolean,
   ) {
     super(message);
@@ -18,18 +18,17 @@ export class ConnectionLost extends Error {
 }
 
 export interface Hooks {
-  /** A try has failed and another follows; "" when the server answers again. */
+  /** An attempt failed and a retry follows; "" when the server responds again. */
   onRetrying(why: string): void;
-  /** The server has taken the request. */
+  /** The server accepted the request. */
   onAnswer(res: Response): void;
 }
 
 /**
- * A fetch for event streams that a person can rely on. The same request is
- * tried again while the server cannot be reached: a turn has its client's name,
- * so a second try joins it. A stream that falls silent, or ends without
- * [DONE], breaks with ConnectionLost instead of looking like a short answer.
- * A refusal is an ApiError.
+ * A fetch for event streams that retries the same request while the server is
+ * unreachable. A retried message joins its turn by client_turn_id. A stream that
+ * goes silent, or ends without [DONE], fails with ConnectionLost instead of
+ * looking like a short answer. A rejected request throws an ApiError.
  */
 export class Connection {
   private wake: (() => void) | undefined;
@@ -40,7 +39,7 @@ export class Connection {
     private readonly silence = SILENCE_MS,
   ) {}
 
-  /** Ends a wait between tries: the network is back. */
+  /** Ends a retry delay, e.g. when the network is back. */
   retryNow(): void {
     this.wake?.();
   }
@@ -80,7 +79,7 @@ export class Connection {
     }
   };
 
-  /** Waits, unless the network comes back or the request is given up. */
+  /** Waits for ms. retryNow ends it early; an abort rejects it. */
   pause(ms: number, signal?: AbortSignal | null): Promise<void> {
     return new Promise((resolve, reject) => {
       const done = () => {
@@ -97,7 +96,7 @@ export class Connection {
   }
 }
 
-/** The error that a broken body means to its reader. */
+/** Returns the error that the reader of a broken body gets. */
 function explain(err: unknown, quiet: Watchdog): unknown {
   if (quiet.givenUp) return err;
   return new ConnectionLost(quiet.silent ? words.problems.silent : words.problems.cut, true);
@@ -105,7 +104,7 @@ function explain(err: unknown, quiet: Watchdog): unknown {
 
 const DONE = "data: [DONE]";
 
-/** A body whose end and silence are looked after. */
+/** Fails a body that goes silent or ends without [DONE]. */
 function watched(body: ReadableStream<Uint8Array>, quiet: Watchdog): ReadableStream<Uint8Array> {
   const reader = body.getReader();
   const decoder = new TextDecoder();

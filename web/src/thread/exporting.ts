@@ -6,7 +6,7 @@ import { readHead } from "./heads";
 import { answerText, citationsOf, shown, takenBack, withSources } from "./parts";
 import type { Message } from "./types";
 
-/** All messages of a conversation, along the version that this tab shows. */
+/** Reads all messages of a thread, along the branch that this tab shows. */
 export async function readAll(thread: string, signal: AbortSignal): Promise<Message[]> {
   const head = readHead(thread);
   const messages: Message[] = [];
@@ -18,7 +18,7 @@ export async function readAll(thread: string, signal: AbortSignal): Promise<Mess
   }
 }
 
-/** A message as Markdown: its words, its questions with their replies, and what it cites. */
+/** A message as Markdown: its text, its questions with their answers, and its citations. */
 export function bodyOf(m: Message): string {
   const pieces = shown(m).flatMap((p) => {
     if (p.type === "text") return p.text.trim() ? [p.text.trim()] : [];
@@ -28,7 +28,7 @@ export function bodyOf(m: Message): string {
   return withSources(withoutOffline(markRemovedQuotes(pieces.join("\n\n"))), citationsOf(m));
 }
 
-/** A conversation as a Markdown file: the footnotes of each answer are its own. */
+/** A thread as a Markdown file. Each answer has its own footnote labels. */
 export function markdownOf(title: string, messages: readonly Message[]): string {
   const parts = [`# ${title.replace(/\s+/g, " ")}`];
   let answers = 0;
@@ -43,7 +43,7 @@ export function markdownOf(title: string, messages: readonly Message[]): string 
   return `${parts.join("\n\n")}\n`;
 }
 
-/** Has the browser save a text as a file. */
+/** Downloads a text as a Markdown file. */
 export function save(name: string, text: string): void {
   const url = URL.createObjectURL(new Blob([text], { type: "text/markdown;charset=utf-8" }));
   const link = Object.assign(document.createElement("a"), { href: url, download: name });
@@ -51,5 +51,4 @@ export function save(name: string, text: string): void {
   setTimeout(() => URL.revokeObjectURL(url), 60_000); // the browser reads it after the click
 }
 
-/** A title as the name of a file. */
 export const fileName = (title: string): string => `${[...title.replace(/[\\/:*?"<>|\p{C}]+/gu, " ").replace(/\s+/g, " ").trim()].slice(0, 80).join("").replace(/[. ]+$/, "") || "Palaver"}.md`;

@@ -2,13 +2,13 @@ import { createContext, type ComponentType, type ReactNode } from "react";
 import type { ToolPart } from "./parts";
 import type { Message } from "./types";
 
-/** What a thread's answers show besides the usual, where the thread stands beside something that they are about. */
+/** What answers show in addition when their thread is beside something that they are about, e.g. a board. */
 export interface Extras {
-  /** A card of its own for a tool call; null: the usual one. */
+  /** A custom card for a tool call; null means the default one. */
   card(part: ToolPart, over: boolean): ReactNode | null;
-  /** What stands under an answer. */
+  /** Content below an answer. */
   foot(message: Message): ReactNode;
-  /** The id of an item, in an answer or a message. */
+  /** Shows the id of an item in an answer or a message. */
   Reference: ComponentType<{ id: string }>;
 }
 

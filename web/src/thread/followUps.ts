@@ -6,7 +6,7 @@ import { words } from "../words";
 
 const MOST = 3;
 
-/** The headings of a document that come after what an answer has quoted last, then those before. What it quoted and what has been said is left out. */
+/** Returns the headings after the last quote of an answer, then those before it. It omits headings that were quoted or that are in said. */
 function unread(d: Doc, text: string, citations: readonly Citation[], said: string): string[] {
   const headings = headingsAt(text, d.title);
   const starts = citations.flatMap((c) => (c.doc_id === d.id && c.start !== undefined ? [indexOfCodePoint(text, c.start)] : []));
@@ -16,9 +16,9 @@ function unread(d: Doc, text: string, citations: readonly Citation[], said: stri
 }
 
 /**
- * What a person may ask next: about the parts of the cited documents that the
- * answer has not used, a comparison of two of them, a summary. said is all that
- * the person has said in this conversation.
+ * Suggests questions about sections of the cited documents that the answer did
+ * not quote, and a comparison of two documents or a summary. said is the text of
+ * all messages of the user in this thread.
  */
 export function followUps(citations: readonly Citation[], docs: readonly Doc[], texts: ReadonlyMap<string, string>, said: string): Idea[] {
   const cited = [...new Set(citations.flatMap((c) => c.doc_id ?? []))].flatMap((id) => docs.find((d) => d.id === id && d.status === "ready") ?? []);

@@ -4,16 +4,16 @@ import { getJSON } from "../api/http";
 import type { Citation } from "../api/types";
 import { documentPath } from "../documents/library";
 
-/** The citation whose passage stands beside the conversation. */
+/** The citation whose passage is open beside the thread. */
 export const ActiveCitation = createContext<Citation | null>(null);
 
-/** Whether that is the one; an answer that has been read again has new objects of the same content. */
+/** Whether c is the active one. It compares values, because a reloaded answer has new objects. */
 export function useActive(c: Citation | undefined): boolean {
   const active = use(ActiveCitation);
   return c !== undefined && active !== null && active.n === c.n && active.chunk_id === c.chunk_id && active.start === c.start && active.quote === c.quote;
 }
 
-/** The heading under which a quote stands in its document; empty when there is none. */
+/** The heading above a quote in its document; empty if there is none. */
 export function useHeading({ doc_id: doc, chunk_id: chunk }: Citation): string {
   const { data } = useQuery({
     queryKey: ["chunk", doc, chunk],

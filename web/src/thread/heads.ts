@@ -1,7 +1,7 @@
 import { session } from "../lib/storage";
 
-// Which version of a conversation this tab shows, where it is not the newest, so
-// that a reload shows it again. The oldest of many are forgotten.
+// Stores which branch of a thread this tab shows, if it is not the newest, so
+// that a reload shows it again. Only the last MOST entries are kept.
 
 const KEY = "palaver.heads";
 const MOST = 40;
@@ -15,10 +15,10 @@ function heads(): Head[] {
   return Array.isArray(value) ? value.filter(isHead) : [];
 }
 
-/** The end of the version that was shown last; undefined: the newest. */
+/** The last turn of the branch that was shown; undefined means the newest. */
 export const readHead = (threadId: string): string | undefined => heads().find(([id]) => id === threadId)?.[1];
 
-/** Keeps it, or forgets it (undefined). */
+/** Stores the head; undefined deletes it. */
 export function keepHead(threadId: string, head: string | undefined): void {
   const before = heads();
   const others = before.filter(([id]) => id !== threadId);

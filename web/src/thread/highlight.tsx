@@ -3,7 +3,7 @@ import type { ReactNode } from "react";
 
 const lowlight = createLowlight(common);
 
-const MOST = 20_000; // characters: reading more of it would hold up the page
+const MOST = 20_000; // maximum characters: parsing more would block the page
 
 interface Node {
   type: string;
@@ -23,7 +23,7 @@ const drawn = (nodes: readonly Node[]): ReactNode =>
     ),
   );
 
-/** Code with its parts marked; null in a language that is not known. */
+/** Highlights code; null if it is too long or its language is unknown. */
 export function highlighted(code: string, language: string): ReactNode {
   if (code.length > MOST || !lowlight.registered(language)) return null;
   return drawn(lowlight.highlight(language, code).children as Node[]);

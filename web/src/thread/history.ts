@@ -5,24 +5,24 @@ import { apart, type Queued } from "./queue";
 import type { Branches } from "./tree";
 import type { Message } from "./types";
 
-/** A conversation as the server has it, along one version. */
+/** A thread as the server has it, along one branch. */
 export interface History {
-  /** The end of that version; undefined: the newest. */
+  /** The last turn of that branch; undefined means the newest. */
   head: string | undefined;
   messages: Message[];
-  /** What waits for the running turn to end. */
+  /** Messages that wait until the running turn has ended. */
   queued: Queued[];
-  /** The turn that runs, or asks. */
+  /** The turn that runs or has an open question. */
   active: string | undefined;
   branches: Branches;
-  /** Older messages exist. */
+  /** Whether older messages exist. */
   more: boolean;
 }
 
 /**
- * Reads a conversation along the version that ends with head. The newest comes in
- * its place when the server does not know that version any more, or when a turn
- * is under way elsewhere: what runs or asks is never out of sight.
+ * Reads a thread along the branch that ends with head. It reads the newest branch
+ * instead if the server no longer knows head, or if a turn is active on another
+ * branch: a running turn or an open question is always visible.
  */
 export async function readHistory(thread: string, head: string | undefined, signal: AbortSignal, tries = 3): Promise<History> {
   let list: api.Stretch;
@@ -35,21 +35,21 @@ export async function readHistory(thread: string, head: string | undefined, sign
   }
   const active = state.active_turn?.turn_id;
   if (head && active && !list.messages.some((m) => turnOf(m) === active)) return readHistory(thread, undefined, signal, tries);
-  if (!active && underway(list.messages.at(-1)) && tries > 1) return readHistory(thread, head, signal, tries - 1); // its turn has ended between the two answers
+  if (!active && underway(list.messages.at(-1)) && tries > 1) return readHistory(thread, head, signal, tries - 1); // the turn ended between the two responses
   return { head, ...apart(list.messages.map(tagged), active), active, branches: state.branches ?? {}, more: list.more === true };
 }
 
-/** Whether a conversation that ends so waits for an answer. */
+/** Whether a thread with this last message waits for an answer. */
 const underway = (last: Message | undefined): boolean => last?.role === "user" || last?.metadata?.finished_reason === "interrupted";
 
-/** Reads the messages before one of the server's. */
+/** Reads messages before the server's message id before. */
 export async function readOlder(thread: string, head: string | undefined, before: string | undefined): Promise<{ messages: Message[]; more: boolean }> {
   const got = await api.stretch(thread, head, before, new AbortController().signal);
   return { messages: got.messages.map(tagged), more: got.more === true };
 }
 
-/** Whether the server does not know what was asked for. */
+/** Whether the server does not know the requested thread or turn. */
 export const unknown = (err: unknown): boolean => err instanceof ApiError && (err.status === 404 || err.status === 400);
 
-/** A message as the server has it, with the id that it knows it by: on the page it keeps the id it was first shown by. */
+/** Adds the server's id as server_id, because the page keeps the id that it first showed a message with. */
 const tagged = (m: Message): Message => ({ ...m, metadata: { ...m.metadata, server_id: m.id } });

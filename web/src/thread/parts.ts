@@ -12,14 +12,14 @@ export type ToolPart = ToolUIPart | DynamicToolUIPart;
 export const toolOf = (p: Part): ToolPart | null => (isToolUIPart(p) ? (p as ToolPart) : null);
 export const toolName = (p: ToolPart): string => (p.type === "dynamic-tool" ? p.toolName : p.type.slice("tool-".length));
 
-/** The link that a call imports a document from. */
+/** The URL that a tool call imports a document from. */
 export function importLink(p: ToolPart | null): string | undefined {
   if (!p || toolName(p) !== "import_document") return undefined;
   const url = (p.input as { url?: unknown } | undefined)?.url;
   return typeof url === "string" ? url : undefined;
 }
 
-/** A text that is void because its worker crashed: the answer started again after it. */
+/** Whether a text is void because its worker crashed: the answer restarted after it. */
 const madeVoid = (p: Part): boolean => p.type === "text" && ours(p).superseded === true;
 
 function ours(p: Part): Record<string, unknown> {
@@ -27,34 +27,34 @@ function ours(p: Part): Record<string, unknown> {
   return typeof meta === "object" && meta !== null ? (meta as Record<string, unknown>) : {};
 }
 
-/** The parts that a person is to see, in their order. */
+/** The parts that the page shows, in order. */
 export const shown = (m: Message): Part[] => m.parts.filter((p) => !madeVoid(p));
 
-/** A message's words. */
+/** A message's text. */
 export const textOf = (m: Message | undefined): string =>
   (m ? shown(m) : [])
     .flatMap((p) => (p.type === "text" ? [p.text] : []))
     .join("\n\n");
 
-/** The document that a person's message was written as; null when there is none, or none that says what the message says. */
+/** The TipTap document of a user's message; null if there is none, or if its text differs from the message. */
 export const documentOf = (m: Message): Node | null => readDoc(m.metadata?.tiptap_json, textOf(m));
 
-/** Whether this is what came of a message that a person took back while it waited: nothing. */
+/** Whether this is the empty answer to a message that was withdrawn while queued. */
 export const takenBack = (m: Message): boolean => m.metadata?.never_began === true && m.metadata.interrupted_reason === "user_cancelled";
 
-/** Why an answer is not complete. */
+/** Says why an answer is incomplete. */
 export const interruption = (meta: Metadata): string => (meta.interrupted_reason === "user_cancelled" ? words.message.stopped : words.message.interrupted);
 
-/** Whether a turn ended at its question, by a cancel or by another message in its place: the question says so. */
+/** Whether a turn ended at its question, by a cancel or a new message. The question shows this. */
 export function endedByQuestion(m: Message): boolean {
   const part = m.parts.findLast((p) => p.type === "data-interrupt");
   return part?.type === "data-interrupt" && (part.data.answer?.type === "cancel" || skipped(part.data, m.metadata));
 }
 
-/** Whether somebody went on with another message in place of an answer to the question. */
+/** Whether a new message replaced the answer to the question. */
 export const skipped = (q: Question, meta: Metadata | undefined): boolean => !q.answered && !q.answer && meta?.interrupted_reason === "superseded";
 
-/** What an answer cites, by number. */
+/** The numbered citations of an answer. */
 export function citationsOf(m: Message): Citation[] {
   const out: Citation[] = [];
   for (const p of m.parts) {
@@ -68,7 +68,7 @@ export function citationsOf(m: Message): Citation[] {
   return out;
 }
 
-/** An answer as it is copied: with what it cites as footnotes of Markdown. */
+/** Adds the citations to an answer as Markdown footnotes, e.g. to copy it. */
 export function withSources(text: string, citations: readonly Citation[]): string {
   const cited = citations.filter((c) => text.includes(`[${c.n}]`));
   if (cited.length === 0) return text;
@@ -79,7 +79,7 @@ export function withSources(text: string, citations: readonly Citation[]): strin
   return `${marked}\n\n${notes.join("\n")}`;
 }
 
-/** A part with how often the same notice stands in the message: once is shown. */
+/** Merges equal notices into one part; times is their number. */
 export function oncePerNotice(parts: readonly Part[]): { part: Part; times: number }[] {
   const same = (a: Part, b: Part) => a.type === "data-notice" && b.type === "data-notice" && a.data.code === b.data.code && a.data.message === b.data.message;
   return parts.flatMap((part, i) => (parts.slice(0, i).some((p) => same(p, part)) ? [] : [{ part, times: Math.max(1, parts.filter((p) => same(p, part)).length) }]));
@@ -96,15 +96,15 @@ export interface Picture {
   mime: string;
 }
 
-/** Pictures of a message: only ours, whatever a stream says. */
+/** The images of a message. Only ours are safe to load. */
 export const picturesOf = (m: Message): Picture[] => m.parts.flatMap((p) => (p.type === "file" && ownPicture(p.url) ? [{ url: p.url, mime: p.mediaType }] : []));
 
-/** The same as what a message brings along when it is sent again. */
+/** The same images as attachments, to send the message again. */
 export const attachmentsOf = (m: Message): Attachment[] => picturesOf(m).map((p, i) => ({ id: p.url.split("/").at(-1)!, url: p.url, mime: p.mime, name: words.message.image(i + 1) }));
 
 export const ownPicture = (url: string | undefined): boolean => url !== undefined && /^\/api\/attachments\/[A-Za-z0-9_.:-]{1,128}$/.test(url) && !url.endsWith("/..");
 
-/** The question that a conversation waits on: the last one of its last answer, while it is unanswered and its turn is not over. */
+/** The open question: the last one of the last answer, while it is unanswered and its turn has not ended. */
 export function pendingQuestion(messages: readonly Message[]): Question | null {
   const last = messages.at(-1);
   if (last?.role !== "assistant") return null;
@@ -114,13 +114,13 @@ export function pendingQuestion(messages: readonly Message[]): Question | null {
   return part?.type === "data-interrupt" && !part.data.answered ? part.data : null;
 }
 
-/** The documents that a turn has found last. */
+/** The documents that a turn found last. */
 export function docsOf(m: Message | undefined): DocRef[] {
   const part = m?.parts.findLast((p) => p.type === "data-docs");
   return part?.type === "data-docs" ? part.data.docs : [];
 }
 
-/** Notes on the page that a question has been answered, and what was decided about its tool calls, before the server says so. */
+/** Marks a question as answered, and its tool calls as decided, before the server confirms it. */
 export const answered = (messages: Message[], id: string, answer: Question["answer"]): Message[] =>
   inQuestion(messages, id, (p) => {
     if (p.type === "data-interrupt") return { ...p, data: { ...p.data, answered: true, answer } };
@@ -130,7 +130,7 @@ export const answered = (messages: Message[], id: string, answer: Question["answ
     return { ...tool, ...(d.arguments && { input: d.arguments }), state: "approval-responded", approval: { id: tool.approval.id, approved: d.decision === "approved", ...(d.reason && { reason: d.reason }) } } as Part;
   });
 
-/** The reverse, when the server did not take the answer. */
+/** Reverts answered when the server rejects the answer. */
 export const unanswered = (messages: Message[], id: string): Message[] =>
   inQuestion(messages, id, (p, asked) => {
     if (p.type === "data-interrupt") return { ...p, data: { ...p.data, answered: false, answer: undefined } };
@@ -140,7 +140,7 @@ export const unanswered = (messages: Message[], id: string): Message[] =>
     return { ...tool, ...(call && { input: call.arguments }), state: "approval-requested", approval: { id: tool.approval.id } } as Part;
   });
 
-/** Changes that question, and the tool calls of its message. */
+/** Changes that question, and the other parts of its message. */
 function inQuestion(messages: Message[], id: string, change: (p: Part, asked: Question) => Part): Message[] {
   return messages.map((m) => {
     const part = m.parts.find((p) => p.type === "data-interrupt" && p.data.interrupt_id === id);
@@ -154,7 +154,7 @@ function decisionText({ decision, arguments: changed, reason }: Decision): strin
   return reason ? words.question.decision(text, reason) : text;
 }
 
-/** What a person said to a question, as a conversation shows it; "" when it says nothing by itself. */
+/** The answer to a question as the thread shows it; "" if there is nothing to show. */
 export function answerText(q: Question): string {
   const a = q.answer;
   if (!a) return "";
@@ -171,7 +171,7 @@ export function answerText(q: Question): string {
 
 const superseded = { finished_reason: "cancelled", interrupted: true, interrupted_reason: "superseded" } as const;
 
-/** A conversation whose answer was being written when somebody went on: what there is of it is marked. */
+/** Marks the last answer as superseded if it is incomplete when a new message replaces it. */
 export function talkedOver(messages: Message[]): Message[] {
   const last = messages.at(-1);
   const reason = last?.metadata?.finished_reason;
@@ -179,28 +179,27 @@ export function talkedOver(messages: Message[]): Message[] {
   return [...messages.slice(0, -1), { ...last, metadata: { ...last.metadata, ...superseded } }];
 }
 
-/** What becomes of a message that waited when somebody went on. */
+/** A queued message that a new message superseded. */
 export const passedOver = ({ id, text, turnId = "" }: { id: string; text: string; turnId?: string }): Message[] => [
   { id, role: "user", metadata: { turn_id: turnId, client_turn_id: id }, parts: [{ type: "text", text }] },
   { id: turnId, role: "assistant", metadata: { turn_id: turnId, ...superseded }, parts: [] },
 ];
 
-/** The turn that a message belongs to. */
 export const turnOf = (m: Message | undefined): string | undefined => m?.metadata?.turn_id;
 
-/** The turn of the message at i: a person's newest message learns it from its answer. */
+/** The turn of the message at i: a new user message takes it from its answer. */
 export function turnAt(messages: readonly Message[], i: number): string | undefined {
   const m = messages[i];
   const next = messages[i + 1];
   return turnOf(m) ?? (m?.role === "user" && next?.role === "assistant" ? turnOf(next) : undefined);
 }
 
-/** Where a person's message of a turn stands; -1: nowhere. */
+/** The index of a turn's user message; -1 if not found. */
 export const userAt = (messages: readonly Message[], turn: string): number => messages.findIndex((m, i) => m.role === "user" && turnAt(messages, i) === turn);
 
 /**
- * The messages that the server has, under the ids that this page already shows
- * them by, so that nothing on the page moves when it learns the truth.
+ * Gives the server's messages the ids that the page already shows them with, so
+ * that nothing on the page moves when they replace the local messages.
  */
 export function adopt(local: readonly Message[], server: Message[]): Message[] {
   const known = new Map<string, Message>();
@@ -217,7 +216,7 @@ export function adopt(local: readonly Message[], server: Message[]): Message[] {
   });
 }
 
-/** Those of the page's messages that come before what was read again of the same version. */
+/** The page's messages that come before those just read from the same branch. */
 export function before(local: readonly Message[], read: readonly Message[]): Message[] {
   const first = read[0];
   const i = first ? local.findIndex((m) => m.role === first.role && turnOf(m) !== undefined && turnOf(m) === turnOf(first)) : -1;

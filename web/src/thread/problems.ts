@@ -4,14 +4,14 @@ import { failure as failureText } from "../words/wire";
 import { ConnectionLost } from "./connection";
 import type { Metadata, Question } from "./types";
 
-/** What went wrong, in words for a person, and the way out. */
+/** A problem as the user sees it, and the way out. */
 export interface Problem {
   message: string;
-  /** What Try again does: the same request (which joins its turn), another answer to the same message, or loading the conversation again. */
+  /** What Try again does: send the same request (it joins its turn), regenerate the answer, or reload the thread. */
   retry?: "same" | "again" | "reload";
-  /** What was sent can be changed: it goes back to where one writes when the problem is put aside. */
+  /** The message can be changed: it returns to the composer when the problem is dismissed. */
   change?: boolean;
-  /** When another try is allowed, in ms since 1970. */
+  /** Time of the first allowed retry, in ms since 1970. */
   until?: number;
 }
 
@@ -22,21 +22,21 @@ export const UNRESTORED: Problem = {
   retry: "reload",
 };
 
-/** Refusals that waiting a moment does not end. */
+/** Error codes of limits that last too long for a retry. */
 const LIMITS = new Set(["quota_reached", "budget_reached"]);
 
 interface Circumstances {
-  /** What was being answered. */
+  /** The question being answered. */
   question: Question | undefined;
-  /** The server has what was sent. */
+  /** The server accepted the request. */
   taken: boolean;
-  /** It is a person's words. */
+  /** The user wrote a message. */
   written: boolean;
-  /** How the answer failed, as its message says. */
+  /** The error in the answer's metadata. */
   failure: Metadata["error"];
 }
 
-/** What a failed request or stream means for a person. */
+/** Maps a failed request or stream to a problem. */
 export function problemOf(err: Error, { question, taken, written, failure }: Circumstances): Problem {
   if (err instanceof ConnectionLost) {
     if (question) return { message: words.problems.replyNotSent, retry: "same" };

@@ -8,33 +8,33 @@ import { submission } from "./bodies";
 import { textOf, turnOf } from "./parts";
 import type { Message } from "./types";
 
-/** A message that waits for the running turn to end. */
+/** A message that waits until the running turn has ended. */
 export interface Queued {
   /** Its client_turn_id. */
   id: string;
   text: string;
-  /** The server has it. */
+  /** Set once the server has accepted it. */
   turnId?: string;
-  /** Why the server has not taken it. */
+  /** Why the server did not accept it. */
   failed?: string;
   body?: object;
 }
 
 interface Listener {
   onChange(queued: Queued[]): void;
-  /** The server has one more. */
+  /** The server accepted a message. */
   onTaken(): void;
 }
 
 /**
- * The messages of a thread that wait: each is the server's as soon as it has been
- * handed over, and until then kept over a reload.
+ * The queued messages of a thread. A message survives a reload in session storage
+ * until the server has accepted it.
  */
 export class Queue {
   private items: Queued[];
-  /** They are handed over one at a time, in their order. */
+  /** Messages are sent one at a time, in order. */
   private handing: Promise<void> = Promise.resolve();
-  /** What is being handed over: the server may have it. */
+  /** Ids being sent: the server may have them. */
   private readonly sent = new Set<string>();
 
   constructor(
@@ -44,36 +44,36 @@ export class Queue {
     this.items = kept(thread);
   }
 
-  /** Whether one of them will run. */
+  /** Whether a queued message will run. */
   get waits(): boolean {
     return this.items.some((q) => !q.failed);
   }
 
-  /** Takes over which messages the server has waiting; those that it does not have stay here. had are the names of those that it had. */
+  /** Adopts the server's queue, and keeps messages that it does not have. had contains the client_turn_ids of all its messages. */
   adopt(theirs: Queued[], had: ReadonlySet<string>): void {
     const known = new Set([...had, ...theirs.map((q) => q.id)]);
     this.set([...theirs, ...this.items.filter((q) => q.turnId === undefined && !known.has(q.id))]);
   }
 
-  /** Adds one. before resolves when the previous message has reached the server: messages keep their order. */
+  /** Queues a message. To keep the order, it is sent after before, which resolves to whether the server has the previous one. */
   async add(out: Outgoing, before: Promise<boolean>): Promise<void> {
     const id = newId();
     await this.hand({ id, text: out.text, body: submission(this.thread, out, id, undefined, "enqueue") }, before);
   }
 
-  /** Keeps one that the server has not taken, to be sent again or thrown away; it then waits as the others do. */
+  /** Keeps a rejected message, which the user can retry or remove. A retry queues it like the others. */
   refused(q: Queued & { body: object; failed: string }): void {
     this.put({ ...q, body: { ...q.body, on_busy: "enqueue" } });
   }
 
-  /** Lets go of those that the server ends when somebody talks over them, and returns them. */
+  /** Removes and returns the messages that the server ends when a new message supersedes them. */
   pass(): Queued[] {
     const passed = this.items.filter((q) => q.turnId);
     this.set(this.items.filter((q) => !q.turnId));
     return passed;
   }
 
-  /** Takes one back. */
+  /** Withdraws a queued message. */
   async remove(id: string): Promise<void> {
     const q = this.items.find((x) => x.id === id);
     this.set(this.items.filter((x) => x.id !== id));
@@ -86,7 +86,7 @@ export class Queue {
     }
   }
 
-  /** Sends one again that was not taken, as itself. */
+  /** Retries a failed message with the same id. */
   async again(id: string): Promise<void> {
     const q = this.items.find((x) => x.id === id);
     if (q?.body) await this.hand({ ...q, failed: undefined }, Promise.resolve(true));
@@ -101,7 +101,7 @@ export class Queue {
 
   private async deliver(q: Queued, ready: Promise<boolean>): Promise<void> {
     const reached = await ready;
-    if (!this.holds(q.id)) return; // taken back meanwhile
+    if (!this.holds(q.id)) return; // it was withdrawn meanwhile
     this.sent.add(q.id);
     const answer = reached ? await api.leave(q.body!).then(taken, refused) : { failed: words.problems.earlierNotSent };
     this.sent.delete(q.id);
@@ -135,14 +135,14 @@ function keep(thread: string, items: Queued[]): void {
   session.write(key(thread), ours.length > 0 ? JSON.stringify(ours) : null);
 }
 
-/** Those that an earlier visit of this tab has left. What was on its way may have come, and can be sent again: the server knows it by its name. */
+/** Messages that this tab stored before a reload. The server may have one already; its client_turn_id makes a retry safe. */
 function kept(thread: string): Queued[] {
   const value = session.readJSON(key(thread));
   const items = Array.isArray(value) ? (value as Partial<Queued>[]) : [];
   return items.flatMap(({ id, text, body, failed }) => (typeof id === "string" && typeof text === "string" && typeof body === "object" && body ? [{ id, text, body, failed: failed ?? words.problems.maybeSent }] : []));
 }
 
-/** Messages up to the running turn, and those that wait behind it. One that was taken back while it waited shows when the turn is over. */
+/** Splits off the messages queued behind the running turn. Withdrawn ones are left out until that turn has ended. */
 export function apart(messages: Message[], active: string | undefined): { messages: Message[]; queued: Queued[] } {
   const i = active ? messages.findIndex((m) => turnOf(m) === active) : -1;
   if (i < 0) return { messages, queued: [] };

@@ -24,7 +24,7 @@ describe("words that are typed while a question is open", () => {
   it.each([
     [actions, "Check against rules", "audit"],
     [actions, "  check AGAINST rules. ", "audit"],
-    [actions, "Audit", "audit"], // the server's word for it
+    [actions, "Audit", "audit"], // the server's label
     [actions, "1", "inquire"],
     [actions, "#2.", "audit"],
     [actions, "3", undefined],
@@ -34,10 +34,10 @@ describe("words that are typed while a question is open", () => {
     [actions, "?!", undefined],
     [documents, "@Remote work 2025", "d2"],
     [documents, "1", "d1"],
-    [documents, "2", "d3"], // a label comes before a number
+    [documents, "2", "d3"], // a label wins over a number
     [documents, "6", "all"],
     [documents, "all of these", "all"],
-    [documents, "Twin", undefined], // which of them?
+    [documents, "Twin", undefined], // it is ambiguous
   ])("%# %j choose %s", (question, text, id) => {
     expect(optionNamed(question.interrupt_type, optionsOf(question, true), text)?.id).toBe(id);
   });

@@ -14,14 +14,14 @@ export const ALL = "all";
 export const TAG = "tag_docs";
 const WEB = "web_search";
 
-/** The options of a question that can be chosen here, in the order of their numbers: of documents, "all" is the last. */
+/** The available options of a question, in the order of their numbers: "all" comes after the documents. */
 export function optionsOf({ interrupt_type: type, options = [] }: Question, webSearch: boolean): Option[] {
   const offered = options.filter((o) => webSearch || type !== "retrieval_low" || o.id !== WEB);
   if (type !== "doc_choice") return offered;
   return [...offered.filter((o) => o.id !== ALL), ...offered.filter((o) => o.id === ALL)];
 }
 
-/** Words that can be compared: without case, the "@" of a mention and the punctuation around them. */
+/** Normalizes text to compare it: no case, no "@" of a mention, no punctuation around it. */
 const plain = (text: string): string =>
   text
     .normalize("NFKC")
@@ -29,23 +29,23 @@ const plain = (text: string): string =>
     .replace(/\s+/g, " ")
     .replace(/^[\s@"“„'([]+|[\s"”'.,;:!?)\]]+$/g, "");
 
-/** The option that typed words name, by its label or its number. */
+/** The option that typed text names, by its label or its number. */
 export function optionNamed(type: string, options: readonly Option[], text: string): Option | undefined {
   const said = plain(text);
   if (!said) return undefined;
   const named = options.filter((o) => plain(option(type, o)) === said || plain(o.label) === said);
-  if (named.length > 0) return named.length === 1 ? named[0] : undefined; // two documents of one title
+  if (named.length > 0) return named.length === 1 ? named[0] : undefined; // documents may share a title
   const number = /^#?(\d{1,2})$/.exec(said)?.[1];
   return number ? options[Number(number) - 1] : undefined;
 }
 
-/** What typed words decide about all calls of an approval; undefined: nothing. */
+/** The decision that typed text names for all calls; undefined if it names none. */
 export function decisionNamed(text: string): Decision["decision"] | undefined {
   const said = plain(text);
   return said === plain(words.tools.approve) ? "approved" : said === plain(words.tools.reject) ? "rejected" : undefined;
 }
 
-/** Decides all calls alike, with the arguments as they have been edited. Null: those of one cannot be read. */
+/** Makes one decision for all calls, with their edited arguments. Null if some arguments are invalid. */
 export function decideAll({ tool_calls: calls = [] }: Question, kept: readonly Draft[], decision: Decision["decision"]): Decision[] | null {
   return decide(
     calls,
@@ -53,7 +53,7 @@ export function decideAll({ tool_calls: calls = [] }: Question, kept: readonly D
   );
 }
 
-/** What was written, as the answer to a question for words or documents. */
+/** Builds the answer to a question for text or documents. */
 export const written = (type: string, value: string | null, out: Outgoing): ResumeValue => ({
   type,
   value,
@@ -62,7 +62,7 @@ export const written = (type: string, value: string | null, out: Outgoing): Resu
   ...(out.taggedSetIds.length > 0 && { tagged_set_ids: out.taggedSetIds }),
 });
 
-/** Whether a message is nothing but mentions of documents and sets. */
+/** Whether a message only mentions documents and sets. */
 export function onlyDocuments({ tiptap, taggedDocIds, taggedSetIds }: Pick<Outgoing, "tiptap" | "taggedDocIds" | "taggedSetIds">): boolean {
   const quiet = (node: Node): boolean => {
     const m = mentionOf(node);

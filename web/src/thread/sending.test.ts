@@ -153,7 +153,7 @@ describe("a rejected replacement stays unchanged while the page polls:", () => {
   const stays = async (shown: string[]) => {
     await until(() => expect(view().problem).not.toBeNull());
     document.dispatchEvent(new Event("visibilitychange"));
-    await new Promise((resolve) => setTimeout(resolve)); // lets a watcher start, if there is one
+    await new Promise((resolve) => setTimeout(resolve)); // lets a watch start
     expect(server.watches).toBe(1);
     expect([lists(), texts()]).toEqual([1, shown]);
     expect(view().problem).toMatchObject({ retry: "same" });

@@ -18,21 +18,21 @@ import type { Message, Question, ResumeValue, Status } from "./types";
 import { dropUnsent, keepUnsent, unsentOf, type Unsent } from "./unsent";
 import { Watch } from "./watch";
 
-/** What a page shows of a thread beside its messages. */
+/** What a page shows of a thread besides its messages. */
 export interface View {
   load: "loading" | "ready" | "missing" | "failed";
   loadProblem: string;
   branches: Branches;
-  /** Older messages exist. */
+  /** Whether older messages exist. */
   more: boolean;
   loadingMore: boolean;
-  /** Why they could not be read; empty: they can. */
+  /** Why they failed to load; empty if they did not. */
   moreProblem: string;
-  /** What the running turn is doing, oldest first. */
+  /** Statuses of the running turn, oldest first. */
   statuses: Status[];
-  /** Why the connection is being restored; empty while it is up. */
+  /** Why the page reconnects; empty while it is connected. */
   connectionProblem: string;
-  /** The running turn goes on, but its stream is away. */
+  /** The turn runs, but its stream is not connected. */
   away: boolean;
   stopping: boolean;
   problem: Problem | null;
@@ -41,39 +41,39 @@ export interface View {
 
 const START: View = { load: "loading", loadProblem: "", branches: {}, more: false, loadingMore: false, moreProblem: "", statuses: [], connectionProblem: "", away: false, stopping: false, problem: null, queued: [] };
 
-/** A request for a turn, kept so that the same can be sent again. */
+/** A request for a turn, kept for retries. */
 interface Request {
   kind: "send" | "answer";
   body: Body;
   clientTurnId?: string;
   question?: Question;
-  /** What was written, to be given back when it is refused. */
+  /** The user's message, returned if it is rejected. */
   out?: Outgoing | undefined;
-  /** The words of a message that goes to the end of the conversation, where it can wait as well. */
+  /** The text of a message at the end of the thread, which can be queued instead. */
   text?: string;
-  /** The server has it. */
+  /** The server accepted it. */
   taken?: boolean;
 }
 
 export interface Callbacks {
-  /** A turn has begun, paused or ended: lists may have changed. */
+  /** A turn started, paused or ended: lists may have changed. */
   onActivity?: () => void;
-  /** The server has the first message, or another in its place. */
+  /** The server accepted the first message, or one that replaces it. */
   onFirstAccepted?: () => void;
-  /** What was written is not on the server and will not be: it goes back to where one writes. unknown: the server has nothing of the conversation. */
+  /** A message was not accepted and will not be sent: it returns to the composer. unknown: the server does not have the thread. */
   onReturned?: (out: Outgoing, unknown: boolean) => void;
 }
 
-/** Without this, a follow-on could overtake the message it talks over. */
+/** Maximum time to wait until a message is accepted: the next one must not overtake it. */
 const ACCEPT_MS = 5_000;
 
-/** After this time the connection counts as good, and the retry delays start again. */
+/** A stream that broke after this time resets the retry delays. */
 const STEADY_MS = 10_000;
 
 /**
- * One thread as a page sees it. The Chat object of the AI SDK puts the messages
- * together; this class decides what is sent, and what follows when a stream
- * breaks, a question is asked, or something happens elsewhere:
+ * One thread on a page. The Chat object of the AI SDK assembles the messages; this
+ * class decides what is sent, and what follows when a stream breaks, a question
+ * opens, or another client changes the thread:
  *
  *   load ──> idle ──> send, edit, regenerate, answer ──> streaming ──> idle
  *             │ ^                                          │  ^
@@ -89,25 +89,25 @@ export class ThreadStore {
   private readonly queue: Queue;
   private request: Request | undefined;
   private accepted: { promise: Promise<void>; resolve: () => void } | undefined;
-  /** What has been sent last is on its way: nothing else goes out before. */
+  /** Resolves when the last request was started: the next one waits for it. */
   private sending: Promise<void> = Promise.resolve();
   private reading: Promise<boolean> = Promise.resolve(false);
   private loading: AbortController | undefined;
-  /** Rises with everything a person does, so that what was going on knows it is over. */
+  /** Incremented by each action, so that earlier async work knows that it is outdated. */
   private turn = 0;
   private cuts = 0;
   private answeredAt = 0;
   private nothingToAttach = false;
-  /** A stream was given up: what is shown of its answer is not all. */
+  /** A stream was abandoned: the page shows only a part of its answer. */
   private partial = false;
-  /** The end of the version that is shown; undefined: the newest, which goes on. */
+  /** The last turn of the branch that is shown; undefined means the newest. */
   private head: string | undefined;
   private live = false;
 
   constructor(
     readonly id: string,
     private readonly callbacks: Callbacks = {},
-    private readonly options: { backoff?: readonly number[]; silence?: number; /** The server may not know the thread yet: it is empty then. */ mayBeNew?: boolean } = {},
+    private readonly options: { backoff?: readonly number[]; silence?: number; /** The server may not know the thread yet: then it is empty. */ mayBeNew?: boolean } = {},
   ) {
     this.connection = new Connection(
       {
@@ -121,7 +121,7 @@ export class ThreadStore {
     this.queue = new Queue(id, {
       onChange: (queued) => this.set({ queued }),
       onTaken: () => {
-        if (!this.busy && !pendingQuestion(this.chat.messages)) void this.load(); // nothing to wait for any more
+        if (!this.busy && !pendingQuestion(this.chat.messages)) void this.load(); // no turn runs that it waits for
       },
     });
     this.chat = new Chat<Message>({
@@ -138,7 +138,7 @@ export class ThreadStore {
     });
   }
 
-  // What a page reads.
+  // State for the page.
 
   readonly subscribe = (listener: () => void): (() => void) => {
     this.listeners.add(listener);
@@ -150,7 +150,7 @@ export class ThreadStore {
     return this.chat.status === "submitted" || this.chat.status === "streaming" || this.view.away;
   }
 
-  // Its life.
+  // Lifecycle.
 
   start(first?: Outgoing): void {
     this.live = true;
@@ -181,23 +181,23 @@ export class ThreadStore {
   };
 
   private readonly onVisibility = (): void => {
-    if (document.visibilityState === "hidden") return this.watch.stop(); // browsers give a host few connections
+    if (document.visibilityState === "hidden") return this.watch.stop(); // browsers limit connections per host
     this.retryNow();
     this.rest();
   };
 
-  // What a person does.
+  // User actions.
 
-  /** Sends a message; what it does to a running turn it says itself. */
+  /** Sends a message; onBusy says what it does to a running turn. */
   async send(out: Outgoing): Promise<void> {
     if (this.busy && out.onBusy === "enqueue") return this.queue.add(out, this.reached());
     await this.next(async () => {
       if (this.view.load === "ready") await this.post(out, { clientTurnId: newId(), parent: this.place() });
-      else keepUnsent(this.id, { out, clientTurnId: newId() }); // until the conversation can be read
+      else keepUnsent(this.id, { out, clientTurnId: newId() }); // until the thread can be loaded
     });
   }
 
-  /** Sends another message in the place of one. */
+  /** Replaces a turn's message by another one. */
   async edit(turn: string, out: Outgoing): Promise<void> {
     await this.next(async () => {
       const { messages } = this.chat;
@@ -209,7 +209,6 @@ export class ThreadStore {
     });
   }
 
-  /** Asks for another answer to the message of a turn. */
   async regenerate(turn: string): Promise<void> {
     await this.next(async () => {
       const i = userAt(this.chat.messages, turn);
@@ -224,14 +223,14 @@ export class ThreadStore {
     });
   }
 
-  /** Shows the branch that goes through a turn. */
+  /** Shows the newest branch through a turn. */
   async show(turn: string): Promise<void> {
     const end = endOf(this.view.branches, turn);
     this.setHead(isNewest(this.view.branches, end) ? undefined : end);
     await this.load(true);
   }
 
-  /** Answers the open question; out is what was written for it. */
+  /** Answers the open question; out is the typed answer, if any. */
   async answer(question: Question, value: ResumeValue, out?: Outgoing): Promise<void> {
     const last = this.chat.messages.at(-1);
     if (this.busy || !last) return;
@@ -240,7 +239,7 @@ export class ThreadStore {
     await this.run({ kind: "answer", question, out, body: reply(this.id, last, question, value) });
   }
 
-  /** Stops the running turn; the server keeps what was written, and says when it is over. */
+  /** Stops the running turn. The server keeps the partial answer and then ends the stream. */
   async stop(): Promise<void> {
     if (!this.busy || this.view.stopping) return;
     this.set({ stopping: true });
@@ -265,19 +264,19 @@ export class ThreadStore {
     void this.load();
   }
 
-  /** Puts a problem aside. What was not sent is given up, and its words go back to where one writes. */
+  /** Dismisses a problem. An unsent message is abandoned and returns to the composer. */
   dismiss(): void {
     const { request } = this;
     dropUnsent(this.id);
     this.set({ problem: null });
     this.chat.clearError();
     if (!request || request.taken) return this.rest();
-    const known = this.chat.messages.some((m) => turnOf(m)) || Object.keys(this.view.branches).length > 0; // by the server
+    const known = this.chat.messages.some((m) => turnOf(m)) || Object.keys(this.view.branches).length > 0; // the server has it
     if (request.out) this.callbacks.onReturned?.(request.out, !known);
-    if (known) void this.load(); // as if it had not been sent
+    if (known) void this.load(); // removes the unsent message
   }
 
-  /** Takes a waiting message back. */
+  /** Withdraws a queued message. */
   async unqueue(id: string): Promise<void> {
     try {
       await this.queue.remove(id);
@@ -286,12 +285,11 @@ export class ThreadStore {
     }
   }
 
-  /** Sends a waiting message again that the server did not take. */
+  /** Retries a queued message that the server did not accept. */
   requeue(id: string): void {
     void this.queue.again(id);
   }
 
-  /** Reads older messages. */
   async loadMore(): Promise<void> {
     const oldest = this.chat.messages[0];
     if (!oldest || this.view.loadingMore || !this.view.more) return;
@@ -299,7 +297,7 @@ export class ThreadStore {
     const turn = this.turn;
     try {
       const got = await readOlder(this.id, this.head, oldest.metadata?.server_id);
-      if (turn !== this.turn) return this.set({ loadingMore: false }); // something else is shown by now
+      if (turn !== this.turn) return this.set({ loadingMore: false }); // the page shows something else by now
       const known = new Set(this.chat.messages.map((m) => `${m.role} ${turnOf(m)}`));
       const older = got.messages.filter((m) => !known.has(`${m.role} ${turnOf(m)}`));
       this.chat.messages = [...older, ...this.chat.messages];
@@ -309,13 +307,13 @@ export class ThreadStore {
     }
   }
 
-  /** Reads the conversation from the server, then follows what runs in it. */
+  /** Loads the thread, then attaches to its running turn. */
   async load(switching = false): Promise<void> {
     this.reading = this.read(switching);
     if (await this.reading) await this.attach();
   }
 
-  /** Reads the conversation. Returns whether a turn runs in it. */
+  /** Loads the thread. Returns whether a turn runs in it. */
   private async read(switching: boolean): Promise<boolean> {
     this.loading?.abort();
     const ctl = (this.loading = new AbortController());
@@ -358,7 +356,7 @@ export class ThreadStore {
     return false;
   }
 
-  /** The conversation could not be read. */
+  /** Shows that the thread failed to load. */
   private unread(err: unknown): void {
     this.set({ away: false, connectionProblem: "", stopping: false });
     if (unknown(err)) this.set({ load: this.options.mayBeNew && this.chat.messages.length === 0 ? "ready" : "missing" });
@@ -371,11 +369,11 @@ export class ThreadStore {
     keepHead(this.id, head);
   }
 
-  // The way of a request.
+  // Requests.
 
   /**
-   * Lets go of what runs and sends something in its place. One at a time: each
-   * is on the server, or known not to be, before the next goes out.
+   * Abandons what runs and sends something instead. Requests go one at a time:
+   * it is known whether the server has one before the next is sent.
    */
   private async next(send: () => Promise<void>): Promise<void> {
     const before = this.sending;
@@ -384,7 +382,7 @@ export class ThreadStore {
     let ended: Promise<void>;
     try {
       await before;
-      if (this.view.load === "loading") await this.reading; // only then it has a place
+      if (this.view.load === "loading") await this.reading; // its parent is known then
       await this.letGo();
       ended = send();
     } finally {
@@ -396,7 +394,7 @@ export class ThreadStore {
   private async post(out: Outgoing, how: Omit<Unsent, "out">): Promise<void> {
     this.setHead(undefined);
     const message = { out, ...how };
-    if (how.clientTurnId !== firstName(this.id)) keepUnsent(this.id, message); // the first is kept by the page it came from
+    if (how.clientTurnId !== firstName(this.id)) keepUnsent(this.id, message); // the first one is stored elsewhere (shell/pending)
     await this.run(this.requestOf(message), ownMessage(newId(), message.out, message.clientTurnId));
   }
 
@@ -404,7 +402,7 @@ export class ThreadStore {
     return { kind: "send", clientTurnId, out, body: submission(this.id, out, clientTurnId, parent, "supersede"), ...(parent === undefined && { text: out.text }) };
   }
 
-  /** Shows a message again that the server had not accepted when the page was reloaded. */
+  /** Restores a message that the server had not accepted when the page was reloaded. */
   private recall(): void {
     const { messages } = this.chat;
     const kept = unsentOf(this.id);
@@ -438,7 +436,7 @@ export class ThreadStore {
       api: "/api/ui/chat",
       credentials: "same-origin",
       fetch: this.connection.fetch as typeof fetch,
-      prepareSendMessagesRequest: ({ body }) => ({ body: body ?? {} }), // run has put it together
+      prepareSendMessagesRequest: ({ body }) => ({ body: body ?? {} }), // run built it
     });
     const reconnect = transport.reconnectToStream.bind(transport);
     transport.reconnectToStream = async (options) => {
@@ -466,7 +464,7 @@ export class ThreadStore {
     this.set({ statuses: last?.node === s.node && last.message === s.message ? [...statuses.slice(0, -1), { ...last, ...s }] : [...statuses, s] });
   }
 
-  /** A stream has ended as it should: the turn is over, or asks. */
+  /** A stream ended normally: the turn has ended or asks a question. */
   private onEnd(): void {
     this.cuts = 0;
     this.stamp();
@@ -477,7 +475,7 @@ export class ThreadStore {
     this.rest();
   }
 
-  /** An answer counts from its end; its stream began with when it was asked for. */
+  /** Sets the time of an answer to its end; the stream has the time of its start. */
   private stamp(): void {
     const last = this.chat.messages.at(-1);
     if (last?.role !== "assistant" || pendingQuestion(this.chat.messages)) return;
@@ -489,7 +487,7 @@ export class ThreadStore {
     if (err instanceof ConnectionLost && err.answered) return void setTimeout(() => this.reattach(err.message));
     const question = this.request?.kind === "answer" ? this.request.question : undefined;
     this.set({ statuses: [], stopping: false, away: false, connectionProblem: "" });
-    if (question && err instanceof ApiError && err.code === "no_pending_interrupt") return void setTimeout(() => this.load()); // answered elsewhere
+    if (question && err instanceof ApiError && err.code === "no_pending_interrupt") return void setTimeout(() => this.load()); // another client answered
     const refused = question && err instanceof ApiError && err.status > 0 && err.status < 500 && err.status !== 429;
     const failure = this.chat.messages.at(-1)?.metadata?.error;
     if (failure) this.callbacks.onActivity?.();
@@ -504,7 +502,7 @@ export class ThreadStore {
     this.set({ away: false, problem });
   }
 
-  /** An answer that does not fit: the question is open again, and the words are where they were. */
+  /** Reopens a question whose answer was rejected, and returns the text to the composer. */
   private giveBack(): void {
     const { question, out } = this.request ?? {};
     this.request = undefined;
@@ -512,17 +510,17 @@ export class ThreadStore {
     if (out) this.callbacks.onReturned?.(out, false);
   }
 
-  /** Follows the running turn from its beginning. */
+  /** Attaches to the running turn's stream from its start. */
   private async attach(): Promise<void> {
     const turn = this.turn;
     this.set({ away: true, statuses: [] });
     await this.chat.resumeStream();
     if (turn !== this.turn || !this.live || !this.nothingToAttach) return;
     this.nothingToAttach = false;
-    await this.load(); // it ended meanwhile
+    await this.load(); // the turn ended meanwhile
   }
 
-  /** Comes back to a turn whose stream broke. */
+  /** Reconnects to a turn whose stream broke. */
   private async reattach(why: string): Promise<void> {
     if (!this.live) return;
     const turn = this.turn;
@@ -536,7 +534,7 @@ export class ThreadStore {
     await this.attach();
   }
 
-  /** Lets go of what was sent last, or of an open question, which is about to be talked over. */
+  /** Abandons the last send, or the open question, because a new message replaces it. */
   private async letGo(): Promise<void> {
     this.turn++;
     this.loading?.abort();
@@ -550,9 +548,9 @@ export class ThreadStore {
   }
 
   /**
-   * Lets go of a message that the server has not taken: it gets one more try, for
-   * it must not come after the next one, and else stays among those that wait,
-   * with its words. What was to stand in another's place is given up, and its words go back.
+   * Abandons a message that the server has not accepted. Unless it already failed,
+   * it is tried once more now, because it must not arrive after the next one. If it
+   * fails, it joins the queue, or returns to the composer if it has a parent.
    */
   private async handOver(request: Request): Promise<void> {
     const { clientTurnId, text, body, out } = request;
@@ -573,14 +571,14 @@ export class ThreadStore {
     }
   }
 
-  /** Resolves once it is known whether what was sent last has reached the server. */
+  /** Resolves to whether the last request has reached the server. */
   private async reached(): Promise<boolean> {
     const { request, accepted } = this;
     await accepted?.promise;
     return !request || request.taken === true;
   }
 
-  /** The turn that a new message follows; none when that is the newest, which the server knows best. */
+  /** The turn that a new message follows; undefined means the newest, which the server knows best. */
   private place(): string | undefined {
     const { messages } = this.chat;
     const last = turnAt(messages, messages.length - 1);
@@ -588,29 +586,29 @@ export class ThreadStore {
     return last;
   }
 
-  /** Nothing runs here: what changes elsewhere is watched for, and the tree read. */
+  /** When nothing runs here: watches for changes by other clients and reads the branches. */
   private rest(): void {
     if (!this.live || this.busy || this.view.load !== "ready" || document.visibilityState === "hidden") return;
-    if (!this.chat.messages.some((m) => turnOf(m))) return; // the server does not know it yet
+    if (!this.chat.messages.some((m) => turnOf(m))) return; // the server does not have it yet
     this.recall();
-    if (this.request && !this.request.taken && this.request.text === undefined) return; // it stands in the place of what the server has
+    if (this.request && !this.request.taken && this.request.text === undefined) return; // it replaces what the server has
     const turn = this.turn;
     this.watch.start(pendingQuestion(this.chat.messages)?.interrupt_id, () => void this.compare(turn));
   }
 
-  /** Checks whether the server has gone on while the page did not follow. */
+  /** Loads the thread if it changed while the page was not watching. */
   private async compare(turn: number): Promise<void> {
     try {
       const state = await api.state(this.id, new AbortController().signal);
       if (turn !== this.turn || this.busy) return;
       this.set({ branches: state.branches ?? {} });
       const asked = pendingQuestion(this.chat.messages);
-      const here = turnOf(this.chat.messages.findLast((m) => turnOf(m))); // one that was not sent has none
+      const here = turnOf(this.chat.messages.findLast((m) => turnOf(m))); // an unsent message has none
       const there = state.messages?.at(-1)?.turn_id;
       const moved = asked ? state.active_turn?.turn_id !== asked.turn_id : state.active_turn !== null || (!this.head && there !== undefined && there !== here) || this.partial;
       if (moved) await this.load();
     } catch {
-      // The watch itself comes again.
+      // The next reconnect of the watch compares again.
     }
   }
 
@@ -620,12 +618,12 @@ export class ThreadStore {
   }
 }
 
-/** Waits for something, but not for long. */
+/** Waits for a promise, but at most ms. */
 async function within(ms: number, what: Promise<void> | undefined): Promise<void> {
   let timer: ReturnType<typeof setTimeout> | undefined;
   await Promise.race([what, new Promise<void>((resolve) => (timer = setTimeout(resolve, ms)))]);
   clearTimeout(timer);
 }
 
-/** The name of a conversation's first message, the same after a reload. */
+/** The client_turn_id of a thread's first message, the same after a reload. */
 const firstName = (thread: string): string => `first:${thread}`;

@@ -1,6 +1,6 @@
 import type { Outgoing } from "../composer/types";
 
-// A server for tests of the store: it sends what the test sets.
+// A fake server for store tests: it sends what the test sets.
 
 export const THREAD = "7b1f6f0e-2f0c-4a53-9a39-6b5d3c2c1f11";
 export const out = (text: string, over: Partial<Outgoing> = {}): Outgoing => ({ text, tiptap: {}, taggedDocIds: [], taggedSetIds: [], webSearch: false, attachments: [], onBusy: "supersede", ...over });
@@ -16,7 +16,7 @@ export const end = (meta: Chunk = { finished_reason: "stop" }, reason = "stop"):
 export const question = { interrupt_id: "t1.q1", interrupt_type: "action_choice", message: "Which?", options: [{ id: "audit", label: "Audit" }], turn_id: "t1", answered: false };
 export const ask: Chunk[] = [{ type: "data-interrupt", id: "t1.q1", data: question }, ...end({ finished_reason: "interrupted" }, "other")];
 
-/** What the server says to a request, at once or after something: a whole stream, one that breaks, one that the test ends, or a refusal. */
+/** A response, sent at once or after a promise: a complete stream, one that breaks, one that the test ends, or an error. */
 type Answer = ({ chunks: Chunk[]; then?: "done" | "cut" | "wait" } | { status: number; body?: unknown; headers?: Record<string, string> }) & { after?: Promise<void> } | "down";
 
 interface Call {
@@ -25,12 +25,12 @@ interface Call {
   body: Record<string, unknown>;
 }
 
-/** A server that answers requests in turn, by what they are. */
+/** Answers requests of each kind in the order of on(). */
 export class Server {
   calls: Call[] = [];
   answers: Record<string, Answer[]> = {};
   finish: (() => void)[] = [];
-  /** Whether a watch is let in; it then compares what it has with the state. */
+  /** Whether a watch connects; the store then compares its messages with state. */
   watched = false;
   watches = 0;
   list: unknown[] = [];
@@ -67,7 +67,7 @@ export class Server {
         if (!this.watched) return aborted;
         aborted.catch(() => {});
         this.watches++;
-        await new Promise((resolve) => setTimeout(resolve)); // as a network: a page that asks for ever is no endless loop here
+        await new Promise((resolve) => setTimeout(resolve)); // like a network: endless requests must not block the test
         return new Response(new ReadableStream({ start: (c) => void aborted.catch((err: unknown) => c.error(err)) }));
       }
       throw new Error(`a ${what} too many`);
@@ -83,7 +83,7 @@ export class Server {
           try {
             c.error(new DOMException("aborted", "AbortError"));
           } catch {
-            // It has ended already.
+            // The stream has already ended.
           }
         });
         for (const chunk of chunks) c.enqueue(encoder.encode(`data: ${JSON.stringify(chunk)}\n\n`));
@@ -104,7 +104,7 @@ export class Server {
   }
 }
 
-/** What of a Storage the page uses. */
+/** The part of Storage that the page uses. */
 export class Kept {
   private readonly values = new Map<string, string>();
   getItem = (key: string) => this.values.get(key) ?? null;

@@ -1,15 +1,15 @@
-// A conversation's turns form a tree: an edited message and another answer are
-// turns beside the one they replace. The server sends it as checkpoint → the
-// checkpoints that follow it, oldest first.
+// The turns of a thread form a tree: an edited message and a regenerated answer
+// are siblings of the turn that they replace. The server sends the tree as
+// checkpoint → its children, oldest first.
 
 export type Branches = Record<string, string[]>;
 
 export const ROOT = "root";
 
-/** The other way round: turn → the one that it follows. Made once per tree, for every message asks each time that an answer grows. */
+/** Turn → its parent. Cached per tree, because every message looks it up each time that an answer grows. */
 const parents = new WeakMap<Branches, Map<string, string>>();
 
-/** The turn that a turn follows; ROOT for a first one, undefined for an unknown one. */
+/** The parent of a turn; ROOT for a first one, undefined for an unknown one. */
 export function parentOf(branches: Branches, turn: string): string | undefined {
   let known = parents.get(branches);
   if (!known) {
@@ -19,13 +19,13 @@ export function parentOf(branches: Branches, turn: string): string | undefined {
   return known.get(turn);
 }
 
-/** A turn and those in its place, oldest first. */
+/** A turn and its siblings, oldest first. */
 export function versionsOf(branches: Branches, turn: string): string[] {
   const parent = parentOf(branches, turn);
   return parent === undefined ? [turn] : branches[parent]!;
 }
 
-/** The newest end of the conversation that goes through a turn. */
+/** The last turn of the newest branch through a turn. */
 export function endOf(branches: Branches, turn: string): string {
   const seen = new Set<string>();
   for (let at = turn; ; ) {
@@ -36,7 +36,7 @@ export function endOf(branches: Branches, turn: string): string {
   }
 }
 
-/** Whether a turn is the newest end of the conversation, which a message follows when it names no place. */
+/** Whether a turn is the newest of the thread, which a message without a parent follows. */
 export function isNewest(branches: Branches, turn: string): boolean {
   const all = Object.values(branches).flat();
   return all.length === 0 || all.reduce((a, b) => (b > a ? b : a)) <= turn;

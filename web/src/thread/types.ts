@@ -1,28 +1,28 @@
 import type { UIMessage } from "ai";
 import type { Action, Citation, Confidence, DocRef, ResumeValue as NativeResumeValue } from "../api/types";
 
-/** What the server says about a message beside its parts (docs/api.md, the AI SDK dialect). */
+/** The server's metadata of a message (docs/api.md, the AI SDK dialect). */
 export interface Metadata {
   thread_id?: string;
   turn_id?: string;
   created_at?: string;
-  /** The id that the server has for the message. */
+  /** The server's id of the message. */
   server_id?: string;
-  /** Of this page's own messages: the name under which they were sent. */
+  /** The id that the client gave the turn when it sent the message. */
   client_turn_id?: string;
-  /** Of a person's message: the document that it was written as. Some client has sent it, whatever it is. */
+  /** For a user's message: its TipTap document. Any client may have sent it, so it is untrusted. */
   tiptap_json?: unknown;
   finished_reason?: "stop" | "cancelled" | "error" | "interrupted";
   interrupted?: boolean;
   interrupted_reason?: string;
-  /** It was cancelled while it waited for the turn before it. */
+  /** It was cancelled while it was queued. */
   never_began?: boolean;
   error?: { code: string; message: string; retryable: boolean };
   action?: Action;
   inference_confidence?: Confidence;
   retrieval_confidence?: Confidence;
   tokens_used?: number;
-  /** Missing when a model has no known price. */
+  /** Missing if a model's price is unknown. */
   cost_usd?: number;
   web_searches?: number;
 }
@@ -33,7 +33,7 @@ export interface Status {
   web_query?: string;
 }
 
-/** A tool call that a person is asked about. */
+/** A tool call that needs an approval. */
 export interface AskedCall {
   id: string;
   name: string;
@@ -51,7 +51,7 @@ export interface Decision {
 
 export type ResumeValue = NativeResumeValue & { tiptap_json?: object; decisions?: Decision[] };
 
-/** A question that its turn waits on, or waited on. */
+/** A question of a turn, open or answered. */
 export interface Question {
   interrupt_id: string;
   interrupt_type: "action_choice" | "doc_choice" | "text_input" | "retrieval_low" | "tool_approval" | "choice" | string;

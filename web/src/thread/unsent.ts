@@ -1,17 +1,17 @@
 import type { Outgoing } from "../composer/types";
 import { session } from "../lib/storage";
 
-/** A message that the server has not taken yet, with what it takes to send the same again. */
+/** A message that the server has not accepted yet, with all that a retry needs. */
 export interface Unsent {
   out: Outgoing;
   clientTurnId: string;
-  /** The checkpoint that it follows; without one, the newest. */
+  /** The checkpoint that it follows; undefined means the newest. */
   parent?: string | undefined;
 }
 
 const key = (threadId: string) => `palaver.unsent.${threadId}`;
 
-/** Keeps the newest message of a conversation until the server has taken it, so that a reload in between does not lose its words. */
+/** Stores the newest message of a thread until the server has accepted it, so that a reload does not lose its text. */
 export const keepUnsent = (threadId: string, message: Unsent): void => session.write(key(threadId), JSON.stringify(message));
 
 export function unsentOf(threadId: string): Unsent | undefined {

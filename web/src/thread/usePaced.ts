@@ -2,7 +2,7 @@ import { useLayoutEffect, useRef, useState } from "react";
 
 export interface Pace<T> {
   items: readonly T[];
-  /** Position in items of what is shown; -1 for nothing. */
+  /** Index of the item that is shown; -1 for none. */
   at: number;
   since: number;
 }
@@ -10,9 +10,9 @@ export interface Pace<T> {
 export const START = { items: [], at: -1, since: 0 } as const;
 
 /**
- * What to show next and when (ms from now), or null when nothing changes. Each
- * item stays for at least ms; a list that became shorter is a new turn or the
- * end of one, and what was queued of the old list is dropped.
+ * Returns what to show next and when (ms from now), or null if nothing changes.
+ * Each item stays for at least ms. A list that became shorter is a new turn or the
+ * end of one: the rest of the old list is dropped.
  */
 export function nextPace<T>(p: Pace<T>, items: readonly T[], now: number, ms: number): { wait: number; pace: Pace<T> } | null {
   const restarted = items.length < p.items.length || p.at < 0;
@@ -23,7 +23,7 @@ export function nextPace<T>(p: Pace<T>, items: readonly T[], now: number, ms: nu
   return { wait, pace: { items, at, since: stays ? p.since : now + wait } };
 }
 
-/** The item of a growing list to show now, each for at least ms. */
+/** The item of a growing list to show now. Each is shown for at least ms. */
 export function usePaced<T>(items: readonly T[], ms = 300): T | undefined {
   const [pace, setPace] = useState<Pace<T>>(START);
   const latest = useRef(pace);

@@ -5,9 +5,9 @@ import { versionsOf } from "./tree";
 import type { Place, Reader } from "./useReader";
 
 /**
- * The version of a message that was picked last, and a way to pick one. It stays
- * where its picker was pressed, until the reader moves; who uses the keyboard goes
- * on at its picker, because the focused element is rendered again.
+ * Returns the version that was picked last, and a function to pick one. Its picker
+ * stays at the same place on the screen until the reader moves. It gets the focus
+ * if that is lost when the pressed picker is rendered again.
  */
 export function usePicked(store: ThreadStore, reader: Reader): [picked: string, show: (turn: string) => Promise<void>] {
   const [picked, setPicked] = useState("");
@@ -37,7 +37,7 @@ export function usePicked(store: ThreadStore, reader: Reader): [picked: string, 
         await store.loadMore();
         await new Promise(requestAnimationFrame);
       }
-      if (!here()) release(place); // it could not be read
+      if (!here()) release(place); // it failed to load
     },
     [store],
   );

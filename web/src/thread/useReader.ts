@@ -1,28 +1,28 @@
 import { useCallback, useEffect, useLayoutEffect, useMemo, useRef, useState, type RefObject, type SyntheticEvent } from "react";
 
-/** Something of the conversation, and where on the page it stands. */
+/** An element of the thread, and its distance from the top of the window, in px. */
 export interface Place {
   find: () => Element | null | undefined;
   top: number;
 }
 
-/** Where the reader of a conversation is, and what keeps them there. */
+/** Keeps the scroll position of the reader of a thread. */
 export interface Reader {
-  /** What scrolls. */
+  /** The scroll container. */
   box: RefObject<HTMLDivElement | null>;
-  /** What in it grows and is read. */
+  /** The content that grows in it. */
   list: RefObject<HTMLDivElement | null>;
-  /** So far from the end that a way there is offered. */
+  /** Whether to offer a button that scrolls to the end. */
   away: boolean;
   toEnd: () => void;
-  /** Keeps something where it stands until the reader moves. */
+  /** Keeps an element in its place until the reader moves. */
   hold: (place: Place) => void;
   holds: (place: Place) => boolean;
   release: (place: Place) => void;
-  /** Puts what is held, or the end, back to where it was. */
+  /** Scrolls the held element, or the end, back to its place. */
   settle: () => void;
   onScroll: () => void;
-  /** For the box: what a reader does to move. */
+  /** For the box: handlers that detect a move of the reader. */
   moves: Record<"onWheel" | "onTouchMove", () => void> & Record<"onPointerDown" | "onKeyDown", (e: SyntheticEvent) => void>;
 }
 
@@ -30,7 +30,7 @@ const NEAR = 80;
 
 const leftIn = (el: Element): number => el.scrollHeight - el.scrollTop - el.clientHeight;
 
-/** Where the newest question and its answer begin, from the top of what scrolls. */
+/** Where the newest message of the user and its answer begin, in px from the top of the content. */
 function beginningIn(el: Element): { question: number; answer: number } | null {
   const row = [...el.querySelectorAll('[data-role="user"]')].at(-1)?.getBoundingClientRect();
   if (!row) return null;
@@ -38,12 +38,12 @@ function beginningIn(el: Element): { question: number; answer: number } | null {
   return { question: row.top - from, answer: row.bottom - from };
 }
 
-/** How much of the view a question may take when the answer to it is longer than the view. */
+/** Maximum part of the view for a question whose answer is longer than the view. */
 const QUESTION = 0.4;
 
 /**
- * How far to scroll down to show the end. A new answer is followed until its
- * beginning would leave the view: begin is where its question and it begin.
+ * The scrollTop that shows the end, in px. A new answer is followed until its start
+ * would leave the view; begin says where its question and it start.
  */
 export function endOf(height: number, view: number, begin: { question: number; answer: number } | null): number {
   const end = Math.max(0, height - view);
@@ -52,11 +52,10 @@ export function endOf(height: number, view: number, begin: { question: number; a
 }
 
 /**
- * Keeps the reader of a conversation where they are: at its end, which is followed
- * as it grows and as there is less room for it, or at what they read, when lines
- * wrap at another width. sent names the message that they have just sent,
- * which is shown, with the place of what will be said: of a long answer its
- * beginning, unless it ends in a question.
+ * Keeps the reader of a thread in place: at its end, when the thread grows or the
+ * view shrinks, or at the text that they read, when the width changes. sent is the
+ * id of the message that they have just sent. The view then shows that message and
+ * its answer: the start of a long answer, or its end if it asks a question.
  */
 export function useReader(busy: boolean, sent: string | undefined, asks: boolean): Reader {
   const box = useRef<HTMLDivElement>(null);
@@ -65,7 +64,7 @@ export function useReader(busy: boolean, sent: string | undefined, asks: boolean
   const lastTop = useRef(0);
   const held = useRef<Place | null>(null);
   const [away, setAway] = useState(false);
-  const fresh = useRef(false); // the newest answer is shown from its beginning
+  const fresh = useRef(false); // the newest answer is shown from its start
   const moved = useRef(false);
 
   const scrollToEnd = useCallback(() => {
@@ -75,13 +74,13 @@ export function useReader(busy: boolean, sent: string | undefined, asks: boolean
     lastTop.current = el.scrollTop;
   }, []);
 
-  // What is read: what was pressed last while it is in view, else what stands first.
+  // The text being read: the element pressed last if it is in view, else the first one.
   const width = useRef(0);
   const pressed = useRef<Element | null>(null);
   const read = useRef<Place | null>(null);
   const note = useCallback(() => {
     const el = box.current;
-    if (!el || held.current || el.clientWidth !== width.current) return; // in a new width it stands elsewhere already
+    if (!el || held.current || el.clientWidth !== width.current) return; // a new width has already moved it
     const room = el.getBoundingClientRect();
     const inView = (at: Element) => {
       const { top, bottom } = at.getBoundingClientRect();
@@ -101,7 +100,7 @@ export function useReader(busy: boolean, sent: string | undefined, asks: boolean
     if (place?.isConnected) el.scrollTop += place.getBoundingClientRect().top - held.current!.top;
     else if (atEnd.current) scrollToEnd();
     note();
-    if (fresh.current && leftIn(el) > NEAR) setAway(true); // no scrolling says so
+    if (fresh.current && leftIn(el) > NEAR) setAway(true); // no scroll event reports it
   }, [scrollToEnd, note]);
 
   useEffect(() => {
@@ -127,7 +126,7 @@ export function useReader(busy: boolean, sent: string | undefined, asks: boolean
     if (sent) follow(true);
   }, [sent, follow]);
 
-  // A question is to be answered, so it is shown.
+  // The user must see a question to answer it.
   useLayoutEffect(() => {
     if (asks && fresh.current && atEnd.current) toEnd();
   }, [asks, toEnd]);
@@ -142,7 +141,7 @@ export function useReader(busy: boolean, sent: string | undefined, asks: boolean
     const left = leftIn(el);
     if (left < NEAR) {
       atEnd.current = true;
-      if (moved.current) fresh.current = false; // who has read on follows the rest
+      if (moved.current) fresh.current = false; // a reader who reached the end follows it
     } else if (el.scrollTop < lastTop.current - 1) atEnd.current = false;
     lastTop.current = el.scrollTop;
     note();

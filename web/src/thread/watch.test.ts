@@ -23,7 +23,7 @@ afterEach(() => {
   vi.useRealTimers();
 });
 
-/** A server that answers in order, then stays silent. */
+/** Answers in order, then stays silent. */
 async function open(_: string, signal: AbortSignal): Promise<EventStream> {
   signals.push(signal);
   const answer = answers.shift() ?? "hang";
@@ -87,7 +87,7 @@ it("removes its listeners from the signal on every reconnect", async () => {
   watch.start(undefined, looked);
   await pass(100 + 20 * 200);
   expect(opened()).toBe(21);
-  expect(added.mock.calls.length - removed.mock.calls.length).toBe(1); // the one stream that is open
+  expect(added.mock.calls.length - removed.mock.calls.length).toBe(1); // one stream is open
   added.mockRestore();
   removed.mockRestore();
 });

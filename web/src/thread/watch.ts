@@ -5,9 +5,8 @@ import { BACKOFF_MS } from "./connection";
 type Open = (path: string, signal: AbortSignal) => Promise<EventStream | null>;
 
 /**
- * Watches a conversation in which this page does nothing: a turn begun, or a
- * question answered, in another tab or by another client. It reports the first
- * thing that happens, then it ends.
+ * Watches a thread in which this page runs nothing, for turns and answers from
+ * another tab or client. It reports the first change, then it ends.
  */
 export class Watch {
   private controller: AbortController | undefined;
@@ -19,7 +18,7 @@ export class Watch {
     private readonly backoff: readonly number[] = BACKOFF_MS,
   ) {}
 
-  /** asked is the open question: the stream repeats its turn up to it. looked is called whenever the watch starts again, so that nothing is missed in between. */
+  /** asked is the open question: the stream replays its turn up to it. looked is called on every connect, so that no change in between is missed. */
   start(asked: string | undefined, looked: () => void): void {
     this.stop();
     this.controller = new AbortController();
@@ -31,7 +30,7 @@ export class Watch {
     this.controller = undefined;
   }
 
-  /** Ends when something has happened, or when the server does not let anybody watch; whatever else goes wrong may pass. */
+  /** Ends after a change, or when the server rejects the request for good. It retries after other errors. */
   private async run(signal: AbortSignal, asked: string | undefined, looked: () => void): Promise<void> {
     for (let tries = 0; !signal.aborted; ) {
       let wait = 0;
@@ -58,7 +57,7 @@ export class Watch {
   }
 }
 
-/** Not there, or not for us; but too slow or too often is for now only. */
+/** A 4xx is permanent, except 408 (timeout) and 429 (rate limit). */
 const forGood = (status: number): boolean => status >= 400 && status < 500 && status !== 408 && status !== 429;
 
 function sleep(ms: number, signal: AbortSignal): Promise<void> {
