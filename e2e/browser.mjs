@@ -116,9 +116,15 @@ export async function upload(page, name, text) {
 
 export const ready = (page, title) => documents(page).filter({ hasText: title }).and(page.locator("[data-status=ready]")).waitFor();
 
-/** Waits until every animation that ends has ended. */
+/** Waits until every animation that ends has ended, also those that begin with the next frame. */
 export const still = (page) =>
-  page.evaluate(() => Promise.all(document.getAnimations().filter((a) => a.playState === "running" && Number.isFinite(a.effect.getComputedTiming().endTime)).map((a) => a.finished.catch(() => {}))));
+  page.evaluate(async () => {
+    const moving = () => document.getAnimations().filter((a) => a.playState === "running" && Number.isFinite(a.effect.getComputedTiming().endTime));
+    do {
+      await Promise.all(moving().map((a) => a.finished.catch(() => {})));
+      await new Promise((drawn) => requestAnimationFrame(() => requestAnimationFrame(drawn)));
+    } while (moving().length > 0);
+  });
 
 /** Returns axe's violations of WCAG 2.2 AA. */
 export async function axe(page) {

@@ -918,7 +918,7 @@ describe("by keyboard alone", () => {
     await tabTo("button", "Options for By keyboard");
     await page.keyboard.press("Enter");
     await page.getByRole("menuitem", { name: "Delete" }).waitFor();
-    await page.keyboard.press("ArrowDown");
+    await page.keyboard.press("End"); // to the last, Delete
     await page.keyboard.press("Enter");
     await row("By keyboard").waitFor({ state: "detached" });
     await page.keyboard.press("F6"); // to the notices
