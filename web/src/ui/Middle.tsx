@@ -6,7 +6,7 @@ export function Middle({ text }: { text: string }) {
   if (all.length < 3 * TAIL) return <span dir="auto" className="min-w-0 flex-1 truncate text-left">{text}</span>;
   return (
     <span dir="auto" className="flex min-w-0 flex-1 text-left whitespace-pre" title={text}>
-      <span className="truncate">{all.slice(0, -TAIL).join("")}</span>
+      <span className="overflow-hidden text-ellipsis">{all.slice(0, -TAIL).join("")}</span>
       <span className="shrink-0">{all.slice(-TAIL).join("")}</span>
     </span>
   );
