@@ -19,7 +19,7 @@ import (
 // message, and is in no list of conversations.
 
 // agentOnBoard returns the agent that answers on a thread: that of discovery boards if
-// the thread is a board's. A thread that was one and whose board is gone is not found.
+// the thread is a board's. A thread that was one and whose board was deleted is not found.
 func (s *server) agentOnBoard(ctx context.Context, owner, thread string, agent chat.Agent) (chat.Agent, error) {
 	err := s.Store.HasBoard(ctx, owner, thread)
 	switch {

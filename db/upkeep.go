@@ -13,7 +13,7 @@ type Upkeep interface {
 	// OldThreads lists conversations without an open turn that were last used before a
 	// time: ordered by id, those after one.
 	OldThreads(ctx context.Context, before time.Time, after string, limit int) ([]chat.ThreadRef, error)
-	// LeftImports counts the imports that ended before a time and whose document is gone.
+	// LeftImports counts the imports that ended before a time and whose document was deleted.
 	// They still name its address and title.
 	LeftImports(ctx context.Context, before time.Time) (int64, error)
 	// PruneImports removes what LeftImports counts.

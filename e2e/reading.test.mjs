@@ -405,7 +405,7 @@ describe("the end of a conversation", () => {
     await shot(page, "74-end-above-question");
     await assist(page).getByRole("button", { name: "Cancel", exact: true }).click();
     await assist(page).waitFor({ state: "detached" });
-    await atEnd("when the question is gone");
+    await atEnd("when the question has left the page");
     const height = () => conversation(page).evaluate((el) => el.clientHeight);
     const before = await height();
     for (let i = 0; i < 6; i++) await composer(page).press("Shift+Enter");

@@ -176,7 +176,7 @@ describe("the reader's own data", () => {
     assert.equal(await dialog.getByLabel("Name").inputValue(), "One more");
   });
 
-  it("is left after a warning, and what was typed is gone with it", async () => {
+  it("is left after a warning, and drops what was typed", async () => {
     await page.goto("/");
     await ask(page, "When is the capital plan submitted?");
     await replied(page);

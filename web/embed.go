@@ -104,7 +104,7 @@ func (h handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	w.Header().Set("X-Content-Type-Options", "nosniff")
 	if astray {
 		w.WriteHeader(http.StatusNotFound)
-		_, _ = w.Write(body) // a client that has gone needs no answer
+		_, _ = w.Write(body) // a disconnected client needs no answer
 		return
 	}
 	http.ServeContent(w, r, name, time.Time{}, bytes.NewReader(body))
@@ -153,5 +153,5 @@ func notBuilt(w http.ResponseWriter) {
 	w.Header().Set("Content-Type", types[".html"])
 	w.Header().Set("Cache-Control", "no-store")
 	w.WriteHeader(http.StatusServiceUnavailable)
-	_, _ = w.Write([]byte(notBuiltPage)) // a client that has gone needs no answer
+	_, _ = w.Write([]byte(notBuiltPage)) // a disconnected client needs no answer
 }

@@ -1,30 +1,14 @@
 // AG-UI's own client against the running product.
 import assert from "node:assert/strict";
-import { after, before, beforeEach, describe, it } from "node:test";
+import { beforeEach, describe, it } from "node:test";
 import { HttpAgent } from "@ag-ui/client";
 import { gate } from "../model-server.mjs";
-import { startStack } from "../stack.mjs";
-import { startModel } from "./model.mjs";
 import { eventually, person } from "./sdk.mjs";
+import { model, offline, scripted, useStacks } from "./stacks.mjs";
 
 const NOTES = "# Lighthouse notes\n\nThe lighthouse keeper winds the clock every evening at seven.\n";
 
-let offline;
-let scripted;
-let model;
-
-before(async () => {
-  model = await startModel();
-  [offline, scripted] = await Promise.all([
-    startStack({}),
-    startStack({ LLM_BASE_URL: model.url, LLM_API_KEY: "none", CHAT_MODEL_PROVIDER: "openai-compatible", CHAT_MODEL_NAME: "scripted" }),
-  ]);
-});
-
-after(async () => {
-  await Promise.all([offline?.stop(), scripted?.stop()]);
-  await model?.stop();
-});
+useStacks();
 
 let ids = 0;
 const message = (content) => ({ id: `message-${++ids}-${Math.random()}`, role: "user", content });

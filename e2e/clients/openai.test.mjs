@@ -1,32 +1,16 @@
 // OpenAI's own client for Node against the running product.
 import assert from "node:assert/strict";
 import { readdir, readFile } from "node:fs/promises";
-import { after, before, beforeEach, describe, it } from "node:test";
+import { beforeEach, describe, it } from "node:test";
 import OpenAI from "openai";
 import { gate } from "../model-server.mjs";
-import { startStack } from "../stack.mjs";
-import { startModel } from "./model.mjs";
 import { eventually, person } from "./sdk.mjs";
+import { model, offline, scripted, useStacks } from "./stacks.mjs";
 
 const NOTES = "# Lighthouse notes\n\nThe lighthouse keeper winds the clock every evening at seven.\n";
 const DOT = "data:image/png;base64,iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==";
 
-let offline;
-let scripted;
-let model;
-
-before(async () => {
-  model = await startModel();
-  [offline, scripted] = await Promise.all([
-    startStack({}),
-    startStack({ LLM_BASE_URL: model.url, LLM_API_KEY: "none", CHAT_MODEL_PROVIDER: "openai-compatible", CHAT_MODEL_NAME: "scripted" }),
-  ]);
-});
-
-after(async () => {
-  await Promise.all([offline?.stop(), scripted?.stop()]);
-  await model?.stop();
-});
+useStacks();
 
 const user = (content) => ({ role: "user", content });
 const assistant = (content) => ({ role: "assistant", content });

@@ -1,11 +1,10 @@
 // The AI SDK's own clients (Chat and DefaultChatTransport) against the running
 // product.
 import assert from "node:assert/strict";
-import { after, before, beforeEach, describe, it } from "node:test";
-import { startStack } from "../stack.mjs";
+import { beforeEach, describe, it } from "node:test";
 import { gate } from "../model-server.mjs";
-import { startModel } from "./model.mjs";
 import { eventually, newChat, part, person, SDKS, text, types } from "./sdk.mjs";
+import { model, offline, scripted, useStacks } from "./stacks.mjs";
 
 const QUOTE = "The lighthouse keeper winds the clock every evening at seven.";
 const NOTES = `# Lighthouse notes\n\n${QUOTE} Visitors are welcome on Sundays.\n`;
@@ -13,22 +12,7 @@ const assistant = { agent: "assistant" };
 // A picture of one pixel.
 const DOT = "data:image/png;base64,iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==";
 
-let offline; // the product with the offline engine
-let scripted; // the product with a scripted model
-let model;
-
-before(async () => {
-  model = await startModel();
-  [offline, scripted] = await Promise.all([
-    startStack({}),
-    startStack({ LLM_BASE_URL: model.url, LLM_API_KEY: "none", CHAT_MODEL_PROVIDER: "openai-compatible", CHAT_MODEL_NAME: "scripted" }),
-  ]);
-});
-
-after(async () => {
-  await Promise.all([offline?.stop(), scripted?.stop()]);
-  await model?.stop();
-});
+useStacks();
 
 async function upload(who) {
   const { body } = await who.call("POST", "/api/documents", { title: "Lighthouse notes", text: NOTES });

@@ -60,7 +60,7 @@ type old struct {
 	conversations int
 	imports       int64
 	audit         int64
-	left          int // threads of boards that are gone, and throw-away ones
+	left          int // threads of deleted boards, and throw-away ones
 }
 
 func (o old) describe(p Pruning, have string) string {
@@ -178,7 +178,7 @@ func (p Pruning) oldThreads(ctx context.Context, f func([]chat.ThreadRef) error)
 	}
 }
 
-// removeLeftThreads removes chats of boards that are gone, and throw-away threads.
+// removeLeftThreads removes chats of deleted boards, and throw-away threads.
 func (p Pruning) removeLeftThreads(ctx context.Context) (removed int, _ error) {
 	for after := ""; ; {
 		page, err := p.Users.Store.LeftThreads(ctx, p.now(), after, 100)

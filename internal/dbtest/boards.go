@@ -138,7 +138,7 @@ var boardTests = []test{
 		b.NoError(err)
 		b.Equal([]any{"F-1"}, h.Messages[0].Metadata["references"])
 	}},
-	{"threads are left behind by boards that are gone and by single turns, not by boards that can be restored", func(b *fixture) {
+	{"threads are left behind by deleted boards and by single turns, not by boards that can be restored", func(b *fixture) {
 		stays, deleted := b.newBoard("Stays"), b.newBoard("Deleted")
 		for _, id := range []string{stays.ID, deleted.ID} {
 			b.said(id, chat.Content{Message: "Why?", Agent: chat.AgentDiscovery})

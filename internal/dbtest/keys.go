@@ -54,7 +54,7 @@ var keyTests = []test{
 		b.NoError(b.store.DeleteKey(b.ctx, b.owner, list[0].ID))
 		b.NoError(b.store.CreateKey(b.ctx, b.personalKey("one more")))
 	}},
-	{"a revoked key is gone", func(b *fixture) {
+	{"a revoked key is not found", func(b *fixture) {
 		k := b.personalKey("lost")
 		b.NoError(b.store.CreateKey(b.ctx, k))
 		b.NoError(b.store.DeleteKey(b.ctx, b.owner, k.ID))

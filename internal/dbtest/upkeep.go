@@ -32,7 +32,7 @@ var upkeepTests = []test{
 		b.Empty(listed(b.clock.Add(-24 * time.Hour)))
 		b.NotContains(listed(time.Now().Add(time.Hour)), open)
 	}},
-	{"imports whose document is gone are removed when they are old", func(b *fixture) {
+	{"imports whose document was deleted are removed when they are old", func(b *fixture) {
 		kept, gone, going := b.newImport("kept"), b.newImport("gone"), b.newImport("going")
 		doc, deleted := b.document(b.owner, "Rules", "capital"), b.document(b.owner, "Secret", "capital")
 		for _, i := range []chat.Import{kept, gone, going} {

@@ -61,7 +61,8 @@ func (s *Searcher) Search(ctx context.Context, owner, query string, docIDs []str
 	if k < 1 {
 		return nil, nil
 	}
-	words, err := s.queryWords(ctx, owner, query)
+	inOrder := searchWords(query)
+	words, err := s.queryWords(ctx, owner, inOrder)
 	if err != nil {
 		return nil, err
 	}
@@ -70,7 +71,7 @@ func (s *Searcher) Search(ctx context.Context, owner, query string, docIDs []str
 	g.Go(func() (err error) {
 		if len(words) > 0 {
 			byWords, err = s.Store.SearchText(gctx, owner, withAlike(query, words), docIDs, max(k, fusedRanks))
-			byWords = byPhrases(searchWords(query), byWords)
+			byWords = byPhrases(inOrder, byWords)
 		}
 		return err
 	})
@@ -146,9 +147,9 @@ func searchWords(query string) []string {
 	return about
 }
 
-// queryWords are a query's distinct searchWords, of a long text the rarest.
-func (s *Searcher) queryWords(ctx context.Context, owner, query string) ([]string, error) {
-	words := language.Distinct(searchWords(query))
+// queryWords are the distinct ones of a query's searchWords, of a long text the rarest.
+func (s *Searcher) queryWords(ctx context.Context, owner string, inOrder []string) ([]string, error) {
+	words := language.Distinct(inOrder)
 	if len(words) <= maxQueryWords {
 		return words, nil
 	}

@@ -27,7 +27,7 @@ UPDATE boards SET deleted_at = 0 WHERE id = @id AND owner = @owner AND deleted_a
 -- name: PruneBoards :exec
 DELETE FROM boards WHERE deleted_at > 0 AND deleted_at <= @before;
 
--- Chats of boards that are gone for good, and throw-away threads.
+-- Chats of boards that are deleted for good, and throw-away threads.
 
 -- name: LeftThreads :many
 SELECT c.owner, c.id FROM conversations c

@@ -84,7 +84,7 @@ WHERE c.kind <> '' AND c.id > $1::text
 ORDER BY c.id LIMIT $4::bigint
 `
 
-// Chats of boards that are gone for good, and throw-away threads.
+// Chats of boards that are deleted for good, and throw-away threads.
 func (q *Queries) LeftThreads(ctx context.Context, arg LeftThreadsParams) ([]LeftThreadsRow, error) {
 	rows, err := q.db.Query(ctx, leftThreads,
 		arg.AfterID,

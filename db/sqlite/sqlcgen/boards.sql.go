@@ -84,7 +84,7 @@ WHERE c.kind <> '' AND c.id > ?1
 ORDER BY c.id LIMIT CAST(?4 AS INTEGER)
 `
 
-// Chats of boards that are gone for good, and throw-away threads.
+// Chats of boards that are deleted for good, and throw-away threads.
 func (q *Queries) LeftThreads(ctx context.Context, arg LeftThreadsParams) ([]LeftThreadsRow, error) {
 	rows, err := q.query(ctx, q.leftThreadsStmt, leftThreads,
 		arg.AfterID,

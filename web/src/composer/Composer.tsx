@@ -170,7 +170,7 @@ function Box({ threadId, busy, stopping = false, disabled = false, answering = f
   );
 }
 
-/** Runs a button's action, then focuses the composer: the button may be gone. */
+/** Runs a button's action, then focuses the composer: React may have removed the button. */
 function goOn(act: () => void) {
   act();
   backToMessage();

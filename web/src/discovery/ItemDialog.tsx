@@ -10,7 +10,7 @@ import { dateTime } from "../words/intl";
 import { addItem, editItem, knownBoard, problemText, similarIn, type Done, type ItemChange } from "./api";
 import { before, MAX_TEXT, outputTypes, type Board, type Cited, type Graph, type Item, type Kind, type Version } from "./board";
 import { Diff } from "./Diff";
-import { field, Labelled, Problem } from "./fields";
+import { field, Labelled, OutputType, Problem } from "./fields";
 import { Quoted } from "./Quoted";
 import { Relations } from "./Relations";
 import { Evidence } from "./Evidence";
@@ -123,19 +123,7 @@ export function ItemDialog({ board, graph, kind, item, versions = false, onClose
         </Labelled>
         {length > MAX_TEXT * 0.9 && <p className={`text-xs ${length > MAX_TEXT ? "text-bad" : "text-muted"}`}>{boardWords.form.tooLong(length, MAX_TEXT)}</p>}
         <div className="grid gap-4 sm:grid-cols-2">
-          {kind === "output" && (
-            <Labelled label={boardWords.form.type}>
-              {(id) => (
-                <select id={id} value={fields.type} onChange={(e) => set({ type: e.target.value })} className={field}>
-                  {outputTypes.map((t) => (
-                    <option key={t} value={t}>
-                      {boardWords.outputTypes[t]}
-                    </option>
-                  ))}
-                </select>
-              )}
-            </Labelled>
-          )}
+          {kind === "output" && <OutputType value={fields.type} onChange={(type) => set({ type })} />}
           {kind === "input" && (
             <Labelled label={boardWords.form.type}>
               {(id) => (

@@ -6,11 +6,11 @@ import { Button } from "../../ui/Button";
 import { toast } from "../../ui/toast";
 import { boardWords } from "../../words/discovery";
 import { codeOf, decide, problemText, similarIn, undo, type Decision } from "../api";
-import { before, MAX_TEXT, outputTypes, type Kind, type Params, type Proposal, type ProposalState } from "../board";
+import { before, MAX_TEXT, type Kind, type Params, type Proposal, type ProposalState } from "../board";
 import { useShown } from "../context";
 import { Diff } from "../Diff";
 import { Evidence } from "../Evidence";
-import { field, Labelled, Problem } from "../fields";
+import { field, Labelled, OutputType, Problem } from "../fields";
 import { Quoted } from "../Quoted";
 import { Relations } from "../Relations";
 import { DocumentOf } from "../Source";
@@ -80,7 +80,7 @@ function Card({ proposal }: { proposal: Proposal }) {
     }
     setBusy(false);
     setEditing(false);
-    if (had) box.current?.focus({ preventScroll: true }); // its button may be gone
+    if (had) box.current?.focus({ preventScroll: true }); // its button may be unmounted
   };
   const confirm = () =>
     send({ decision: "confirm", ...(draft && { params: draft }), ...(similar.length > 0 && { allow_similar: true as const }), ...(changed && { overwrite: true as const }) });
@@ -246,19 +246,7 @@ function Editor({ proposal, params, onChange }: { proposal: Proposal; params: Pa
           <textarea id={id} autoFocus dir="auto" rows={4} value={text} onChange={(e) => onChange(add ? { text: e.target.value } : { new_text: e.target.value })} className={`${field} h-auto! max-h-60 resize-y py-2`} />
         )}
       </Labelled>
-      {add && kind === "output" && (
-        <Labelled label={boardWords.form.type}>
-          {(id) => (
-            <select id={id} value={params.output_type} onChange={(e) => onChange({ output_type: e.target.value })} className={field}>
-              {outputTypes.map((t) => (
-                <option key={t} value={t}>
-                  {boardWords.outputTypes[t]}
-                </option>
-              ))}
-            </select>
-          )}
-        </Labelled>
-      )}
+      {add && kind === "output" && <OutputType value={params.output_type} onChange={(output_type) => onChange({ output_type })} />}
       {add && kind !== "input" && <Relations legend={boardWords.form.relations[kind]} items={board.items.filter((i) => i.kind === before(kind))} value={params.related_ids ?? []} onChange={(related_ids) => onChange({ related_ids })} />}
     </div>
   );
