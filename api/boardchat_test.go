@@ -7,6 +7,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/palaver-chat/palaver/api/limits"
 	"github.com/palaver-chat/palaver/chat"
 )
 
@@ -30,6 +31,18 @@ func TestDiscoveryDialectNeedsAModel(t *testing.T) {
 	b := setup(t)
 	b.server.Model.Provider = "none"
 	require.Equal(t, "Chat service not configured", plainError(b.client(), 503, m{"message": "x", "discovery_context": m{}}))
+}
+
+func TestRateLimitHoldsInTheDiscoveryDialect(t *testing.T) {
+	t.Parallel()
+	c := setup(t, limited(limits.Config{Turns: perHour(1)})).client()
+	body := m{"message": "x", "discovery_context": m{"title": "Churn"}}
+	res := c.send("POST", "/chat/message", body)
+	_, err := io.Copy(io.Discard, res.Body)
+	require.NoError(t, err)
+	require.Equal(t, 200, res.StatusCode)
+	refused(t, c.send("POST", "/chat/message", body))
+	require.NotEmpty(t, plainError(c, 429, body))
 }
 
 func TestThrowAwayThreadIsUnlistedAndDeletedWithItsAnswer(t *testing.T) {

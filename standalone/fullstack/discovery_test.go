@@ -1,6 +1,7 @@
 package fullstack
 
 import (
+	"encoding/json"
 	"net"
 	"net/http"
 	"net/http/cookiejar"
@@ -128,6 +129,22 @@ func TestWrongProposalGoesBackToTheModelOnceAndThenToThePerson(t *testing.T) {
 	}
 	require.Equal(t, []string{chat.NoticeWrongProposal}, told)
 	require.Equal(t, "error", now.History[1].ToolCalls[0].Status)
+}
+
+func TestTemperatureAndLengthOfAnswersAboutBoardsAreSettings(t *testing.T) {
+	t.Parallel()
+	_, model, c := scripted(t, stacktest.Flag("llm-temp-chat", "1.5"), stacktest.Flag("llm-chat-max-tokens", "777"))
+	c.newBoard(churn)
+	model.On(answerCall, llmtest.Text("Fine."))
+	c.ask("How is it going?", nil)
+	var sent struct {
+		Temperature float64
+		Max         int `json:"max_completion_tokens"`
+		MaxTokens   int `json:"max_tokens"`
+	}
+	require.NoError(t, json.Unmarshal(model.Requests()[0].Body, &sent))
+	require.InDelta(t, 1.5, sent.Temperature, 1e-6)
+	require.Equal(t, 777, max(sent.Max, sent.MaxTokens))
 }
 
 func TestFSChatFullContextBelowThresholdAndSummarizedAbove(t *testing.T) {
