@@ -77,14 +77,23 @@ func (b *bundle) run(name string, arg any, do any) error {
 }
 
 // settledStore has one settled turn.
-type settledStore struct{ db.Store }
+type settledStore struct {
+	db.Store
+	events []chat.Event // before the response
+}
 
 func (*settledStore) Turn(context.Context, string, string) (chat.Turn, error) {
 	return chat.Turn{Content: chat.Content{Message: "what is the rule?"}}, nil
 }
 
-func (*settledStore) Events(context.Context, string, string, int) ([]chat.Event, error) {
-	return []chat.Event{{Type: chat.EventResponse, Response: &chat.Response{Text: "the rule is this"}}}, nil
+func (s *settledStore) Events(_ context.Context, _, _ string, after int) ([]chat.Event, error) {
+	var found []chat.Event
+	for _, e := range s.events {
+		if e.N > after {
+			found = append(found, e)
+		}
+	}
+	return append(found, chat.Event{Type: chat.EventResponse, Response: &chat.Response{Text: "the rule is this"}}), nil
 }
 
 type fakeModel struct{ err error }
