@@ -20,7 +20,7 @@ export function importLink(p: ToolPart | null): string | undefined {
 }
 
 /** Whether a text is void because its worker crashed: the answer restarted after it. */
-const madeVoid = (p: Part): boolean => p.type === "text" && ours(p).superseded === true;
+const isSuperseded = (p: Part): boolean => p.type === "text" && ours(p).superseded === true;
 
 function ours(p: Part): Record<string, unknown> {
   const meta = "providerMetadata" in p ? (p.providerMetadata as { palaver?: unknown } | undefined)?.palaver : undefined;
@@ -28,7 +28,7 @@ function ours(p: Part): Record<string, unknown> {
 }
 
 /** The parts that the page shows, in order. */
-export const shown = (m: Message): Part[] => m.parts.filter((p) => !madeVoid(p));
+export const shown = (m: Message): Part[] => m.parts.filter((p) => !isSuperseded(p));
 
 /** A message's text. */
 export const textOf = (m: Message | undefined): string =>

@@ -493,7 +493,7 @@ export class ThreadStore {
     if (failure) this.callbacks.onActivity?.();
     const { taken, out } = this.request ?? { taken: true };
     this.showProblem(problemOf(err, { question, taken: taken === true, written: out !== undefined, failure }));
-    if (refused) this.giveBack();
+    if (refused) this.returnToComposer();
     setTimeout(() => this.rest());
   }
 
@@ -503,7 +503,7 @@ export class ThreadStore {
   }
 
   /** Reopens a question whose answer was rejected, and returns the text to the composer. */
-  private giveBack(): void {
+  private returnToComposer(): void {
     const { question, out } = this.request ?? {};
     this.request = undefined;
     if (question) this.chat.messages = unanswered(this.chat.messages, question.interrupt_id);
