@@ -34,7 +34,7 @@ interface Props {
 /** Shows the open question below the turn's output. The composer stays usable. */
 export function PalAssist({ question, options, asked, searched, tagging, decisions: made, refused, onAnswer, onChoose, onCancel, onCite }: Props) {
   return (
-    <section data-question aria-label={words.question.label} className="slide-up mt-1 rounded-2xl border border-accent/60 bg-surface p-4 shadow-soft">
+    <section data-question={question.interrupt_type} aria-label={words.question.label} className="slide-up mt-1 rounded-2xl border border-accent/60 bg-surface p-4 shadow-soft">
       <p className="flex items-start gap-2.5 font-medium" role="alert">
         <Sparkles aria-hidden className="mt-1 size-4 shrink-0 text-accent" />
         <span className="min-w-0">{questionText(question)}</span>

@@ -53,9 +53,9 @@ export function endOf(height: number, view: number, begin: { question: number; a
 
 const MARGIN = 8; // px above a question
 
-/** The scrollTop that shows the start of an open question that is longer than the view; undefined for another. */
+/** The scrollTop that shows the start of an approval that is longer than the view, and whose buttons stay in view; undefined if there is none. */
 function startOfQuestion(el: Element): number | undefined {
-  const question = el.querySelector<HTMLElement>("[data-question]");
+  const question = el.querySelector<HTMLElement>("[data-question=tool_approval]");
   if (!question || question.offsetHeight + MARGIN <= el.clientHeight) return undefined;
   return question.offsetTop - MARGIN; // it slides in, so that its rectangle is not yet its place
 }
@@ -64,8 +64,8 @@ function startOfQuestion(el: Element): number | undefined {
  * Keeps the reader of a thread in place: at its end, when the thread grows or the
  * view shrinks, or at the text that they read, when the width changes. sent is the
  * id of the message that they have just sent. The view then shows that message and
- * its answer: the start of a long answer, or its end if it asks a question. Of a
- * question that is longer than the view, the start is shown until the reader moves.
+ * its answer: the start of a long answer, or its end if it asks a question. Of an
+ * approval that is longer than the view, the start is shown until the reader moves.
  */
 export function useReader(busy: boolean, sent: string | undefined, asks: boolean): Reader {
   const box = useRef<HTMLDivElement>(null);
