@@ -429,6 +429,7 @@ type chunkJSON struct {
 	Start   int    `json:"start"`
 	End     int    `json:"end"`
 	Heading string `json:"heading,omitempty"`
+	Page    int    `json:"page,omitempty"` // on which it begins, from 1
 }
 
 func (s *server) documentChunk(c *gin.Context) error {
@@ -444,6 +445,6 @@ func (s *server) documentChunk(c *gin.Context) error {
 	if err != nil {
 		return err
 	}
-	c.JSON(http.StatusOK, chunkJSON{v.ID, v.DocID, v.Text, v.Start, v.End, v.Heading})
+	c.JSON(http.StatusOK, chunkJSON{v.ID, v.DocID, v.Text, v.Start, v.End, v.Heading, chat.PageAt(v.Pages, v.Start)})
 	return nil
 }

@@ -166,7 +166,7 @@ func TestDocumentLifecycle(t *testing.T) {
 		t.Errorf("made: %v", made)
 	}
 	full := "Überweisungen need two signatures."
-	chunk := chat.Chunk{ID: id + ".0", DocID: id, Text: full, Start: 0, End: 34, Heading: "Payments"}
+	chunk := chat.Chunk{ID: id + ".0", DocID: id, Text: full, Start: 0, End: 34, Heading: "Payments", Pages: []chat.PageStart{{Page: 4}}}
 	if err := b.store.StoreText(t.Context(), c.id(), id, full, []chat.Chunk{chunk}, nil); err != nil {
 		t.Fatal(err)
 	}
@@ -181,7 +181,7 @@ func TestDocumentLifecycle(t *testing.T) {
 	if got := c.call(200, "GET", "/api/documents/"+id+"/text", nil, "Accept", "application/json"); got["text"] != full || got["id"] != id {
 		t.Errorf("text as JSON: %v", got)
 	}
-	if got := c.call(200, "GET", "/api/documents/"+id+"/chunks/"+id+".0", nil); got["text"] != full || got["end"] != 34.0 || got["heading"] != "Payments" {
+	if got := c.call(200, "GET", "/api/documents/"+id+"/chunks/"+id+".0", nil); got["text"] != full || got["end"] != 34.0 || got["heading"] != "Payments" || got["page"] != 4.0 {
 		t.Errorf("chunk: %v", got)
 	}
 	hits := c.call(200, "GET", "/api/search?q=signatures&doc_ids="+id+"&k=3", nil)["hits"].([]any)

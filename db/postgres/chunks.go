@@ -77,6 +77,7 @@ func insertChunks(ctx context.Context, q *sqlcgen.Queries, id string, chunks []c
 			insert.Ends = append(insert.Ends, int64(c.End))
 			insert.Headings = append(insert.Headings, c.Heading)
 			insert.Texts = append(insert.Texts, c.Text)
+			insert.Pages = append(insert.Pages, record.EncodePages(c.Pages))
 			insert.HeadingTerms = append(insert.HeadingTerms, heading)
 			insert.TextTerms = append(insert.TextTerms, text)
 			insert.Words = append(insert.Words, int64(inText+inHeading))

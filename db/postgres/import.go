@@ -203,7 +203,7 @@ func importChunks(ctx context.Context, from *sql.Tx, to pgx.Tx) error {
 }
 
 func readChunks(ctx context.Context, from *sql.Tx, edition int64) (chunks []chat.Chunk, vectors [][]byte, err error) {
-	rows, err := from.QueryContext(ctx, `SELECT c.text, c.heading, c.start_char, c.end_char, v.vector
+	rows, err := from.QueryContext(ctx, `SELECT c.text, c.heading, c.start_char, c.end_char, c.pages, v.vector
 		FROM chunks c LEFT JOIN chunk_vectors v ON v.id = c.id WHERE c.edition = ? ORDER BY c.id`, edition)
 	if err != nil {
 		return nil, nil, err
@@ -212,9 +212,11 @@ func readChunks(ctx context.Context, from *sql.Tx, edition int64) (chunks []chat
 	for rows.Next() {
 		var c chat.Chunk
 		var vector []byte
-		if err := rows.Scan(&c.Text, &c.Heading, &c.Start, &c.End, &vector); err != nil {
+		var pages string
+		if err := rows.Scan(&c.Text, &c.Heading, &c.Start, &c.End, &pages, &vector); err != nil {
 			return nil, nil, err
 		}
+		c.Pages = record.Pages(pages)
 		chunks, vectors = append(chunks, c), append(vectors, vector)
 	}
 	return chunks, vectors, rows.Err()

@@ -97,7 +97,8 @@ func (s *Store) storeChunks(ctx context.Context, edition int64, first int, chunk
 		for i, c := range chunks {
 			id := edition<<ordinalBits | int64(first+i)
 			err := q.InsertChunk(ctx, sqlcgen.InsertChunkParams{
-				ID: id, Edition: edition, StartChar: int64(c.Start), EndChar: int64(c.End), Heading: c.Heading, Text: c.Text})
+				ID: id, Edition: edition, StartChar: int64(c.Start), EndChar: int64(c.End), Heading: c.Heading, Text: c.Text,
+				Pages: record.EncodePages(c.Pages)})
 			if err != nil {
 				return err
 			}

@@ -210,6 +210,27 @@ var documentTests = []test{
 		b.NoError(err)
 		b.Equal([]string{chunkID(d.ID, 0), chunkID(d.ID, 1)}, found(hits))
 	}},
+	{"a passage has its pages, also in what searches find", func(b *fixture) {
+		d := b.upload(b.owner, "x", nil)
+		text, chunks := cut(d.ID, "apple", "pear", "plum")
+		chunks[0].Pages = []chat.PageStart{{Page: 3, Start: 0}}
+		chunks[1].Pages = []chat.PageStart{{Page: 3, Start: chunks[1].Start}, {Page: 5, Start: chunks[1].Start + 2}}
+		b.NoError(b.store.StoreText(b.ctx, b.owner, d.ID, text, chunks, [][]float32{{1, 0}, {0, 1}, {0.5, 0.5}}))
+		hits, err := b.store.DocumentChunks(b.ctx, b.owner, d.ID, 9)
+		b.NoError(err)
+		for i, h := range hits {
+			b.Equal(chunks[i], h.Chunk)
+		}
+		hits, err = b.store.ChunksByID(b.ctx, b.owner, []string{chunkID(d.ID, 1)})
+		b.NoError(err)
+		b.Equal(chunks[1].Pages, hits[0].Pages)
+		hits, err = b.store.SearchText(b.ctx, b.owner, db.Words("pear"), nil, 9)
+		b.NoError(err)
+		b.Equal(chunks[1].Pages, hits[0].Pages)
+		hits, err = b.store.SearchVector(b.ctx, b.owner, []float32{0, 1}, []string{d.ID}, 1)
+		b.NoError(err)
+		b.Equal(chunks[1].Pages, hits[0].Pages)
+	}},
 	{"a text stored again replaces the old text and all of its chunks", func(b *fixture) {
 		d := b.document(b.owner, "x", "old apple", "old pear", "old plum")
 		text, chunks := cut(d.ID, "new cherry")

@@ -298,5 +298,5 @@ func hit(r sqlcgen.ChunksByKeyRow) chat.Hit { return Hit(r, 0) }
 func Hit(r sqlcgen.ChunksByKeyRow, score float64) chat.Hit {
 	return chat.Hit{Title: r.Title, Score: score, Chunk: chat.Chunk{
 		ID: record.ChunkID(r.DocID, r.Ordinal), DocID: r.DocID, Ordinal: int(r.Ordinal),
-		Text: r.Text, Start: int(r.StartChar), End: int(r.EndChar), Heading: r.Heading}}
+		Text: r.Text, Start: int(r.StartChar), End: int(r.EndChar), Heading: r.Heading, Pages: record.Pages(r.Pages)}}
 }

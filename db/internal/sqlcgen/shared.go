@@ -351,6 +351,7 @@ type ChunksByInternalIDRow struct {
 	EndChar   int64
 	Heading   string
 	ID        int64
+	Pages     string
 }
 
 type ChunksByKeyRow struct {
@@ -362,6 +363,7 @@ type ChunksByKeyRow struct {
 	EndChar   int64
 	Heading   string
 	ID        int64
+	Pages     string
 }
 
 type ClearTitleParams struct {
@@ -525,6 +527,7 @@ type DocumentChunksRow struct {
 	EndChar   int64
 	Heading   string
 	ID        int64
+	Pages     string
 }
 
 type DocumentParams struct {

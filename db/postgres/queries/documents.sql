@@ -70,10 +70,10 @@ ON CONFLICT (doc_id) DO UPDATE SET text = excluded.text;
 DELETE FROM chunks WHERE doc_id = @doc_id;
 
 -- name: InsertChunks :exec
-INSERT INTO chunks (doc_id, ordinal, start_char, end_char, heading, text, words, search, frequencies)
-SELECT @doc_id, n.ordinal, n.start_char, n.end_char, n.heading, n.text, n.words, s.search, palaver_frequencies(s.search)
+INSERT INTO chunks (doc_id, ordinal, start_char, end_char, heading, text, pages, words, search, frequencies)
+SELECT @doc_id, n.ordinal, n.start_char, n.end_char, n.heading, n.text, n.pages, n.words, s.search, palaver_frequencies(s.search)
 FROM (SELECT unnest(@ordinals::bigint[]) AS ordinal, unnest(@starts::bigint[]) AS start_char, unnest(@ends::bigint[]) AS end_char,
-        unnest(@headings::text[]) AS heading, unnest(@texts::text[]) AS text, unnest(@words::bigint[]) AS words,
+        unnest(@headings::text[]) AS heading, unnest(@texts::text[]) AS text, unnest(@pages::text[]) AS pages, unnest(@words::bigint[]) AS words,
         unnest(@heading_terms::text[]) AS heading_terms, unnest(@text_terms::text[]) AS text_terms) n
 CROSS JOIN LATERAL (SELECT setweight(to_tsvector('palaver', n.text_terms), 'A')
         || setweight(to_tsvector('palaver', n.heading_terms), 'B') AS search) s
@@ -103,20 +103,20 @@ UPDATE documents SET status = 'ready', chunks = @chunks, words = @words, progres
 WHERE id = @id AND owner = @owner;
 
 -- name: ChunksByKey :many
-SELECT d.id AS doc_id, d.title, c.ordinal, c.text, c.start_char, c.end_char, c.heading, c.id
+SELECT d.id AS doc_id, d.title, c.ordinal, c.text, c.start_char, c.end_char, c.heading, c.id, c.pages
 FROM (SELECT unnest(@doc_ids::text[]) AS doc_id, unnest(@ordinals::bigint[]) AS ordinal) k
 JOIN documents d ON d.id = k.doc_id
 JOIN chunks c ON c.doc_id = d.id AND c.ordinal = k.ordinal
 WHERE d.owner IN (@owner, '*') AND d.status = 'ready';
 
 -- name: DocumentChunks :many
-SELECT d.id AS doc_id, d.title, c.ordinal, c.text, c.start_char, c.end_char, c.heading, c.id
+SELECT d.id AS doc_id, d.title, c.ordinal, c.text, c.start_char, c.end_char, c.heading, c.id, c.pages
 FROM documents d JOIN chunks c ON c.doc_id = @id
 WHERE d.id = @id AND d.owner IN (@owner, '*') AND d.status = 'ready'
 ORDER BY c.ordinal LIMIT @max_rows::bigint;
 
 -- name: ChunksByInternalID :many
-SELECT d.id AS doc_id, d.title, c.ordinal, c.text, c.start_char, c.end_char, c.heading, c.id
+SELECT d.id AS doc_id, d.title, c.ordinal, c.text, c.start_char, c.end_char, c.heading, c.id, c.pages
 FROM chunks c JOIN documents d ON d.id = c.doc_id
 WHERE c.id = ANY(@ids::bigint[]) AND d.owner IN (@owner, '*') AND d.status = 'ready';
 

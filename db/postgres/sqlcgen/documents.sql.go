@@ -10,7 +10,7 @@ import (
 )
 
 const chunksByInternalID = `-- name: ChunksByInternalID :many
-SELECT d.id AS doc_id, d.title, c.ordinal, c.text, c.start_char, c.end_char, c.heading, c.id
+SELECT d.id AS doc_id, d.title, c.ordinal, c.text, c.start_char, c.end_char, c.heading, c.id, c.pages
 FROM chunks c JOIN documents d ON d.id = c.doc_id
 WHERE c.id = ANY($1::bigint[]) AND d.owner IN ($2, '*') AND d.status = 'ready'
 `
@@ -38,6 +38,7 @@ func (q *Queries) ChunksByInternalID(ctx context.Context, arg ChunksByInternalID
 			&i.EndChar,
 			&i.Heading,
 			&i.ID,
+			&i.Pages,
 		); err != nil {
 			return nil, err
 		}
@@ -50,7 +51,7 @@ func (q *Queries) ChunksByInternalID(ctx context.Context, arg ChunksByInternalID
 }
 
 const chunksByKey = `-- name: ChunksByKey :many
-SELECT d.id AS doc_id, d.title, c.ordinal, c.text, c.start_char, c.end_char, c.heading, c.id
+SELECT d.id AS doc_id, d.title, c.ordinal, c.text, c.start_char, c.end_char, c.heading, c.id, c.pages
 FROM (SELECT unnest($1::text[]) AS doc_id, unnest($2::bigint[]) AS ordinal) k
 JOIN documents d ON d.id = k.doc_id
 JOIN chunks c ON c.doc_id = d.id AND c.ordinal = k.ordinal
@@ -81,6 +82,7 @@ func (q *Queries) ChunksByKey(ctx context.Context, arg ChunksByKeyParams) ([]Chu
 			&i.EndChar,
 			&i.Heading,
 			&i.ID,
+			&i.Pages,
 		); err != nil {
 			return nil, err
 		}
@@ -150,7 +152,7 @@ func (q *Queries) Document(ctx context.Context, arg DocumentParams) (DocumentRow
 }
 
 const documentChunks = `-- name: DocumentChunks :many
-SELECT d.id AS doc_id, d.title, c.ordinal, c.text, c.start_char, c.end_char, c.heading, c.id
+SELECT d.id AS doc_id, d.title, c.ordinal, c.text, c.start_char, c.end_char, c.heading, c.id, c.pages
 FROM documents d JOIN chunks c ON c.doc_id = $1
 WHERE d.id = $1 AND d.owner IN ($2, '*') AND d.status = 'ready'
 ORDER BY c.ordinal LIMIT $3::bigint
@@ -174,6 +176,7 @@ func (q *Queries) DocumentChunks(ctx context.Context, arg DocumentChunksParams) 
 			&i.EndChar,
 			&i.Heading,
 			&i.ID,
+			&i.Pages,
 		); err != nil {
 			return nil, err
 		}
@@ -381,11 +384,11 @@ func (q *Queries) ImportedDocument(ctx context.Context, arg ImportedDocumentPara
 }
 
 const insertChunks = `-- name: InsertChunks :exec
-INSERT INTO chunks (doc_id, ordinal, start_char, end_char, heading, text, words, search, frequencies)
-SELECT $1, n.ordinal, n.start_char, n.end_char, n.heading, n.text, n.words, s.search, palaver_frequencies(s.search)
+INSERT INTO chunks (doc_id, ordinal, start_char, end_char, heading, text, pages, words, search, frequencies)
+SELECT $1, n.ordinal, n.start_char, n.end_char, n.heading, n.text, n.pages, n.words, s.search, palaver_frequencies(s.search)
 FROM (SELECT unnest($2::bigint[]) AS ordinal, unnest($3::bigint[]) AS start_char, unnest($4::bigint[]) AS end_char,
-        unnest($5::text[]) AS heading, unnest($6::text[]) AS text, unnest($7::bigint[]) AS words,
-        unnest($8::text[]) AS heading_terms, unnest($9::text[]) AS text_terms) n
+        unnest($5::text[]) AS heading, unnest($6::text[]) AS text, unnest($7::text[]) AS pages, unnest($8::bigint[]) AS words,
+        unnest($9::text[]) AS heading_terms, unnest($10::text[]) AS text_terms) n
 CROSS JOIN LATERAL (SELECT setweight(to_tsvector('palaver', n.text_terms), 'A')
         || setweight(to_tsvector('palaver', n.heading_terms), 'B') AS search) s
 ORDER BY n.ordinal
@@ -398,6 +401,7 @@ type InsertChunksParams struct {
 	Ends         []int64
 	Headings     []string
 	Texts        []string
+	Pages        []string
 	Words        []int64
 	HeadingTerms []string
 	TextTerms    []string
@@ -411,6 +415,7 @@ func (q *Queries) InsertChunks(ctx context.Context, arg InsertChunksParams) erro
 		arg.Ends,
 		arg.Headings,
 		arg.Texts,
+		arg.Pages,
 		arg.Words,
 		arg.HeadingTerms,
 		arg.TextTerms,

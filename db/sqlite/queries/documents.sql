@@ -64,8 +64,8 @@ INSERT INTO editions (doc_id, text) VALUES (@doc_id, @text) RETURNING id;
 DELETE FROM editions WHERE doc_id = @doc_id AND id <> (SELECT d.edition FROM documents d WHERE d.id = @doc_id);
 
 -- name: InsertChunk :exec
-INSERT INTO chunks (id, edition, start_char, end_char, heading, text)
-VALUES (@id, @edition, @start_char, @end_char, @heading, @text);
+INSERT INTO chunks (id, edition, start_char, end_char, heading, text, pages)
+VALUES (@id, @edition, @start_char, @end_char, @heading, @text, @pages);
 
 -- name: InsertVector :exec
 INSERT INTO chunk_vectors (id, vector) VALUES (@id, @vector) ON CONFLICT (id) DO UPDATE SET vector = excluded.vector;
@@ -90,14 +90,14 @@ UPDATE documents SET edition = @edition, status = 'ready', chunks = @chunks, wor
 WHERE documents.id = @id AND owner = @owner AND EXISTS (SELECT 1 FROM editions e WHERE e.id = @edition);
 
 -- name: ChunksByKey :many
-SELECT d.id AS doc_id, d.title, CAST(c.id - (d.edition << 20) AS INTEGER) AS ordinal, c.text, c.start_char, c.end_char, c.heading, c.id
+SELECT d.id AS doc_id, d.title, CAST(c.id - (d.edition << 20) AS INTEGER) AS ordinal, c.text, c.start_char, c.end_char, c.heading, c.id, c.pages
 FROM json_each(CAST(@keys AS TEXT)) j
 JOIN documents d ON d.id = json_extract(j.value, '$[0]')
 JOIN chunks c ON c.id = (d.edition << 20) + json_extract(j.value, '$[1]')
 WHERE d.owner IN (@owner, '*') AND d.status = 'ready' AND c.edition = d.edition;
 
 -- name: DocumentChunks :many
-SELECT d.id AS doc_id, d.title, CAST(c.id - (d.edition << 20) AS INTEGER) AS ordinal, c.text, c.start_char, c.end_char, c.heading, c.id
+SELECT d.id AS doc_id, d.title, CAST(c.id - (d.edition << 20) AS INTEGER) AS ordinal, c.text, c.start_char, c.end_char, c.heading, c.id, c.pages
 FROM documents d JOIN chunks c ON c.edition = d.edition
 WHERE d.id = @id AND d.owner IN (@owner, '*') AND d.status = 'ready'
 ORDER BY c.id LIMIT CAST(@max_rows AS INTEGER);
@@ -106,7 +106,7 @@ ORDER BY c.id LIMIT CAST(@max_rows AS INTEGER);
 SELECT CAST(coalesce(sum(chunks), 0) AS INTEGER) FROM documents WHERE owner IN (@owner, '*') AND status = 'ready';
 
 -- name: ChunksByInternalID :many
-SELECT d.id AS doc_id, d.title, CAST(c.id - (d.edition << 20) AS INTEGER) AS ordinal, c.text, c.start_char, c.end_char, c.heading, c.id
+SELECT d.id AS doc_id, d.title, CAST(c.id - (d.edition << 20) AS INTEGER) AS ordinal, c.text, c.start_char, c.end_char, c.heading, c.id, c.pages
 FROM json_each(CAST(@ids AS TEXT)) j
 JOIN chunks c ON c.id = j.value
 JOIN editions e ON e.id = c.edition

@@ -10,7 +10,7 @@ import (
 )
 
 const chunksByInternalID = `-- name: ChunksByInternalID :many
-SELECT d.id AS doc_id, d.title, CAST(c.id - (d.edition << 20) AS INTEGER) AS ordinal, c.text, c.start_char, c.end_char, c.heading, c.id
+SELECT d.id AS doc_id, d.title, CAST(c.id - (d.edition << 20) AS INTEGER) AS ordinal, c.text, c.start_char, c.end_char, c.heading, c.id, c.pages
 FROM json_each(CAST(?1 AS TEXT)) j
 JOIN chunks c ON c.id = j.value
 JOIN editions e ON e.id = c.edition
@@ -41,6 +41,7 @@ func (q *Queries) ChunksByInternalID(ctx context.Context, arg ChunksByInternalID
 			&i.EndChar,
 			&i.Heading,
 			&i.ID,
+			&i.Pages,
 		); err != nil {
 			return nil, err
 		}
@@ -56,7 +57,7 @@ func (q *Queries) ChunksByInternalID(ctx context.Context, arg ChunksByInternalID
 }
 
 const chunksByKey = `-- name: ChunksByKey :many
-SELECT d.id AS doc_id, d.title, CAST(c.id - (d.edition << 20) AS INTEGER) AS ordinal, c.text, c.start_char, c.end_char, c.heading, c.id
+SELECT d.id AS doc_id, d.title, CAST(c.id - (d.edition << 20) AS INTEGER) AS ordinal, c.text, c.start_char, c.end_char, c.heading, c.id, c.pages
 FROM json_each(CAST(?1 AS TEXT)) j
 JOIN documents d ON d.id = json_extract(j.value, '$[0]')
 JOIN chunks c ON c.id = (d.edition << 20) + json_extract(j.value, '$[1]')
@@ -86,6 +87,7 @@ func (q *Queries) ChunksByKey(ctx context.Context, arg ChunksByKeyParams) ([]Chu
 			&i.EndChar,
 			&i.Heading,
 			&i.ID,
+			&i.Pages,
 		); err != nil {
 			return nil, err
 		}
@@ -158,7 +160,7 @@ func (q *Queries) Document(ctx context.Context, arg DocumentParams) (DocumentRow
 }
 
 const documentChunks = `-- name: DocumentChunks :many
-SELECT d.id AS doc_id, d.title, CAST(c.id - (d.edition << 20) AS INTEGER) AS ordinal, c.text, c.start_char, c.end_char, c.heading, c.id
+SELECT d.id AS doc_id, d.title, CAST(c.id - (d.edition << 20) AS INTEGER) AS ordinal, c.text, c.start_char, c.end_char, c.heading, c.id, c.pages
 FROM documents d JOIN chunks c ON c.edition = d.edition
 WHERE d.id = ?1 AND d.owner IN (?2, '*') AND d.status = 'ready'
 ORDER BY c.id LIMIT CAST(?3 AS INTEGER)
@@ -182,6 +184,7 @@ func (q *Queries) DocumentChunks(ctx context.Context, arg DocumentChunksParams) 
 			&i.EndChar,
 			&i.Heading,
 			&i.ID,
+			&i.Pages,
 		); err != nil {
 			return nil, err
 		}
@@ -349,8 +352,8 @@ func (q *Queries) ImportedDocument(ctx context.Context, arg ImportedDocumentPara
 }
 
 const insertChunk = `-- name: InsertChunk :exec
-INSERT INTO chunks (id, edition, start_char, end_char, heading, text)
-VALUES (?1, ?2, ?3, ?4, ?5, ?6)
+INSERT INTO chunks (id, edition, start_char, end_char, heading, text, pages)
+VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)
 `
 
 type InsertChunkParams struct {
@@ -360,6 +363,7 @@ type InsertChunkParams struct {
 	EndChar   int64
 	Heading   string
 	Text      string
+	Pages     string
 }
 
 func (q *Queries) InsertChunk(ctx context.Context, arg InsertChunkParams) error {
@@ -370,6 +374,7 @@ func (q *Queries) InsertChunk(ctx context.Context, arg InsertChunkParams) error 
 		arg.EndChar,
 		arg.Heading,
 		arg.Text,
+		arg.Pages,
 	)
 	return err
 }

@@ -5,10 +5,13 @@ import (
 	"strings"
 	"unicode"
 	"unicode/utf8"
+
+	"github.com/palaver-chat/palaver/chat"
 )
 
 // joinPages makes one text of pages: headers and footers that repeat are left
-// out, and a sentence that runs over a page's end stays in one paragraph.
+// out, and a sentence that runs over a page's end stays in one paragraph. A pageBreak
+// stands right before the text of each page but the first.
 func joinPages(pages []string) string {
 	split := make([][]string, len(pages))
 	for i, p := range pages {
@@ -17,18 +20,36 @@ func joinPages(pages []string) string {
 	running := runningLines(split)
 	var b strings.Builder
 	last := ""
-	for _, lines := range split {
+	for i, lines := range split {
 		lines = withoutRunning(lines, running)
+		if last != "" && len(lines) > 0 {
+			b.WriteString(between(last, lines[0]))
+		}
+		if i > 0 {
+			b.WriteString(pageBreak)
+		}
 		if len(lines) == 0 {
 			continue
-		}
-		if b.Len() > 0 {
-			b.WriteString(between(last, lines[0]))
 		}
 		b.WriteString(strings.Join(lines, "\n"))
 		last = lines[len(lines)-1]
 	}
 	return b.String()
+}
+
+// unpaged removes the page breaks of a clean text, and returns where its pages begin.
+// A page without text is left out.
+func unpaged(marked string) (text string, pages []chat.PageStart) {
+	var b strings.Builder
+	at := 0
+	for i, page := range strings.Split(marked, pageBreak) {
+		if strings.TrimSpace(page) != "" {
+			pages = append(pages, chat.PageStart{Page: i + 1, Start: at})
+		}
+		b.WriteString(page)
+		at += utf8.RuneCountInString(page)
+	}
+	return b.String(), pages
 }
 
 // edge is how many lines at a page's top and bottom may be header and footer.

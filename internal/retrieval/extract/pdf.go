@@ -20,6 +20,7 @@ var pdfFile = Type{
 	Extensions: []string{".pdf"},
 	MediaTypes: []string{"application/pdf", "application/x-pdf"},
 	Binary:     true,
+	Paged:      true,
 	Is:         isPDF,
 	Read:       pdfText,
 }

@@ -6,9 +6,13 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"reflect"
+	"slices"
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/palaver-chat/palaver/chat"
 )
 
 // pdfOf writes a PDF of the given objects, numbered from 1; the first is the
@@ -88,6 +92,52 @@ func TestPDFTextInReadingOrderWithoutRunningHeads(t *testing.T) {
 		if strings.Contains(got, bad) {
 			t.Errorf("%q is in %q", bad, got)
 		}
+	}
+}
+
+func TestPDFPagesBeginAtTheirText(t *testing.T) {
+	for name, tc := range map[string]struct {
+		pages [][]string
+		want  map[int]string // page and how its text begins
+	}{
+		"one page":               {[][]string{{"The only page has this line."}}, map[int]string{1: "The only page"}},
+		"three pages":            {[][]string{{"The first page."}, {"Second page."}, {"Third page."}}, map[int]string{1: "The first", 2: "Second", 3: "Third"}},
+		"a page without text":    {[][]string{{"First page with words."}, nil, {"Third page with words."}}, map[int]string{1: "First", 3: "Third"}},
+		"no text at the start":   {[][]string{nil, {"Second page with many words."}}, map[int]string{2: "Second"}},
+		"a sentence over an end": {[][]string{{"A sentence that runs on and"}, {"ends on the next page."}}, map[int]string{1: "A sentence", 2: "ends on"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			c, err := All().Content(t.Context(), "pdf", pdf("", tc.pages...))
+			if err != nil {
+				t.Fatal(err)
+			}
+			if strings.Contains(c.Text, pageBreak) {
+				t.Errorf("a page break is in %q", c.Text)
+			}
+			got := map[int]string{}
+			for _, p := range c.Pages {
+				rest := string([]rune(c.Text)[p.Start:])
+				got[p.Page] = rest[:min(len(rest), len(tc.want[p.Page]))]
+			}
+			if !reflect.DeepEqual(got, tc.want) {
+				t.Errorf("pages %v, want %v, in %q", c.Pages, tc.want, c.Text)
+			}
+		})
+	}
+}
+
+func TestPagesCountCharacters(t *testing.T) {
+	text, pages := unpaged(joinPages([]string{"Größe.", " \n", "日本。"}))
+	want := []chat.PageStart{{Page: 1, Start: 0}, {Page: 3, Start: 8}}
+	if text != "Größe.\n\n日本。" || !slices.Equal(pages, want) {
+		t.Errorf("%q, %v", text, pages)
+	}
+}
+
+func TestOnlyPagedTypesHavePages(t *testing.T) {
+	c, err := All().Content(t.Context(), "txt", []byte("One.\fTwo."))
+	if err != nil || c.Text != "One.\nTwo." || c.Pages != nil {
+		t.Errorf("%+v, %v", c, err)
 	}
 }
 

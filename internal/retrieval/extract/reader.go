@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"strings"
 	"time"
 	"unicode"
 
@@ -95,6 +96,7 @@ func readerMain(mode string) (int, error) {
 			continue
 		}
 		letters += countLetters(text)
+		text = strings.ReplaceAll(text, pageBreak, "\n")
 		if i > 0 {
 			text = pageBreak + text
 		}

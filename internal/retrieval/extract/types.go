@@ -13,6 +13,8 @@ import (
 	"unicode/utf8"
 
 	"github.com/gabriel-vasile/mimetype"
+
+	"github.com/palaver-chat/palaver/chat"
 )
 
 // Type declares a type of document that can be read. To add one, add a file that
@@ -23,6 +25,7 @@ type Type struct {
 	Extensions []string // of file names, with the dot
 	MediaTypes []string // that clients declare
 	Binary     bool     // an upload is of this type only if Is recognises it
+	Paged      bool     // a form feed in the text that Read returns begins a new page
 	// Is recognises the type by an upload's content. named is the name of the type that
 	// the file's name or its media type says; "" for none. Nil: by that name alone.
 	Is func(raw []byte, named string) bool
@@ -107,25 +110,42 @@ func (t Types) Labels() string {
 // context that ended, a process that could not start) may pass when tried again. A
 // PDF or an Office file gets at most a minute.
 func (t Types) Text(ctx context.Context, sourceType string, raw []byte) (string, error) {
+	c, err := t.Content(ctx, sourceType, raw)
+	return c.Text, err
+}
+
+// Content is what a document says.
+type Content struct {
+	Text  string
+	Pages []chat.PageStart // where its pages begin; none where its type has no pages
+}
+
+// Content is Text with the pages.
+func (t Types) Content(ctx context.Context, sourceType string, raw []byte) (Content, error) {
 	if len(raw) == 0 {
-		return "", errEmpty
+		return Content{}, errEmpty
 	}
 	i := slices.IndexFunc(t, func(x Type) bool { return x.Name == sourceType })
 	if i < 0 {
-		return "", fmt.Errorf("unknown source type %q", sourceType)
+		return Content{}, fmt.Errorf("unknown source type %q", sourceType)
 	}
 	text, err := t[i].Read(ctx, raw)
 	if err != nil {
-		return "", err
+		return Content{}, err
 	}
-	text = clean(text)
+	var c Content
+	if t[i].Paged {
+		c.Text, c.Pages = unpaged(cleanPages(text))
+	} else {
+		c.Text = clean(text)
+	}
 	switch {
-	case len(text) > MaxText:
-		return "", errTooLarge
-	case strings.IndexFunc(text, alphanumeric) < 0:
-		return "", errNoText
+	case len(c.Text) > MaxText:
+		return Content{}, errTooLarge
+	case strings.IndexFunc(c.Text, alphanumeric) < 0:
+		return Content{}, errNoText
 	}
-	return text, nil
+	return c, nil
 }
 
 // Detect returns the source type of an upload: by its file name, else by the media type
