@@ -69,7 +69,7 @@ func (a *Activities) ingest(ctx context.Context, r IngestRequest) error {
 	if err != nil {
 		return err
 	}
-	err = a.Store.StoreVersion(ctx, r.Owner, r.DocID, read.version, read.Text, chunks, nil)
+	err = a.Store.StoreVersion(ctx, r.Owner, r.DocID, read.version, read.Title, read.Text, chunks, nil)
 	if err != nil || vectors == nil {
 		return outdated(err)
 	}

@@ -227,6 +227,7 @@ func TestTheServerKeepsWhatItsDocumentSays(t *testing.T) {
 	c.keys()
 	c.mcp()
 	c.boards()
+	c.call(200, "PATCH", "/api/documents/"+doc, m{"title": "Renamed"})
 	for _, path := range []string{"/api/documents/" + doc, "/api/document-sets/" + set} {
 		c.call(204, "DELETE", path, nil)
 	}

@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io"
 	"log/slog"
 	"mime"
@@ -200,6 +201,15 @@ func TestDocumentLifecycle(t *testing.T) {
 		t.Errorf("sets: %v", got)
 	}
 	c.call(204, "DELETE", setPath, nil)
+	if d := c.call(200, "PATCH", "/api/documents/"+id, map[string]any{"title": " New\n title "}); d["title"] != "New title" || d["status"] != "ready" {
+		t.Errorf("renamed: %v", d)
+	}
+	for _, body := range []map[string]any{{}, {"title": " "}, {"title": strings.Repeat("x", 301)}} {
+		if e := c.call(400, "PATCH", "/api/documents/"+id, body); !strings.Contains(fmt.Sprint(e), "title") {
+			t.Errorf("%v: %v", body, e)
+		}
+	}
+	b.client().call(404, "PATCH", "/api/documents/"+id, map[string]any{"title": "x"}) // a stranger
 	c.call(204, "DELETE", "/api/documents/"+id, nil)
 	c.call(404, "GET", "/api/documents/"+id, nil)
 }

@@ -28,6 +28,7 @@ type Document struct {
 	ID         string
 	Owner      string // PublicOwner for a document that everyone can read
 	Title      string
+	Name       string // of its file, which finds it too; empty where it was given a title
 	Status     DocStatus
 	Format     string     // the type of the file: txt, md, html, pdf…
 	SourceType SourceType // where it came from; empty means SourceUpload

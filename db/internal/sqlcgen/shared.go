@@ -135,6 +135,7 @@ type Queries interface {
 	Raw(ctx context.Context, arg RawParams) ([]byte, error)
 	RecordDeletedConversation(ctx context.Context, arg RecordDeletedConversationParams) error
 	RenameConversation(ctx context.Context, arg RenameConversationParams) (int64, error)
+	RenameDocument(ctx context.Context, arg RenameDocumentParams) (int64, error)
 	RenewConnection(ctx context.Context, arg RenewConnectionParams) (int64, error)
 	ReplaceImport(ctx context.Context, arg ReplaceImportParams) (int64, error)
 	Repo(ctx context.Context, arg RepoParams) (RepoRow, error)
@@ -556,6 +557,7 @@ type DocumentRow struct {
 	Format        string
 	SourceUrl     string
 	SourceVersion string
+	Name          string
 }
 
 type DocumentSet struct {
@@ -586,6 +588,7 @@ type DocumentsByIDRow struct {
 	Format        string
 	SourceUrl     string
 	SourceVersion string
+	Name          string
 }
 
 type DocumentsToEmbedParams struct {
@@ -753,6 +756,7 @@ type ImportedDocumentRow struct {
 	Format        string
 	SourceUrl     string
 	SourceVersion string
+	Name          string
 }
 
 type InsertAttachmentParams struct {
@@ -802,6 +806,7 @@ type InsertDocumentParams struct {
 	SourceUrl     string
 	SourceVersion string
 	Address       string
+	Name          string
 }
 
 type InsertImportParams struct {
@@ -921,6 +926,7 @@ type ListDocumentsRow struct {
 	Format        string
 	SourceUrl     string
 	SourceVersion string
+	Name          string
 }
 
 type ListImportsParams struct {
@@ -1167,6 +1173,12 @@ type RenameConversationParams struct {
 	Owner       string
 }
 
+type RenameDocumentParams struct {
+	Title string
+	ID    string
+	Owner string
+}
+
 type RenewConnectionParams struct {
 	Token    string
 	At       int64
@@ -1181,6 +1193,7 @@ type ReplaceImportParams struct {
 	Bytes         int64
 	SourceUrl     string
 	SourceVersion string
+	Name          string
 	ID            string
 	Owner         string
 }
@@ -1526,6 +1539,7 @@ type VisibleDocumentsRow struct {
 	Owner  string
 	Title  string
 	Status string
+	Name   string
 }
 
 type WaitingMessagesParams struct {

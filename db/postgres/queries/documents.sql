@@ -1,6 +1,6 @@
 -- name: InsertDocument :execrows
-INSERT INTO documents (id, owner, title, status, source_type, external_id, bytes, created_at, format, source_url, source_version, address)
-VALUES (@id, @owner, @title, 'processing', @source_type, @external_id, @bytes, @created_at, @format, @source_url, @source_version, @address)
+INSERT INTO documents (id, owner, title, status, source_type, external_id, bytes, created_at, format, source_url, source_version, address, name)
+VALUES (@id, @owner, @title, 'processing', @source_type, @external_id, @bytes, @created_at, @format, @source_url, @source_version, @address, @name)
 ON CONFLICT DO NOTHING;
 
 -- name: InsertRaw :exec
@@ -18,41 +18,44 @@ WHERE r.doc_id = @doc_id AND d.owner IN (@owner, '*') AND d.status = 'ready';
 DELETE FROM raw_documents WHERE doc_id = @doc_id;
 
 -- name: Document :one
-SELECT id, owner, title, status, source_type, external_id, bytes, chunks, progress, error, created_at, format, source_url, source_version
+SELECT id, owner, title, status, source_type, external_id, bytes, chunks, progress, error, created_at, format, source_url, source_version, name
 FROM documents WHERE id = @id AND owner IN (@owner, '*');
 
 -- name: DocumentForChange :one
-SELECT id, owner, title, status, source_type, external_id, bytes, chunks, progress, error, created_at, format, source_url, source_version
+SELECT id, owner, title, status, source_type, external_id, bytes, chunks, progress, error, created_at, format, source_url, source_version, name
 FROM documents WHERE id = @id AND owner IN (@owner, '*') FOR NO KEY UPDATE;
 
 -- name: ImportedDocument :one
-SELECT id, owner, title, status, source_type, external_id, bytes, chunks, progress, error, created_at, format, source_url, source_version
+SELECT id, owner, title, status, source_type, external_id, bytes, chunks, progress, error, created_at, format, source_url, source_version, name
 FROM documents WHERE owner = @owner AND source_type = @source_type AND external_id = @external_id AND external_id <> '';
 
 -- name: ReplaceImport :execrows
 UPDATE documents SET status = 'processing', progress = 0, error = '', title = @title, format = @format, bytes = @bytes,
-    source_url = @source_url, source_version = @source_version
+    source_url = @source_url, source_version = @source_version, name = @name
 WHERE id = @id AND owner = @owner AND (status = 'failed' OR source_version <> @source_version);
 
 -- name: DocumentProgress :execrows
 UPDATE documents SET progress = @progress WHERE id = @id AND owner = @owner AND status = 'processing';
 
+-- name: RenameDocument :execrows
+UPDATE documents SET title = @title WHERE id = @id AND owner = @owner;
+
 -- name: FailDocument :execrows
 UPDATE documents SET status = 'failed', error = @error WHERE id = @id AND owner = @owner AND status = 'processing';
 
 -- name: ListDocuments :many
-SELECT id, owner, title, status, source_type, external_id, bytes, chunks, progress, error, created_at, format, source_url, source_version
+SELECT id, owner, title, status, source_type, external_id, bytes, chunks, progress, error, created_at, format, source_url, source_version, name
 FROM documents
 WHERE owner IN (@owner, '*')
     AND (created_at < @before_at::bigint OR (created_at = @before_at::bigint AND id < @before_id::text))
 ORDER BY created_at DESC, id DESC LIMIT @max_rows::bigint;
 
 -- name: VisibleDocuments :many
-SELECT id, owner, title, status FROM documents WHERE owner IN (@owner, '*')
+SELECT id, owner, title, status, name FROM documents WHERE owner IN (@owner, '*')
 ORDER BY created_at DESC, id DESC LIMIT @max_rows::bigint;
 
 -- name: DocumentsByID :many
-SELECT id, owner, title, status, source_type, external_id, bytes, chunks, progress, error, created_at, format, source_url, source_version
+SELECT id, owner, title, status, source_type, external_id, bytes, chunks, progress, error, created_at, format, source_url, source_version, name
 FROM documents WHERE id = ANY(@ids::text[]) AND owner IN (@owner, '*');
 
 -- name: DeleteDocument :execrows
@@ -99,7 +102,8 @@ FROM documents WHERE owner IN (@owner, '*') AND status = 'ready' AND chunks > 0;
 UPDATE documents SET embedding = @model WHERE id = @id AND owner = @owner AND status = 'ready' AND chunks = @chunks;
 
 -- name: PublishText :execrows
-UPDATE documents SET status = 'ready', chunks = @chunks, words = @words, progress = 100, error = '', embedding = ''
+UPDATE documents SET status = 'ready', chunks = @chunks, words = @words, progress = 100, error = '', embedding = '',
+    title = CASE WHEN CAST(@own_title AS TEXT) <> '' AND title = name THEN CAST(@own_title AS TEXT) ELSE title END
 WHERE id = @id AND owner = @owner;
 
 -- name: ChunksByKey :many

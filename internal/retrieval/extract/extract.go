@@ -54,13 +54,4 @@ func clean(s string) string {
 	return b.String()
 }
 
-// cleanPages cleans the pages of a text, and keeps the page breaks between them.
-func cleanPages(s string) string {
-	pages := strings.Split(s, pageBreak)
-	for i, p := range pages {
-		pages[i] = clean(p)
-	}
-	return strings.Join(pages, pageBreak)
-}
-
 func alphanumeric(r rune) bool { return unicode.IsLetter(r) || unicode.IsDigit(r) }

@@ -9,47 +9,34 @@ import (
 	"github.com/palaver-chat/palaver/chat"
 )
 
-// joinPages makes one text of pages: headers and footers that repeat are left
-// out, and a sentence that runs over a page's end stays in one paragraph. A pageBreak
-// stands right before the text of each page but the first.
-func joinPages(pages []string) string {
+// joinPages makes one clean text of pages, and returns where the text of each begins:
+// headers and footers that repeat are left out, and a sentence that runs over a page's
+// end stays in one paragraph. A page without text is left out.
+func joinPages(pages []string) (text string, starts []chat.PageStart) {
 	split := make([][]string, len(pages))
 	for i, p := range pages {
 		split[i] = strings.Split(strings.TrimSpace(clean(p)), "\n")
 	}
 	running := runningLines(split)
 	var b strings.Builder
-	last := ""
+	last, at := "", 0 // at counts characters
+	write := func(s string) {
+		b.WriteString(s)
+		at += utf8.RuneCountInString(s)
+	}
 	for i, lines := range split {
 		lines = withoutRunning(lines, running)
-		if last != "" && len(lines) > 0 {
-			b.WriteString(between(last, lines[0]))
-		}
-		if i > 0 {
-			b.WriteString(pageBreak)
-		}
 		if len(lines) == 0 {
 			continue
 		}
-		b.WriteString(strings.Join(lines, "\n"))
+		if b.Len() > 0 {
+			write(between(last, lines[0]))
+		}
+		starts = append(starts, chat.PageStart{Page: i + 1, Start: at})
+		write(strings.Join(lines, "\n"))
 		last = lines[len(lines)-1]
 	}
-	return b.String()
-}
-
-// unpaged removes the page breaks of a clean text, and returns where its pages begin.
-// A page without text is left out.
-func unpaged(marked string) (text string, pages []chat.PageStart) {
-	var b strings.Builder
-	at := 0
-	for i, page := range strings.Split(marked, pageBreak) {
-		if strings.TrimSpace(page) != "" {
-			pages = append(pages, chat.PageStart{Page: i + 1, Start: at})
-		}
-		b.WriteString(page)
-		at += utf8.RuneCountInString(page)
-	}
-	return b.String(), pages
+	return b.String(), starts
 }
 
 // edge is how many lines at a page's top and bottom may be header and footer.

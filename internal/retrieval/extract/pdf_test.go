@@ -40,6 +40,16 @@ func stream(dict, content string) string {
 
 // pdf has one page per element, each with its lines of text.
 func pdf(trailer string, pages ...[]string) []byte {
+	return pdfOf(trailer, pdfObjects(pages)...)
+}
+
+// pdfWithTitle has one line, and a title in its metadata, as PDF writes strings.
+func pdfWithTitle(title, line string) []byte {
+	objects := append(pdfObjects([][]string{{line}}), "<< /Title "+title+" >>")
+	return pdfOf(fmt.Sprintf("/Info %d 0 R", len(objects)), objects...)
+}
+
+func pdfObjects(pages [][]string) []string {
 	objects := []string{"<< /Type /Catalog /Pages 2 0 R >>", "", "<< /Type /Font /Subtype /Type1 /BaseFont /Helvetica >>"}
 	var kids []string
 	for _, lines := range pages {
@@ -54,7 +64,7 @@ func pdf(trailer string, pages ...[]string) []byte {
 		kids = append(kids, fmt.Sprintf("%d 0 R", len(objects)))
 	}
 	objects[1] = fmt.Sprintf("<< /Type /Pages /Kids [%s] /Count %d >>", strings.Join(kids, " "), len(kids))
-	return pdfOf(trailer, objects...)
+	return objects
 }
 
 func reason(t *testing.T, raw []byte) string {
@@ -127,14 +137,14 @@ func TestPDFPagesBeginAtTheirText(t *testing.T) {
 }
 
 func TestPagesCountCharacters(t *testing.T) {
-	text, pages := unpaged(joinPages([]string{"Größe.", " \n", "日本。"}))
+	text, pages := joinPages([]string{"Größe.", " \n", "日本。"})
 	want := []chat.PageStart{{Page: 1, Start: 0}, {Page: 3, Start: 8}}
 	if text != "Größe.\n\n日本。" || !slices.Equal(pages, want) {
 		t.Errorf("%q, %v", text, pages)
 	}
 }
 
-func TestOnlyPagedTypesHavePages(t *testing.T) {
+func TestPlainTextHasNoPages(t *testing.T) {
 	c, err := All().Content(t.Context(), "txt", []byte("One.\fTwo."))
 	if err != nil || c.Text != "One.\nTwo." || c.Pages != nil {
 		t.Errorf("%+v, %v", c, err)

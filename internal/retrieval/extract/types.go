@@ -25,13 +25,16 @@ type Type struct {
 	Extensions []string // of file names, with the dot
 	MediaTypes []string // that clients declare
 	Binary     bool     // an upload is of this type only if Is recognises it
-	Paged      bool     // a form feed in the text that Read returns begins a new page
 	// Is recognises the type by an upload's content. named is the name of the type that
 	// the file's name or its media type says; "" for none. Nil: by that name alone.
 	Is func(raw []byte, named string) bool
 	// Read returns the text, which need not be clean yet. Its error is *Unreadable, or one
 	// that may pass when tried again.
 	Read func(ctx context.Context, raw []byte) (string, error)
+	// content is there instead of Read where a file says more than its text.
+	content func(ctx context.Context, raw []byte) (Content, error)
+	// untitled: the first heading is no title of the whole document.
+	untitled bool
 }
 
 // Types are the types of documents that a process can read.
@@ -117,10 +120,11 @@ func (t Types) Text(ctx context.Context, sourceType string, raw []byte) (string,
 // Content is what a document says.
 type Content struct {
 	Text  string
+	Title string           // its own title; empty where it has none that is of use
 	Pages []chat.PageStart // where its pages begin; none where its type has no pages
 }
 
-// Content is Text with the pages.
+// Content is Text with the title and the pages.
 func (t Types) Content(ctx context.Context, sourceType string, raw []byte) (Content, error) {
 	if len(raw) == 0 {
 		return Content{}, errEmpty
@@ -129,16 +133,11 @@ func (t Types) Content(ctx context.Context, sourceType string, raw []byte) (Cont
 	if i < 0 {
 		return Content{}, fmt.Errorf("unknown source type %q", sourceType)
 	}
-	text, err := t[i].Read(ctx, raw)
+	c, err := t[i].contentOf(ctx, raw)
 	if err != nil {
 		return Content{}, err
 	}
-	var c Content
-	if t[i].Paged {
-		c.Text, c.Pages = unpaged(cleanPages(text))
-	} else {
-		c.Text = clean(text)
-	}
+	c.Title = documentTitle(c.Title, c.Text, t[i].untitled)
 	switch {
 	case len(c.Text) > MaxText:
 		return Content{}, errTooLarge
@@ -146,6 +145,14 @@ func (t Types) Content(ctx context.Context, sourceType string, raw []byte) (Cont
 		return Content{}, errNoText
 	}
 	return c, nil
+}
+
+func (x Type) contentOf(ctx context.Context, raw []byte) (Content, error) {
+	if x.content != nil {
+		return x.content(ctx, raw)
+	}
+	text, err := x.Read(ctx, raw)
+	return Content{Text: clean(text)}, err
 }
 
 // Detect returns the source type of an upload: by its file name, else by the media type
