@@ -222,7 +222,7 @@ func (p *Process) startAPI(listener net.Listener) error {
 			MaxUploadBytes: int64(cfg.MaxUploadMB) * megabyte,
 			UploadMemory:   uploadMemory,
 			TempDir:        cfg.DataDir,
-			Features:       map[string]bool{"web_search": cfg.TavilyAPIKey != "", "follow_ups": cfg.FollowUps != "off", "google_account": p.accounts.Available(), "google_drive": p.accounts.Available() || cfg.GoogleAPIKey != "" || cfg.GoogleServiceAccount != ""},
+			Features:       map[string]bool{"web_search": cfg.TavilyAPIKey != "", "follow_ups": cfg.FollowUps != "off", api.FeatureSharedLinks: cfg.SharedLinks != "off", "google_account": p.accounts.Available(), "google_drive": p.accounts.Available() || cfg.GoogleAPIKey != "" || cfg.GoogleServiceAccount != ""},
 			ClockOffset:    cfg.ClockOffset,
 			AnswerTimeout:  cfg.AnswerTimeout,
 		},
