@@ -229,7 +229,6 @@ func (s *server) revokeShare(c *gin.Context) error {
 // readShared answers whoever has the token. It reads no cookie and no other token.
 func (s *server) readShared(c *gin.Context) error {
 	c.Header("X-Robots-Tag", "noindex, nofollow")
-	c.Header("Referrer-Policy", "no-referrer")
 	if err := s.limits.AdmitVisit(c.Request.Context(), s.identity.AddressOf(c.Request), c.Writer.Header()); err != nil {
 		return err
 	}

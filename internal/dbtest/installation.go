@@ -92,7 +92,6 @@ func (b *fixture) belongings() belongings {
 	shared := b.share("Hello")
 	b.NoError(b.store.CreateShare(b.ctx, shared))
 	all.digest = shared.Digest
-	b.change(b.conversation("Away").ID, db.ConversationChange{Archived: new(true)})
 	b.change(b.thread, db.ConversationChange{Pinned: new(true), Title: new("Mine")})
 	all.turns = []string{first.ID, second, branch, rolledBack.ID}
 
