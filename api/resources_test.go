@@ -13,7 +13,6 @@ import (
 	"net/http/httptest"
 	"net/textproto"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
@@ -24,6 +23,7 @@ import (
 	"github.com/palaver-chat/palaver/api/request"
 	"github.com/palaver-chat/palaver/chat"
 	"github.com/palaver-chat/palaver/db"
+	"github.com/palaver-chat/palaver/internal/testlog"
 )
 
 // form is a multipart body with a file and, when not empty, a title.
@@ -454,7 +454,7 @@ func TestMetricsCountByRouteAndShowOpenStreams(t *testing.T) {
 
 func TestRequestLinesNameTheThreadAndLeaveOutProbes(t *testing.T) {
 	t.Parallel()
-	var log syncBuffer
+	var log testlog.Buffer
 	b := setup(t, func(d *Deps) { d.Log = slog.New(slog.NewTextHandler(&log, nil)) })
 	c := b.client()
 	for _, path := range []string{"/healthz", "/readyz", "/metrics"} {
@@ -538,22 +538,4 @@ func TestSubmittingUnsubscribesFromTheTurn(t *testing.T) {
 			return len(b.bus.turns[id]) == 0
 		}, time.Minute, time.Millisecond)
 	}
-}
-
-// syncBuffer is a log that several goroutines write.
-type syncBuffer struct {
-	mu sync.Mutex
-	b  strings.Builder
-}
-
-func (s *syncBuffer) Write(p []byte) (int, error) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.b.Write(p)
-}
-
-func (s *syncBuffer) String() string {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.b.String()
 }

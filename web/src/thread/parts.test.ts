@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { docOf, mentionNode } from "../composer/outgoing";
-import { adopt, answered, answerText, attachmentsOf, citationsOf, documentOf, endedByQuestion, oncePerNotice, ownPicture, pendingQuestion, picturesOf, takenBack, textOf, turnAt, unanswered, withSources } from "./parts";
+import { adopt, answered, answerText, attachmentsOf, citationsOf, documentOf, endedByQuestion, oncePerNotice, ownPicture, pendingQuestion, picturesOf, isWithdrawn, textOf, turnAt, unanswered, withSources } from "./parts";
 import type { Message, Metadata, Part, Question } from "./types";
 
 const question: Question = { interrupt_id: "t1.q1", interrupt_type: "action_choice", message: "Which?", options: [{ id: "audit", label: "Audit" }], turn_id: "t1", answered: false };
@@ -96,9 +96,9 @@ it("a message's TipTap document is used when its text matches the message", () =
 
 it("a message was withdrawn before it ran", () => {
   const m = (metadata: Metadata): Message => ({ id: "m", role: "assistant", metadata: { finished_reason: "cancelled", interrupted: true, ...metadata }, parts: [] });
-  expect(takenBack(m({ interrupted_reason: "user_cancelled", never_began: true }))).toBe(true);
-  expect(takenBack(m({ interrupted_reason: "user_cancelled" }))).toBe(false);
-  expect(takenBack(m({ interrupted_reason: "superseded", never_began: true }))).toBe(false);
+  expect(isWithdrawn(m({ interrupted_reason: "user_cancelled", never_began: true }))).toBe(true);
+  expect(isWithdrawn(m({ interrupted_reason: "user_cancelled" }))).toBe(false);
+  expect(isWithdrawn(m({ interrupted_reason: "superseded", never_began: true }))).toBe(false);
 });
 
 it("a user message gets its turn from its answer", () => {
