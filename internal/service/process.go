@@ -64,6 +64,7 @@ type Process struct {
 	agents   []workflows.Agent
 	http     *http.Server
 	worker   *worker.Worker
+	titles   *activities.Titles // nil: none are written
 	metrics  *prometheus.Registry
 	sweeping sync.WaitGroup // the sweep of a worker; it ends when stopping is closed
 	traces   *telemetry.Traces
@@ -172,6 +173,9 @@ func (p *Process) Stop() {
 		p.sweeping.Wait()
 		if p.worker != nil {
 			p.worker.Stop()
+			if p.titles != nil {
+				p.titles.Close()
+			}
 		}
 		if p.mcp != nil {
 			p.mcp.Close()
@@ -298,6 +302,9 @@ func (p *Process) startWorker(ctx context.Context) error {
 		return err
 	}
 	_, ingestMemory := cfg.IngestMemory()
+	if cfg.Titles == "on" {
+		p.titles = activities.NewTitles()
+	}
 	w := worker.New(p.parts.Temporal, &activities.Activities{
 		Store:         p.parts.Store,
 		Model:         telemetry.Model(p.parts.Model, p.traces, counts),
@@ -315,6 +322,7 @@ func (p *Process) startWorker(ctx context.Context) error {
 		ImportBounds:  importBounds(cfg),
 		Report:        threads.Report,
 		Pruner:        p.pruning(),
+		Titles:        p.titles,
 		Audit:         p.audit,
 		RetryBudget:   cfg.RetryBudget,
 		Log:           p.parts.Log,
