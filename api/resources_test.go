@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io"
 	"log/slog"
 	"mime"
@@ -166,7 +167,7 @@ func TestDocumentLifecycle(t *testing.T) {
 		t.Errorf("made: %v", made)
 	}
 	full := "Überweisungen need two signatures."
-	chunk := chat.Chunk{ID: id + ".0", DocID: id, Text: full, Start: 0, End: 34, Heading: "Payments"}
+	chunk := chat.Chunk{ID: id + ".0", DocID: id, Text: full, Start: 0, End: 34, Heading: "Payments", Pages: []chat.PageStart{{Page: 4}}}
 	if err := b.store.StoreText(t.Context(), c.id(), id, full, []chat.Chunk{chunk}, nil); err != nil {
 		t.Fatal(err)
 	}
@@ -181,7 +182,7 @@ func TestDocumentLifecycle(t *testing.T) {
 	if got := c.call(200, "GET", "/api/documents/"+id+"/text", nil, "Accept", "application/json"); got["text"] != full || got["id"] != id {
 		t.Errorf("text as JSON: %v", got)
 	}
-	if got := c.call(200, "GET", "/api/documents/"+id+"/chunks/"+id+".0", nil); got["text"] != full || got["end"] != 34.0 || got["heading"] != "Payments" {
+	if got := c.call(200, "GET", "/api/documents/"+id+"/chunks/"+id+".0", nil); got["text"] != full || got["end"] != 34.0 || got["heading"] != "Payments" || got["page"] != 4.0 {
 		t.Errorf("chunk: %v", got)
 	}
 	hits := c.call(200, "GET", "/api/search?q=signatures&doc_ids="+id+"&k=3", nil)["hits"].([]any)
@@ -200,6 +201,15 @@ func TestDocumentLifecycle(t *testing.T) {
 		t.Errorf("sets: %v", got)
 	}
 	c.call(204, "DELETE", setPath, nil)
+	if d := c.call(200, "PATCH", "/api/documents/"+id, map[string]any{"title": " New\n title "}); d["title"] != "New title" || d["status"] != "ready" {
+		t.Errorf("renamed: %v", d)
+	}
+	for _, body := range []map[string]any{{}, {"title": " "}, {"title": strings.Repeat("x", 301)}} {
+		if e := c.call(400, "PATCH", "/api/documents/"+id, body); !strings.Contains(fmt.Sprint(e), "title") {
+			t.Errorf("%v: %v", body, e)
+		}
+	}
+	b.client().call(404, "PATCH", "/api/documents/"+id, map[string]any{"title": "x"}) // a stranger
 	c.call(204, "DELETE", "/api/documents/"+id, nil)
 	c.call(404, "GET", "/api/documents/"+id, nil)
 }

@@ -36,7 +36,7 @@ func TitleFrom(message string) string {
 			return strings.TrimRight(first, ". ")
 		}
 	}
-	return cutTitle(title)
+	return CutTitle(title)
 }
 
 // TitleWith is the title of a conversation whose first message was answered from one
@@ -48,7 +48,7 @@ func TitleWith(message, document string) string {
 	if document == "" || !saysLittle(title) {
 		return title
 	}
-	return cutTitle(document + ": " + title)
+	return CutTitle(document + ": " + title)
 }
 
 const minSentence = 12 // characters of a first sentence that can be a title
@@ -113,13 +113,13 @@ func WrittenTitle(text string) string {
 	if n := utf8.RuneCountInString(line); n < 2 || n > maxWritten || strings.Contains(line, "://") {
 		return ""
 	}
-	return cutTitle(line)
+	return CutTitle(line)
 }
 
 var titleLabel = map[string]bool{"title": true, "titel": true, "conversation title": true}
 
-// cutTitle cuts a title between words.
-func cutTitle(title string) string {
+// CutTitle cuts a title between words, at MaxTitle.
+func CutTitle(title string) string {
 	if utf8.RuneCountInString(title) <= MaxTitle {
 		return title
 	}

@@ -144,6 +144,7 @@ type Queries interface {
 	Raw(ctx context.Context, arg RawParams) ([]byte, error)
 	RecordDeletedConversation(ctx context.Context, arg RecordDeletedConversationParams) error
 	RenameConversation(ctx context.Context, arg RenameConversationParams) (int64, error)
+	RenameDocument(ctx context.Context, arg RenameDocumentParams) (int64, error)
 	RenewConnection(ctx context.Context, arg RenewConnectionParams) (int64, error)
 	ReplaceImport(ctx context.Context, arg ReplaceImportParams) (int64, error)
 	Repo(ctx context.Context, arg RepoParams) (RepoRow, error)
@@ -370,6 +371,7 @@ type ChunksByInternalIDRow struct {
 	EndChar   int64
 	Heading   string
 	ID        int64
+	Pages     string
 }
 
 type ChunksByKeyRow struct {
@@ -381,6 +383,7 @@ type ChunksByKeyRow struct {
 	EndChar   int64
 	Heading   string
 	ID        int64
+	Pages     string
 }
 
 type ClearTitleParams struct {
@@ -570,6 +573,7 @@ type DocumentChunksRow struct {
 	EndChar   int64
 	Heading   string
 	ID        int64
+	Pages     string
 }
 
 type DocumentParams struct {
@@ -598,6 +602,7 @@ type DocumentRow struct {
 	Format        string
 	SourceUrl     string
 	SourceVersion string
+	Name          string
 }
 
 type DocumentSet struct {
@@ -628,6 +633,7 @@ type DocumentsByIDRow struct {
 	Format        string
 	SourceUrl     string
 	SourceVersion string
+	Name          string
 }
 
 type DocumentsToEmbedParams struct {
@@ -826,6 +832,7 @@ type ImportedDocumentRow struct {
 	Format        string
 	SourceUrl     string
 	SourceVersion string
+	Name          string
 }
 
 type InsertAttachmentParams struct {
@@ -875,6 +882,7 @@ type InsertDocumentParams struct {
 	SourceUrl     string
 	SourceVersion string
 	Address       string
+	Name          string
 }
 
 type InsertImportParams struct {
@@ -998,6 +1006,7 @@ type ListDocumentsRow struct {
 	Format        string
 	SourceUrl     string
 	SourceVersion string
+	Name          string
 }
 
 type ListImportsParams struct {
@@ -1259,6 +1268,12 @@ type RenameConversationParams struct {
 	Owner       string
 }
 
+type RenameDocumentParams struct {
+	Title string
+	ID    string
+	Owner string
+}
+
 type RenewConnectionParams struct {
 	Token    string
 	At       int64
@@ -1273,6 +1288,7 @@ type ReplaceImportParams struct {
 	Bytes         int64
 	SourceUrl     string
 	SourceVersion string
+	Name          string
 	ID            string
 	Owner         string
 }
@@ -1646,6 +1662,7 @@ type VisibleDocumentsRow struct {
 	Owner  string
 	Title  string
 	Status string
+	Name   string
 }
 
 type WaitingMessagesParams struct {

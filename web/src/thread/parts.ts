@@ -75,7 +75,7 @@ export function withSources(text: string, citations: readonly Citation[]): strin
   const numbers = new Set(cited.map((c) => c.n));
   const marked = text.replace(/\[(\d{1,3})\]/g, (whole, n: string) => (numbers.has(Number(n)) ? `[^${n}]` : whole));
   const line = (s: string) => s.replace(/\s+/g, " ").trim();
-  const notes = cited.map((c) => `[^${c.n}]: ${line(c.title)}${c.url ? ` <${c.url}>` : ""}${c.quote ? `: ${words.message.quoted(line(c.quote))}` : ""}`);
+  const notes = cited.map((c) => `[^${c.n}]: ${line(c.title)}${c.page ? `, ${words.message.page(c.page)}` : ""}${c.url ? ` <${c.url}>` : ""}${c.quote ? `: ${words.message.quoted(line(c.quote))}` : ""}`);
   return `${marked}\n\n${notes.join("\n")}`;
 }
 
@@ -88,7 +88,7 @@ export function oncePerNotice(parts: readonly Part[]): { part: Part; times: numb
 function place(o: Record<string, unknown>): Partial<Citation> {
   const text = (v: unknown) => (typeof v === "string" ? v : undefined);
   const number = (v: unknown) => (typeof v === "number" ? v : undefined);
-  return { doc_id: text(o.doc_id), chunk_id: text(o.chunk_id), start: number(o.start), end: number(o.end) };
+  return { doc_id: text(o.doc_id), chunk_id: text(o.chunk_id), start: number(o.start), end: number(o.end), ...(typeof o.page === "number" && { page: o.page }) };
 }
 
 export interface Picture {
