@@ -72,6 +72,7 @@ var words = map[string]openapi.Word{
 	"FeedbackBody.reason":            {Max: maxReason},
 	"NewShare.path":                  {About: "Of the page that shows it. Whoever has it can read the copy."},
 	"SharedMessage.role":             {Enum: openapi.Values("user", "assistant")},
+	"RenameBody.title":               {Max: maxDocTitle},
 	"RepoVersion.updated_at":         {About: "Seconds since 1970."},
 	"ResumeValueBody.decisions":      {About: "One for each call that a tool_approval asks about."},
 	"ResumeValueBody.type":           {About: "The question's type; cancel ends the turn; answer (LangGraph) fits any question.", Enum: append(openapi.Values(interruptTypes...), "answer")},
