@@ -99,7 +99,7 @@ describe("a citation of a PDF", () => {
     await page.route("**/original", (route) => route.fulfill({ body: "%PDF-1.7 nothing", contentType: "application/octet-stream" }));
     await page.getByRole("button", { name: `Open ${TITLE}` }).click();
     await page.getByText("The pages of this document couldn't be shown. This is its text.").waitFor();
-    await page.getByRole("region", { name: `Text of ${TITLE}` }).getByText("The harbour office keeps a register").first().waitFor();
+    await page.getByRole("region", { name: `Text of ${TITLE}` }).getByText("open to the owners").first().waitFor();
   });
 });
 

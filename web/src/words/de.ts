@@ -429,6 +429,7 @@ export const de: Words = {
     model: "Denkt nach …",
   },
   webSearching: (query) => `Websuche nach „${query}“`,
+  retrying: (n) => `Modell ausgelastet, neuer Versuch (${number(n)})`,
   calling: (tool) => `${tool} wird verwendet …`,
 
   problems: {

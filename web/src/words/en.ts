@@ -434,6 +434,7 @@ export const en = {
     model: "Thinking…",
   },
   webSearching: (query: string) => `Searching the web for “${query}”`,
+  retrying: (n: number) => `Model busy, retrying (${number(n)})`,
   calling: (tool: string) => `Using ${tool}…`,
 
   problems: {
