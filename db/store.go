@@ -127,6 +127,7 @@ type Store interface {
 	Quotas
 	Visitors
 	UserDeleter
+	Claimer
 	Audit
 	AuditLog
 	Upkeep

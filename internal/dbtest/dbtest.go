@@ -43,6 +43,7 @@ func Run(t *testing.T, open func(t *testing.T) db.Store) {
 		{"personal keys", keyTests},
 		{"upkeep", upkeepTests},
 		{"users", userTests},
+		{"claims", claimTests},
 		{"races", raceTests},
 		{"closing", closingTests},
 	} {

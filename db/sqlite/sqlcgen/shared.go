@@ -37,6 +37,7 @@ type (
 	CountOpenTurnsRow               = sqlcgen.CountOpenTurnsRow
 	CountParams                     = sqlcgen.CountParams
 	CountRow                        = sqlcgen.CountRow
+	CountUnfinishedRow              = sqlcgen.CountUnfinishedRow
 	CountUserDataRow                = sqlcgen.CountUserDataRow
 	CountedParams                   = sqlcgen.CountedParams
 	CountedRow                      = sqlcgen.CountedRow
@@ -50,6 +51,7 @@ type (
 	DeleteSetParams                 = sqlcgen.DeleteSetParams
 	DeleteThreadCancelsParams       = sqlcgen.DeleteThreadCancelsParams
 	DeleteTurnCancelsParams         = sqlcgen.DeleteTurnCancelsParams
+	DetachSameDocumentsParams       = sqlcgen.DetachSameDocumentsParams
 	DocumentChunksParams            = sqlcgen.DocumentChunksParams
 	DocumentChunksRow               = sqlcgen.DocumentChunksRow
 	DocumentParams                  = sqlcgen.DocumentParams
@@ -108,6 +110,19 @@ type (
 	MarkTurnParams                  = sqlcgen.MarkTurnParams
 	MessagesOfThreadParams          = sqlcgen.MessagesOfThreadParams
 	MessagesOfThreadRow             = sqlcgen.MessagesOfThreadRow
+	MoveAttachmentsParams           = sqlcgen.MoveAttachmentsParams
+	MoveBoardsParams                = sqlcgen.MoveBoardsParams
+	MoveConversationParams          = sqlcgen.MoveConversationParams
+	MoveDeletedConversationsParams  = sqlcgen.MoveDeletedConversationsParams
+	MoveDocumentsParams             = sqlcgen.MoveDocumentsParams
+	MoveImportsParams               = sqlcgen.MoveImportsParams
+	MoveSetsParams                  = sqlcgen.MoveSetsParams
+	MoveThreadAttachmentsParams     = sqlcgen.MoveThreadAttachmentsParams
+	MoveThreadBoardParams           = sqlcgen.MoveThreadBoardParams
+	MoveThreadImportsParams         = sqlcgen.MoveThreadImportsParams
+	MoveThreadRepoParams            = sqlcgen.MoveThreadRepoParams
+	MoveThreadStreamRunsParams      = sqlcgen.MoveThreadStreamRunsParams
+	MoveThreadTurnsParams           = sqlcgen.MoveThreadTurnsParams
 	NewestTurnByClientIDParams      = sqlcgen.NewestTurnByClientIDParams
 	NextPlaceParams                 = sqlcgen.NextPlaceParams
 	OldThreadsParams                = sqlcgen.OldThreadsParams
