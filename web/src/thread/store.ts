@@ -485,6 +485,7 @@ export class ThreadStore {
   private onError(err: Error): void {
     this.accepted?.resolve();
     if (err instanceof ConnectionLost && err.answered) return void setTimeout(() => this.reattach(err.message));
+    if (this.chat.messages.at(-1)?.metadata?.error?.code === EXPIRED && hasTokens()) return void setTimeout(() => this.reattach("")); // the turn goes on
     const question = this.request?.kind === "answer" ? this.request.question : undefined;
     this.set({ statuses: [], stopping: false, away: false, connectionProblem: "" });
     if (question && err instanceof ApiError && err.code === "no_pending_interrupt") return void setTimeout(() => this.load()); // another client answered
