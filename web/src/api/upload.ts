@@ -1,4 +1,4 @@
-import { authorized } from "../session/token";
+import { authorized, bearer } from "../session/token";
 import { words } from "../words";
 import { refusal } from "../words/wire";
 import { ApiError, unreachable } from "./http";
@@ -22,7 +22,7 @@ function send(path: string, file: File, token: string | undefined, { onProgress,
     const form = new FormData();
     form.append("file", file, file.name);
     xhr.open("POST", path);
-    if (token) xhr.setRequestHeader("Authorization", `Bearer ${token}`);
+    if (token) xhr.setRequestHeader("Authorization", bearer(token));
     xhr.responseType = "json";
     xhr.upload.onprogress = (e) => e.lengthComputable && onProgress(e.loaded / e.total);
     xhr.onload = () => resolve(xhr);

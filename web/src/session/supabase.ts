@@ -4,6 +4,7 @@ import type { SignIn } from "../api/config";
 import { forget } from "../lib/storage";
 import type { Account, Session } from "./account";
 import { begin, begun, comeBack, ended, SESSION_KEY, userOf } from "./begun";
+import { downloadWithToken } from "./downloads";
 import { problemOf, problemOfReturn, type SignInProblem } from "./problems";
 import { setTokens, withToken, type Tokens } from "./token";
 
@@ -27,6 +28,7 @@ export async function open(signIn: SignIn): Promise<Session> {
   const tokens = tokensOf(auth, session.access_token);
   const claimed = await claimBegun(tokens);
   setTokens(tokens);
+  downloadWithToken();
   leaveWhenSignedOut(auth, session.user.id);
   return { account: accountOf(session), ...(claimed && { claimed }), ...(said && error && { problem: problemOf(error).text }) };
 }

@@ -15,10 +15,13 @@ export function setTokens(source: Tokens | undefined): void {
   tokens = source;
 }
 
+/** The value of the header that has a token. */
+export const bearer = (token: string): string => ["Bearer", token].join(" ");
+
 /** Adds a token to headers. */
 export function withToken(headers: HeadersInit | undefined, token: string | undefined): Headers {
   const all = new Headers(headers);
-  if (token) all.set("Authorization", `Bearer ${token}`);
+  if (token) all.set("Authorization", bearer(token));
   return all;
 }
 

@@ -4,6 +4,7 @@ import { ApiError } from "../api/http";
 import { errorText } from "../api/query";
 import type { Outgoing } from "../composer/types";
 import { newId } from "../lib/id";
+import { hasTokens } from "../session/token";
 import { words } from "../words";
 import * as api from "./api";
 import { anotherAnswer, ownMessage, reply, submission, type Body } from "./bodies";
@@ -627,4 +628,7 @@ async function within(ms: number, what: Promise<void> | undefined): Promise<void
 }
 
 /** The client_turn_id of a thread's first message, the same after a reload. */
+/** The code of a stream that ended because its token did. */
+const EXPIRED = "unauthenticated";
+
 const firstName = (thread: string): string => `first:${thread}`;

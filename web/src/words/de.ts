@@ -45,7 +45,6 @@ export const de: Words = {
     usageNames: { daily_tokens: "KI-Budget heute", daily_cost_usd: "KI-Budget heute", conversations: "Chats", documents: "Dokumente", discoveries: "Discovery-Boards", document_sets: "Sammlungen", pictures: "Bilder", storage_bytes: "Speicher" },
     usageOf: (percent) => `${number(percent)} %`,
     signingOut: "Sie werden abgemeldet …",
-    downloading: "Ihre Daten werden vorbereitet. Der Download beginnt gleich.",
     deleteAll: "Alles löschen …",
     deleteTitle: "Alles löschen?",
     deleteWarning: "Ihre Chats, Dokumente, Sammlungen, Discovery-Boards, Schlüssel und verbundenen Konten werden endgültig gelöscht. Laden Sie Ihre Daten vorher herunter, wenn Sie sie behalten möchten.",

@@ -44,7 +44,6 @@ export const en = {
     usageNames: { daily_tokens: "AI budget today", daily_cost_usd: "AI budget today", conversations: "Chats", documents: "Documents", discoveries: "Discovery boards", document_sets: "Sets", pictures: "Images", storage_bytes: "Storage" },
     usageOf: (percent: number) => `${number(percent)}%`,
     signingOut: "Signing out…",
-    downloading: "Your data is being prepared. The download begins in a moment.",
     deleteAll: "Delete everything…",
     deleteTitle: "Delete everything?",
     deleteWarning: "Your chats, documents, sets, discovery boards, keys and connected accounts are deleted for good. Download your data first if you want to keep it.",
