@@ -1,7 +1,6 @@
 package mcp
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -18,6 +17,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/palaver-chat/palaver/internal/guard"
+	"github.com/palaver-chat/palaver/internal/testlog"
 	"github.com/palaver-chat/palaver/internal/tools"
 )
 
@@ -381,7 +381,7 @@ func TestLostConnectionIsAnErrorNotAResult(t *testing.T) {
 
 func TestKeyInAURLIsNotLogged(t *testing.T) {
 	t.Parallel()
-	var log lockedBuffer
+	var log testlog.Buffer
 	r := setup(t, func(o *Options) {
 		o.Log = slog.New(slog.NewTextHandler(&log, &slog.HandlerOptions{Level: slog.LevelDebug}))
 	},
@@ -391,17 +391,6 @@ func TestKeyInAURLIsNotLogged(t *testing.T) {
 	r.Close()
 	require.Contains(t, log.String(), "connection refused")
 	require.NotContains(t, log.String(), "s3cret")
-}
-
-type lockedBuffer struct {
-	sync.Mutex
-	bytes.Buffer
-}
-
-func (b *lockedBuffer) Write(p []byte) (int, error) {
-	b.Lock()
-	defer b.Unlock()
-	return b.Buffer.Write(p)
 }
 
 func TestServerThatHasNotAnsweredYetIsStarting(t *testing.T) {

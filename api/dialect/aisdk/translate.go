@@ -466,6 +466,9 @@ func (t *translation) source(c chat.Citation) {
 		if c.Start != nil && c.End != nil {
 			ours["start"], ours["end"] = *c.Start, *c.End
 		}
+		if c.Page > 0 {
+			ours["page"] = c.Page
+		}
 	}
 	t.add(out)
 }

@@ -150,6 +150,7 @@ type Queries interface {
 	Raw(ctx context.Context, arg RawParams) ([]byte, error)
 	RecordDeletedConversation(ctx context.Context, arg RecordDeletedConversationParams) error
 	RenameConversation(ctx context.Context, arg RenameConversationParams) (int64, error)
+	RenameDocument(ctx context.Context, arg RenameDocumentParams) (int64, error)
 	RenewConnection(ctx context.Context, arg RenewConnectionParams) (int64, error)
 	ReplaceImport(ctx context.Context, arg ReplaceImportParams) (int64, error)
 	Repo(ctx context.Context, arg RepoParams) (RepoRow, error)
@@ -366,6 +367,7 @@ type ChunksByInternalIDRow struct {
 	EndChar   int64
 	Heading   string
 	ID        int64
+	Pages     string
 }
 
 type ChunksByKeyRow struct {
@@ -377,6 +379,7 @@ type ChunksByKeyRow struct {
 	EndChar   int64
 	Heading   string
 	ID        int64
+	Pages     string
 }
 
 type ClearTitleParams struct {
@@ -550,6 +553,7 @@ type DocumentChunksRow struct {
 	EndChar   int64
 	Heading   string
 	ID        int64
+	Pages     string
 }
 
 type DocumentParams struct {
@@ -578,6 +582,7 @@ type DocumentRow struct {
 	Format        string
 	SourceUrl     string
 	SourceVersion string
+	Name          string
 }
 
 type DocumentSet struct {
@@ -608,6 +613,7 @@ type DocumentsByIDRow struct {
 	Format        string
 	SourceUrl     string
 	SourceVersion string
+	Name          string
 }
 
 type DocumentsToEmbedParams struct {
@@ -775,6 +781,7 @@ type ImportedDocumentRow struct {
 	Format        string
 	SourceUrl     string
 	SourceVersion string
+	Name          string
 }
 
 type InsertAttachmentParams struct {
@@ -824,6 +831,7 @@ type InsertDocumentParams struct {
 	SourceUrl     string
 	SourceVersion string
 	Address       string
+	Name          string
 }
 
 type InsertImportParams struct {
@@ -943,6 +951,7 @@ type ListDocumentsRow struct {
 	Format        string
 	SourceUrl     string
 	SourceVersion string
+	Name          string
 }
 
 type ListImportsParams struct {
@@ -1261,6 +1270,12 @@ type RenameConversationParams struct {
 	Owner       string
 }
 
+type RenameDocumentParams struct {
+	Title string
+	ID    string
+	Owner string
+}
+
 type RenewConnectionParams struct {
 	Token    string
 	At       int64
@@ -1275,6 +1290,7 @@ type ReplaceImportParams struct {
 	Bytes         int64
 	SourceUrl     string
 	SourceVersion string
+	Name          string
 	ID            string
 	Owner         string
 }
@@ -1620,6 +1636,7 @@ type VisibleDocumentsRow struct {
 	Owner  string
 	Title  string
 	Status string
+	Name   string
 }
 
 type WaitingMessagesParams struct {

@@ -2,7 +2,7 @@ import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { setTokens } from "../session/token";
 import { pendingQuestion, textOf } from "./parts";
 import { ThreadStore } from "./store";
-import { ask, end, Kept, out, question, say, Server, start, THREAD } from "./testserver";
+import { ask, end, MemoryStorage, out, question, say, Server, start, THREAD } from "./testserver";
 import { ROOT } from "./tree";
 
 let server: Server;
@@ -12,7 +12,7 @@ beforeEach(() => {
   server = new Server();
   vi.stubGlobal("fetch", server.fetch);
   vi.stubGlobal("window", new EventTarget());
-  vi.stubGlobal("sessionStorage", new Kept());
+  vi.stubGlobal("sessionStorage", new MemoryStorage());
   vi.stubGlobal("document", Object.assign(new EventTarget(), { visibilityState: "visible" }));
   store = new ThreadStore(THREAD, {}, { backoff: [1, 1] });
 });

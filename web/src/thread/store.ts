@@ -11,7 +11,7 @@ import { anotherAnswer, ownMessage, reply, submission, type Body } from "./bodie
 import { BACKOFF_MS, Connection, ConnectionLost } from "./connection";
 import { keepHead, readHead } from "./heads";
 import { readHistory, readOlder, unknown, type History } from "./history";
-import { adopt, answered, before, passedOver, pendingQuestion, talkedOver, turnAt, turnOf, unanswered, userAt } from "./parts";
+import { adopt, answered, before, supersededMessage, pendingQuestion, withLastSuperseded, turnAt, turnOf, unanswered, userAt } from "./parts";
 import { problemOf, UNRESTORED, type Problem } from "./problems";
 import { Queue, type Queued } from "./queue";
 import { endOf, isNewest, parentOf, ROOT, type Branches } from "./tree";
@@ -384,7 +384,7 @@ export class ThreadStore {
     try {
       await before;
       if (this.view.load === "loading") await this.reading; // its parent is known then
-      await this.letGo();
+      await this.endCurrent();
       ended = send();
     } finally {
       sent();
@@ -495,7 +495,7 @@ export class ThreadStore {
     if (failure) this.callbacks.onActivity?.();
     const { taken, out } = this.request ?? { taken: true };
     this.showProblem(problemOf(err, { question, taken: taken === true, written: out !== undefined, failure }));
-    if (refused) this.giveBack();
+    if (refused) this.returnToComposer();
     setTimeout(() => this.rest());
   }
 
@@ -505,7 +505,7 @@ export class ThreadStore {
   }
 
   /** Reopens a question whose answer was rejected, and returns the text to the composer. */
-  private giveBack(): void {
+  private returnToComposer(): void {
     const { question, out } = this.request ?? {};
     this.request = undefined;
     if (question) this.chat.messages = unanswered(this.chat.messages, question.interrupt_id);
@@ -537,16 +537,16 @@ export class ThreadStore {
   }
 
   /** Abandons the last send, or the open question, because a new message replaces it. */
-  private async letGo(): Promise<void> {
+  private async endCurrent(): Promise<void> {
     this.turn++;
     this.loading?.abort();
     await within(ACCEPT_MS, this.accepted?.promise);
     const { request } = this;
-    if (request?.kind === "send" && !request.taken) return this.handOver(request);
+    if (request?.kind === "send" && !request.taken) return this.abandonSend(request);
     if (!this.busy && !pendingQuestion(this.chat.messages)) return;
     await this.chat.stop();
     this.set({ away: false, connectionProblem: "" });
-    this.chat.messages = [...talkedOver(this.chat.messages), ...this.queue.pass().flatMap(passedOver)];
+    this.chat.messages = [...withLastSuperseded(this.chat.messages), ...this.queue.pass().flatMap(supersededMessage)];
   }
 
   /**
@@ -554,7 +554,7 @@ export class ThreadStore {
    * it is tried once more now, because it must not arrive after the next one. If it
    * fails, it joins the queue, or returns to the composer if it has a parent.
    */
-  private async handOver(request: Request): Promise<void> {
+  private async abandonSend(request: Request): Promise<void> {
     const { clientTurnId, text, body, out } = request;
     const tried = this.view.problem;
     await this.chat.stop();

@@ -406,6 +406,7 @@ export const de: Words = {
     interrupted: "Diese Antwort wurde unterbrochen",
     failed: "Etwas ist schiefgegangen. Versuchen Sie es erneut.",
     citation: (n, title) => `Quelle ${number(n)}: ${title}`,
+    page: (n) => `Seite ${number(n)}`,
     newTab: (label) => `${label} (öffnet in neuem Tab)`,
     sources: "Quellen",
     about: "Über diese Antwort",

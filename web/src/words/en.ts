@@ -409,6 +409,7 @@ export const en = {
     interrupted: "This answer was interrupted",
     failed: "Something went wrong. Try again.",
     citation: (n: number, title: string) => `Citation ${number(n)}: ${title}`,
+    page: (n: number) => `page ${number(n)}`,
     newTab: (label: string) => `${label} (opens in a new tab)`,
     sources: "Sources",
     about: "About this answer",
