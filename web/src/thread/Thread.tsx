@@ -194,6 +194,7 @@ export function ThreadView({ thread: { store, view, messages, busy }, composer, 
                   searched={docsOf(last).map((d) => d.id)}
                   tagging={reply.tagging}
                   decisions={reply.decisions}
+                  refused={view.refused}
                   onAnswer={reply.answer}
                   onChoose={reply.choose}
                   onCancel={reply.cancel}

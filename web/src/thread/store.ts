@@ -1,6 +1,6 @@
 import { Chat } from "@ai-sdk/react";
 import { DefaultChatTransport, type ChatTransport } from "ai";
-import { ApiError } from "../api/http";
+import { ApiError, type Detail } from "../api/http";
 import { errorText } from "../api/query";
 import type { Outgoing } from "../composer/types";
 import { newId } from "../lib/id";
@@ -37,10 +37,12 @@ export interface View {
   away: boolean;
   stopping: boolean;
   problem: Problem | null;
+  /** What the server says about the fields of a refused answer. */
+  refused: readonly Detail[];
   queued: Queued[];
 }
 
-const START: View = { load: "loading", loadProblem: "", branches: {}, more: false, loadingMore: false, moreProblem: "", statuses: [], connectionProblem: "", away: false, stopping: false, problem: null, queued: [] };
+const START: View = { load: "loading", loadProblem: "", branches: {}, more: false, loadingMore: false, moreProblem: "", statuses: [], connectionProblem: "", away: false, stopping: false, problem: null, refused: [], queued: [] };
 
 /** A request for a turn, kept for retries. */
 interface Request {
@@ -425,7 +427,7 @@ export class ThreadStore {
     this.cuts = 0;
     let resolve = () => {};
     this.accepted = { promise: new Promise<void>((r) => (resolve = r)), resolve: () => resolve() };
-    this.set({ problem: null, statuses: [], stopping: false, connectionProblem: "" });
+    this.set({ problem: null, refused: [], statuses: [], stopping: false, connectionProblem: "" });
     const { body } = request;
     if (message) await this.chat.sendMessage(message, { body });
     else if (request.kind === "answer") await this.chat.sendMessage(undefined, { body });
@@ -495,7 +497,7 @@ export class ThreadStore {
     if (failure) this.callbacks.onActivity?.();
     const { taken, out } = this.request ?? { taken: true };
     this.showProblem(problemOf(err, { question, taken: taken === true, written: out !== undefined, failure }));
-    if (refused) this.returnToComposer();
+    if (refused) this.returnToComposer(err.details);
     setTimeout(() => this.rest());
   }
 
@@ -505,9 +507,10 @@ export class ThreadStore {
   }
 
   /** Reopens a question whose answer was rejected, and returns the text to the composer. */
-  private returnToComposer(): void {
+  private returnToComposer(refused: readonly Detail[]): void {
     const { question, out } = this.request ?? {};
     this.request = undefined;
+    this.set({ refused });
     if (question) this.chat.messages = unanswered(this.chat.messages, question.interrupt_id);
     if (out) this.callbacks.onReturned?.(out, false);
   }
