@@ -64,8 +64,8 @@ func list(text string) (values []string) {
 
 // SignIn is how the page lets people sign in.
 type SignIn struct {
-	URL       string // of the Supabase project, without a slash at its end; empty: the page offers no sign-in
-	Key       string // its publishable key
+	URL       string   // of the Supabase project, without a slash at its end; empty: the page offers no sign-in
+	Key       string   // its publishable key
 	Methods   []string // link, password
 	Providers []string // OAuth
 }
