@@ -27,8 +27,11 @@ func (s *Store) ClaimThread(ctx context.Context, from, to, threadID string) (err
 		case moved == 0:
 			return db.ErrNotFound
 		}
-		// The stream runs first: they are found by the turns.
+		// Stream runs and feedback first: they are found by the turns.
 		if err := q.MoveThreadStreamRuns(ctx, sqlcgen.MoveThreadStreamRunsParams{NewOwner: to, Owner: from, ThreadID: threadID}); err != nil {
+			return err
+		}
+		if err := q.MoveThreadFeedback(ctx, sqlcgen.MoveThreadFeedbackParams{NewOwner: to, Owner: from, ThreadID: threadID}); err != nil {
 			return err
 		}
 		if err := q.MoveThreadTurns(ctx, sqlcgen.MoveThreadTurnsParams{NewOwner: to, ThreadID: threadID, Owner: from}); err != nil {
@@ -40,6 +43,9 @@ func (s *Store) ClaimThread(ctx context.Context, from, to, threadID string) (err
 
 func moveOfThread(ctx context.Context, q Queries, from, to, threadID string) error {
 	if err := q.MoveThreadAttachments(ctx, sqlcgen.MoveThreadAttachmentsParams{NewOwner: to, ThreadID: threadID, Owner: from}); err != nil {
+		return err
+	}
+	if err := q.MoveThreadShares(ctx, sqlcgen.MoveThreadSharesParams{NewOwner: to, ThreadID: threadID, Owner: from}); err != nil {
 		return err
 	}
 	if err := q.MoveThreadRepo(ctx, sqlcgen.MoveThreadRepoParams{NewOwner: to, ThreadID: threadID, Owner: from}); err != nil {

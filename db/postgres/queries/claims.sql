@@ -10,6 +10,13 @@ WHERE stream_runs.owner = @owner AND stream_runs.turn_id IN (SELECT t.id FROM tu
 -- name: MoveThreadTurns :exec
 UPDATE turns SET owner = @new_owner, address = '' WHERE thread_id = @thread_id AND owner = @owner;
 
+-- name: MoveThreadFeedback :exec
+UPDATE feedback SET owner = @new_owner
+WHERE feedback.owner = @owner AND feedback.turn_id IN (SELECT t.id FROM turns t WHERE t.owner = @owner AND t.thread_id = @thread_id);
+
+-- name: MoveThreadShares :exec
+UPDATE shares SET owner = @new_owner WHERE thread_id = @thread_id AND owner = @owner;
+
 -- name: MoveThreadAttachments :exec
 UPDATE attachments SET owner = @new_owner, address = '' WHERE thread_id = CAST(@thread_id AS TEXT) AND owner = @owner;
 

@@ -124,6 +124,16 @@ func (q *Queries) MoveThreadBoard(ctx context.Context, arg MoveThreadBoardParams
 	return err
 }
 
+const moveThreadFeedback = `-- name: MoveThreadFeedback :exec
+UPDATE feedback SET owner = $1
+WHERE feedback.owner = $2 AND feedback.turn_id IN (SELECT t.id FROM turns t WHERE t.owner = $2 AND t.thread_id = $3)
+`
+
+func (q *Queries) MoveThreadFeedback(ctx context.Context, arg MoveThreadFeedbackParams) error {
+	_, err := q.db.Exec(ctx, moveThreadFeedback, arg.NewOwner, arg.Owner, arg.ThreadID)
+	return err
+}
+
 const moveThreadImports = `-- name: MoveThreadImports :exec
 UPDATE imports SET owner = $1, address = ''
 WHERE thread_id = CAST($2 AS TEXT) AND owner = $3 AND state IN ('ready', 'failed')
@@ -140,6 +150,15 @@ UPDATE repos SET owner = $1, address = '' WHERE thread_id = $2 AND owner = $3
 
 func (q *Queries) MoveThreadRepo(ctx context.Context, arg MoveThreadRepoParams) error {
 	_, err := q.db.Exec(ctx, moveThreadRepo, arg.NewOwner, arg.ThreadID, arg.Owner)
+	return err
+}
+
+const moveThreadShares = `-- name: MoveThreadShares :exec
+UPDATE shares SET owner = $1 WHERE thread_id = $2 AND owner = $3
+`
+
+func (q *Queries) MoveThreadShares(ctx context.Context, arg MoveThreadSharesParams) error {
+	_, err := q.db.Exec(ctx, moveThreadShares, arg.NewOwner, arg.ThreadID, arg.Owner)
 	return err
 }
 

@@ -54,6 +54,9 @@ func Prepare(ctx context.Context, db DBTX) (*Queries, error) {
 	if q.appendAuditStmt, err = db.PrepareContext(ctx, appendAudit); err != nil {
 		return nil, fmt.Errorf("error preparing query AppendAudit: %w", err)
 	}
+	if q.archiveConversationStmt, err = db.PrepareContext(ctx, archiveConversation); err != nil {
+		return nil, fmt.Errorf("error preparing query ArchiveConversation: %w", err)
+	}
 	if q.attachmentStmt, err = db.PrepareContext(ctx, attachment); err != nil {
 		return nil, fmt.Errorf("error preparing query Attachment: %w", err)
 	}
@@ -138,6 +141,9 @@ func Prepare(ctx context.Context, db DBTX) (*Queries, error) {
 	if q.countOpenTurnsStmt, err = db.PrepareContext(ctx, countOpenTurns); err != nil {
 		return nil, fmt.Errorf("error preparing query CountOpenTurns: %w", err)
 	}
+	if q.countSharesStmt, err = db.PrepareContext(ctx, countShares); err != nil {
+		return nil, fmt.Errorf("error preparing query CountShares: %w", err)
+	}
 	if q.countUnfinishedStmt, err = db.PrepareContext(ctx, countUnfinished); err != nil {
 		return nil, fmt.Errorf("error preparing query CountUnfinished: %w", err)
 	}
@@ -149,6 +155,9 @@ func Prepare(ctx context.Context, db DBTX) (*Queries, error) {
 	}
 	if q.createAccessKeyStmt, err = db.PrepareContext(ctx, createAccessKey); err != nil {
 		return nil, fmt.Errorf("error preparing query CreateAccessKey: %w", err)
+	}
+	if q.createShareStmt, err = db.PrepareContext(ctx, createShare); err != nil {
+		return nil, fmt.Errorf("error preparing query CreateShare: %w", err)
 	}
 	if q.deleteAccessKeyStmt, err = db.PrepareContext(ctx, deleteAccessKey); err != nil {
 		return nil, fmt.Errorf("error preparing query DeleteAccessKey: %w", err)
@@ -168,6 +177,9 @@ func Prepare(ctx context.Context, db DBTX) (*Queries, error) {
 	if q.deleteDraftsStmt, err = db.PrepareContext(ctx, deleteDrafts); err != nil {
 		return nil, fmt.Errorf("error preparing query DeleteDrafts: %w", err)
 	}
+	if q.deleteFeedbackStmt, err = db.PrepareContext(ctx, deleteFeedback); err != nil {
+		return nil, fmt.Errorf("error preparing query DeleteFeedback: %w", err)
+	}
 	if q.deleteOtherEditionsStmt, err = db.PrepareContext(ctx, deleteOtherEditions); err != nil {
 		return nil, fmt.Errorf("error preparing query DeleteOtherEditions: %w", err)
 	}
@@ -179,6 +191,9 @@ func Prepare(ctx context.Context, db DBTX) (*Queries, error) {
 	}
 	if q.deleteSetStmt, err = db.PrepareContext(ctx, deleteSet); err != nil {
 		return nil, fmt.Errorf("error preparing query DeleteSet: %w", err)
+	}
+	if q.deleteShareStmt, err = db.PrepareContext(ctx, deleteShare); err != nil {
+		return nil, fmt.Errorf("error preparing query DeleteShare: %w", err)
 	}
 	if q.deleteTextsStmt, err = db.PrepareContext(ctx, deleteTexts); err != nil {
 		return nil, fmt.Errorf("error preparing query DeleteTexts: %w", err)
@@ -266,6 +281,12 @@ func Prepare(ctx context.Context, db DBTX) (*Queries, error) {
 	}
 	if q.failDocumentStmt, err = db.PrepareContext(ctx, failDocument); err != nil {
 		return nil, fmt.Errorf("error preparing query FailDocument: %w", err)
+	}
+	if q.feedbackAfterStmt, err = db.PrepareContext(ctx, feedbackAfter); err != nil {
+		return nil, fmt.Errorf("error preparing query FeedbackAfter: %w", err)
+	}
+	if q.feedbackOfThreadStmt, err = db.PrepareContext(ctx, feedbackOfThread); err != nil {
+		return nil, fmt.Errorf("error preparing query FeedbackOfThread: %w", err)
 	}
 	if q.filesOfAddressStmt, err = db.PrepareContext(ctx, filesOfAddress); err != nil {
 		return nil, fmt.Errorf("error preparing query FilesOfAddress: %w", err)
@@ -405,11 +426,17 @@ func Prepare(ctx context.Context, db DBTX) (*Queries, error) {
 	if q.moveThreadBoardStmt, err = db.PrepareContext(ctx, moveThreadBoard); err != nil {
 		return nil, fmt.Errorf("error preparing query MoveThreadBoard: %w", err)
 	}
+	if q.moveThreadFeedbackStmt, err = db.PrepareContext(ctx, moveThreadFeedback); err != nil {
+		return nil, fmt.Errorf("error preparing query MoveThreadFeedback: %w", err)
+	}
 	if q.moveThreadImportsStmt, err = db.PrepareContext(ctx, moveThreadImports); err != nil {
 		return nil, fmt.Errorf("error preparing query MoveThreadImports: %w", err)
 	}
 	if q.moveThreadRepoStmt, err = db.PrepareContext(ctx, moveThreadRepo); err != nil {
 		return nil, fmt.Errorf("error preparing query MoveThreadRepo: %w", err)
+	}
+	if q.moveThreadSharesStmt, err = db.PrepareContext(ctx, moveThreadShares); err != nil {
+		return nil, fmt.Errorf("error preparing query MoveThreadShares: %w", err)
 	}
 	if q.moveThreadStreamRunsStmt, err = db.PrepareContext(ctx, moveThreadStreamRuns); err != nil {
 		return nil, fmt.Errorf("error preparing query MoveThreadStreamRuns: %w", err)
@@ -443,6 +470,9 @@ func Prepare(ctx context.Context, db DBTX) (*Queries, error) {
 	}
 	if q.originalStmt, err = db.PrepareContext(ctx, original); err != nil {
 		return nil, fmt.Errorf("error preparing query Original: %w", err)
+	}
+	if q.pinConversationStmt, err = db.PrepareContext(ctx, pinConversation); err != nil {
+		return nil, fmt.Errorf("error preparing query PinConversation: %w", err)
 	}
 	if q.processingDocumentsStmt, err = db.PrepareContext(ctx, processingDocuments); err != nil {
 		return nil, fmt.Errorf("error preparing query ProcessingDocuments: %w", err)
@@ -485,6 +515,9 @@ func Prepare(ctx context.Context, db DBTX) (*Queries, error) {
 	}
 	if q.putConnectionStmt, err = db.PrepareContext(ctx, putConnection); err != nil {
 		return nil, fmt.Errorf("error preparing query PutConnection: %w", err)
+	}
+	if q.putFeedbackStmt, err = db.PrepareContext(ctx, putFeedback); err != nil {
+		return nil, fmt.Errorf("error preparing query PutFeedback: %w", err)
 	}
 	if q.putProfileStmt, err = db.PrepareContext(ctx, putProfile); err != nil {
 		return nil, fmt.Errorf("error preparing query PutProfile: %w", err)
@@ -534,6 +567,9 @@ func Prepare(ctx context.Context, db DBTX) (*Queries, error) {
 	if q.restoreBoardStmt, err = db.PrepareContext(ctx, restoreBoard); err != nil {
 		return nil, fmt.Errorf("error preparing query RestoreBoard: %w", err)
 	}
+	if q.retitleConversationStmt, err = db.PrepareContext(ctx, retitleConversation); err != nil {
+		return nil, fmt.Errorf("error preparing query RetitleConversation: %w", err)
+	}
 	if q.saveDraftStmt, err = db.PrepareContext(ctx, saveDraft); err != nil {
 		return nil, fmt.Errorf("error preparing query SaveDraft: %w", err)
 	}
@@ -560,6 +596,12 @@ func Prepare(ctx context.Context, db DBTX) (*Queries, error) {
 	}
 	if q.settleTurnStmt, err = db.PrepareContext(ctx, settleTurn); err != nil {
 		return nil, fmt.Errorf("error preparing query SettleTurn: %w", err)
+	}
+	if q.shareByDigestStmt, err = db.PrepareContext(ctx, shareByDigest); err != nil {
+		return nil, fmt.Errorf("error preparing query ShareByDigest: %w", err)
+	}
+	if q.sharesStmt, err = db.PrepareContext(ctx, shares); err != nil {
+		return nil, fmt.Errorf("error preparing query Shares: %w", err)
 	}
 	if q.showConversationStmt, err = db.PrepareContext(ctx, showConversation); err != nil {
 		return nil, fmt.Errorf("error preparing query ShowConversation: %w", err)
@@ -724,6 +766,11 @@ func (q *Queries) Close() error {
 			err = fmt.Errorf("error closing appendAuditStmt: %w", cerr)
 		}
 	}
+	if q.archiveConversationStmt != nil {
+		if cerr := q.archiveConversationStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing archiveConversationStmt: %w", cerr)
+		}
+	}
 	if q.attachmentStmt != nil {
 		if cerr := q.attachmentStmt.Close(); cerr != nil {
 			err = fmt.Errorf("error closing attachmentStmt: %w", cerr)
@@ -864,6 +911,11 @@ func (q *Queries) Close() error {
 			err = fmt.Errorf("error closing countOpenTurnsStmt: %w", cerr)
 		}
 	}
+	if q.countSharesStmt != nil {
+		if cerr := q.countSharesStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing countSharesStmt: %w", cerr)
+		}
+	}
 	if q.countUnfinishedStmt != nil {
 		if cerr := q.countUnfinishedStmt.Close(); cerr != nil {
 			err = fmt.Errorf("error closing countUnfinishedStmt: %w", cerr)
@@ -882,6 +934,11 @@ func (q *Queries) Close() error {
 	if q.createAccessKeyStmt != nil {
 		if cerr := q.createAccessKeyStmt.Close(); cerr != nil {
 			err = fmt.Errorf("error closing createAccessKeyStmt: %w", cerr)
+		}
+	}
+	if q.createShareStmt != nil {
+		if cerr := q.createShareStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing createShareStmt: %w", cerr)
 		}
 	}
 	if q.deleteAccessKeyStmt != nil {
@@ -914,6 +971,11 @@ func (q *Queries) Close() error {
 			err = fmt.Errorf("error closing deleteDraftsStmt: %w", cerr)
 		}
 	}
+	if q.deleteFeedbackStmt != nil {
+		if cerr := q.deleteFeedbackStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing deleteFeedbackStmt: %w", cerr)
+		}
+	}
 	if q.deleteOtherEditionsStmt != nil {
 		if cerr := q.deleteOtherEditionsStmt.Close(); cerr != nil {
 			err = fmt.Errorf("error closing deleteOtherEditionsStmt: %w", cerr)
@@ -932,6 +994,11 @@ func (q *Queries) Close() error {
 	if q.deleteSetStmt != nil {
 		if cerr := q.deleteSetStmt.Close(); cerr != nil {
 			err = fmt.Errorf("error closing deleteSetStmt: %w", cerr)
+		}
+	}
+	if q.deleteShareStmt != nil {
+		if cerr := q.deleteShareStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing deleteShareStmt: %w", cerr)
 		}
 	}
 	if q.deleteTextsStmt != nil {
@@ -1077,6 +1144,16 @@ func (q *Queries) Close() error {
 	if q.failDocumentStmt != nil {
 		if cerr := q.failDocumentStmt.Close(); cerr != nil {
 			err = fmt.Errorf("error closing failDocumentStmt: %w", cerr)
+		}
+	}
+	if q.feedbackAfterStmt != nil {
+		if cerr := q.feedbackAfterStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing feedbackAfterStmt: %w", cerr)
+		}
+	}
+	if q.feedbackOfThreadStmt != nil {
+		if cerr := q.feedbackOfThreadStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing feedbackOfThreadStmt: %w", cerr)
 		}
 	}
 	if q.filesOfAddressStmt != nil {
@@ -1309,6 +1386,11 @@ func (q *Queries) Close() error {
 			err = fmt.Errorf("error closing moveThreadBoardStmt: %w", cerr)
 		}
 	}
+	if q.moveThreadFeedbackStmt != nil {
+		if cerr := q.moveThreadFeedbackStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing moveThreadFeedbackStmt: %w", cerr)
+		}
+	}
 	if q.moveThreadImportsStmt != nil {
 		if cerr := q.moveThreadImportsStmt.Close(); cerr != nil {
 			err = fmt.Errorf("error closing moveThreadImportsStmt: %w", cerr)
@@ -1317,6 +1399,11 @@ func (q *Queries) Close() error {
 	if q.moveThreadRepoStmt != nil {
 		if cerr := q.moveThreadRepoStmt.Close(); cerr != nil {
 			err = fmt.Errorf("error closing moveThreadRepoStmt: %w", cerr)
+		}
+	}
+	if q.moveThreadSharesStmt != nil {
+		if cerr := q.moveThreadSharesStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing moveThreadSharesStmt: %w", cerr)
 		}
 	}
 	if q.moveThreadStreamRunsStmt != nil {
@@ -1372,6 +1459,11 @@ func (q *Queries) Close() error {
 	if q.originalStmt != nil {
 		if cerr := q.originalStmt.Close(); cerr != nil {
 			err = fmt.Errorf("error closing originalStmt: %w", cerr)
+		}
+	}
+	if q.pinConversationStmt != nil {
+		if cerr := q.pinConversationStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing pinConversationStmt: %w", cerr)
 		}
 	}
 	if q.processingDocumentsStmt != nil {
@@ -1442,6 +1534,11 @@ func (q *Queries) Close() error {
 	if q.putConnectionStmt != nil {
 		if cerr := q.putConnectionStmt.Close(); cerr != nil {
 			err = fmt.Errorf("error closing putConnectionStmt: %w", cerr)
+		}
+	}
+	if q.putFeedbackStmt != nil {
+		if cerr := q.putFeedbackStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing putFeedbackStmt: %w", cerr)
 		}
 	}
 	if q.putProfileStmt != nil {
@@ -1524,6 +1621,11 @@ func (q *Queries) Close() error {
 			err = fmt.Errorf("error closing restoreBoardStmt: %w", cerr)
 		}
 	}
+	if q.retitleConversationStmt != nil {
+		if cerr := q.retitleConversationStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing retitleConversationStmt: %w", cerr)
+		}
+	}
 	if q.saveDraftStmt != nil {
 		if cerr := q.saveDraftStmt.Close(); cerr != nil {
 			err = fmt.Errorf("error closing saveDraftStmt: %w", cerr)
@@ -1567,6 +1669,16 @@ func (q *Queries) Close() error {
 	if q.settleTurnStmt != nil {
 		if cerr := q.settleTurnStmt.Close(); cerr != nil {
 			err = fmt.Errorf("error closing settleTurnStmt: %w", cerr)
+		}
+	}
+	if q.shareByDigestStmt != nil {
+		if cerr := q.shareByDigestStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing shareByDigestStmt: %w", cerr)
+		}
+	}
+	if q.sharesStmt != nil {
+		if cerr := q.sharesStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing sharesStmt: %w", cerr)
 		}
 	}
 	if q.showConversationStmt != nil {
@@ -1798,6 +1910,7 @@ type Queries struct {
 	announceImportStmt            *sql.Stmt
 	anonymousSeenStmt             *sql.Stmt
 	appendAuditStmt               *sql.Stmt
+	archiveConversationStmt       *sql.Stmt
 	attachmentStmt                *sql.Stmt
 	attachmentDataStmt            *sql.Stmt
 	attachmentsByIDStmt           *sql.Stmt
@@ -1826,20 +1939,24 @@ type Queries struct {
 	countStmt                     *sql.Stmt
 	countOpenImportsStmt          *sql.Stmt
 	countOpenTurnsStmt            *sql.Stmt
+	countSharesStmt               *sql.Stmt
 	countUnfinishedStmt           *sql.Stmt
 	countUserDataStmt             *sql.Stmt
 	countedStmt                   *sql.Stmt
 	createAccessKeyStmt           *sql.Stmt
+	createShareStmt               *sql.Stmt
 	deleteAccessKeyStmt           *sql.Stmt
 	deleteBoardStmt               *sql.Stmt
 	deleteConnectionStmt          *sql.Stmt
 	deleteConversationStmt        *sql.Stmt
 	deleteDocumentStmt            *sql.Stmt
 	deleteDraftsStmt              *sql.Stmt
+	deleteFeedbackStmt            *sql.Stmt
 	deleteOtherEditionsStmt       *sql.Stmt
 	deleteRawStmt                 *sql.Stmt
 	deleteRunCancelsStmt          *sql.Stmt
 	deleteSetStmt                 *sql.Stmt
+	deleteShareStmt               *sql.Stmt
 	deleteTextsStmt               *sql.Stmt
 	deleteThreadCancelsStmt       *sql.Stmt
 	deleteTurnCancelsStmt         *sql.Stmt
@@ -1869,6 +1986,8 @@ type Queries struct {
 	eventsAfterStmt               *sql.Stmt
 	eventsOfTurnsStmt             *sql.Stmt
 	failDocumentStmt              *sql.Stmt
+	feedbackAfterStmt             *sql.Stmt
+	feedbackOfThreadStmt          *sql.Stmt
 	filesOfAddressStmt            *sql.Stmt
 	filesOfEverybodyStmt          *sql.Stmt
 	filesOfOwnerStmt              *sql.Stmt
@@ -1915,8 +2034,10 @@ type Queries struct {
 	moveSetsStmt                  *sql.Stmt
 	moveThreadAttachmentsStmt     *sql.Stmt
 	moveThreadBoardStmt           *sql.Stmt
+	moveThreadFeedbackStmt        *sql.Stmt
 	moveThreadImportsStmt         *sql.Stmt
 	moveThreadRepoStmt            *sql.Stmt
+	moveThreadSharesStmt          *sql.Stmt
 	moveThreadStreamRunsStmt      *sql.Stmt
 	moveThreadTurnsStmt           *sql.Stmt
 	newestTurnByClientIDStmt      *sql.Stmt
@@ -1928,6 +2049,7 @@ type Queries struct {
 	openTurnCountsStmt            *sql.Stmt
 	openTurnsStmt                 *sql.Stmt
 	originalStmt                  *sql.Stmt
+	pinConversationStmt           *sql.Stmt
 	processingDocumentsStmt       *sql.Stmt
 	profileStmt                   *sql.Stmt
 	pruneAttachmentsStmt          *sql.Stmt
@@ -1942,6 +2064,7 @@ type Queries struct {
 	putBoardStmt                  *sql.Stmt
 	putCancelStmt                 *sql.Stmt
 	putConnectionStmt             *sql.Stmt
+	putFeedbackStmt               *sql.Stmt
 	putProfileStmt                *sql.Stmt
 	putRepoStmt                   *sql.Stmt
 	putSummaryStmt                *sql.Stmt
@@ -1958,6 +2081,7 @@ type Queries struct {
 	repoStmt                      *sql.Stmt
 	repoVersionStmt               *sql.Stmt
 	restoreBoardStmt              *sql.Stmt
+	retitleConversationStmt       *sql.Stmt
 	saveDraftStmt                 *sql.Stmt
 	searchConversationsStmt       *sql.Stmt
 	sessionGenerationStmt         *sql.Stmt
@@ -1967,6 +2091,8 @@ type Queries struct {
 	setSentAtStmt                 *sql.Stmt
 	setsByIDStmt                  *sql.Stmt
 	settleTurnStmt                *sql.Stmt
+	shareByDigestStmt             *sql.Stmt
+	sharesStmt                    *sql.Stmt
 	showConversationStmt          *sql.Stmt
 	snapshotStmt                  *sql.Stmt
 	spentStmt                     *sql.Stmt
@@ -2019,6 +2145,7 @@ func (q *Queries) WithTx(tx *sql.Tx) *Queries {
 		announceImportStmt:            q.announceImportStmt,
 		anonymousSeenStmt:             q.anonymousSeenStmt,
 		appendAuditStmt:               q.appendAuditStmt,
+		archiveConversationStmt:       q.archiveConversationStmt,
 		attachmentStmt:                q.attachmentStmt,
 		attachmentDataStmt:            q.attachmentDataStmt,
 		attachmentsByIDStmt:           q.attachmentsByIDStmt,
@@ -2047,20 +2174,24 @@ func (q *Queries) WithTx(tx *sql.Tx) *Queries {
 		countStmt:                     q.countStmt,
 		countOpenImportsStmt:          q.countOpenImportsStmt,
 		countOpenTurnsStmt:            q.countOpenTurnsStmt,
+		countSharesStmt:               q.countSharesStmt,
 		countUnfinishedStmt:           q.countUnfinishedStmt,
 		countUserDataStmt:             q.countUserDataStmt,
 		countedStmt:                   q.countedStmt,
 		createAccessKeyStmt:           q.createAccessKeyStmt,
+		createShareStmt:               q.createShareStmt,
 		deleteAccessKeyStmt:           q.deleteAccessKeyStmt,
 		deleteBoardStmt:               q.deleteBoardStmt,
 		deleteConnectionStmt:          q.deleteConnectionStmt,
 		deleteConversationStmt:        q.deleteConversationStmt,
 		deleteDocumentStmt:            q.deleteDocumentStmt,
 		deleteDraftsStmt:              q.deleteDraftsStmt,
+		deleteFeedbackStmt:            q.deleteFeedbackStmt,
 		deleteOtherEditionsStmt:       q.deleteOtherEditionsStmt,
 		deleteRawStmt:                 q.deleteRawStmt,
 		deleteRunCancelsStmt:          q.deleteRunCancelsStmt,
 		deleteSetStmt:                 q.deleteSetStmt,
+		deleteShareStmt:               q.deleteShareStmt,
 		deleteTextsStmt:               q.deleteTextsStmt,
 		deleteThreadCancelsStmt:       q.deleteThreadCancelsStmt,
 		deleteTurnCancelsStmt:         q.deleteTurnCancelsStmt,
@@ -2090,6 +2221,8 @@ func (q *Queries) WithTx(tx *sql.Tx) *Queries {
 		eventsAfterStmt:               q.eventsAfterStmt,
 		eventsOfTurnsStmt:             q.eventsOfTurnsStmt,
 		failDocumentStmt:              q.failDocumentStmt,
+		feedbackAfterStmt:             q.feedbackAfterStmt,
+		feedbackOfThreadStmt:          q.feedbackOfThreadStmt,
 		filesOfAddressStmt:            q.filesOfAddressStmt,
 		filesOfEverybodyStmt:          q.filesOfEverybodyStmt,
 		filesOfOwnerStmt:              q.filesOfOwnerStmt,
@@ -2136,8 +2269,10 @@ func (q *Queries) WithTx(tx *sql.Tx) *Queries {
 		moveSetsStmt:                  q.moveSetsStmt,
 		moveThreadAttachmentsStmt:     q.moveThreadAttachmentsStmt,
 		moveThreadBoardStmt:           q.moveThreadBoardStmt,
+		moveThreadFeedbackStmt:        q.moveThreadFeedbackStmt,
 		moveThreadImportsStmt:         q.moveThreadImportsStmt,
 		moveThreadRepoStmt:            q.moveThreadRepoStmt,
+		moveThreadSharesStmt:          q.moveThreadSharesStmt,
 		moveThreadStreamRunsStmt:      q.moveThreadStreamRunsStmt,
 		moveThreadTurnsStmt:           q.moveThreadTurnsStmt,
 		newestTurnByClientIDStmt:      q.newestTurnByClientIDStmt,
@@ -2149,6 +2284,7 @@ func (q *Queries) WithTx(tx *sql.Tx) *Queries {
 		openTurnCountsStmt:            q.openTurnCountsStmt,
 		openTurnsStmt:                 q.openTurnsStmt,
 		originalStmt:                  q.originalStmt,
+		pinConversationStmt:           q.pinConversationStmt,
 		processingDocumentsStmt:       q.processingDocumentsStmt,
 		profileStmt:                   q.profileStmt,
 		pruneAttachmentsStmt:          q.pruneAttachmentsStmt,
@@ -2163,6 +2299,7 @@ func (q *Queries) WithTx(tx *sql.Tx) *Queries {
 		putBoardStmt:                  q.putBoardStmt,
 		putCancelStmt:                 q.putCancelStmt,
 		putConnectionStmt:             q.putConnectionStmt,
+		putFeedbackStmt:               q.putFeedbackStmt,
 		putProfileStmt:                q.putProfileStmt,
 		putRepoStmt:                   q.putRepoStmt,
 		putSummaryStmt:                q.putSummaryStmt,
@@ -2179,6 +2316,7 @@ func (q *Queries) WithTx(tx *sql.Tx) *Queries {
 		repoStmt:                      q.repoStmt,
 		repoVersionStmt:               q.repoVersionStmt,
 		restoreBoardStmt:              q.restoreBoardStmt,
+		retitleConversationStmt:       q.retitleConversationStmt,
 		saveDraftStmt:                 q.saveDraftStmt,
 		searchConversationsStmt:       q.searchConversationsStmt,
 		sessionGenerationStmt:         q.sessionGenerationStmt,
@@ -2188,6 +2326,8 @@ func (q *Queries) WithTx(tx *sql.Tx) *Queries {
 		setSentAtStmt:                 q.setSentAtStmt,
 		setsByIDStmt:                  q.setsByIDStmt,
 		settleTurnStmt:                q.settleTurnStmt,
+		shareByDigestStmt:             q.shareByDigestStmt,
+		sharesStmt:                    q.sharesStmt,
 		showConversationStmt:          q.showConversationStmt,
 		snapshotStmt:                  q.snapshotStmt,
 		spentStmt:                     q.spentStmt,
