@@ -45,8 +45,12 @@ endif
 postgres-present:
 	@scripts/postgres
 
+.PHONY: caddy-present
+caddy-present:
+	@scripts/caddy
+
 .PHONY: test-go
-test-go: tools-present postgres-present web/dist/index.html internal/mcp/testservers/node_modules/.installed ## Go tests of all modules
+test-go: tools-present postgres-present caddy-present web/dist/index.html internal/mcp/testservers/node_modules/.installed ## Go tests of all modules
 	@for module in $(MODULES); do \
 		scripts/go-build $$module /dev/null ./...; \
 		echo "== go test ($$module)"; \

@@ -287,9 +287,12 @@ var walk = map[string]route{
 	}},
 	"DELETE /api/conversations/:id": {ways: at("/api/conversations/THREAD")},
 
-	"GET /api/documents":              {ways: harmless(200, "/api/documents", "")},
-	"POST /api/documents":             {ways: harmless(202, "/api/documents", `{"title":"x","text":"x"}`)},
-	"GET /api/documents/:id":          {ways: at("/api/documents/DOC")},
+	"GET /api/documents":     {ways: harmless(200, "/api/documents", "")},
+	"POST /api/documents":    {ways: harmless(202, "/api/documents", `{"title":"x","text":"x"}`)},
+	"GET /api/documents/:id": {ways: at("/api/documents/DOC")},
+	"PATCH /api/documents/:id": {ways: func(o, _ owned) []way {
+		return []way{{path: fill("/api/documents/DOC", o), body: `{"title":"x"}`}}
+	}},
 	"DELETE /api/documents/:id":       {ways: at("/api/documents/DOC")},
 	"GET /api/documents/:id/original": {ways: at("/api/documents/DOC/original")},
 	"GET /api/documents/:id/text":     {ways: at("/api/documents/DOC/text")},

@@ -138,7 +138,7 @@ func everything(u *turn) {
 	u.settle(chat.TurnCompleted, chat.Event{Type: chat.EventResponse, Response: &chat.Response{
 		Text: "The answer is 42 [1][2].", Action: chat.Inquire, InferenceConfidence: chat.High, RetrievalConfidence: chat.Low,
 		Citations: []chat.Citation{
-			{N: 1, Source: "document", DocID: docs.Items[0].ID, Title: "x", ChunkID: docs.Items[0].ID + ".0", Quote: "x", Start: &start, End: &end},
+			{N: 1, Source: "document", DocID: docs.Items[0].ID, Title: "x", ChunkID: docs.Items[0].ID + ".0", Quote: "x", Start: &start, End: &end, Page: 2},
 			{N: 2, Source: "web", URL: "https://example.com/", Title: "x", Quote: "x"}},
 	}})
 }
@@ -227,6 +227,7 @@ func TestTheServerKeepsWhatItsDocumentSays(t *testing.T) {
 	c.keys()
 	c.mcp()
 	c.boards()
+	c.call(200, "PATCH", "/api/documents/"+doc, m{"title": "Renamed"})
 	for _, path := range []string{"/api/documents/" + doc, "/api/document-sets/" + set} {
 		c.call(204, "DELETE", path, nil)
 	}
@@ -252,7 +253,7 @@ func (c tourist) account() {
 func (c tourist) things() (doc, set, picture string) {
 	c.t.Helper()
 	doc = c.call(202, "POST", "/api/documents", m{"title": "A title", "text": "A text."})["id"].(string)
-	chunk := chat.Chunk{ID: doc + ".0", DocID: doc, Text: "A text.", End: 7, Heading: "One"}
+	chunk := chat.Chunk{ID: doc + ".0", DocID: doc, Text: "A text.", End: 7, Heading: "One", Pages: []chat.PageStart{{Page: 1}}}
 	if err := c.b.store.StoreText(c.t.Context(), c.id(), doc, chunk.Text, []chat.Chunk{chunk}, nil); err != nil {
 		c.t.Fatal(err)
 	}

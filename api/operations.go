@@ -86,6 +86,8 @@ func (s *server) operations() []openapi.Operation {
 			Body: openapi.Shape{Value: textBody{}, Needs: []string{"title", "text"}}, File: true,
 			Answers: openapi.Accepted(documentJSON{}), Errors: []int{http.StatusTooManyRequests}},
 		{Route: "GET /api/documents/:id", Handle: s.getDocument, Group: groupDocuments, About: "A document.", Answers: openapi.OK(documentJSON{})},
+		{Route: "PATCH /api/documents/:id", Handle: s.renameDocument, Group: groupDocuments, About: "Renames a document.",
+			Body: openapi.Shape{Value: renameBody{}, Needs: []string{"title"}}, Answers: openapi.OK(documentJSON{})},
 		{Route: "DELETE /api/documents/:id", Handle: s.deleteDocument, Group: groupDocuments, About: "Removes a document.", Answers: openapi.NoContent()},
 		{Route: "GET /api/documents/:id/text", Handle: s.documentText, Group: groupDocuments, About: "A document's text, in which citations count their characters; as JSON for who accepts that.",
 			Answers: []openapi.Answer{{Status: http.StatusOK, JSON: documentTextJSON{}, Media: "text/plain"}}},

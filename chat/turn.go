@@ -189,6 +189,7 @@ type Citation struct {
 	Quote   string `json:"quote"`
 	Start   *int   `json:"start,omitempty"`
 	End     *int   `json:"end,omitempty"`
+	Page    int    `json:"page,omitempty"` // on which the quote begins, from 1; 0: not known
 }
 
 // Usage counts tokens, cost, model calls and web searches.

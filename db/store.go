@@ -351,8 +351,9 @@ type Documents interface {
 	// document ready and drops the raw upload, in one transaction.
 	StoreText(ctx context.Context, owner, id, text string, chunks []chat.Chunk, vectors [][]float32) error
 	// StoreVersion is StoreText for a version of an imported document. ErrOutdated when
-	// another version has replaced it.
-	StoreVersion(ctx context.Context, owner, id, version, text string, chunks []chat.Chunk, vectors [][]float32) error
+	// another version has replaced it. A document whose title is the name of its file gets
+	// its own title, unless that is empty.
+	StoreVersion(ctx context.Context, owner, id, version, title, text string, chunks []chat.Chunk, vectors [][]float32) error
 	// FailDocument does not change a document that is ready.
 	FailDocument(ctx context.Context, owner, id, reason string) error
 	// FailVersion is FailDocument for a version of an imported document. ErrOutdated when
@@ -361,11 +362,13 @@ type Documents interface {
 	Document(ctx context.Context, owner, id string) (chat.Document, error)
 	// ListDocuments are the owner's and the public ones, newest first; limit 1 to 200.
 	ListDocuments(ctx context.Context, owner, cursor string, limit int) (Page[chat.Document], error)
+	// RenameDocument is ErrForbidden for a public one unless owner is PublicOwner.
+	RenameDocument(ctx context.Context, owner, id, title string) error
 	// DeleteDocument is ErrForbidden for a public one unless owner is PublicOwner.
 	DeleteDocument(ctx context.Context, owner, id string) error
 	// DocumentText is ErrNotFound until the document is ready.
 	DocumentText(ctx context.Context, owner, id string) (string, error)
-	// VisibleDocuments lists every document that owner may see as (id, title,
+	// VisibleDocuments lists every document that owner may see as (id, title, name,
 	// status), for name matching; at most 5,000, newest first.
 	VisibleDocuments(ctx context.Context, owner string) ([]chat.Document, error)
 	// DocumentsByID keeps the order of ids and leaves out unknown ones.

@@ -109,7 +109,7 @@ var moving = []table{
 	{name: "attachments", columns: "id, owner, thread_id, mime, bytes, created_at, data, address"},
 	{name: "repos", columns: "thread_id, owner, version, sha256, updated_at, gzipped, bytes, address"},
 	{name: "boards", columns: "id, owner, title, items, revision, bytes, created_at, updated_at, deleted_at, address, content"},
-	{name: "documents", columns: "id, owner, title, status, source_type, external_id, bytes, chunks, progress, error, created_at, format, source_url, source_version, address"},
+	{name: "documents", columns: "id, owner, title, status, source_type, external_id, bytes, chunks, progress, error, created_at, format, source_url, source_version, address, name"},
 	{name: "imports", columns: "id, owner, thread_id, turn_id, key, source_type, external_id, resource_key, url, state, outcome, name, remote, doc_id, chunks, code, message, announce, address, created_at, updated_at"},
 	{name: "raw_documents", columns: "doc_id, raw"},
 	{name: "document_texts", columns: "doc_id, text", source: "d.id, e.text FROM documents d JOIN editions e ON e.id = d.edition"},
@@ -201,7 +201,7 @@ func (s *Store) importChunks(ctx context.Context, from *sql.Tx, to pgx.Tx) error
 }
 
 func readChunks(ctx context.Context, from *sql.Tx, edition int64) (chunks []chat.Chunk, vectors [][]byte, err error) {
-	rows, err := from.QueryContext(ctx, `SELECT c.text, c.heading, c.start_char, c.end_char, v.vector
+	rows, err := from.QueryContext(ctx, `SELECT c.text, c.heading, c.start_char, c.end_char, c.pages, v.vector
 		FROM chunks c LEFT JOIN chunk_vectors v ON v.id = c.id WHERE c.edition = ? ORDER BY c.id`, edition)
 	if err != nil {
 		return nil, nil, err
@@ -210,9 +210,11 @@ func readChunks(ctx context.Context, from *sql.Tx, edition int64) (chunks []chat
 	for rows.Next() {
 		var c chat.Chunk
 		var vector []byte
-		if err := rows.Scan(&c.Text, &c.Heading, &c.Start, &c.End, &vector); err != nil {
+		var pages string
+		if err := rows.Scan(&c.Text, &c.Heading, &c.Start, &c.End, &pages, &vector); err != nil {
 			return nil, nil, err
 		}
+		c.Pages = record.Pages(pages)
 		chunks, vectors = append(chunks, c), append(vectors, vector)
 	}
 	return chunks, vectors, rows.Err()

@@ -77,9 +77,9 @@ func rankText(read string) string {
 		GROUP BY f.id, p.term),
 		ranked AS (SELECT f.id, round(sum(f.score)::numeric, 9)::float8 AS score
 		FROM scored f GROUP BY f.id ORDER BY score DESC, f.id LIMIT $4)
-		SELECT '', '', 0, '', 0, 0, '', 0, corpus.chunks FROM corpus
+		SELECT '', '', 0, '', 0, 0, '', 0, '', corpus.chunks FROM corpus
 		UNION ALL (
-		SELECT d.id, d.title, c.ordinal, c.text, c.start_char, c.end_char, c.heading, c.id, r.score
+		SELECT d.id, d.title, c.ordinal, c.text, c.start_char, c.end_char, c.heading, c.id, c.pages, r.score
 		FROM ranked r JOIN chunks c ON c.id = r.id JOIN documents d ON d.id = c.doc_id
 		ORDER BY r.score DESC, r.id)`
 }
@@ -131,7 +131,7 @@ func (s *Store) rank(ctx context.Context, sql string, args ...any) ([]chat.Hit, 
 	return pgx.CollectRows(rows, func(row pgx.CollectableRow) (chat.Hit, error) {
 		var r sqlcgen.ChunksByKeyRow
 		var score float64
-		err := row.Scan(&r.DocID, &r.Title, &r.Ordinal, &r.Text, &r.StartChar, &r.EndChar, &r.Heading, &r.ID, &score)
+		err := row.Scan(&r.DocID, &r.Title, &r.Ordinal, &r.Text, &r.StartChar, &r.EndChar, &r.Heading, &r.ID, &r.Pages, &score)
 		return rules.Hit(r, score), err
 	})
 }

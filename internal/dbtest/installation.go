@@ -50,6 +50,7 @@ func (b *fixture) belongings() belongings {
 	embedded := b.upload(b.owner, "Embedded", nil)
 	text, chunks := cut(embedded.ID, "north", "east", "nowhere")
 	chunks[1].Heading = "Directions"
+	chunks[1].Pages = []chat.PageStart{{Page: 2, Start: chunks[1].Start}}
 	b.NoError(b.store.StoreText(b.ctx, b.owner, embedded.ID, text, chunks, [][]float32{{0, 2}, {1, 0.1}, {0, 0}}))
 	processing, failed := b.upload(b.owner, "Later", []byte{0, 0xff, 'x'}), b.upload(b.owner, "Broken", []byte("raw"))
 	b.NoError(b.store.DocumentProgress(b.ctx, b.owner, processing.ID, 40))

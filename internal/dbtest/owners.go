@@ -264,6 +264,9 @@ var notFoundFor = map[string]func(b *fixture, stranger string, p property) error
 		_, err := b.store.Document(b.ctx, stranger, p.doc.ID)
 		return err
 	},
+	"RenameDocument": func(b *fixture, stranger string, p property) error {
+		return b.store.RenameDocument(b.ctx, stranger, p.doc.ID, "taken")
+	},
 	"DeleteDocument": func(b *fixture, stranger string, p property) error {
 		return b.store.DeleteDocument(b.ctx, stranger, p.doc.ID)
 	},

@@ -158,6 +158,7 @@ func (p *fixtures) requests() map[string]request {
 		"GET /api/documents/:id/original":                 {path: "/api/documents/" + p.doc + "/original", needs: theDatabase, success: 200},
 		"GET /api/documents/:id/text":                     {path: "/api/documents/" + p.doc + "/text", needs: theDatabase, success: 200},
 		"GET /api/documents/:id/chunks/:chunk_id":         {path: "/api/documents/" + p.doc + "/chunks/" + p.chunk, needs: theDatabase, success: 200},
+		"PATCH /api/documents/:id":                        {path: "/api/documents/" + p.doc, body: object{"title": "Liquidity circular"}, needs: theDatabase, success: 200},
 		"DELETE /api/documents/:id":                       {path: "/api/documents/" + uuid.NewString(), needs: theDatabase, success: 404},
 		"GET /api/document-sets":                          {path: "/api/document-sets", needs: theDatabase, success: 200},
 		"POST /api/document-sets":                         {path: "/api/document-sets", body: object{"name": "Two", "doc_ids": []string{p.doc}}, needs: theDatabase, success: 201},

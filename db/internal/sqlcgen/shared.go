@@ -135,6 +135,7 @@ type Queries interface {
 	Raw(ctx context.Context, arg RawParams) ([]byte, error)
 	RecordDeletedConversation(ctx context.Context, arg RecordDeletedConversationParams) error
 	RenameConversation(ctx context.Context, arg RenameConversationParams) (int64, error)
+	RenameDocument(ctx context.Context, arg RenameDocumentParams) (int64, error)
 	RenewConnection(ctx context.Context, arg RenewConnectionParams) (int64, error)
 	ReplaceImport(ctx context.Context, arg ReplaceImportParams) (int64, error)
 	Repo(ctx context.Context, arg RepoParams) (RepoRow, error)
@@ -351,6 +352,7 @@ type ChunksByInternalIDRow struct {
 	EndChar   int64
 	Heading   string
 	ID        int64
+	Pages     string
 }
 
 type ChunksByKeyRow struct {
@@ -362,6 +364,7 @@ type ChunksByKeyRow struct {
 	EndChar   int64
 	Heading   string
 	ID        int64
+	Pages     string
 }
 
 type ClearTitleParams struct {
@@ -525,6 +528,7 @@ type DocumentChunksRow struct {
 	EndChar   int64
 	Heading   string
 	ID        int64
+	Pages     string
 }
 
 type DocumentParams struct {
@@ -553,6 +557,7 @@ type DocumentRow struct {
 	Format        string
 	SourceUrl     string
 	SourceVersion string
+	Name          string
 }
 
 type DocumentSet struct {
@@ -583,6 +588,7 @@ type DocumentsByIDRow struct {
 	Format        string
 	SourceUrl     string
 	SourceVersion string
+	Name          string
 }
 
 type DocumentsToEmbedParams struct {
@@ -750,6 +756,7 @@ type ImportedDocumentRow struct {
 	Format        string
 	SourceUrl     string
 	SourceVersion string
+	Name          string
 }
 
 type InsertAttachmentParams struct {
@@ -799,6 +806,7 @@ type InsertDocumentParams struct {
 	SourceUrl     string
 	SourceVersion string
 	Address       string
+	Name          string
 }
 
 type InsertImportParams struct {
@@ -918,6 +926,7 @@ type ListDocumentsRow struct {
 	Format        string
 	SourceUrl     string
 	SourceVersion string
+	Name          string
 }
 
 type ListImportsParams struct {
@@ -1164,6 +1173,12 @@ type RenameConversationParams struct {
 	Owner       string
 }
 
+type RenameDocumentParams struct {
+	Title string
+	ID    string
+	Owner string
+}
+
 type RenewConnectionParams struct {
 	Token    string
 	At       int64
@@ -1178,6 +1193,7 @@ type ReplaceImportParams struct {
 	Bytes         int64
 	SourceUrl     string
 	SourceVersion string
+	Name          string
 	ID            string
 	Owner         string
 }
@@ -1523,6 +1539,7 @@ type VisibleDocumentsRow struct {
 	Owner  string
 	Title  string
 	Status string
+	Name   string
 }
 
 type WaitingMessagesParams struct {

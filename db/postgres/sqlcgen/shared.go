@@ -134,6 +134,7 @@ type (
 	RecordDeletedConversationParams = sqlcgen.RecordDeletedConversationParams
 	RegistryDocumentsRow            = sqlcgen.RegistryDocumentsRow
 	RenameConversationParams        = sqlcgen.RenameConversationParams
+	RenameDocumentParams            = sqlcgen.RenameDocumentParams
 	RenewConnectionParams           = sqlcgen.RenewConnectionParams
 	ReplaceImportParams             = sqlcgen.ReplaceImportParams
 	RepoParams                      = sqlcgen.RepoParams

@@ -471,6 +471,9 @@ func Prepare(ctx context.Context, db DBTX) (*Queries, error) {
 	if q.renameConversationStmt, err = db.PrepareContext(ctx, renameConversation); err != nil {
 		return nil, fmt.Errorf("error preparing query RenameConversation: %w", err)
 	}
+	if q.renameDocumentStmt, err = db.PrepareContext(ctx, renameDocument); err != nil {
+		return nil, fmt.Errorf("error preparing query RenameDocument: %w", err)
+	}
 	if q.renewConnectionStmt, err = db.PrepareContext(ctx, renewConnection); err != nil {
 		return nil, fmt.Errorf("error preparing query RenewConnection: %w", err)
 	}
@@ -1371,6 +1374,11 @@ func (q *Queries) Close() error {
 			err = fmt.Errorf("error closing renameConversationStmt: %w", cerr)
 		}
 	}
+	if q.renameDocumentStmt != nil {
+		if cerr := q.renameDocumentStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing renameDocumentStmt: %w", cerr)
+		}
+	}
 	if q.renewConnectionStmt != nil {
 		if cerr := q.renewConnectionStmt.Close(); cerr != nil {
 			err = fmt.Errorf("error closing renewConnectionStmt: %w", cerr)
@@ -1809,6 +1817,7 @@ type Queries struct {
 	recordDeletedTurnsStmt        *sql.Stmt
 	registryDocumentsStmt         *sql.Stmt
 	renameConversationStmt        *sql.Stmt
+	renameDocumentStmt            *sql.Stmt
 	renewConnectionStmt           *sql.Stmt
 	replaceImportStmt             *sql.Stmt
 	repoStmt                      *sql.Stmt
@@ -2014,6 +2023,7 @@ func (q *Queries) WithTx(tx *sql.Tx) *Queries {
 		recordDeletedTurnsStmt:        q.recordDeletedTurnsStmt,
 		registryDocumentsStmt:         q.registryDocumentsStmt,
 		renameConversationStmt:        q.renameConversationStmt,
+		renameDocumentStmt:            q.renameDocumentStmt,
 		renewConnectionStmt:           q.renewConnectionStmt,
 		replaceImportStmt:             q.replaceImportStmt,
 		repoStmt:                      q.repoStmt,

@@ -97,8 +97,8 @@ func (o *store) AnnounceImport(ctx context.Context, owner, id string, announce b
 	return o.none(func() error { return o.Store.AnnounceImport(ctx, owner, id, announce) })
 }
 
-func (o *store) StoreVersion(ctx context.Context, owner, id, version, text string, chunks []chat.Chunk, vectors [][]float32) error {
-	return o.none(func() error { return o.Store.StoreVersion(ctx, owner, id, version, text, chunks, vectors) })
+func (o *store) StoreVersion(ctx context.Context, owner, id, version, title, text string, chunks []chat.Chunk, vectors [][]float32) error {
+	return o.none(func() error { return o.Store.StoreVersion(ctx, owner, id, version, title, text, chunks, vectors) })
 }
 
 func (o *store) none(call func() error) error {
@@ -207,6 +207,10 @@ func (o *store) DeleteConversation(ctx context.Context, owner, id string) error 
 
 func (o *store) DeleteDocument(ctx context.Context, owner, id string) error {
 	return o.none(func() error { return o.Store.DeleteDocument(ctx, owner, id) })
+}
+
+func (o *store) RenameDocument(ctx context.Context, owner, id, title string) error {
+	return o.none(func() error { return o.Store.RenameDocument(ctx, owner, id, title) })
 }
 
 func (o *store) DeleteSet(ctx context.Context, owner, id string) error {

@@ -8,7 +8,7 @@ import { Button, IconButton } from "../ui/Button";
 import { ListedDiv } from "../ui/Listed";
 import { words } from "../words";
 import { AssistantMessage } from "./AssistantMessage";
-import { pendingQuestion, takenBack, textOf, turnAt, turnOf, userAt } from "./parts";
+import { pendingQuestion, isWithdrawn, textOf, turnAt, turnOf, userAt } from "./parts";
 import type { ThreadStore, View } from "./store";
 import { versionsOf } from "./tree";
 import type { Message } from "./types";
@@ -43,8 +43,8 @@ const NEWEST = 20; // messages that are always rendered: while a list scrolls do
 /** The virtualized list of messages. It stays at the end unless the reader has scrolled up. */
 export function Messages({ store, view, messages: all, busy, writing, onCite, onRead, before, children }: Props) {
   // A withdrawn message says so itself; its empty answer is hidden.
-  const messages = useMemo(() => all.filter((m) => !takenBack(m)), [all]);
-  const back = useMemo(() => new Set(all.filter(takenBack).map(turnOf)), [all]);
+  const messages = useMemo(() => all.filter((m) => !isWithdrawn(m)), [all]);
+  const withdrawn = useMemo(() => new Set(all.filter(isWithdrawn).map(turnOf)), [all]);
 
   const newest = messages.findLast((m) => m.role === "user");
   const asks = !busy && pendingQuestion(messages) !== null;
@@ -118,7 +118,7 @@ export function Messages({ store, view, messages: all, busy, writing, onCite, on
                         message={m}
                         turn={turn}
                         versions={turn ? stable(versionsOf(view.branches, turn)) : none}
-                        takenBack={back.has(turn)}
+                        withdrawn={withdrawn.has(turn)}
                         editing={i === edited}
                         locked={busy}
                         onOpen={setEditing}

@@ -39,7 +39,7 @@ const Reader = lazy(() => import("../documents/Reader"));
 interface Props extends Omit<Callbacks, "onReturned"> {
   threadId: string;
   /** The user abandoned the first message. */
-  onUnsaid?: (out: Outgoing) => void;
+  onUnsent?: (out: Outgoing) => void;
   /** The first message. If it is sent again after a reload, it joins its turn. */
   first?: Outgoing;
 }
@@ -52,12 +52,12 @@ export function Thread(props: Props) {
 /** Short enough to look smooth, long enough for a long answer. */
 const THROTTLE_MS = 50;
 
-function Conversation({ threadId, first, onActivity, onFirstAccepted, onUnsaid }: Props) {
+function Conversation({ threadId, first, onActivity, onFirstAccepted, onUnsent }: Props) {
   const composer = useRef<ComposerHandle>(null);
   const thread = useThread(threadId, {
     onActivity,
     onFirstAccepted,
-    onReturned: (out, unknown) => (unknown ? onUnsaid?.(out) : composer.current?.takeBack(out)),
+    onReturned: (out, unknown) => (unknown ? onUnsent?.(out) : composer.current?.takeBack(out)),
   }, first);
   return <ThreadView thread={thread} composer={composer} />;
 }
@@ -194,6 +194,7 @@ export function ThreadView({ thread: { store, view, messages, busy }, composer, 
                   searched={docsOf(last).map((d) => d.id)}
                   tagging={reply.tagging}
                   decisions={reply.decisions}
+                  refused={view.refused}
                   onAnswer={reply.answer}
                   onChoose={reply.choose}
                   onCancel={reply.cancel}
