@@ -47,7 +47,7 @@ const (
 			SELECT d.edition, sum(d.chunks) OVER (ORDER BY d.created_at DESC, d.id DESC) - d.chunks AS newer
 			FROM documents d WHERE d.edition IN ` + visibleEditions + `) d
 		CROSS JOIN chunk_vectors v ON v.id >= d.edition << 20 AND v.id < (d.edition + 1) << 20
-		WHERE d.newer < ?4 AND length(v.vector) = ?3 LIMIT ?4`
+		WHERE d.newer < ?4 AND length(v.vector) = ?3 LIMIT CAST(?4 AS INTEGER)`
 )
 
 type searchStatements struct {
