@@ -5,6 +5,7 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/jackc/pgx/v5"
@@ -94,7 +95,7 @@ var moving = []table{
 	{name: "access_keys", columns: "id, owner, name, digest, anonymous, created_at, used_at, expires_at", flags: "anonymous"},
 	{name: "anonymous_owners", columns: "owner, seen_at"},
 	{name: "spending", columns: "subject, day, tokens, cost_nanos"},
-	{name: "conversations", columns: "id, owner, title, title_folded, listed, created_at, last_message_at, generation, places, address, kind", flags: "listed"},
+	{name: "conversations", columns: "id, owner, title, title_folded, listed, created_at, last_message_at, generation, places, address, kind, pinned, archived, named", flags: "listed pinned archived named"},
 	{name: "deleted_conversations", columns: "id, deleted_at, owner, generation, places"},
 	{name: "deleted_turns", columns: "digest, deleted_at"},
 	{name: "turns", columns: "seq, id, owner, thread_id, parent, place, status, hidden, created_at, settled_at, client_turn_id, stream_run_id, content_hash, registry, approvals, content, generation, sent_at, address",
@@ -106,6 +107,8 @@ var moving = []table{
 	{name: "turn_texts", columns: "turn_id, key, text"},
 	{name: "drafts", columns: "turn_id, piece, attempt, text"},
 	{name: "summaries", columns: "turn_id, text, created_at"},
+	{name: "shares", columns: "id, owner, thread_id, digest, title, content, created_at"},
+	{name: "feedback", columns: "turn_id, owner, good, reason, created_at, updated_at", flags: "good"},
 	{name: "attachments", columns: "id, owner, thread_id, mime, bytes, created_at, data, address"},
 	{name: "repos", columns: "thread_id, owner, version, sha256, updated_at, gzipped, bytes, address"},
 	{name: "boards", columns: "id, owner, title, items, revision, bytes, created_at, updated_at, deleted_at, address, content"},
@@ -161,7 +164,7 @@ func (t table) row(rows *sql.Rows, columns []string) ([]any, error) {
 		return nil, err
 	}
 	for i, c := range columns {
-		if c == t.flags {
+		if slices.Contains(strings.Fields(t.flags), c) {
 			row[i] = row[i] != int64(0)
 		}
 		if raw, _ := row[i].([]byte); c == "raw" {

@@ -67,6 +67,9 @@ type Config struct {
 
 	FollowUps string `name:"follow-ups" env:"FOLLOW_UPS" default:"on" group:"Server" help:"on or off: whether the page suggests questions that may follow under an answer. They are made of the headings of the cited documents, without a model."`
 
+	SharedLinks string `name:"shared-links" env:"SHARED_LINKS" default:"on" group:"Server" help:"on or off: whether people can make links with which anybody can read a copy of a conversation. off also closes the links that exist."`
+	Titles      string `name:"titles" env:"TITLES" default:"on" group:"Server" help:"on or off: whether a model writes the title of a conversation after its first answer, in one small call. Without it, or without a model, the title is made from the question and the document."`
+
 	TavilyAPIKey  string `name:"tavily-api-key" env:"TAVILY_API_KEY" group:"Web search" help:"Key for web search; without it answers say that it is not configured."`
 	TavilyBaseURL string `name:"tavily-base-url" env:"TAVILY_BASE_URL" group:"Web search" help:"Another address for Tavily's API."`
 
@@ -207,6 +210,12 @@ func (c *Config) checkServer() error {
 	}
 	if c.DataDir == "" {
 		return refuse("PALAVER_DATA_DIR", "a folder is needed")
+	}
+	if err := oneOf("SHARED_LINKS", c.SharedLinks, "on", "off"); err != nil {
+		return err
+	}
+	if err := oneOf("TITLES", c.Titles, "on", "off"); err != nil {
+		return err
 	}
 	if err := oneOf("FOLLOW_UPS", c.FollowUps, "on", "off"); err != nil {
 		return err

@@ -64,6 +64,7 @@ type Process struct {
 	agents     []workflows.Agent
 	http       *http.Server
 	worker     *worker.Worker
+	titles     *activities.Titles // nil: none are written
 	metrics    *prometheus.Registry
 	background sync.WaitGroup // see inBackground
 	traces     *telemetry.Traces
@@ -172,6 +173,9 @@ func (p *Process) Stop() {
 		p.background.Wait()
 		if p.worker != nil {
 			p.worker.Stop()
+			if p.titles != nil {
+				p.titles.Close()
+			}
 		}
 		if p.mcp != nil {
 			p.mcp.Close()
@@ -222,7 +226,7 @@ func (p *Process) startAPI(listener net.Listener) error {
 			MaxUploadBytes: int64(cfg.MaxUploadMB) * megabyte,
 			UploadMemory:   uploadMemory,
 			TempDir:        cfg.DataDir,
-			Features:       map[string]bool{"web_search": cfg.TavilyAPIKey != "", "follow_ups": cfg.FollowUps != "off", "google_account": p.accounts.Available(), "google_drive": p.accounts.Available() || cfg.GoogleAPIKey != "" || cfg.GoogleServiceAccount != ""},
+			Features:       map[string]bool{"web_search": cfg.TavilyAPIKey != "", "follow_ups": cfg.FollowUps != "off", api.FeatureSharedLinks: cfg.SharedLinks != "off", "google_account": p.accounts.Available(), "google_drive": p.accounts.Available() || cfg.GoogleAPIKey != "" || cfg.GoogleServiceAccount != ""},
 			ClockOffset:    cfg.ClockOffset,
 			AnswerTimeout:  cfg.AnswerTimeout,
 		},
@@ -298,6 +302,9 @@ func (p *Process) startWorker(ctx context.Context) error {
 		return err
 	}
 	_, ingestMemory := cfg.IngestMemory()
+	if cfg.Titles == "on" {
+		p.titles = activities.NewTitles()
+	}
 	w := worker.New(p.parts.Temporal, &activities.Activities{
 		Store:         p.parts.Store,
 		Model:         telemetry.Model(p.parts.Model, p.traces, counts),
@@ -315,6 +322,7 @@ func (p *Process) startWorker(ctx context.Context) error {
 		ImportBounds:  importBounds(cfg),
 		Report:        threads.Report,
 		Pruner:        p.pruning(),
+		Titles:        p.titles,
 		Audit:         p.audit,
 		RetryBudget:   cfg.RetryBudget,
 		Log:           p.parts.Log,
