@@ -617,6 +617,10 @@ func (o *store) UsageByTable(ctx context.Context) ([]db.TableUsage, error) {
 	return one(o, func() ([]db.TableUsage, error) { return o.Store.UsageByTable(ctx) })
 }
 
+func (o *store) IndexVectors(ctx context.Context) error {
+	return o.none(func() error { return o.Store.IndexVectors(ctx) })
+}
+
 func (o *store) Compact(ctx context.Context) (int64, error) {
 	return one(o, func() (int64, error) { return o.Store.Compact(ctx) })
 }

@@ -473,6 +473,8 @@ export const de: Words = {
     effects: { reads: "Liest nur", changes: "Kann etwas ändern", destroys: "Kann löschen oder überschreiben" },
     effectBy: (effect, server) => `${effect}, sagt ${server}`,
     moreAbout: "Mehr anzeigen",
+    drawing: "Das Bild wird erzeugt",
+    size: (width, height) => `${number(width, { useGrouping: false })} × ${number(height, { useGrouping: false })}`,
     asJSON: "Als JSON zeigen",
     asForm: "Als Formular zeigen",
     optional: "optional",

@@ -478,6 +478,8 @@ export const en = {
     effects: { reads: "Only reads", changes: "Can make changes", destroys: "Can delete or overwrite" },
     effectBy: (effect: string, server: string) => `${effect}, says ${server}`,
     moreAbout: "Show more",
+    drawing: "The image is being generated",
+    size: (width: number, height: number) => `${number(width, { useGrouping: false })} × ${number(height, { useGrouping: false })}`,
     asJSON: "Show as JSON",
     asForm: "Show as form",
     optional: "optional",
