@@ -332,6 +332,10 @@ func (s *server) getDocument(c *gin.Context) error {
 	return nil
 }
 
+type renameBody struct {
+	Title *string `json:"title"`
+}
+
 func (s *server) renameDocument(c *gin.Context) error {
 	id, err := request.PathID(c, "id")
 	if err != nil {

@@ -231,6 +231,10 @@ func TestTheServerKeepsWhatItsDocumentSays(t *testing.T) {
 	for _, path := range []string{"/api/documents/" + doc, "/api/document-sets/" + set} {
 		c.call(204, "DELETE", path, nil)
 	}
+	another := b.client() // whose cookie names nobody with a conversation
+	another.Transport = c.Transport
+	another.call(200, "POST", "/api/me/claim", nil, "Authorization", "Bearer "+accountToken(t, "account"))
+	c.call(204, "DELETE", "/api/me?confirm=account", nil, "Authorization", "Bearer "+accountToken(t, "account"))
 	c.call(204, "DELETE", "/api/me/sessions?which=all", nil)
 	if missing := promised.missing(); len(missing) > 0 {
 		t.Errorf("the document has what this tour has not seen:\n%s", strings.Join(missing, "\n"))
@@ -306,6 +310,7 @@ func (c tourist) native(doc, set, picture string) {
 	c.get(200, "/api/chat/stream/"+made["id"].(string)+"?turn_id="+made["turn_id"].(string))
 	c.call(200, "PATCH", "/api/conversations/"+made["id"].(string), m{"title": "Another"})
 	c.call(200, "GET", "/api/conversations?q=Another&limit=2", nil)
+	c.marked(made["id"].(string), asked)
 	c.call(204, "DELETE", "/api/conversations/"+made["id"].(string), nil)
 }
 
@@ -435,6 +440,23 @@ func (c tourist) agui() {
 	require.NoError(c.t, err)
 	run("agui-tools", m{"resume": []m{{"interruptId": state.Pending.ID, "status": "resolved", "payload": m{"approved": true}}}})
 	c.call(202, "POST", "/api/agui/stop", m{"threadId": "agui"})
+}
+
+// marked pins, archives, shares and rates.
+func (c tourist) marked(id, answered string) {
+	c.t.Helper()
+	c.call(200, "PATCH", "/api/conversations/"+id, m{"pinned": true})
+	c.call(200, "POST", "/api/batch/conversations", m{"action": "archive", "ids": []string{id, uuid.NewString()}})
+	c.call(200, "GET", "/api/conversations?archived=true", nil)
+	path := "/api/conversations/" + answered
+	share := c.call(201, "POST", path+"/shares", m{})
+	c.call(200, "GET", path+"/shares", nil)
+	c.call(200, "GET", "/api/shared/"+strings.TrimPrefix(share["path"].(string), "/s/"), nil)
+	c.call(204, "DELETE", path+"/shares/"+share["id"].(string), nil)
+	turn := c.call(200, "GET", "/api/chat/history/"+answered, nil)["messages"].([]any)[0].(m)["turn_id"].(string)
+	c.call(200, "PUT", path+"/feedback/"+turn, m{"rating": "down", "reason": "Too long"})
+	c.call(200, "GET", path+"/feedback", nil)
+	c.call(204, "DELETE", path+"/feedback/"+turn, nil)
 }
 
 func (c tourist) keys() {

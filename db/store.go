@@ -4,7 +4,9 @@
 //
 // Every method that takes an owner sees only that owner's rows (documents also
 // PublicOwner's); another owner's row is ErrNotFound, like one that does not exist.
-// Only methods of Audit, AuditLog and Upkeep read rows of every owner, and they return no texts.
+// Only methods of Audit, AuditLog, Upkeep and FeedbackLog read rows of every owner. They
+// return no texts, but for the reasons of FeedbackLog. KeyByDigest and ShareByDigest read
+// what a secret names.
 package db
 
 //go:generate go run github.com/sqlc-dev/sqlc/cmd/sqlc@v1.31.1 generate
@@ -52,7 +54,7 @@ type Settlement struct {
 	Terminal                chat.Event      // the terminal event, its N set
 	Registry                []string        // document ids this turn resolved, merged with the parent's registry
 	Approvals               []string        // names of tools that need no approval any more, merged with the parent's
-	Title                   string          // of the conversation, when it has none yet
+	Title                   string          // of the conversation, when it has none yet; of its first turn also in place of the one that was made from the message
 	Hidden                  bool            // rolled back: no history shows the turn
 	At                      time.Time
 }
@@ -91,6 +93,12 @@ type Text struct {
 	Order int64
 }
 
+// ConversationChange is what ChangeConversation changes; nil: it stays.
+type ConversationChange struct {
+	Title            *string
+	Pinned, Archived *bool
+}
+
 // TurnContext is a turn and the state of its thread, read together.
 type TurnContext struct {
 	Turn      chat.Turn
@@ -127,11 +135,15 @@ type Store interface {
 	Quotas
 	Visitors
 	UserDeleter
+	Claimer
 	Audit
 	AuditLog
 	Upkeep
 	Connections
 	Keys
+	Shares
+	Feedbacks
+	FeedbackLog
 	// Ping reports whether the database answers; ErrUnavailable when not.
 	Ping(ctx context.Context) error
 	Close() error
@@ -140,10 +152,18 @@ type Store interface {
 // Conversations keeps threads and profiles.
 type Conversations interface {
 	Conversation(ctx context.Context, owner, id string) (chat.Conversation, error)
-	// ListConversations lists the newest first, by last message; q matches titles and
-	// message text, case-insensitively; limit 1 to 100.
+	// ListConversations lists the pinned ones, then the others, each the newest first, by
+	// last message; limit 1 to 100. q matches titles and message text, case-insensitively,
+	// and finds archived conversations, too; without q they are left out.
 	ListConversations(ctx context.Context, owner, q, cursor string, limit int) (Page[chat.Conversation], error)
-	RenameConversation(ctx context.Context, owner, id, title string) (chat.Conversation, error)
+	// ArchivedConversations lists the archived ones in the same order.
+	ArchivedConversations(ctx context.Context, owner, cursor string, limit int) (Page[chat.Conversation], error)
+	// ChangeConversation changes a title, or marks. A pinned conversation is not archived,
+	// and an archived one is not pinned. A new message makes it not archived.
+	ChangeConversation(ctx context.Context, owner, id string, c ConversationChange) (chat.Conversation, error)
+	// RetitleConversation replaces a title unless its owner has chosen it, or it is not the
+	// earlier one any more; then nothing changes (no error).
+	RetitleConversation(ctx context.Context, owner, id, earlier, title string) error
 	// DeleteConversation removes the thread with its turns, messages, texts,
 	// drafts and tombstones. Its owner may use the id for a new conversation, in
 	// which the deleted one never shows up: late writes for its turns, and its
@@ -381,8 +401,11 @@ type Documents interface {
 	// SearchText ranks chunks of ready documents by full text (stemmed, any of
 	// the words), best first; docIDs nil: all that owner may see. Score > 0.
 	SearchText(ctx context.Context, owner string, words []Word, docIDs []string, k int) ([]chat.Hit, error)
-	// SearchVector ranks by cosine similarity, exactly.
+	// SearchVector ranks by cosine similarity. Scores are exact. VectorSearch says what is
+	// compared: an index may miss a hit, and without one older documents may be left out.
 	SearchVector(ctx context.Context, owner string, vector []float32, docIDs []string, k int) ([]chat.Hit, error)
+	// VectorSearch says how SearchVector works here, for operators: "hnsw: …" or "exact: …".
+	VectorSearch() string
 	// PutVectors replaces the vectors of a ready document by those of an embedding model,
 	// one for each chunk. ErrNotFound when it has not that many chunks.
 	PutVectors(ctx context.Context, owner, id, model string, vectors [][]float32) error

@@ -52,6 +52,18 @@ func (d UserDeletion) Delete(ctx context.Context, user string, confirmed bool, o
 	return say(out, "Of user %s were removed: %s.\n%s%s", user, describeData(removed), histories, remains)
 }
 
+// Remove deletes all that is kept of a user. After an error, calling it again continues.
+func (d UserDeletion) Remove(ctx context.Context, user string) error {
+	if user == "" || user == chat.PublicOwner {
+		return errors.New("a user id is required; public documents belong to no user")
+	}
+	if err := d.checkTemporal(ctx); err != nil {
+		return err
+	}
+	_, _, err := d.remove(ctx, user)
+	return err
+}
+
 // remove ends the user's workflows and deletes the data; histories says for the operator
 // what became of those in Temporal.
 func (d UserDeletion) remove(ctx context.Context, user string) (removed db.UserData, histories string, _ error) {
@@ -99,8 +111,8 @@ const remains = `What remains:
 `
 
 func describeData(d db.UserData) string {
-	return fmt.Sprintf("%d conversations with %d turns and %d messages, %d documents, %d document sets, %d profiles, %d pictures, %d message repositories, %d discovery boards, %d connected accounts, %d personal keys, %d notes of cancelled turns",
-		len(d.Threads), d.Turns, d.Messages, len(d.Documents), d.Sets, d.Profiles, d.Attachments, d.Repos, d.Boards, d.Connections, d.Keys, d.Cancels)
+	return fmt.Sprintf("%d conversations with %d turns and %d messages, %d documents, %d document sets, %d profiles, %d pictures, %d message repositories, %d discovery boards, %d connected accounts, %d personal keys, %d shared links, %d rated answers, %d notes of cancelled turns",
+		len(d.Threads), d.Turns, d.Messages, len(d.Documents), d.Sets, d.Profiles, d.Attachments, d.Repos, d.Boards, d.Connections, d.Keys, d.Shares, d.Feedback, d.Cancels)
 }
 
 func (d UserDeletion) checkTemporal(ctx context.Context) error {

@@ -67,6 +67,9 @@ type Config struct {
 
 	FollowUps string `name:"follow-ups" env:"FOLLOW_UPS" default:"on" group:"Server" help:"on or off: whether the page suggests questions that may follow under an answer. They are made of the headings of the cited documents, without a model."`
 
+	SharedLinks string `name:"shared-links" env:"SHARED_LINKS" default:"on" group:"Server" help:"on or off: whether people can make links with which anybody can read a copy of a conversation. off also closes the links that exist."`
+	Titles      string `name:"titles" env:"TITLES" default:"on" group:"Server" help:"on or off: whether a model writes the title of a conversation after its first answer, in one small call. Without it, or without a model, the title is made from the question and the document."`
+
 	TavilyAPIKey  string `name:"tavily-api-key" env:"TAVILY_API_KEY" group:"Web search" help:"Key for web search; without it answers say that it is not configured."`
 	TavilyBaseURL string `name:"tavily-base-url" env:"TAVILY_BASE_URL" group:"Web search" help:"Another address for Tavily's API."`
 
@@ -117,6 +120,9 @@ type Config struct {
 	SupabaseJWTSecret string `name:"supabase-jwt-secret" env:"SUPABASE_JWT_SECRET" group:"Identity" help:"HS256 secret of bearer tokens."`
 	SupabaseJWKSURL   string `name:"supabase-jwks-url" env:"SUPABASE_JWKS_URL" group:"Identity" help:"Where the public keys of bearer tokens are, https://PROJECT.supabase.co/auth/v1/.well-known/jwks.json; may be set next to the secret."`
 	SupabaseIssuer    string `name:"supabase-issuer" env:"SUPABASE_ISSUER" group:"Identity" help:"Issuer (iss) that bearer tokens must have, https://PROJECT.supabase.co/auth/v1; without it the issuer is not checked."`
+	SupabaseURL       string `name:"supabase-url" env:"SUPABASE_URL" group:"Identity" help:"https://PROJECT.supabase.co. With it and SUPABASE_ANON_KEY the page offers to sign in; without SUPABASE_JWT_SECRET and SUPABASE_JWKS_URL the public keys are read from there."`
+	SupabaseAnonKey   string `name:"supabase-anon-key" env:"SUPABASE_ANON_KEY" group:"Identity" help:"The project's publishable (anon) key. Everybody who opens the page can read it."`
+	SupabaseSignIn    string `name:"supabase-sign-in" env:"SUPABASE_SIGN_IN" default:"link,password" group:"Identity" help:"How people sign in, separated by commas: link (by email), password, and the OAuth providers that the project has, such as google or github."`
 	CookieSecret      string `env:"COOKIE_SECRET" group:"Identity" help:"Signs the cookie of anonymous callers, at least 16 characters; without it one is made and kept in the data folder."`
 	ProxySharedSecret string `env:"PROXY_SHARED_SECRET" group:"Identity" help:"At least 16 characters. A proxy that sends it as X-Proxy-Secret says in the header userid who the caller is; without it no proxy can."`
 
@@ -207,6 +213,12 @@ func (c *Config) checkServer() error {
 	}
 	if c.DataDir == "" {
 		return refuse("PALAVER_DATA_DIR", "a folder is needed")
+	}
+	if err := oneOf("SHARED_LINKS", c.SharedLinks, "on", "off"); err != nil {
+		return err
+	}
+	if err := oneOf("TITLES", c.Titles, "on", "off"); err != nil {
+		return err
 	}
 	if err := oneOf("FOLLOW_UPS", c.FollowUps, "on", "off"); err != nil {
 		return err
@@ -323,8 +335,11 @@ func (c *Config) checkIdentity() error {
 	if err := oneOf("AUTH_MODE", c.AuthMode, "anonymous", "required"); err != nil {
 		return err
 	}
-	if c.AuthMode == "required" && c.SupabaseJWTSecret+c.SupabaseJWKSURL+c.ProxySharedSecret == "" {
-		return refuse("AUTH_MODE", "required needs SUPABASE_JWT_SECRET, SUPABASE_JWKS_URL or PROXY_SHARED_SECRET, or nobody could come in")
+	if c.AuthMode == "required" && c.SupabaseJWTSecret+c.JWKSURL()+c.ProxySharedSecret == "" {
+		return refuse("AUTH_MODE", "required needs SUPABASE_JWT_SECRET, SUPABASE_JWKS_URL, SUPABASE_URL or PROXY_SHARED_SECRET, or nobody could come in")
+	}
+	if err := c.checkSignIn(); err != nil {
+		return err
 	}
 	if err := address("SUPABASE_JWKS_URL", c.SupabaseJWKSURL, "http", "https"); err != nil {
 		return err

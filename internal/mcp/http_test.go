@@ -16,6 +16,7 @@ import (
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 	"github.com/stretchr/testify/require"
 
+	"github.com/palaver-chat/palaver/chat"
 	"github.com/palaver-chat/palaver/internal/guard"
 	"github.com/palaver-chat/palaver/internal/testlog"
 	"github.com/palaver-chat/palaver/internal/tools"
@@ -60,6 +61,30 @@ func TestToolThatDeclaresAnOpenWorldReachesTheWeb(t *testing.T) {
 	r.up("w")
 	for name, want := range map[string]bool{"search": true, "local": false, "silent": false} {
 		require.Equal(t, want, r.tool("w__"+name).Web, name)
+	}
+}
+
+func TestEffectOfAToolIsWhatItsServerDeclares(t *testing.T) {
+	t.Parallel()
+	s, yes, no := newServer(), true, false
+	for name, a := range map[string]*sdk.ToolAnnotations{
+		"silent": nil, "reads": {ReadOnlyHint: true, DestructiveHint: &yes}, "changes": {DestructiveHint: &no}, "deletes": {DestructiveHint: &yes},
+	} {
+		tool := object(name)
+		tool.Annotations = a
+		s.AddTool(tool, func(context.Context, *sdk.CallToolRequest) (*sdk.CallToolResult, error) {
+			return &sdk.CallToolResult{}, nil
+		})
+	}
+	web := serve(t, s, nil, nil)
+	r := setup(t, nil, Server{Name: "w", Transport: HTTP, URL: web.URL})
+	r.up("w")
+	for name, want := range map[string]chat.ToolEffect{
+		"silent": chat.EffectChanges, "reads": chat.EffectReads, "changes": chat.EffectChanges, "deletes": chat.EffectDestroys,
+	} {
+		info := r.tool("w__" + name).Info()
+		require.Equal(t, want, info.Effect, name)
+		require.Equal(t, "w", info.Server)
 	}
 }
 

@@ -102,6 +102,8 @@ func (p *fixtures) requests() map[string]request {
 		"GET /api/me":             {path: "/api/me", needs: theDatabase, success: 200},
 		"PUT /api/me":             {path: "/api/me", body: object{"industry": "banking"}, needs: theDatabase, success: 200},
 		"GET /api/me/export":      {path: "/api/me/export", needs: theDatabase, success: 200},
+		"DELETE /api/me":          {path: "/api/me?confirm=another", success: 400},       // the caller's data is needed for the others
+		"POST /api/me/claim":      {path: "/api/me/claim", success: 403},                 // the caller is anonymous
 		"DELETE /api/me/sessions": {path: "/api/me/sessions?which=theirs", success: 400}, // the caller's own are needed for the others
 
 		"GET /api/connections":                 {path: "/api/connections", needs: theDatabase, success: 200},
@@ -147,6 +149,14 @@ func (p *fixtures) requests() map[string]request {
 		"POST /api/conversations, with a message":         {path: "/api/conversations", body: object{"message": "Hello"}, needs: theDatabase | theThread, success: 201},
 		"GET /api/conversations/:id":                      {path: "/api/conversations/" + p.idle, needs: theDatabase, success: 200},
 		"PATCH /api/conversations/:id":                    {path: "/api/conversations/" + p.idle, body: object{"title": "Better"}, needs: theDatabase, success: 200},
+		"POST /api/batch/conversations":                   {path: "/api/batch/conversations", body: object{"action": "unarchive", "ids": []string{uuid.NewString()}}, success: 200}, // says of each whether it failed
+		"GET /api/conversations/:id/shares":               {path: "/api/conversations/" + p.idle + "/shares", needs: theDatabase, success: 200},
+		"POST /api/conversations/:id/shares":              {path: "/api/conversations/" + p.idle + "/shares", body: object{}, needs: theDatabase, success: 201},
+		"DELETE /api/conversations/:id/shares/:share_id":  {path: "/api/conversations/" + p.idle + "/shares/" + uuid.NewString(), needs: theDatabase, success: 404},
+		"GET /api/shared/:token":                          {path: "/api/shared/unknown", needs: theDatabase, success: 404},
+		"GET /api/conversations/:id/feedback":             {path: "/api/conversations/" + p.idle + "/feedback", needs: theDatabase, success: 200},
+		"PUT /api/conversations/:id/feedback/:turn_id":    {path: "/api/conversations/" + p.idle + "/feedback/" + uuid.NewString(), body: object{"rating": "up"}, needs: theDatabase, success: 404},
+		"DELETE /api/conversations/:id/feedback/:turn_id": {path: "/api/conversations/" + p.idle + "/feedback/" + uuid.NewString(), needs: theDatabase, success: 404},
 		"DELETE /api/conversations/:id":                   {path: "/api/conversations/" + p.asked[3], needs: theDatabase | theTemporal, success: 204},
 		"GET /api/documents":                              {path: "/api/documents", needs: theDatabase, success: 200},
 		"POST /api/documents":                             {path: "/api/documents", body: object{"title": "New", "text": circular}, needs: theDatabase | theTemporal, success: 202},

@@ -15,6 +15,7 @@ type Queries interface {
 	AnnounceImport(ctx context.Context, arg AnnounceImportParams) error
 	AnonymousSeen(ctx context.Context, owner string) (int64, error)
 	AppendAudit(ctx context.Context, arg AppendAuditParams) error
+	ArchiveConversation(ctx context.Context, arg ArchiveConversationParams) (int64, error)
 	Attachment(ctx context.Context, arg AttachmentParams) (AttachmentRow, error)
 	AttachmentData(ctx context.Context, arg AttachmentDataParams) ([]byte, error)
 	AuditEntries(ctx context.Context, arg AuditEntriesParams) ([]AuditLog, error)
@@ -40,17 +41,22 @@ type Queries interface {
 	Count(ctx context.Context, arg CountParams) (CountRow, error)
 	CountOpenImports(ctx context.Context, owner string) (int64, error)
 	CountOpenTurns(ctx context.Context, arg CountOpenTurnsParams) (CountOpenTurnsRow, error)
+	CountShares(ctx context.Context, owner string) (int64, error)
+	CountUnfinished(ctx context.Context, owner string) (CountUnfinishedRow, error)
 	CountUserData(ctx context.Context, owner string) (CountUserDataRow, error)
 	Counted(ctx context.Context, arg CountedParams) (CountedRow, error)
 	CreateAccessKey(ctx context.Context, arg CreateAccessKeyParams) error
+	CreateShare(ctx context.Context, arg CreateShareParams) (int64, error)
 	DeleteAccessKey(ctx context.Context, arg DeleteAccessKeyParams) (int64, error)
 	DeleteBoard(ctx context.Context, arg DeleteBoardParams) (int64, error)
 	DeleteConnection(ctx context.Context, arg DeleteConnectionParams) (int64, error)
 	DeleteConversation(ctx context.Context, arg DeleteConversationParams) (int64, error)
 	DeleteDocument(ctx context.Context, arg DeleteDocumentParams) (int64, error)
+	DeleteFeedback(ctx context.Context, arg DeleteFeedbackParams) (int64, error)
 	DeleteRaw(ctx context.Context, docID string) error
 	DeleteRunCancels(ctx context.Context, arg DeleteRunCancelsParams) error
 	DeleteSet(ctx context.Context, arg DeleteSetParams) (int64, error)
+	DeleteShare(ctx context.Context, arg DeleteShareParams) (int64, error)
 	DeleteThreadCancels(ctx context.Context, arg DeleteThreadCancelsParams) error
 	DeleteTurnCancels(ctx context.Context, arg DeleteTurnCancelsParams) error
 	DeleteUserAccessKeys(ctx context.Context, owner string) error
@@ -63,6 +69,7 @@ type Queries interface {
 	DeleteUserProfile(ctx context.Context, owner string) error
 	DeleteUserSets(ctx context.Context, owner string) error
 	DeleteUserSpending(ctx context.Context, subject string) error
+	DetachSameDocuments(ctx context.Context, arg DetachSameDocumentsParams) error
 	Document(ctx context.Context, arg DocumentParams) (DocumentRow, error)
 	DocumentChunks(ctx context.Context, arg DocumentChunksParams) ([]DocumentChunksRow, error)
 	DocumentProgress(ctx context.Context, arg DocumentProgressParams) (int64, error)
@@ -76,6 +83,8 @@ type Queries interface {
 	EndSessions(ctx context.Context, owner string) (int64, error)
 	EventsAfter(ctx context.Context, arg EventsAfterParams) ([]string, error)
 	FailDocument(ctx context.Context, arg FailDocumentParams) (int64, error)
+	FeedbackAfter(ctx context.Context, arg FeedbackAfterParams) ([]FeedbackAfterRow, error)
+	FeedbackOfThread(ctx context.Context, arg FeedbackOfThreadParams) ([]FeedbackOfThreadRow, error)
 	FilesOfAddress(ctx context.Context, address string) (FilesOfAddressRow, error)
 	FilesOfEverybody(ctx context.Context) (FilesOfEverybodyRow, error)
 	FilesOfOwner(ctx context.Context, owner string) (FilesOfOwnerRow, error)
@@ -107,6 +116,21 @@ type Queries interface {
 	MarkAnonymous(ctx context.Context, arg MarkAnonymousParams) error
 	MarkTurn(ctx context.Context, arg MarkTurnParams) error
 	MessagesOfThread(ctx context.Context, arg MessagesOfThreadParams) ([]MessagesOfThreadRow, error)
+	MoveAttachments(ctx context.Context, arg MoveAttachmentsParams) error
+	MoveBoards(ctx context.Context, arg MoveBoardsParams) error
+	MoveConversation(ctx context.Context, arg MoveConversationParams) (int64, error)
+	MoveDeletedConversations(ctx context.Context, arg MoveDeletedConversationsParams) error
+	MoveDocuments(ctx context.Context, arg MoveDocumentsParams) (int64, error)
+	MoveImports(ctx context.Context, arg MoveImportsParams) error
+	MoveSets(ctx context.Context, arg MoveSetsParams) error
+	MoveThreadAttachments(ctx context.Context, arg MoveThreadAttachmentsParams) error
+	MoveThreadBoard(ctx context.Context, arg MoveThreadBoardParams) error
+	MoveThreadFeedback(ctx context.Context, arg MoveThreadFeedbackParams) error
+	MoveThreadImports(ctx context.Context, arg MoveThreadImportsParams) error
+	MoveThreadRepo(ctx context.Context, arg MoveThreadRepoParams) error
+	MoveThreadShares(ctx context.Context, arg MoveThreadSharesParams) error
+	MoveThreadStreamRuns(ctx context.Context, arg MoveThreadStreamRunsParams) error
+	MoveThreadTurns(ctx context.Context, arg MoveThreadTurnsParams) error
 	NewestTurnByClientID(ctx context.Context, arg NewestTurnByClientIDParams) (Turn, error)
 	NextPlace(ctx context.Context, arg NextPlaceParams) (int64, error)
 	OldAudit(ctx context.Context, beforeAt int64) (int64, error)
@@ -116,6 +140,7 @@ type Queries interface {
 	OpenTurnCounts(ctx context.Context) ([]OpenTurnCountsRow, error)
 	OpenTurns(ctx context.Context, arg OpenTurnsParams) ([]Turn, error)
 	Original(ctx context.Context, arg OriginalParams) ([]byte, error)
+	PinConversation(ctx context.Context, arg PinConversationParams) (int64, error)
 	ProcessingDocuments(ctx context.Context, arg ProcessingDocumentsParams) ([]ProcessingDocumentsRow, error)
 	Profile(ctx context.Context, owner string) (ProfileRow, error)
 	PruneAttachments(ctx context.Context, olderThan int64) error
@@ -129,6 +154,7 @@ type Queries interface {
 	PutBoard(ctx context.Context, arg PutBoardParams) (int64, error)
 	PutCancel(ctx context.Context, arg PutCancelParams) error
 	PutConnection(ctx context.Context, arg PutConnectionParams) error
+	PutFeedback(ctx context.Context, arg PutFeedbackParams) (int64, error)
 	PutProfile(ctx context.Context, arg PutProfileParams) error
 	PutRepo(ctx context.Context, arg PutRepoParams) error
 	PutSummary(ctx context.Context, arg PutSummaryParams) (int64, error)
@@ -141,12 +167,15 @@ type Queries interface {
 	Repo(ctx context.Context, arg RepoParams) (RepoRow, error)
 	RepoVersion(ctx context.Context, arg RepoVersionParams) (int64, error)
 	RestoreBoard(ctx context.Context, arg RestoreBoardParams) (int64, error)
+	RetitleConversation(ctx context.Context, arg RetitleConversationParams) (int64, error)
 	SaveDraft(ctx context.Context, arg SaveDraftParams) (int64, error)
 	SearchConversations(ctx context.Context, arg SearchConversationsParams) ([]SearchConversationsRow, error)
 	SessionGeneration(ctx context.Context, owner string) (int64, error)
 	SetAnonymousSeen(ctx context.Context, arg SetAnonymousSeenParams) error
 	SetEmbedding(ctx context.Context, arg SetEmbeddingParams) (int64, error)
 	SetSentAt(ctx context.Context, arg SetSentAtParams) error
+	ShareByDigest(ctx context.Context, digest string) (ShareByDigestRow, error)
+	Shares(ctx context.Context, owner string) ([]SharesRow, error)
 	ShowConversation(ctx context.Context, arg ShowConversationParams) error
 	Snapshot(ctx context.Context, arg SnapshotParams) (SnapshotRow, error)
 	Spent(ctx context.Context, arg SpentParams) (SpentRow, error)
@@ -230,6 +259,7 @@ type AdmissionRow struct {
 	DeletedOwner      string
 	DeletedGeneration int64
 	DeletedPlaces     int64
+	Archived          bool
 	Cancelled         bool
 }
 
@@ -248,6 +278,12 @@ type AppendAuditParams struct {
 	RequestID string
 	Times     int64
 	Detail    string
+}
+
+type ArchiveConversationParams struct {
+	Archived bool
+	ID       string
+	Owner    string
 }
 
 type AttachmentDataParams struct {
@@ -400,6 +436,8 @@ type ConversationRow struct {
 	Title         string
 	CreatedAt     int64
 	LastMessageAt int64
+	Pinned        bool
+	Archived      bool
 	Activity      int64
 }
 
@@ -434,6 +472,11 @@ type CountRow struct {
 	ResetAt int64
 }
 
+type CountUnfinishedRow struct {
+	Documents int64
+	Imports   int64
+}
+
 type CountUserDataRow struct {
 	Turns       int64
 	Messages    int64
@@ -445,6 +488,8 @@ type CountUserDataRow struct {
 	Cancels     int64
 	Connections int64
 	AccessKeys  int64
+	Shares      int64
+	Feedback    int64
 }
 
 type CountedParams struct {
@@ -465,6 +510,16 @@ type CreateAccessKeyParams struct {
 	Anonymous bool
 	CreatedAt int64
 	ExpiresAt int64
+}
+
+type CreateShareParams struct {
+	ID        string
+	Digest    string
+	Title     string
+	Content   string
+	CreatedAt int64
+	ThreadID  string
+	Owner     string
 }
 
 type DeleteAccessKeyParams struct {
@@ -493,6 +548,12 @@ type DeleteDocumentParams struct {
 	Owner string
 }
 
+type DeleteFeedbackParams struct {
+	TurnID   string
+	Owner    string
+	ThreadID string
+}
+
 type DeleteRunCancelsParams struct {
 	Owner    string
 	ThreadID string
@@ -503,6 +564,12 @@ type DeleteSetParams struct {
 	Owner string
 }
 
+type DeleteShareParams struct {
+	Owner    string
+	ThreadID string
+	ID       string
+}
+
 type DeleteThreadCancelsParams struct {
 	Owner    string
 	ThreadID string
@@ -511,6 +578,11 @@ type DeleteThreadCancelsParams struct {
 type DeleteTurnCancelsParams struct {
 	Owner    string
 	ThreadID string
+}
+
+type DetachSameDocumentsParams struct {
+	Owner    string
+	NewOwner string
 }
 
 type DocumentChunksParams struct {
@@ -656,6 +728,37 @@ type FailDocumentParams struct {
 	Error string
 	ID    string
 	Owner string
+}
+
+type FeedbackAfterParams struct {
+	AfterAt int64
+	AfterID string
+	MaxRows int64
+}
+
+type FeedbackAfterRow struct {
+	TurnID    string
+	Owner     string
+	ThreadID  string
+	Good      bool
+	Reason    string
+	CreatedAt int64
+	UpdatedAt int64
+}
+
+type FeedbackOfThreadParams struct {
+	ThreadID string
+	Owner    string
+}
+
+type FeedbackOfThreadRow struct {
+	TurnID    string
+	Owner     string
+	ThreadID  string
+	Good      bool
+	Reason    string
+	CreatedAt int64
+	UpdatedAt int64
 }
 
 type FilesOfAddressRow struct {
@@ -889,10 +992,12 @@ type ListBoardsRow struct {
 }
 
 type ListConversationsParams struct {
-	Owner    string
-	BeforeAt int64
-	BeforeID string
-	MaxRows  int64
+	Owner        string
+	Archived     bool
+	BeforePinned bool
+	BeforeAt     int64
+	BeforeID     string
+	MaxRows      int64
 }
 
 type ListConversationsRow struct {
@@ -901,6 +1006,8 @@ type ListConversationsRow struct {
 	Title         string
 	CreatedAt     int64
 	LastMessageAt int64
+	Pinned        bool
+	Archived      bool
 	Activity      int64
 }
 
@@ -991,6 +1098,90 @@ type MessagesOfThreadRow struct {
 	ContentHash  string
 }
 
+type MoveAttachmentsParams struct {
+	NewOwner string
+	Owner    string
+}
+
+type MoveBoardsParams struct {
+	NewOwner string
+	Owner    string
+}
+
+type MoveConversationParams struct {
+	NewOwner string
+	ID       string
+	Owner    string
+}
+
+type MoveDeletedConversationsParams struct {
+	NewOwner string
+	Owner    string
+}
+
+type MoveDocumentsParams struct {
+	NewOwner string
+	Owner    string
+}
+
+type MoveImportsParams struct {
+	NewOwner string
+	Owner    string
+}
+
+type MoveSetsParams struct {
+	NewOwner string
+	Owner    string
+}
+
+type MoveThreadAttachmentsParams struct {
+	NewOwner string
+	ThreadID string
+	Owner    string
+}
+
+type MoveThreadBoardParams struct {
+	NewOwner string
+	ThreadID string
+	Owner    string
+}
+
+type MoveThreadFeedbackParams struct {
+	NewOwner string
+	Owner    string
+	ThreadID string
+}
+
+type MoveThreadImportsParams struct {
+	NewOwner string
+	ThreadID string
+	Owner    string
+}
+
+type MoveThreadRepoParams struct {
+	NewOwner string
+	ThreadID string
+	Owner    string
+}
+
+type MoveThreadSharesParams struct {
+	NewOwner string
+	ThreadID string
+	Owner    string
+}
+
+type MoveThreadStreamRunsParams struct {
+	NewOwner string
+	Owner    string
+	ThreadID string
+}
+
+type MoveThreadTurnsParams struct {
+	NewOwner string
+	ThreadID string
+	Owner    string
+}
+
 type NewestTurnByClientIDParams struct {
 	Owner        string
 	ClientTurnID string
@@ -1071,6 +1262,12 @@ type OriginalParams struct {
 	Owner string
 }
 
+type PinConversationParams struct {
+	Pinned bool
+	ID     string
+	Owner  string
+}
+
 type ProcessingDocumentsParams struct {
 	AfterID  string
 	BeforeAt int64
@@ -1124,6 +1321,15 @@ type PutConnectionParams struct {
 	Scope    string
 	Token    string
 	At       int64
+}
+
+type PutFeedbackParams struct {
+	Good     bool
+	Reason   string
+	At       int64
+	TurnID   string
+	Owner    string
+	ThreadID string
 }
 
 type PutProfileParams struct {
@@ -1221,6 +1427,14 @@ type RestoreBoardParams struct {
 	After int64
 }
 
+type RetitleConversationParams struct {
+	Title       string
+	TitleFolded string
+	ID          string
+	Owner       string
+	Earlier     string
+}
+
 type SaveDraftParams struct {
 	Piece   int64
 	Attempt int64
@@ -1230,11 +1444,12 @@ type SaveDraftParams struct {
 }
 
 type SearchConversationsParams struct {
-	Q        string
-	Owner    string
-	BeforeAt int64
-	BeforeID string
-	MaxRows  int64
+	Q            string
+	Owner        string
+	BeforePinned bool
+	BeforeAt     int64
+	BeforeID     string
+	MaxRows      int64
 }
 
 type SearchConversationsRow struct {
@@ -1243,6 +1458,8 @@ type SearchConversationsRow struct {
 	Title         string
 	CreatedAt     int64
 	LastMessageAt int64
+	Pinned        bool
+	Archived      bool
 	Activity      int64
 	Found         string
 }
@@ -1268,6 +1485,23 @@ type SetSentAtParams struct {
 	SentAt int64
 	ID     string
 	Owner  string
+}
+
+type ShareByDigestRow struct {
+	ID        string
+	Owner     string
+	ThreadID  string
+	Title     string
+	CreatedAt int64
+	Content   string
+}
+
+type SharesRow struct {
+	ID        string
+	Owner     string
+	ThreadID  string
+	Title     string
+	CreatedAt int64
 }
 
 type ShowConversationParams struct {

@@ -54,6 +54,9 @@ func Prepare(ctx context.Context, db DBTX) (*Queries, error) {
 	if q.appendAuditStmt, err = db.PrepareContext(ctx, appendAudit); err != nil {
 		return nil, fmt.Errorf("error preparing query AppendAudit: %w", err)
 	}
+	if q.archiveConversationStmt, err = db.PrepareContext(ctx, archiveConversation); err != nil {
+		return nil, fmt.Errorf("error preparing query ArchiveConversation: %w", err)
+	}
 	if q.attachmentStmt, err = db.PrepareContext(ctx, attachment); err != nil {
 		return nil, fmt.Errorf("error preparing query Attachment: %w", err)
 	}
@@ -138,6 +141,12 @@ func Prepare(ctx context.Context, db DBTX) (*Queries, error) {
 	if q.countOpenTurnsStmt, err = db.PrepareContext(ctx, countOpenTurns); err != nil {
 		return nil, fmt.Errorf("error preparing query CountOpenTurns: %w", err)
 	}
+	if q.countSharesStmt, err = db.PrepareContext(ctx, countShares); err != nil {
+		return nil, fmt.Errorf("error preparing query CountShares: %w", err)
+	}
+	if q.countUnfinishedStmt, err = db.PrepareContext(ctx, countUnfinished); err != nil {
+		return nil, fmt.Errorf("error preparing query CountUnfinished: %w", err)
+	}
 	if q.countUserDataStmt, err = db.PrepareContext(ctx, countUserData); err != nil {
 		return nil, fmt.Errorf("error preparing query CountUserData: %w", err)
 	}
@@ -146,6 +155,9 @@ func Prepare(ctx context.Context, db DBTX) (*Queries, error) {
 	}
 	if q.createAccessKeyStmt, err = db.PrepareContext(ctx, createAccessKey); err != nil {
 		return nil, fmt.Errorf("error preparing query CreateAccessKey: %w", err)
+	}
+	if q.createShareStmt, err = db.PrepareContext(ctx, createShare); err != nil {
+		return nil, fmt.Errorf("error preparing query CreateShare: %w", err)
 	}
 	if q.deleteAccessKeyStmt, err = db.PrepareContext(ctx, deleteAccessKey); err != nil {
 		return nil, fmt.Errorf("error preparing query DeleteAccessKey: %w", err)
@@ -165,6 +177,9 @@ func Prepare(ctx context.Context, db DBTX) (*Queries, error) {
 	if q.deleteDraftsStmt, err = db.PrepareContext(ctx, deleteDrafts); err != nil {
 		return nil, fmt.Errorf("error preparing query DeleteDrafts: %w", err)
 	}
+	if q.deleteFeedbackStmt, err = db.PrepareContext(ctx, deleteFeedback); err != nil {
+		return nil, fmt.Errorf("error preparing query DeleteFeedback: %w", err)
+	}
 	if q.deleteOtherEditionsStmt, err = db.PrepareContext(ctx, deleteOtherEditions); err != nil {
 		return nil, fmt.Errorf("error preparing query DeleteOtherEditions: %w", err)
 	}
@@ -176,6 +191,9 @@ func Prepare(ctx context.Context, db DBTX) (*Queries, error) {
 	}
 	if q.deleteSetStmt, err = db.PrepareContext(ctx, deleteSet); err != nil {
 		return nil, fmt.Errorf("error preparing query DeleteSet: %w", err)
+	}
+	if q.deleteShareStmt, err = db.PrepareContext(ctx, deleteShare); err != nil {
+		return nil, fmt.Errorf("error preparing query DeleteShare: %w", err)
 	}
 	if q.deleteTextsStmt, err = db.PrepareContext(ctx, deleteTexts); err != nil {
 		return nil, fmt.Errorf("error preparing query DeleteTexts: %w", err)
@@ -215,6 +233,9 @@ func Prepare(ctx context.Context, db DBTX) (*Queries, error) {
 	}
 	if q.deleteUserSpendingStmt, err = db.PrepareContext(ctx, deleteUserSpending); err != nil {
 		return nil, fmt.Errorf("error preparing query DeleteUserSpending: %w", err)
+	}
+	if q.detachSameDocumentsStmt, err = db.PrepareContext(ctx, detachSameDocuments); err != nil {
+		return nil, fmt.Errorf("error preparing query DetachSameDocuments: %w", err)
 	}
 	if q.documentStmt, err = db.PrepareContext(ctx, document); err != nil {
 		return nil, fmt.Errorf("error preparing query Document: %w", err)
@@ -260,6 +281,12 @@ func Prepare(ctx context.Context, db DBTX) (*Queries, error) {
 	}
 	if q.failDocumentStmt, err = db.PrepareContext(ctx, failDocument); err != nil {
 		return nil, fmt.Errorf("error preparing query FailDocument: %w", err)
+	}
+	if q.feedbackAfterStmt, err = db.PrepareContext(ctx, feedbackAfter); err != nil {
+		return nil, fmt.Errorf("error preparing query FeedbackAfter: %w", err)
+	}
+	if q.feedbackOfThreadStmt, err = db.PrepareContext(ctx, feedbackOfThread); err != nil {
+		return nil, fmt.Errorf("error preparing query FeedbackOfThread: %w", err)
 	}
 	if q.filesOfAddressStmt, err = db.PrepareContext(ctx, filesOfAddress); err != nil {
 		return nil, fmt.Errorf("error preparing query FilesOfAddress: %w", err)
@@ -372,6 +399,51 @@ func Prepare(ctx context.Context, db DBTX) (*Queries, error) {
 	if q.messagesOfThreadStmt, err = db.PrepareContext(ctx, messagesOfThread); err != nil {
 		return nil, fmt.Errorf("error preparing query MessagesOfThread: %w", err)
 	}
+	if q.moveAttachmentsStmt, err = db.PrepareContext(ctx, moveAttachments); err != nil {
+		return nil, fmt.Errorf("error preparing query MoveAttachments: %w", err)
+	}
+	if q.moveBoardsStmt, err = db.PrepareContext(ctx, moveBoards); err != nil {
+		return nil, fmt.Errorf("error preparing query MoveBoards: %w", err)
+	}
+	if q.moveConversationStmt, err = db.PrepareContext(ctx, moveConversation); err != nil {
+		return nil, fmt.Errorf("error preparing query MoveConversation: %w", err)
+	}
+	if q.moveDeletedConversationsStmt, err = db.PrepareContext(ctx, moveDeletedConversations); err != nil {
+		return nil, fmt.Errorf("error preparing query MoveDeletedConversations: %w", err)
+	}
+	if q.moveDocumentsStmt, err = db.PrepareContext(ctx, moveDocuments); err != nil {
+		return nil, fmt.Errorf("error preparing query MoveDocuments: %w", err)
+	}
+	if q.moveImportsStmt, err = db.PrepareContext(ctx, moveImports); err != nil {
+		return nil, fmt.Errorf("error preparing query MoveImports: %w", err)
+	}
+	if q.moveSetsStmt, err = db.PrepareContext(ctx, moveSets); err != nil {
+		return nil, fmt.Errorf("error preparing query MoveSets: %w", err)
+	}
+	if q.moveThreadAttachmentsStmt, err = db.PrepareContext(ctx, moveThreadAttachments); err != nil {
+		return nil, fmt.Errorf("error preparing query MoveThreadAttachments: %w", err)
+	}
+	if q.moveThreadBoardStmt, err = db.PrepareContext(ctx, moveThreadBoard); err != nil {
+		return nil, fmt.Errorf("error preparing query MoveThreadBoard: %w", err)
+	}
+	if q.moveThreadFeedbackStmt, err = db.PrepareContext(ctx, moveThreadFeedback); err != nil {
+		return nil, fmt.Errorf("error preparing query MoveThreadFeedback: %w", err)
+	}
+	if q.moveThreadImportsStmt, err = db.PrepareContext(ctx, moveThreadImports); err != nil {
+		return nil, fmt.Errorf("error preparing query MoveThreadImports: %w", err)
+	}
+	if q.moveThreadRepoStmt, err = db.PrepareContext(ctx, moveThreadRepo); err != nil {
+		return nil, fmt.Errorf("error preparing query MoveThreadRepo: %w", err)
+	}
+	if q.moveThreadSharesStmt, err = db.PrepareContext(ctx, moveThreadShares); err != nil {
+		return nil, fmt.Errorf("error preparing query MoveThreadShares: %w", err)
+	}
+	if q.moveThreadStreamRunsStmt, err = db.PrepareContext(ctx, moveThreadStreamRuns); err != nil {
+		return nil, fmt.Errorf("error preparing query MoveThreadStreamRuns: %w", err)
+	}
+	if q.moveThreadTurnsStmt, err = db.PrepareContext(ctx, moveThreadTurns); err != nil {
+		return nil, fmt.Errorf("error preparing query MoveThreadTurns: %w", err)
+	}
 	if q.newestTurnByClientIDStmt, err = db.PrepareContext(ctx, newestTurnByClientID); err != nil {
 		return nil, fmt.Errorf("error preparing query NewestTurnByClientID: %w", err)
 	}
@@ -398,6 +470,9 @@ func Prepare(ctx context.Context, db DBTX) (*Queries, error) {
 	}
 	if q.originalStmt, err = db.PrepareContext(ctx, original); err != nil {
 		return nil, fmt.Errorf("error preparing query Original: %w", err)
+	}
+	if q.pinConversationStmt, err = db.PrepareContext(ctx, pinConversation); err != nil {
+		return nil, fmt.Errorf("error preparing query PinConversation: %w", err)
 	}
 	if q.processingDocumentsStmt, err = db.PrepareContext(ctx, processingDocuments); err != nil {
 		return nil, fmt.Errorf("error preparing query ProcessingDocuments: %w", err)
@@ -440,6 +515,9 @@ func Prepare(ctx context.Context, db DBTX) (*Queries, error) {
 	}
 	if q.putConnectionStmt, err = db.PrepareContext(ctx, putConnection); err != nil {
 		return nil, fmt.Errorf("error preparing query PutConnection: %w", err)
+	}
+	if q.putFeedbackStmt, err = db.PrepareContext(ctx, putFeedback); err != nil {
+		return nil, fmt.Errorf("error preparing query PutFeedback: %w", err)
 	}
 	if q.putProfileStmt, err = db.PrepareContext(ctx, putProfile); err != nil {
 		return nil, fmt.Errorf("error preparing query PutProfile: %w", err)
@@ -489,6 +567,9 @@ func Prepare(ctx context.Context, db DBTX) (*Queries, error) {
 	if q.restoreBoardStmt, err = db.PrepareContext(ctx, restoreBoard); err != nil {
 		return nil, fmt.Errorf("error preparing query RestoreBoard: %w", err)
 	}
+	if q.retitleConversationStmt, err = db.PrepareContext(ctx, retitleConversation); err != nil {
+		return nil, fmt.Errorf("error preparing query RetitleConversation: %w", err)
+	}
 	if q.saveDraftStmt, err = db.PrepareContext(ctx, saveDraft); err != nil {
 		return nil, fmt.Errorf("error preparing query SaveDraft: %w", err)
 	}
@@ -515,6 +596,12 @@ func Prepare(ctx context.Context, db DBTX) (*Queries, error) {
 	}
 	if q.settleTurnStmt, err = db.PrepareContext(ctx, settleTurn); err != nil {
 		return nil, fmt.Errorf("error preparing query SettleTurn: %w", err)
+	}
+	if q.shareByDigestStmt, err = db.PrepareContext(ctx, shareByDigest); err != nil {
+		return nil, fmt.Errorf("error preparing query ShareByDigest: %w", err)
+	}
+	if q.sharesStmt, err = db.PrepareContext(ctx, shares); err != nil {
+		return nil, fmt.Errorf("error preparing query Shares: %w", err)
 	}
 	if q.showConversationStmt, err = db.PrepareContext(ctx, showConversation); err != nil {
 		return nil, fmt.Errorf("error preparing query ShowConversation: %w", err)
@@ -679,6 +766,11 @@ func (q *Queries) Close() error {
 			err = fmt.Errorf("error closing appendAuditStmt: %w", cerr)
 		}
 	}
+	if q.archiveConversationStmt != nil {
+		if cerr := q.archiveConversationStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing archiveConversationStmt: %w", cerr)
+		}
+	}
 	if q.attachmentStmt != nil {
 		if cerr := q.attachmentStmt.Close(); cerr != nil {
 			err = fmt.Errorf("error closing attachmentStmt: %w", cerr)
@@ -819,6 +911,16 @@ func (q *Queries) Close() error {
 			err = fmt.Errorf("error closing countOpenTurnsStmt: %w", cerr)
 		}
 	}
+	if q.countSharesStmt != nil {
+		if cerr := q.countSharesStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing countSharesStmt: %w", cerr)
+		}
+	}
+	if q.countUnfinishedStmt != nil {
+		if cerr := q.countUnfinishedStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing countUnfinishedStmt: %w", cerr)
+		}
+	}
 	if q.countUserDataStmt != nil {
 		if cerr := q.countUserDataStmt.Close(); cerr != nil {
 			err = fmt.Errorf("error closing countUserDataStmt: %w", cerr)
@@ -832,6 +934,11 @@ func (q *Queries) Close() error {
 	if q.createAccessKeyStmt != nil {
 		if cerr := q.createAccessKeyStmt.Close(); cerr != nil {
 			err = fmt.Errorf("error closing createAccessKeyStmt: %w", cerr)
+		}
+	}
+	if q.createShareStmt != nil {
+		if cerr := q.createShareStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing createShareStmt: %w", cerr)
 		}
 	}
 	if q.deleteAccessKeyStmt != nil {
@@ -864,6 +971,11 @@ func (q *Queries) Close() error {
 			err = fmt.Errorf("error closing deleteDraftsStmt: %w", cerr)
 		}
 	}
+	if q.deleteFeedbackStmt != nil {
+		if cerr := q.deleteFeedbackStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing deleteFeedbackStmt: %w", cerr)
+		}
+	}
 	if q.deleteOtherEditionsStmt != nil {
 		if cerr := q.deleteOtherEditionsStmt.Close(); cerr != nil {
 			err = fmt.Errorf("error closing deleteOtherEditionsStmt: %w", cerr)
@@ -882,6 +994,11 @@ func (q *Queries) Close() error {
 	if q.deleteSetStmt != nil {
 		if cerr := q.deleteSetStmt.Close(); cerr != nil {
 			err = fmt.Errorf("error closing deleteSetStmt: %w", cerr)
+		}
+	}
+	if q.deleteShareStmt != nil {
+		if cerr := q.deleteShareStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing deleteShareStmt: %w", cerr)
 		}
 	}
 	if q.deleteTextsStmt != nil {
@@ -947,6 +1064,11 @@ func (q *Queries) Close() error {
 	if q.deleteUserSpendingStmt != nil {
 		if cerr := q.deleteUserSpendingStmt.Close(); cerr != nil {
 			err = fmt.Errorf("error closing deleteUserSpendingStmt: %w", cerr)
+		}
+	}
+	if q.detachSameDocumentsStmt != nil {
+		if cerr := q.detachSameDocumentsStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing detachSameDocumentsStmt: %w", cerr)
 		}
 	}
 	if q.documentStmt != nil {
@@ -1022,6 +1144,16 @@ func (q *Queries) Close() error {
 	if q.failDocumentStmt != nil {
 		if cerr := q.failDocumentStmt.Close(); cerr != nil {
 			err = fmt.Errorf("error closing failDocumentStmt: %w", cerr)
+		}
+	}
+	if q.feedbackAfterStmt != nil {
+		if cerr := q.feedbackAfterStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing feedbackAfterStmt: %w", cerr)
+		}
+	}
+	if q.feedbackOfThreadStmt != nil {
+		if cerr := q.feedbackOfThreadStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing feedbackOfThreadStmt: %w", cerr)
 		}
 	}
 	if q.filesOfAddressStmt != nil {
@@ -1209,6 +1341,81 @@ func (q *Queries) Close() error {
 			err = fmt.Errorf("error closing messagesOfThreadStmt: %w", cerr)
 		}
 	}
+	if q.moveAttachmentsStmt != nil {
+		if cerr := q.moveAttachmentsStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing moveAttachmentsStmt: %w", cerr)
+		}
+	}
+	if q.moveBoardsStmt != nil {
+		if cerr := q.moveBoardsStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing moveBoardsStmt: %w", cerr)
+		}
+	}
+	if q.moveConversationStmt != nil {
+		if cerr := q.moveConversationStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing moveConversationStmt: %w", cerr)
+		}
+	}
+	if q.moveDeletedConversationsStmt != nil {
+		if cerr := q.moveDeletedConversationsStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing moveDeletedConversationsStmt: %w", cerr)
+		}
+	}
+	if q.moveDocumentsStmt != nil {
+		if cerr := q.moveDocumentsStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing moveDocumentsStmt: %w", cerr)
+		}
+	}
+	if q.moveImportsStmt != nil {
+		if cerr := q.moveImportsStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing moveImportsStmt: %w", cerr)
+		}
+	}
+	if q.moveSetsStmt != nil {
+		if cerr := q.moveSetsStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing moveSetsStmt: %w", cerr)
+		}
+	}
+	if q.moveThreadAttachmentsStmt != nil {
+		if cerr := q.moveThreadAttachmentsStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing moveThreadAttachmentsStmt: %w", cerr)
+		}
+	}
+	if q.moveThreadBoardStmt != nil {
+		if cerr := q.moveThreadBoardStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing moveThreadBoardStmt: %w", cerr)
+		}
+	}
+	if q.moveThreadFeedbackStmt != nil {
+		if cerr := q.moveThreadFeedbackStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing moveThreadFeedbackStmt: %w", cerr)
+		}
+	}
+	if q.moveThreadImportsStmt != nil {
+		if cerr := q.moveThreadImportsStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing moveThreadImportsStmt: %w", cerr)
+		}
+	}
+	if q.moveThreadRepoStmt != nil {
+		if cerr := q.moveThreadRepoStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing moveThreadRepoStmt: %w", cerr)
+		}
+	}
+	if q.moveThreadSharesStmt != nil {
+		if cerr := q.moveThreadSharesStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing moveThreadSharesStmt: %w", cerr)
+		}
+	}
+	if q.moveThreadStreamRunsStmt != nil {
+		if cerr := q.moveThreadStreamRunsStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing moveThreadStreamRunsStmt: %w", cerr)
+		}
+	}
+	if q.moveThreadTurnsStmt != nil {
+		if cerr := q.moveThreadTurnsStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing moveThreadTurnsStmt: %w", cerr)
+		}
+	}
 	if q.newestTurnByClientIDStmt != nil {
 		if cerr := q.newestTurnByClientIDStmt.Close(); cerr != nil {
 			err = fmt.Errorf("error closing newestTurnByClientIDStmt: %w", cerr)
@@ -1252,6 +1459,11 @@ func (q *Queries) Close() error {
 	if q.originalStmt != nil {
 		if cerr := q.originalStmt.Close(); cerr != nil {
 			err = fmt.Errorf("error closing originalStmt: %w", cerr)
+		}
+	}
+	if q.pinConversationStmt != nil {
+		if cerr := q.pinConversationStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing pinConversationStmt: %w", cerr)
 		}
 	}
 	if q.processingDocumentsStmt != nil {
@@ -1322,6 +1534,11 @@ func (q *Queries) Close() error {
 	if q.putConnectionStmt != nil {
 		if cerr := q.putConnectionStmt.Close(); cerr != nil {
 			err = fmt.Errorf("error closing putConnectionStmt: %w", cerr)
+		}
+	}
+	if q.putFeedbackStmt != nil {
+		if cerr := q.putFeedbackStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing putFeedbackStmt: %w", cerr)
 		}
 	}
 	if q.putProfileStmt != nil {
@@ -1404,6 +1621,11 @@ func (q *Queries) Close() error {
 			err = fmt.Errorf("error closing restoreBoardStmt: %w", cerr)
 		}
 	}
+	if q.retitleConversationStmt != nil {
+		if cerr := q.retitleConversationStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing retitleConversationStmt: %w", cerr)
+		}
+	}
 	if q.saveDraftStmt != nil {
 		if cerr := q.saveDraftStmt.Close(); cerr != nil {
 			err = fmt.Errorf("error closing saveDraftStmt: %w", cerr)
@@ -1447,6 +1669,16 @@ func (q *Queries) Close() error {
 	if q.settleTurnStmt != nil {
 		if cerr := q.settleTurnStmt.Close(); cerr != nil {
 			err = fmt.Errorf("error closing settleTurnStmt: %w", cerr)
+		}
+	}
+	if q.shareByDigestStmt != nil {
+		if cerr := q.shareByDigestStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing shareByDigestStmt: %w", cerr)
+		}
+	}
+	if q.sharesStmt != nil {
+		if cerr := q.sharesStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing sharesStmt: %w", cerr)
 		}
 	}
 	if q.showConversationStmt != nil {
@@ -1678,6 +1910,7 @@ type Queries struct {
 	announceImportStmt            *sql.Stmt
 	anonymousSeenStmt             *sql.Stmt
 	appendAuditStmt               *sql.Stmt
+	archiveConversationStmt       *sql.Stmt
 	attachmentStmt                *sql.Stmt
 	attachmentDataStmt            *sql.Stmt
 	attachmentsByIDStmt           *sql.Stmt
@@ -1706,19 +1939,24 @@ type Queries struct {
 	countStmt                     *sql.Stmt
 	countOpenImportsStmt          *sql.Stmt
 	countOpenTurnsStmt            *sql.Stmt
+	countSharesStmt               *sql.Stmt
+	countUnfinishedStmt           *sql.Stmt
 	countUserDataStmt             *sql.Stmt
 	countedStmt                   *sql.Stmt
 	createAccessKeyStmt           *sql.Stmt
+	createShareStmt               *sql.Stmt
 	deleteAccessKeyStmt           *sql.Stmt
 	deleteBoardStmt               *sql.Stmt
 	deleteConnectionStmt          *sql.Stmt
 	deleteConversationStmt        *sql.Stmt
 	deleteDocumentStmt            *sql.Stmt
 	deleteDraftsStmt              *sql.Stmt
+	deleteFeedbackStmt            *sql.Stmt
 	deleteOtherEditionsStmt       *sql.Stmt
 	deleteRawStmt                 *sql.Stmt
 	deleteRunCancelsStmt          *sql.Stmt
 	deleteSetStmt                 *sql.Stmt
+	deleteShareStmt               *sql.Stmt
 	deleteTextsStmt               *sql.Stmt
 	deleteThreadCancelsStmt       *sql.Stmt
 	deleteTurnCancelsStmt         *sql.Stmt
@@ -1732,6 +1970,7 @@ type Queries struct {
 	deleteUserProfileStmt         *sql.Stmt
 	deleteUserSetsStmt            *sql.Stmt
 	deleteUserSpendingStmt        *sql.Stmt
+	detachSameDocumentsStmt       *sql.Stmt
 	documentStmt                  *sql.Stmt
 	documentChunksStmt            *sql.Stmt
 	documentProgressStmt          *sql.Stmt
@@ -1747,6 +1986,8 @@ type Queries struct {
 	eventsAfterStmt               *sql.Stmt
 	eventsOfTurnsStmt             *sql.Stmt
 	failDocumentStmt              *sql.Stmt
+	feedbackAfterStmt             *sql.Stmt
+	feedbackOfThreadStmt          *sql.Stmt
 	filesOfAddressStmt            *sql.Stmt
 	filesOfEverybodyStmt          *sql.Stmt
 	filesOfOwnerStmt              *sql.Stmt
@@ -1784,6 +2025,21 @@ type Queries struct {
 	markAnonymousStmt             *sql.Stmt
 	markTurnStmt                  *sql.Stmt
 	messagesOfThreadStmt          *sql.Stmt
+	moveAttachmentsStmt           *sql.Stmt
+	moveBoardsStmt                *sql.Stmt
+	moveConversationStmt          *sql.Stmt
+	moveDeletedConversationsStmt  *sql.Stmt
+	moveDocumentsStmt             *sql.Stmt
+	moveImportsStmt               *sql.Stmt
+	moveSetsStmt                  *sql.Stmt
+	moveThreadAttachmentsStmt     *sql.Stmt
+	moveThreadBoardStmt           *sql.Stmt
+	moveThreadFeedbackStmt        *sql.Stmt
+	moveThreadImportsStmt         *sql.Stmt
+	moveThreadRepoStmt            *sql.Stmt
+	moveThreadSharesStmt          *sql.Stmt
+	moveThreadStreamRunsStmt      *sql.Stmt
+	moveThreadTurnsStmt           *sql.Stmt
 	newestTurnByClientIDStmt      *sql.Stmt
 	nextPlaceStmt                 *sql.Stmt
 	oldAuditStmt                  *sql.Stmt
@@ -1793,6 +2049,7 @@ type Queries struct {
 	openTurnCountsStmt            *sql.Stmt
 	openTurnsStmt                 *sql.Stmt
 	originalStmt                  *sql.Stmt
+	pinConversationStmt           *sql.Stmt
 	processingDocumentsStmt       *sql.Stmt
 	profileStmt                   *sql.Stmt
 	pruneAttachmentsStmt          *sql.Stmt
@@ -1807,6 +2064,7 @@ type Queries struct {
 	putBoardStmt                  *sql.Stmt
 	putCancelStmt                 *sql.Stmt
 	putConnectionStmt             *sql.Stmt
+	putFeedbackStmt               *sql.Stmt
 	putProfileStmt                *sql.Stmt
 	putRepoStmt                   *sql.Stmt
 	putSummaryStmt                *sql.Stmt
@@ -1823,6 +2081,7 @@ type Queries struct {
 	repoStmt                      *sql.Stmt
 	repoVersionStmt               *sql.Stmt
 	restoreBoardStmt              *sql.Stmt
+	retitleConversationStmt       *sql.Stmt
 	saveDraftStmt                 *sql.Stmt
 	searchConversationsStmt       *sql.Stmt
 	sessionGenerationStmt         *sql.Stmt
@@ -1832,6 +2091,8 @@ type Queries struct {
 	setSentAtStmt                 *sql.Stmt
 	setsByIDStmt                  *sql.Stmt
 	settleTurnStmt                *sql.Stmt
+	shareByDigestStmt             *sql.Stmt
+	sharesStmt                    *sql.Stmt
 	showConversationStmt          *sql.Stmt
 	snapshotStmt                  *sql.Stmt
 	spentStmt                     *sql.Stmt
@@ -1884,6 +2145,7 @@ func (q *Queries) WithTx(tx *sql.Tx) *Queries {
 		announceImportStmt:            q.announceImportStmt,
 		anonymousSeenStmt:             q.anonymousSeenStmt,
 		appendAuditStmt:               q.appendAuditStmt,
+		archiveConversationStmt:       q.archiveConversationStmt,
 		attachmentStmt:                q.attachmentStmt,
 		attachmentDataStmt:            q.attachmentDataStmt,
 		attachmentsByIDStmt:           q.attachmentsByIDStmt,
@@ -1912,19 +2174,24 @@ func (q *Queries) WithTx(tx *sql.Tx) *Queries {
 		countStmt:                     q.countStmt,
 		countOpenImportsStmt:          q.countOpenImportsStmt,
 		countOpenTurnsStmt:            q.countOpenTurnsStmt,
+		countSharesStmt:               q.countSharesStmt,
+		countUnfinishedStmt:           q.countUnfinishedStmt,
 		countUserDataStmt:             q.countUserDataStmt,
 		countedStmt:                   q.countedStmt,
 		createAccessKeyStmt:           q.createAccessKeyStmt,
+		createShareStmt:               q.createShareStmt,
 		deleteAccessKeyStmt:           q.deleteAccessKeyStmt,
 		deleteBoardStmt:               q.deleteBoardStmt,
 		deleteConnectionStmt:          q.deleteConnectionStmt,
 		deleteConversationStmt:        q.deleteConversationStmt,
 		deleteDocumentStmt:            q.deleteDocumentStmt,
 		deleteDraftsStmt:              q.deleteDraftsStmt,
+		deleteFeedbackStmt:            q.deleteFeedbackStmt,
 		deleteOtherEditionsStmt:       q.deleteOtherEditionsStmt,
 		deleteRawStmt:                 q.deleteRawStmt,
 		deleteRunCancelsStmt:          q.deleteRunCancelsStmt,
 		deleteSetStmt:                 q.deleteSetStmt,
+		deleteShareStmt:               q.deleteShareStmt,
 		deleteTextsStmt:               q.deleteTextsStmt,
 		deleteThreadCancelsStmt:       q.deleteThreadCancelsStmt,
 		deleteTurnCancelsStmt:         q.deleteTurnCancelsStmt,
@@ -1938,6 +2205,7 @@ func (q *Queries) WithTx(tx *sql.Tx) *Queries {
 		deleteUserProfileStmt:         q.deleteUserProfileStmt,
 		deleteUserSetsStmt:            q.deleteUserSetsStmt,
 		deleteUserSpendingStmt:        q.deleteUserSpendingStmt,
+		detachSameDocumentsStmt:       q.detachSameDocumentsStmt,
 		documentStmt:                  q.documentStmt,
 		documentChunksStmt:            q.documentChunksStmt,
 		documentProgressStmt:          q.documentProgressStmt,
@@ -1953,6 +2221,8 @@ func (q *Queries) WithTx(tx *sql.Tx) *Queries {
 		eventsAfterStmt:               q.eventsAfterStmt,
 		eventsOfTurnsStmt:             q.eventsOfTurnsStmt,
 		failDocumentStmt:              q.failDocumentStmt,
+		feedbackAfterStmt:             q.feedbackAfterStmt,
+		feedbackOfThreadStmt:          q.feedbackOfThreadStmt,
 		filesOfAddressStmt:            q.filesOfAddressStmt,
 		filesOfEverybodyStmt:          q.filesOfEverybodyStmt,
 		filesOfOwnerStmt:              q.filesOfOwnerStmt,
@@ -1990,6 +2260,21 @@ func (q *Queries) WithTx(tx *sql.Tx) *Queries {
 		markAnonymousStmt:             q.markAnonymousStmt,
 		markTurnStmt:                  q.markTurnStmt,
 		messagesOfThreadStmt:          q.messagesOfThreadStmt,
+		moveAttachmentsStmt:           q.moveAttachmentsStmt,
+		moveBoardsStmt:                q.moveBoardsStmt,
+		moveConversationStmt:          q.moveConversationStmt,
+		moveDeletedConversationsStmt:  q.moveDeletedConversationsStmt,
+		moveDocumentsStmt:             q.moveDocumentsStmt,
+		moveImportsStmt:               q.moveImportsStmt,
+		moveSetsStmt:                  q.moveSetsStmt,
+		moveThreadAttachmentsStmt:     q.moveThreadAttachmentsStmt,
+		moveThreadBoardStmt:           q.moveThreadBoardStmt,
+		moveThreadFeedbackStmt:        q.moveThreadFeedbackStmt,
+		moveThreadImportsStmt:         q.moveThreadImportsStmt,
+		moveThreadRepoStmt:            q.moveThreadRepoStmt,
+		moveThreadSharesStmt:          q.moveThreadSharesStmt,
+		moveThreadStreamRunsStmt:      q.moveThreadStreamRunsStmt,
+		moveThreadTurnsStmt:           q.moveThreadTurnsStmt,
 		newestTurnByClientIDStmt:      q.newestTurnByClientIDStmt,
 		nextPlaceStmt:                 q.nextPlaceStmt,
 		oldAuditStmt:                  q.oldAuditStmt,
@@ -1999,6 +2284,7 @@ func (q *Queries) WithTx(tx *sql.Tx) *Queries {
 		openTurnCountsStmt:            q.openTurnCountsStmt,
 		openTurnsStmt:                 q.openTurnsStmt,
 		originalStmt:                  q.originalStmt,
+		pinConversationStmt:           q.pinConversationStmt,
 		processingDocumentsStmt:       q.processingDocumentsStmt,
 		profileStmt:                   q.profileStmt,
 		pruneAttachmentsStmt:          q.pruneAttachmentsStmt,
@@ -2013,6 +2299,7 @@ func (q *Queries) WithTx(tx *sql.Tx) *Queries {
 		putBoardStmt:                  q.putBoardStmt,
 		putCancelStmt:                 q.putCancelStmt,
 		putConnectionStmt:             q.putConnectionStmt,
+		putFeedbackStmt:               q.putFeedbackStmt,
 		putProfileStmt:                q.putProfileStmt,
 		putRepoStmt:                   q.putRepoStmt,
 		putSummaryStmt:                q.putSummaryStmt,
@@ -2029,6 +2316,7 @@ func (q *Queries) WithTx(tx *sql.Tx) *Queries {
 		repoStmt:                      q.repoStmt,
 		repoVersionStmt:               q.repoVersionStmt,
 		restoreBoardStmt:              q.restoreBoardStmt,
+		retitleConversationStmt:       q.retitleConversationStmt,
 		saveDraftStmt:                 q.saveDraftStmt,
 		searchConversationsStmt:       q.searchConversationsStmt,
 		sessionGenerationStmt:         q.sessionGenerationStmt,
@@ -2038,6 +2326,8 @@ func (q *Queries) WithTx(tx *sql.Tx) *Queries {
 		setSentAtStmt:                 q.setSentAtStmt,
 		setsByIDStmt:                  q.setsByIDStmt,
 		settleTurnStmt:                q.settleTurnStmt,
+		shareByDigestStmt:             q.shareByDigestStmt,
+		sharesStmt:                    q.sharesStmt,
 		showConversationStmt:          q.showConversationStmt,
 		snapshotStmt:                  q.snapshotStmt,
 		spentStmt:                     q.spentStmt,

@@ -1,3 +1,4 @@
+import { authorized, withToken } from "../session/token";
 import { words } from "../words";
 import { refusal } from "../words/wire";
 
@@ -48,6 +49,7 @@ export async function errorOf(res: Response): Promise<ApiError> {
 /** The problem of the first field in an error's details. */
 function fieldProblem(message: string, first: Detail | undefined): string {
   if (!first) return message;
+  if (/^resume_value\.decisions\[\d+\]\.arguments\./.test(first.field)) return words.tools.fields.check;
   const known: Readonly<Record<string, string>> = words.problems.fields;
   return known[first.field.split(".").at(-1)!] ?? `${message} (${first.field} ${first.problem})`;
 }
@@ -73,9 +75,9 @@ export function fromPage(headers?: HeadersInit): Headers {
 export async function request(path: string, init?: RequestInit): Promise<Response> {
   let res: Response;
   try {
-    res = await fetch(path, { credentials: "same-origin", ...init, headers: fromPage(init?.headers) });
+    res = await authorized((token) => fetch(path, { credentials: "same-origin", ...init, headers: withToken(fromPage(init?.headers), token) }));
   } catch (err) {
-    if (init?.signal?.aborted) throw err;
+    if (init?.signal?.aborted || err instanceof ApiError) throw err;
     throw unreachable();
   }
   if (!res.ok) throw await errorOf(res);

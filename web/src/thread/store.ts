@@ -1,9 +1,10 @@
 import { Chat } from "@ai-sdk/react";
 import { DefaultChatTransport, type ChatTransport } from "ai";
-import { ApiError } from "../api/http";
+import { ApiError, type Detail } from "../api/http";
 import { errorText } from "../api/query";
 import type { Outgoing } from "../composer/types";
 import { newId } from "../lib/id";
+import { hasTokens } from "../session/token";
 import { words } from "../words";
 import * as api from "./api";
 import { anotherAnswer, ownMessage, reply, submission, type Body } from "./bodies";
@@ -36,10 +37,12 @@ export interface View {
   away: boolean;
   stopping: boolean;
   problem: Problem | null;
+  /** What the server says about the fields of a refused answer. */
+  refused: readonly Detail[];
   queued: Queued[];
 }
 
-const START: View = { load: "loading", loadProblem: "", branches: {}, more: false, loadingMore: false, moreProblem: "", statuses: [], connectionProblem: "", away: false, stopping: false, problem: null, queued: [] };
+const START: View = { load: "loading", loadProblem: "", branches: {}, more: false, loadingMore: false, moreProblem: "", statuses: [], connectionProblem: "", away: false, stopping: false, problem: null, refused: [], queued: [] };
 
 /** A request for a turn, kept for retries. */
 interface Request {
@@ -424,7 +427,7 @@ export class ThreadStore {
     this.cuts = 0;
     let resolve = () => {};
     this.accepted = { promise: new Promise<void>((r) => (resolve = r)), resolve: () => resolve() };
-    this.set({ problem: null, statuses: [], stopping: false, connectionProblem: "" });
+    this.set({ problem: null, refused: [], statuses: [], stopping: false, connectionProblem: "" });
     const { body } = request;
     if (message) await this.chat.sendMessage(message, { body });
     else if (request.kind === "answer") await this.chat.sendMessage(undefined, { body });
@@ -485,6 +488,7 @@ export class ThreadStore {
   private onError(err: Error): void {
     this.accepted?.resolve();
     if (err instanceof ConnectionLost && err.answered) return void setTimeout(() => this.reattach(err.message));
+    if (this.chat.messages.at(-1)?.metadata?.error?.code === EXPIRED && hasTokens()) return void setTimeout(() => this.reattach("")); // the turn goes on
     const question = this.request?.kind === "answer" ? this.request.question : undefined;
     this.set({ statuses: [], stopping: false, away: false, connectionProblem: "" });
     if (question && err instanceof ApiError && err.code === "no_pending_interrupt") return void setTimeout(() => this.load()); // another client answered
@@ -493,7 +497,7 @@ export class ThreadStore {
     if (failure) this.callbacks.onActivity?.();
     const { taken, out } = this.request ?? { taken: true };
     this.showProblem(problemOf(err, { question, taken: taken === true, written: out !== undefined, failure }));
-    if (refused) this.returnToComposer();
+    if (refused) this.returnToComposer(err.details);
     setTimeout(() => this.rest());
   }
 
@@ -503,9 +507,10 @@ export class ThreadStore {
   }
 
   /** Reopens a question whose answer was rejected, and returns the text to the composer. */
-  private returnToComposer(): void {
+  private returnToComposer(refused: readonly Detail[]): void {
     const { question, out } = this.request ?? {};
     this.request = undefined;
+    this.set({ refused });
     if (question) this.chat.messages = unanswered(this.chat.messages, question.interrupt_id);
     if (out) this.callbacks.onReturned?.(out, false);
   }
@@ -626,4 +631,7 @@ async function within(ms: number, what: Promise<void> | undefined): Promise<void
 }
 
 /** The client_turn_id of a thread's first message, the same after a reload. */
+/** The code of a stream that ended because its token did. */
+const EXPIRED = "unauthenticated";
+
 const firstName = (thread: string): string => `first:${thread}`;
