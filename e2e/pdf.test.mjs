@@ -11,16 +11,17 @@ const PAGES = 30;
 const CITED = 17;
 const TITLE = "Harbour handbook 2026";
 
+// No line is on several pages: the server takes those at the edges for headers and footers.
+const place = (n) => `${["North", "South", "East", "West", "Inner", "Outer"][n % 6]} ${["Quay", "Basin", "Dock", "Pier", "Mole"][n % 5]}`;
 const lines = (n) => [
-  `${n}. ${["Berths", "Cargo", "Pilots", "Signals", "Safety"][n % 5]} of basin ${n}`,
+  `${n}. Rules of the ${place(n)}`,
   "",
-  `The harbour office keeps a register of every ship that lies in basin ${n}, with its`,
-  "master, its flag, its cargo and the day on which it is to leave. The register is",
-  "open to the owners of the ships and to the customs office.",
+  `The harbour office keeps a register of every ship that lies at the ${place(n)}, with`,
+  `its master, its flag, its cargo and the day on which it is to leave the ${place(n)}.`,
   "",
   ...(n === CITED
-    ? ["The keeper of the north lighthouse lights the lamp at seven in the evening and", "winds the clock twice a day. In fog the keeper rings the bell every two minutes."]
-    : [`Ships in basin ${n} pay their dues on the first day of the month. A ship that stays`, "longer than ten days needs a permit of the harbour master."]),
+    ? ["The keeper of the old lighthouse lights the lamp at seven in the evening and", "winds the clock twice a day. In fog the keeper rings the bell every two minutes."]
+    : [`Ships at the ${place(n)} pay their dues on the first day of the month. A ship that`, `stays longer needs a permit of the master of the ${place(n)}.`]),
 ];
 const FILE = pdfFile(
   Array.from({ length: PAGES }, (_, i) => lines(i + 1)),
@@ -59,7 +60,7 @@ describe("a citation of a PDF", () => {
     it(`opens the page with the quote marked: ${name}`, async () => {
       await open(look);
       await page.reload();
-      await ask(page, "When does the keeper light the lamp of the north lighthouse?");
+      await ask(page, "When does the keeper light the lamp of the old lighthouse?");
       const chip = (await answer(page, 1)).locator("[data-citation]").first();
       await chip.waitFor();
       assert.equal(await chip.getAttribute("aria-label"), `Citation 1: ${TITLE}, page ${CITED}`);
@@ -67,7 +68,7 @@ describe("a citation of a PDF", () => {
       await marks().first().waitFor();
       await at(CITED).waitFor();
       const text = (await marks().allTextContents()).join(" ");
-      assert.match(text, /^The keeper of the north lighthouse lights the lamp at seven/);
+      assert.match(text, /^The keeper of the old lighthouse lights the lamp at seven/);
       await assertSoon(() => inView(marks().first()), "the mark in view");
       assert.ok((await drawn()) < 8, "only pages close to the screen are drawn");
       await shot(page, `190-pdf-citation-${name}`);
@@ -77,7 +78,7 @@ describe("a citation of a PDF", () => {
 
   it("shows document, page and section before it is opened", async () => {
     await open();
-    await ask(page, "When does the keeper light the lamp of the north lighthouse?");
+    await ask(page, "When does the keeper light the lamp of the old lighthouse?");
     const chip = (await answer(page, 1)).locator("[data-citation]").first();
     await chip.hover();
     await page.getByRole("tooltip").getByText(`${TITLE} · page ${CITED}`).waitFor();
@@ -87,7 +88,7 @@ describe("a citation of a PDF", () => {
   it("shows the text when the file was not kept", async () => {
     await open();
     await page.route("**/original", (route) => route.fulfill({ body: "The text of the document.", contentType: "application/octet-stream" }));
-    await ask(page, "When does the keeper light the lamp of the north lighthouse?");
+    await ask(page, "When does the keeper light the lamp of the old lighthouse?");
     await (await answer(page, 1)).locator("[data-citation]").first().click();
     await page.getByText("The pages of this document couldn't be shown. This is its text.").waitFor();
     await page.getByRole("region", { name: `Text of ${TITLE}` }).locator("mark").getByText("lights the lamp").waitFor();
@@ -99,7 +100,7 @@ describe("a citation of a PDF", () => {
     await page.route("**/original", (route) => route.fulfill({ body: "%PDF-1.7 nothing", contentType: "application/octet-stream" }));
     await page.getByRole("button", { name: `Open ${TITLE}` }).click();
     await page.getByText("The pages of this document couldn't be shown. This is its text.").waitFor();
-    await page.getByRole("region", { name: `Text of ${TITLE}` }).getByText("open to the owners").first().waitFor();
+    await page.getByRole("region", { name: `Text of ${TITLE}` }).getByText("The harbour office keeps a register").first().waitFor();
   });
 });
 
@@ -108,7 +109,7 @@ describe("the pages of a document", () => {
     await open();
     await page.getByRole("button", { name: `Open ${TITLE}` }).click();
     await at(1).waitFor();
-    await pages().locator(".textLayer").getByText("with its").first().waitFor();
+    await pages().locator(".textLayer").getByText("with").first().waitFor();
     await shot(page, "192-pdf-reader");
     await pages().focus();
     await page.keyboard.press("End");

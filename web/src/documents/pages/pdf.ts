@@ -1,4 +1,4 @@
-import { PDFWorker, getDocument, version, type PDFDocumentProxy } from "pdfjs-dist/legacy/build/pdf.mjs";
+import { PDFWorker, VerbosityLevel, getDocument, version, type PDFDocumentProxy } from "pdfjs-dist/legacy/build/pdf.mjs";
 import PdfWorker from "pdfjs-dist/legacy/build/pdf.worker.min.mjs?worker";
 import { useEffect, useState } from "react";
 import { request } from "../../api/http";
@@ -23,8 +23,8 @@ async function open(id: string, signal: AbortSignal): Promise<Pdf> {
   const data = new Uint8Array(await (await request(`${documentPath(id)}/original`, { signal })).arrayBuffer());
   if (!new TextDecoder("latin1").decode(data.subarray(0, HEAD)).includes("%PDF-")) throw new Error("the file was not kept");
   const thread = new PdfWorker();
-  const worker = PDFWorker.create({ port: thread });
-  const task = getDocument({ data, worker, verbosity: 0, isEvalSupported: false, useWasm: false, enableXfa: false, maxImageSize: MAX_IMAGE, cMapUrl: `${location.origin}/assets/cmaps-${version}/`, cMapPacked: true });
+  const worker = PDFWorker.create({ port: thread, verbosity: VerbosityLevel.ERRORS });
+  const task = getDocument({ data, worker, verbosity: VerbosityLevel.ERRORS, isEvalSupported: false, useWasm: false, enableXfa: false, maxImageSize: MAX_IMAGE, cMapUrl: `${location.origin}/assets/cmaps-${version}/`, cMapPacked: true });
   const close = () => {
     void task.destroy().catch(() => {});
     worker.destroy();
