@@ -50,6 +50,8 @@ type Activities struct {
 	// IngestMemory bounds the memory of all ingests of the process; nil: no bound.
 	IngestMemory *memlimit.Limit
 	Pruner       Pruner // nil: nothing is pruned
+	// Titles has models write titles; nil: they are made by rule.
+	Titles *Titles
 	// Audit takes decisions that came without the API; nil: nothing is recorded.
 	Audit *audit.Log
 	// Importer fetches documents from links. ImportBounds are what may be stored for an

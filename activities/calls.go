@@ -56,10 +56,16 @@ func readCall(s pieceRequest, id string, c llm.ToolCall) wanted {
 	if w.Pin != "" && slices.Contains(s.remembered, w.ApprovalName()) {
 		w.Approval = tools.Never
 	}
-	if w.Editable {
-		w.texts = append(w.texts, db.Text{Key: chat.SchemaKey(t.Name), Text: string(t.Schema)})
+	if w.Approval != tools.Never || t.SideEffects { // a call with side effects is asked about when its outcome is unknown
+		w.texts = append(w.texts, toolTexts(t)...)
 	}
 	return w
+}
+
+// toolTexts are what a person reads of a tool, and what edited arguments must satisfy.
+func toolTexts(t tools.Tool) []db.Text {
+	info, _ := json.Marshal(t.Info()) // texts cannot fail
+	return []db.Text{{Key: chat.SchemaKey(t.Name), Text: string(t.Schema)}, {Key: chat.ToolKey(t.Name), Text: string(info)}}
 }
 
 func (w wanted) refuse(why string) wanted {

@@ -78,10 +78,10 @@ func decided(texts map[string]string, prompt chat.PromptCode, call chat.CallRef,
 	if d.Decision == chat.Rejected {
 		return result, rejection(prompt, d.Reason), false
 	}
-	edited, problem := tools.Edited(texts, call, d.Arguments)
+	edited, invalid := tools.Edited(texts, call, d.Arguments)
 	switch {
-	case problem != "":
-		return result, "The call was not made: the person changed its arguments, and " + problem + ".", false
+	case invalid != nil:
+		return result, "The call was not made: the person changed its arguments, and " + invalid.Error() + ".", false
 	case edited != nil:
 		return chat.EditedKey(call.ID), string(edited), true
 	}

@@ -172,7 +172,8 @@ type scriptedModel struct {
 	answers []any // an answer to marshal, or an error
 	asked   []llm.Request
 	stream  func(ctx context.Context, emit func(string) error) error
-	reply   llm.Reply // of streams, without the usage
+	title   func(ctx context.Context, emit func(string) error) error // streams titles
+	reply   llm.Reply                                                // of streams, without the usage
 	vision  bool
 	offline bool
 	window  int // ContextTokens
@@ -217,6 +218,9 @@ func (m *scriptedModel) Stream(ctx context.Context, r llm.Request, emit func(str
 	reply := m.reply
 	m.mu.Unlock()
 	reply.Usage = oneCall
+	if r.Task == llm.TaskTitle {
+		return reply, m.title(ctx, emit)
+	}
 	return reply, m.stream(ctx, emit)
 }
 

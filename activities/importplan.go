@@ -176,10 +176,10 @@ func (a *Activities) withImports(ctx context.Context, t chat.Turn) (chat.Turn, e
 // author of the document chose it, so it neither ends its quotation nor goes on for long:
 // what a message says is the person's.
 func quoted(name string) string {
-	return `"` + chat.TitleFrom(strings.Map(func(r rune) rune {
+	return `"` + chat.CutTitle(chat.OneLine(strings.Map(func(r rune) rune {
 		if unicode.Is(unicode.Quotation_Mark, r) || r == '`' {
 			return -1
 		}
 		return r
-	}, name)) + `"`
+	}, name))) + `"`
 }

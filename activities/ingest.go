@@ -62,13 +62,14 @@ func (a *Activities) ingest(ctx context.Context, r IngestRequest) error {
 		return ignoreNotFound(err) // deleted, or indexed by an earlier attempt
 	}
 	a.progress(ctx, r, readDone)
-	chunks := chunk.ForDocument(r.DocID, read.text)
+	chunks := chunk.ForDocument(r.DocID, read.Text)
+	chunk.SetPages(chunks, read.Pages)
 	a.progress(ctx, r, cutDone)
 	vectors, err := a.embed(ctx, r, chunks)
 	if err != nil {
 		return err
 	}
-	err = a.Store.StoreVersion(ctx, r.Owner, r.DocID, read.version, read.text, chunks, nil)
+	err = a.Store.StoreVersion(ctx, r.Owner, r.DocID, read.version, read.Title, read.Text, chunks, nil)
 	if err != nil || vectors == nil {
 		return outdated(err)
 	}
@@ -97,7 +98,10 @@ var errIngested = errors.New("the document is not processing")
 var growing = make(chan struct{}, 2)
 
 // documentText is the text of a version of a document.
-type documentText struct{ text, version string }
+type documentText struct {
+	extract.Content
+	version string
+}
 
 // readText reads a document's text within IngestMemory; call release when it is
 // processed, also after an error. A small file may have much text (PDF and Office files
@@ -117,11 +121,11 @@ func (a *Activities) readText(ctx context.Context, r IngestRequest, known chat.D
 		return read, release, err
 	}
 	release = free
-	if read, err = a.extractText(ctx, r); err != nil || int64(len(read.text)) <= known.Bytes || !a.DocumentTypes.Binary(known.Format) {
+	if read, err = a.extractText(ctx, r); err != nil || int64(len(read.Text)) <= known.Bytes || !a.DocumentTypes.Binary(known.Format) {
 		return read, release, err
 	}
 	release()
-	if free, err = a.IngestMemory.Acquire(ctx, ingestMemory*int64(len(read.text))); err != nil {
+	if free, err = a.IngestMemory.Acquire(ctx, ingestMemory*int64(len(read.Text))); err != nil {
 		return read, func() {}, err
 	}
 	return read, free, nil
@@ -135,8 +139,8 @@ func (a *Activities) extractText(ctx context.Context, r IngestRequest) (document
 	if doc.Status != chat.DocProcessing {
 		return documentText{}, errIngested
 	}
-	text, err := a.DocumentTypes.Text(ctx, doc.Format, raw)
-	return documentText{text, doc.SourceVersion}, err
+	content, err := a.DocumentTypes.Content(ctx, doc.Format, raw)
+	return documentText{content, doc.SourceVersion}, err
 }
 
 // ignoreNotFound drops the error for a document that was deleted meanwhile.

@@ -38,6 +38,7 @@ func (a *Activities) Settle(ctx context.Context, e Ending) (Settled, error) {
 	switch {
 	case err == nil:
 		a.Bus.Settled(e.TurnID)
+		a.writeTitle(e)
 		return Settled{N: stored.N, Type: stored.Type}, nil
 	case errors.Is(err, db.ErrNotFound): // the conversation was deleted
 		return Settled{}, a.fail(ctx, e.TurnRef, "settle", err)
@@ -160,7 +161,7 @@ func (a *Activities) settlement(ctx context.Context, e Ending) (db.Settlement, e
 	s := db.Settlement{
 		Owner: e.Owner, ThreadID: e.ThreadID, TurnID: e.TurnID, Parent: e.Parent, Status: e.Status, Text: text,
 		Terminal: terminal(e, texts, text, citations),
-		Title:    chat.TitleFrom(t.Content.Message),
+		Title:    ruledTitle(t.Content.Message, citations),
 		Hidden:   e.Hidden, Approvals: e.Approvals,
 		At: a.now().UTC().Truncate(time.Millisecond),
 	}

@@ -92,6 +92,8 @@ func TestThinkReturnsCallsWithOurIDsAndStoresTheirArguments(t *testing.T) {
 	require.Equal(t, "Let me look.", texts[chat.PieceKey(1)])
 	require.Equal(t, `{"query":"a"}`, texts[chat.CallKey(id(5))])
 	require.JSONEq(t, string(noting("").Schema), texts[chat.SchemaKey("send")])
+	require.Contains(t, texts[chat.ToolKey("send")], `"effect":"changes"`)
+	require.NotContains(t, texts, chat.ToolKey("look"), "it is never asked about")
 	require.Contains(t, texts[chat.ResultKey(id(7))], "There is no tool called nowhere.")
 	require.Contains(t, texts[chat.ResultKey(id(8))], "query: got number, want string")
 	require.Contains(t, texts[chat.ResultKey(id(9))], "not valid JSON")

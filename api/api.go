@@ -47,6 +47,9 @@ const (
 	StreamMessages = "messages" // finished text and the terminal event
 )
 
+// FeatureSharedLinks is the feature without which conversations cannot be shared by links.
+const FeatureSharedLinks = "shared_links"
+
 // Config is how the API is set up.
 type Config struct {
 	StreamMode     string // for requests without stream_mode; default StreamEvents

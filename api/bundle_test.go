@@ -57,7 +57,7 @@ func setup(t testing.TB, change ...func(*Deps)) *bundle {
 		Page: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { _, _ = io.WriteString(w, "page "+r.URL.Path) }),
 		Config: Config{
 			Identity:       identity.Config{CookieSecret: []byte("0123456789abcdef"), JWTSecret: jwtSecret},
-			MaxUploadBytes: 1 << 20, Features: map[string]bool{"web_search": false},
+			MaxUploadBytes: 1 << 20, Features: map[string]bool{"web_search": false, FeatureSharedLinks: true},
 		},
 	}
 	for _, f := range change {

@@ -14,6 +14,7 @@ import (
 	"github.com/palaver-chat/palaver/api/problem"
 	"github.com/palaver-chat/palaver/api/request"
 	"github.com/palaver-chat/palaver/chat"
+	"github.com/palaver-chat/palaver/db"
 )
 
 const (
@@ -27,6 +28,8 @@ type conversationJSON struct {
 	CreatedAt     string `json:"created_at"`
 	LastMessageAt string `json:"last_message_at"`
 	Status        string `json:"status"`
+	Pinned        bool   `json:"pinned,omitempty"`
+	Archived      bool   `json:"archived,omitempty"`
 	Match         string `json:"match,omitempty"`   // of a search: the words around the match in a message
 	TurnID        string `json:"turn_id,omitempty"` // the turn of the message that it was created with
 	// Documents are the documents that were used up to the newest head. Lists of
@@ -43,7 +46,7 @@ func showConversation(v chat.Conversation) conversationJSON {
 	if status == "" {
 		status = idleStatus
 	}
-	return conversationJSON{ID: v.ID, Title: v.Title, CreatedAt: dialect.Stamp(v.CreatedAt), LastMessageAt: dialect.Stamp(last), Status: status, Match: v.Match}
+	return conversationJSON{ID: v.ID, Title: v.Title, CreatedAt: dialect.Stamp(v.CreatedAt), LastMessageAt: dialect.Stamp(last), Status: status, Match: v.Match, Pinned: v.Pinned, Archived: v.Archived}
 }
 
 func (s *server) listConversations(c *gin.Context) error {
@@ -51,16 +54,27 @@ func (s *server) listConversations(c *gin.Context) error {
 	n := request.Limit(c, &p, 30, 100)
 	q := strings.TrimSpace(request.Query(c, &p, "q", request.MaxQuery))
 	cursor := request.Query(c, &p, "cursor", request.MaxCursor)
+	archived := p.Choice("archived", c.Query("archived"), "false", "true")
+	if archived && q != "" {
+		p.Add("archived", "cannot be used with q, which finds archived conversations, too")
+	}
 	if err := p.Err(); err != nil {
 		return err
 	}
-	page, err := s.Store.ListConversations(c.Request.Context(), identity.Of(c).ID, q, cursor, n)
+	page, err := s.conversationPage(c.Request.Context(), identity.Of(c).ID, q, archived, cursor, n)
 	if err != nil {
 		return err
 	}
 	s.checkConversations(c.Request.Context(), identity.Of(c).ID, page.Items)
 	c.JSON(http.StatusOK, listOf(page, showConversation))
 	return nil
+}
+
+func (s *server) conversationPage(ctx context.Context, owner, q string, archived bool, cursor string, n int) (db.Page[chat.Conversation], error) {
+	if archived {
+		return s.Store.ArchivedConversations(ctx, owner, cursor, n)
+	}
+	return s.Store.ListConversations(ctx, owner, q, cursor, n)
 }
 
 type conversationBody struct {
@@ -169,29 +183,20 @@ func (s *server) documentsOf(ctx context.Context, owner, thread string) ([]chat.
 	return nil, nil
 }
 
-type renameBody struct {
-	Title *string `json:"title"`
-}
-
 func (s *server) patchConversation(c *gin.Context) error {
 	id, err := request.PathID(c, "id")
 	if err != nil {
 		return err
 	}
-	var b renameBody
+	var b conversationPatch
 	if err := request.Decode(c, &b); err != nil {
 		return err
 	}
-	if b.Title == nil {
-		return problem.Invalid("title", "is missing")
-	}
-	var p dialect.Problems
-	title := chat.OneLine(*b.Title)
-	p.Text("title", title, 1, maxTitle)
-	if err := p.Err(); err != nil {
+	change, err := b.change()
+	if err != nil {
 		return err
 	}
-	v, err := s.Store.RenameConversation(c.Request.Context(), identity.Of(c).ID, id, title)
+	v, err := s.Store.ChangeConversation(c.Request.Context(), identity.Of(c).ID, id, change)
 	if err != nil {
 		return err
 	}
@@ -199,14 +204,21 @@ func (s *server) patchConversation(c *gin.Context) error {
 	return nil
 }
 
-// deleteConversation ends the workflow first, so that it does not write to deleted
-// rows, and has the histories deleted before the row goes that a second try needs.
 func (s *server) deleteConversation(c *gin.Context) error {
 	id, err := request.PathID(c, "id")
 	if err != nil {
 		return err
 	}
-	ctx, who := c.Request.Context(), identity.Of(c)
+	if err := s.removeConversation(c.Request.Context(), identity.Of(c), id); err != nil {
+		return err
+	}
+	c.Status(http.StatusNoContent)
+	return nil
+}
+
+// removeConversation ends the workflow first, so that it does not write to deleted
+// rows, and has the histories deleted before the row goes that a second try needs.
+func (s *server) removeConversation(ctx context.Context, who identity.Caller, id string) error {
 	if _, err := s.Store.Conversation(ctx, who.ID, id); err != nil {
 		return err
 	}
@@ -220,6 +232,5 @@ func (s *server) deleteConversation(c *gin.Context) error {
 		return err
 	}
 	s.deleted(who, "conversation", id)
-	c.Status(http.StatusNoContent)
 	return nil
 }

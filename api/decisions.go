@@ -5,7 +5,9 @@ import (
 	"errors"
 	"slices"
 	"strconv"
+	"strings"
 
+	"github.com/palaver-chat/palaver/api/dialect"
 	"github.com/palaver-chat/palaver/chat"
 	"github.com/palaver-chat/palaver/db"
 	"github.com/palaver-chat/palaver/internal/tools"
@@ -33,13 +35,25 @@ func (s *server) checkDecisions(ctx context.Context, owner, turnID string, q cha
 		if k < 0 || d.Decision != chat.Approved { // the thread refuses or ignores it
 			continue
 		}
-		edited, misfit := tools.Edited(texts, q.Calls[k], d.Arguments)
-		if misfit != "" {
-			p := describeRefusal(&chat.Refused{Code: chat.CodeBadResume, Message: misfit})
-			p.Details[0].Field = "resume_value.decisions[" + strconv.Itoa(i) + "].arguments"
+		edited, invalid := tools.Edited(texts, q.Calls[k], d.Arguments)
+		if invalid != nil {
+			p := describeRefusal(&chat.Refused{Code: chat.CodeBadResume})
+			p.Details = detailsOf(invalid, "resume_value.decisions["+strconv.Itoa(i)+"].arguments")
 			return p
 		}
 		d.Arguments = edited
 	}
 	return nil
+}
+
+// detailsOf names each argument that is invalid, below field: field.size.
+func detailsOf(invalid *tools.Invalid, field string) dialect.Problems {
+	if invalid.Whole != "" {
+		return dialect.Problems{{Field: field, Problem: invalid.Whole}}
+	}
+	var out dialect.Problems
+	for _, p := range invalid.Problems {
+		out.Add(strings.Join(append([]string{field}, p.At...), "."), p.Text)
+	}
+	return out
 }

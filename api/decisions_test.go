@@ -30,6 +30,17 @@ func TestDecisionsInTheNativeDialect(t *testing.T) {
 	if fmt.Sprint(pending["tool_calls"]) != fmt.Sprint(q["tool_calls"]) || pending["interrupt_id"] != q["interrupt_id"] {
 		t.Errorf("pending: %v", pending)
 	}
+	for name, asked := range map[string]map[string]any{"stream": q, "history": pending} {
+		declared, _ := asked["tools"].([]any)
+		if len(declared) != 1 { // once for both calls
+			t.Fatalf("tools of the %s: %v", name, asked["tools"])
+		}
+		tool, _ := declared[0].(map[string]any)
+		schema, _ := tool["schema"].(map[string]any)
+		if tool["name"] != "generate_image" || tool["description"] != "Draw a picture." || tool["effect"] != "changes" || schema["type"] != "object" {
+			t.Errorf("tool of the %s: %v", name, tool)
+		}
+	}
 
 	resume := func(first map[string]any) map[string]any {
 		first["id"] = "c1"
@@ -40,9 +51,9 @@ func TestDecisionsInTheNativeDialect(t *testing.T) {
 		first map[string]any
 		field string
 	}{
-		"arguments of another type": {map[string]any{"decision": "approved", "arguments": map[string]any{"prompt": 7}}, "resume_value.decisions[0].arguments"},
-		"arguments left out":        {map[string]any{"decision": "approved", "arguments": map[string]any{}}, "resume_value.decisions[0].arguments"},
-		"arguments made up":         {map[string]any{"decision": "approved", "arguments": map[string]any{"prompt": "x", "n": 9}}, "resume_value.decisions[0].arguments"},
+		"arguments of another type": {map[string]any{"decision": "approved", "arguments": map[string]any{"prompt": 7}}, "resume_value.decisions[0].arguments.prompt"},
+		"arguments left out":        {map[string]any{"decision": "approved", "arguments": map[string]any{}}, "resume_value.decisions[0].arguments.prompt"},
+		"arguments made up":         {map[string]any{"decision": "approved", "arguments": map[string]any{"prompt": "x", "n": 9}}, "resume_value.decisions[0].arguments.n"},
 	} {
 		body := c.call(400, "POST", "/api/chat/resume", resume(bad.first))
 		if errorCode(body) != chat.CodeBadResume || field(body) != bad.field {

@@ -1,6 +1,7 @@
 package api
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"io"
@@ -27,6 +28,7 @@ import (
 type documentJSON struct {
 	ID         string          `json:"id"`
 	Title      string          `json:"title"`
+	Name       string          `json:"name,omitempty"` // of its file
 	Status     chat.DocStatus  `json:"status"`
 	SourceType chat.SourceType `json:"source_type"`
 	Format     string          `json:"format"`
@@ -41,7 +43,7 @@ type documentJSON struct {
 }
 
 func showDocument(d chat.Document) documentJSON {
-	out := documentJSON{ID: d.ID, Title: d.Title, Status: d.Status, SourceType: d.SourceType, Format: d.Format,
+	out := documentJSON{ID: d.ID, Title: d.Title, Name: d.Name, Status: d.Status, SourceType: d.SourceType, Format: d.Format,
 		ExternalID: d.ExternalID, SourceURL: d.SourceURL, Bytes: d.Bytes, Chunks: d.Chunks, CreatedAt: dialect.Stamp(d.CreatedAt), Error: d.Error, Public: d.Owner == chat.PublicOwner}
 	if d.Status == chat.DocProcessing {
 		out.Progress = &d.Progress
@@ -106,15 +108,17 @@ func (s *server) createDocument(c *gin.Context) error {
 	if !ok {
 		return problem.Unsupported("Unsupported file type. " + s.DocumentTypes.Labels() + " files can be read.")
 	}
+	fileTitle := ""
 	if u.title == "" {
-		u.title = titleOf(u.name)
+		fileTitle = titleOf(u.name)
+		u.title = fileTitle
 	}
 	var p dialect.Problems
 	p.Text("title", u.title, 0, maxDocTitle)
 	if err := p.Err(); err != nil {
 		return err
 	}
-	d := chat.Document{ID: uuid.NewString(), Owner: who.ID, Title: u.title, Status: chat.DocProcessing,
+	d := chat.Document{ID: uuid.NewString(), Owner: who.ID, Title: u.title, Name: fileTitle, Status: chat.DocProcessing,
 		SourceType: chat.SourceUpload, Format: kind, Bytes: int64(len(u.raw)), CreatedAt: s.now()}
 	ctx, cancel := request.Detached(c.Request.Context())
 	defer cancel()
@@ -328,6 +332,40 @@ func (s *server) getDocument(c *gin.Context) error {
 	return nil
 }
 
+type renameBody struct {
+	Title *string `json:"title"`
+}
+
+func (s *server) renameDocument(c *gin.Context) error {
+	id, err := request.PathID(c, "id")
+	if err != nil {
+		return err
+	}
+	var b renameBody
+	if err := request.Decode(c, &b); err != nil {
+		return err
+	}
+	if b.Title == nil {
+		return problem.Invalid("title", "is missing")
+	}
+	var p dialect.Problems
+	title := chat.OneLine(*b.Title)
+	p.Text("title", title, 1, maxDocTitle)
+	if err := p.Err(); err != nil {
+		return err
+	}
+	ctx, owner := c.Request.Context(), identity.Of(c).ID
+	if err := s.Store.RenameDocument(ctx, owner, id, title); err != nil {
+		return err
+	}
+	d, err := s.Store.Document(ctx, owner, id)
+	if err != nil {
+		return err
+	}
+	c.JSON(http.StatusOK, showDocument(d))
+	return nil
+}
+
 func (s *server) deleteDocument(c *gin.Context) error {
 	id, err := request.PathID(c, "id")
 	if err != nil {
@@ -367,8 +405,8 @@ func (s *server) documentText(c *gin.Context) error {
 	return nil
 }
 
-// documentOriginal sends the file that a document was made of, under the document's
-// title; its text when the file was not kept. Browsers only ever save it.
+// documentOriginal sends the file that a document was made of, under its name or the
+// document's title; its text when the file was not kept. Browsers only ever save it.
 func (s *server) documentOriginal(c *gin.Context) error {
 	id, err := request.PathID(c, "id")
 	if err != nil {
@@ -394,7 +432,7 @@ func (s *server) documentOriginal(c *gin.Context) error {
 	if err != nil {
 		return err
 	}
-	c.Header("Content-Disposition", mime.FormatMediaType("attachment", map[string]string{"filename": fileName(d.Title, ext)}))
+	c.Header("Content-Disposition", mime.FormatMediaType("attachment", map[string]string{"filename": fileName(cmp.Or(d.Name, d.Title), ext)}))
 	c.Data(http.StatusOK, "application/octet-stream", raw)
 	return nil
 }
@@ -429,6 +467,7 @@ type chunkJSON struct {
 	Start   int    `json:"start"`
 	End     int    `json:"end"`
 	Heading string `json:"heading,omitempty"`
+	Page    int    `json:"page,omitempty"` // on which it begins, from 1
 }
 
 func (s *server) documentChunk(c *gin.Context) error {
@@ -444,6 +483,6 @@ func (s *server) documentChunk(c *gin.Context) error {
 	if err != nil {
 		return err
 	}
-	c.JSON(http.StatusOK, chunkJSON{v.ID, v.DocID, v.Text, v.Start, v.End, v.Heading})
+	c.JSON(http.StatusOK, chunkJSON{v.ID, v.DocID, v.Text, v.Start, v.End, v.Heading, chat.PageAt(v.Pages, v.Start)})
 	return nil
 }

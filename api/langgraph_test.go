@@ -82,6 +82,7 @@ func painting(u *turn) {
 		u.must(u.e.store.PutText(context.Background(), u.ref.Owner, u.ref.TurnID, chat.CallKey(ref.ID), []string{`{"prompt":"a cat"}`, `{"prompt":"a dog"}`}[i]))
 		u.must(u.e.store.PutText(context.Background(), u.ref.Owner, u.ref.TurnID, chat.SchemaKey(ref.Name),
 			`{"type":"object","properties":{"prompt":{"type":"string"}},"required":["prompt"],"additionalProperties":false}`))
+		u.must(u.e.store.PutText(context.Background(), u.ref.Owner, u.ref.TurnID, chat.ToolKey(ref.Name), `{"name":"generate_image","description":"Draw a picture.","effect":"changes"}`))
 		u.add(chat.Entry{Type: chat.EventToolCall, Call: &ref})
 	}
 	v, ok := u.ask(chat.Question{Type: chat.ToolApproval, Prompt: chat.PromptApproveTools, Calls: refs})

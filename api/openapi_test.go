@@ -138,7 +138,7 @@ func everything(u *turn) {
 	u.settle(chat.TurnCompleted, chat.Event{Type: chat.EventResponse, Response: &chat.Response{
 		Text: "The answer is 42 [1][2].", Action: chat.Inquire, InferenceConfidence: chat.High, RetrievalConfidence: chat.Low,
 		Citations: []chat.Citation{
-			{N: 1, Source: "document", DocID: docs.Items[0].ID, Title: "x", ChunkID: docs.Items[0].ID + ".0", Quote: "x", Start: &start, End: &end},
+			{N: 1, Source: "document", DocID: docs.Items[0].ID, Title: "x", ChunkID: docs.Items[0].ID + ".0", Quote: "x", Start: &start, End: &end, Page: 2},
 			{N: 2, Source: "web", URL: "https://example.com/", Title: "x", Quote: "x"}},
 	}})
 }
@@ -227,6 +227,7 @@ func TestTheServerKeepsWhatItsDocumentSays(t *testing.T) {
 	c.keys()
 	c.mcp()
 	c.boards()
+	c.call(200, "PATCH", "/api/documents/"+doc, m{"title": "Renamed"})
 	for _, path := range []string{"/api/documents/" + doc, "/api/document-sets/" + set} {
 		c.call(204, "DELETE", path, nil)
 	}
@@ -252,7 +253,7 @@ func (c tourist) account() {
 func (c tourist) things() (doc, set, picture string) {
 	c.t.Helper()
 	doc = c.call(202, "POST", "/api/documents", m{"title": "A title", "text": "A text."})["id"].(string)
-	chunk := chat.Chunk{ID: doc + ".0", DocID: doc, Text: "A text.", End: 7, Heading: "One"}
+	chunk := chat.Chunk{ID: doc + ".0", DocID: doc, Text: "A text.", End: 7, Heading: "One", Pages: []chat.PageStart{{Page: 1}}}
 	if err := c.b.store.StoreText(c.t.Context(), c.id(), doc, chunk.Text, []chat.Chunk{chunk}, nil); err != nil {
 		c.t.Fatal(err)
 	}
@@ -305,6 +306,7 @@ func (c tourist) native(doc, set, picture string) {
 	c.get(200, "/api/chat/stream/"+made["id"].(string)+"?turn_id="+made["turn_id"].(string))
 	c.call(200, "PATCH", "/api/conversations/"+made["id"].(string), m{"title": "Another"})
 	c.call(200, "GET", "/api/conversations?q=Another&limit=2", nil)
+	c.marked(made["id"].(string), asked)
 	c.call(204, "DELETE", "/api/conversations/"+made["id"].(string), nil)
 }
 
@@ -434,6 +436,23 @@ func (c tourist) agui() {
 	require.NoError(c.t, err)
 	run("agui-tools", m{"resume": []m{{"interruptId": state.Pending.ID, "status": "resolved", "payload": m{"approved": true}}}})
 	c.call(202, "POST", "/api/agui/stop", m{"threadId": "agui"})
+}
+
+// marked pins, archives, shares and rates.
+func (c tourist) marked(id, answered string) {
+	c.t.Helper()
+	c.call(200, "PATCH", "/api/conversations/"+id, m{"pinned": true})
+	c.call(200, "POST", "/api/batch/conversations", m{"action": "archive", "ids": []string{id, uuid.NewString()}})
+	c.call(200, "GET", "/api/conversations?archived=true", nil)
+	path := "/api/conversations/" + answered
+	share := c.call(201, "POST", path+"/shares", m{})
+	c.call(200, "GET", path+"/shares", nil)
+	c.call(200, "GET", "/api/shared/"+strings.TrimPrefix(share["path"].(string), "/s/"), nil)
+	c.call(204, "DELETE", path+"/shares/"+share["id"].(string), nil)
+	turn := c.call(200, "GET", "/api/chat/history/"+answered, nil)["messages"].([]any)[0].(m)["turn_id"].(string)
+	c.call(200, "PUT", path+"/feedback/"+turn, m{"rating": "down", "reason": "Too long"})
+	c.call(200, "GET", path+"/feedback", nil)
+	c.call(204, "DELETE", path+"/feedback/"+turn, nil)
 }
 
 func (c tourist) keys() {

@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io"
 	"log/slog"
 	"mime"
@@ -13,7 +14,6 @@ import (
 	"net/http/httptest"
 	"net/textproto"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
@@ -24,6 +24,7 @@ import (
 	"github.com/palaver-chat/palaver/api/request"
 	"github.com/palaver-chat/palaver/chat"
 	"github.com/palaver-chat/palaver/db"
+	"github.com/palaver-chat/palaver/internal/testlog"
 )
 
 // form is a multipart body with a file and, when not empty, a title.
@@ -166,7 +167,7 @@ func TestDocumentLifecycle(t *testing.T) {
 		t.Errorf("made: %v", made)
 	}
 	full := "Überweisungen need two signatures."
-	chunk := chat.Chunk{ID: id + ".0", DocID: id, Text: full, Start: 0, End: 34, Heading: "Payments"}
+	chunk := chat.Chunk{ID: id + ".0", DocID: id, Text: full, Start: 0, End: 34, Heading: "Payments", Pages: []chat.PageStart{{Page: 4}}}
 	if err := b.store.StoreText(t.Context(), c.id(), id, full, []chat.Chunk{chunk}, nil); err != nil {
 		t.Fatal(err)
 	}
@@ -181,7 +182,7 @@ func TestDocumentLifecycle(t *testing.T) {
 	if got := c.call(200, "GET", "/api/documents/"+id+"/text", nil, "Accept", "application/json"); got["text"] != full || got["id"] != id {
 		t.Errorf("text as JSON: %v", got)
 	}
-	if got := c.call(200, "GET", "/api/documents/"+id+"/chunks/"+id+".0", nil); got["text"] != full || got["end"] != 34.0 || got["heading"] != "Payments" {
+	if got := c.call(200, "GET", "/api/documents/"+id+"/chunks/"+id+".0", nil); got["text"] != full || got["end"] != 34.0 || got["heading"] != "Payments" || got["page"] != 4.0 {
 		t.Errorf("chunk: %v", got)
 	}
 	hits := c.call(200, "GET", "/api/search?q=signatures&doc_ids="+id+"&k=3", nil)["hits"].([]any)
@@ -200,6 +201,15 @@ func TestDocumentLifecycle(t *testing.T) {
 		t.Errorf("sets: %v", got)
 	}
 	c.call(204, "DELETE", setPath, nil)
+	if d := c.call(200, "PATCH", "/api/documents/"+id, map[string]any{"title": " New\n title "}); d["title"] != "New title" || d["status"] != "ready" {
+		t.Errorf("renamed: %v", d)
+	}
+	for _, body := range []map[string]any{{}, {"title": " "}, {"title": strings.Repeat("x", 301)}} {
+		if e := c.call(400, "PATCH", "/api/documents/"+id, body); !strings.Contains(fmt.Sprint(e), "title") {
+			t.Errorf("%v: %v", body, e)
+		}
+	}
+	b.client().call(404, "PATCH", "/api/documents/"+id, map[string]any{"title": "x"}) // a stranger
 	c.call(204, "DELETE", "/api/documents/"+id, nil)
 	c.call(404, "GET", "/api/documents/"+id, nil)
 }
@@ -398,6 +408,9 @@ func TestReadyNamesWhatIsDown(t *testing.T) {
 	if got := c.call(200, "GET", "/readyz", nil); got["parts"].(map[string]any)["temporal"] != "ok" {
 		t.Errorf("%v", got)
 	}
+	if got := c.call(200, "GET", "/readyz", nil)["parts"].(map[string]any)["vectors"]; got != b.store.VectorSearch() || got == "" {
+		t.Errorf("vectors: %v", got)
+	}
 	b.bus.down = true
 	if got := c.call(200, "GET", "/readyz", nil); got["parts"].(map[string]any)["stream"] != "down" {
 		t.Errorf("without the bus answers still arrive, in larger steps: %v", got)
@@ -454,7 +467,7 @@ func TestMetricsCountByRouteAndShowOpenStreams(t *testing.T) {
 
 func TestRequestLinesNameTheThreadAndLeaveOutProbes(t *testing.T) {
 	t.Parallel()
-	var log syncBuffer
+	var log testlog.Buffer
 	b := setup(t, func(d *Deps) { d.Log = slog.New(slog.NewTextHandler(&log, nil)) })
 	c := b.client()
 	for _, path := range []string{"/healthz", "/readyz", "/metrics"} {
@@ -538,22 +551,4 @@ func TestSubmittingUnsubscribesFromTheTurn(t *testing.T) {
 			return len(b.bus.turns[id]) == 0
 		}, time.Minute, time.Millisecond)
 	}
-}
-
-// syncBuffer is a log that several goroutines write.
-type syncBuffer struct {
-	mu sync.Mutex
-	b  strings.Builder
-}
-
-func (s *syncBuffer) Write(p []byte) (int, error) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.b.Write(p)
-}
-
-func (s *syncBuffer) String() string {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.b.String()
 }

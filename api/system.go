@@ -69,7 +69,7 @@ func (s *server) health(c *gin.Context) error {
 // ready says whether all required parts are available, and shows operators which are
 // down, those included without which the process still serves. The log has the reasons.
 func (s *server) ready(c *gin.Context) error {
-	parts := map[string]string{"stream": "ok", "model": s.Model.Provider}
+	parts := map[string]string{"stream": "ok", "model": s.Model.Provider, "vectors": s.Store.VectorSearch()}
 	down := []string{}
 	required := 0
 	fail := func(part string, err error) {

@@ -28,6 +28,7 @@ type Document struct {
 	ID         string
 	Owner      string // PublicOwner for a document that everyone can read
 	Title      string
+	Name       string // of its file, which finds it too; empty where it was given a title
 	Status     DocStatus
 	Format     string     // the type of the file: txt, md, html, pdf…
 	SourceType SourceType // where it came from; empty means SourceUpload
@@ -51,7 +52,24 @@ type Chunk struct {
 	Text    string
 	Start   int
 	End     int
-	Heading string // nearest heading above, may be empty
+	Heading string      // nearest heading above, may be empty
+	Pages   []PageStart // that it stands on, in order; none where the document has no pages
+}
+
+// PageStart is where the text of a page begins, in characters (runes) of the document's
+// stored text. Pages are counted from 1.
+type PageStart struct{ Page, Start int }
+
+// PageAt is the page that a character stands on; 0 when it is not known.
+func PageAt(pages []PageStart, at int) int {
+	page := 0
+	for _, p := range pages {
+		if p.Start > at {
+			break
+		}
+		page = p.Page
+	}
+	return page
 }
 
 // Hit is a chunk found by a search; a higher score is better.

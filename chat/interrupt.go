@@ -65,6 +65,9 @@ type Interrupt struct {
 	Message string        `json:"message"`
 	Options []Option      `json:"options,omitempty"`
 	Calls   []ToolCall    `json:"tool_calls,omitempty"` // tool_approval
+	// Tools are the tools of Calls, each once, while the question is open. A tool is
+	// missing when a release without this field asked.
+	Tools []ToolInfo `json:"tools,omitempty"`
 }
 
 // ResumeValue is a person's answer to an interrupt.

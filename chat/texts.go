@@ -48,9 +48,11 @@ func ProgressKey(callID string, n int) string { return "progress:" + callID + ":
 // ImportKey is the key of the sentence about an import's end in a turn's notice.
 func ImportKey(importID string) string { return "import:" + importID }
 
-// SchemaKey is the key of the JSON schema for edited arguments of a tool, stored with
-// the turn that asks for approval.
+// SchemaKey is the key of the JSON schema of a tool's arguments, and ToolKey that of its
+// ToolInfo without the schema, as JSON. Both are stored with a turn that may ask about a
+// call.
 func SchemaKey(tool string) string { return "schema:" + tool }
+func ToolKey(tool string) string   { return "tool:" + tool }
 
 // RememberedKey is the key of a text that says that a person has approved a tool, during
 // the turn, for the rest of the conversation. name is CallRef.ApprovalName.

@@ -21,6 +21,53 @@ func TestANameIsOneLine(t *testing.T) {
 	}
 }
 
+func TestTitleLeavesOutWhatIsSaidToBePolite(t *testing.T) {
+	for message, want := range map[string]string{
+		"Hello": "Hello", "hi there": "hi there", "please": "please", "Hit rate of the cache": "Hit rate of the cache",
+		"Hi, can you please tell me the notice period?":                                           "Tell me the notice period?",
+		"hello! what is the notice period":                                                        "What is the notice period",
+		"Please summarize the Leave Policy, thanks!":                                              "Summarize the Leave Policy!",
+		"Guten Tag, könnten Sie bitte den Vertrag zusammenfassen?":                                "Den Vertrag zusammenfassen?",
+		"What is the notice period? I ask because I am about to leave the company in the summer.": "What is the notice period?",
+		"Why? I ask because I am about to leave the company in the summer and need to know.":      "Why? I ask because I am about to leave the company in the…",
+	} {
+		require.Equal(t, want, TitleFrom(message), message)
+	}
+}
+
+func TestTitleNamesTheDocumentWhenTheMessageSaysLittle(t *testing.T) {
+	for message, want := range map[string]string{
+		"Summarize this":              "Leave Policy: Summarize this",
+		"Please summarize it":         "Leave Policy: Summarize it",
+		"Worum geht es?":              "Leave Policy: Worum geht es?",
+		"What is the notice period?":  "What is the notice period?",
+		"How many days do staff get?": "How many days do staff get?",
+	} {
+		require.Equal(t, want, TitleWith(message, "Leave\nPolicy"), message)
+	}
+	require.Equal(t, "Summarize this", TitleWith("Summarize this", ""))
+	require.LessOrEqual(t, utf8.RuneCountInString(TitleWith("Summarize this", strings.Repeat("Long name ", 20))), MaxTitle)
+}
+
+func TestTitleThatAModelWroteIsOnePlainLine(t *testing.T) {
+	for text, want := range map[string]string{
+		"Notice period of staff":              "Notice period of staff",
+		" \"Notice period\".\nIt is about …":  "Notice period",
+		"**Title:** Notice `period`":          "Notice period",
+		"<img src=x onerror=alert(1)> Notice": "img src=x onerror=alert(1) Notice",
+		"![x](https://evil.example)":          "",
+		"":                                    "",
+		"…":                                   "",
+		"a\x00b\u202ec":                       "abc",
+		strings.Repeat("x", 500):              "",
+		strings.Repeat("word ", 30):           "word word word word word word word word word word word word…",
+	} {
+		got := WrittenTitle(text)
+		require.Equal(t, want, got, "%q", text)
+		require.LessOrEqual(t, utf8.RuneCountInString(got), MaxTitle)
+	}
+}
+
 func TestTitleIsTheBeginningOfTheMessageCutBetweenWords(t *testing.T) {
 	for message, want := range map[string]string{
 		"":                          "",

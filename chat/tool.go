@@ -14,6 +14,32 @@ type ToolCall struct {
 	Editable  bool            `json:"editable"`  // approve with edited arguments is allowed
 }
 
+// ToolEffect says what a tool does to what it reaches. That of an MCP tool is the claim of
+// its server.
+type ToolEffect string
+
+const (
+	EffectReads    ToolEffect = "reads"
+	EffectChanges  ToolEffect = "changes"
+	EffectDestroys ToolEffect = "destroys" // may delete or overwrite
+)
+
+// ToolInfo is what a person reads of a tool before a call is approved.
+type ToolInfo struct {
+	Name        string          `json:"name"`
+	Server      string          `json:"server,omitempty"` // the MCP server that has it
+	Description string          `json:"description"`
+	Effect      ToolEffect      `json:"effect"`
+	Schema      json.RawMessage `json:"schema,omitempty"` // of the arguments; missing when it is too large to be sent
+}
+
+// Limits of the ToolInfos of one question: characters of a description, bytes of all
+// schemas.
+const (
+	MaxToolDescription = 4000
+	MaxToolSchemas     = 128 << 10
+)
+
 // CallRef is a tool call in the workflow; its arguments are a text of the turn
 // (CallKey).
 type CallRef struct {

@@ -189,6 +189,7 @@ type Citation struct {
 	Quote   string `json:"quote"`
 	Start   *int   `json:"start,omitempty"`
 	End     *int   `json:"end,omitempty"`
+	Page    int    `json:"page,omitempty"` // on which the quote begins, from 1; 0: not known
 }
 
 // Usage counts tokens, cost, model calls and web searches.
@@ -253,6 +254,8 @@ type Conversation struct {
 	LastMessageAt time.Time
 	Status        string // idle, running, interrupted
 	Kind          ThreadKind
+	Pinned        bool // listed before the others
+	Archived      bool // not in the list, but in that of the archived ones
 	// Match, of a search, is the newest message that has its words, around them; empty
 	// when only the title has.
 	Match string

@@ -148,6 +148,7 @@ const (
 
 	BoundOpenImports Bound = "open_imports"
 	BoundKeys        Bound = "access_keys"
+	BoundShares      Bound = "shares"
 )
 
 // Scope says whose bound it is.

@@ -4,7 +4,9 @@
 //
 // Every method that takes an owner sees only that owner's rows (documents also
 // PublicOwner's); another owner's row is ErrNotFound, like one that does not exist.
-// Only methods of Audit, AuditLog and Upkeep read rows of every owner, and they return no texts.
+// Only methods of Audit, AuditLog, Upkeep and FeedbackLog read rows of every owner. They
+// return no texts, but for the reasons of FeedbackLog. KeyByDigest and ShareByDigest read
+// what a secret names.
 package db
 
 //go:generate go run github.com/sqlc-dev/sqlc/cmd/sqlc@v1.31.1 generate
@@ -52,7 +54,7 @@ type Settlement struct {
 	Terminal                chat.Event      // the terminal event, its N set
 	Registry                []string        // document ids this turn resolved, merged with the parent's registry
 	Approvals               []string        // names of tools that need no approval any more, merged with the parent's
-	Title                   string          // of the conversation, when it has none yet
+	Title                   string          // of the conversation, when it has none yet; of its first turn also in place of the one that was made from the message
 	Hidden                  bool            // rolled back: no history shows the turn
 	At                      time.Time
 }
@@ -89,6 +91,12 @@ type Text struct {
 	// Order of its writer among those of the turn: a lower one does not overwrite a
 	// higher one's text. 0: overwrite always.
 	Order int64
+}
+
+// ConversationChange is what ChangeConversation changes; nil: it stays.
+type ConversationChange struct {
+	Title            *string
+	Pinned, Archived *bool
 }
 
 // TurnContext is a turn and the state of its thread, read together.
@@ -132,6 +140,9 @@ type Store interface {
 	Upkeep
 	Connections
 	Keys
+	Shares
+	Feedbacks
+	FeedbackLog
 	// Ping reports whether the database answers; ErrUnavailable when not.
 	Ping(ctx context.Context) error
 	Close() error
@@ -140,10 +151,18 @@ type Store interface {
 // Conversations keeps threads and profiles.
 type Conversations interface {
 	Conversation(ctx context.Context, owner, id string) (chat.Conversation, error)
-	// ListConversations lists the newest first, by last message; q matches titles and
-	// message text, case-insensitively; limit 1 to 100.
+	// ListConversations lists the pinned ones, then the others, each the newest first, by
+	// last message; limit 1 to 100. q matches titles and message text, case-insensitively,
+	// and finds archived conversations, too; without q they are left out.
 	ListConversations(ctx context.Context, owner, q, cursor string, limit int) (Page[chat.Conversation], error)
-	RenameConversation(ctx context.Context, owner, id, title string) (chat.Conversation, error)
+	// ArchivedConversations lists the archived ones in the same order.
+	ArchivedConversations(ctx context.Context, owner, cursor string, limit int) (Page[chat.Conversation], error)
+	// ChangeConversation changes a title, or marks. A pinned conversation is not archived,
+	// and an archived one is not pinned. A new message makes it not archived.
+	ChangeConversation(ctx context.Context, owner, id string, c ConversationChange) (chat.Conversation, error)
+	// RetitleConversation replaces a title unless its owner has chosen it, or it is not the
+	// earlier one any more; then nothing changes (no error).
+	RetitleConversation(ctx context.Context, owner, id, earlier, title string) error
 	// DeleteConversation removes the thread with its turns, messages, texts,
 	// drafts and tombstones. Its owner may use the id for a new conversation, in
 	// which the deleted one never shows up: late writes for its turns, and its
@@ -351,8 +370,9 @@ type Documents interface {
 	// document ready and drops the raw upload, in one transaction.
 	StoreText(ctx context.Context, owner, id, text string, chunks []chat.Chunk, vectors [][]float32) error
 	// StoreVersion is StoreText for a version of an imported document. ErrOutdated when
-	// another version has replaced it.
-	StoreVersion(ctx context.Context, owner, id, version, text string, chunks []chat.Chunk, vectors [][]float32) error
+	// another version has replaced it. A document whose title is the name of its file gets
+	// its own title, unless that is empty.
+	StoreVersion(ctx context.Context, owner, id, version, title, text string, chunks []chat.Chunk, vectors [][]float32) error
 	// FailDocument does not change a document that is ready.
 	FailDocument(ctx context.Context, owner, id, reason string) error
 	// FailVersion is FailDocument for a version of an imported document. ErrOutdated when
@@ -361,11 +381,13 @@ type Documents interface {
 	Document(ctx context.Context, owner, id string) (chat.Document, error)
 	// ListDocuments are the owner's and the public ones, newest first; limit 1 to 200.
 	ListDocuments(ctx context.Context, owner, cursor string, limit int) (Page[chat.Document], error)
+	// RenameDocument is ErrForbidden for a public one unless owner is PublicOwner.
+	RenameDocument(ctx context.Context, owner, id, title string) error
 	// DeleteDocument is ErrForbidden for a public one unless owner is PublicOwner.
 	DeleteDocument(ctx context.Context, owner, id string) error
 	// DocumentText is ErrNotFound until the document is ready.
 	DocumentText(ctx context.Context, owner, id string) (string, error)
-	// VisibleDocuments lists every document that owner may see as (id, title,
+	// VisibleDocuments lists every document that owner may see as (id, title, name,
 	// status), for name matching; at most 5,000, newest first.
 	VisibleDocuments(ctx context.Context, owner string) ([]chat.Document, error)
 	// DocumentsByID keeps the order of ids and leaves out unknown ones.
@@ -378,8 +400,11 @@ type Documents interface {
 	// SearchText ranks chunks of ready documents by full text (stemmed, any of
 	// the words), best first; docIDs nil: all that owner may see. Score > 0.
 	SearchText(ctx context.Context, owner string, words []Word, docIDs []string, k int) ([]chat.Hit, error)
-	// SearchVector ranks by cosine similarity, exactly.
+	// SearchVector ranks by cosine similarity. Scores are exact. VectorSearch says what is
+	// compared: an index may miss a hit, and without one older documents may be left out.
 	SearchVector(ctx context.Context, owner string, vector []float32, docIDs []string, k int) ([]chat.Hit, error)
+	// VectorSearch says how SearchVector works here, for operators: "hnsw: …" or "exact: …".
+	VectorSearch() string
 	// PutVectors replaces the vectors of a ready document by those of an embedding model,
 	// one for each chunk. ErrNotFound when it has not that many chunks.
 	PutVectors(ctx context.Context, owner, id, model string, vectors [][]float32) error

@@ -29,10 +29,12 @@ type UserData struct {
 	Attachments, Repos int
 	Connections        int // accounts of other services
 	Keys               int // personal keys
+	Shares             int // links with which anybody can read a conversation
+	Feedback           int // answers that they have rated
 	Boards             int // deleted ones that can be restored included
 }
 
 // Empty reports whether nothing is kept.
 func (d UserData) Empty() bool {
-	return len(d.Threads)+len(d.Documents)+d.Turns+d.Messages+d.Sets+d.Profiles+d.Cancels+d.Attachments+d.Repos+d.Connections+d.Keys+d.Boards == 0
+	return len(d.Threads)+len(d.Documents)+d.Turns+d.Messages+d.Sets+d.Profiles+d.Cancels+d.Attachments+d.Repos+d.Connections+d.Keys+d.Shares+d.Feedback+d.Boards == 0
 }

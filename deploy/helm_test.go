@@ -163,6 +163,8 @@ func TestValuesThatCannotWorkAreRefused(t *testing.T) {
 		"no replica":                       smallest + "api: {replicas: 0}",
 		"a number as a setting":            smallest + "settings: {TURN_MAX_STEPS: 5}",
 		"a secret as a setting":            smallest + "settings: {DATABASE_URL: 'postgres://x'}",
+		"NATS credentials as a setting":    smallest + "settings: {NATS_CREDENTIALS: /run/user.creds}",
+		"a path as a name of a Secret":     smallest + "nats: {credentialsSecret: run/user.creds}",
 		"a setting that the chart decides": smallest + "settings: {PORT: '80'}",
 		"no limit of memory":               smallest + "worker: {resources: {limits: {cpu: 1, memory: null}}}",
 	} {
@@ -227,6 +229,35 @@ func TestPodsAreRestrictedProbedAndEndGracefully(t *testing.T) {
 	job := read[batchv1.Job](t, objects, "Job chat-migrate")
 	require.Equal(t, []string{"migrate"}, job.Spec.Template.Spec.Containers[0].Args)
 	require.Contains(t, job.Annotations["helm.sh/hook"], "pre-upgrade")
+}
+
+func TestCredentialsOfNATSAreMountedFromTheirSecret(t *testing.T) {
+	example, err := os.ReadFile(chartDir + "/examples/synadia.yaml")
+	require.NoError(t, err)
+	objects := rendered(t, string(example))
+	for name, pod := range map[string]corev1.PodSpec{
+		"api":     read[appsv1.Deployment](t, objects, "Deployment chat-api").Spec.Template.Spec,
+		"worker":  read[appsv1.Deployment](t, objects, "Deployment chat-worker").Spec.Template.Spec,
+		"migrate": read[batchv1.Job](t, objects, "Job chat-migrate").Spec.Template.Spec,
+	} {
+		volume := slices.IndexFunc(pod.Volumes, func(v corev1.Volume) bool { return v.Secret != nil })
+		require.GreaterOrEqual(t, volume, 0, name)
+		secret := pod.Volumes[volume]
+		require.Equal(t, "palaver-nats", secret.Secret.SecretName, name)
+		require.EqualValues(t, 0o440, *secret.Secret.DefaultMode, "only the group of the pod reads it")
+		require.EqualValues(t, 65532, *pod.SecurityContext.FSGroup)
+		c := pod.Containers[0]
+		mount := slices.IndexFunc(c.VolumeMounts, func(m corev1.VolumeMount) bool { return m.Name == secret.Name })
+		require.GreaterOrEqual(t, mount, 0, name)
+		require.True(t, c.VolumeMounts[mount].ReadOnly, name)
+		require.Contains(t, c.Env, corev1.EnvVar{Name: "NATS_CREDENTIALS", Value: c.VolumeMounts[mount].MountPath + "/user.creds"}, name)
+	}
+	plain := rendered(t, smallest)
+	require.NotContains(t, plain["Deployment chat-api"], "NATS_CREDENTIALS")
+	require.NotContains(t, plain["Deployment chat-api"], "/run/nats")
+	program, err := os.ReadFile("../.env.example")
+	require.NoError(t, err)
+	require.Contains(t, string(program), "#NATS_CREDENTIALS=")
 }
 
 func TestNetworkPoliciesLetInWhomTheValuesName(t *testing.T) {

@@ -3,6 +3,7 @@
 package docker
 
 import (
+	"cmp"
 	"maps"
 	"os"
 	"path/filepath"
@@ -19,50 +20,77 @@ import (
 // root is the path of the repository.
 const root = ".."
 
-// secrets are the variables that an operator must set.
-var secrets = map[string]string{
-	"POSTGRES_PASSWORD": "a1b2c3d4e5f6",
-	"NATS_TOKEN":        "f6e5d4c3b2a1",
-	"COOKIE_SECRET":     "0123456789abcdef",
-}
-
-func load(t *testing.T, env map[string]string) (*types.Project, error) {
+// load reads docker-compose.yml and overlays of it.
+func load(t *testing.T, env map[string]string, overlays ...string) (*types.Project, error) {
 	t.Helper()
 	var list []string
 	for name, value := range env {
 		list = append(list, name+"="+value)
 	}
-	options, err := cli.NewProjectOptions([]string{filepath.Join(root, "docker-compose.yml")}, cli.WithEnv(list), cli.WithProfiles([]string{"*"}))
+	files := []string{filepath.Join(root, "docker-compose.yml")}
+	for _, name := range overlays {
+		files = append(files, filepath.Join(root, name))
+	}
+	options, err := cli.NewProjectOptions(files, cli.WithEnv(list), cli.WithProfiles([]string{"*"}))
 	require.NoError(t, err)
 	return options.LoadProject(t.Context())
 }
 
 func project(t *testing.T) *types.Project {
 	t.Helper()
-	p, err := load(t, secrets)
+	p, err := load(t, nil)
+	require.NoError(t, err)
+	return p
+}
+
+// withTLS is the project with docker-compose.tls.yml.
+func withTLS(t *testing.T, env map[string]string) *types.Project {
+	t.Helper()
+	all := map[string]string{"PALAVER_HOST": "chat.example.com"}
+	maps.Copy(all, env)
+	p, err := load(t, all, "docker-compose.tls.yml")
 	require.NoError(t, err)
 	return p
 }
 
 func TestComposeHasEveryService(t *testing.T) {
 	p := project(t)
-	require.ElementsMatch(t, []string{"postgres", "temporal-schema", "temporal", "temporal-namespace", "temporal-ui", "nats", "api", "worker"}, p.ServiceNames())
+	require.ElementsMatch(t, []string{"postgres", "postgres-roles", "temporal-schema", "temporal", "temporal-namespace", "temporal-ui", "nats", "api", "worker"}, p.ServiceNames())
 	require.Equal(t, []string{"ui"}, p.Services["temporal-ui"].Profiles, "it checks no hosts, so it runs only when asked for")
 	require.Equal(t, []string{"palaver", "postgres"}, slices.Sorted(maps.Keys(p.Volumes)))
 }
 
-func TestComposeRequiresEverySecret(t *testing.T) {
-	for name := range secrets {
-		for _, value := range []string{"", "unset"} {
-			env := maps.Clone(secrets)
-			env[name] = ""
-			if value == "unset" {
-				delete(env, name)
+// Each container has the files of its own secrets only, and no variable has a secret.
+func TestSecretsAreFilesOfTheContainersThatNeedThem(t *testing.T) {
+	p := project(t)
+	want := map[string][]string{
+		"postgres":        {"postgres_password"},
+		"postgres-roles":  {"palaver_database_password", "postgres_password", "temporal_database_password"},
+		"temporal-schema": {"temporal_database_password"},
+		"temporal":        {"temporal_database_password"},
+		"nats":            {"nats_token"},
+		"api":             {"cookie_secret", "nats_token", "palaver_database_url"},
+		"worker":          {"cookie_secret", "nats_token", "palaver_database_url"},
+	}
+	for _, s := range p.Services {
+		var sources []string
+		for _, secret := range s.Secrets {
+			sources = append(sources, secret.Source)
+			require.Contains(t, p.Secrets, secret.Source)
+			require.True(t, strings.HasSuffix(p.Secrets[secret.Source].File, "/secrets/"+secret.Source))
+		}
+		slices.Sort(sources)
+		require.Equal(t, want[s.Name], sources, s.Name)
+		for name, value := range s.Environment {
+			if path, inside := strings.CutPrefix(*value, "/run/secrets/"); inside {
+				require.Contains(t, sources, path, "%s: %s", s.Name, name)
+				require.True(t, strings.HasSuffix(name, "_FILE"), name)
 			}
-			_, err := load(t, env)
-			require.ErrorContains(t, err, name, "%s %q", name, value)
 		}
 	}
+	moved, err := load(t, map[string]string{"SECRETS_DIR": "/srv/secrets"})
+	require.NoError(t, err)
+	require.Equal(t, "/srv/secrets/cookie_secret", moved.Secrets["cookie_secret"].File)
 }
 
 func TestComposeContainsNoSecret(t *testing.T) {
@@ -71,22 +99,55 @@ func TestComposeContainsNoSecret(t *testing.T) {
 	for _, line := range strings.Split(string(file), "\n") {
 		name, value, found := strings.Cut(strings.TrimSpace(line), ":")
 		if found && regexp.MustCompile(`(?i)(password|secret|token|_pwd|_key)$`).MatchString(name) {
-			require.Regexp(t, `^\s*\$\{[A-Z_]+(:\?[^}]+|:-)\}`, value, "%s must be a variable without a default", name)
+			require.Regexp(t, `^\s*(\$\{[A-Z_]+:-\}|\{file: .*)`, value, "%s must be a variable without a default, or a file", name)
 		}
+	}
+	for _, path := range []string{".gitignore", ".dockerignore"} {
+		text, err := os.ReadFile(filepath.Join(root, path))
+		require.NoError(t, err)
+		require.Regexp(t, `(?m)^(/secrets/|\*)$`, string(text), path)
 	}
 }
 
-func TestEveryImageIsPinned(t *testing.T) {
-	for _, s := range project(t).Services {
+// The example of docs/deploy.md: a key in a file, while docker-compose.yml passes an empty
+// variable of that name.
+func TestOptionalSecretsMayBeFiles(t *testing.T) {
+	docs, err := os.ReadFile(filepath.Join(root, "docs", "deploy.md"))
+	require.NoError(t, err)
+	example := regexp.MustCompile("(?s)```yaml\n(services:\n  worker: &key.*?)```").FindSubmatch(docs)
+	require.Len(t, example, 2)
+	override := filepath.Join(t.TempDir(), "override.yml")
+	require.NoError(t, os.WriteFile(override, example[1], 0o600))
+	options, err := cli.NewProjectOptions([]string{filepath.Join(root, "docker-compose.yml"), override})
+	require.NoError(t, err)
+	p, err := options.LoadProject(t.Context())
+	require.NoError(t, err)
+	for _, role := range []string{"api", "worker"} {
+		s := p.Services[role]
+		require.Empty(t, *s.Environment["OPENAI_API_KEY"], "the program takes the file then")
+		require.Equal(t, "/run/secrets/openai_api_key", *s.Environment["OPENAI_API_KEY_FILE"])
+		require.Len(t, s.Secrets, 4, "beside the others")
+	}
+}
+
+var pinned = regexp.MustCompile(`^[a-z0-9/-]+:\d+\.\d+[a-z0-9.-]*@sha256:[0-9a-f]{64}$`)
+
+func TestEveryImageIsPinnedByDigest(t *testing.T) {
+	digests := map[string]string{}
+	for _, s := range withTLS(t, nil).Services {
 		if s.Build != nil {
 			continue // our own image
 		}
-		require.Regexp(t, `^[a-z/-]+:\d+\.\d+`, s.Image, s.Name)
+		require.Regexp(t, pinned, s.Image, s.Name)
+		tag, digest, _ := strings.Cut(s.Image, "@")
+		require.Equal(t, digest, cmp.Or(digests[tag], digest), "%s has two digests", tag)
+		digests[tag] = digest
 	}
+	require.Len(t, digests, 6)
 }
 
 func TestEveryServiceHasAHealthCheckAndRestarts(t *testing.T) {
-	for _, s := range project(t).Services {
+	for _, s := range withTLS(t, nil).Services {
 		if strings.HasPrefix(s.Restart, "on-failure") {
 			continue // runs once
 		}
@@ -99,7 +160,7 @@ func TestEveryServiceHasAHealthCheckAndRestarts(t *testing.T) {
 }
 
 func TestEveryServiceIsBoundedAndRotatesItsLog(t *testing.T) {
-	for _, s := range project(t).Services {
+	for _, s := range withTLS(t, nil).Services {
 		require.Positive(t, s.MemLimit, "%s: memory", s.Name)
 		require.Positive(t, s.CPUS, "%s: CPUs", s.Name)
 		require.NotNil(t, s.Logging, s.Name)
@@ -107,9 +168,7 @@ func TestEveryServiceIsBoundedAndRotatesItsLog(t *testing.T) {
 		require.NotEmpty(t, s.Logging.Options["max-size"], s.Name)
 		require.NotEmpty(t, s.Logging.Options["max-file"], s.Name)
 	}
-	env := maps.Clone(secrets)
-	env["PALAVER_MEMORY"], env["POSTGRES_MEMORY"] = "3g", "5g"
-	p, err := load(t, env)
+	p, err := load(t, map[string]string{"PALAVER_MEMORY": "3g", "POSTGRES_MEMORY": "5g"})
 	require.NoError(t, err)
 	require.Equal(t, types.UnitBytes(3<<30), p.Services["worker"].MemLimit)
 	require.Equal(t, types.UnitBytes(5<<30), p.Services["postgres"].MemLimit)
@@ -159,15 +218,12 @@ func TestRolesUseOnlyDeclaredVariables(t *testing.T) {
 		require.Equal(t, types.ShellCommand{role}, s.Command)
 		require.Equal(t, p.Services["worker"].Environment, s.Environment)
 		for name := range s.Environment {
-			require.Contains(t, string(example), "#"+name+"=", "%s: %s", role, name)
+			require.Contains(t, string(example), "#"+strings.TrimSuffix(name, "_FILE")+"=", "%s: %s", role, name)
 		}
 		require.True(t, s.ReadOnly, role)
 		require.Equal(t, []string{"ALL"}, s.CapDrop)
 		require.Equal(t, types.ShellCommand{"/palaver", "health", role}, types.ShellCommand(s.HealthCheck.Test[1:]))
 	}
-	require.Equal(t, "postgres://palaver:a1b2c3d4e5f6@postgres:5432/palaver?sslmode=disable", *p.Services["api"].Environment["DATABASE_URL"])
-	require.Equal(t, "nats://f6e5d4c3b2a1@nats:4222", *p.Services["api"].Environment["NATS_URL"])
-	require.Contains(t, []string(p.Services["nats"].Command), "f6e5d4c3b2a1")
 }
 
 // notPassed are the settings that docker-compose.yml does not pass on, and why.
@@ -177,7 +233,7 @@ var notPassed = map[string]string{
 	"PALAVER_DATA_DIR":    "the image has /data",
 	"CHAT_MEMORY_BACKEND": "the database is Postgres",
 	"TEMPORAL_NAMESPACE":  "temporal-namespace makes the default one",
-	"NATS_TOKEN":          "it is in NATS_URL",
+	"NATS_CREDENTIALS":    "the NATS of the file has a token",
 	"TEMPORAL_PORT":       "no container has embedded servers",
 	"TEMPORAL_UI_PORT":    "no container has embedded servers",
 	"TEMPORAL_UI_WRITE":   "no container has embedded servers",
@@ -193,6 +249,8 @@ func TestEverySettingIsPassedOnOrExcused(t *testing.T) {
 		name := m[1]
 		known[name] = true
 		_, passed := env[name]
+		_, asFile := env[name+"_FILE"]
+		passed = passed || asFile
 		_, excused := notPassed[name]
 		require.True(t, passed != excused, "%s: passed on %t, excused %t", name, passed, excused)
 	}
@@ -205,20 +263,17 @@ func TestEverySettingIsPassedOnOrExcused(t *testing.T) {
 func TestSettingsOfTheOperatorReachTheRoles(t *testing.T) {
 	plain := project(t).Services["api"].Environment
 	for name := range plain {
-		switch name {
-		case "DATABASE_URL", "TEMPORAL_ADDRESS", "NATS_URL": // those of the containers
+		if name == "TEMPORAL_ADDRESS" || name == "NATS_URL" || strings.HasSuffix(name, "_FILE") { // those of the containers
 			continue
 		}
-		env := maps.Clone(secrets)
-		env[name] = "the operator's 123"
-		p, err := load(t, env)
+		p, err := load(t, map[string]string{name: "the operator's 123"})
 		require.NoError(t, err)
 		require.Equal(t, "the operator's 123", *p.Services["api"].Environment[name], name)
 	}
 }
 
 func TestMountedFilesExist(t *testing.T) {
-	for _, s := range project(t).Services {
+	for _, s := range withTLS(t, nil).Services {
 		for _, v := range s.Volumes {
 			if v.Type != types.VolumeTypeBind {
 				continue

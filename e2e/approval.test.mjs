@@ -40,7 +40,7 @@ describe("approval", () => {
     await choice("Send decisions").click();
     await asked.nth(1).getByText("Choose Approve or Reject.").waitFor();
     await asked.nth(1).getByRole("radio", { name: "Approve" }).check();
-    await asked.nth(1).getByRole("textbox", { name: "Details" }).fill('{"prompt":"a big dog"}');
+    await asked.nth(1).getByRole("textbox", { name: "Prompt" }).fill("a big dog");
     await shot(page, "65-two-calls");
     assert.deepEqual(await axe(page), []);
     await choice("Send decisions").click();

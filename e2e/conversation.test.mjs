@@ -193,6 +193,7 @@ describe("a tool with side effects", () => {
 
   it("runs with edited arguments; invalid JSON is not sent", async () => {
     await startWithTools(page, "draw a cat in a hat");
+    await assist(page).getByRole("button", { name: "Show as JSON" }).click();
     const args = assist(page).getByRole("textbox", { name: "Details" });
     await args.fill("{");
     await choice("Approve").click();

@@ -87,7 +87,7 @@ describe("a question with options", () => {
     await gone();
   });
 
-  it("takes the focus from nobody who is typing elsewhere", async () => {
+  it("does not take the focus from a person who types elsewhere", async () => {
     let release;
     const held = new Promise((resolve) => (release = resolve));
     await ask(page, BOTH);

@@ -112,12 +112,12 @@ describe("an invalid answer to a question", () => {
 
   it("keeps the edited arguments of a tool", async () => {
     await startWithTools(page, "draw a cat in a hat");
-    const args = assist(page).getByRole("textbox", { name: "Details" });
-    await args.fill('{"prompt":"a walrus on ice"}');
+    const args = assist(page).getByRole("textbox", { name: "Prompt" });
+    await args.fill("a walrus on ice");
     await refuseNext(misfit);
     await assist(page).getByRole("button", { name: "Approve" }).click();
     await problem("This reply doesn't fit the question.").waitFor();
-    assert.equal(await args.inputValue(), '{"prompt":"a walrus on ice"}');
+    assert.equal(await args.inputValue(), "a walrus on ice");
     await assist(page).getByRole("button", { name: "Approve" }).click();
     await conversation(page).getByText("Approved with changes").waitFor();
   });

@@ -26,6 +26,7 @@ const (
 	TaskTalk      Task = "talk"
 	TaskDiscovery Task = "discovery"
 	TaskHistory   Task = "history" // summarizes the older part of a conversation
+	TaskTitle     Task = "title"   // writes the title of a conversation
 )
 
 // Strong reports whether the task goes to the strong model: compare and audit do.

@@ -128,7 +128,7 @@ func (m *merge) takeNames(names []string) {
 	for _, name := range names[:min(len(names), maxNames)] {
 		found := Closest(name, m.Visible)
 		if len(found) == 0 {
-			found = slices.DeleteFunc(slices.Clone(m.Verbatim), func(d chat.Document) bool { return !overlaps(m.Instruction, name, d.Title) })
+			found = slices.DeleteFunc(slices.Clone(m.Verbatim), func(d chat.Document) bool { return !overlaps(m.Instruction, name, d) })
 		}
 		switch {
 		case len(found) == 1:

@@ -24,13 +24,13 @@ var abbreviations = map[string]string{
 	"sop": "standard operating procedure", "eula": "end user license agreement", "t&e": "travel and expenses", "rfp": "request for proposal",
 }
 
-// AsTitled writes the names in a message as the titles of documents do: codes ("cr7" as
-// "CR-7"), abbreviations ("the DPA" as "the Data Processing Agreement"), and versions by
-// their year or place ("last year's policy" as "the 2024 policy"). A name that means one
-// document alone becomes its title. about are documents that the conversation has used, the
-// latest last: "last year's version" is one of the last one.
+// AsTitled writes the names in a message as the titles of documents do: names of files,
+// codes ("cr7" as "CR-7"), abbreviations ("the DPA" as "the Data Processing Agreement"), and
+// versions by their year or place ("last year's policy" as "the 2024 policy"). A name that
+// means one document alone becomes its title. about are documents that the conversation has
+// used, the latest last: "last year's version" is one of the last one.
 func AsTitled(message string, docs, about []chat.Document, now time.Time) string {
-	message = withYears(message, docs, about, now)
+	message = withYears(withTitles(message, docs), docs, about, now)
 	names := newNames(message, docs)
 	if len(names) == 0 {
 		return message

@@ -17,13 +17,13 @@ import (
 // minTitle is the length of the shortest title that is searched for in a message.
 const minTitle = 3
 
-// Closest are the documents whose titles are most like name, if alike enough;
-// several when they are equally good.
+// Closest are the documents whose titles or file names are most like name, if alike
+// enough; several when they are equally good.
 func Closest(name string, docs []chat.Document) []chat.Document {
 	var found []chat.Document
 	best := language.Similar
 	for _, d := range docs {
-		switch s := language.Likeness(name, d.Title); {
+		switch s := max(language.Likeness(name, d.Title), language.Likeness(name, d.Name)); {
 		case s > best:
 			found, best = []chat.Document{d}, s
 		case s == best:
@@ -33,13 +33,21 @@ func Closest(name string, docs []chat.Document) []chat.Document {
 	return found
 }
 
-// Titles are the forms of the documents' titles that a message may use.
+// Titles are the forms of the documents' titles and file names that a message may use.
 func Titles(docs []chat.Document) []string {
 	var titles []string
 	for _, d := range docs {
-		titles = append(titles, spellings(d.Title)...)
+		titles = append(titles, namesOf(d)...)
 	}
 	return titles
+}
+
+// namesOf are the forms of a document's title, then of its file's name.
+func namesOf(d chat.Document) []string {
+	if d.Name == "" {
+		return spellings(d.Title)
+	}
+	return language.Distinct(append(spellings(d.Title), d.Name, language.WithoutExtension(d.Name)))
 }
 
 // spellings are the forms of a title that a message may use.
@@ -69,31 +77,41 @@ func isDistinctive(name string) bool {
 	return len(language.Words(name)) > 1 || strings.ContainsFunc(name, unicode.IsDigit)
 }
 
-// Occurring are the documents whose title, or its short name, occurs in text, ignoring
-// case and extension. A title inside a longer title that occurs does not count.
+// Occurring are the documents whose title, its short name or file name occurs in text,
+// ignoring case and extension; those with the longest titles first. A name inside a
+// longer name that occurs does not count.
 func Occurring(text string, docs []chat.Document) []chat.Document {
-	docs = slices.Clone(docs)
-	slices.SortStableFunc(docs, func(a, b chat.Document) int { return len(b.Title) - len(a.Title) })
 	lower := strings.ToLower(text)
-	var found []chat.Document
-	seen := map[string]bool{} // titles found, by their folded form
+	type entry struct {
+		name string
+		doc  chat.Document
+	}
+	var entries []entry
 	for _, d := range docs {
-		for _, title := range spellings(d.Title) {
-			if utf8.RuneCountInString(title) < minTitle || !strings.Contains(lower, strings.ToLower(title)) {
-				continue
+		for _, name := range namesOf(d) {
+			if utf8.RuneCountInString(name) >= minTitle && strings.Contains(lower, strings.ToLower(name)) {
+				entries = append(entries, entry{name, d})
 			}
-			i, _ := language.FindName(text, title, 0)
-			if i < 0 && !seen[language.FoldName(title)] {
-				continue
-			}
-			if i >= 0 {
-				text = language.ReplaceNames(text, []string{title}, "\n")
-			}
-			seen[language.FoldName(title)] = true
-			found = append(found, d)
-			break
 		}
 	}
+	slices.SortStableFunc(entries, func(a, b entry) int { return len(b.name) - len(a.name) })
+	var found []chat.Document
+	seen := map[string]bool{} // names found, by their folded form
+	for _, e := range entries {
+		if slices.ContainsFunc(found, func(d chat.Document) bool { return d.ID == e.doc.ID }) {
+			continue
+		}
+		i, _ := language.FindName(text, e.name, 0)
+		if i < 0 && !seen[language.FoldName(e.name)] {
+			continue
+		}
+		if i >= 0 {
+			text = language.ReplaceNames(text, []string{e.name}, "\n")
+		}
+		seen[language.FoldName(e.name)] = true
+		found = append(found, e.doc)
+	}
+	slices.SortStableFunc(found, func(a, b chat.Document) int { return len(b.Title) - len(a.Title) })
 	return found
 }
 
@@ -192,7 +210,7 @@ func titleWords(text string) []string {
 // Index is the byte offset in text of the first mention of a document: its title, or a
 // word that only its title among those of docs has; -1 without a mention.
 func Index(text string, d chat.Document, docs []chat.Document) int {
-	for _, name := range spellings(d.Title) {
+	for _, name := range namesOf(d) {
 		if i, _ := language.FindName(text, name, 0); i >= 0 {
 			return i
 		}
@@ -226,13 +244,13 @@ func SortByPlace(text string, docs []chat.Document) bool {
 	return true
 }
 
-// overlaps reports whether name and one of the title's spellings overlap in text.
-func overlaps(text, name, title string) bool {
+// overlaps reports whether name and one of the document's names overlap in text.
+func overlaps(text, name string, d chat.Document) bool {
 	i, j := language.FindName(text, strings.TrimSpace(name), 0)
 	if i < 0 {
 		return false
 	}
-	return slices.ContainsFunc(spellings(title), func(s string) bool {
+	return slices.ContainsFunc(namesOf(d), func(s string) bool {
 		k, l := language.FindName(text, s, 0)
 		return k >= 0 && k < j && i < l
 	})

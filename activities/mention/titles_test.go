@@ -44,6 +44,56 @@ func TestTitleInsideALongerTitleDoesNotCount(t *testing.T) {
 	require.Equal(t, []string{"short"}, IDs(Occurring("Summarize the leave policy", docs)))
 }
 
+func TestAFileNameFindsItsDocument(t *testing.T) {
+	docs := []chat.Document{
+		{ID: "scan", Title: "Annual leave of all employees", Name: "leave"},
+		{ID: "named", Title: "Parental rules", Name: "leave policy 2024"},
+		{ID: "titled", Title: "Leave Policy"},
+	}
+	for message, want := range map[string][]string{
+		"Summarize leave policy 2024.pdf":                {"named"},
+		"Summarize the leave policy":                     {"titled"},
+		"Summarize leave.pdf":                            {"scan"},
+		"Summarize Parental rules":                       {"named"},
+		"Compare leave policy 2024 and the Leave Policy": {"named", "titled"},
+		"Summarize Annual leave of all employees":        {"scan"},
+		"Compare Parental rules with leave policy 2024":  {"named"},
+		"What is said about sabbaticals?":                nil,
+	} {
+		var got []string
+		for _, d := range Occurring(message, docs) {
+			got = append(got, d.ID)
+		}
+		require.Equal(t, want, got, message)
+	}
+	require.Equal(t, []string{"named"}, IDs(Closest("leave_policy_2024.pdf", docs)))
+	require.Equal(t, []string{"named"}, IDs(Closest("Parental rule", docs)))
+	require.Equal(t, 8, Index("Read in leave policy 2024", docs[1], docs))
+	require.Contains(t, Titles(docs), "leave policy 2024")
+}
+
+func TestFileNamesBecomeTitles(t *testing.T) {
+	docs := []chat.Document{
+		{ID: "a", Title: "Annual leave", Name: "notes"},
+		{ID: "b", Title: "Parental rules", Name: "leave policy 2024"},
+		{ID: "c", Title: "Leave Policy"},
+		{ID: "d", Title: "Same", Name: "Same"},
+	}
+	for message, want := range map[string]string{
+		"Summarize leave policy 2024.pdf.":       "Summarize Parental rules.",
+		"Summarize leave policy 2024, please":    "Summarize Parental rules, please",
+		"Summarize the Leave Policy":             "Summarize the Leave Policy",
+		"Write notes about Annual leave":         "Write notes about Annual leave",
+		"Summarize Notes.md":                     "Summarize Annual leave",
+		`Summarize "notes"`:                      `Summarize "Annual leave"`,
+		"Compare notes.md and leave policy 2024": "Compare Annual leave and Parental rules",
+		"Is Same the same?":                      "Is Same the same?",
+		"":                                       "",
+	} {
+		require.Equal(t, want, withTitles(message, docs), message)
+	}
+}
+
 func TestSortByPlace(t *testing.T) {
 	docs := []chat.Document{{ID: "a", Title: "Leave Policy"}, {ID: "b", Title: "Travel Policy"}}
 	require.True(t, SortByPlace("Audit the travel rules against Leave Policy", docs))

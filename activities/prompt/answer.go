@@ -59,7 +59,7 @@ func (m *Material) number(hits []chat.Hit) []llm.Passage {
 
 // numbered is a passage with its number in the prompt.
 func numbered(n int, h chat.Hit) (cite.Source, llm.Passage) {
-	return cite.Source{N: n, DocID: h.DocID, ChunkID: h.ID, Title: h.Title, Text: h.Text, Start: h.Start},
+	return cite.Source{N: n, DocID: h.DocID, ChunkID: h.ID, Title: h.Title, Text: h.Text, Start: h.Start, Pages: h.Pages},
 		llm.Passage{N: n, DocID: h.DocID, Title: h.Title, Heading: h.Heading, Text: h.Text, Score: h.Score}
 }
 

@@ -36,8 +36,8 @@ type personalKeys struct {
 
 	mu    sync.Mutex
 	known map[string]knownKey // by digest
-	// How many were forgotten: one that was read before must not be kept after.
-	forgotten int
+	// Counts calls of Forget: a key that was read before one must not be kept after it.
+	invalidations int
 }
 
 type knownKey struct {
@@ -68,7 +68,7 @@ func (p *personalKeys) find(ctx context.Context, digest string) (db.Key, error) 
 	now := time.Now()
 	p.mu.Lock()
 	known, ok := p.known[digest]
-	forgotten := p.forgotten
+	invalidations := p.invalidations
 	p.mu.Unlock()
 	if !ok || now.After(known.until) {
 		ctx, cancel := context.WithTimeout(ctx, keysTimeout)
@@ -86,7 +86,7 @@ func (p *personalKeys) find(ctx context.Context, digest string) (db.Key, error) 
 		known.noted = now
 		go p.note(context.WithoutCancel(ctx), known.Key, now)
 	}
-	p.keep(digest, known, forgotten)
+	p.keep(digest, known, invalidations)
 	return known.Key, nil
 }
 
@@ -97,10 +97,10 @@ func (p *personalKeys) note(ctx context.Context, k db.Key, at time.Time) {
 	_ = p.store.UseKey(ctx, k.Owner, k.ID, at)
 }
 
-func (p *personalKeys) keep(digest string, k knownKey, forgotten int) {
+func (p *personalKeys) keep(digest string, k knownKey, invalidations int) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if p.forgotten != forgotten {
+	if p.invalidations != invalidations {
 		return
 	}
 	if p.known == nil || len(p.known) >= maxKnownKeys {
@@ -114,7 +114,7 @@ func (p *personalKeys) Forget(digest string) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	delete(p.known, digest)
-	p.forgotten++
+	p.invalidations++
 }
 
 // ForgetKey makes this process read a key again, because it was revoked.

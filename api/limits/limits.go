@@ -189,6 +189,16 @@ func (l *Limiter) AdmitChange(ctx context.Context, who identity.Caller, what str
 	return (&Admission{l: l}).count(ctx, who, what, l.Changes, "You have made many changes in a short time. Please wait a moment.")
 }
 
+// VisitsPerMinute is how often one address may open shared links.
+const VisitsPerMinute = 120
+
+// AdmitVisit counts that somebody opens a shared link, or refuses it with 429. shown is
+// the header of the answer.
+func (l *Limiter) AdmitVisit(ctx context.Context, address netip.Addr, shown http.Header) error {
+	visitor := identity.Caller{Anonymous: true, Address: address, Header: shown}
+	return (&Admission{l: l}).count(ctx, visitor, "visits", limiter.Rate{Period: time.Minute, Limit: VisitsPerMinute}, "Links have been opened many times from your address. Please try again in a minute.")
+}
+
 // rate is how many turns a caller may start.
 func (l *Limiter) rate(who identity.Caller) limiter.Rate {
 	if who.Anonymous {

@@ -147,7 +147,7 @@ func nextDay(now time.Time) time.Time { return now.UTC().Truncate(24 * time.Hour
 
 var quotaNames = map[db.Bound]string{
 	db.BoundThreads: "conversations", db.BoundSets: "document sets", db.BoundBoards: "discovery boards", db.BoundDocuments: "documents",
-	db.BoundPictures: "pictures", db.BoundBytes: "MB of documents, pictures, repos and boards",
+	db.BoundPictures: "pictures", db.BoundShares: "shared links", db.BoundBytes: "MB of documents, pictures, repos and boards",
 }
 
 func quotaMessage(e *db.Exceeded) string {

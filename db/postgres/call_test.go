@@ -105,11 +105,11 @@ func TestLockTimeoutIsUnavailable(t *testing.T) {
 		_, err := tx.Exec(ctx, "UPDATE conversations SET title = 'held'")
 		require.NoError(t, err)
 		s.timeouts = shortTimeouts
-		_, err = s.RenameConversation(ctx, "o", "c", "new")
+		_, err = s.ChangeConversation(ctx, "o", "c", db.ConversationChange{Title: new("new")})
 		require.ErrorIs(t, err, db.ErrUnavailable)
 		return nil
 	}))
 	s.timeouts = usual
-	_, err = s.RenameConversation(ctx, "o", "c", "new")
+	_, err = s.ChangeConversation(ctx, "o", "c", db.ConversationChange{Title: new("new")})
 	require.NoError(t, err)
 }

@@ -17,14 +17,14 @@ const storeBatch = 200
 // StoreText numbers chunks by their place in the list. Readers see the old text
 // until the new one is complete.
 func (s *Store) StoreText(ctx context.Context, owner, id, text string, chunks []chat.Chunk, vectors [][]float32) error {
-	return s.storeText(ctx, owner, id, nil, text, chunks, vectors)
+	return s.storeText(ctx, owner, id, nil, "", text, chunks, vectors)
 }
 
-func (s *Store) StoreVersion(ctx context.Context, owner, id, version, text string, chunks []chat.Chunk, vectors [][]float32) error {
-	return s.storeText(ctx, owner, id, &version, text, chunks, vectors)
+func (s *Store) StoreVersion(ctx context.Context, owner, id, version, title, text string, chunks []chat.Chunk, vectors [][]float32) error {
+	return s.storeText(ctx, owner, id, &version, title, text, chunks, vectors)
 }
 
-func (s *Store) storeText(ctx context.Context, owner, id string, version *string, text string, chunks []chat.Chunk, vectors [][]float32) (err error) {
+func (s *Store) storeText(ctx context.Context, owner, id string, version *string, title, text string, chunks []chat.Chunk, vectors [][]float32) (err error) {
 	ctx, end := s.call(ctx, "store text", rules.Bulk)
 	defer end(&err)
 	if len(chunks) > record.MaxChunks {
@@ -37,19 +37,20 @@ func (s *Store) storeText(ctx context.Context, owner, id string, version *string
 	for i, v := range vectors {
 		encoded[i] = vector.Encode(v)
 	}
-	return s.update(ctx, func(q *sqlcgen.Queries) error {
+	return s.inTx(ctx, beginUpdate, func(tx plain) error {
+		q := sqlcgen.New(tx)
 		if err := rules.OwnVersion(ctx, queries{q}, owner, id, version); err != nil {
 			return err
 		}
 		if err := replaceText(ctx, q, id, text); err != nil {
 			return err
 		}
-		words, err := insertChunks(ctx, q, id, chunks, encoded)
+		words, err := s.insertChunks(ctx, tx, id, chunks, encoded)
 		if err != nil {
 			return err
 		}
 		return record.Found(q.PublishText(ctx, sqlcgen.PublishTextParams{
-			Owner: owner, ID: id, Chunks: int64(len(chunks)), Words: words}))
+			Owner: owner, ID: id, Chunks: int64(len(chunks)), Words: words, OwnTitle: title}))
 	})
 }
 
@@ -63,7 +64,8 @@ func replaceText(ctx context.Context, q *sqlcgen.Queries, id, text string) error
 
 // insertChunks writes and indexes a document's chunks with their vectors (nil: none),
 // and returns the number of words indexed.
-func insertChunks(ctx context.Context, q *sqlcgen.Queries, id string, chunks []chat.Chunk, vectors [][]byte) (words int64, err error) {
+func (s *Store) insertChunks(ctx context.Context, tx plain, id string, chunks []chat.Chunk, vectors [][]byte) (words int64, err error) {
+	q := sqlcgen.New(tx)
 	for from := 0; from < len(chunks); from += storeBatch {
 		to := min(from+storeBatch, len(chunks))
 		insert := sqlcgen.InsertChunksParams{DocID: id}
@@ -77,6 +79,7 @@ func insertChunks(ctx context.Context, q *sqlcgen.Queries, id string, chunks []c
 			insert.Ends = append(insert.Ends, int64(c.End))
 			insert.Headings = append(insert.Headings, c.Heading)
 			insert.Texts = append(insert.Texts, c.Text)
+			insert.Pages = append(insert.Pages, record.EncodePages(c.Pages))
 			insert.HeadingTerms = append(insert.HeadingTerms, heading)
 			insert.TextTerms = append(insert.TextTerms, text)
 			insert.Words = append(insert.Words, int64(inText+inHeading))
@@ -88,10 +91,7 @@ func insertChunks(ctx context.Context, q *sqlcgen.Queries, id string, chunks []c
 		if err := q.InsertChunks(ctx, insert); err != nil {
 			return 0, err
 		}
-		if len(meant.Vectors) == 0 {
-			continue
-		}
-		if err := q.InsertVectors(ctx, meant); err != nil {
+		if err := s.insertVectors(ctx, tx, meant); err != nil {
 			return 0, err
 		}
 	}
@@ -101,7 +101,8 @@ func insertChunks(ctx context.Context, q *sqlcgen.Queries, id string, chunks []c
 func (s *Store) PutVectors(ctx context.Context, owner, id, model string, vectors [][]float32) (err error) {
 	ctx, end := s.call(ctx, "store vectors", rules.Bulk)
 	defer end(&err)
-	return s.update(ctx, func(q *sqlcgen.Queries) error {
+	return s.inTx(ctx, beginUpdate, func(tx plain) error {
+		q := sqlcgen.New(tx)
 		// The update locks the document: its chunks stay until the transaction ends.
 		err := record.Found(q.SetEmbedding(ctx, sqlcgen.SetEmbeddingParams{Owner: owner, ID: id, Model: model, Chunks: int64(len(vectors))}))
 		if err != nil {
@@ -114,10 +115,7 @@ func (s *Store) PutVectors(ctx context.Context, owner, id, model string, vectors
 					insert.Ordinals, insert.Vectors = append(insert.Ordinals, int64(i)), append(insert.Vectors, blob)
 				}
 			}
-			if len(insert.Vectors) == 0 {
-				continue
-			}
-			if err := q.InsertVectors(ctx, insert); err != nil {
+			if err := s.insertVectors(ctx, tx, insert); err != nil {
 				return err
 			}
 		}

@@ -5,13 +5,13 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/jackc/pgx/v5"
 
 	"github.com/palaver-chat/palaver/chat"
 	"github.com/palaver-chat/palaver/db/internal/record"
-	"github.com/palaver-chat/palaver/db/postgres/sqlcgen"
 )
 
 // Reasons why Import refuses.
@@ -47,7 +47,7 @@ func (s *Store) Import(ctx context.Context, from *sql.Tx) (moved []Moved, err er
 				return fmt.Errorf("%s: %w", t.name, err)
 			}
 		}
-		if err := importChunks(ctx, from, tx); err != nil {
+		if err := s.importChunks(ctx, from, tx); err != nil {
 			return fmt.Errorf("chunks: %w", err)
 		}
 		moved, err = compareCounts(ctx, from, tx)
@@ -95,7 +95,7 @@ var moving = []table{
 	{name: "access_keys", columns: "id, owner, name, digest, anonymous, created_at, used_at, expires_at", flags: "anonymous"},
 	{name: "anonymous_owners", columns: "owner, seen_at"},
 	{name: "spending", columns: "subject, day, tokens, cost_nanos"},
-	{name: "conversations", columns: "id, owner, title, title_folded, listed, created_at, last_message_at, generation, places, address, kind", flags: "listed"},
+	{name: "conversations", columns: "id, owner, title, title_folded, listed, created_at, last_message_at, generation, places, address, kind, pinned, archived, named", flags: "listed pinned archived named"},
 	{name: "deleted_conversations", columns: "id, deleted_at, owner, generation, places"},
 	{name: "deleted_turns", columns: "digest, deleted_at"},
 	{name: "turns", columns: "seq, id, owner, thread_id, parent, place, status, hidden, created_at, settled_at, client_turn_id, stream_run_id, content_hash, registry, approvals, content, generation, sent_at, address",
@@ -107,10 +107,12 @@ var moving = []table{
 	{name: "turn_texts", columns: "turn_id, key, text"},
 	{name: "drafts", columns: "turn_id, piece, attempt, text"},
 	{name: "summaries", columns: "turn_id, text, created_at"},
+	{name: "shares", columns: "id, owner, thread_id, digest, title, content, created_at"},
+	{name: "feedback", columns: "turn_id, owner, good, reason, created_at, updated_at", flags: "good"},
 	{name: "attachments", columns: "id, owner, thread_id, mime, bytes, created_at, data, address"},
 	{name: "repos", columns: "thread_id, owner, version, sha256, updated_at, gzipped, bytes, address"},
 	{name: "boards", columns: "id, owner, title, items, revision, bytes, created_at, updated_at, deleted_at, address, content"},
-	{name: "documents", columns: "id, owner, title, status, source_type, external_id, bytes, chunks, progress, error, created_at, format, source_url, source_version, address"},
+	{name: "documents", columns: "id, owner, title, status, source_type, external_id, bytes, chunks, progress, error, created_at, format, source_url, source_version, address, name"},
 	{name: "imports", columns: "id, owner, thread_id, turn_id, key, source_type, external_id, resource_key, url, state, outcome, name, remote, doc_id, chunks, code, message, announce, address, created_at, updated_at"},
 	{name: "raw_documents", columns: "doc_id, raw"},
 	{name: "document_texts", columns: "doc_id, text", source: "d.id, e.text FROM documents d JOIN editions e ON e.id = d.edition"},
@@ -162,7 +164,7 @@ func (t table) row(rows *sql.Rows, columns []string) ([]any, error) {
 		return nil, err
 	}
 	for i, c := range columns {
-		if c == t.flags {
+		if slices.Contains(strings.Fields(t.flags), c) {
 			row[i] = row[i] != int64(0)
 		}
 		if raw, _ := row[i].([]byte); c == "raw" {
@@ -174,13 +176,12 @@ func (t table) row(rows *sql.Rows, columns []string) ([]any, error) {
 
 // importChunks copies the chunks and vectors of every document and indexes them
 // for Postgres.
-func importChunks(ctx context.Context, from *sql.Tx, to pgx.Tx) error {
+func (s *Store) importChunks(ctx context.Context, from *sql.Tx, to pgx.Tx) error {
 	documents, err := from.QueryContext(ctx, "SELECT id, edition FROM documents WHERE edition > 0")
 	if err != nil {
 		return err
 	}
 	defer func() { _ = documents.Close() }()
-	q := sqlcgen.New(plain{to})
 	for documents.Next() {
 		var id string
 		var edition int64
@@ -191,7 +192,7 @@ func importChunks(ctx context.Context, from *sql.Tx, to pgx.Tx) error {
 		if err != nil {
 			return err
 		}
-		words, err := insertChunks(ctx, q, id, chunks, vectors)
+		words, err := s.insertChunks(ctx, plain{to}, id, chunks, vectors)
 		if err != nil {
 			return err
 		}
@@ -203,7 +204,7 @@ func importChunks(ctx context.Context, from *sql.Tx, to pgx.Tx) error {
 }
 
 func readChunks(ctx context.Context, from *sql.Tx, edition int64) (chunks []chat.Chunk, vectors [][]byte, err error) {
-	rows, err := from.QueryContext(ctx, `SELECT c.text, c.heading, c.start_char, c.end_char, v.vector
+	rows, err := from.QueryContext(ctx, `SELECT c.text, c.heading, c.start_char, c.end_char, c.pages, v.vector
 		FROM chunks c LEFT JOIN chunk_vectors v ON v.id = c.id WHERE c.edition = ? ORDER BY c.id`, edition)
 	if err != nil {
 		return nil, nil, err
@@ -212,9 +213,11 @@ func readChunks(ctx context.Context, from *sql.Tx, edition int64) (chunks []chat
 	for rows.Next() {
 		var c chat.Chunk
 		var vector []byte
-		if err := rows.Scan(&c.Text, &c.Heading, &c.Start, &c.End, &vector); err != nil {
+		var pages string
+		if err := rows.Scan(&c.Text, &c.Heading, &c.Start, &c.End, &pages, &vector); err != nil {
 			return nil, nil, err
 		}
+		c.Pages = record.Pages(pages)
 		chunks, vectors = append(chunks, c), append(vectors, vector)
 	}
 	return chunks, vectors, rows.Err()

@@ -46,6 +46,8 @@ func fillTables(t *testing.T, s *Store, owner, name string) {
 	}
 	_, err := s.Settle(ctx, db.Settlement{Owner: owner, ThreadID: "c-" + name, TurnID: name, Status: chat.TurnCompleted, Text: name, Terminal: chat.Event{N: 1}})
 	require.NoError(t, err)
+	require.NoError(t, s.PutFeedback(ctx, db.Feedback{Owner: owner, ThreadID: "c-" + name, TurnID: name, Reason: name}))
+	require.NoError(t, s.CreateShare(ctx, db.Share{ID: "h-" + name, Owner: owner, ThreadID: "c-" + name, Digest: name, Title: name, Content: []byte(`"` + name + `"`)}))
 	require.NoError(t, s.PutSummary(ctx, owner, db.Summary{TurnID: name, Text: name, At: time.Now()}))
 	require.NoError(t, s.Cancel(ctx, owner, db.CancelRef{TurnID: name}, chat.UserCancelled))
 	for _, id := range []string{"d-" + name, "raw-" + name} {
@@ -109,7 +111,7 @@ func TestRowSecurityShowsOnlyOwnAndPublicRows(t *testing.T) {
 	}
 	for _, table := range append(tables(), "limits", "goose_db_version") {
 		as("ann", func(tx pgx.Tx) {
-			if slices.Contains([]string{"deleted_conversations", "deleted_turns", "limits", "anonymous_owners", "spending", "connections", "access_keys", "goose_db_version"}, table) { // no rows for anybody but the owner of the tables
+			if slices.Contains([]string{"deleted_conversations", "deleted_turns", "limits", "anonymous_owners", "spending", "connections", "access_keys", "shares", "goose_db_version"}, table) { // no rows for anybody but the owner of the tables
 				require.Zero(t, rows(tx, table, ""), table)
 				return
 			}

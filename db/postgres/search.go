@@ -5,13 +5,11 @@ import (
 	"strconv"
 
 	"github.com/jackc/pgx/v5"
-	"github.com/jackc/pgx/v5/pgtype"
 
 	"github.com/palaver-chat/palaver/chat"
 	"github.com/palaver-chat/palaver/db"
 	"github.com/palaver-chat/palaver/db/internal/record"
 	"github.com/palaver-chat/palaver/db/internal/rules"
-	"github.com/palaver-chat/palaver/db/internal/vector"
 	"github.com/palaver-chat/palaver/db/postgres/sqlcgen"
 )
 
@@ -79,9 +77,9 @@ func rankText(read string) string {
 		GROUP BY f.id, p.term),
 		ranked AS (SELECT f.id, round(sum(f.score)::numeric, 9)::float8 AS score
 		FROM scored f GROUP BY f.id ORDER BY score DESC, f.id LIMIT $4)
-		SELECT '', '', 0, '', 0, 0, '', 0, corpus.chunks FROM corpus
+		SELECT '', '', 0, '', 0, 0, '', 0, '', corpus.chunks FROM corpus
 		UNION ALL (
-		SELECT d.id, d.title, c.ordinal, c.text, c.start_char, c.end_char, c.heading, c.id, r.score
+		SELECT d.id, d.title, c.ordinal, c.text, c.start_char, c.end_char, c.heading, c.id, c.pages, r.score
 		FROM ranked r JOIN chunks c ON c.id = r.id JOIN documents d ON d.id = c.doc_id
 		ORDER BY r.score DESC, r.id)`
 }
@@ -99,12 +97,6 @@ func countWords(read string) string {
 var (
 	rankSmall, rankLarge   = rankText(readSmall), rankText(readLarge)
 	countSmall, countLarge = countWords(readSmall), countWords(readLarge)
-)
-
-const (
-	readVectors = `WITH ` + visible + `
-		SELECT v.id, v.vector FROM visible d JOIN chunks c ON c.doc_id = d.id JOIN chunk_vectors v ON v.id = c.id
-		WHERE length(v.vector) = $3`
 )
 
 func (s *Store) SearchText(ctx context.Context, owner string, words []db.Word, docIDs []string, k int) (_ []chat.Hit, err error) {
@@ -139,7 +131,7 @@ func (s *Store) rank(ctx context.Context, sql string, args ...any) ([]chat.Hit, 
 	return pgx.CollectRows(rows, func(row pgx.CollectableRow) (chat.Hit, error) {
 		var r sqlcgen.ChunksByKeyRow
 		var score float64
-		err := row.Scan(&r.DocID, &r.Title, &r.Ordinal, &r.Text, &r.StartChar, &r.EndChar, &r.Heading, &r.ID, &score)
+		err := row.Scan(&r.DocID, &r.Title, &r.Ordinal, &r.Text, &r.StartChar, &r.EndChar, &r.Heading, &r.ID, &r.Pages, &score)
 		return rules.Hit(r, score), err
 	})
 }
@@ -172,30 +164,6 @@ func (s *Store) count(ctx context.Context, sql string, args ...any) ([]int, erro
 		return nil, err
 	}
 	return pgx.CollectRows(rows, pgx.RowTo[int])
-}
-
-func (s *Store) SearchVector(ctx context.Context, owner string, meaning []float32, docIDs []string, k int) (_ []chat.Hit, err error) {
-	ctx, end := s.call(ctx, "search vectors", rules.Long)
-	defer end(&err)
-	query := vector.Unit(meaning)
-	if query == nil || k < 1 {
-		return nil, nil
-	}
-	rows, err := s.query(ctx, readVectors, owner, docIDs, 4*len(query))
-	if err != nil {
-		return nil, err
-	}
-	best := vector.Best{Most: k}
-	var id int64
-	var encoded pgtype.DriverBytes // valid until the next row
-	_, err = pgx.ForEachRow(rows, []any{&id, &encoded}, func() error {
-		best.Offer(vector.Scored{ID: id, Score: vector.Dot(query, encoded)})
-		return nil
-	})
-	if err != nil {
-		return nil, err
-	}
-	return rules.Hits(ctx, queries{s.q}, owner, best.Ranking())
 }
 
 func (s *Store) query(ctx context.Context, sql string, args ...any) (pgx.Rows, error) {

@@ -178,15 +178,15 @@ func TestLockWaitEndsAtStatementTimeoutOrDeadline(t *testing.T) {
 	_, err = tx.Exec(t.Context(), "UPDATE conversations SET title = 'held'")
 	require.NoError(t, err)
 
-	_, err = limited.RenameConversation(t.Context(), "o", "c", "new")
+	_, err = limited.ChangeConversation(t.Context(), "o", "c", db.ConversationChange{Title: new("new")})
 	require.ErrorIs(t, err, db.ErrUnavailable)
 	require.ErrorContains(t, err, "statement timeout")
 	ctx := announced{t.Context(), time.Now().Add(200 * time.Millisecond)}
-	_, err = other.RenameConversation(ctx, "o", "c", "new")
+	_, err = other.ChangeConversation(ctx, "o", "c", db.ConversationChange{Title: new("new")})
 	require.ErrorIs(t, err, db.ErrUnavailable, "the server gives up before the caller does")
 	require.ErrorContains(t, err, "lock timeout")
 	require.NoError(t, tx.Rollback(t.Context()))
-	_, err = other.RenameConversation(t.Context(), "o", "c", "new")
+	_, err = other.ChangeConversation(t.Context(), "o", "c", db.ConversationChange{Title: new("new")})
 	require.NoError(t, err)
 }
 

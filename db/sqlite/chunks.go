@@ -22,14 +22,14 @@ const (
 // StoreText numbers chunks by their place in the list. Readers see the old text
 // until the new one is complete.
 func (s *Store) StoreText(ctx context.Context, owner, id, text string, chunks []chat.Chunk, vectors [][]float32) error {
-	return s.storeText(ctx, owner, id, nil, text, chunks, vectors)
+	return s.storeText(ctx, owner, id, nil, "", text, chunks, vectors)
 }
 
-func (s *Store) StoreVersion(ctx context.Context, owner, id, version, text string, chunks []chat.Chunk, vectors [][]float32) error {
-	return s.storeText(ctx, owner, id, &version, text, chunks, vectors)
+func (s *Store) StoreVersion(ctx context.Context, owner, id, version, title, text string, chunks []chat.Chunk, vectors [][]float32) error {
+	return s.storeText(ctx, owner, id, &version, title, text, chunks, vectors)
 }
 
-func (s *Store) storeText(ctx context.Context, owner, id string, version *string, text string, chunks []chat.Chunk, vectors [][]float32) (err error) {
+func (s *Store) storeText(ctx context.Context, owner, id string, version *string, title, text string, chunks []chat.Chunk, vectors [][]float32) (err error) {
 	defer s.wrap("store text", &err)
 	if len(chunks) > record.MaxChunks {
 		return fmt.Errorf("%d chunks are more than %d", len(chunks), record.MaxChunks)
@@ -58,7 +58,7 @@ func (s *Store) storeText(ctx context.Context, owner, id string, version *string
 			return err
 		}
 		err := record.Found(q.PublishEdition(ctx, sqlcgen.PublishEditionParams{
-			Owner: owner, ID: id, Edition: edition, Chunks: int64(len(chunks)), Words: words}))
+			Owner: owner, ID: id, Edition: edition, Chunks: int64(len(chunks)), Words: words, OwnTitle: title}))
 		if err != nil {
 			return err
 		}
@@ -97,7 +97,8 @@ func (s *Store) storeChunks(ctx context.Context, edition int64, first int, chunk
 		for i, c := range chunks {
 			id := edition<<ordinalBits | int64(first+i)
 			err := q.InsertChunk(ctx, sqlcgen.InsertChunkParams{
-				ID: id, Edition: edition, StartChar: int64(c.Start), EndChar: int64(c.End), Heading: c.Heading, Text: c.Text})
+				ID: id, Edition: edition, StartChar: int64(c.Start), EndChar: int64(c.End), Heading: c.Heading, Text: c.Text,
+				Pages: record.EncodePages(c.Pages)})
 			if err != nil {
 				return err
 			}

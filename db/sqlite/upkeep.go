@@ -10,12 +10,6 @@ import (
 // FreePages is the name under which UsageByTable lists what Compact can give back.
 const FreePages = "(free)"
 
-const (
-	// Compact is worth it from a quarter of the file and 16 MB on.
-	worthShare = 4
-	worthBytes = 16 << 20
-)
-
 // UsageByTable reads every page of the file. The tables of the index are its own.
 func (s *Store) UsageByTable(ctx context.Context) (usage []db.TableUsage, err error) {
 	defer s.wrap("sum up the tables", &err)
@@ -41,10 +35,8 @@ func (s *Store) UsageByTable(ctx context.Context) (usage []db.TableUsage, err er
 // whose copy is a file: those of the store keep such things in memory.
 func (s *Store) Compact(ctx context.Context) (freed int64, err error) {
 	defer s.wrap("compact the database", &err)
-	var pages, free, size int64
-	err = s.reader.QueryRowContext(ctx, `SELECT c.page_count, f.freelist_count, p.page_size
-		FROM pragma_page_count c, pragma_freelist_count f, pragma_page_size p`).Scan(&pages, &free, &size)
-	if err != nil || free*worthShare < pages || free*size < worthBytes {
+	f, err := readFreeSpace(ctx, s.reader)
+	if err != nil || !f.worth() {
 		return 0, err
 	}
 	err = withConn(ctx, s.path, func(conn *sql.Conn) error {
@@ -56,5 +48,5 @@ func (s *Store) Compact(ctx context.Context) (freed int64, err error) {
 	}
 	// The file shrinks when the log is written back.
 	_, err = s.writer.ExecContext(ctx, "PRAGMA wal_checkpoint(TRUNCATE)")
-	return free * size, err
+	return f.bytes(), err
 }

@@ -80,6 +80,8 @@ func TestDeletedThreadAndUserLeaveNoRows(t *testing.T) {
 		Events: []chat.Event{event(1, chat.EventTurnStarted)}, Terminal: event(2, chat.EventResponse), Title: word, At: time.Now(),
 	})
 	require.NoError(t, err)
+	require.NoError(t, s.CreateShare(ctx, db.Share{ID: word, Owner: owner, ThreadID: thread, Digest: word, Title: word, Content: []byte(`"` + word + `"`)}))
+	require.NoError(t, s.PutFeedback(ctx, db.Feedback{Owner: owner, ThreadID: thread, TurnID: settled.ID, Reason: word}))
 	open := begin(settled.ID)
 	for _, ref := range []db.CancelRef{{TurnID: open.ID}, {ClientTurnID: open.ClientTurnID}, {ThreadID: thread, ClientTurnID: word}, {StreamRunID: open.StreamRunID}} {
 		require.NoError(t, s.Cancel(ctx, owner, ref, chat.UserCancelled))
@@ -113,7 +115,7 @@ func TestDeletedThreadAndUserLeaveNoRows(t *testing.T) {
 	ofUser := append(slices.Clone(ofThread), owner, docWord, ready, processing)
 	before := traces(t, s, ofUser...)
 	for _, table := range []string{"conversations", "turns", "stream_runs", "cancels", "messages", "turn_events", "turn_texts", "drafts",
-		"documents", "raw_documents", "editions", "chunks", "document_sets", "set_documents", "profiles", "attachments", "repos", "connections", "access_keys", "imports", "boards"} {
+		"documents", "raw_documents", "editions", "chunks", "document_sets", "set_documents", "profiles", "attachments", "repos", "connections", "access_keys", "shares", "feedback", "imports", "boards"} {
 		require.True(t, slices.ContainsFunc(before, func(cell string) bool { return strings.HasPrefix(cell, table+".") }), "%s: %v", table, before)
 	}
 

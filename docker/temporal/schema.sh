@@ -1,13 +1,16 @@
 #!/bin/sh
-# Creates Temporal's two databases and migrates their schemas. It is idempotent and
-# runs at every start. POSTGRES_SEEDS, POSTGRES_USER and SQL_PASSWORD name the server.
+# Migrates the schemas of Temporal's two databases, which docker/postgres creates. It is
+# idempotent and runs at every start. POSTGRES_SEEDS, POSTGRES_USER and
+# POSTGRES_PASSWORD_FILE name the server and the role.
 set -eu
+
+SQL_PASSWORD=$(cat "$POSTGRES_PASSWORD_FILE") # as the tool calls it
+export SQL_PASSWORD
 
 schema() {
 	database=$1
 	versions=$2
 	sql="temporal-sql-tool --plugin postgres12 --ep $POSTGRES_SEEDS -p 5432 -u $POSTGRES_USER --db $database"
-	$sql create
 	$sql setup-schema -v 0.0
 	$sql update-schema -d "/etc/temporal/schema/postgresql/v12/$versions/versioned"
 }

@@ -99,8 +99,8 @@ const remains = `What remains:
 `
 
 func describeData(d db.UserData) string {
-	return fmt.Sprintf("%d conversations with %d turns and %d messages, %d documents, %d document sets, %d profiles, %d pictures, %d message repositories, %d discovery boards, %d connected accounts, %d personal keys, %d notes of cancelled turns",
-		len(d.Threads), d.Turns, d.Messages, len(d.Documents), d.Sets, d.Profiles, d.Attachments, d.Repos, d.Boards, d.Connections, d.Keys, d.Cancels)
+	return fmt.Sprintf("%d conversations with %d turns and %d messages, %d documents, %d document sets, %d profiles, %d pictures, %d message repositories, %d discovery boards, %d connected accounts, %d personal keys, %d shared links, %d rated answers, %d notes of cancelled turns",
+		len(d.Threads), d.Turns, d.Messages, len(d.Documents), d.Sets, d.Profiles, d.Attachments, d.Repos, d.Boards, d.Connections, d.Keys, d.Shares, d.Feedback, d.Cancels)
 }
 
 func (d UserDeletion) checkTemporal(ctx context.Context) error {

@@ -26,10 +26,12 @@ const (
 	Disconnected  = "account_disconnected"
 	KeyCreated    = "key_created"
 	KeyRevoked    = "key_revoked"
+	ShareCreated  = "share_created"
+	ShareRevoked  = "share_revoked"
 )
 
 // Kinds lists every kind.
-var Kinds = []string{Started, SignInRefused, LimitHit, Decided, Deleted, Exported, Connected, Disconnected, KeyCreated, KeyRevoked}
+var Kinds = []string{Started, SignInRefused, LimitHit, Decided, Deleted, Exported, Connected, Disconnected, KeyCreated, KeyRevoked, ShareCreated, ShareRevoked}
 
 // Command is the channel of palaver's command line; the others are a chat.Channel.
 const Command = "command"

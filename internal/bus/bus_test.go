@@ -302,7 +302,7 @@ func TestConnectRetriesAnUnavailableServerAndDropsMessagesMeanwhile(t *testing.T
 	ns.Shutdown()
 	ns.WaitForShutdown()
 
-	b, err := bus.Connect(url, "")
+	b, err := bus.Connect(url, bus.Login{})
 	require.NoError(t, err)
 	defer b.Close()
 	assert.False(t, b.Ready())
@@ -359,7 +359,7 @@ func stallingServer(t *testing.T, target string, stalled <-chan struct{}) (url s
 func TestStalledServerMakesWatchedFailAndTheBusNotReady(t *testing.T) {
 	ns := startServer(t, server.Options{Host: "127.0.0.1", Port: server.RANDOM_PORT})
 	stalled := make(chan struct{})
-	b, err := bus.Connect(stallingServer(t, ns.Addr().String(), stalled), "")
+	b, err := bus.Connect(stallingServer(t, ns.Addr().String(), stalled), bus.Login{})
 	require.NoError(t, err)
 	t.Cleanup(b.Close)
 	turn := uuid.NewString()
@@ -377,7 +377,7 @@ func TestStalledServerMakesWatchedFailAndTheBusNotReady(t *testing.T) {
 }
 
 func TestConnectRefusesAMalformedURL(t *testing.T) {
-	_, err := bus.Connect("nats://[::1", "")
+	_, err := bus.Connect("nats://[::1", bus.Login{})
 	require.Error(t, err)
 }
 

@@ -42,13 +42,37 @@ const (
 	watchedTimeout = 500 * time.Millisecond
 )
 
+// Login is how a client of NATS says who it is, where the url does not. The zero value is
+// anonymous.
+type Login struct {
+	Token string
+	// Credentials is a user's JWT and key: the content of a .creds file, or the path of
+	// one, which is read at each connect. They count before the Token.
+	Credentials string
+}
+
+func (l Login) option() nats.Option {
+	switch {
+	case l.Credentials == "":
+		return nats.Token(l.Token)
+	case IsCredentials(l.Credentials):
+		return nats.UserCredentialBytes([]byte(l.Credentials))
+	default:
+		return nats.UserCredentials(l.Credentials)
+	}
+}
+
+// IsCredentials reports whether text is the content of a .creds file.
+func IsCredentials(text string) bool {
+	return strings.Contains(text, "-----BEGIN NATS USER JWT-----") && strings.Contains(text, "-----BEGIN USER NKEY SEED-----")
+}
+
 // Connect connects to an external NATS server; url may be a comma-separated list.
 // It does not fail when the server is unavailable: it retries forever, and messages
-// published meanwhile are dropped. The token counts for servers whose url has none;
-// empty: there is none. An error means that the url is malformed.
-func Connect(url, token string) (*NATS, error) {
+// published meanwhile are dropped. An error means that the url is malformed.
+func Connect(url string, login Login) (*NATS, error) {
 	nc, err := nats.Connect(url,
-		nats.Token(token),
+		login.option(),
 		nats.Name("palaver"),
 		nats.RetryOnFailedConnect(true),
 		nats.MaxReconnects(-1),

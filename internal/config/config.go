@@ -63,7 +63,12 @@ type Config struct {
 	NATSURL   string `name:"nats-url" env:"NATS_URL" group:"Temporal and NATS" help:"NATS server of the roles serve, api and worker. Without it text arrives in larger steps. The one-process main needs none."`
 	NATSToken string `name:"nats-token" env:"NATS_TOKEN" group:"Temporal and NATS" help:"At least 16 characters. Token for the server of NATS_URL, unless that URL has one. The embedded NATS of NATS_PORT demands it."`
 
+	NATSCredentials string `name:"nats-credentials" env:"NATS_CREDENTIALS" group:"Temporal and NATS" help:"Credentials for the server of NATS_URL, as Synadia Cloud and other servers with accounts give them: the path of a .creds file, or its content."`
+
 	FollowUps string `name:"follow-ups" env:"FOLLOW_UPS" default:"on" group:"Server" help:"on or off: whether the page suggests questions that may follow under an answer. They are made of the headings of the cited documents, without a model."`
+
+	SharedLinks string `name:"shared-links" env:"SHARED_LINKS" default:"on" group:"Server" help:"on or off: whether people can make links with which anybody can read a copy of a conversation. off also closes the links that exist."`
+	Titles      string `name:"titles" env:"TITLES" default:"on" group:"Server" help:"on or off: whether a model writes the title of a conversation after its first answer, in one small call. Without it, or without a model, the title is made from the question and the document."`
 
 	TavilyAPIKey  string `name:"tavily-api-key" env:"TAVILY_API_KEY" group:"Web search" help:"Key for web search; without it answers say that it is not configured."`
 	TavilyBaseURL string `name:"tavily-base-url" env:"TAVILY_BASE_URL" group:"Web search" help:"Another address for Tavily's API."`
@@ -206,6 +211,12 @@ func (c *Config) checkServer() error {
 	if c.DataDir == "" {
 		return refuse("PALAVER_DATA_DIR", "a folder is needed")
 	}
+	if err := oneOf("SHARED_LINKS", c.SharedLinks, "on", "off"); err != nil {
+		return err
+	}
+	if err := oneOf("TITLES", c.Titles, "on", "off"); err != nil {
+		return err
+	}
 	if err := oneOf("FOLLOW_UPS", c.FollowUps, "on", "off"); err != nil {
 		return err
 	}
@@ -247,6 +258,9 @@ func (c *Config) checkStores() error {
 		if err := address("NATS_URL", strings.TrimSpace(server), "nats", "tls", "ws", "wss"); err != nil {
 			return err
 		}
+	}
+	if err := c.checkNATSCredentials(); err != nil {
+		return err
 	}
 	if err := address("GOOGLE_DRIVE_BASE_URL", c.GoogleDriveBaseURL, "http", "https"); err != nil {
 		return err

@@ -52,6 +52,9 @@ func TestASecretMayBeInAFile(t *testing.T) {
 	require.Equal(t, "0123456789abcdef", c.CookieSecret)
 	_, err = parse(t, map[string]string{"COOKIE_SECRET_FILE": path, "COOKIE_SECRET": "another secret of 16"})
 	require.ErrorContains(t, err, "COOKIE_SECRET_FILE: COOKIE_SECRET is set, too")
+	c, err = parse(t, map[string]string{"COOKIE_SECRET_FILE": path, "COOKIE_SECRET": ""}) // as docker-compose.yml passes what is not set
+	require.NoError(t, err)
+	require.Equal(t, "0123456789abcdef", c.CookieSecret)
 	require.NoError(t, os.Unsetenv("COOKIE_SECRET"))
 	_, err = parse(t, map[string]string{"COOKIE_SECRET_FILE": path + "s"})
 	require.ErrorContains(t, err, "COOKIE_SECRET_FILE: cannot read")
@@ -167,6 +170,8 @@ func TestInvalidValueIsAOneLineErrorThatNamesItsVariable(t *testing.T) {
 		{"a guessable secret", map[string]string{"COOKIE_SECRET": "geheim"}, []string{"COOKIE_SECRET:", "16 characters"}},
 		{"guessable metrics", map[string]string{"METRICS_TOKEN": "geheim"}, []string{"METRICS_TOKEN:", "16 characters"}},
 		{"a NATS URL", map[string]string{"NATS_URL": "http://u:geheim@h"}, []string{"NATS_URL:", "nats://"}},
+		{"NATS credentials that are not there", map[string]string{"NATS_CREDENTIALS": "/geheim/user.creds"}, []string{"NATS_CREDENTIALS:", ".creds"}},
+		{"a file that has no NATS credentials", map[string]string{"NATS_CREDENTIALS": "config_test.go"}, []string{"NATS_CREDENTIALS:", ".creds"}},
 		{"a Google client without its secret", map[string]string{"GOOGLE_CLIENT_ID": "x"}, []string{"GOOGLE_CLIENT_SECRET:"}},
 		{"Google's address", map[string]string{"GOOGLE_OAUTH_BASE_URL": "x"}, []string{"GOOGLE_OAUTH_BASE_URL:"}},
 		{"a short key for tokens", map[string]string{"TOKEN_ENCRYPTION_KEY": "0123456789abcdef0123456789abcdef,short"}, []string{"TOKEN_ENCRYPTION_KEY:"}},

@@ -47,7 +47,7 @@ func readFiles(cli any) error {
 		if path == "" {
 			continue
 		}
-		if _, set := os.LookupEnv(v.env); set {
+		if os.Getenv(v.env) != "" { // an empty variable is one that is not set
 			return refuse(v.env+"_FILE", "%s is set, too; use one of them", v.env)
 		}
 		value, err := os.ReadFile(path)

@@ -16,7 +16,7 @@ func TestPublicSettingsHoldNoSecret(t *testing.T) {
 			secrets = append(secrets, v.env)
 		}
 	}
-	for _, name := range []string{"COOKIE_SECRET", "DATABASE_URL", "MCP_SERVERS", "MCP_JWT_SECRET", "OPENAI_API_KEY", "PROXY_SHARED_SECRET", "SUPABASE_JWT_SECRET", "NATS_URL", "LLM_BASE_URL",
+	for _, name := range []string{"COOKIE_SECRET", "DATABASE_URL", "MCP_SERVERS", "MCP_JWT_SECRET", "OPENAI_API_KEY", "PROXY_SHARED_SECRET", "SUPABASE_JWT_SECRET", "NATS_URL", "NATS_CREDENTIALS", "LLM_BASE_URL",
 		"GOOGLE_CLIENT_SECRET", "TOKEN_ENCRYPTION_KEY"} {
 		require.Contains(t, secrets, name)
 	}

@@ -23,6 +23,20 @@ func (b *fixture) listed(q string) []string {
 	return ids(p.Items, conversationID)
 }
 
+func (b *fixture) archived() []string {
+	b.t.Helper()
+	p, err := b.store.ArchivedConversations(b.ctx, b.owner, "", 100)
+	b.NoError(err)
+	return ids(p.Items, conversationID)
+}
+
+func (b *fixture) change(id string, c db.ConversationChange) chat.Conversation {
+	b.t.Helper()
+	changed, err := b.store.ChangeConversation(b.ctx, b.owner, id, c)
+	b.NoError(err)
+	return changed
+}
+
 // title is the title of the fixture's thread.
 func (b *fixture) title() string {
 	b.t.Helper()
@@ -211,11 +225,104 @@ var conversationTests = []test{
 	}},
 	{"renaming shows everywhere", func(b *fixture) {
 		c := b.conversation("old")
-		renamed, err := b.store.RenameConversation(b.ctx, b.owner, c.ID, "Neu")
+		renamed, err := b.store.ChangeConversation(b.ctx, b.owner, c.ID, db.ConversationChange{Title: new("Neu")})
 		b.NoError(err)
 		b.Equal("Neu", renamed.Title)
 		b.Equal([]string{c.ID}, b.listed("neu"))
 		b.Empty(b.listed("old"))
+	}},
+	{"pinned conversations come first, and pages join without gap or overlap", func(b *fixture) {
+		var all []string
+		for range 7 {
+			all = append(all, b.conversation("x").ID)
+		}
+		for _, pinned := range []string{all[0], all[3]} {
+			b.True(b.change(pinned, db.ConversationChange{Pinned: new(true)}).Pinned)
+		}
+		want := []string{all[3], all[0], all[6], all[5], all[4], all[2], all[1]}
+		b.Equal(want, b.listed(""))
+		b.Equal(want, b.listed("x"))
+		for limit := 1; limit < 9; limit++ {
+			for _, q := range []string{"", "x"} {
+				var got []string
+				for cursor, more := "", true; more; more = cursor != "" {
+					p, err := b.store.ListConversations(b.ctx, b.owner, q, cursor, limit)
+					b.NoError(err)
+					got, cursor = append(got, ids(p.Items, conversationID)...), p.Next
+				}
+				b.Equal(want, got, "%d at once, %q", limit, q)
+			}
+		}
+		b.False(b.change(all[3], db.ConversationChange{Pinned: new(false)}).Pinned)
+		b.Equal([]string{all[0], all[6]}, b.listed("")[:2])
+	}},
+	{"archived conversations are listed apart, and a search finds them", func(b *fixture) {
+		keep, away := b.conversation("one tax"), b.conversation("two tax")
+		b.change(away.ID, db.ConversationChange{Pinned: new(true)})
+		c := b.change(away.ID, db.ConversationChange{Archived: new(true)})
+		b.True(c.Archived)
+		b.False(c.Pinned, "an archived conversation is not pinned")
+		b.Equal([]string{keep.ID}, b.listed(""))
+		b.Equal([]string{away.ID}, b.archived())
+		b.Equal([]string{away.ID, keep.ID}, b.listed("tax"))
+		read, err := b.store.Conversation(b.ctx, b.owner, away.ID)
+		b.NoError(err)
+		b.True(read.Archived)
+		b.False(b.change(away.ID, db.ConversationChange{Pinned: new(true)}).Archived, "a pinned conversation is not archived")
+		b.change(away.ID, db.ConversationChange{Archived: new(true)})
+		b.change(away.ID, db.ConversationChange{Archived: new(false)})
+		b.Equal([]string{away.ID, keep.ID}, b.listed(""))
+		b.Empty(b.archived())
+	}},
+	{"a new message makes an archived conversation listed again, the end of a turn does not", func(b *fixture) {
+		t := b.running("hello", chat.RootCheckpoint)
+		b.change(b.thread, db.ConversationChange{Archived: new(true)})
+		b.settle(b.ending(t, "hi"))
+		b.Equal([]string{b.thread}, b.archived())
+		b.insert(b.newTurn("again"))
+		b.Empty(b.archived())
+		b.Equal([]string{b.thread}, b.listed(""))
+	}},
+	{"marks and title change together or not at all", func(b *fixture) {
+		c := b.conversation("old")
+		got := b.change(c.ID, db.ConversationChange{Title: new("new"), Pinned: new(true)})
+		b.Equal([]any{"new", true, false}, []any{got.Title, got.Pinned, got.Archived})
+		b.Equal(got, b.change(c.ID, db.ConversationChange{}))
+		_, err := b.store.ChangeConversation(b.ctx, b.owner, uuid.NewString(), db.ConversationChange{})
+		b.ErrorIs(err, db.ErrNotFound)
+	}},
+	{"a title is replaced only while its owner has not chosen it", func(b *fixture) {
+		t := b.running("hello", chat.RootCheckpoint)
+		b.Equal("hello", b.title())
+		b.NoError(b.store.RetitleConversation(b.ctx, b.owner, b.thread, "another", "Not this"))
+		b.Equal("hello", b.title())
+		b.NoError(b.store.RetitleConversation(b.ctx, b.owner, b.thread, "hello", "Greetings"))
+		b.Equal("Greetings", b.title())
+		b.Equal([]string{b.thread}, b.listed("greet"))
+		b.change(b.thread, db.ConversationChange{Title: new("Greetings")}) // the same words, but chosen
+		b.NoError(b.store.RetitleConversation(b.ctx, b.owner, b.thread, "Greetings", "Not this"))
+		b.Equal("Greetings", b.title())
+		b.settle(b.ending(t, "hi"))
+	}},
+	{"the end of the first turn replaces the title that was made from its message", func(b *fixture) {
+		t := b.running("summarize this", chat.RootCheckpoint)
+		end := b.ending(t, "It is about leave.")
+		end.Title = "Leave Policy"
+		b.settle(end)
+		b.Equal("Leave Policy", b.title())
+		second := b.running("summarize this", t.ID)
+		end = b.ending(second, "It is about pay.")
+		end.Title = "Pay"
+		b.settle(end)
+		b.Equal("Leave Policy", b.title())
+	}},
+	{"the end of the first turn leaves a title that its owner has chosen", func(b *fixture) {
+		t := b.running("summarize this", chat.RootCheckpoint)
+		b.change(b.thread, db.ConversationChange{Title: new("summarize this")})
+		end := b.ending(t, "It is about leave.")
+		end.Title = "Leave Policy"
+		b.settle(end)
+		b.Equal("summarize this", b.title())
 	}},
 	{"a deleted conversation is not found by any call", func(b *fixture) {
 		t := b.running("hello", chat.RootCheckpoint)

@@ -41,6 +41,8 @@ func Run(t *testing.T, open func(t *testing.T) db.Store) {
 		{"audit", auditTests},
 		{"connections", connectionTests},
 		{"personal keys", keyTests},
+		{"shared links", shareTests},
+		{"feedback", feedbackTests},
 		{"upkeep", upkeepTests},
 		{"users", userTests},
 		{"races", raceTests},

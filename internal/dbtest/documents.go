@@ -210,6 +210,60 @@ var documentTests = []test{
 		b.NoError(err)
 		b.Equal([]string{chunkID(d.ID, 0), chunkID(d.ID, 1)}, found(hits))
 	}},
+	{"a file's name as title gives way to the document's own title", func(b *fixture) {
+		text := "apple"
+		for _, c := range []struct{ title, name, own, rename, want string }{
+			{"scan 17", "scan 17", "Leave policy", "", "Leave policy"},
+			{"scan 17", "scan 17", "", "", "scan 17"},
+			{"Given", "", "Leave policy", "", "Given"},
+			{"scan 17", "scan 17", "Leave policy", "Mine", "Mine"},
+		} {
+			d := chat.Document{ID: uuid.NewString(), Owner: b.owner, Title: c.title, Name: c.name, Format: "txt", CreatedAt: b.now()}
+			b.NoError(b.store.CreateDocument(b.ctx, d, []byte(text)))
+			if c.rename != "" { // while it is processed
+				b.NoError(b.store.RenameDocument(b.ctx, b.owner, d.ID, c.rename))
+			}
+			b.NoError(b.store.StoreVersion(b.ctx, b.owner, d.ID, "", c.own, text, nil, nil))
+			got, err := b.store.Document(b.ctx, b.owner, d.ID)
+			b.NoError(err)
+			b.Equal(c.want, got.Title)
+			b.Equal(c.name, got.Name)
+			visible, err := b.store.VisibleDocuments(b.ctx, b.owner)
+			b.NoError(err)
+			b.Contains(visible, chat.Document{ID: d.ID, Owner: b.owner, Title: c.want, Name: c.name, Status: chat.DocReady})
+		}
+	}},
+	{"a document is renamed by its owner alone", func(b *fixture) {
+		d := b.document(b.owner, "Old", "text")
+		b.NoError(b.store.RenameDocument(b.ctx, b.owner, d.ID, "Neu 🌍"))
+		got, err := b.store.Document(b.ctx, b.owner, d.ID)
+		b.NoError(err)
+		b.Equal("Neu 🌍", got.Title)
+		b.ErrorIs(b.store.RenameDocument(b.ctx, uuid.NewString(), d.ID, "x"), db.ErrNotFound)
+		public := b.document(chat.PublicOwner, "Everybody's", "text")
+		b.ErrorIs(b.store.RenameDocument(b.ctx, b.owner, public.ID, "x"), db.ErrForbidden)
+	}},
+	{"a passage has its pages, also in what searches find", func(b *fixture) {
+		d := b.upload(b.owner, "x", nil)
+		text, chunks := cut(d.ID, "apple", "pear", "plum")
+		chunks[0].Pages = []chat.PageStart{{Page: 3, Start: 0}}
+		chunks[1].Pages = []chat.PageStart{{Page: 3, Start: chunks[1].Start}, {Page: 5, Start: chunks[1].Start + 2}}
+		b.NoError(b.store.StoreText(b.ctx, b.owner, d.ID, text, chunks, [][]float32{{1, 0}, {0, 1}, {0.5, 0.5}}))
+		hits, err := b.store.DocumentChunks(b.ctx, b.owner, d.ID, 9)
+		b.NoError(err)
+		for i, h := range hits {
+			b.Equal(chunks[i], h.Chunk)
+		}
+		hits, err = b.store.ChunksByID(b.ctx, b.owner, []string{chunkID(d.ID, 1)})
+		b.NoError(err)
+		b.Equal(chunks[1].Pages, hits[0].Pages)
+		hits, err = b.store.SearchText(b.ctx, b.owner, db.Words("pear"), nil, 9)
+		b.NoError(err)
+		b.Equal(chunks[1].Pages, hits[0].Pages)
+		hits, err = b.store.SearchVector(b.ctx, b.owner, []float32{0, 1}, []string{d.ID}, 1)
+		b.NoError(err)
+		b.Equal(chunks[1].Pages, hits[0].Pages)
+	}},
 	{"a text stored again replaces the old text and all of its chunks", func(b *fixture) {
 		d := b.document(b.owner, "x", "old apple", "old pear", "old plum")
 		text, chunks := cut(d.ID, "new cherry")

@@ -20,7 +20,7 @@ type Installation struct {
 // belongings are what one owner has.
 type belongings struct {
 	owner, thread, deleted string
-	board                  string
+	board, digest          string
 	turns, docs, sets      []string
 	pictures               []string
 	pending                chat.Turn // never accepted
@@ -50,6 +50,7 @@ func (b *fixture) belongings() belongings {
 	embedded := b.upload(b.owner, "Embedded", nil)
 	text, chunks := cut(embedded.ID, "north", "east", "nowhere")
 	chunks[1].Heading = "Directions"
+	chunks[1].Pages = []chat.PageStart{{Page: 2, Start: chunks[1].Start}}
 	b.NoError(b.store.StoreText(b.ctx, b.owner, embedded.ID, text, chunks, [][]float32{{0, 2}, {1, 0.1}, {0, 0}}))
 	processing, failed := b.upload(b.owner, "Later", []byte{0, 0xff, 'x'}), b.upload(b.owner, "Broken", []byte("raw"))
 	b.NoError(b.store.DocumentProgress(b.ctx, b.owner, processing.ID, 40))
@@ -88,6 +89,11 @@ func (b *fixture) belongings() belongings {
 	end.Hidden, end.Status = true, chat.TurnCancelled
 	b.settle(end)
 	b.NoError(b.store.PutSummary(b.ctx, b.owner, db.Summary{TurnID: first.ID, Text: "in short", At: spentAt}))
+	b.NoError(b.store.PutFeedback(b.ctx, db.Feedback{Owner: b.owner, ThreadID: b.thread, TurnID: first.ID, Reason: "Too long", UpdatedAt: spentAt}))
+	shared := b.share("Hello")
+	b.NoError(b.store.CreateShare(b.ctx, shared))
+	all.digest = shared.Digest
+	b.change(b.thread, db.ConversationChange{Pinned: new(true), Title: new("Mine")})
 	all.turns = []string{first.ID, second, branch, rolledBack.ID}
 
 	all.pending = b.insert(b.newTurn("not accepted"))
@@ -151,6 +157,10 @@ func (o belongings) snapshot(t *testing.T, store db.Store) []any {
 	note(store.Board(ctx, o.owner, o.board))
 	note(store.Connection(ctx, o.owner, "google"))
 	note(store.Keys(ctx, o.owner))
+	note(store.Shares(ctx, o.owner))
+	note(store.ShareByDigest(ctx, o.digest))
+	note(store.Feedback(ctx, o.owner, o.thread))
+	note(store.ArchivedConversations(ctx, o.owner, "", 100))
 	note(store.ListDocuments(ctx, o.owner, "", 100))
 	for _, id := range o.docs {
 		note(store.DocumentChunks(ctx, o.owner, id, 100))

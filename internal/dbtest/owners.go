@@ -19,6 +19,7 @@ type property struct {
 	used, unused  chat.Attachment
 	board         string
 	key           db.Key
+	share         db.Share
 }
 
 func (b *fixture) property() property {
@@ -48,6 +49,9 @@ func (b *fixture) property() property {
 	b.NoError(b.store.PutConnection(b.ctx, b.account("sealed"), false))
 	p.key = db.Key{ID: uuid.NewString(), Owner: b.owner, Name: "Private", Digest: uuid.NewString()}
 	b.NoError(b.store.CreateKey(b.ctx, p.key))
+	p.share = b.share("Private")
+	b.NoError(b.store.CreateShare(b.ctx, p.share))
+	b.NoError(b.store.PutFeedback(b.ctx, db.Feedback{Owner: b.owner, ThreadID: b.thread, TurnID: p.settled.ID, Good: true, Reason: "Private", UpdatedAt: b.now()}))
 	p.board = b.newBoard("Private").ID
 	p.messageID = b.history("", "", 1).Messages[0].ID
 	return p
@@ -95,9 +99,21 @@ var notFoundFor = map[string]func(b *fixture, stranger string, p property) error
 		_, err := b.store.Conversation(b.ctx, stranger, b.thread)
 		return err
 	},
-	"RenameConversation": func(b *fixture, stranger string, p property) error {
-		_, err := b.store.RenameConversation(b.ctx, stranger, b.thread, "taken")
+	"ChangeConversation": func(b *fixture, stranger string, p property) error {
+		_, err := b.store.ChangeConversation(b.ctx, stranger, b.thread, db.ConversationChange{Title: new("taken"), Pinned: new(true)})
 		return err
+	},
+	"CreateShare": func(b *fixture, stranger string, p property) error {
+		return b.store.CreateShare(b.ctx, db.Share{ID: uuid.NewString(), Owner: stranger, ThreadID: b.thread, Digest: uuid.NewString(), Content: []byte("[]")})
+	},
+	"DeleteShare": func(b *fixture, stranger string, p property) error {
+		return b.store.DeleteShare(b.ctx, stranger, b.thread, p.share.ID)
+	},
+	"PutFeedback": func(b *fixture, stranger string, p property) error {
+		return b.store.PutFeedback(b.ctx, db.Feedback{Owner: stranger, ThreadID: b.thread, TurnID: p.settled.ID, Reason: "taken"})
+	},
+	"DeleteFeedback": func(b *fixture, stranger string, p property) error {
+		return b.store.DeleteFeedback(b.ctx, stranger, b.thread, p.settled.ID)
 	},
 	"DeleteConversation": func(b *fixture, stranger string, p property) error {
 		return b.store.DeleteConversation(b.ctx, stranger, b.thread)
@@ -264,6 +280,9 @@ var notFoundFor = map[string]func(b *fixture, stranger string, p property) error
 		_, err := b.store.Document(b.ctx, stranger, p.doc.ID)
 		return err
 	},
+	"RenameDocument": func(b *fixture, stranger string, p property) error {
+		return b.store.RenameDocument(b.ctx, stranger, p.doc.ID, "taken")
+	},
 	"DeleteDocument": func(b *fixture, stranger string, p property) error {
 		return b.store.DeleteDocument(b.ctx, stranger, p.doc.ID)
 	},
@@ -302,6 +321,21 @@ var emptyFor = map[string]func(b *fixture, stranger string, p property) (int, er
 	"ListConversations by text": func(b *fixture, stranger string, p property) (int, error) {
 		page, err := b.store.ListConversations(b.ctx, stranger, "hello", "", 100)
 		return len(page.Items), err
+	},
+	"ArchivedConversations": func(b *fixture, stranger string, p property) (int, error) {
+		page, err := b.store.ArchivedConversations(b.ctx, stranger, "", 100)
+		return len(page.Items), err
+	},
+	"Shares": func(b *fixture, stranger string, p property) (int, error) {
+		list, err := b.store.Shares(b.ctx, stranger)
+		return len(list), err
+	},
+	"Feedback": func(b *fixture, stranger string, p property) (int, error) {
+		list, err := b.store.Feedback(b.ctx, stranger, b.thread)
+		return len(list), err
+	},
+	"RetitleConversation": func(b *fixture, stranger string, p property) (int, error) {
+		return 0, b.store.RetitleConversation(b.ctx, stranger, b.thread, b.title(), "taken")
 	},
 	"ListDocuments": func(b *fixture, stranger string, p property) (int, error) {
 		page, err := b.store.ListDocuments(b.ctx, stranger, "", 100)
@@ -453,6 +487,8 @@ func (b *fixture) view(p property) []any {
 	see(b.store.SessionGeneration(b.ctx, b.owner))
 	see(b.store.Connections(b.ctx, b.owner))
 	see(b.store.Keys(b.ctx, b.owner))
+	see(b.store.Shares(b.ctx, b.owner))
+	see(b.store.Feedback(b.ctx, b.owner, b.thread))
 	see(b.store.TurnsOfRun(b.ctx, b.owner, p.open.StreamRunID))
 	see(b.store.Approvals(b.ctx, b.owner, b.thread, p.settled.ID))
 	see(b.store.AttachmentsByID(b.ctx, b.owner, []string{p.used.ID, p.unused.ID}))

@@ -575,9 +575,7 @@ var settleTests = []test{
 		b.mark(t.ID, chat.TurnAccepted, "")
 		b.Equal("hello", b.title())
 		b.mark(t.ID, chat.TurnRunning, chat.RootCheckpoint)
-		s := b.ending(t, "x")
-		s.Title = "Another"
-		b.settle(s)
+		b.settle(b.ending(t, "x"))
 		b.exchange("goodbye", "y", t.ID)
 		b.Equal("hello", b.title())
 		b.Equal([]string{b.thread}, b.listed("HELLO"))

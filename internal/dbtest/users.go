@@ -45,6 +45,8 @@ var userTests = []test{
 		b.Equal(1, d.Repos)
 		b.Equal(1, d.Connections)
 		b.Equal(1, d.Keys)
+		b.Equal(1, d.Shares)
+		b.Equal(1, d.Feedback)
 		b.Equal(1, d.Boards)
 		b.GreaterOrEqual(d.Messages, 3)
 		b.False(d.Empty())

@@ -20,8 +20,19 @@ type conversationJSON struct {
 	Title         string    `json:"title"`
 	CreatedAt     time.Time `json:"created_at"`
 	LastMessageAt time.Time `json:"last_message_at"`
+	Pinned        bool      `json:"pinned,omitempty"`
+	Archived      bool      `json:"archived,omitempty"`
+	// Feedback is what the person thinks of answers.
+	Feedback []feedbackJSON `json:"feedback,omitempty"`
 	// Summaries are what models wrote about the older parts of its branches.
 	Summaries []summaryJSON `json:"summaries,omitempty"`
+}
+
+type feedbackJSON struct {
+	TurnID    string    `json:"turn_id"`
+	Good      bool      `json:"good"`
+	Reason    string    `json:"reason,omitempty"`
+	UpdatedAt time.Time `json:"updated_at"`
 }
 
 type summaryJSON struct {
@@ -66,7 +77,15 @@ func (a *archive) conversation(ctx context.Context, id string) error {
 	if err != nil {
 		return err
 	}
-	about := conversationJSON{ID: v.ID, Title: v.Title, CreatedAt: v.CreatedAt, LastMessageAt: v.LastMessageAt}
+	about := conversationJSON{ID: v.ID, Title: v.Title, CreatedAt: v.CreatedAt, LastMessageAt: v.LastMessageAt, Pinned: v.Pinned, Archived: v.Archived}
+	rated, err := a.store.Feedback(ctx, a.User, id)
+	if err != nil {
+		return err
+	}
+	for _, f := range rated {
+		about.Feedback = append(about.Feedback, feedbackJSON{f.TurnID, f.Good, f.Reason, f.UpdatedAt})
+	}
+	a.Manifest.Feedback += len(rated)
 	for _, s := range summaries {
 		if s.Text != "" {
 			about.Summaries = append(about.Summaries, summaryJSON{s.TurnID, s.Text, s.At})

@@ -25,6 +25,8 @@ type Store interface {
 	db.Files
 	Connections(ctx context.Context, owner string) ([]db.Connection, error)
 	Keys(ctx context.Context, owner string) ([]db.Key, error)
+	Shares(ctx context.Context, owner string) ([]db.Share, error)
+	Feedback(ctx context.Context, owner, threadID string) ([]db.Feedback, error)
 	db.Boards
 	UserData(ctx context.Context, owner string) (db.UserData, error)
 }
@@ -43,6 +45,8 @@ type Manifest struct {
 	Repos         int       `json:"repos"`
 	Connections   int       `json:"connections"`
 	Keys          int       `json:"keys"`
+	Shares        int       `json:"shared_links"`
+	Feedback      int       `json:"feedback"`
 	Boards        int       `json:"discoveries"`
 }
 
@@ -70,7 +74,7 @@ func Write(ctx context.Context, store Store, owner string, at time.Time, w io.Wr
 	if err != nil {
 		return err
 	}
-	for _, part := range []func(context.Context, db.UserData) error{a.profile, a.conversations, a.documents, a.imports, a.sets, a.attachments, a.connections, a.keys, a.boards} {
+	for _, part := range []func(context.Context, db.UserData) error{a.profile, a.conversations, a.documents, a.imports, a.sets, a.attachments, a.connections, a.keys, a.shares, a.boards} {
 		if err := part(ctx, have); err != nil {
 			return err
 		}
@@ -246,6 +250,27 @@ func (a *archive) keys(ctx context.Context, _ db.UserData) error {
 	}
 	a.Manifest.Keys = len(all)
 	return a.json("keys.json", all)
+}
+
+// shares says which links to conversations there are, without their tokens. What they
+// show is a copy of the conversation.
+func (a *archive) shares(ctx context.Context, _ db.UserData) error {
+	type shareJSON struct {
+		ID           string    `json:"id"`
+		Conversation string    `json:"conversation_id"`
+		Title        string    `json:"title"`
+		CreatedAt    time.Time `json:"created_at"`
+	}
+	rows, err := a.store.Shares(ctx, a.User)
+	if err != nil || len(rows) == 0 {
+		return err
+	}
+	all := []shareJSON{}
+	for _, s := range rows {
+		all = append(all, shareJSON{s.ID, s.ThreadID, s.Title, s.CreatedAt})
+	}
+	a.Manifest.Shares = len(all)
+	return a.json("shared-links.json", all)
 }
 
 // connections says which accounts are connected, without their tokens.

@@ -55,6 +55,10 @@ func person(t *testing.T, s db.Store, owner, word string) {
 	require.NoError(t, err)
 	require.NoError(t, z.Close())
 	require.NoError(t, s.CreateBoard(ctx, db.Board{ID: "board-" + word, Owner: owner, Content: []byte(`{"title":"` + word + ` on a board"}`)}))
+	require.NoError(t, s.PutFeedback(ctx, db.Feedback{Owner: owner, ThreadID: thread, TurnID: word + "-1", Reason: word + " is too long"}))
+	require.NoError(t, s.CreateShare(ctx, db.Share{ID: "share-" + word, Owner: owner, ThreadID: thread, Digest: "digest of " + word, Title: word, Content: []byte("[]")}))
+	_, err = s.ChangeConversation(ctx, owner, thread, db.ConversationChange{Pinned: new(true)})
+	require.NoError(t, err)
 	_, err = s.PutRepo(ctx, owner, thread, packed.Bytes(), "sum", nil)
 	require.NoError(t, err)
 }
@@ -94,12 +98,13 @@ func TestArchiveHoldsAllOfItsOwnerAndNothingOfOthers(t *testing.T) {
 	}
 	for _, part := range []string{
 		"asked in marzipan-1", "answered in marzipan-1", "answered in marzipan-2", "answered in marzipan-branch", "answered in marzipan-taken-back",
-		"marzipan in short", "marzipan waits", "marzipan is written", "marzipan in a text", "marzipan in a file", "marzipan in a picture", "marzipan in a repo",
+		"marzipan in short", "marzipan waits", "marzipan is too long", "share-marzipan", `"pinned":true`, "marzipan is written", "marzipan in a text", "marzipan in a file", "marzipan in a picture", "marzipan in a repo",
 		`"industry": "marzipan"`, `"name": "marzipan"`, "documents/raw-marzipan.original.pdf", "documents/ready-marzipan.original.", "attachments/picture-marzipan.png",
 	} {
 		require.Contains(t, all.String(), part)
 	}
 	require.NotContains(t, all.String(), "gherkin")
+	require.NotContains(t, all.String(), "digest of")
 
 	for id, want := range map[string]documentJSON{
 		"raw-marzipan":   {SourceType: chat.SourceDrive, Format: "../PDF", SourceURL: "https://drive.google.com/marzipan"},
@@ -114,7 +119,7 @@ func TestArchiveHoldsAllOfItsOwnerAndNothingOfOthers(t *testing.T) {
 	var m Manifest
 	require.NoError(t, json.Unmarshal([]byte(files["manifest.json"]), &m))
 	m.ExportedAt = time.Time{}
-	require.Equal(t, Manifest{Format: format, User: "ann", Conversations: 1, Turns: 5, Documents: 2, Sets: 1, Attachments: 1, Repos: 1, Boards: 1}, m)
+	require.Equal(t, Manifest{Format: format, User: "ann", Conversations: 1, Turns: 5, Documents: 2, Sets: 1, Attachments: 1, Repos: 1, Shares: 1, Feedback: 1, Boards: 1}, m)
 }
 
 func TestArchiveOfAnUnknownUserIsEmpty(t *testing.T) {

@@ -6,10 +6,12 @@ import (
 	"bytes"
 	"encoding/json"
 	"errors"
+	"slices"
 	"strings"
 	"sync"
 
 	validator "github.com/santhosh-tekuri/jsonschema/v6"
+	"github.com/santhosh-tekuri/jsonschema/v6/kind"
 	locale "golang.org/x/text/language"
 	textmessage "golang.org/x/text/message"
 
@@ -72,29 +74,66 @@ const (
 // Misfit describes why a parsed value does not satisfy the schema; "" when it does. whole
 // names the value itself: "the arguments".
 func (s *Schema) Misfit(value any, whole string) string {
+	return Sentence(s.Problems(value), whole)
+}
+
+// Problem is one reason why a value does not satisfy a schema.
+type Problem struct {
+	At   []string // property names and indexes from the value itself; empty: the value itself
+	Text string
+}
+
+// Problems returns at most five reasons why a parsed value does not satisfy the schema; none
+// when it does.
+func (s *Schema) Problems(value any) []Problem {
 	var wrong *validator.ValidationError
 	switch err := s.compiled.Validate(value); {
 	case err == nil:
-		return ""
+		return nil
 	case errors.As(err, &wrong):
-		return strings.Join(problems(wrong, whole, nil), "; ")
+		return leaves(wrong, nil)
 	}
-	return whole + " cannot be checked"
+	return []Problem{{Text: "cannot be checked"}}
+}
+
+// Sentence joins problems. whole names the value itself.
+func Sentence(all []Problem, whole string) string {
+	lines := make([]string, len(all))
+	for i, p := range all {
+		where := strings.Join(p.At, ".")
+		if where == "" {
+			where = whole
+		}
+		lines[i] = language.Truncate(where+": "+p.Text, maxProblem)
+	}
+	return strings.Join(lines, "; ")
 }
 
 var english = textmessage.NewPrinter(locale.English)
 
-// problems adds the leaves of a validation error to found.
-func problems(v *validator.ValidationError, whole string, found []string) []string {
-	if len(v.Causes) == 0 && len(found) < maxProblems {
-		where := strings.Join(v.InstanceLocation, ".")
-		if where == "" {
-			where = whole
+// leaves adds the leaves of a validation error to found.
+func leaves(v *validator.ValidationError, found []Problem) []Problem {
+	add := func(text string, below ...string) {
+		if len(found) < maxProblems {
+			found = append(found, Problem{At: slices.Concat(v.InstanceLocation, below), Text: language.Truncate(text, maxProblem)})
 		}
-		return append(found, language.Truncate(where+": "+v.ErrorKind.LocalizedString(english), maxProblem))
+	}
+	switch wrong := v.ErrorKind.(type) {
+	case *kind.Required:
+		for _, name := range wrong.Missing {
+			add("is missing", name)
+		}
+	case *kind.AdditionalProperties:
+		for _, name := range wrong.Properties {
+			add("is not allowed", name)
+		}
+	default:
+		if len(v.Causes) == 0 {
+			add(v.ErrorKind.LocalizedString(english))
+		}
 	}
 	for _, c := range v.Causes {
-		found = problems(c, whole, found)
+		found = leaves(c, found)
 	}
 	return found
 }

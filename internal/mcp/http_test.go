@@ -1,7 +1,6 @@
 package mcp
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -17,7 +16,9 @@ import (
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 	"github.com/stretchr/testify/require"
 
+	"github.com/palaver-chat/palaver/chat"
 	"github.com/palaver-chat/palaver/internal/guard"
+	"github.com/palaver-chat/palaver/internal/testlog"
 	"github.com/palaver-chat/palaver/internal/tools"
 )
 
@@ -60,6 +61,30 @@ func TestToolThatDeclaresAnOpenWorldReachesTheWeb(t *testing.T) {
 	r.up("w")
 	for name, want := range map[string]bool{"search": true, "local": false, "silent": false} {
 		require.Equal(t, want, r.tool("w__"+name).Web, name)
+	}
+}
+
+func TestEffectOfAToolIsWhatItsServerDeclares(t *testing.T) {
+	t.Parallel()
+	s, yes, no := newServer(), true, false
+	for name, a := range map[string]*sdk.ToolAnnotations{
+		"silent": nil, "reads": {ReadOnlyHint: true, DestructiveHint: &yes}, "changes": {DestructiveHint: &no}, "deletes": {DestructiveHint: &yes},
+	} {
+		tool := object(name)
+		tool.Annotations = a
+		s.AddTool(tool, func(context.Context, *sdk.CallToolRequest) (*sdk.CallToolResult, error) {
+			return &sdk.CallToolResult{}, nil
+		})
+	}
+	web := serve(t, s, nil, nil)
+	r := setup(t, nil, Server{Name: "w", Transport: HTTP, URL: web.URL})
+	r.up("w")
+	for name, want := range map[string]chat.ToolEffect{
+		"silent": chat.EffectChanges, "reads": chat.EffectReads, "changes": chat.EffectChanges, "deletes": chat.EffectDestroys,
+	} {
+		info := r.tool("w__" + name).Info()
+		require.Equal(t, want, info.Effect, name)
+		require.Equal(t, "w", info.Server)
 	}
 }
 
@@ -381,7 +406,7 @@ func TestLostConnectionIsAnErrorNotAResult(t *testing.T) {
 
 func TestKeyInAURLIsNotLogged(t *testing.T) {
 	t.Parallel()
-	var log lockedBuffer
+	var log testlog.Buffer
 	r := setup(t, func(o *Options) {
 		o.Log = slog.New(slog.NewTextHandler(&log, &slog.HandlerOptions{Level: slog.LevelDebug}))
 	},
@@ -391,17 +416,6 @@ func TestKeyInAURLIsNotLogged(t *testing.T) {
 	r.Close()
 	require.Contains(t, log.String(), "connection refused")
 	require.NotContains(t, log.String(), "s3cret")
-}
-
-type lockedBuffer struct {
-	sync.Mutex
-	bytes.Buffer
-}
-
-func (b *lockedBuffer) Write(p []byte) (int, error) {
-	b.Lock()
-	defer b.Unlock()
-	return b.Buffer.Write(p)
 }
 
 func TestServerThatHasNotAnsweredYetIsStarting(t *testing.T) {

@@ -274,6 +274,7 @@ func (s *server) tool(t *sdk.Tool, schema json.RawMessage) tools.Tool {
 		description = t.Title
 	}
 	readOnly := t.Annotations != nil && t.Annotations.ReadOnlyHint
+	destructive := !readOnly && t.Annotations != nil && t.Annotations.DestructiveHint != nil && *t.Annotations.DestructiveHint
 	openWorld := t.Annotations != nil && t.Annotations.OpenWorldHint != nil && *t.Annotations.OpenWorldHint
 	return tools.Tool{
 		Name:        toolName(s.cfg.Name, t.Name),
@@ -284,6 +285,8 @@ func (s *server) tool(t *sdk.Tool, schema json.RawMessage) tools.Tool {
 		// retries.
 		Approval:    s.cfg.Approve,
 		SideEffects: !readOnly,
+		Destructive: destructive,
+		Server:      s.cfg.Name,
 		Web:         openWorld, // in the words of MCP, for example a web search
 		// s.call's own timeout must expire first: its message says more.
 		Timeout: s.cfg.Timeout + 2*time.Second,

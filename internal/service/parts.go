@@ -107,7 +107,7 @@ func OpenBus(cfg *config.Config, log *slog.Logger) (bus.Bus, error) {
 		log.Warn("NATS_URL is not set: answers arrive in larger steps and stops take longer")
 		return bus.Noop{}, nil
 	}
-	return bus.Connect(cfg.NATSURL, cfg.NATSToken)
+	return bus.Connect(cfg.NATSURL, bus.Login{Token: cfg.NATSToken, Credentials: cfg.NATSCredentials})
 }
 
 // DialTemporal makes a client from the Temporal SDK's own variables and files, overridden

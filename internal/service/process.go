@@ -60,20 +60,21 @@ type Roles struct {
 
 // Process is a running process.
 type Process struct {
-	parts    Parts
-	agents   []workflows.Agent
-	http     *http.Server
-	worker   *worker.Worker
-	metrics  *prometheus.Registry
-	sweeping sync.WaitGroup // the sweep of a worker; it ends when stopping is closed
-	traces   *telemetry.Traces
-	mcp      *mcp.Servers // of a worker; nil without
-	audit    *audit.Log
-	accounts *connections.Accounts
-	stopping chan struct{} // closed when streams are to end
-	failed   chan error
-	once     sync.Once
-	listens  bool // has an API
+	parts      Parts
+	agents     []workflows.Agent
+	http       *http.Server
+	worker     *worker.Worker
+	titles     *activities.Titles // nil: none are written
+	metrics    *prometheus.Registry
+	background sync.WaitGroup // see inBackground
+	traces     *telemetry.Traces
+	mcp        *mcp.Servers // of a worker; nil without
+	audit      *audit.Log
+	accounts   *connections.Accounts
+	stopping   chan struct{} // closed when streams are to end
+	failed     chan error
+	once       sync.Once
+	listens    bool // has an API
 
 	draining   atomic.Bool // /readyz fails
 	attributes atomic.Bool // Temporal has the search attributes
@@ -169,9 +170,12 @@ func (p *Process) Stop() {
 				_ = p.http.Close()
 			}
 		}
-		p.sweeping.Wait()
+		p.background.Wait()
 		if p.worker != nil {
 			p.worker.Stop()
+			if p.titles != nil {
+				p.titles.Close()
+			}
 		}
 		if p.mcp != nil {
 			p.mcp.Close()
@@ -222,7 +226,7 @@ func (p *Process) startAPI(listener net.Listener) error {
 			MaxUploadBytes: int64(cfg.MaxUploadMB) * megabyte,
 			UploadMemory:   uploadMemory,
 			TempDir:        cfg.DataDir,
-			Features:       map[string]bool{"web_search": cfg.TavilyAPIKey != "", "follow_ups": cfg.FollowUps != "off", "google_account": p.accounts.Available(), "google_drive": p.accounts.Available() || cfg.GoogleAPIKey != "" || cfg.GoogleServiceAccount != ""},
+			Features:       map[string]bool{"web_search": cfg.TavilyAPIKey != "", "follow_ups": cfg.FollowUps != "off", api.FeatureSharedLinks: cfg.SharedLinks != "off", "google_account": p.accounts.Available(), "google_drive": p.accounts.Available() || cfg.GoogleAPIKey != "" || cfg.GoogleServiceAccount != ""},
 			ClockOffset:    cfg.ClockOffset,
 			AnswerTimeout:  cfg.AnswerTimeout,
 		},
@@ -298,6 +302,9 @@ func (p *Process) startWorker(ctx context.Context) error {
 		return err
 	}
 	_, ingestMemory := cfg.IngestMemory()
+	if cfg.Titles == "on" {
+		p.titles = activities.NewTitles()
+	}
 	w := worker.New(p.parts.Temporal, &activities.Activities{
 		Store:         p.parts.Store,
 		Model:         telemetry.Model(p.parts.Model, p.traces, counts),
@@ -315,6 +322,7 @@ func (p *Process) startWorker(ctx context.Context) error {
 		ImportBounds:  importBounds(cfg),
 		Report:        threads.Report,
 		Pruner:        p.pruning(),
+		Titles:        p.titles,
 		Audit:         p.audit,
 		RetryBudget:   cfg.RetryBudget,
 		Log:           p.parts.Log,
@@ -326,6 +334,7 @@ func (p *Process) startWorker(ctx context.Context) error {
 	p.schedulePrune(ctx)
 	p.startEmbedding(ctx)
 	p.startSweep()
+	p.startIndexing()
 	return nil
 }
 

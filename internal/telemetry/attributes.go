@@ -3,6 +3,7 @@ package telemetry
 import (
 	"encoding/json"
 	"errors"
+	"slices"
 	"strconv"
 	"unicode/utf8"
 
@@ -22,8 +23,15 @@ const (
 	kindRetriever = "retriever"
 )
 
-// maxContent limits one text in a span, in bytes.
-const maxContent = 16 << 10
+const (
+	// maxContent limits one text in a span, in bytes.
+	maxContent = 16 << 10
+	// maxPrompt limits the texts of a span's messages together.
+	maxPrompt = 128 << 10
+	// maxMessages keeps a span below OpenTelemetry's default limit of 128 attributes, above
+	// which it would lose the last ones.
+	maxMessages = 40
+)
 
 func kind(k string) attribute.KeyValue { return attribute.String("langsmith.span.kind", k) }
 
@@ -38,11 +46,13 @@ func about(ref activities.TurnRef) []attribute.KeyValue {
 	}
 }
 
-func shorten(s string) string {
-	if len(s) <= maxContent {
+func shorten(s string) string { return shortenTo(s, maxContent) }
+
+func shortenTo(s string, bytes int) string {
+	if len(s) <= bytes {
 		return s
 	}
-	s = s[:maxContent]
+	s = s[:bytes]
 	for len(s) > 0 && !utf8.ValidString(s) {
 		s = s[:len(s)-1]
 	}
@@ -65,33 +75,82 @@ type part struct {
 }
 
 // messageAttributes writes messages under the names of OpenTelemetry (gen_ai.<in or
-// out>put.messages) and LangSmith (gen_ai.<prompt or completion>.n).
+// out>put.messages) and LangSmith (gen_ai.<prompt or completion>.n). Of a long prompt it
+// writes the last messages.
 func messageAttributes(convention, indexed string, messages []llm.Message) []attribute.KeyValue {
 	var out []attribute.KeyValue
-	list := make([]message, 0, len(messages))
-	for i, m := range messages {
-		text := shorten(m.Text)
-		line := message{Role: string(m.Role)}
-		if text != "" && m.Role != llm.ToolRole {
-			line.Parts = append(line.Parts, part{Type: "text", Content: text})
-		}
-		if m.Role == llm.ToolRole {
-			line.Parts = append(line.Parts, part{Type: "tool_call_response", ID: m.CallID, Response: text})
-		}
-		for _, c := range m.Calls {
-			line.Parts = append(line.Parts, part{Type: "tool_call", ID: c.ID, Name: c.Name, Arguments: shorten(c.Arguments)})
-			if text == "" {
-				text = c.Name + " " + shorten(c.Arguments)
-			}
-		}
-		list = append(list, line)
+	list := lastMessages(messages)
+	for i, m := range list {
 		key := indexed + "." + strconv.Itoa(i)
-		out = append(out, attribute.String(key+".role", string(m.Role)), attribute.String(key+".content", text))
+		out = append(out, attribute.String(key+".role", m.Role), attribute.String(key+".content", m.text()))
 	}
 	if b, err := json.Marshal(list); err == nil {
 		out = append(out, attribute.String(convention, string(b)))
 	}
 	return out
+}
+
+// lastMessages returns the last messages that are within the limits.
+func lastMessages(messages []llm.Message) []message {
+	room := maxPrompt
+	take := func(s string) string {
+		s = shortenTo(s, min(maxContent, room))
+		room = max(0, room-len(s))
+		return s
+	}
+	var list []message
+	for _, m := range slices.Backward(messages) {
+		if room == 0 || len(list) == maxMessages {
+			break
+		}
+		list = append(list, newMessage(m, take))
+	}
+	slices.Reverse(list)
+	return list
+}
+
+func newMessage(m llm.Message, take func(string) string) message {
+	out := message{Role: string(m.Role)}
+	switch {
+	case m.Role == llm.ToolRole:
+		out.Parts = append(out.Parts, part{Type: "tool_call_response", ID: m.CallID, Response: take(m.Text)})
+	case m.Text != "":
+		out.Parts = append(out.Parts, part{Type: "text", Content: take(m.Text)})
+	}
+	for _, c := range m.Calls {
+		out.Parts = append(out.Parts, part{Type: "tool_call", ID: c.ID, Name: c.Name, Arguments: take(c.Arguments)})
+	}
+	return out
+}
+
+// text is the message for LangSmith, which shows one text.
+func (m message) text() string {
+	if len(m.Parts) == 0 {
+		return ""
+	}
+	switch p := m.Parts[0]; p.Type {
+	case "tool_call":
+		return p.Name + " " + p.Arguments
+	case "tool_call_response":
+		return p.Response
+	default:
+		return p.Content
+	}
+}
+
+// messageSizes are the number of messages and the bytes of their texts.
+func messageSizes(messages []llm.Message) []attribute.KeyValue {
+	bytes := 0
+	for _, m := range messages {
+		bytes += len(m.Text)
+		for _, c := range m.Calls {
+			bytes += len(c.Arguments)
+		}
+	}
+	return []attribute.KeyValue{
+		attribute.Int("palaver.input_messages", len(messages)),
+		attribute.Int("palaver.input_bytes", bytes),
+	}
 }
 
 // ended records how a span ended. It records only the error's type, because the text may

@@ -2,6 +2,7 @@ package telemetry
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"strings"
 	"time"
@@ -36,17 +37,19 @@ func (m *model) name(task llm.Task) string {
 }
 
 func (m *model) Structured(ctx context.Context, r llm.Request, schema llm.Schema, out any) (chat.Usage, error) {
-	ctx, c := m.begin(ctx, r)
+	ctx, c := m.begin(ctx, r, "json")
+	c.span.SetAttributes(attribute.String("palaver.schema", schema.Name))
 	usage, err := m.Model.Structured(ctx, r, schema, out)
-	c.end(llm.Message{Role: llm.Assistant}, usage, err)
+	c.end(llm.Message{Role: llm.Assistant, Text: c.structured(out, err)}, usage, err)
 	return usage, err
 }
 
 func (m *model) Stream(ctx context.Context, r llm.Request, emit func(string) error) (llm.Reply, error) {
-	ctx, c := m.begin(ctx, r)
+	ctx, c := m.begin(ctx, r, "text")
 	var text strings.Builder
 	reply, err := m.Model.Stream(ctx, r, func(delta string) error {
 		c.token()
+		c.written += len(delta)
 		if c.content && text.Len() < maxContent {
 			text.WriteString(delta)
 		}
@@ -65,9 +68,10 @@ type call struct {
 	content bool
 	began   time.Time
 	first   time.Duration
+	written int // bytes of the answer
 }
 
-func (m *model) begin(ctx context.Context, r llm.Request) (context.Context, *call) {
+func (m *model) begin(ctx context.Context, r llm.Request, output string) (context.Context, *call) {
 	c := &call{m: m, task: r.Task, name: m.name(r.Task), began: time.Now(), span: trace.SpanFromContext(context.Background())}
 	if m.traces == nil {
 		return ctx, c
@@ -82,12 +86,27 @@ func (m *model) begin(ctx context.Context, r llm.Request) (context.Context, *cal
 		attribute.String("gen_ai.request.model", c.name),
 		attribute.Float64("gen_ai.request.temperature", float64(r.Temperature)),
 		attribute.Int("gen_ai.request.max_tokens", r.MaxTokens),
+		attribute.String("gen_ai.output.type", output),
 		attribute.String("palaver.task", string(r.Task)),
 	))
+	c.span.SetAttributes(messageSizes(r.Messages)...)
 	if c.content {
 		c.span.SetAttributes(messageAttributes("gen_ai.input.messages", "gen_ai.prompt", r.Messages)...)
 	}
 	return ctx, c
+}
+
+// structured returns the answer that was decoded into out, for traces.
+func (c *call) structured(out any, err error) string {
+	if err != nil || c.m.traces == nil {
+		return ""
+	}
+	raw, err := json.Marshal(out)
+	if err != nil {
+		return ""
+	}
+	c.written = len(raw)
+	return string(raw)
 }
 
 // token records the time of the first token.
@@ -105,6 +124,8 @@ func (c *call) end(answer llm.Message, usage chat.Usage, err error) {
 		attribute.Int("gen_ai.usage.input_tokens", usage.TokensIn),
 		attribute.Int("gen_ai.usage.output_tokens", usage.TokensOut),
 		attribute.Float64("palaver.cost_usd", usage.CostUSD),
+		attribute.Int("palaver.output_bytes", c.written),
+		attribute.Int("palaver.tool_calls", len(answer.Calls)),
 	)
 	switch {
 	case err == nil && len(answer.Calls) > 0:

@@ -11,7 +11,6 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
@@ -30,6 +29,7 @@ import (
 	"github.com/palaver-chat/palaver/activities"
 	"github.com/palaver-chat/palaver/chat"
 	"github.com/palaver-chat/palaver/db"
+	"github.com/palaver-chat/palaver/internal/testlog"
 	"github.com/palaver-chat/palaver/internal/tools"
 	"github.com/palaver-chat/palaver/llm"
 )
@@ -77,14 +77,23 @@ func (b *bundle) run(name string, arg any, do any) error {
 }
 
 // settledStore has one settled turn.
-type settledStore struct{ db.Store }
+type settledStore struct {
+	db.Store
+	events []chat.Event // before the response
+}
 
 func (*settledStore) Turn(context.Context, string, string) (chat.Turn, error) {
 	return chat.Turn{Content: chat.Content{Message: "what is the rule?"}}, nil
 }
 
-func (*settledStore) Events(context.Context, string, string, int) ([]chat.Event, error) {
-	return []chat.Event{{Type: chat.EventResponse, Response: &chat.Response{Text: "the rule is this"}}}, nil
+func (s *settledStore) Events(_ context.Context, _, _ string, after int) ([]chat.Event, error) {
+	var found []chat.Event
+	for _, e := range s.events {
+		if e.N > after {
+			found = append(found, e)
+		}
+	}
+	return append(found, chat.Event{Type: chat.EventResponse, Response: &chat.Response{Text: "the rule is this"}}), nil
 }
 
 type fakeModel struct{ err error }
@@ -347,7 +356,7 @@ func TestWithoutSettingsThereAreNoTracesCallsOrLogLines(t *testing.T) {
 
 func TestFailingTraceExporterLogsOnceAndDoesNotBlock(t *testing.T) {
 	noOTLP(t)
-	var said syncBuffer
+	var said testlog.Buffer
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusForbidden) }))
 	defer server.Close()
 	traces, err := NewTraces(t.Context(), Settings{
@@ -377,21 +386,4 @@ func TestTraceIDsOfATurnAreDeterministic(t *testing.T) {
 func noOTLP(t *testing.T) {
 	t.Setenv("OTEL_EXPORTER_OTLP_ENDPOINT", "")
 	t.Setenv("OTEL_EXPORTER_OTLP_TRACES_ENDPOINT", "")
-}
-
-type syncBuffer struct {
-	mu sync.Mutex
-	b  strings.Builder
-}
-
-func (s *syncBuffer) Write(p []byte) (int, error) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.b.Write(p)
-}
-
-func (s *syncBuffer) String() string {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.b.String()
 }

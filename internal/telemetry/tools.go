@@ -40,17 +40,24 @@ func (s *toolSource) run(tool tools.Tool) func(context.Context, tools.Call) (too
 				attribute.String("gen_ai.operation.name", "execute_tool"),
 				attribute.String("gen_ai.tool.name", tool.Name),
 				attribute.String("gen_ai.tool.call.id", c.ID),
+				attribute.String("gen_ai.tool.type", "function"),
+				attribute.Int("palaver.input_bytes", len(c.Arguments)),
 			))
 		}
 		defer span.End()
 		began := time.Now()
 		result, err := tool.Run(ctx, c)
 		s.metrics.toolCall(tool.Name, time.Since(began), result.IsError, err)
-		span.SetAttributes(attribute.Bool("palaver.tool_error", result.IsError))
+		span.SetAttributes(
+			attribute.Bool("palaver.tool_error", result.IsError),
+			attribute.Int("palaver.output_bytes", len(result.Content)),
+			attribute.Int("palaver.passages", len(result.ChunkIDs)),
+		)
 		if s.traces != nil && s.traces.content {
+			arguments, output := shorten(string(c.Arguments)), shorten(result.Content)
 			span.SetAttributes(
-				attribute.String("gen_ai.tool.call.arguments", shorten(string(c.Arguments))),
-				attribute.String("gen_ai.tool.call.result", shorten(result.Content)),
+				attribute.String("gen_ai.tool.call.arguments", arguments), attribute.String("input.value", arguments),
+				attribute.String("gen_ai.tool.call.result", output), attribute.String("output.value", output),
 			)
 		}
 		ended(span, err)

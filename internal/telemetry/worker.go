@@ -2,7 +2,9 @@ package telemetry
 
 import (
 	"context"
+	"encoding/json"
 	"log/slog"
+	"slices"
 	"strings"
 	"time"
 
@@ -58,8 +60,18 @@ func (a *activityInterceptor) ExecuteActivity(ctx context.Context, in *intercept
 			append(about(ref), kind(kindChain),
 				attribute.Int("palaver.attempt", int(info.Attempt)),
 				attribute.String("palaver.activity", info.ActivityType.Name))...))
+		span.SetAttributes(asked(of)...)
+		if w.traces.content {
+			nodeInput(span, of)
+		}
 	}
 	result, err := a.Next.ExecuteActivity(ctx, in)
+	if w.traces != nil && err == nil {
+		span.SetAttributes(decided(result)...)
+		if w.traces.content {
+			nodeOutput(span, result)
+		}
+	}
 	if err != nil && !temporal.IsCanceledError(err) && errorType(err) != activities.ErrTypeStopped {
 		ended(span, err)
 	}
@@ -139,13 +151,7 @@ func (w *workerInterceptor) settled(ctx context.Context, e activities.Ending) {
 			attribute.Int("gen_ai.usage.output_tokens", e.Usage.TokensOut),
 			attribute.Float64("palaver.cost_usd", e.Usage.CostUSD),
 		)...))
-	for _, entry := range e.Log {
-		switch entry.Type {
-		case chat.EventInterrupt, chat.EventResumed, chat.EventNotice:
-			span.AddEvent(string(entry.Type), trace.WithTimestamp(entry.At), trace.WithAttributes(
-				attribute.String("palaver.code", entry.Code)))
-		}
-	}
+	w.exchange(ctx, e, span)
 	if e.Status == chat.TurnFailed {
 		span.SetAttributes(attribute.String("error.type", e.Code))
 		span.SetStatus(codes.Error, e.Code)
@@ -154,6 +160,61 @@ func (w *workerInterceptor) settled(ctx context.Context, e activities.Ending) {
 		w.conversation(ctx, e, span)
 	}
 	span.End()
+}
+
+// exchange adds the turn's questions, answers and notices as events of its span.
+func (w *workerInterceptor) exchange(ctx context.Context, e activities.Ending, span trace.Span) {
+	texts, questions := w.exchangeTexts(ctx, e), map[string]chat.Question{}
+	for _, entry := range e.Log {
+		var about []attribute.KeyValue
+		switch {
+		case entry.Type == chat.EventNotice:
+			about = []attribute.KeyValue{attribute.String("palaver.code", entry.Code)}
+		case entry.Type == chat.EventInterrupt && entry.Question != nil:
+			questions[entry.Question.ID] = *entry.Question
+			about = questionAttributes(*entry.Question)
+		case entry.Type == chat.EventResumed && entry.Resume != nil:
+			about = slices.Concat(
+				[]attribute.KeyValue{attribute.String("palaver.question.id", entry.Answers), attribute.String("palaver.channel", string(entry.Channel))},
+				answerAttributes(*entry.Resume), chosen(questions[entry.Answers], *entry.Resume))
+		case entry.Type != chat.EventInterrupt && entry.Type != chat.EventResumed:
+			continue
+		}
+		span.AddEvent(string(entry.Type), trace.WithTimestamp(entry.At), trace.WithAttributes(append(about, texts[entry.N]...)...))
+	}
+}
+
+// exchangeTexts returns the texts of questions and answers, by the numbers of their
+// entries; nothing when traces have no content.
+func (w *workerInterceptor) exchangeTexts(ctx context.Context, e activities.Ending) map[int][]attribute.KeyValue {
+	first := slices.IndexFunc(e.Log, func(entry chat.Entry) bool {
+		return entry.Type == chat.EventInterrupt || entry.Type == chat.EventResumed
+	})
+	if !w.traces.content || first < 0 {
+		return nil
+	}
+	events, err := w.store.Events(ctx, e.Owner, e.TurnID, e.Log[first].N-1)
+	if err != nil {
+		return nil
+	}
+	texts := map[int][]attribute.KeyValue{}
+	for _, event := range events {
+		if event.Interrupt != nil {
+			texts[event.N] = append(texts[event.N], jsonText("palaver.question.content", event.Interrupt)...)
+		}
+		if event.Resume != nil {
+			texts[event.N] = append(texts[event.N], jsonText("palaver.answer.content", event.Resume)...)
+		}
+	}
+	return texts
+}
+
+func jsonText(key string, value any) []attribute.KeyValue {
+	raw, err := json.Marshal(value)
+	if err != nil {
+		return nil
+	}
+	return []attribute.KeyValue{attribute.String(key, shorten(string(raw)))}
 }
 
 // conversation adds the question and the answer to the span, unless the database is

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 	"time"
+	"unicode/utf8"
 
 	"github.com/stretchr/testify/require"
 
@@ -80,10 +81,10 @@ func TestMisfitDescribesTheProblem(t *testing.T) {
 		`{"n":1} {}`:        "not valid JSON",
 		`[1]`:               "not a JSON object",
 		`"{}"`:              "not a JSON object",
-		`{}`:                "missing property 'n'",
+		`{}`:                "n: is missing",
 		`{"n":0}`:           "n: minimum",
 		`{"n":1.5}`:         "n: got number, want integer",
-		`{"n":1,"x":1}`:     "'x' not allowed",
+		`{"n":1,"x":1}`:     "x: is not allowed",
 		`{"n":1,"s":"c"}`:   "s: value must be one of 'a', 'b'",
 		`{"n":"1","s":"c"}`: "; ",
 	} {
@@ -96,6 +97,39 @@ func TestMisfitDescribesTheProblem(t *testing.T) {
 	}
 	require.LessOrEqual(t, len(Misfit(schema, json.RawMessage(`{"n":"`+strings.Repeat("x", 10_000)+`"}`))), 600)
 	require.NotEmpty(t, Misfit(json.RawMessage(`{"type":7}`), json.RawMessage(`{}`)))
+}
+
+func TestInvalidArgumentsAreNamedByTheirPlaces(t *testing.T) {
+	call := chat.CallRef{ID: "c1", Name: "file", Editable: true}
+	texts := map[string]string{
+		chat.CallKey("c1"): `{"title":"Rain","to":{"name":"Ann"}}`,
+		chat.SchemaKey("file"): `{"type":"object","properties":{"title":{"type":"string","pattern":"^[A-Z]"},"tags":{"type":"array","items":{"type":"string"}},
+			"to":{"type":"object","properties":{"name":{"type":"string"}},"required":["name"]}},"required":["title"],"additionalProperties":false}`,
+	}
+	places := func(given string) (at []string) {
+		_, invalid := Edited(texts, call, json.RawMessage(given))
+		require.NotNil(t, invalid, given)
+		for _, p := range invalid.Problems {
+			at = append(at, strings.Join(p.At, "."))
+		}
+		return at
+	}
+	require.Equal(t, []string{"title"}, places(`{"title":"rain"}`))
+	require.Equal(t, []string{"title"}, places(`{}`), "missing")
+	require.Equal(t, []string{"more"}, places(`{"title":"Rain","more":1}`), "not in the schema")
+	require.Equal(t, []string{"tags.1"}, places(`{"title":"Rain","tags":["a",2]}`))
+	require.Equal(t, []string{"to.name"}, places(`{"title":"Rain","to":{}}`))
+}
+
+func TestWhatAPersonReadsOfATool(t *testing.T) {
+	for want, tool := range map[chat.ToolEffect]Tool{
+		chat.EffectReads: {}, chat.EffectChanges: {SideEffects: true}, chat.EffectDestroys: {SideEffects: true, Destructive: true},
+	} {
+		require.Equal(t, want, tool.Info().Effect)
+	}
+	long := Tool{Name: "file", Server: "office", Description: strings.Repeat("ä", 5000)}.Info()
+	require.Equal(t, "office", long.Server)
+	require.LessOrEqual(t, utf8.RuneCountInString(long.Description), chat.MaxToolDescription)
 }
 
 func FuzzMisfitNeverPanics(f *testing.F) {
@@ -124,20 +158,24 @@ func TestEditedArguments(t *testing.T) {
 		`{`:                             {"", "the arguments are not valid JSON"},
 		`{"prompt":"` + strings.Repeat("x", chat.MaxArguments) + `"}`: {"", "the arguments are larger than 64 kB"},
 	} {
-		edited, problem := Edited(texts, call, json.RawMessage(given))
+		edited, invalid := Edited(texts, call, json.RawMessage(given))
 		require.Equal(t, want.edited, string(edited), given)
-		require.Equal(t, want.problem, problem)
+		if want.problem == "" {
+			require.Nil(t, invalid, given)
+		} else {
+			require.EqualError(t, invalid, want.problem)
+		}
 	}
 	texts[chat.EditedKey("c1")] = `{"prompt":"a dog"}`
-	edited, problem := Edited(texts, call, json.RawMessage(`{"prompt":"a dog"}`))
+	edited, invalid := Edited(texts, call, json.RawMessage(`{"prompt":"a dog"}`))
 	require.Nil(t, edited, "as it was edited before")
-	require.Empty(t, problem)
+	require.Nil(t, invalid)
 	edited, _ = Edited(texts, call, json.RawMessage(`{"prompt":"a cat","n":1}`))
 	require.NotNil(t, edited)
 	delete(texts, chat.EditedKey("c1"))
 	call.Editable = false
-	_, problem = Edited(texts, call, json.RawMessage(`{"prompt":"a dog"}`))
-	require.Equal(t, "the arguments of draw cannot be changed", problem)
-	_, problem = Edited(texts, call, json.RawMessage(`{"n":1,"prompt":"a cat"}`))
-	require.Empty(t, problem, "nothing was changed")
+	_, invalid = Edited(texts, call, json.RawMessage(`{"prompt":"a dog"}`))
+	require.EqualError(t, invalid, "the arguments of draw cannot be changed")
+	_, invalid = Edited(texts, call, json.RawMessage(`{"n":1,"prompt":"a cat"}`))
+	require.Nil(t, invalid, "nothing was changed")
 }

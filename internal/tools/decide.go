@@ -8,31 +8,32 @@ import (
 )
 
 // Edited returns a person's arguments for a tool call in canonical form; nil when they equal
-// the current ones. problem says why they are invalid. texts are the texts of the call's turn.
-func Edited(texts map[string]string, call chat.CallRef, given json.RawMessage) (_ json.RawMessage, problem string) {
+// the current ones. invalid says why they cannot be used. texts are the texts of the call's
+// turn.
+func Edited(texts map[string]string, call chat.CallRef, given json.RawMessage) (_ json.RawMessage, invalid *Invalid) {
 	given = bytes.TrimSpace(given)
 	if len(given) == 0 || string(given) == "null" {
-		return nil, ""
+		return nil, nil
 	}
 	if len(given) > chat.MaxArguments {
-		return nil, "the arguments are larger than 64 kB"
+		return nil, &Invalid{Whole: "the arguments are larger than 64 kB"}
 	}
 	current, edited := texts[chat.EditedKey(call.ID)] // edited already, when the call is asked about again
 	if !edited {
 		current = texts[chat.CallKey(call.ID)]
 	}
 	if same(given, []byte(current)) {
-		return nil, ""
+		return nil, nil
 	}
 	if !call.Editable {
-		return nil, "the arguments of " + call.Name + " cannot be changed"
+		return nil, &Invalid{Whole: "the arguments of " + call.Name + " cannot be changed"}
 	}
-	if problem := Misfit([]byte(texts[chat.SchemaKey(call.Name)]), given); problem != "" {
-		return nil, problem
+	if invalid := misfits([]byte(texts[chat.SchemaKey(call.Name)]), given); invalid != nil {
+		return nil, invalid
 	}
 	arguments, ok := Canonical(given)
 	if !ok {
-		return nil, "the arguments are not valid JSON"
+		return nil, &Invalid{Whole: "the arguments are not valid JSON"}
 	}
-	return arguments, ""
+	return arguments, nil
 }

@@ -50,7 +50,7 @@ func listed(visible []chat.Document, part string) string {
 	var lines []string
 	fits := 0
 	for _, d := range visible {
-		if !strings.Contains(strings.ToLower(d.Title), part) {
+		if !strings.Contains(strings.ToLower(d.Title+"\n"+d.Name), part) {
 			continue
 		}
 		if fits++; fits > maxDocuments {

@@ -12,19 +12,46 @@ func CheckSchema(schema json.RawMessage) error {
 	return err
 }
 
+// wholeArguments is what Misfit calls the arguments themselves.
+const wholeArguments = "the arguments"
+
 // Misfit describes, for a model or a person, why arguments do not satisfy a schema; "" when they
 // do. Arguments are a JSON object.
 func Misfit(schema, arguments json.RawMessage) string {
+	if problem := misfits(schema, arguments); problem != nil {
+		return problem.Error()
+	}
+	return ""
+}
+
+// Invalid says why arguments cannot be used.
+type Invalid struct {
+	Whole    string               // about the arguments as a whole; empty: Problems
+	Problems []jsonschema.Problem // at least one
+}
+
+func (i *Invalid) Error() string {
+	if i.Whole != "" {
+		return i.Whole
+	}
+	return jsonschema.Sentence(i.Problems, wholeArguments)
+}
+
+// misfits is Misfit with the places of the problems; nil when there are none.
+func misfits(schema, arguments json.RawMessage) *Invalid {
 	doc, err := jsonschema.Parse(arguments)
 	if err != nil {
-		return "the arguments are not valid JSON"
+		return &Invalid{Whole: "the arguments are not valid JSON"}
 	}
 	if _, object := doc.(map[string]any); !object {
-		return "the arguments are not a JSON object"
+		return &Invalid{Whole: "the arguments are not a JSON object"}
 	}
 	s, err := jsonschema.Compile(schema)
 	if err != nil {
-		return "the tool's own schema cannot be read"
+		return &Invalid{Whole: "the tool's own schema cannot be read"}
 	}
-	return s.Misfit(doc, "the arguments")
+	if found := s.Problems(doc); len(found) > 0 {
+		return &Invalid{Problems: found}
+	}
+	return nil
 }

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/palaver-chat/palaver/chat"
+	"github.com/palaver-chat/palaver/internal/language"
 )
 
 // Approval says whether a person is asked before a tool runs.
@@ -36,6 +37,11 @@ type Tool struct {
 	// SideEffects means that running the tool twice has an effect twice. It gets one attempt;
 	// if its outcome is unknown, a person is asked.
 	SideEffects bool
+	// Destructive means that the tool may delete or overwrite something. People read it
+	// before they approve a call.
+	Destructive bool
+	// Server is the MCP server that has the tool; empty: our own.
+	Server string
 	// Web means that the tool searches or reads the web. It is not offered when a person
 	// has forbidden that.
 	Web bool
@@ -60,6 +66,19 @@ func (t Tool) Validate() error {
 		return fmt.Errorf("the schema cannot be used: %w", err)
 	}
 	return nil
+}
+
+// Info is what a person reads of the tool before a call is approved, without the schema.
+func (t Tool) Info() chat.ToolInfo {
+	effect := chat.EffectReads
+	switch {
+	case t.Destructive:
+		effect = chat.EffectDestroys
+	case t.SideEffects:
+		effect = chat.EffectChanges
+	}
+	return chat.ToolInfo{Name: t.Name, Server: t.Server, Effect: effect,
+		Description: language.Truncate(t.Description, chat.MaxToolDescription)}
 }
 
 // Fingerprint identifies what a model and a person read of a tool.

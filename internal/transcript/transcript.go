@@ -36,10 +36,12 @@ func Render(ctx context.Context, store Store, ref Ref, entries []chat.Entry) ([]
 	if err != nil {
 		return nil, err
 	}
+	w.declare = true
 	return w.events(entries), nil
 }
 
-// End is Render and Prompts of a whole log, for a caller that has read the texts.
+// End is Render and Prompts of a whole log, for a caller that has read the texts. It leaves
+// out what people read of tools to decide about their calls: all questions are over.
 func End(ctx context.Context, store Store, ref Ref, entries []chat.Entry, texts map[string]string) ([]chat.Event, []db.Prompt, error) {
 	w, err := load(ctx, store, ref, entries, texts)
 	if err != nil {
@@ -101,6 +103,8 @@ type words struct {
 	texts  map[string]string
 	titles map[string]string // documents
 	sets   map[string]string
+	// declare adds what people read of tools to questions about their calls.
+	declare bool
 }
 
 // load reads the texts and names of entries. texts is nil when they are not read yet.
@@ -238,7 +242,29 @@ func (w words) interrupt(q chat.Question) *chat.Interrupt {
 		}
 		i.Calls = append(i.Calls, chat.ToolCall{ID: c.ID, Name: c.Name, Arguments: json.RawMessage(arguments), Editable: c.Editable})
 	}
+	if w.declare {
+		i.Tools = w.tools(q.Calls)
+	}
 	return i
+}
+
+// tools are the tools of calls, each once. Schemas beyond the limit are left out.
+func (w words) tools(calls []chat.CallRef) []chat.ToolInfo {
+	var out []chat.ToolInfo
+	size := 0
+	for _, c := range calls {
+		var info chat.ToolInfo
+		known := slices.ContainsFunc(out, func(t chat.ToolInfo) bool { return t.Name == c.Name })
+		if known || json.Unmarshal([]byte(w.texts[chat.ToolKey(c.Name)]), &info) != nil {
+			continue
+		}
+		schema := json.RawMessage(w.texts[chat.SchemaKey(c.Name)])
+		if size += len(schema); size <= chat.MaxToolSchemas && json.Valid(schema) {
+			info.Schema = schema
+		}
+		out = append(out, info)
+	}
+	return out
 }
 
 // arguments are those that the model wrote for a tool call; "{}" if they are not a

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -161,6 +162,27 @@ func TestToolCallsAreRenderedWithTheirCurrentArguments(t *testing.T) {
 		"what ran is what would run again")
 	require.Equal(t, "drawn", events[5].Text)
 	require.True(t, events[5].IsError)
+}
+
+func TestOpenQuestionHasTheToolsOfItsCallsOnce(t *testing.T) {
+	schema := func(n int) string { return `{"type":"object","title":"` + strings.Repeat("x", n) + `"}` }
+	store := &names{texts: map[string]string{
+		chat.ToolKey("draw"): `{"name":"draw","description":"Draws.","effect":"changes"}`, chat.SchemaKey("draw"): schema(3),
+		chat.ToolKey("large"): `{"name":"large","server":"office","description":"","effect":"destroys"}`, chat.SchemaKey("large"): schema(chat.MaxToolSchemas),
+	}}
+	q := chat.Question{ID: "tu.q1", Type: chat.ToolApproval, Prompt: chat.PromptApproveTools,
+		Calls: []chat.CallRef{{ID: "c1", Name: "draw"}, {ID: "c2", Name: "draw"}, {ID: "c3", Name: "large"}, {ID: "c4", Name: "of an older release"}}}
+	entries := []chat.Entry{{N: 1, Type: chat.EventInterrupt, Question: &q}}
+	events, err := Render(context.Background(), store, ref, entries)
+	require.NoError(t, err)
+	require.Equal(t, []chat.ToolInfo{
+		{Name: "draw", Description: "Draws.", Effect: chat.EffectChanges, Schema: json.RawMessage(schema(3))},
+		{Name: "large", Server: "office", Effect: chat.EffectDestroys},
+	}, events[0].Interrupt.Tools)
+
+	events, _, err = End(context.Background(), store, ref, entries, store.texts)
+	require.NoError(t, err)
+	require.Empty(t, events[0].Interrupt.Tools, "the question is over")
 }
 
 func TestAnAgentsOwnWordsAreRenderedAsTheyAre(t *testing.T) {

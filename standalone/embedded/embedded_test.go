@@ -166,7 +166,7 @@ func TestNATSRunsOnlyWithAPort(t *testing.T) {
 	ours, err = shared.Bus()
 	require.NoError(t, err)
 	defer ours.Close()
-	other, err := bus.Connect(shared.NATSURL(), token)
+	other, err := bus.Connect(shared.NATSURL(), bus.Login{Token: token})
 	require.NoError(t, err)
 	defer other.Close()
 	turn := uuid.NewString()

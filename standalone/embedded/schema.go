@@ -316,7 +316,11 @@ func newDatabase(ctx context.Context, path string) (draft string, err error) {
 	if err != nil {
 		return "", err
 	}
+	db.SetMaxOpenConns(1) // the pragma applies to one connection
 	defer func() { err = errors.Join(err, db.Close()) }()
+	if _, err := db.ExecContext(ctx, "PRAGMA auto_vacuum = INCREMENTAL"); err != nil { // before the first table
+		return "", err
+	}
 	return draft, makeTables(ctx, db)
 }
 

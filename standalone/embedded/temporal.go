@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"log/slog"
 	"os"
 	"path/filepath"
 	"sync/atomic"
@@ -68,13 +69,13 @@ var tuned = dynamicconfig.StaticClient{
 
 type temporalServer struct {
 	server   temporal.Server
-	stopSync func() // nil: in memory
+	upkeep   []func() // stop what runs beside it
 	address  string
 	stopping *atomic.Bool
 }
 
 func startTemporal(ctx context.Context, o Options) (*temporalServer, error) {
-	store, err := prepareStore(ctx, o.Dir)
+	store, err := prepareStore(ctx, o.Dir, o.Log)
 	if err != nil {
 		return nil, fmt.Errorf("prepare Temporal's database: %w", err)
 	}
@@ -107,7 +108,7 @@ func startTemporal(ctx context.Context, o Options) (*temporalServer, error) {
 	s := &temporalServer{server: server, address: address, stopping: stopping}
 	err = answers(ctx, address)
 	if err == nil && o.Dir != "" {
-		s.stopSync, err = palaverdb.Sync(store.DatabaseName)
+		err = s.keepUp(store.DatabaseName)
 	}
 	if err != nil {
 		s.stop()
@@ -116,11 +117,25 @@ func startTemporal(ctx context.Context, o Options) (*temporalServer, error) {
 	return s, nil
 }
 
+// keepUp syncs and shrinks the database while the server runs.
+func (s *temporalServer) keepUp(path string) error {
+	for _, start := range []func(string) (func(), error){palaverdb.Sync, palaverdb.Shrink} {
+		stop, err := start(path)
+		if err != nil {
+			return err
+		}
+		s.upkeep = append(s.upkeep, stop)
+	}
+	return nil
+}
+
 func (s *temporalServer) stop() {
 	s.stopping.Store(true)
-	if s.stopSync != nil {
-		defer s.stopSync()
-	}
+	defer func() {
+		for _, stop := range s.upkeep {
+			stop()
+		}
+	}()
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
@@ -134,7 +149,7 @@ func (s *temporalServer) stop() {
 
 // prepareStore creates the database with its schema, the namespace and the search
 // attributes if they do not exist.
-func prepareStore(ctx context.Context, dir string) (*config.SQL, error) {
+func prepareStore(ctx context.Context, dir string, log *slog.Logger) (*config.SQL, error) {
 	store := &config.SQL{PluginName: sqliteplugin.PluginName}
 	if dir == "" {
 		store.DatabaseName = uuid.NewString()
@@ -146,7 +161,9 @@ func prepareStore(ctx context.Context, dir string) (*config.SQL, error) {
 		case errors.Is(err, fs.ErrNotExist):
 			err = createDatabase(ctx, store.DatabaseName)
 		case err == nil:
-			err = checkDatabase(ctx, store.DatabaseName)
+			if err = checkDatabase(ctx, store.DatabaseName); err == nil {
+				compact(ctx, store.DatabaseName, log)
+			}
 		}
 		if err != nil {
 			return nil, err
@@ -160,11 +177,22 @@ func prepareStore(ctx context.Context, dir string) (*config.SQL, error) {
 	return store, sqlite.CreateNamespaces(store, ns)
 }
 
+// compact makes a file small of which much is free. The server works without.
+func compact(ctx context.Context, path string, log *slog.Logger) {
+	freed, err := palaverdb.CompactFile(ctx, path)
+	switch {
+	case err != nil:
+		log.Warn("compacting Temporal's database failed", "path", path, "error", err)
+	case freed > 0:
+		log.Info("compacted Temporal's database", "path", path, "bytes", freed)
+	}
+}
+
 func fileStore(path string) *config.SQL {
 	return &config.SQL{
 		PluginName:        sqliteplugin.PluginName,
 		DatabaseName:      path,
-		ConnectAttributes: map[string]string{"mode": "rwc", "journal_mode": "wal", "synchronous": "normal"},
+		ConnectAttributes: map[string]string{"mode": "rwc", "journal_mode": "wal", "synchronous": "normal", "busy_timeout": "10000"},
 	}
 }
 

@@ -13,6 +13,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 	collector "go.opentelemetry.io/proto/otlp/collector/trace/v1"
+	commonpb "go.opentelemetry.io/proto/otlp/common/v1"
 	tracepb "go.opentelemetry.io/proto/otlp/trace/v1"
 	"google.golang.org/protobuf/proto"
 
@@ -62,6 +63,15 @@ func (c *collected) of(turnID string) map[string]*tracepb.Span {
 	return found
 }
 
+func stringAttribute(of []*commonpb.KeyValue, key string) string {
+	for _, a := range of {
+		if a.Key == key {
+			return a.Value.GetStringValue()
+		}
+	}
+	return ""
+}
+
 func TestTurnHasOneTraceAcrossAQuestionAndACrash(t *testing.T) {
 	traces, url := newCollector(t)
 	t.Setenv("OTEL_EXPORTER_OTLP_ENDPOINT", url)
@@ -89,7 +99,11 @@ func TestTurnHasOneTraceAcrossAQuestionAndACrash(t *testing.T) {
 		require.GreaterOrEqual(t, turn.EndTimeUnixNano, spans[node].EndTimeUnixNano, node)
 	}
 	require.Contains(t, spans, "retrieval")
-	require.True(t, slices.ContainsFunc(turn.Events, func(e *tracepb.Span_Event) bool { return e.Name == "resumed" }))
+	resumed := slices.IndexFunc(turn.Events, func(e *tracepb.Span_Event) bool { return e.Name == "resumed" })
+	require.GreaterOrEqual(t, resumed, 0)
+	require.Equal(t, "inquire", stringAttribute(turn.Events[resumed].Attributes, "palaver.answer.option"))
+	require.Equal(t, "low", stringAttribute(spans["intent_resolver"].Attributes, "palaver.intent_confidence"))
+	require.Contains(t, stringAttribute(spans["intent_resolver"].Attributes, "output.value"), `"intent"`)
 	calls := 0
 	for name := range spans {
 		if strings.HasPrefix(name, "chat ") {

@@ -15,6 +15,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/palaver-chat/palaver/internal/freeport"
+	"github.com/palaver-chat/palaver/internal/testlog"
 )
 
 // Apart is Palaver as in production, on one host: Temporal and NATS in one process,
@@ -49,7 +50,7 @@ type Role struct {
 	child
 	own   settings // binary and environment
 	flags []string
-	log   *logBuffer
+	log   *testlog.Buffer
 }
 
 // API starts an API process with further options.
@@ -152,8 +153,4 @@ func (r *Role) Health(role string) int {
 }
 
 // Logged returns the log so far.
-func (r *Role) Logged() string {
-	r.log.mu.Lock()
-	defer r.log.mu.Unlock()
-	return r.log.lines.String()
-}
+func (r *Role) Logged() string { return r.log.String() }

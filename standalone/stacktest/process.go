@@ -12,6 +12,7 @@ import (
 	"go.temporal.io/sdk/client"
 	"go.temporal.io/sdk/log"
 
+	"github.com/palaver-chat/palaver/internal/testlog"
 	"github.com/palaver-chat/palaver/standalone/embedded"
 )
 
@@ -26,7 +27,7 @@ type Process struct {
 
 	child
 	flags []string
-	log   *logBuffer
+	log   *testlog.Buffer
 }
 
 // StartProcess starts a process that ends with the test.
@@ -114,12 +115,12 @@ func (p *Process) Palaver(args ...string) (code int, said string) {
 func Run(t testing.TB, flags ...string) (code int, stdout, stderr string) {
 	t.Helper()
 	command := self(t, standaloneProgram, flags)
-	var errs logBuffer
+	var errs testlog.Buffer
 	command.Stderr = &errs
 	out, err := command.Output()
 	var exit *exec.ExitError
 	if err != nil && !errors.As(err, &exit) {
 		require.NoError(t, err)
 	}
-	return command.ProcessState.ExitCode(), string(out), errs.lines.String()
+	return command.ProcessState.ExitCode(), string(out), errs.String()
 }

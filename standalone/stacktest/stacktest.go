@@ -4,15 +4,12 @@
 package stacktest
 
 import (
-	"bytes"
 	"context"
-	"io"
 	"log/slog"
 	"net/http"
 	"net/http/cookiejar"
 	"strconv"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
@@ -22,6 +19,7 @@ import (
 
 	"github.com/palaver-chat/palaver"
 	"github.com/palaver-chat/palaver/internal/service"
+	"github.com/palaver-chat/palaver/internal/testlog"
 	"github.com/palaver-chat/palaver/standalone/program"
 )
 
@@ -105,7 +103,7 @@ type Stack struct {
 	t         testing.TB
 	flags     []string
 	additions service.Additions
-	log       *logBuffer
+	log       *testlog.Buffer
 	running   *program.Stack
 }
 
@@ -145,11 +143,7 @@ func (s *Stack) Stop() {
 func (s *Stack) NewUser() *http.Client { return newClient(s.t) }
 
 // Logged returns the log so far, at warn and above unless a flag changes the level.
-func (s *Stack) Logged() string {
-	s.log.mu.Lock()
-	defer s.log.mu.Unlock()
-	return s.log.lines.String()
-}
+func (s *Stack) Logged() string { return s.log.String() }
 
 // Temporal is a client of the stack's Temporal server.
 func (s *Stack) Temporal() client.Client { return s.Parts.Temporal }
@@ -194,28 +188,13 @@ func portOf(url string) string {
 	return port
 }
 
-// logBuffer collects the log of a stack and shows it when the test fails.
-type logBuffer struct {
-	mu    sync.Mutex
-	lines bytes.Buffer
-}
-
-var _ io.Writer = (*logBuffer)(nil)
-
-func captureLog(t testing.TB) *logBuffer {
-	b := &logBuffer{}
+// captureLog collects the log of a stack and shows it when the test fails.
+func captureLog(t testing.TB) *testlog.Buffer {
+	b := &testlog.Buffer{}
 	t.Cleanup(func() {
-		b.mu.Lock()
-		defer b.mu.Unlock()
-		if t.Failed() && b.lines.Len() > 0 {
-			t.Logf("the stack's log:\n%s", b.lines.String())
+		if log := b.String(); t.Failed() && log != "" {
+			t.Logf("the stack's log:\n%s", log)
 		}
 	})
 	return b
-}
-
-func (b *logBuffer) Write(p []byte) (int, error) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	return b.lines.Write(p)
 }

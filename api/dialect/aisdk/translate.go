@@ -104,6 +104,9 @@ func (t *translation) take() []chunk {
 
 func (t *translation) begin() {
 	m := map[string]any{"thread_id": t.thread, "turn_id": t.turn.ID, "stream_run_id": t.run}
+	if t.turn.Content.Agent != "" {
+		m["agent"] = t.turn.Content.Agent
+	}
 	if at := written(t.turn); !at.IsZero() {
 		m["created_at"] = at.UTC().Format(time.RFC3339Nano)
 	}
@@ -465,6 +468,9 @@ func (t *translation) source(c chat.Citation) {
 		ours["doc_id"], ours["chunk_id"] = c.DocID, c.ChunkID
 		if c.Start != nil && c.End != nil {
 			ours["start"], ours["end"] = *c.Start, *c.End
+		}
+		if c.Page > 0 {
+			ours["page"] = c.Page
 		}
 	}
 	t.add(out)

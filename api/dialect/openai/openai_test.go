@@ -211,7 +211,7 @@ func TestAStreamHasFootnotesAnnotationsAndUsage(t *testing.T) {
 	for _, e := range []chat.Event{
 		{Type: chat.EventStatus, Node: chat.NodeModel}, {Type: chat.EventToken, Text: "Ä [1]"}, {Type: chat.EventText, Text: "Ä [1]"},
 		{Type: chat.EventResponse, Response: &chat.Response{Text: "Ä [1]", Usage: chat.Usage{TokensIn: 1, TokensOut: 2},
-			Citations: []chat.Citation{{N: 1, Source: "document", Title: "A [b]"}, {N: 2, Source: "web", URL: "https://e.x/)", Title: "W"}}}},
+			Citations: []chat.Citation{{N: 1, Source: "document", Title: "A [b]", Page: 2}, {N: 2, Source: "web", URL: "https://e.x/)", Title: "W"}}}},
 	} {
 		b = w.Event(b, e, "")
 	}
@@ -236,7 +236,7 @@ func TestAStreamHasFootnotesAnnotationsAndUsage(t *testing.T) {
 			require.Empty(t, c.Choices)
 		}
 	}
-	require.Equal(t, "Ä [1]\n\n---\n[1] [A (b)](http://host/chat/th#cite=t.1)  \n[2] [W](https://e.x/%29)  ", text)
+	require.Equal(t, "Ä [1]\n\n---\n[1] [A (b), p. 2](http://host/chat/th#cite=t.1)  \n[2] [W](https://e.x/%29)  ", text)
 }
 
 func TestAFailedTurnIsAnError(t *testing.T) {

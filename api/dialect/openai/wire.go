@@ -197,6 +197,9 @@ func (a *answer) cite(list []chat.Citation) string {
 		}
 		mark := "[" + strconv.Itoa(c.N) + "]"
 		title := strings.NewReplacer("[", "(", "]", ")").Replace(chat.OneLine(c.Title))
+		if c.Page > 0 {
+			title += ", p. " + strconv.Itoa(c.Page)
+		}
 		notes += "\n" + mark + " [" + title + "](" + strings.NewReplacer(")", "%29", " ", "%20").Replace(url) + ")  "
 		at := strings.Index(said, mark)
 		if at < 0 {

@@ -38,6 +38,7 @@ type grammar struct {
 	DeleteUser  deleteUserCmd  `cmd:"" name:"delete-user" help:"List the data of a user, or delete it."`
 	Prune       pruneCmd       `cmd:"" help:"List what is older than ANONYMOUS_RETENTION, CONVERSATION_RETENTION, IMPORT_RETENTION and AUDIT_RETENTION allow, or remove it; workers do it, too, once a day."`
 	Usage       usageCmd       `cmd:"" help:"List which tables and which owners take most room."`
+	Feedback    feedbackCmd    `cmd:"" help:"Print what people think of answers: JSON lines, or CSV."`
 	ExportUser  exportUserCmd  `cmd:"" name:"export-user" help:"Write all that is kept of a user into a zip archive."`
 	Token       tokenCmd       `cmd:"" help:"Personal keys with which other programs act for a user."`
 	Audit       auditCmd       `cmd:"" help:"Print the audit log."`
@@ -69,6 +70,11 @@ type (
 	}
 	usageCmd struct {
 		Owners int `default:"20" help:"How many owners."`
+	}
+	feedbackCmd struct {
+		Since string `placeholder:"24h" help:"Only what was given or changed since then: a duration before now, or a time such as 2026-05-01T12:00:00Z."`
+		CSV   bool   `name:"csv" help:"CSV for a spreadsheet."`
+		Texts bool   `help:"With the question and the answer."`
 	}
 	moveThreadsCmd struct{}
 	envExampleCmd  struct{}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"log/slog"
 	"os"
+	"time"
 
 	"github.com/palaver-chat/palaver/db"
 	"github.com/palaver-chat/palaver/internal/admin"
@@ -36,6 +37,20 @@ func (u usageCmd) Run(ctx context.Context, cfg *config.Config) error {
 	}
 	defer func() { _ = store.Close() }()
 	return admin.Usage(ctx, store, max(u.Owners, 0), os.Stdout)
+}
+
+func (f feedbackCmd) Run(ctx context.Context, cfg *config.Config) error {
+	filter := admin.FeedbackFilter{CSV: f.CSV, Texts: f.Texts}
+	var err error
+	if filter.Since, err = since(f.Since, time.Now()); err != nil {
+		return err
+	}
+	store, err := service.OpenStore(ctx, cfg)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = store.Close() }()
+	return admin.Feedback(ctx, store, filter, os.Stdout)
 }
 
 // withUsers opens what deleting users needs.

@@ -8,8 +8,10 @@ import (
 	"github.com/palaver-chat/palaver/db"
 )
 
-// Cursor is a place in a list ordered by At, then ID, both descending.
+// Cursor is a place in a list ordered by First, then At, then ID, all descending.
 type Cursor struct {
+	First bool `json:"f,omitempty"` // pinned; most lists have nothing pinned
+
 	At int64  `json:"t"`
 	ID string `json:"i,omitempty"`
 }
@@ -22,7 +24,7 @@ func (c Cursor) String() string {
 // ParseCursor reads a cursor; "" is the beginning of the list.
 func ParseCursor(s string) (Cursor, error) {
 	if s == "" {
-		return Cursor{At: math.MaxInt64}, nil
+		return Cursor{First: true, At: math.MaxInt64}, nil
 	}
 	var c Cursor
 	b, err := base64.RawURLEncoding.DecodeString(s)

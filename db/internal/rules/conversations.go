@@ -87,12 +87,29 @@ func (s *Store) Conversation(ctx context.Context, owner, id string) (_ chat.Conv
 func (s *Store) ListConversations(ctx context.Context, owner, q, cur string, limit int) (_ db.Page[chat.Conversation], err error) {
 	ctx, end := s.long(ctx, "list conversations")
 	defer end(&err)
+	return conversationPage(q, cur, limit, func(from record.Cursor, limit int64) ([]listedRow, error) {
+		if q == "" {
+			return s.listed(ctx, owner, false, from, limit)
+		}
+		return s.found(ctx, owner, q, from, limit)
+	})
+}
+
+func (s *Store) ArchivedConversations(ctx context.Context, owner, cur string, limit int) (_ db.Page[chat.Conversation], err error) {
+	ctx, end := s.short(ctx, "list archived conversations")
+	defer end(&err)
+	return conversationPage("", cur, limit, func(from record.Cursor, limit int64) ([]listedRow, error) {
+		return s.listed(ctx, owner, true, from, limit)
+	})
+}
+
+func conversationPage(q, cur string, limit int, read func(from record.Cursor, limit int64) ([]listedRow, error)) (db.Page[chat.Conversation], error) {
 	from, err := record.ParseCursor(cur)
 	if err != nil {
 		return db.Page[chat.Conversation]{}, err
 	}
 	limit = record.Clamp(limit, 100)
-	rows, err := s.listed(ctx, owner, q, from, limit+1)
+	rows, err := read(from, int64(limit)+1)
 	if err != nil {
 		return db.Page[chat.Conversation]{}, err
 	}
@@ -101,7 +118,7 @@ func (s *Store) ListConversations(ctx context.Context, owner, q, cur string, lim
 		c.Match = around(r.found, q)
 		return c
 	}, func(r listedRow) record.Cursor {
-		return record.Cursor{At: r.LastMessageAt, ID: r.ID}
+		return record.Cursor{First: r.Pinned, At: r.LastMessageAt, ID: r.ID}
 	}), nil
 }
 
@@ -149,34 +166,71 @@ func around(text, q string) string {
 	return out
 }
 
-func (s *Store) listed(ctx context.Context, owner, q string, from record.Cursor, limit int) ([]listedRow, error) {
-	if q == "" {
-		rows, err := s.db.Read.ListConversations(ctx, sqlcgen.ListConversationsParams{
-			Owner: owner, BeforeAt: from.At, BeforeID: from.ID, MaxRows: int64(limit)})
-		return rowsTo(rows, err, func(r sqlcgen.ListConversationsRow) listedRow {
-			return listedRow{ConversationRow: sqlcgen.ConversationRow(r)}
-		})
-	}
-	rows, err := s.db.Read.SearchConversations(ctx, sqlcgen.SearchConversationsParams{
-		Owner: owner, BeforeAt: from.At, BeforeID: from.ID, Q: record.Fold(q), MaxRows: int64(limit)})
-	return rowsTo(rows, err, func(r sqlcgen.SearchConversationsRow) listedRow {
-		return listedRow{sqlcgen.ConversationRow{ID: r.ID, Owner: r.Owner, Title: r.Title, CreatedAt: r.CreatedAt, LastMessageAt: r.LastMessageAt, Activity: r.Activity}, r.Found}
+func (s *Store) listed(ctx context.Context, owner string, archived bool, from record.Cursor, limit int64) ([]listedRow, error) {
+	rows, err := s.db.Read.ListConversations(ctx, sqlcgen.ListConversationsParams{
+		Owner: owner, Archived: archived, BeforePinned: from.First, BeforeAt: from.At, BeforeID: from.ID, MaxRows: limit})
+	return rowsTo(rows, err, func(r sqlcgen.ListConversationsRow) listedRow {
+		return listedRow{ConversationRow: sqlcgen.ConversationRow(r)}
 	})
 }
 
-func (s *Store) RenameConversation(ctx context.Context, owner, id, title string) (_ chat.Conversation, err error) {
-	ctx, end := s.short(ctx, "rename conversation")
+func (s *Store) found(ctx context.Context, owner, q string, from record.Cursor, limit int64) ([]listedRow, error) {
+	rows, err := s.db.Read.SearchConversations(ctx, sqlcgen.SearchConversationsParams{
+		Owner: owner, BeforePinned: from.First, BeforeAt: from.At, BeforeID: from.ID, Q: record.Fold(q), MaxRows: limit})
+	return rowsTo(rows, err, func(r sqlcgen.SearchConversationsRow) listedRow {
+		return listedRow{sqlcgen.ConversationRow{ID: r.ID, Owner: r.Owner, Title: r.Title, CreatedAt: r.CreatedAt, LastMessageAt: r.LastMessageAt, Pinned: r.Pinned, Archived: r.Archived, Activity: r.Activity}, r.Found}
+	})
+}
+
+func (s *Store) ChangeConversation(ctx context.Context, owner, id string, c db.ConversationChange) (_ chat.Conversation, err error) {
+	ctx, end := s.short(ctx, "change conversation")
 	defer end(&err)
 	var row sqlcgen.ConversationRow
 	err = s.db.Update(ctx, func(q Queries) error {
-		if err := record.Found(q.RenameConversation(ctx, sqlcgen.RenameConversationParams{
-			Owner: owner, ID: id, Title: title, TitleFolded: record.Fold(title)})); err != nil {
+		if err := changeConversation(ctx, q, owner, id, c); err != nil {
 			return err
 		}
 		row, err = q.Conversation(ctx, sqlcgen.ConversationParams{ID: id, Owner: owner})
 		return err
 	})
 	return conversation(row), err
+}
+
+func changeConversation(ctx context.Context, q Queries, owner, id string, c db.ConversationChange) error {
+	if c.Title != nil {
+		if err := record.Found(q.RenameConversation(ctx, sqlcgen.RenameConversationParams{
+			Owner: owner, ID: id, Title: *c.Title, TitleFolded: record.Fold(*c.Title)})); err != nil {
+			return err
+		}
+	}
+	off := false
+	switch { // the last mark that is set wins
+	case c.Archived != nil && *c.Archived:
+		c.Pinned = &off
+	case c.Pinned != nil && *c.Pinned:
+		c.Archived = &off
+	}
+	if c.Pinned != nil {
+		if err := record.Found(q.PinConversation(ctx, sqlcgen.PinConversationParams{Owner: owner, ID: id, Pinned: *c.Pinned})); err != nil {
+			return err
+		}
+	}
+	if c.Archived == nil {
+		return nil
+	}
+	return record.Found(q.ArchiveConversation(ctx, sqlcgen.ArchiveConversationParams{Owner: owner, ID: id, Archived: *c.Archived}))
+}
+
+func (s *Store) RetitleConversation(ctx context.Context, owner, id, earlier, title string) (err error) {
+	ctx, end := s.short(ctx, "retitle conversation")
+	defer end(&err)
+	return retitle(ctx, s.db.Write, owner, id, earlier, title)
+}
+
+func retitle(ctx context.Context, q Queries, owner, id, earlier, title string) error {
+	_, err := q.RetitleConversation(ctx, sqlcgen.RetitleConversationParams{
+		Owner: owner, ID: id, Earlier: earlier, Title: title, TitleFolded: record.Fold(title)})
+	return err
 }
 
 func (s *Store) DeleteConversation(ctx context.Context, owner, id string) (err error) {
@@ -256,6 +310,7 @@ func conversation(row sqlcgen.ConversationRow) chat.Conversation {
 	return chat.Conversation{
 		ID: row.ID, Owner: row.Owner, Title: row.Title,
 		CreatedAt: record.Time(row.CreatedAt), LastMessageAt: record.Time(row.LastMessageAt),
+		Pinned: row.Pinned, Archived: row.Archived,
 		Status: [...]string{"idle", "running", "interrupted"}[row.Activity],
 	}
 }

@@ -31,7 +31,7 @@ func (w within) insertDocument(ctx context.Context, q Queries, d chat.Document, 
 		ID: d.ID, Owner: d.Owner, Title: d.Title, Format: d.Format,
 		SourceType: string(cmp.Or(d.SourceType, chat.SourceUpload)), ExternalID: d.ExternalID,
 		SourceUrl: d.SourceURL, SourceVersion: d.SourceVersion, Bytes: d.Bytes, CreatedAt: record.Micros(record.OrNow(d.CreatedAt)),
-		Address: w.address()})
+		Address: w.address(), Name: d.Name})
 	if err != nil || rows == 0 {
 		return false, err
 	}
@@ -63,7 +63,7 @@ func (w within) PutImport(ctx context.Context, d chat.Document, raw []byte) (id 
 
 func (w within) replaceImport(ctx context.Context, q Queries, id string, d chat.Document, raw []byte) error {
 	rows, err := q.ReplaceImport(ctx, sqlcgen.ReplaceImportParams{
-		ID: id, Owner: d.Owner, Title: d.Title, Format: d.Format, Bytes: d.Bytes, SourceUrl: d.SourceURL, SourceVersion: d.SourceVersion})
+		ID: id, Owner: d.Owner, Title: d.Title, Format: d.Format, Bytes: d.Bytes, SourceUrl: d.SourceURL, SourceVersion: d.SourceVersion, Name: d.Name})
 	if err != nil || rows == 0 {
 		return err
 	}
@@ -191,6 +191,17 @@ func (s *Store) ListDocuments(ctx context.Context, owner, cur string, limit int)
 		func(r sqlcgen.ListDocumentsRow) record.Cursor { return record.Cursor{At: r.CreatedAt, ID: r.ID} }), nil
 }
 
+func (s *Store) RenameDocument(ctx context.Context, owner, id, title string) (err error) {
+	ctx, end := s.short(ctx, "rename document")
+	defer end(&err)
+	return s.db.Update(ctx, func(q Queries) error {
+		if err := OwnDocument(ctx, q, owner, id); err != nil {
+			return err
+		}
+		return record.Found(q.RenameDocument(ctx, sqlcgen.RenameDocumentParams{Owner: owner, ID: id, Title: title}))
+	})
+}
+
 func (s *Store) DeleteDocument(ctx context.Context, owner, id string) (err error) {
 	ctx, end := s.long(ctx, "delete document")
 	defer end(&err)
@@ -214,7 +225,7 @@ func (s *Store) VisibleDocuments(ctx context.Context, owner string) (_ []chat.Do
 	defer end(&err)
 	rows, err := s.db.Read.VisibleDocuments(ctx, sqlcgen.VisibleDocumentsParams{Owner: owner, MaxRows: record.MaxVisible})
 	return rowsTo(rows, err, func(r sqlcgen.VisibleDocumentsRow) chat.Document {
-		return chat.Document{ID: r.ID, Owner: r.Owner, Title: r.Title, Status: chat.DocStatus(r.Status)}
+		return chat.Document{ID: r.ID, Owner: r.Owner, Title: r.Title, Name: r.Name, Status: chat.DocStatus(r.Status)}
 	})
 }
 
@@ -231,7 +242,7 @@ func document(r sqlcgen.DocumentRow) chat.Document {
 		r.Format, r.SourceType = r.SourceType, string(chat.SourceUpload)
 	}
 	return chat.Document{
-		ID: r.ID, Owner: r.Owner, Title: r.Title, Status: chat.DocStatus(r.Status), Format: r.Format,
+		ID: r.ID, Owner: r.Owner, Title: r.Title, Name: r.Name, Status: chat.DocStatus(r.Status), Format: r.Format,
 		SourceType: chat.SourceType(r.SourceType), ExternalID: r.ExternalID, SourceURL: r.SourceUrl,
 		SourceVersion: r.SourceVersion, Bytes: r.Bytes, Chunks: int(r.Chunks), Progress: int(r.Progress), Error: r.Error,
 		CreatedAt: record.Time(r.CreatedAt),
@@ -298,5 +309,5 @@ func hit(r sqlcgen.ChunksByKeyRow) chat.Hit { return Hit(r, 0) }
 func Hit(r sqlcgen.ChunksByKeyRow, score float64) chat.Hit {
 	return chat.Hit{Title: r.Title, Score: score, Chunk: chat.Chunk{
 		ID: record.ChunkID(r.DocID, r.Ordinal), DocID: r.DocID, Ordinal: int(r.Ordinal),
-		Text: r.Text, Start: int(r.StartChar), End: int(r.EndChar), Heading: r.Heading}}
+		Text: r.Text, Start: int(r.StartChar), End: int(r.EndChar), Heading: r.Heading, Pages: record.Pages(r.Pages)}}
 }

@@ -90,6 +90,9 @@ func (w within) generationFor(ctx context.Context, q Queries, t chat.Turn, now s
 	generation, err := w.ensureConversation(ctx, q, chat.Conversation{ID: t.ThreadID, Owner: t.Owner, CreatedAt: t.CreatedAt, Kind: t.Content.ThreadKind()},
 		sqlcgen.ConversationStateRow{Owner: now.Owner, Generation: now.Generation,
 			DeletedOwner: now.DeletedOwner, DeletedGeneration: now.DeletedGeneration, DeletedPlaces: now.DeletedPlaces}, how)
+	if err == nil && now.Archived { // something new is said there
+		_, err = q.ArchiveConversation(ctx, sqlcgen.ArchiveConversationParams{Owner: t.Owner, ID: t.ThreadID, Archived: false})
+	}
 	if err != nil || generation == 1 {
 		return int(generation), err
 	}

@@ -68,7 +68,7 @@ func settle(ctx context.Context, q Queries, known turnsByID, row sqlcgen.Turn, e
 	if e.Hidden {
 		return clearTitle(ctx, q, row)
 	}
-	return nil
+	return titleWithAnswer(ctx, q, row, e.Title)
 }
 
 func endingOf(row sqlcgen.Turn, e db.Settlement) (_ Ending, err error) {

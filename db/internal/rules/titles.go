@@ -21,6 +21,19 @@ func titleFrom(row sqlcgen.Turn) (string, error) {
 	return chat.TitleFrom(t.Content.Message), err
 }
 
+// titleWithAnswer replaces the title that was made from the message of a conversation's
+// first turn by one that was made when the answer was there.
+func titleWithAnswer(ctx context.Context, q Queries, row sqlcgen.Turn, title string) error {
+	if row.Parent != chat.RootCheckpoint || title == "" {
+		return nil
+	}
+	earlier, err := titleFrom(row)
+	if err != nil || earlier == title {
+		return err
+	}
+	return retitle(ctx, q, row.Owner, row.ThreadID, earlier, title)
+}
+
 // clearTitle removes a title that was made from a rolled back turn: a thread that
 // shows no other turn has no title.
 func clearTitle(ctx context.Context, q Queries, row sqlcgen.Turn) error {

@@ -32,7 +32,7 @@ func userData(ctx context.Context, q Queries, owner string) (db.UserData, error)
 	return db.UserData{
 		Threads: threads, Documents: documents, Turns: int(n.Turns), Messages: int(n.Messages),
 		Sets: int(n.Sets), Profiles: int(n.Profiles), Cancels: int(n.Cancels),
-		Attachments: int(n.Attachments), Repos: int(n.Repos), Connections: int(n.Connections), Keys: int(n.AccessKeys), Boards: int(n.Boards),
+		Attachments: int(n.Attachments), Repos: int(n.Repos), Connections: int(n.Connections), Keys: int(n.AccessKeys), Shares: int(n.Shares), Feedback: int(n.Feedback), Boards: int(n.Boards),
 	}, err
 }
 
@@ -69,7 +69,7 @@ func (s *Store) DeleteUser(ctx context.Context, owner string) (d db.UserData, er
 		}
 		d.Threads, d.Documents = slices.Concat(d.Threads, late.Threads), slices.Concat(d.Documents, late.Documents)
 		d.Turns, d.Messages = d.Turns+late.Turns, d.Messages+late.Messages
-		d.Repos, d.Boards = d.Repos+late.Repos, max(d.Boards, late.Boards)
+		d.Repos, d.Boards, d.Shares, d.Feedback = d.Repos+late.Repos, max(d.Boards, late.Boards), d.Shares+late.Shares, d.Feedback+late.Feedback
 		for _, remove := range []func(context.Context, string) error{
 			q.DeleteUserDocuments, q.DeleteUserSets, q.DeleteUserAttachments, q.DeleteUserProfile, q.DeleteUserCancels, q.DeleteUserConnections, q.DeleteUserAccessKeys, q.DeleteUserImports, q.DeleteUserBoards,
 			q.ClearOwnerOfDeleted, q.UnmarkAnonymous,

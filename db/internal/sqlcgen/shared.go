@@ -15,6 +15,7 @@ type Queries interface {
 	AnnounceImport(ctx context.Context, arg AnnounceImportParams) error
 	AnonymousSeen(ctx context.Context, owner string) (int64, error)
 	AppendAudit(ctx context.Context, arg AppendAuditParams) error
+	ArchiveConversation(ctx context.Context, arg ArchiveConversationParams) (int64, error)
 	Attachment(ctx context.Context, arg AttachmentParams) (AttachmentRow, error)
 	AttachmentData(ctx context.Context, arg AttachmentDataParams) ([]byte, error)
 	AuditEntries(ctx context.Context, arg AuditEntriesParams) ([]AuditLog, error)
@@ -40,17 +41,21 @@ type Queries interface {
 	Count(ctx context.Context, arg CountParams) (CountRow, error)
 	CountOpenImports(ctx context.Context, owner string) (int64, error)
 	CountOpenTurns(ctx context.Context, arg CountOpenTurnsParams) (CountOpenTurnsRow, error)
+	CountShares(ctx context.Context, owner string) (int64, error)
 	CountUserData(ctx context.Context, owner string) (CountUserDataRow, error)
 	Counted(ctx context.Context, arg CountedParams) (CountedRow, error)
 	CreateAccessKey(ctx context.Context, arg CreateAccessKeyParams) error
+	CreateShare(ctx context.Context, arg CreateShareParams) (int64, error)
 	DeleteAccessKey(ctx context.Context, arg DeleteAccessKeyParams) (int64, error)
 	DeleteBoard(ctx context.Context, arg DeleteBoardParams) (int64, error)
 	DeleteConnection(ctx context.Context, arg DeleteConnectionParams) (int64, error)
 	DeleteConversation(ctx context.Context, arg DeleteConversationParams) (int64, error)
 	DeleteDocument(ctx context.Context, arg DeleteDocumentParams) (int64, error)
+	DeleteFeedback(ctx context.Context, arg DeleteFeedbackParams) (int64, error)
 	DeleteRaw(ctx context.Context, docID string) error
 	DeleteRunCancels(ctx context.Context, arg DeleteRunCancelsParams) error
 	DeleteSet(ctx context.Context, arg DeleteSetParams) (int64, error)
+	DeleteShare(ctx context.Context, arg DeleteShareParams) (int64, error)
 	DeleteThreadCancels(ctx context.Context, arg DeleteThreadCancelsParams) error
 	DeleteTurnCancels(ctx context.Context, arg DeleteTurnCancelsParams) error
 	DeleteUserAccessKeys(ctx context.Context, owner string) error
@@ -76,6 +81,8 @@ type Queries interface {
 	EndSessions(ctx context.Context, owner string) (int64, error)
 	EventsAfter(ctx context.Context, arg EventsAfterParams) ([]string, error)
 	FailDocument(ctx context.Context, arg FailDocumentParams) (int64, error)
+	FeedbackAfter(ctx context.Context, arg FeedbackAfterParams) ([]FeedbackAfterRow, error)
+	FeedbackOfThread(ctx context.Context, arg FeedbackOfThreadParams) ([]FeedbackOfThreadRow, error)
 	FilesOfAddress(ctx context.Context, address string) (FilesOfAddressRow, error)
 	FilesOfEverybody(ctx context.Context) (FilesOfEverybodyRow, error)
 	FilesOfOwner(ctx context.Context, owner string) (FilesOfOwnerRow, error)
@@ -116,6 +123,7 @@ type Queries interface {
 	OpenTurnCounts(ctx context.Context) ([]OpenTurnCountsRow, error)
 	OpenTurns(ctx context.Context, arg OpenTurnsParams) ([]Turn, error)
 	Original(ctx context.Context, arg OriginalParams) ([]byte, error)
+	PinConversation(ctx context.Context, arg PinConversationParams) (int64, error)
 	ProcessingDocuments(ctx context.Context, arg ProcessingDocumentsParams) ([]ProcessingDocumentsRow, error)
 	Profile(ctx context.Context, owner string) (ProfileRow, error)
 	PruneAttachments(ctx context.Context, olderThan int64) error
@@ -129,23 +137,28 @@ type Queries interface {
 	PutBoard(ctx context.Context, arg PutBoardParams) (int64, error)
 	PutCancel(ctx context.Context, arg PutCancelParams) error
 	PutConnection(ctx context.Context, arg PutConnectionParams) error
+	PutFeedback(ctx context.Context, arg PutFeedbackParams) (int64, error)
 	PutProfile(ctx context.Context, arg PutProfileParams) error
 	PutRepo(ctx context.Context, arg PutRepoParams) error
 	PutSummary(ctx context.Context, arg PutSummaryParams) (int64, error)
 	Raw(ctx context.Context, arg RawParams) ([]byte, error)
 	RecordDeletedConversation(ctx context.Context, arg RecordDeletedConversationParams) error
 	RenameConversation(ctx context.Context, arg RenameConversationParams) (int64, error)
+	RenameDocument(ctx context.Context, arg RenameDocumentParams) (int64, error)
 	RenewConnection(ctx context.Context, arg RenewConnectionParams) (int64, error)
 	ReplaceImport(ctx context.Context, arg ReplaceImportParams) (int64, error)
 	Repo(ctx context.Context, arg RepoParams) (RepoRow, error)
 	RepoVersion(ctx context.Context, arg RepoVersionParams) (int64, error)
 	RestoreBoard(ctx context.Context, arg RestoreBoardParams) (int64, error)
+	RetitleConversation(ctx context.Context, arg RetitleConversationParams) (int64, error)
 	SaveDraft(ctx context.Context, arg SaveDraftParams) (int64, error)
 	SearchConversations(ctx context.Context, arg SearchConversationsParams) ([]SearchConversationsRow, error)
 	SessionGeneration(ctx context.Context, owner string) (int64, error)
 	SetAnonymousSeen(ctx context.Context, arg SetAnonymousSeenParams) error
 	SetEmbedding(ctx context.Context, arg SetEmbeddingParams) (int64, error)
 	SetSentAt(ctx context.Context, arg SetSentAtParams) error
+	ShareByDigest(ctx context.Context, digest string) (ShareByDigestRow, error)
+	Shares(ctx context.Context, owner string) ([]SharesRow, error)
 	ShowConversation(ctx context.Context, arg ShowConversationParams) error
 	Snapshot(ctx context.Context, arg SnapshotParams) (SnapshotRow, error)
 	Spent(ctx context.Context, arg SpentParams) (SpentRow, error)
@@ -229,6 +242,7 @@ type AdmissionRow struct {
 	DeletedOwner      string
 	DeletedGeneration int64
 	DeletedPlaces     int64
+	Archived          bool
 	Cancelled         bool
 }
 
@@ -247,6 +261,12 @@ type AppendAuditParams struct {
 	RequestID string
 	Times     int64
 	Detail    string
+}
+
+type ArchiveConversationParams struct {
+	Archived bool
+	ID       string
+	Owner    string
 }
 
 type AttachmentDataParams struct {
@@ -351,6 +371,7 @@ type ChunksByInternalIDRow struct {
 	EndChar   int64
 	Heading   string
 	ID        int64
+	Pages     string
 }
 
 type ChunksByKeyRow struct {
@@ -362,6 +383,7 @@ type ChunksByKeyRow struct {
 	EndChar   int64
 	Heading   string
 	ID        int64
+	Pages     string
 }
 
 type ClearTitleParams struct {
@@ -397,6 +419,8 @@ type ConversationRow struct {
 	Title         string
 	CreatedAt     int64
 	LastMessageAt int64
+	Pinned        bool
+	Archived      bool
 	Activity      int64
 }
 
@@ -442,6 +466,8 @@ type CountUserDataRow struct {
 	Cancels     int64
 	Connections int64
 	AccessKeys  int64
+	Shares      int64
+	Feedback    int64
 }
 
 type CountedParams struct {
@@ -462,6 +488,16 @@ type CreateAccessKeyParams struct {
 	Anonymous bool
 	CreatedAt int64
 	ExpiresAt int64
+}
+
+type CreateShareParams struct {
+	ID        string
+	Digest    string
+	Title     string
+	Content   string
+	CreatedAt int64
+	ThreadID  string
+	Owner     string
 }
 
 type DeleteAccessKeyParams struct {
@@ -490,6 +526,12 @@ type DeleteDocumentParams struct {
 	Owner string
 }
 
+type DeleteFeedbackParams struct {
+	TurnID   string
+	Owner    string
+	ThreadID string
+}
+
 type DeleteRunCancelsParams struct {
 	Owner    string
 	ThreadID string
@@ -498,6 +540,12 @@ type DeleteRunCancelsParams struct {
 type DeleteSetParams struct {
 	ID    string
 	Owner string
+}
+
+type DeleteShareParams struct {
+	Owner    string
+	ThreadID string
+	ID       string
 }
 
 type DeleteThreadCancelsParams struct {
@@ -525,6 +573,7 @@ type DocumentChunksRow struct {
 	EndChar   int64
 	Heading   string
 	ID        int64
+	Pages     string
 }
 
 type DocumentParams struct {
@@ -553,6 +602,7 @@ type DocumentRow struct {
 	Format        string
 	SourceUrl     string
 	SourceVersion string
+	Name          string
 }
 
 type DocumentSet struct {
@@ -583,6 +633,7 @@ type DocumentsByIDRow struct {
 	Format        string
 	SourceUrl     string
 	SourceVersion string
+	Name          string
 }
 
 type DocumentsToEmbedParams struct {
@@ -650,6 +701,37 @@ type FailDocumentParams struct {
 	Error string
 	ID    string
 	Owner string
+}
+
+type FeedbackAfterParams struct {
+	AfterAt int64
+	AfterID string
+	MaxRows int64
+}
+
+type FeedbackAfterRow struct {
+	TurnID    string
+	Owner     string
+	ThreadID  string
+	Good      bool
+	Reason    string
+	CreatedAt int64
+	UpdatedAt int64
+}
+
+type FeedbackOfThreadParams struct {
+	ThreadID string
+	Owner    string
+}
+
+type FeedbackOfThreadRow struct {
+	TurnID    string
+	Owner     string
+	ThreadID  string
+	Good      bool
+	Reason    string
+	CreatedAt int64
+	UpdatedAt int64
 }
 
 type FilesOfAddressRow struct {
@@ -750,6 +832,7 @@ type ImportedDocumentRow struct {
 	Format        string
 	SourceUrl     string
 	SourceVersion string
+	Name          string
 }
 
 type InsertAttachmentParams struct {
@@ -799,6 +882,7 @@ type InsertDocumentParams struct {
 	SourceUrl     string
 	SourceVersion string
 	Address       string
+	Name          string
 }
 
 type InsertImportParams struct {
@@ -881,10 +965,12 @@ type ListBoardsRow struct {
 }
 
 type ListConversationsParams struct {
-	Owner    string
-	BeforeAt int64
-	BeforeID string
-	MaxRows  int64
+	Owner        string
+	Archived     bool
+	BeforePinned bool
+	BeforeAt     int64
+	BeforeID     string
+	MaxRows      int64
 }
 
 type ListConversationsRow struct {
@@ -893,6 +979,8 @@ type ListConversationsRow struct {
 	Title         string
 	CreatedAt     int64
 	LastMessageAt int64
+	Pinned        bool
+	Archived      bool
 	Activity      int64
 }
 
@@ -918,6 +1006,7 @@ type ListDocumentsRow struct {
 	Format        string
 	SourceUrl     string
 	SourceVersion string
+	Name          string
 }
 
 type ListImportsParams struct {
@@ -1062,6 +1151,12 @@ type OriginalParams struct {
 	Owner string
 }
 
+type PinConversationParams struct {
+	Pinned bool
+	ID     string
+	Owner  string
+}
+
 type ProcessingDocumentsParams struct {
 	AfterID  string
 	BeforeAt int64
@@ -1117,6 +1212,15 @@ type PutConnectionParams struct {
 	At       int64
 }
 
+type PutFeedbackParams struct {
+	Good     bool
+	Reason   string
+	At       int64
+	TurnID   string
+	Owner    string
+	ThreadID string
+}
+
 type PutProfileParams struct {
 	Owner    string
 	Industry string
@@ -1164,6 +1268,12 @@ type RenameConversationParams struct {
 	Owner       string
 }
 
+type RenameDocumentParams struct {
+	Title string
+	ID    string
+	Owner string
+}
+
 type RenewConnectionParams struct {
 	Token    string
 	At       int64
@@ -1178,6 +1288,7 @@ type ReplaceImportParams struct {
 	Bytes         int64
 	SourceUrl     string
 	SourceVersion string
+	Name          string
 	ID            string
 	Owner         string
 }
@@ -1205,6 +1316,14 @@ type RestoreBoardParams struct {
 	After int64
 }
 
+type RetitleConversationParams struct {
+	Title       string
+	TitleFolded string
+	ID          string
+	Owner       string
+	Earlier     string
+}
+
 type SaveDraftParams struct {
 	Piece   int64
 	Attempt int64
@@ -1214,11 +1333,12 @@ type SaveDraftParams struct {
 }
 
 type SearchConversationsParams struct {
-	Q        string
-	Owner    string
-	BeforeAt int64
-	BeforeID string
-	MaxRows  int64
+	Q            string
+	Owner        string
+	BeforePinned bool
+	BeforeAt     int64
+	BeforeID     string
+	MaxRows      int64
 }
 
 type SearchConversationsRow struct {
@@ -1227,6 +1347,8 @@ type SearchConversationsRow struct {
 	Title         string
 	CreatedAt     int64
 	LastMessageAt int64
+	Pinned        bool
+	Archived      bool
 	Activity      int64
 	Found         string
 }
@@ -1252,6 +1374,23 @@ type SetSentAtParams struct {
 	SentAt int64
 	ID     string
 	Owner  string
+}
+
+type ShareByDigestRow struct {
+	ID        string
+	Owner     string
+	ThreadID  string
+	Title     string
+	CreatedAt int64
+	Content   string
+}
+
+type SharesRow struct {
+	ID        string
+	Owner     string
+	ThreadID  string
+	Title     string
+	CreatedAt int64
 }
 
 type ShowConversationParams struct {
@@ -1523,6 +1662,7 @@ type VisibleDocumentsRow struct {
 	Owner  string
 	Title  string
 	Status string
+	Name   string
 }
 
 type WaitingMessagesParams struct {

@@ -14,24 +14,26 @@ FROM (SELECT 1) one LEFT JOIN conversations c ON c.id = @id LEFT JOIN deleted_co
 SELECT count(*) FROM deleted_conversations WHERE id = @id;
 
 -- name: Conversation :one
-SELECT c.id, c.owner, c.title, c.created_at, c.last_message_at,
+SELECT c.id, c.owner, c.title, c.created_at, c.last_message_at, c.pinned, c.archived,
     coalesce((SELECT max(CASE t.status WHEN 'interrupted' THEN 2 WHEN 'new' THEN 0 ELSE 1 END) FROM turns t
         WHERE t.owner = c.owner AND t.thread_id = @id AND t.settled_at = 0), 0)::bigint AS activity
 FROM conversations c
 WHERE c.id = @id AND c.owner = @owner;
 
 -- name: ListConversations :many
-SELECT c.id, c.owner, c.title, c.created_at, c.last_message_at,
+SELECT c.id, c.owner, c.title, c.created_at, c.last_message_at, c.pinned, c.archived,
     coalesce((SELECT max(CASE t.status WHEN 'interrupted' THEN 2 WHEN 'new' THEN 0 ELSE 1 END) FROM turns t
         WHERE t.owner = c.owner AND t.thread_id = c.id AND t.settled_at = 0), 0)::bigint AS activity
 FROM conversations c
 WHERE c.owner = @owner AND c.listed AND c.kind = ''
-    AND (c.last_message_at < @before_at::bigint OR (c.last_message_at = @before_at::bigint AND c.id < @before_id::text))
-ORDER BY c.last_message_at DESC, c.id DESC
+    AND c.archived = @archived
+    AND (c.pinned < @before_pinned OR (c.pinned = @before_pinned
+        AND (c.last_message_at < @before_at::bigint OR (c.last_message_at = @before_at::bigint AND c.id < @before_id::text))))
+ORDER BY c.pinned DESC, c.last_message_at DESC, c.id DESC
 LIMIT @max_rows::bigint;
 
 -- name: SearchConversations :many
-SELECT c.id, c.owner, c.title, c.created_at, c.last_message_at,
+SELECT c.id, c.owner, c.title, c.created_at, c.last_message_at, c.pinned, c.archived,
     coalesce((SELECT max(CASE t.status WHEN 'interrupted' THEN 2 WHEN 'new' THEN 0 ELSE 1 END) FROM turns t
         WHERE t.owner = c.owner AND t.thread_id = c.id AND t.settled_at = 0), 0)::bigint AS activity,
     coalesce((SELECT m.content FROM turns t JOIN messages m ON m.turn_id = t.id
@@ -39,11 +41,12 @@ SELECT c.id, c.owner, c.title, c.created_at, c.last_message_at,
         ORDER BY t.place DESC, m.n LIMIT 1), '')::text AS found
 FROM conversations c
 WHERE c.owner = @owner AND c.listed AND c.kind = ''
-    AND (c.last_message_at < @before_at::bigint OR (c.last_message_at = @before_at::bigint AND c.id < @before_id::text))
+    AND (c.pinned < @before_pinned OR (c.pinned = @before_pinned
+        AND (c.last_message_at < @before_at::bigint OR (c.last_message_at = @before_at::bigint AND c.id < @before_id::text))))
     AND (strpos(c.title_folded, @q::text) > 0 OR EXISTS (
         SELECT 1 FROM turns t JOIN messages m ON m.turn_id = t.id
         WHERE t.thread_id = c.id AND t.status <> 'new' AND NOT t.hidden AND strpos(palaver_fold(m.content), @q::text) > 0))
-ORDER BY c.last_message_at DESC, c.id DESC
+ORDER BY c.pinned DESC, c.last_message_at DESC, c.id DESC
 LIMIT @max_rows::bigint;
 
 -- name: ShowConversation :exec
@@ -56,8 +59,20 @@ WHERE id = @id AND owner = @owner;
 UPDATE conversations SET title = '', title_folded = '' WHERE id = @id AND owner = @owner AND title = @title;
 
 -- name: RenameConversation :execrows
-UPDATE conversations SET title = @title, title_folded = @title_folded
+UPDATE conversations SET title = @title, title_folded = @title_folded, named = true
 WHERE id = @id AND owner = @owner;
+
+-- Replaces a title that its owner did not choose.
+
+-- name: RetitleConversation :execrows
+UPDATE conversations SET title = @title, title_folded = @title_folded
+WHERE id = @id AND owner = @owner AND title = @earlier AND named = false;
+
+-- name: PinConversation :execrows
+UPDATE conversations SET pinned = @pinned WHERE id = @id AND owner = @owner;
+
+-- name: ArchiveConversation :execrows
+UPDATE conversations SET archived = @archived WHERE id = @id AND owner = @owner;
 
 -- name: DeleteConversation :execrows
 DELETE FROM conversations WHERE id = @id AND owner = @owner;

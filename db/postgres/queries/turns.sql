@@ -56,6 +56,7 @@ INSERT INTO stream_runs (owner, run_id, turn_id) VALUES (@owner, @run_id, @turn_
 -- name: Admission :one
 SELECT coalesce(c.owner, '')::text AS owner, coalesce(c.generation, 0)::bigint AS generation,
     coalesce(d.owner, '')::text AS deleted_owner, coalesce(d.generation, 0)::bigint AS deleted_generation, coalesce(d.places, 0)::bigint AS deleted_places,
+    coalesce(c.archived, false)::boolean AS archived,
     EXISTS (SELECT 1 FROM cancels x WHERE x.owner = @owner AND (
         (x.kind = 'turn' AND x.ref = @turn_id)
         OR (x.kind = 'client' AND x.ref = @client_turn_id AND x.thread_id IN ('', @thread_id))

@@ -18,7 +18,9 @@ SELECT
     (SELECT count(*) FROM profiles p WHERE p.owner = @owner) AS profiles,
     (SELECT count(*) FROM cancels c WHERE c.owner = @owner) AS cancels,
     (SELECT count(*) FROM connections n WHERE n.owner = @owner) AS connections,
-    (SELECT count(*) FROM access_keys k WHERE k.owner = @owner) AS access_keys;
+    (SELECT count(*) FROM access_keys k WHERE k.owner = @owner) AS access_keys,
+    (SELECT count(*) FROM shares h WHERE h.owner = @owner) AS shares,
+    (SELECT count(*) FROM feedback f WHERE f.owner = @owner) AS feedback;
 
 -- name: DeleteUserDocuments :exec
 DELETE FROM documents WHERE owner = @owner;

@@ -9,6 +9,18 @@ import (
 	"context"
 )
 
+const archiveConversation = `-- name: ArchiveConversation :execrows
+UPDATE conversations SET archived = $1 WHERE id = $2 AND owner = $3
+`
+
+func (q *Queries) ArchiveConversation(ctx context.Context, arg ArchiveConversationParams) (int64, error) {
+	result, err := q.db.Exec(ctx, archiveConversation, arg.Archived, arg.ID, arg.Owner)
+	if err != nil {
+		return 0, err
+	}
+	return result.RowsAffected(), nil
+}
+
 const clearTitle = `-- name: ClearTitle :exec
 UPDATE conversations SET title = '', title_folded = '' WHERE id = $1 AND owner = $2 AND title = $3
 `
@@ -19,7 +31,7 @@ func (q *Queries) ClearTitle(ctx context.Context, arg ClearTitleParams) error {
 }
 
 const conversation = `-- name: Conversation :one
-SELECT c.id, c.owner, c.title, c.created_at, c.last_message_at,
+SELECT c.id, c.owner, c.title, c.created_at, c.last_message_at, c.pinned, c.archived,
     coalesce((SELECT max(CASE t.status WHEN 'interrupted' THEN 2 WHEN 'new' THEN 0 ELSE 1 END) FROM turns t
         WHERE t.owner = c.owner AND t.thread_id = $1 AND t.settled_at = 0), 0)::bigint AS activity
 FROM conversations c
@@ -35,6 +47,8 @@ func (q *Queries) Conversation(ctx context.Context, arg ConversationParams) (Con
 		&i.Title,
 		&i.CreatedAt,
 		&i.LastMessageAt,
+		&i.Pinned,
+		&i.Archived,
 		&i.Activity,
 	)
 	return i, err
@@ -163,19 +177,23 @@ func (q *Queries) InsertConversation(ctx context.Context, arg InsertConversation
 }
 
 const listConversations = `-- name: ListConversations :many
-SELECT c.id, c.owner, c.title, c.created_at, c.last_message_at,
+SELECT c.id, c.owner, c.title, c.created_at, c.last_message_at, c.pinned, c.archived,
     coalesce((SELECT max(CASE t.status WHEN 'interrupted' THEN 2 WHEN 'new' THEN 0 ELSE 1 END) FROM turns t
         WHERE t.owner = c.owner AND t.thread_id = c.id AND t.settled_at = 0), 0)::bigint AS activity
 FROM conversations c
 WHERE c.owner = $1 AND c.listed AND c.kind = ''
-    AND (c.last_message_at < $2::bigint OR (c.last_message_at = $2::bigint AND c.id < $3::text))
-ORDER BY c.last_message_at DESC, c.id DESC
-LIMIT $4::bigint
+    AND c.archived = $2
+    AND (c.pinned < $3 OR (c.pinned = $3
+        AND (c.last_message_at < $4::bigint OR (c.last_message_at = $4::bigint AND c.id < $5::text))))
+ORDER BY c.pinned DESC, c.last_message_at DESC, c.id DESC
+LIMIT $6::bigint
 `
 
 func (q *Queries) ListConversations(ctx context.Context, arg ListConversationsParams) ([]ListConversationsRow, error) {
 	rows, err := q.db.Query(ctx, listConversations,
 		arg.Owner,
+		arg.Archived,
+		arg.BeforePinned,
 		arg.BeforeAt,
 		arg.BeforeID,
 		arg.MaxRows,
@@ -193,6 +211,8 @@ func (q *Queries) ListConversations(ctx context.Context, arg ListConversationsPa
 			&i.Title,
 			&i.CreatedAt,
 			&i.LastMessageAt,
+			&i.Pinned,
+			&i.Archived,
 			&i.Activity,
 		); err != nil {
 			return nil, err
@@ -227,6 +247,18 @@ func (q *Queries) MessagesOfThread(ctx context.Context, arg MessagesOfThreadPara
 		return nil, err
 	}
 	return items, nil
+}
+
+const pinConversation = `-- name: PinConversation :execrows
+UPDATE conversations SET pinned = $1 WHERE id = $2 AND owner = $3
+`
+
+func (q *Queries) PinConversation(ctx context.Context, arg PinConversationParams) (int64, error) {
+	result, err := q.db.Exec(ctx, pinConversation, arg.Pinned, arg.ID, arg.Owner)
+	if err != nil {
+		return 0, err
+	}
+	return result.RowsAffected(), nil
 }
 
 const profile = `-- name: Profile :one
@@ -289,7 +321,7 @@ func (q *Queries) RecordDeletedTurns(ctx context.Context, arg RecordDeletedTurns
 }
 
 const renameConversation = `-- name: RenameConversation :execrows
-UPDATE conversations SET title = $1, title_folded = $2
+UPDATE conversations SET title = $1, title_folded = $2, named = true
 WHERE id = $3 AND owner = $4
 `
 
@@ -306,8 +338,29 @@ func (q *Queries) RenameConversation(ctx context.Context, arg RenameConversation
 	return result.RowsAffected(), nil
 }
 
+const retitleConversation = `-- name: RetitleConversation :execrows
+
+UPDATE conversations SET title = $1, title_folded = $2
+WHERE id = $3 AND owner = $4 AND title = $5 AND named = false
+`
+
+// Replaces a title that its owner did not choose.
+func (q *Queries) RetitleConversation(ctx context.Context, arg RetitleConversationParams) (int64, error) {
+	result, err := q.db.Exec(ctx, retitleConversation,
+		arg.Title,
+		arg.TitleFolded,
+		arg.ID,
+		arg.Owner,
+		arg.Earlier,
+	)
+	if err != nil {
+		return 0, err
+	}
+	return result.RowsAffected(), nil
+}
+
 const searchConversations = `-- name: SearchConversations :many
-SELECT c.id, c.owner, c.title, c.created_at, c.last_message_at,
+SELECT c.id, c.owner, c.title, c.created_at, c.last_message_at, c.pinned, c.archived,
     coalesce((SELECT max(CASE t.status WHEN 'interrupted' THEN 2 WHEN 'new' THEN 0 ELSE 1 END) FROM turns t
         WHERE t.owner = c.owner AND t.thread_id = c.id AND t.settled_at = 0), 0)::bigint AS activity,
     coalesce((SELECT m.content FROM turns t JOIN messages m ON m.turn_id = t.id
@@ -315,18 +368,20 @@ SELECT c.id, c.owner, c.title, c.created_at, c.last_message_at,
         ORDER BY t.place DESC, m.n LIMIT 1), '')::text AS found
 FROM conversations c
 WHERE c.owner = $2 AND c.listed AND c.kind = ''
-    AND (c.last_message_at < $3::bigint OR (c.last_message_at = $3::bigint AND c.id < $4::text))
+    AND (c.pinned < $3 OR (c.pinned = $3
+        AND (c.last_message_at < $4::bigint OR (c.last_message_at = $4::bigint AND c.id < $5::text))))
     AND (strpos(c.title_folded, $1::text) > 0 OR EXISTS (
         SELECT 1 FROM turns t JOIN messages m ON m.turn_id = t.id
         WHERE t.thread_id = c.id AND t.status <> 'new' AND NOT t.hidden AND strpos(palaver_fold(m.content), $1::text) > 0))
-ORDER BY c.last_message_at DESC, c.id DESC
-LIMIT $5::bigint
+ORDER BY c.pinned DESC, c.last_message_at DESC, c.id DESC
+LIMIT $6::bigint
 `
 
 func (q *Queries) SearchConversations(ctx context.Context, arg SearchConversationsParams) ([]SearchConversationsRow, error) {
 	rows, err := q.db.Query(ctx, searchConversations,
 		arg.Q,
 		arg.Owner,
+		arg.BeforePinned,
 		arg.BeforeAt,
 		arg.BeforeID,
 		arg.MaxRows,
@@ -344,6 +399,8 @@ func (q *Queries) SearchConversations(ctx context.Context, arg SearchConversatio
 			&i.Title,
 			&i.CreatedAt,
 			&i.LastMessageAt,
+			&i.Pinned,
+			&i.Archived,
 			&i.Activity,
 			&i.Found,
 		); err != nil {

@@ -10,7 +10,7 @@ import (
 )
 
 const chunksByInternalID = `-- name: ChunksByInternalID :many
-SELECT d.id AS doc_id, d.title, c.ordinal, c.text, c.start_char, c.end_char, c.heading, c.id
+SELECT d.id AS doc_id, d.title, c.ordinal, c.text, c.start_char, c.end_char, c.heading, c.id, c.pages
 FROM chunks c JOIN documents d ON d.id = c.doc_id
 WHERE c.id = ANY($1::bigint[]) AND d.owner IN ($2, '*') AND d.status = 'ready'
 `
@@ -38,6 +38,7 @@ func (q *Queries) ChunksByInternalID(ctx context.Context, arg ChunksByInternalID
 			&i.EndChar,
 			&i.Heading,
 			&i.ID,
+			&i.Pages,
 		); err != nil {
 			return nil, err
 		}
@@ -50,7 +51,7 @@ func (q *Queries) ChunksByInternalID(ctx context.Context, arg ChunksByInternalID
 }
 
 const chunksByKey = `-- name: ChunksByKey :many
-SELECT d.id AS doc_id, d.title, c.ordinal, c.text, c.start_char, c.end_char, c.heading, c.id
+SELECT d.id AS doc_id, d.title, c.ordinal, c.text, c.start_char, c.end_char, c.heading, c.id, c.pages
 FROM (SELECT unnest($1::text[]) AS doc_id, unnest($2::bigint[]) AS ordinal) k
 JOIN documents d ON d.id = k.doc_id
 JOIN chunks c ON c.doc_id = d.id AND c.ordinal = k.ordinal
@@ -81,6 +82,7 @@ func (q *Queries) ChunksByKey(ctx context.Context, arg ChunksByKeyParams) ([]Chu
 			&i.EndChar,
 			&i.Heading,
 			&i.ID,
+			&i.Pages,
 		); err != nil {
 			return nil, err
 		}
@@ -123,7 +125,7 @@ func (q *Queries) DeleteRaw(ctx context.Context, docID string) error {
 }
 
 const document = `-- name: Document :one
-SELECT id, owner, title, status, source_type, external_id, bytes, chunks, progress, error, created_at, format, source_url, source_version
+SELECT id, owner, title, status, source_type, external_id, bytes, chunks, progress, error, created_at, format, source_url, source_version, name
 FROM documents WHERE id = $1 AND owner IN ($2, '*')
 `
 
@@ -145,12 +147,13 @@ func (q *Queries) Document(ctx context.Context, arg DocumentParams) (DocumentRow
 		&i.Format,
 		&i.SourceUrl,
 		&i.SourceVersion,
+		&i.Name,
 	)
 	return i, err
 }
 
 const documentChunks = `-- name: DocumentChunks :many
-SELECT d.id AS doc_id, d.title, c.ordinal, c.text, c.start_char, c.end_char, c.heading, c.id
+SELECT d.id AS doc_id, d.title, c.ordinal, c.text, c.start_char, c.end_char, c.heading, c.id, c.pages
 FROM documents d JOIN chunks c ON c.doc_id = $1
 WHERE d.id = $1 AND d.owner IN ($2, '*') AND d.status = 'ready'
 ORDER BY c.ordinal LIMIT $3::bigint
@@ -174,6 +177,7 @@ func (q *Queries) DocumentChunks(ctx context.Context, arg DocumentChunksParams) 
 			&i.EndChar,
 			&i.Heading,
 			&i.ID,
+			&i.Pages,
 		); err != nil {
 			return nil, err
 		}
@@ -186,7 +190,7 @@ func (q *Queries) DocumentChunks(ctx context.Context, arg DocumentChunksParams) 
 }
 
 const documentForChange = `-- name: DocumentForChange :one
-SELECT id, owner, title, status, source_type, external_id, bytes, chunks, progress, error, created_at, format, source_url, source_version
+SELECT id, owner, title, status, source_type, external_id, bytes, chunks, progress, error, created_at, format, source_url, source_version, name
 FROM documents WHERE id = $1 AND owner IN ($2, '*') FOR NO KEY UPDATE
 `
 
@@ -210,6 +214,7 @@ type DocumentForChangeRow struct {
 	Format        string
 	SourceUrl     string
 	SourceVersion string
+	Name          string
 }
 
 func (q *Queries) DocumentForChange(ctx context.Context, arg DocumentForChangeParams) (DocumentForChangeRow, error) {
@@ -230,6 +235,7 @@ func (q *Queries) DocumentForChange(ctx context.Context, arg DocumentForChangePa
 		&i.Format,
 		&i.SourceUrl,
 		&i.SourceVersion,
+		&i.Name,
 	)
 	return i, err
 }
@@ -259,7 +265,7 @@ func (q *Queries) DocumentText(ctx context.Context, arg DocumentTextParams) (str
 }
 
 const documentsByID = `-- name: DocumentsByID :many
-SELECT id, owner, title, status, source_type, external_id, bytes, chunks, progress, error, created_at, format, source_url, source_version
+SELECT id, owner, title, status, source_type, external_id, bytes, chunks, progress, error, created_at, format, source_url, source_version, name
 FROM documents WHERE id = ANY($1::text[]) AND owner IN ($2, '*')
 `
 
@@ -292,6 +298,7 @@ func (q *Queries) DocumentsByID(ctx context.Context, arg DocumentsByIDParams) ([
 			&i.Format,
 			&i.SourceUrl,
 			&i.SourceVersion,
+			&i.Name,
 		); err != nil {
 			return nil, err
 		}
@@ -354,7 +361,7 @@ func (q *Queries) FailDocument(ctx context.Context, arg FailDocumentParams) (int
 }
 
 const importedDocument = `-- name: ImportedDocument :one
-SELECT id, owner, title, status, source_type, external_id, bytes, chunks, progress, error, created_at, format, source_url, source_version
+SELECT id, owner, title, status, source_type, external_id, bytes, chunks, progress, error, created_at, format, source_url, source_version, name
 FROM documents WHERE owner = $1 AND source_type = $2 AND external_id = $3 AND external_id <> ''
 `
 
@@ -376,16 +383,17 @@ func (q *Queries) ImportedDocument(ctx context.Context, arg ImportedDocumentPara
 		&i.Format,
 		&i.SourceUrl,
 		&i.SourceVersion,
+		&i.Name,
 	)
 	return i, err
 }
 
 const insertChunks = `-- name: InsertChunks :exec
-INSERT INTO chunks (doc_id, ordinal, start_char, end_char, heading, text, words, search, frequencies)
-SELECT $1, n.ordinal, n.start_char, n.end_char, n.heading, n.text, n.words, s.search, palaver_frequencies(s.search)
+INSERT INTO chunks (doc_id, ordinal, start_char, end_char, heading, text, pages, words, search, frequencies)
+SELECT $1, n.ordinal, n.start_char, n.end_char, n.heading, n.text, n.pages, n.words, s.search, palaver_frequencies(s.search)
 FROM (SELECT unnest($2::bigint[]) AS ordinal, unnest($3::bigint[]) AS start_char, unnest($4::bigint[]) AS end_char,
-        unnest($5::text[]) AS heading, unnest($6::text[]) AS text, unnest($7::bigint[]) AS words,
-        unnest($8::text[]) AS heading_terms, unnest($9::text[]) AS text_terms) n
+        unnest($5::text[]) AS heading, unnest($6::text[]) AS text, unnest($7::text[]) AS pages, unnest($8::bigint[]) AS words,
+        unnest($9::text[]) AS heading_terms, unnest($10::text[]) AS text_terms) n
 CROSS JOIN LATERAL (SELECT setweight(to_tsvector('palaver', n.text_terms), 'A')
         || setweight(to_tsvector('palaver', n.heading_terms), 'B') AS search) s
 ORDER BY n.ordinal
@@ -398,6 +406,7 @@ type InsertChunksParams struct {
 	Ends         []int64
 	Headings     []string
 	Texts        []string
+	Pages        []string
 	Words        []int64
 	HeadingTerms []string
 	TextTerms    []string
@@ -411,6 +420,7 @@ func (q *Queries) InsertChunks(ctx context.Context, arg InsertChunksParams) erro
 		arg.Ends,
 		arg.Headings,
 		arg.Texts,
+		arg.Pages,
 		arg.Words,
 		arg.HeadingTerms,
 		arg.TextTerms,
@@ -419,8 +429,8 @@ func (q *Queries) InsertChunks(ctx context.Context, arg InsertChunksParams) erro
 }
 
 const insertDocument = `-- name: InsertDocument :execrows
-INSERT INTO documents (id, owner, title, status, source_type, external_id, bytes, created_at, format, source_url, source_version, address)
-VALUES ($1, $2, $3, 'processing', $4, $5, $6, $7, $8, $9, $10, $11)
+INSERT INTO documents (id, owner, title, status, source_type, external_id, bytes, created_at, format, source_url, source_version, address, name)
+VALUES ($1, $2, $3, 'processing', $4, $5, $6, $7, $8, $9, $10, $11, $12)
 ON CONFLICT DO NOTHING
 `
 
@@ -437,6 +447,7 @@ func (q *Queries) InsertDocument(ctx context.Context, arg InsertDocumentParams) 
 		arg.SourceUrl,
 		arg.SourceVersion,
 		arg.Address,
+		arg.Name,
 	)
 	if err != nil {
 		return 0, err
@@ -473,7 +484,7 @@ func (q *Queries) InsertVectors(ctx context.Context, arg InsertVectorsParams) er
 }
 
 const listDocuments = `-- name: ListDocuments :many
-SELECT id, owner, title, status, source_type, external_id, bytes, chunks, progress, error, created_at, format, source_url, source_version
+SELECT id, owner, title, status, source_type, external_id, bytes, chunks, progress, error, created_at, format, source_url, source_version, name
 FROM documents
 WHERE owner IN ($1, '*')
     AND (created_at < $2::bigint OR (created_at = $2::bigint AND id < $3::text))
@@ -509,6 +520,7 @@ func (q *Queries) ListDocuments(ctx context.Context, arg ListDocumentsParams) ([
 			&i.Format,
 			&i.SourceUrl,
 			&i.SourceVersion,
+			&i.Name,
 		); err != nil {
 			return nil, err
 		}
@@ -533,21 +545,24 @@ func (q *Queries) Original(ctx context.Context, arg OriginalParams) ([]byte, err
 }
 
 const publishText = `-- name: PublishText :execrows
-UPDATE documents SET status = 'ready', chunks = $1, words = $2, progress = 100, error = '', embedding = ''
-WHERE id = $3 AND owner = $4
+UPDATE documents SET status = 'ready', chunks = $1, words = $2, progress = 100, error = '', embedding = '',
+    title = CASE WHEN CAST($3 AS TEXT) <> '' AND title = name THEN CAST($3 AS TEXT) ELSE title END
+WHERE id = $4 AND owner = $5
 `
 
 type PublishTextParams struct {
-	Chunks int64
-	Words  int64
-	ID     string
-	Owner  string
+	Chunks   int64
+	Words    int64
+	OwnTitle string
+	ID       string
+	Owner    string
 }
 
 func (q *Queries) PublishText(ctx context.Context, arg PublishTextParams) (int64, error) {
 	result, err := q.db.Exec(ctx, publishText,
 		arg.Chunks,
 		arg.Words,
+		arg.OwnTitle,
 		arg.ID,
 		arg.Owner,
 	)
@@ -584,10 +599,22 @@ func (q *Queries) Raw(ctx context.Context, arg RawParams) ([]byte, error) {
 	return raw, err
 }
 
+const renameDocument = `-- name: RenameDocument :execrows
+UPDATE documents SET title = $1 WHERE id = $2 AND owner = $3
+`
+
+func (q *Queries) RenameDocument(ctx context.Context, arg RenameDocumentParams) (int64, error) {
+	result, err := q.db.Exec(ctx, renameDocument, arg.Title, arg.ID, arg.Owner)
+	if err != nil {
+		return 0, err
+	}
+	return result.RowsAffected(), nil
+}
+
 const replaceImport = `-- name: ReplaceImport :execrows
 UPDATE documents SET status = 'processing', progress = 0, error = '', title = $1, format = $2, bytes = $3,
-    source_url = $4, source_version = $5
-WHERE id = $6 AND owner = $7 AND (status = 'failed' OR source_version <> $5)
+    source_url = $4, source_version = $5, name = $6
+WHERE id = $7 AND owner = $8 AND (status = 'failed' OR source_version <> $5)
 `
 
 func (q *Queries) ReplaceImport(ctx context.Context, arg ReplaceImportParams) (int64, error) {
@@ -597,6 +624,7 @@ func (q *Queries) ReplaceImport(ctx context.Context, arg ReplaceImportParams) (i
 		arg.Bytes,
 		arg.SourceUrl,
 		arg.SourceVersion,
+		arg.Name,
 		arg.ID,
 		arg.Owner,
 	)
@@ -624,7 +652,7 @@ func (q *Queries) SetEmbedding(ctx context.Context, arg SetEmbeddingParams) (int
 }
 
 const visibleDocuments = `-- name: VisibleDocuments :many
-SELECT id, owner, title, status FROM documents WHERE owner IN ($1, '*')
+SELECT id, owner, title, status, name FROM documents WHERE owner IN ($1, '*')
 ORDER BY created_at DESC, id DESC LIMIT $2::bigint
 `
 
@@ -642,6 +670,7 @@ func (q *Queries) VisibleDocuments(ctx context.Context, arg VisibleDocumentsPara
 			&i.Owner,
 			&i.Title,
 			&i.Status,
+			&i.Name,
 		); err != nil {
 			return nil, err
 		}

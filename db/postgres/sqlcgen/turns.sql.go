@@ -22,6 +22,7 @@ const admission = `-- name: Admission :one
 
 SELECT coalesce(c.owner, '')::text AS owner, coalesce(c.generation, 0)::bigint AS generation,
     coalesce(d.owner, '')::text AS deleted_owner, coalesce(d.generation, 0)::bigint AS deleted_generation, coalesce(d.places, 0)::bigint AS deleted_places,
+    coalesce(c.archived, false)::boolean AS archived,
     EXISTS (SELECT 1 FROM cancels x WHERE x.owner = $1 AND (
         (x.kind = 'turn' AND x.ref = $2)
         OR (x.kind = 'client' AND x.ref = $3 AND x.thread_id IN ('', $4))
@@ -47,6 +48,7 @@ func (q *Queries) Admission(ctx context.Context, arg AdmissionParams) (Admission
 		&i.DeletedOwner,
 		&i.DeletedGeneration,
 		&i.DeletedPlaces,
+		&i.Archived,
 		&i.Cancelled,
 	)
 	return i, err

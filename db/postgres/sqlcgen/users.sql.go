@@ -29,7 +29,9 @@ SELECT
     (SELECT count(*) FROM profiles p WHERE p.owner = $1) AS profiles,
     (SELECT count(*) FROM cancels c WHERE c.owner = $1) AS cancels,
     (SELECT count(*) FROM connections n WHERE n.owner = $1) AS connections,
-    (SELECT count(*) FROM access_keys k WHERE k.owner = $1) AS access_keys
+    (SELECT count(*) FROM access_keys k WHERE k.owner = $1) AS access_keys,
+    (SELECT count(*) FROM shares h WHERE h.owner = $1) AS shares,
+    (SELECT count(*) FROM feedback f WHERE f.owner = $1) AS feedback
 `
 
 func (q *Queries) CountUserData(ctx context.Context, owner string) (CountUserDataRow, error) {
@@ -46,6 +48,8 @@ func (q *Queries) CountUserData(ctx context.Context, owner string) (CountUserDat
 		&i.Cancels,
 		&i.Connections,
 		&i.AccessKeys,
+		&i.Shares,
+		&i.Feedback,
 	)
 	return i, err
 }

@@ -14,24 +14,26 @@ FROM (SELECT 1) one LEFT JOIN conversations c ON c.id = @id LEFT JOIN deleted_co
 SELECT count(*) FROM deleted_conversations WHERE id = @id;
 
 -- name: Conversation :one
-SELECT c.id, c.owner, c.title, c.created_at, c.last_message_at,
+SELECT c.id, c.owner, c.title, c.created_at, c.last_message_at, c.pinned, c.archived,
     CAST(coalesce((SELECT max(CASE t.status WHEN 'interrupted' THEN 2 WHEN 'new' THEN 0 ELSE 1 END) FROM turns t
         WHERE t.owner = c.owner AND t.thread_id = c.id AND t.settled_at = 0), 0) AS INTEGER) AS activity
 FROM conversations c
 WHERE c.id = @id AND c.owner = @owner;
 
 -- name: ListConversations :many
-SELECT c.id, c.owner, c.title, c.created_at, c.last_message_at,
+SELECT c.id, c.owner, c.title, c.created_at, c.last_message_at, c.pinned, c.archived,
     CAST(coalesce((SELECT max(CASE t.status WHEN 'interrupted' THEN 2 WHEN 'new' THEN 0 ELSE 1 END) FROM turns t
         WHERE t.owner = c.owner AND t.thread_id = c.id AND t.settled_at = 0), 0) AS INTEGER) AS activity
 FROM conversations c
 WHERE c.owner = @owner AND c.listed = 1 AND c.kind = ''
-    AND (c.last_message_at < @before_at OR (c.last_message_at = @before_at AND c.id < @before_id))
-ORDER BY c.last_message_at DESC, c.id DESC
+    AND c.archived = @archived
+    AND (c.pinned < @before_pinned OR (c.pinned = @before_pinned
+        AND (c.last_message_at < @before_at OR (c.last_message_at = @before_at AND c.id < @before_id))))
+ORDER BY c.pinned DESC, c.last_message_at DESC, c.id DESC
 LIMIT CAST(@max_rows AS INTEGER);
 
 -- name: SearchConversations :many
-SELECT c.id, c.owner, c.title, c.created_at, c.last_message_at,
+SELECT c.id, c.owner, c.title, c.created_at, c.last_message_at, c.pinned, c.archived,
     CAST(coalesce((SELECT max(CASE t.status WHEN 'interrupted' THEN 2 WHEN 'new' THEN 0 ELSE 1 END) FROM turns t
         WHERE t.owner = c.owner AND t.thread_id = c.id AND t.settled_at = 0), 0) AS INTEGER) AS activity,
     CAST(coalesce((SELECT m.content FROM turns t JOIN messages m ON m.turn_id = t.id
@@ -39,11 +41,12 @@ SELECT c.id, c.owner, c.title, c.created_at, c.last_message_at,
         ORDER BY t.place DESC, m.n LIMIT 1), '') AS TEXT) AS found
 FROM conversations c
 WHERE c.owner = @owner AND c.listed = 1 AND c.kind = ''
-    AND (c.last_message_at < @before_at OR (c.last_message_at = @before_at AND c.id < @before_id))
+    AND (c.pinned < @before_pinned OR (c.pinned = @before_pinned
+        AND (c.last_message_at < @before_at OR (c.last_message_at = @before_at AND c.id < @before_id))))
     AND (instr(c.title_folded, @q) > 0 OR EXISTS (
         SELECT 1 FROM turns t JOIN messages m ON m.turn_id = t.id
         WHERE t.thread_id = c.id AND t.status <> 'new' AND t.hidden = 0 AND palaver_contains(m.content, @q)))
-ORDER BY c.last_message_at DESC, c.id DESC
+ORDER BY c.pinned DESC, c.last_message_at DESC, c.id DESC
 LIMIT CAST(@max_rows AS INTEGER);
 
 -- name: ShowConversation :exec
@@ -56,8 +59,20 @@ WHERE id = @id AND owner = @owner;
 UPDATE conversations SET title = '', title_folded = '' WHERE id = @id AND owner = @owner AND title = @title;
 
 -- name: RenameConversation :execrows
-UPDATE conversations SET title = @title, title_folded = @title_folded
+UPDATE conversations SET title = @title, title_folded = @title_folded, named = 1
 WHERE id = @id AND owner = @owner;
+
+-- Replaces a title that its owner did not choose.
+
+-- name: RetitleConversation :execrows
+UPDATE conversations SET title = @title, title_folded = @title_folded
+WHERE id = @id AND owner = @owner AND title = @earlier AND named = 0;
+
+-- name: PinConversation :execrows
+UPDATE conversations SET pinned = @pinned WHERE id = @id AND owner = @owner;
+
+-- name: ArchiveConversation :execrows
+UPDATE conversations SET archived = @archived WHERE id = @id AND owner = @owner;
 
 -- name: DeleteConversation :execrows
 DELETE FROM conversations WHERE id = @id AND owner = @owner;

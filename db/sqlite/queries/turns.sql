@@ -52,6 +52,7 @@ SELECT EXISTS (SELECT 1 FROM cancels c WHERE c.owner = @owner AND (
 -- name: Admission :one
 SELECT CAST(coalesce(c.owner, '') AS TEXT) AS owner, CAST(coalesce(c.generation, 0) AS INTEGER) AS generation,
     CAST(coalesce(d.owner, '') AS TEXT) AS deleted_owner, CAST(coalesce(d.generation, 0) AS INTEGER) AS deleted_generation, CAST(coalesce(d.places, 0) AS INTEGER) AS deleted_places,
+    CAST(coalesce(c.archived, 0) AS BOOLEAN) AS archived,
     EXISTS (SELECT 1 FROM cancels x WHERE x.owner = @owner AND (
         (x.kind = 'turn' AND x.ref = @turn_id)
         OR (x.kind = 'client' AND x.ref = @client_turn_id AND x.thread_id IN ('', @thread_id))

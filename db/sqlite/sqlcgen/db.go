@@ -54,6 +54,9 @@ func Prepare(ctx context.Context, db DBTX) (*Queries, error) {
 	if q.appendAuditStmt, err = db.PrepareContext(ctx, appendAudit); err != nil {
 		return nil, fmt.Errorf("error preparing query AppendAudit: %w", err)
 	}
+	if q.archiveConversationStmt, err = db.PrepareContext(ctx, archiveConversation); err != nil {
+		return nil, fmt.Errorf("error preparing query ArchiveConversation: %w", err)
+	}
 	if q.attachmentStmt, err = db.PrepareContext(ctx, attachment); err != nil {
 		return nil, fmt.Errorf("error preparing query Attachment: %w", err)
 	}
@@ -138,6 +141,9 @@ func Prepare(ctx context.Context, db DBTX) (*Queries, error) {
 	if q.countOpenTurnsStmt, err = db.PrepareContext(ctx, countOpenTurns); err != nil {
 		return nil, fmt.Errorf("error preparing query CountOpenTurns: %w", err)
 	}
+	if q.countSharesStmt, err = db.PrepareContext(ctx, countShares); err != nil {
+		return nil, fmt.Errorf("error preparing query CountShares: %w", err)
+	}
 	if q.countUserDataStmt, err = db.PrepareContext(ctx, countUserData); err != nil {
 		return nil, fmt.Errorf("error preparing query CountUserData: %w", err)
 	}
@@ -146,6 +152,9 @@ func Prepare(ctx context.Context, db DBTX) (*Queries, error) {
 	}
 	if q.createAccessKeyStmt, err = db.PrepareContext(ctx, createAccessKey); err != nil {
 		return nil, fmt.Errorf("error preparing query CreateAccessKey: %w", err)
+	}
+	if q.createShareStmt, err = db.PrepareContext(ctx, createShare); err != nil {
+		return nil, fmt.Errorf("error preparing query CreateShare: %w", err)
 	}
 	if q.deleteAccessKeyStmt, err = db.PrepareContext(ctx, deleteAccessKey); err != nil {
 		return nil, fmt.Errorf("error preparing query DeleteAccessKey: %w", err)
@@ -165,6 +174,9 @@ func Prepare(ctx context.Context, db DBTX) (*Queries, error) {
 	if q.deleteDraftsStmt, err = db.PrepareContext(ctx, deleteDrafts); err != nil {
 		return nil, fmt.Errorf("error preparing query DeleteDrafts: %w", err)
 	}
+	if q.deleteFeedbackStmt, err = db.PrepareContext(ctx, deleteFeedback); err != nil {
+		return nil, fmt.Errorf("error preparing query DeleteFeedback: %w", err)
+	}
 	if q.deleteOtherEditionsStmt, err = db.PrepareContext(ctx, deleteOtherEditions); err != nil {
 		return nil, fmt.Errorf("error preparing query DeleteOtherEditions: %w", err)
 	}
@@ -176,6 +188,9 @@ func Prepare(ctx context.Context, db DBTX) (*Queries, error) {
 	}
 	if q.deleteSetStmt, err = db.PrepareContext(ctx, deleteSet); err != nil {
 		return nil, fmt.Errorf("error preparing query DeleteSet: %w", err)
+	}
+	if q.deleteShareStmt, err = db.PrepareContext(ctx, deleteShare); err != nil {
+		return nil, fmt.Errorf("error preparing query DeleteShare: %w", err)
 	}
 	if q.deleteTextsStmt, err = db.PrepareContext(ctx, deleteTexts); err != nil {
 		return nil, fmt.Errorf("error preparing query DeleteTexts: %w", err)
@@ -260,6 +275,12 @@ func Prepare(ctx context.Context, db DBTX) (*Queries, error) {
 	}
 	if q.failDocumentStmt, err = db.PrepareContext(ctx, failDocument); err != nil {
 		return nil, fmt.Errorf("error preparing query FailDocument: %w", err)
+	}
+	if q.feedbackAfterStmt, err = db.PrepareContext(ctx, feedbackAfter); err != nil {
+		return nil, fmt.Errorf("error preparing query FeedbackAfter: %w", err)
+	}
+	if q.feedbackOfThreadStmt, err = db.PrepareContext(ctx, feedbackOfThread); err != nil {
+		return nil, fmt.Errorf("error preparing query FeedbackOfThread: %w", err)
 	}
 	if q.filesOfAddressStmt, err = db.PrepareContext(ctx, filesOfAddress); err != nil {
 		return nil, fmt.Errorf("error preparing query FilesOfAddress: %w", err)
@@ -399,6 +420,9 @@ func Prepare(ctx context.Context, db DBTX) (*Queries, error) {
 	if q.originalStmt, err = db.PrepareContext(ctx, original); err != nil {
 		return nil, fmt.Errorf("error preparing query Original: %w", err)
 	}
+	if q.pinConversationStmt, err = db.PrepareContext(ctx, pinConversation); err != nil {
+		return nil, fmt.Errorf("error preparing query PinConversation: %w", err)
+	}
 	if q.processingDocumentsStmt, err = db.PrepareContext(ctx, processingDocuments); err != nil {
 		return nil, fmt.Errorf("error preparing query ProcessingDocuments: %w", err)
 	}
@@ -441,6 +465,9 @@ func Prepare(ctx context.Context, db DBTX) (*Queries, error) {
 	if q.putConnectionStmt, err = db.PrepareContext(ctx, putConnection); err != nil {
 		return nil, fmt.Errorf("error preparing query PutConnection: %w", err)
 	}
+	if q.putFeedbackStmt, err = db.PrepareContext(ctx, putFeedback); err != nil {
+		return nil, fmt.Errorf("error preparing query PutFeedback: %w", err)
+	}
 	if q.putProfileStmt, err = db.PrepareContext(ctx, putProfile); err != nil {
 		return nil, fmt.Errorf("error preparing query PutProfile: %w", err)
 	}
@@ -471,6 +498,9 @@ func Prepare(ctx context.Context, db DBTX) (*Queries, error) {
 	if q.renameConversationStmt, err = db.PrepareContext(ctx, renameConversation); err != nil {
 		return nil, fmt.Errorf("error preparing query RenameConversation: %w", err)
 	}
+	if q.renameDocumentStmt, err = db.PrepareContext(ctx, renameDocument); err != nil {
+		return nil, fmt.Errorf("error preparing query RenameDocument: %w", err)
+	}
 	if q.renewConnectionStmt, err = db.PrepareContext(ctx, renewConnection); err != nil {
 		return nil, fmt.Errorf("error preparing query RenewConnection: %w", err)
 	}
@@ -485,6 +515,9 @@ func Prepare(ctx context.Context, db DBTX) (*Queries, error) {
 	}
 	if q.restoreBoardStmt, err = db.PrepareContext(ctx, restoreBoard); err != nil {
 		return nil, fmt.Errorf("error preparing query RestoreBoard: %w", err)
+	}
+	if q.retitleConversationStmt, err = db.PrepareContext(ctx, retitleConversation); err != nil {
+		return nil, fmt.Errorf("error preparing query RetitleConversation: %w", err)
 	}
 	if q.saveDraftStmt, err = db.PrepareContext(ctx, saveDraft); err != nil {
 		return nil, fmt.Errorf("error preparing query SaveDraft: %w", err)
@@ -512,6 +545,12 @@ func Prepare(ctx context.Context, db DBTX) (*Queries, error) {
 	}
 	if q.settleTurnStmt, err = db.PrepareContext(ctx, settleTurn); err != nil {
 		return nil, fmt.Errorf("error preparing query SettleTurn: %w", err)
+	}
+	if q.shareByDigestStmt, err = db.PrepareContext(ctx, shareByDigest); err != nil {
+		return nil, fmt.Errorf("error preparing query ShareByDigest: %w", err)
+	}
+	if q.sharesStmt, err = db.PrepareContext(ctx, shares); err != nil {
+		return nil, fmt.Errorf("error preparing query Shares: %w", err)
 	}
 	if q.showConversationStmt, err = db.PrepareContext(ctx, showConversation); err != nil {
 		return nil, fmt.Errorf("error preparing query ShowConversation: %w", err)
@@ -676,6 +715,11 @@ func (q *Queries) Close() error {
 			err = fmt.Errorf("error closing appendAuditStmt: %w", cerr)
 		}
 	}
+	if q.archiveConversationStmt != nil {
+		if cerr := q.archiveConversationStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing archiveConversationStmt: %w", cerr)
+		}
+	}
 	if q.attachmentStmt != nil {
 		if cerr := q.attachmentStmt.Close(); cerr != nil {
 			err = fmt.Errorf("error closing attachmentStmt: %w", cerr)
@@ -816,6 +860,11 @@ func (q *Queries) Close() error {
 			err = fmt.Errorf("error closing countOpenTurnsStmt: %w", cerr)
 		}
 	}
+	if q.countSharesStmt != nil {
+		if cerr := q.countSharesStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing countSharesStmt: %w", cerr)
+		}
+	}
 	if q.countUserDataStmt != nil {
 		if cerr := q.countUserDataStmt.Close(); cerr != nil {
 			err = fmt.Errorf("error closing countUserDataStmt: %w", cerr)
@@ -829,6 +878,11 @@ func (q *Queries) Close() error {
 	if q.createAccessKeyStmt != nil {
 		if cerr := q.createAccessKeyStmt.Close(); cerr != nil {
 			err = fmt.Errorf("error closing createAccessKeyStmt: %w", cerr)
+		}
+	}
+	if q.createShareStmt != nil {
+		if cerr := q.createShareStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing createShareStmt: %w", cerr)
 		}
 	}
 	if q.deleteAccessKeyStmt != nil {
@@ -861,6 +915,11 @@ func (q *Queries) Close() error {
 			err = fmt.Errorf("error closing deleteDraftsStmt: %w", cerr)
 		}
 	}
+	if q.deleteFeedbackStmt != nil {
+		if cerr := q.deleteFeedbackStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing deleteFeedbackStmt: %w", cerr)
+		}
+	}
 	if q.deleteOtherEditionsStmt != nil {
 		if cerr := q.deleteOtherEditionsStmt.Close(); cerr != nil {
 			err = fmt.Errorf("error closing deleteOtherEditionsStmt: %w", cerr)
@@ -879,6 +938,11 @@ func (q *Queries) Close() error {
 	if q.deleteSetStmt != nil {
 		if cerr := q.deleteSetStmt.Close(); cerr != nil {
 			err = fmt.Errorf("error closing deleteSetStmt: %w", cerr)
+		}
+	}
+	if q.deleteShareStmt != nil {
+		if cerr := q.deleteShareStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing deleteShareStmt: %w", cerr)
 		}
 	}
 	if q.deleteTextsStmt != nil {
@@ -1019,6 +1083,16 @@ func (q *Queries) Close() error {
 	if q.failDocumentStmt != nil {
 		if cerr := q.failDocumentStmt.Close(); cerr != nil {
 			err = fmt.Errorf("error closing failDocumentStmt: %w", cerr)
+		}
+	}
+	if q.feedbackAfterStmt != nil {
+		if cerr := q.feedbackAfterStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing feedbackAfterStmt: %w", cerr)
+		}
+	}
+	if q.feedbackOfThreadStmt != nil {
+		if cerr := q.feedbackOfThreadStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing feedbackOfThreadStmt: %w", cerr)
 		}
 	}
 	if q.filesOfAddressStmt != nil {
@@ -1251,6 +1325,11 @@ func (q *Queries) Close() error {
 			err = fmt.Errorf("error closing originalStmt: %w", cerr)
 		}
 	}
+	if q.pinConversationStmt != nil {
+		if cerr := q.pinConversationStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing pinConversationStmt: %w", cerr)
+		}
+	}
 	if q.processingDocumentsStmt != nil {
 		if cerr := q.processingDocumentsStmt.Close(); cerr != nil {
 			err = fmt.Errorf("error closing processingDocumentsStmt: %w", cerr)
@@ -1321,6 +1400,11 @@ func (q *Queries) Close() error {
 			err = fmt.Errorf("error closing putConnectionStmt: %w", cerr)
 		}
 	}
+	if q.putFeedbackStmt != nil {
+		if cerr := q.putFeedbackStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing putFeedbackStmt: %w", cerr)
+		}
+	}
 	if q.putProfileStmt != nil {
 		if cerr := q.putProfileStmt.Close(); cerr != nil {
 			err = fmt.Errorf("error closing putProfileStmt: %w", cerr)
@@ -1371,6 +1455,11 @@ func (q *Queries) Close() error {
 			err = fmt.Errorf("error closing renameConversationStmt: %w", cerr)
 		}
 	}
+	if q.renameDocumentStmt != nil {
+		if cerr := q.renameDocumentStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing renameDocumentStmt: %w", cerr)
+		}
+	}
 	if q.renewConnectionStmt != nil {
 		if cerr := q.renewConnectionStmt.Close(); cerr != nil {
 			err = fmt.Errorf("error closing renewConnectionStmt: %w", cerr)
@@ -1394,6 +1483,11 @@ func (q *Queries) Close() error {
 	if q.restoreBoardStmt != nil {
 		if cerr := q.restoreBoardStmt.Close(); cerr != nil {
 			err = fmt.Errorf("error closing restoreBoardStmt: %w", cerr)
+		}
+	}
+	if q.retitleConversationStmt != nil {
+		if cerr := q.retitleConversationStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing retitleConversationStmt: %w", cerr)
 		}
 	}
 	if q.saveDraftStmt != nil {
@@ -1439,6 +1533,16 @@ func (q *Queries) Close() error {
 	if q.settleTurnStmt != nil {
 		if cerr := q.settleTurnStmt.Close(); cerr != nil {
 			err = fmt.Errorf("error closing settleTurnStmt: %w", cerr)
+		}
+	}
+	if q.shareByDigestStmt != nil {
+		if cerr := q.shareByDigestStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing shareByDigestStmt: %w", cerr)
+		}
+	}
+	if q.sharesStmt != nil {
+		if cerr := q.sharesStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing sharesStmt: %w", cerr)
 		}
 	}
 	if q.showConversationStmt != nil {
@@ -1670,6 +1774,7 @@ type Queries struct {
 	announceImportStmt            *sql.Stmt
 	anonymousSeenStmt             *sql.Stmt
 	appendAuditStmt               *sql.Stmt
+	archiveConversationStmt       *sql.Stmt
 	attachmentStmt                *sql.Stmt
 	attachmentDataStmt            *sql.Stmt
 	attachmentsByIDStmt           *sql.Stmt
@@ -1698,19 +1803,23 @@ type Queries struct {
 	countStmt                     *sql.Stmt
 	countOpenImportsStmt          *sql.Stmt
 	countOpenTurnsStmt            *sql.Stmt
+	countSharesStmt               *sql.Stmt
 	countUserDataStmt             *sql.Stmt
 	countedStmt                   *sql.Stmt
 	createAccessKeyStmt           *sql.Stmt
+	createShareStmt               *sql.Stmt
 	deleteAccessKeyStmt           *sql.Stmt
 	deleteBoardStmt               *sql.Stmt
 	deleteConnectionStmt          *sql.Stmt
 	deleteConversationStmt        *sql.Stmt
 	deleteDocumentStmt            *sql.Stmt
 	deleteDraftsStmt              *sql.Stmt
+	deleteFeedbackStmt            *sql.Stmt
 	deleteOtherEditionsStmt       *sql.Stmt
 	deleteRawStmt                 *sql.Stmt
 	deleteRunCancelsStmt          *sql.Stmt
 	deleteSetStmt                 *sql.Stmt
+	deleteShareStmt               *sql.Stmt
 	deleteTextsStmt               *sql.Stmt
 	deleteThreadCancelsStmt       *sql.Stmt
 	deleteTurnCancelsStmt         *sql.Stmt
@@ -1739,6 +1848,8 @@ type Queries struct {
 	eventsAfterStmt               *sql.Stmt
 	eventsOfTurnsStmt             *sql.Stmt
 	failDocumentStmt              *sql.Stmt
+	feedbackAfterStmt             *sql.Stmt
+	feedbackOfThreadStmt          *sql.Stmt
 	filesOfAddressStmt            *sql.Stmt
 	filesOfEverybodyStmt          *sql.Stmt
 	filesOfOwnerStmt              *sql.Stmt
@@ -1785,6 +1896,7 @@ type Queries struct {
 	openTurnCountsStmt            *sql.Stmt
 	openTurnsStmt                 *sql.Stmt
 	originalStmt                  *sql.Stmt
+	pinConversationStmt           *sql.Stmt
 	processingDocumentsStmt       *sql.Stmt
 	profileStmt                   *sql.Stmt
 	pruneAttachmentsStmt          *sql.Stmt
@@ -1799,6 +1911,7 @@ type Queries struct {
 	putBoardStmt                  *sql.Stmt
 	putCancelStmt                 *sql.Stmt
 	putConnectionStmt             *sql.Stmt
+	putFeedbackStmt               *sql.Stmt
 	putProfileStmt                *sql.Stmt
 	putRepoStmt                   *sql.Stmt
 	putSummaryStmt                *sql.Stmt
@@ -1809,11 +1922,13 @@ type Queries struct {
 	recordDeletedTurnsStmt        *sql.Stmt
 	registryDocumentsStmt         *sql.Stmt
 	renameConversationStmt        *sql.Stmt
+	renameDocumentStmt            *sql.Stmt
 	renewConnectionStmt           *sql.Stmt
 	replaceImportStmt             *sql.Stmt
 	repoStmt                      *sql.Stmt
 	repoVersionStmt               *sql.Stmt
 	restoreBoardStmt              *sql.Stmt
+	retitleConversationStmt       *sql.Stmt
 	saveDraftStmt                 *sql.Stmt
 	searchConversationsStmt       *sql.Stmt
 	sessionGenerationStmt         *sql.Stmt
@@ -1823,6 +1938,8 @@ type Queries struct {
 	setSentAtStmt                 *sql.Stmt
 	setsByIDStmt                  *sql.Stmt
 	settleTurnStmt                *sql.Stmt
+	shareByDigestStmt             *sql.Stmt
+	sharesStmt                    *sql.Stmt
 	showConversationStmt          *sql.Stmt
 	snapshotStmt                  *sql.Stmt
 	spentStmt                     *sql.Stmt
@@ -1875,6 +1992,7 @@ func (q *Queries) WithTx(tx *sql.Tx) *Queries {
 		announceImportStmt:            q.announceImportStmt,
 		anonymousSeenStmt:             q.anonymousSeenStmt,
 		appendAuditStmt:               q.appendAuditStmt,
+		archiveConversationStmt:       q.archiveConversationStmt,
 		attachmentStmt:                q.attachmentStmt,
 		attachmentDataStmt:            q.attachmentDataStmt,
 		attachmentsByIDStmt:           q.attachmentsByIDStmt,
@@ -1903,19 +2021,23 @@ func (q *Queries) WithTx(tx *sql.Tx) *Queries {
 		countStmt:                     q.countStmt,
 		countOpenImportsStmt:          q.countOpenImportsStmt,
 		countOpenTurnsStmt:            q.countOpenTurnsStmt,
+		countSharesStmt:               q.countSharesStmt,
 		countUserDataStmt:             q.countUserDataStmt,
 		countedStmt:                   q.countedStmt,
 		createAccessKeyStmt:           q.createAccessKeyStmt,
+		createShareStmt:               q.createShareStmt,
 		deleteAccessKeyStmt:           q.deleteAccessKeyStmt,
 		deleteBoardStmt:               q.deleteBoardStmt,
 		deleteConnectionStmt:          q.deleteConnectionStmt,
 		deleteConversationStmt:        q.deleteConversationStmt,
 		deleteDocumentStmt:            q.deleteDocumentStmt,
 		deleteDraftsStmt:              q.deleteDraftsStmt,
+		deleteFeedbackStmt:            q.deleteFeedbackStmt,
 		deleteOtherEditionsStmt:       q.deleteOtherEditionsStmt,
 		deleteRawStmt:                 q.deleteRawStmt,
 		deleteRunCancelsStmt:          q.deleteRunCancelsStmt,
 		deleteSetStmt:                 q.deleteSetStmt,
+		deleteShareStmt:               q.deleteShareStmt,
 		deleteTextsStmt:               q.deleteTextsStmt,
 		deleteThreadCancelsStmt:       q.deleteThreadCancelsStmt,
 		deleteTurnCancelsStmt:         q.deleteTurnCancelsStmt,
@@ -1944,6 +2066,8 @@ func (q *Queries) WithTx(tx *sql.Tx) *Queries {
 		eventsAfterStmt:               q.eventsAfterStmt,
 		eventsOfTurnsStmt:             q.eventsOfTurnsStmt,
 		failDocumentStmt:              q.failDocumentStmt,
+		feedbackAfterStmt:             q.feedbackAfterStmt,
+		feedbackOfThreadStmt:          q.feedbackOfThreadStmt,
 		filesOfAddressStmt:            q.filesOfAddressStmt,
 		filesOfEverybodyStmt:          q.filesOfEverybodyStmt,
 		filesOfOwnerStmt:              q.filesOfOwnerStmt,
@@ -1990,6 +2114,7 @@ func (q *Queries) WithTx(tx *sql.Tx) *Queries {
 		openTurnCountsStmt:            q.openTurnCountsStmt,
 		openTurnsStmt:                 q.openTurnsStmt,
 		originalStmt:                  q.originalStmt,
+		pinConversationStmt:           q.pinConversationStmt,
 		processingDocumentsStmt:       q.processingDocumentsStmt,
 		profileStmt:                   q.profileStmt,
 		pruneAttachmentsStmt:          q.pruneAttachmentsStmt,
@@ -2004,6 +2129,7 @@ func (q *Queries) WithTx(tx *sql.Tx) *Queries {
 		putBoardStmt:                  q.putBoardStmt,
 		putCancelStmt:                 q.putCancelStmt,
 		putConnectionStmt:             q.putConnectionStmt,
+		putFeedbackStmt:               q.putFeedbackStmt,
 		putProfileStmt:                q.putProfileStmt,
 		putRepoStmt:                   q.putRepoStmt,
 		putSummaryStmt:                q.putSummaryStmt,
@@ -2014,11 +2140,13 @@ func (q *Queries) WithTx(tx *sql.Tx) *Queries {
 		recordDeletedTurnsStmt:        q.recordDeletedTurnsStmt,
 		registryDocumentsStmt:         q.registryDocumentsStmt,
 		renameConversationStmt:        q.renameConversationStmt,
+		renameDocumentStmt:            q.renameDocumentStmt,
 		renewConnectionStmt:           q.renewConnectionStmt,
 		replaceImportStmt:             q.replaceImportStmt,
 		repoStmt:                      q.repoStmt,
 		repoVersionStmt:               q.repoVersionStmt,
 		restoreBoardStmt:              q.restoreBoardStmt,
+		retitleConversationStmt:       q.retitleConversationStmt,
 		saveDraftStmt:                 q.saveDraftStmt,
 		searchConversationsStmt:       q.searchConversationsStmt,
 		sessionGenerationStmt:         q.sessionGenerationStmt,
@@ -2028,6 +2156,8 @@ func (q *Queries) WithTx(tx *sql.Tx) *Queries {
 		setSentAtStmt:                 q.setSentAtStmt,
 		setsByIDStmt:                  q.setsByIDStmt,
 		settleTurnStmt:                q.settleTurnStmt,
+		shareByDigestStmt:             q.shareByDigestStmt,
+		sharesStmt:                    q.sharesStmt,
 		showConversationStmt:          q.showConversationStmt,
 		snapshotStmt:                  q.snapshotStmt,
 		spentStmt:                     q.spentStmt,

@@ -10,7 +10,7 @@ import (
 )
 
 const chunksByInternalID = `-- name: ChunksByInternalID :many
-SELECT d.id AS doc_id, d.title, CAST(c.id - (d.edition << 20) AS INTEGER) AS ordinal, c.text, c.start_char, c.end_char, c.heading, c.id
+SELECT d.id AS doc_id, d.title, CAST(c.id - (d.edition << 20) AS INTEGER) AS ordinal, c.text, c.start_char, c.end_char, c.heading, c.id, c.pages
 FROM json_each(CAST(?1 AS TEXT)) j
 JOIN chunks c ON c.id = j.value
 JOIN editions e ON e.id = c.edition
@@ -41,6 +41,7 @@ func (q *Queries) ChunksByInternalID(ctx context.Context, arg ChunksByInternalID
 			&i.EndChar,
 			&i.Heading,
 			&i.ID,
+			&i.Pages,
 		); err != nil {
 			return nil, err
 		}
@@ -56,7 +57,7 @@ func (q *Queries) ChunksByInternalID(ctx context.Context, arg ChunksByInternalID
 }
 
 const chunksByKey = `-- name: ChunksByKey :many
-SELECT d.id AS doc_id, d.title, CAST(c.id - (d.edition << 20) AS INTEGER) AS ordinal, c.text, c.start_char, c.end_char, c.heading, c.id
+SELECT d.id AS doc_id, d.title, CAST(c.id - (d.edition << 20) AS INTEGER) AS ordinal, c.text, c.start_char, c.end_char, c.heading, c.id, c.pages
 FROM json_each(CAST(?1 AS TEXT)) j
 JOIN documents d ON d.id = json_extract(j.value, '$[0]')
 JOIN chunks c ON c.id = (d.edition << 20) + json_extract(j.value, '$[1]')
@@ -86,6 +87,7 @@ func (q *Queries) ChunksByKey(ctx context.Context, arg ChunksByKeyParams) ([]Chu
 			&i.EndChar,
 			&i.Heading,
 			&i.ID,
+			&i.Pages,
 		); err != nil {
 			return nil, err
 		}
@@ -131,7 +133,7 @@ func (q *Queries) DeleteRaw(ctx context.Context, docID string) error {
 }
 
 const document = `-- name: Document :one
-SELECT id, owner, title, status, source_type, external_id, bytes, chunks, progress, error, created_at, format, source_url, source_version
+SELECT id, owner, title, status, source_type, external_id, bytes, chunks, progress, error, created_at, format, source_url, source_version, name
 FROM documents WHERE id = ?1 AND owner IN (?2, '*')
 `
 
@@ -153,12 +155,13 @@ func (q *Queries) Document(ctx context.Context, arg DocumentParams) (DocumentRow
 		&i.Format,
 		&i.SourceUrl,
 		&i.SourceVersion,
+		&i.Name,
 	)
 	return i, err
 }
 
 const documentChunks = `-- name: DocumentChunks :many
-SELECT d.id AS doc_id, d.title, CAST(c.id - (d.edition << 20) AS INTEGER) AS ordinal, c.text, c.start_char, c.end_char, c.heading, c.id
+SELECT d.id AS doc_id, d.title, CAST(c.id - (d.edition << 20) AS INTEGER) AS ordinal, c.text, c.start_char, c.end_char, c.heading, c.id, c.pages
 FROM documents d JOIN chunks c ON c.edition = d.edition
 WHERE d.id = ?1 AND d.owner IN (?2, '*') AND d.status = 'ready'
 ORDER BY c.id LIMIT CAST(?3 AS INTEGER)
@@ -182,6 +185,7 @@ func (q *Queries) DocumentChunks(ctx context.Context, arg DocumentChunksParams) 
 			&i.EndChar,
 			&i.Heading,
 			&i.ID,
+			&i.Pages,
 		); err != nil {
 			return nil, err
 		}
@@ -221,7 +225,7 @@ func (q *Queries) DocumentText(ctx context.Context, arg DocumentTextParams) (str
 }
 
 const documentsByID = `-- name: DocumentsByID :many
-SELECT d.id, d.owner, d.title, d.status, d.source_type, d.external_id, d.bytes, d.chunks, d.progress, d.error, d.created_at, d.format, d.source_url, d.source_version
+SELECT d.id, d.owner, d.title, d.status, d.source_type, d.external_id, d.bytes, d.chunks, d.progress, d.error, d.created_at, d.format, d.source_url, d.source_version, d.name
 FROM json_each(CAST(?1 AS TEXT)) j CROSS JOIN documents d ON d.id = j.value WHERE d.owner IN (?2, '*')
 `
 
@@ -254,6 +258,7 @@ func (q *Queries) DocumentsByID(ctx context.Context, arg DocumentsByIDParams) ([
 			&i.Format,
 			&i.SourceUrl,
 			&i.SourceVersion,
+			&i.Name,
 		); err != nil {
 			return nil, err
 		}
@@ -322,7 +327,7 @@ func (q *Queries) FailDocument(ctx context.Context, arg FailDocumentParams) (int
 }
 
 const importedDocument = `-- name: ImportedDocument :one
-SELECT id, owner, title, status, source_type, external_id, bytes, chunks, progress, error, created_at, format, source_url, source_version
+SELECT id, owner, title, status, source_type, external_id, bytes, chunks, progress, error, created_at, format, source_url, source_version, name
 FROM documents WHERE owner = ?1 AND source_type = ?2 AND external_id = ?3 AND external_id <> ''
 `
 
@@ -344,13 +349,14 @@ func (q *Queries) ImportedDocument(ctx context.Context, arg ImportedDocumentPara
 		&i.Format,
 		&i.SourceUrl,
 		&i.SourceVersion,
+		&i.Name,
 	)
 	return i, err
 }
 
 const insertChunk = `-- name: InsertChunk :exec
-INSERT INTO chunks (id, edition, start_char, end_char, heading, text)
-VALUES (?1, ?2, ?3, ?4, ?5, ?6)
+INSERT INTO chunks (id, edition, start_char, end_char, heading, text, pages)
+VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)
 `
 
 type InsertChunkParams struct {
@@ -360,6 +366,7 @@ type InsertChunkParams struct {
 	EndChar   int64
 	Heading   string
 	Text      string
+	Pages     string
 }
 
 func (q *Queries) InsertChunk(ctx context.Context, arg InsertChunkParams) error {
@@ -370,13 +377,14 @@ func (q *Queries) InsertChunk(ctx context.Context, arg InsertChunkParams) error 
 		arg.EndChar,
 		arg.Heading,
 		arg.Text,
+		arg.Pages,
 	)
 	return err
 }
 
 const insertDocument = `-- name: InsertDocument :execrows
-INSERT INTO documents (id, owner, title, status, source_type, external_id, bytes, created_at, format, source_url, source_version, address)
-VALUES (?1, ?2, ?3, 'processing', ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11)
+INSERT INTO documents (id, owner, title, status, source_type, external_id, bytes, created_at, format, source_url, source_version, address, name)
+VALUES (?1, ?2, ?3, 'processing', ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12)
 ON CONFLICT DO NOTHING
 `
 
@@ -393,6 +401,7 @@ func (q *Queries) InsertDocument(ctx context.Context, arg InsertDocumentParams) 
 		arg.SourceUrl,
 		arg.SourceVersion,
 		arg.Address,
+		arg.Name,
 	)
 	if err != nil {
 		return 0, err
@@ -440,7 +449,7 @@ func (q *Queries) InsertVector(ctx context.Context, arg InsertVectorParams) erro
 }
 
 const listDocuments = `-- name: ListDocuments :many
-SELECT id, owner, title, status, source_type, external_id, bytes, chunks, progress, error, created_at, format, source_url, source_version
+SELECT id, owner, title, status, source_type, external_id, bytes, chunks, progress, error, created_at, format, source_url, source_version, name
 FROM documents
 WHERE owner IN (?1, '*') AND (created_at < ?2 OR (created_at = ?2 AND id < ?3))
 ORDER BY created_at DESC, id DESC LIMIT CAST(?4 AS INTEGER)
@@ -475,6 +484,7 @@ func (q *Queries) ListDocuments(ctx context.Context, arg ListDocumentsParams) ([
 			&i.Format,
 			&i.SourceUrl,
 			&i.SourceVersion,
+			&i.Name,
 		); err != nil {
 			return nil, err
 		}
@@ -502,16 +512,18 @@ func (q *Queries) Original(ctx context.Context, arg OriginalParams) ([]byte, err
 }
 
 const publishEdition = `-- name: PublishEdition :execrows
-UPDATE documents SET edition = ?1, status = 'ready', chunks = ?2, words = ?3, progress = 100, error = '', embedding = ''
-WHERE documents.id = ?4 AND owner = ?5 AND EXISTS (SELECT 1 FROM editions e WHERE e.id = ?1)
+UPDATE documents SET edition = ?1, status = 'ready', chunks = ?2, words = ?3, progress = 100, error = '', embedding = '',
+    title = CASE WHEN CAST(?4 AS TEXT) <> '' AND title = name THEN CAST(?4 AS TEXT) ELSE title END
+WHERE documents.id = ?5 AND owner = ?6 AND EXISTS (SELECT 1 FROM editions e WHERE e.id = ?1)
 `
 
 type PublishEditionParams struct {
-	Edition int64
-	Chunks  int64
-	Words   int64
-	ID      string
-	Owner   string
+	Edition  int64
+	Chunks   int64
+	Words    int64
+	OwnTitle string
+	ID       string
+	Owner    string
 }
 
 func (q *Queries) PublishEdition(ctx context.Context, arg PublishEditionParams) (int64, error) {
@@ -519,6 +531,7 @@ func (q *Queries) PublishEdition(ctx context.Context, arg PublishEditionParams) 
 		arg.Edition,
 		arg.Chunks,
 		arg.Words,
+		arg.OwnTitle,
 		arg.ID,
 		arg.Owner,
 	)
@@ -557,10 +570,22 @@ func (q *Queries) ReadyEdition(ctx context.Context, arg ReadyEditionParams) (int
 	return edition, err
 }
 
+const renameDocument = `-- name: RenameDocument :execrows
+UPDATE documents SET title = ?1 WHERE id = ?2 AND owner = ?3
+`
+
+func (q *Queries) RenameDocument(ctx context.Context, arg RenameDocumentParams) (int64, error) {
+	result, err := q.exec(ctx, q.renameDocumentStmt, renameDocument, arg.Title, arg.ID, arg.Owner)
+	if err != nil {
+		return 0, err
+	}
+	return result.RowsAffected()
+}
+
 const replaceImport = `-- name: ReplaceImport :execrows
 UPDATE documents SET status = 'processing', progress = 0, error = '', title = ?1, format = ?2, bytes = ?3,
-    source_url = ?4, source_version = ?5
-WHERE id = ?6 AND owner = ?7 AND (status = 'failed' OR source_version <> ?5)
+    source_url = ?4, source_version = ?5, name = ?6
+WHERE id = ?7 AND owner = ?8 AND (status = 'failed' OR source_version <> ?5)
 `
 
 func (q *Queries) ReplaceImport(ctx context.Context, arg ReplaceImportParams) (int64, error) {
@@ -570,6 +595,7 @@ func (q *Queries) ReplaceImport(ctx context.Context, arg ReplaceImportParams) (i
 		arg.Bytes,
 		arg.SourceUrl,
 		arg.SourceVersion,
+		arg.Name,
 		arg.ID,
 		arg.Owner,
 	)
@@ -608,7 +634,7 @@ func (q *Queries) VisibleChunks(ctx context.Context, owner string) (int64, error
 }
 
 const visibleDocuments = `-- name: VisibleDocuments :many
-SELECT id, owner, title, status FROM documents WHERE owner IN (?1, '*')
+SELECT id, owner, title, status, name FROM documents WHERE owner IN (?1, '*')
 ORDER BY created_at DESC, id DESC LIMIT CAST(?2 AS INTEGER)
 `
 
@@ -626,6 +652,7 @@ func (q *Queries) VisibleDocuments(ctx context.Context, arg VisibleDocumentsPara
 			&i.Owner,
 			&i.Title,
 			&i.Status,
+			&i.Name,
 		); err != nil {
 			return nil, err
 		}

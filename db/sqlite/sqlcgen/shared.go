@@ -13,6 +13,7 @@ type (
 	AdmissionRow                    = sqlcgen.AdmissionRow
 	AnnounceImportParams            = sqlcgen.AnnounceImportParams
 	AppendAuditParams               = sqlcgen.AppendAuditParams
+	ArchiveConversationParams       = sqlcgen.ArchiveConversationParams
 	AttachmentDataParams            = sqlcgen.AttachmentDataParams
 	AttachmentParams                = sqlcgen.AttachmentParams
 	AttachmentRow                   = sqlcgen.AttachmentRow
@@ -41,13 +42,16 @@ type (
 	CountedParams                   = sqlcgen.CountedParams
 	CountedRow                      = sqlcgen.CountedRow
 	CreateAccessKeyParams           = sqlcgen.CreateAccessKeyParams
+	CreateShareParams               = sqlcgen.CreateShareParams
 	DeleteAccessKeyParams           = sqlcgen.DeleteAccessKeyParams
 	DeleteBoardParams               = sqlcgen.DeleteBoardParams
 	DeleteConnectionParams          = sqlcgen.DeleteConnectionParams
 	DeleteConversationParams        = sqlcgen.DeleteConversationParams
 	DeleteDocumentParams            = sqlcgen.DeleteDocumentParams
+	DeleteFeedbackParams            = sqlcgen.DeleteFeedbackParams
 	DeleteRunCancelsParams          = sqlcgen.DeleteRunCancelsParams
 	DeleteSetParams                 = sqlcgen.DeleteSetParams
+	DeleteShareParams               = sqlcgen.DeleteShareParams
 	DeleteThreadCancelsParams       = sqlcgen.DeleteThreadCancelsParams
 	DeleteTurnCancelsParams         = sqlcgen.DeleteTurnCancelsParams
 	DocumentChunksParams            = sqlcgen.DocumentChunksParams
@@ -70,6 +74,10 @@ type (
 	EventsAfterParams               = sqlcgen.EventsAfterParams
 	EventsOfTurnsRow                = sqlcgen.EventsOfTurnsRow
 	FailDocumentParams              = sqlcgen.FailDocumentParams
+	FeedbackAfterParams             = sqlcgen.FeedbackAfterParams
+	FeedbackAfterRow                = sqlcgen.FeedbackAfterRow
+	FeedbackOfThreadParams          = sqlcgen.FeedbackOfThreadParams
+	FeedbackOfThreadRow             = sqlcgen.FeedbackOfThreadRow
 	FilesOfAddressRow               = sqlcgen.FilesOfAddressRow
 	FilesOfEverybodyRow             = sqlcgen.FilesOfEverybodyRow
 	FilesOfOwnerRow                 = sqlcgen.FilesOfOwnerRow
@@ -119,6 +127,7 @@ type (
 	OpenTurnCountsRow               = sqlcgen.OpenTurnCountsRow
 	OpenTurnsParams                 = sqlcgen.OpenTurnsParams
 	OriginalParams                  = sqlcgen.OriginalParams
+	PinConversationParams           = sqlcgen.PinConversationParams
 	ProcessingDocumentsParams       = sqlcgen.ProcessingDocumentsParams
 	ProcessingDocumentsRow          = sqlcgen.ProcessingDocumentsRow
 	ProfileRow                      = sqlcgen.ProfileRow
@@ -127,6 +136,7 @@ type (
 	PutBoardParams                  = sqlcgen.PutBoardParams
 	PutCancelParams                 = sqlcgen.PutCancelParams
 	PutConnectionParams             = sqlcgen.PutConnectionParams
+	PutFeedbackParams               = sqlcgen.PutFeedbackParams
 	PutProfileParams                = sqlcgen.PutProfileParams
 	PutRepoParams                   = sqlcgen.PutRepoParams
 	PutSummaryParams                = sqlcgen.PutSummaryParams
@@ -134,12 +144,14 @@ type (
 	RecordDeletedConversationParams = sqlcgen.RecordDeletedConversationParams
 	RegistryDocumentsRow            = sqlcgen.RegistryDocumentsRow
 	RenameConversationParams        = sqlcgen.RenameConversationParams
+	RenameDocumentParams            = sqlcgen.RenameDocumentParams
 	RenewConnectionParams           = sqlcgen.RenewConnectionParams
 	ReplaceImportParams             = sqlcgen.ReplaceImportParams
 	RepoParams                      = sqlcgen.RepoParams
 	RepoRow                         = sqlcgen.RepoRow
 	RepoVersionParams               = sqlcgen.RepoVersionParams
 	RestoreBoardParams              = sqlcgen.RestoreBoardParams
+	RetitleConversationParams       = sqlcgen.RetitleConversationParams
 	SaveDraftParams                 = sqlcgen.SaveDraftParams
 	SearchConversationsParams       = sqlcgen.SearchConversationsParams
 	SearchConversationsRow          = sqlcgen.SearchConversationsRow
@@ -147,6 +159,8 @@ type (
 	SetEmbeddingParams              = sqlcgen.SetEmbeddingParams
 	SetMembersRow                   = sqlcgen.SetMembersRow
 	SetSentAtParams                 = sqlcgen.SetSentAtParams
+	ShareByDigestRow                = sqlcgen.ShareByDigestRow
+	SharesRow                       = sqlcgen.SharesRow
 	ShowConversationParams          = sqlcgen.ShowConversationParams
 	SnapshotParams                  = sqlcgen.SnapshotParams
 	SnapshotRow                     = sqlcgen.SnapshotRow

@@ -22,6 +22,7 @@ const admission = `-- name: Admission :one
 
 SELECT CAST(coalesce(c.owner, '') AS TEXT) AS owner, CAST(coalesce(c.generation, 0) AS INTEGER) AS generation,
     CAST(coalesce(d.owner, '') AS TEXT) AS deleted_owner, CAST(coalesce(d.generation, 0) AS INTEGER) AS deleted_generation, CAST(coalesce(d.places, 0) AS INTEGER) AS deleted_places,
+    CAST(coalesce(c.archived, 0) AS BOOLEAN) AS archived,
     EXISTS (SELECT 1 FROM cancels x WHERE x.owner = ?1 AND (
         (x.kind = 'turn' AND x.ref = ?2)
         OR (x.kind = 'client' AND x.ref = ?3 AND x.thread_id IN ('', ?4))
@@ -47,6 +48,7 @@ func (q *Queries) Admission(ctx context.Context, arg AdmissionParams) (Admission
 		&i.DeletedOwner,
 		&i.DeletedGeneration,
 		&i.DeletedPlaces,
+		&i.Archived,
 		&i.Cancelled,
 	)
 	return i, err

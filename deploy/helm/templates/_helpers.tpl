@@ -38,6 +38,10 @@ volumes:
     emptyDir: {}
   - name: tmp
     emptyDir: {}
+{{- with .Values.nats.credentialsSecret }}
+  - name: nats
+    secret: {secretName: {{ . | quote }}, defaultMode: 0440}
+{{- end }}
 {{- with .Values.nodeSelector }}
 nodeSelector: {{ toYaml . | nindent 2 }}
 {{- end }}
@@ -58,9 +62,18 @@ envFrom:
 volumeMounts:
   - {name: data, mountPath: /data}
   - {name: tmp, mountPath: /tmp}
+{{- if .Values.nats.credentialsSecret }}
+  - {name: nats, mountPath: /run/nats, readOnly: true}
+{{- end }}
 {{- end }}
 
 {{- define "palaver.settings" -}}
+{{- with .Values.nats }}
+{{- if .credentialsSecret }}
+- name: NATS_CREDENTIALS
+  value: {{ printf "/run/nats/%s" .credentialsKey | quote }}
+{{- end }}
+{{- end }}
 {{- range $name, $value := .Values.settings }}
 - name: {{ $name }}
   value: {{ $value | quote }}

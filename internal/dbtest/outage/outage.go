@@ -97,8 +97,8 @@ func (o *store) AnnounceImport(ctx context.Context, owner, id string, announce b
 	return o.none(func() error { return o.Store.AnnounceImport(ctx, owner, id, announce) })
 }
 
-func (o *store) StoreVersion(ctx context.Context, owner, id, version, text string, chunks []chat.Chunk, vectors [][]float32) error {
-	return o.none(func() error { return o.Store.StoreVersion(ctx, owner, id, version, text, chunks, vectors) })
+func (o *store) StoreVersion(ctx context.Context, owner, id, version, title, text string, chunks []chat.Chunk, vectors [][]float32) error {
+	return o.none(func() error { return o.Store.StoreVersion(ctx, owner, id, version, title, text, chunks, vectors) })
 }
 
 func (o *store) none(call func() error) error {
@@ -207,6 +207,10 @@ func (o *store) DeleteConversation(ctx context.Context, owner, id string) error 
 
 func (o *store) DeleteDocument(ctx context.Context, owner, id string) error {
 	return o.none(func() error { return o.Store.DeleteDocument(ctx, owner, id) })
+}
+
+func (o *store) RenameDocument(ctx context.Context, owner, id, title string) error {
+	return o.none(func() error { return o.Store.RenameDocument(ctx, owner, id, title) })
 }
 
 func (o *store) DeleteSet(ctx context.Context, owner, id string) error {
@@ -383,8 +387,50 @@ func (o *store) Registry(ctx context.Context, owner, threadID, head string) ([]c
 	return one(o, func() ([]chat.DocRef, error) { return o.Store.Registry(ctx, owner, threadID, head) })
 }
 
-func (o *store) RenameConversation(ctx context.Context, owner, id, title string) (chat.Conversation, error) {
-	return one(o, func() (chat.Conversation, error) { return o.Store.RenameConversation(ctx, owner, id, title) })
+func (o *store) ChangeConversation(ctx context.Context, owner, id string, c db.ConversationChange) (chat.Conversation, error) {
+	return one(o, func() (chat.Conversation, error) { return o.Store.ChangeConversation(ctx, owner, id, c) })
+}
+
+func (o *store) RetitleConversation(ctx context.Context, owner, id, earlier, title string) error {
+	return o.none(func() error { return o.Store.RetitleConversation(ctx, owner, id, earlier, title) })
+}
+
+func (o *store) ArchivedConversations(ctx context.Context, owner, cursor string, limit int) (db.Page[chat.Conversation], error) {
+	return one(o, func() (db.Page[chat.Conversation], error) {
+		return o.Store.ArchivedConversations(ctx, owner, cursor, limit)
+	})
+}
+
+func (o *store) CreateShare(ctx context.Context, s db.Share) error {
+	return o.none(func() error { return o.Store.CreateShare(ctx, s) })
+}
+
+func (o *store) Shares(ctx context.Context, owner string) ([]db.Share, error) {
+	return one(o, func() ([]db.Share, error) { return o.Store.Shares(ctx, owner) })
+}
+
+func (o *store) ShareByDigest(ctx context.Context, digest string) (db.Share, error) {
+	return one(o, func() (db.Share, error) { return o.Store.ShareByDigest(ctx, digest) })
+}
+
+func (o *store) DeleteShare(ctx context.Context, owner, threadID, id string) error {
+	return o.none(func() error { return o.Store.DeleteShare(ctx, owner, threadID, id) })
+}
+
+func (o *store) PutFeedback(ctx context.Context, f db.Feedback) error {
+	return o.none(func() error { return o.Store.PutFeedback(ctx, f) })
+}
+
+func (o *store) DeleteFeedback(ctx context.Context, owner, threadID, turnID string) error {
+	return o.none(func() error { return o.Store.DeleteFeedback(ctx, owner, threadID, turnID) })
+}
+
+func (o *store) Feedback(ctx context.Context, owner, threadID string) ([]db.Feedback, error) {
+	return one(o, func() ([]db.Feedback, error) { return o.Store.Feedback(ctx, owner, threadID) })
+}
+
+func (o *store) FeedbackAfter(ctx context.Context, after time.Time, turnID string, limit int) ([]db.Feedback, error) {
+	return one(o, func() ([]db.Feedback, error) { return o.Store.FeedbackAfter(ctx, after, turnID, limit) })
 }
 
 func (o *store) Repo(ctx context.Context, owner, threadID string) (db.Repo, error) {
@@ -553,6 +599,10 @@ func (o *store) UsageByOwner(ctx context.Context, limit int) ([]db.OwnerUsage, e
 
 func (o *store) UsageByTable(ctx context.Context) ([]db.TableUsage, error) {
 	return one(o, func() ([]db.TableUsage, error) { return o.Store.UsageByTable(ctx) })
+}
+
+func (o *store) IndexVectors(ctx context.Context) error {
+	return o.none(func() error { return o.Store.IndexVectors(ctx) })
 }
 
 func (o *store) Compact(ctx context.Context) (int64, error) {

@@ -44,6 +44,21 @@ func ForDocument(docID, text string) []chat.Chunk {
 	return chunks
 }
 
+// SetPages sets the pages that chunks stand on. pages are those of the whole text, and
+// both are in order.
+func SetPages(chunks []chat.Chunk, pages []chat.PageStart) {
+	first := 0 // page on which a chunk begins
+	for i := range chunks {
+		c := &chunks[i]
+		for first+1 < len(pages) && pages[first+1].Start <= c.Start {
+			first++
+		}
+		for k := first; k < len(pages) && pages[k].Start < c.End; k++ {
+			c.Pages = append(c.Pages, chat.PageStart{Page: pages[k].Page, Start: max(pages[k].Start, c.Start)})
+		}
+	}
+}
+
 // unit is what a passage is never cut within: a sentence, a heading, a line of
 // code, at most Max characters. from and to are bytes, start and end runes.
 type unit struct {

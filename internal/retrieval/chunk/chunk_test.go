@@ -1,6 +1,7 @@
 package chunk
 
 import (
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -42,6 +43,28 @@ func onlySpace(t *testing.T, gap []rune) {
 	for _, r := range gap {
 		if !unicode.IsSpace(r) {
 			t.Fatalf("text lost between chunks: %q", string(gap))
+		}
+	}
+}
+
+func TestChunksKnowTheirPages(t *testing.T) {
+	chunks := []chat.Chunk{{Start: 0, End: 10}, {Start: 12, End: 30}, {Start: 30, End: 35}, {Start: 40, End: 50}}
+	SetPages(chunks, []chat.PageStart{{Page: 2, Start: 0}, {Page: 3, Start: 11}, {Page: 5, Start: 20}, {Page: 6, Start: 36}, {Page: 7, Start: 50}})
+	want := [][]chat.PageStart{
+		{{Page: 2, Start: 0}},
+		{{Page: 3, Start: 12}, {Page: 5, Start: 20}},
+		{{Page: 5, Start: 30}},
+		{{Page: 6, Start: 40}},
+	}
+	for i, c := range chunks {
+		if !slices.Equal(c.Pages, want[i]) {
+			t.Errorf("chunk %d: %v, want %v", i, c.Pages, want[i])
+		}
+	}
+	SetPages(chunks[:1], nil)
+	for at, page := range map[int]int{0: 0, 12: 3, 19: 3, 20: 5, 29: 5} {
+		if got := chat.PageAt(want[1], at); got != page {
+			t.Errorf("character %d is on page %d, want %d", at, got, page)
 		}
 	}
 }

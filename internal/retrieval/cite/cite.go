@@ -20,7 +20,8 @@ type Source struct {
 	Title   string
 	URL     string // of a web result; empty for a document's passage
 	Text    string
-	Start   int // offset of Text in the document, in characters (runes)
+	Start   int              // offset of Text in the document, in characters (runes)
+	Pages   []chat.PageStart // of a document that has pages
 }
 
 // Removed replaces a quotation that is in no source.

@@ -155,6 +155,29 @@ func TestCitationsQuoteTheBestSentenceAtItsOffsets(t *testing.T) {
 	}
 }
 
+func TestCitationHasThePageOfItsQuote(t *testing.T) {
+	second := strings.Index(capital, "The buffer is met")
+	for name, tc := range map[string]struct {
+		pages []chat.PageStart
+		want  int
+	}{
+		"no pages":      {nil, 0},
+		"one page":      {[]chat.PageStart{{Page: 7, Start: 5000}}, 7},
+		"on the second": {[]chat.PageStart{{Page: 7, Start: 5000}, {Page: 8, Start: 5000 + second}}, 8},
+		"before it":     {[]chat.PageStart{{Page: 7, Start: 5000}, {Page: 8, Start: 5000 + second + 1}}, 7},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := sources()[:1]
+			s[0].Pages = tc.pages
+			f := New(s)
+			f.Write("It is met with common equity tier 1 capital only [1].")
+			if _, got := f.Close(); len(got) != 1 || got[0].Page != tc.want {
+				t.Errorf("citations %+v, want page %d", got, tc.want)
+			}
+		})
+	}
+}
+
 func TestOnlyPartOfALongSentenceIsQuoted(t *testing.T) {
 	text := strings.Repeat("lorem ipsum dolor sit amet ", 40) + "the supervisor approves the outsourcing " + strings.Repeat("consectetur adipiscing ", 40)
 	f := New([]Source{{N: 1, DocID: "d", Text: text, Start: 10}})

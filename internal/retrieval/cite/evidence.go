@@ -29,6 +29,7 @@ func citation(k int, m mention, answer string) chat.Citation {
 	start += m.source.Start
 	end += m.source.Start
 	c.DocID, c.ChunkID, c.Start, c.End = m.source.DocID, m.source.ChunkID, &start, &end
+	c.Page = chat.PageAt(m.source.Pages, start)
 	return c
 }
 

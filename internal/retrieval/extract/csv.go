@@ -14,6 +14,7 @@ var csvFile = Type{
 	Extensions: []string{".csv", ".tsv"},
 	MediaTypes: []string{"text/csv", "text/tab-separated-values"},
 	Read:       csvText,
+	untitled:   true,
 }
 
 // csvText is a line per record that has values.

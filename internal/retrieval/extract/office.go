@@ -34,7 +34,14 @@ func officeFile(t Type, parts []string, read func(context.Context, *archive) (st
 	t.Is = func(raw []byte, named string) bool {
 		return named == t.Name && isOLE(raw) || isArchiveOf(raw, parts)
 	}
-	t.Read = func(ctx context.Context, raw []byte) (string, error) { return readOffice(ctx, raw, read) }
+	t.content = func(ctx context.Context, raw []byte) (c Content, err error) {
+		text, err := readOffice(ctx, raw, func(ctx context.Context, a *archive) (string, error) {
+			c.Title = coreTitle(a)
+			return read(ctx, a)
+		})
+		c.Text = clean(text)
+		return c, err
+	}
 	return t
 }
 
@@ -98,6 +105,17 @@ func readOffice(parent context.Context, raw []byte, read func(context.Context, *
 		return "", unreadable
 	}
 	return "", errDamagedFile
+}
+
+// coreTitle is the title in an Office file's metadata, which may be missing or damaged.
+func coreTitle(a *archive) string {
+	var core struct {
+		Title string `xml:"title"`
+	}
+	if err := a.decode("docProps/core.xml", &core); err != nil {
+		return ""
+	}
+	return core.Title
 }
 
 // archive is an Office file as a zip archive.

@@ -5,30 +5,38 @@ import (
 	"strings"
 	"unicode"
 	"unicode/utf8"
+
+	"github.com/palaver-chat/palaver/chat"
 )
 
-// joinPages makes one text of pages: headers and footers that repeat are left
-// out, and a sentence that runs over a page's end stays in one paragraph.
-func joinPages(pages []string) string {
+// joinPages makes one clean text of pages, and returns where the text of each begins:
+// headers and footers that repeat are left out, and a sentence that runs over a page's
+// end stays in one paragraph. A page without text is left out.
+func joinPages(pages []string) (text string, starts []chat.PageStart) {
 	split := make([][]string, len(pages))
 	for i, p := range pages {
 		split[i] = strings.Split(strings.TrimSpace(clean(p)), "\n")
 	}
 	running := runningLines(split)
 	var b strings.Builder
-	last := ""
-	for _, lines := range split {
+	last, at := "", 0 // at counts characters
+	write := func(s string) {
+		b.WriteString(s)
+		at += utf8.RuneCountInString(s)
+	}
+	for i, lines := range split {
 		lines = withoutRunning(lines, running)
 		if len(lines) == 0 {
 			continue
 		}
 		if b.Len() > 0 {
-			b.WriteString(between(last, lines[0]))
+			write(between(last, lines[0]))
 		}
-		b.WriteString(strings.Join(lines, "\n"))
+		starts = append(starts, chat.PageStart{Page: i + 1, Start: at})
+		write(strings.Join(lines, "\n"))
 		last = lines[len(lines)-1]
 	}
-	return b.String()
+	return b.String(), starts
 }
 
 // edge is how many lines at a page's top and bottom may be header and footer.

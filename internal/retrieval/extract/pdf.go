@@ -21,7 +21,7 @@ var pdfFile = Type{
 	MediaTypes: []string{"application/pdf", "application/x-pdf"},
 	Binary:     true,
 	Is:         isPDF,
-	Read:       pdfText,
+	content:    readPDF,
 }
 
 // isPDF looks for the header, which readers accept within the first 1,024 bytes
@@ -46,16 +46,19 @@ const pdfReaders = 2 // at once
 
 var pdfSlots = make(chan struct{}, pdfReaders)
 
-// pdfText reads a PDF in a process of its own: this same program, started with
+// readPDF reads a PDF in a process of its own: this same program, started with
 // readerVar (see reader.go). Native code made from WebAssembly can neither be
 // stopped cheaply (checks for that make it seven times slower) nor does it let
 // the garbage collector stop the world meanwhile; a process can be killed.
-func pdfText(ctx context.Context, raw []byte) (string, error) {
+func readPDF(ctx context.Context, raw []byte) (Content, error) {
 	out, err := runReader(ctx, readDocument, raw)
 	if err != nil {
-		return "", err
+		return Content{}, err
 	}
-	return joinPages(strings.Split(string(out), pageBreak)), nil
+	title, pages, _ := strings.Cut(string(out), pageBreak)
+	c := Content{Title: title}
+	c.Text, c.Pages = joinPages(strings.Split(pages, pageBreak))
+	return c, nil
 }
 
 // Warm compiles the PDF reader into CacheDir, so that the first PDF need not

@@ -6,9 +6,13 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"reflect"
+	"slices"
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/palaver-chat/palaver/chat"
 )
 
 // pdfOf writes a PDF of the given objects, numbered from 1; the first is the
@@ -36,6 +40,16 @@ func stream(dict, content string) string {
 
 // pdf has one page per element, each with its lines of text.
 func pdf(trailer string, pages ...[]string) []byte {
+	return pdfOf(trailer, pdfObjects(pages)...)
+}
+
+// pdfWithTitle has one line, and a title in its metadata, as PDF writes strings.
+func pdfWithTitle(title, line string) []byte {
+	objects := append(pdfObjects([][]string{{line}}), "<< /Title "+title+" >>")
+	return pdfOf(fmt.Sprintf("/Info %d 0 R", len(objects)), objects...)
+}
+
+func pdfObjects(pages [][]string) []string {
 	objects := []string{"<< /Type /Catalog /Pages 2 0 R >>", "", "<< /Type /Font /Subtype /Type1 /BaseFont /Helvetica >>"}
 	var kids []string
 	for _, lines := range pages {
@@ -50,7 +64,7 @@ func pdf(trailer string, pages ...[]string) []byte {
 		kids = append(kids, fmt.Sprintf("%d 0 R", len(objects)))
 	}
 	objects[1] = fmt.Sprintf("<< /Type /Pages /Kids [%s] /Count %d >>", strings.Join(kids, " "), len(kids))
-	return pdfOf(trailer, objects...)
+	return objects
 }
 
 func reason(t *testing.T, raw []byte) string {
@@ -88,6 +102,52 @@ func TestPDFTextInReadingOrderWithoutRunningHeads(t *testing.T) {
 		if strings.Contains(got, bad) {
 			t.Errorf("%q is in %q", bad, got)
 		}
+	}
+}
+
+func TestPDFPagesBeginAtTheirText(t *testing.T) {
+	for name, tc := range map[string]struct {
+		pages [][]string
+		want  map[int]string // page and how its text begins
+	}{
+		"one page":               {[][]string{{"The only page has this line."}}, map[int]string{1: "The only page"}},
+		"three pages":            {[][]string{{"The first page."}, {"Second page."}, {"Third page."}}, map[int]string{1: "The first", 2: "Second", 3: "Third"}},
+		"a page without text":    {[][]string{{"First page with words."}, nil, {"Third page with words."}}, map[int]string{1: "First", 3: "Third"}},
+		"no text at the start":   {[][]string{nil, {"Second page with many words."}}, map[int]string{2: "Second"}},
+		"a sentence over an end": {[][]string{{"A sentence that runs on and"}, {"ends on the next page."}}, map[int]string{1: "A sentence", 2: "ends on"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			c, err := All().Content(t.Context(), "pdf", pdf("", tc.pages...))
+			if err != nil {
+				t.Fatal(err)
+			}
+			if strings.Contains(c.Text, pageBreak) {
+				t.Errorf("a page break is in %q", c.Text)
+			}
+			got := map[int]string{}
+			for _, p := range c.Pages {
+				rest := string([]rune(c.Text)[p.Start:])
+				got[p.Page] = rest[:min(len(rest), len(tc.want[p.Page]))]
+			}
+			if !reflect.DeepEqual(got, tc.want) {
+				t.Errorf("pages %v, want %v, in %q", c.Pages, tc.want, c.Text)
+			}
+		})
+	}
+}
+
+func TestPagesCountCharacters(t *testing.T) {
+	text, pages := joinPages([]string{"Größe.", " \n", "日本。"})
+	want := []chat.PageStart{{Page: 1, Start: 0}, {Page: 3, Start: 8}}
+	if text != "Größe.\n\n日本。" || !slices.Equal(pages, want) {
+		t.Errorf("%q, %v", text, pages)
+	}
+}
+
+func TestPlainTextHasNoPages(t *testing.T) {
+	c, err := All().Content(t.Context(), "txt", []byte("One.\fTwo."))
+	if err != nil || c.Text != "One.\nTwo." || c.Pages != nil {
+		t.Errorf("%+v, %v", c, err)
 	}
 }
 

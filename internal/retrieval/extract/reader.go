@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"strings"
 	"time"
 	"unicode"
 
@@ -17,8 +18,8 @@ import (
 	"github.com/tetratelabs/wazero"
 )
 
-// A process started with readerVar reads one PDF from standard input, writes its
-// pages to standard output and exits.
+// A process started with readerVar reads one PDF from standard input, writes its title
+// and its pages to standard output, with a pageBreak before each page, and exits.
 const (
 	readerVar      = "PALAVER_PDF_READER"
 	readerCacheVar = "PALAVER_PDF_READER_CACHE"
@@ -87,18 +88,18 @@ func readerMain(mode string) (int, error) {
 	if err != nil || count.PageCount == 0 {
 		return exitDamaged, nil
 	}
+	if _, err := io.WriteString(os.Stdout, metaTitle(inst, doc.Document)); err != nil {
+		return exitFailed, err
+	}
 	letters, broken := 0, 0
 	for i := range count.PageCount {
 		text, err := pageText(inst, doc.Document, i)
 		if err != nil { // the other pages are still worth reading
 			broken++
-			continue
+			text = ""
 		}
 		letters += countLetters(text)
-		if i > 0 {
-			text = pageBreak + text
-		}
-		if _, err := io.WriteString(os.Stdout, text); err != nil {
+		if _, err := io.WriteString(os.Stdout, pageBreak+withoutBreaks(text)); err != nil {
 			return exitFailed, err
 		}
 	}
@@ -110,6 +111,17 @@ func readerMain(mode string) (int, error) {
 	}
 	return 0, nil
 }
+
+// metaTitle is the title in a PDF's metadata.
+func metaTitle(inst pdfium.Pdfium, doc references.FPDF_DOCUMENT) string {
+	got, err := inst.FPDF_GetMetaText(&requests.FPDF_GetMetaText{Document: doc, Tag: "Title"})
+	if err != nil {
+		return ""
+	}
+	return withoutBreaks(got.Value)
+}
+
+func withoutBreaks(s string) string { return strings.ReplaceAll(s, pageBreak, "\n") }
 
 // newPDFium starts pdfium without any access to files.
 func newPDFium(cache string) (pdfium.Pdfium, error) {

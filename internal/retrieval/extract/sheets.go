@@ -14,6 +14,7 @@ var sheetsFile = officeFile(Type{
 	Label:      "Excel",
 	Extensions: []string{".xlsx", ".xlsm"},
 	MediaTypes: []string{"application/vnd.openxmlformats-officedocument.spreadsheetml.sheet"},
+	untitled:   true, // headings are the names of sheets
 }, []string{"openxmlformats-officedocument.spreadsheetml.sheet.main+xml", "ms-excel.sheet.macroEnabled"}, sheetsText)
 
 // sheetsText is the text of the sheets, each below a heading with its name, with a line

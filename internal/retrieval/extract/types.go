@@ -13,6 +13,8 @@ import (
 	"unicode/utf8"
 
 	"github.com/gabriel-vasile/mimetype"
+
+	"github.com/palaver-chat/palaver/chat"
 )
 
 // Type declares a type of document that can be read. To add one, add a file that
@@ -29,6 +31,10 @@ type Type struct {
 	// Read returns the text, which need not be clean yet. Its error is *Unreadable, or one
 	// that may pass when tried again.
 	Read func(ctx context.Context, raw []byte) (string, error)
+	// content is there instead of Read where a file says more than its text.
+	content func(ctx context.Context, raw []byte) (Content, error)
+	// untitled: the first heading is no title of the whole document.
+	untitled bool
 }
 
 // Types are the types of documents that a process can read.
@@ -107,25 +113,46 @@ func (t Types) Labels() string {
 // context that ended, a process that could not start) may pass when tried again. A
 // PDF or an Office file gets at most a minute.
 func (t Types) Text(ctx context.Context, sourceType string, raw []byte) (string, error) {
+	c, err := t.Content(ctx, sourceType, raw)
+	return c.Text, err
+}
+
+// Content is what a document says.
+type Content struct {
+	Text  string
+	Title string           // its own title; empty where it has none that is of use
+	Pages []chat.PageStart // where its pages begin; none where its type has no pages
+}
+
+// Content is Text with the title and the pages.
+func (t Types) Content(ctx context.Context, sourceType string, raw []byte) (Content, error) {
 	if len(raw) == 0 {
-		return "", errEmpty
+		return Content{}, errEmpty
 	}
 	i := slices.IndexFunc(t, func(x Type) bool { return x.Name == sourceType })
 	if i < 0 {
-		return "", fmt.Errorf("unknown source type %q", sourceType)
+		return Content{}, fmt.Errorf("unknown source type %q", sourceType)
 	}
-	text, err := t[i].Read(ctx, raw)
+	c, err := t[i].contentOf(ctx, raw)
 	if err != nil {
-		return "", err
+		return Content{}, err
 	}
-	text = clean(text)
+	c.Title = documentTitle(c.Title, c.Text, t[i].untitled)
 	switch {
-	case len(text) > MaxText:
-		return "", errTooLarge
-	case strings.IndexFunc(text, alphanumeric) < 0:
-		return "", errNoText
+	case len(c.Text) > MaxText:
+		return Content{}, errTooLarge
+	case strings.IndexFunc(c.Text, alphanumeric) < 0:
+		return Content{}, errNoText
 	}
-	return text, nil
+	return c, nil
+}
+
+func (x Type) contentOf(ctx context.Context, raw []byte) (Content, error) {
+	if x.content != nil {
+		return x.content(ctx, raw)
+	}
+	text, err := x.Read(ctx, raw)
+	return Content{Text: clean(text)}, err
 }
 
 // Detect returns the source type of an upload: by its file name, else by the media type

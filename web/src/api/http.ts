@@ -48,6 +48,7 @@ export async function errorOf(res: Response): Promise<ApiError> {
 /** The problem of the first field in an error's details. */
 function fieldProblem(message: string, first: Detail | undefined): string {
   if (!first) return message;
+  if (/^resume_value\.decisions\[\d+\]\.arguments\./.test(first.field)) return words.tools.fields.check;
   const known: Readonly<Record<string, string>> = words.problems.fields;
   return known[first.field.split(".").at(-1)!] ?? `${message} (${first.field} ${first.problem})`;
 }

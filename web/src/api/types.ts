@@ -19,6 +19,8 @@ export interface Citation {
   quote: string;
   start?: number;
   end?: number;
+  /** Where the quote begins, from 1; absent if the document has no pages. */
+  page?: number;
 }
 
 export interface Interrupt {
@@ -73,6 +75,8 @@ export interface Conversation {
 export interface Doc {
   id: string;
   title: string;
+  /** The name of its file, if the title is not from a person. */
+  name?: string;
   status: "processing" | "ready" | "failed";
   /** The origin: upload, google_drive or link. */
   source_type: string;

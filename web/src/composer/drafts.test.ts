@@ -31,8 +31,8 @@ describe("a draft", () => {
   });
 
   it("is ignored if it is invalid", () => {
-    for (const spoilt of ["{", "[]", '{"doc":{"type":"other"},"attachments":[]}', '{"doc":{"type":"doc"}}']) {
-      localStorage.setItem("palaver.draft.t1", spoilt);
+    for (const corrupt of ["{", "[]", '{"doc":{"type":"other"},"attachments":[]}', '{"doc":{"type":"doc"}}']) {
+      localStorage.setItem("palaver.draft.t1", corrupt);
       expect(readDraft("t1")).toBeNull();
     }
   });

@@ -24,6 +24,11 @@ describe("what can be mentioned", () => {
     expect(labels("nothing like it")).toEqual([]);
   });
 
+  it("finds a document by the name of its file", () => {
+    const named = mentionables([{ ...document("d5", "Leave rules"), name: "scan_17" }], [], true);
+    expect(groupsOf(named, "scan", new Set()).flatMap((g) => g.items.map((i) => i.label))).toEqual(["Leave rules"]);
+  });
+
   it("leaves out an action and web search once they are there, and documents that could not be read", () => {
     expect(labels("", ["action", "web"]).map(([name]) => name)).toEqual(["Documents", "Sets"]);
     expect(labels("broken")).toEqual([]);

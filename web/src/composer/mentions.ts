@@ -14,6 +14,8 @@ export interface Mentionable {
   group?: string;
   /** Its text, shown after its label. The search includes it. */
   detail?: string;
+  /** Another name that the search includes: of its file. */
+  alias?: string;
   /** Text beside it. */
   note?: string;
   /** It is shown but cannot be picked. */
@@ -41,7 +43,7 @@ export const web: Mentionable = { category: "web", id: "web_search", label: "Web
 const MOST: Record<Category, number> = { document: 6, set: 4, action: actions.length, web: 1, item: 6 };
 
 const documents = (docs: readonly Doc[]): Mentionable[] =>
-  docs.filter((d) => d.status !== "failed").map((d) => ({ category: "document", id: d.id, label: d.title, ...(d.status === "processing" && { note: words.composer.processing }) }));
+  docs.filter((d) => d.status !== "failed").map((d) => ({ category: "document", id: d.id, label: d.title, ...(d.name && d.name !== d.title && { alias: d.name }), ...(d.status === "processing" && { note: words.composer.processing }) }));
 
 /** Everything that can be mentioned on a board: items, then documents. */
 export const mentionablesWith = (items: readonly Mentionable[], docs: readonly Doc[]): Mentionable[] => [...items, ...documents(docs)];
@@ -67,7 +69,7 @@ export function groupsOf(all: readonly Mentionable[], query: string, used: Reado
   const byId = ID.test(start) && all.some((m) => m.category === "item");
   const matches = (m: Mentionable) => {
     if (byId) return m.category === "item" && begins(m);
-    const text = `${m.label} ${m.detail ?? ""}`.toLowerCase();
+    const text = `${m.label} ${m.alias ?? ""} ${m.detail ?? ""}`.toLowerCase();
     return parts.every((w) => text.includes(w));
   };
   const groups = new Map<string, Group>();

@@ -87,8 +87,8 @@ function Shown({ board, onOpen }: { board: Board; onOpen: Go }) {
   const show = (id: string): boolean => {
     const card = cardOf(id);
     if (!card) return false;
-    const calm = matchMedia("(prefers-reduced-motion: reduce)").matches;
-    card.scrollIntoView({ block: "center", inline: "center", behavior: calm ? "auto" : "smooth" });
+    const reduced = matchMedia("(prefers-reduced-motion: reduce)").matches;
+    card.scrollIntoView({ block: "center", inline: "center", behavior: reduced ? "auto" : "smooth" });
     card.focus({ preventScroll: true });
     delete card.dataset.flash;
     requestAnimationFrame(() => (card.dataset.flash = ""));

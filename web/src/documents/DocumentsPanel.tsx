@@ -138,7 +138,7 @@ function Documents({ docs, sets, loaded, onOpen }: Openable & { docs: Doc[]; set
   const searchable = docs.length > GLANCE;
   const wanted = useDeferredValue(search);
   const parts = searchable ? wanted.toLowerCase().split(/\s+/).filter(Boolean) : [];
-  const found = docs.filter((d) => kept(d) && parts.every((w) => d.title.toLowerCase().includes(w)));
+  const found = docs.filter((d) => kept(d) && parts.every((w) => `${d.title} ${d.name ?? ""}`.toLowerCase().includes(w)));
   const own = found.filter((d) => !d.public);
   const shared = found.filter((d) => d.public);
   if (loaded && docs.length === 0) return <p className="mt-6 text-sm text-muted">{words.library.noDocuments}</p>;

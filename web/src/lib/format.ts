@@ -19,7 +19,7 @@ export function cost(usd: number): string {
 const order: Confidence[] = ["low", "medium", "high"];
 
 /** The lower of two confidences. */
-export function weakest(a: Confidence | undefined, b: Confidence | undefined): Confidence | undefined {
+export function lowestConfidence(a: Confidence | undefined, b: Confidence | undefined): Confidence | undefined {
   const known = [a, b].filter((c): c is Confidence => c !== undefined && order.includes(c));
   return known.sort((x, y) => order.indexOf(x) - order.indexOf(y))[0];
 }

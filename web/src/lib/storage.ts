@@ -2,7 +2,7 @@
  * A browser storage. Values that it refuses, because it is full or blocked, are kept
  * in memory until the page unloads: without storage the page works, but forgets.
  */
-class Kept {
+class SafeStorage {
   private readonly memory = new Map<string, string>();
 
   /** Merely accessing a blocked storage throws, so all access goes through here. */
@@ -52,7 +52,7 @@ export function forget(): void {
 }
 
 /** Shared by all tabs, and kept for the next visit. */
-export const local = new Kept(() => localStorage);
+export const local = new SafeStorage(() => localStorage);
 
 /** For this tab only; survives a reload. */
-export const session = new Kept(() => sessionStorage);
+export const session = new SafeStorage(() => sessionStorage);

@@ -59,7 +59,7 @@ export function App() {
 function Chat({ place, visit }: { place: Place | null; visit: Visit }) {
   const threadId = place?.page === "chat" ? place.id : null;
   const go = useCallback<Go>((id, how) => visit({ page: "chat", id }, how), [visit]);
-  const roomy = useRoomy();
+  const wideScreen = useWideScreen();
   useEffect(() => {
     const soon = setTimeout(() => void readThread().catch(() => {}), PREFETCH_MS); // so that it is loaded when the first message is sent
     return () => clearTimeout(soon);
@@ -77,7 +77,7 @@ function Chat({ place, visit }: { place: Place | null; visit: Visit }) {
         <SidebarColumn place={place} onOpen={go} onVisit={visit} onShortcuts={() => list(true)} />
         <main className="flex h-full min-w-0 flex-1 flex-col">
           <Header place={place} onOpen={go} onVisit={visit} drawer={drawer} setDrawer={setDrawer} />
-          {!roomy && !drawer && <ToastRoom />}
+          {!wideScreen && !drawer && <ToastRoom />}
           <LimitNotice />
           <Boundary key={`${place?.page} ${place?.id}`}>
             {!place ? <Unknown onOpen={go} /> : place.page === "discovery" ? <Boards id={place.id} onVisit={visit} /> : threadId ? <Conversation threadId={threadId} onOpen={go} /> : <Welcome onStart={go} />}
@@ -142,7 +142,7 @@ function Brand() {
   );
 }
 
-const useRoomy = () => useMedia("(min-width: 768px)");
+const useWideScreen = () => useMedia("(min-width: 768px)");
 
 interface Navigation {
   place: Place | null;
@@ -151,7 +151,7 @@ interface Navigation {
 }
 
 function SidebarColumn({ onShortcuts, ...navigation }: Navigation & { onShortcuts: () => void }) {
-  if (!useRoomy()) return null;
+  if (!useWideScreen()) return null;
   return (
     <div className="flex h-full w-68 shrink-0 flex-col border-r border-line bg-sunken/50">
       <p className="flex h-14 shrink-0 items-center px-5">
@@ -165,7 +165,7 @@ function SidebarColumn({ onShortcuts, ...navigation }: Navigation & { onShortcut
 function Header({ place, onOpen, onVisit, drawer, setDrawer }: Navigation & { drawer: boolean; setDrawer: (open: boolean) => void }) {
   const boards = place?.page === "discovery";
   const threadId = place?.page === "chat" ? place.id : null;
-  const roomy = useRoomy();
+  const wideScreen = useWideScreen();
   const aside = useAside();
   const { docs } = useLibrary();
   const conversation = useConversation(threadId);
@@ -187,21 +187,21 @@ function Header({ place, onOpen, onVisit, drawer, setDrawer }: Navigation & { dr
   const shown = aside.open === PANEL;
   return (
     <header className="flex h-14 shrink-0 items-center gap-2 px-3 sm:px-5">
-      {!roomy && <IconButton label={words.shell.chats} icon={PanelLeft} onClick={() => setDrawer(true)} />}
-      {!roomy && !threadId && !boards && <Brand />}
+      {!wideScreen && <IconButton label={words.shell.chats} icon={PanelLeft} onClick={() => setDrawer(true)} />}
+      {!wideScreen && !threadId && !boards && <Brand />}
       {title && <h1 dir="auto" className="min-w-0 truncate text-sm font-medium text-muted">{title}</h1>}
-      {!roomy && threadId && <IconButton label={words.shell.newChat} icon={SquarePen} className="ml-auto" onClick={() => onOpen(null)} />}
+      {!wideScreen && threadId && <IconButton label={words.shell.newChat} icon={SquarePen} className="ml-auto" onClick={() => onOpen(null)} />}
       <button
         type="button"
         aria-expanded={shown}
-        className={`${!roomy && threadId ? "" : "ml-auto"} inline-flex h-9 shrink-0 items-center gap-2 rounded-lg px-3 text-sm font-medium text-muted transition-colors pointer-coarse:h-11 hover:bg-sunken hover:text-ink aria-expanded:bg-sunken aria-expanded:text-ink`}
+        className={`${!wideScreen && threadId ? "" : "ml-auto"} inline-flex h-9 shrink-0 items-center gap-2 rounded-lg px-3 text-sm font-medium text-muted transition-colors pointer-coarse:h-11 hover:bg-sunken hover:text-ink aria-expanded:bg-sunken aria-expanded:text-ink`}
         onClick={() => (shown ? aside.close() : aside.show(PANEL))}
       >
         <FolderOpen aria-hidden className="size-4" />
         <span className="max-sm:sr-only">{words.shell.library}</span>
         {docs.length > 0 && <span className="tabular-nums">{docs.length}</span>}
       </button>
-      {!roomy && drawer && (
+      {!wideScreen && drawer && (
         <Drawer title={words.shell.chats} side="left" onClose={() => setDrawer(false)}>
           <Sidebar place={place} onOpen={openFromDrawer} onVisit={visitFromDrawer} />
         </Drawer>
@@ -220,7 +220,7 @@ const onActivity = () => {
 function Conversation({ threadId, onOpen }: { threadId: string; onOpen: Go }) {
   const [first] = useState(() => pendingOf(threadId));
   const onFirstAccepted = useCallback(() => dropPending(threadId), [threadId]);
-  const onUnsaid = useCallback(
+  const onUnsent = useCallback(
     (out: Outgoing) => {
       returnToDraft(null, out);
       dropPending(threadId);
@@ -232,7 +232,7 @@ function Conversation({ threadId, onOpen }: { threadId: string; onOpen: Go }) {
   const [Thread] = useState<ThreadComponent | typeof LazyThread>(() => readyThread ?? LazyThread);
   return (
     <Suspense fallback={<div className="flex-1" aria-busy="true" />}>
-      <Thread threadId={threadId} {...(first && { first })} onActivity={onActivity} onFirstAccepted={onFirstAccepted} onUnsaid={onUnsaid} />
+      <Thread threadId={threadId} {...(first && { first })} onActivity={onActivity} onFirstAccepted={onFirstAccepted} onUnsent={onUnsent} />
     </Suspense>
   );
 }

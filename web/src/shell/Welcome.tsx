@@ -14,7 +14,7 @@ import { useIdeas } from "./ideas";
 import { keepPending } from "./pending";
 import type { Go } from "./useRoute";
 
-const nobodyRuns = () => {};
+const nothingRuns = () => {};
 
 /** The start of a new conversation; its first message opens the conversation's page. */
 export function Welcome({ onStart }: { onStart: Go }) {
@@ -40,7 +40,7 @@ export function Welcome({ onStart }: { onStart: Go }) {
       <div className="mx-auto w-full max-w-2xl pt-[20vh] pb-6">
         <h1 className="text-center text-2xl font-semibold tracking-tight text-balance sm:text-[1.75rem]">{words.welcome.title}</h1>
         <p className="mx-auto mt-2 mb-7 max-w-md text-center text-balance text-muted">{words.welcome.intro}</p>
-        <Composer ref={composer} threadId={null} busy={false} onSend={start} onStop={nobodyRuns} />
+        <Composer ref={composer} threadId={null} busy={false} onSend={start} onStop={nothingRuns} />
         <ul aria-label={words.welcome.ideas} className="mt-4 flex flex-wrap justify-center gap-2">
           <li>
             <Way icon={FolderPlus} label={library.loaded && library.docs.length === 0 ? words.welcome.addFirst : words.welcome.add} onClick={() => aside.show("documents")} />

@@ -20,7 +20,7 @@ export function CitationChip({ n, citation, onOpen }: { n: number; citation?: Ci
       </a>
     );
   }
-  const label = words.message.citation(n, citation.title);
+  const label = words.message.citation(n, [citation.title, citation.page && words.message.page(citation.page)].filter(Boolean).join(", "));
   return (
     <button type="button" className={`${look} hover:bg-accent hover:text-accent-ink aria-[current]:bg-accent aria-[current]:text-accent-ink`} aria-label={label} aria-current={active || undefined} data-citation={n} onClick={() => onOpen(citation)}>
       {n}

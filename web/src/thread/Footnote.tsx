@@ -1,7 +1,7 @@
 import { Info } from "lucide-react";
 import { useRef } from "react";
 import type { Confidence } from "../api/types";
-import { cost, weakest } from "../lib/format";
+import { cost, lowestConfidence } from "../lib/format";
 import { words } from "../words";
 import { clock, dateTime, day } from "../words/intl";
 import type { Metadata } from "./types";
@@ -11,7 +11,7 @@ const dots = { high: "bg-good", medium: "bg-warn", low: "bg-bad" };
 /** Shows the confidence, cost and time of an answer in a popup. */
 export function Footnote({ meta }: { meta: Metadata }) {
   const box = useRef<HTMLDetailsElement>(null);
-  const confidence = weakest(meta.inference_confidence, meta.retrieval_confidence);
+  const confidence = lowestConfidence(meta.inference_confidence, meta.retrieval_confidence);
   const spent = meta.tokens_used !== undefined && meta.tokens_used > 0;
   if (!confidence && !spent && !meta.created_at) return null;
   const level = (c: Confidence | undefined) => words.message.levels[c ?? "unknown"];

@@ -1,5 +1,6 @@
 import { FileText, Files, Sparkles } from "lucide-react";
 import { lazy, Suspense, type ReactNode } from "react";
+import type { Detail } from "../api/http";
 import type { Citation } from "../api/types";
 import { Button } from "../ui/Button";
 import { words } from "../words";
@@ -22,6 +23,8 @@ interface Props {
   tagging: boolean;
   /** Draft decisions about tool calls, by interrupt_id. */
   decisions: Map<string, Draft[]>;
+  /** What the server says about an answer that it rejected. */
+  refused: readonly Detail[];
   onAnswer: (value: ResumeValue) => void;
   onChoose: (id: string) => void;
   onCancel: () => void;
@@ -29,9 +32,9 @@ interface Props {
 }
 
 /** Shows the open question below the turn's output. The composer stays usable. */
-export function PalAssist({ question, options, asked, searched, tagging, decisions: made, onAnswer, onChoose, onCancel, onCite }: Props) {
+export function PalAssist({ question, options, asked, searched, tagging, decisions: made, refused, onAnswer, onChoose, onCancel, onCite }: Props) {
   return (
-    <section data-question aria-label={words.question.label} className="slide-up mt-1 rounded-2xl border border-accent/60 bg-surface p-4 shadow-soft">
+    <section data-question={question.interrupt_type} aria-label={words.question.label} className="slide-up mt-1 rounded-2xl border border-accent/60 bg-surface p-4 shadow-soft">
       <p className="flex items-start gap-2.5 font-medium" role="alert">
         <Sparkles aria-hidden className="mt-1 size-4 shrink-0 text-accent" />
         <span className="min-w-0">{questionText(question)}</span>
@@ -40,6 +43,8 @@ export function PalAssist({ question, options, asked, searched, tagging, decisio
         {question.interrupt_type === "tool_approval" ? (
           <ToolApproval
             calls={question.tool_calls ?? []}
+            tools={question.tools ?? []}
+            refused={refused}
             kept={made.get(question.interrupt_id) ?? []}
             onKeep={(drafts) => made.set(question.interrupt_id, drafts)}
             onDecide={(decisions) => onAnswer({ type: "tool_approval", value: null, decisions })}

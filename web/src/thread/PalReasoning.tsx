@@ -34,8 +34,8 @@ function useStory(statuses: Status[], writing: boolean): (Status | undefined)[] 
 
 /** Shows what the turn does, one line at a time, and the documents it found. It keeps its height while a turn runs, so that nothing moves. */
 export function PalReasoning({ running, begun, writing, stopping, problem, statuses, docs, unread }: Props) {
-  const worthALine = useMemo(() => (running ? statuses.filter(statusText) : none), [running, statuses]);
-  const paced = usePaced(useStory(worthALine, writing));
+  const shownStatuses = useMemo(() => (running ? statuses.filter(statusText) : none), [running, statuses]);
+  const paced = usePaced(useStory(shownStatuses, writing));
   const query = running ? statuses.findLast((s) => s.web_query)?.web_query : undefined;
   const waits = !begun && unread.length > 0;
   const step = waits ? words.thread.waitingFor(unread.map((d) => d.title)) : paced ? statusText(paced) : begun ? "" : words.steps.model;

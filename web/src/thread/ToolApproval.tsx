@@ -1,24 +1,32 @@
-import { Wrench } from "lucide-react";
-import { useId, useState } from "react";
+import { Eye, PencilLine, TriangleAlert, Wrench } from "lucide-react";
+import { useId, useRef, useState } from "react";
+import type { Detail } from "../api/http";
 import { Button } from "../ui/Button";
 import { words } from "../words";
-import { toolLabel } from "../words/wire";
-import { argumentsProblem, decide, draftOf, type Draft } from "./approval";
-import type { AskedCall, Decision } from "./types";
+import { toolAbout, toolLabel } from "../words/wire";
+import { argumentsProblem, asForm, asJSON, decide, draftOf, formOf, refusedArguments, type Draft } from "./approval";
+import type { Field, Inputs } from "./schema";
+import { ToolFields, ToolValues } from "./ToolFields";
+import type { AskedCall, Decision, ToolInfo } from "./types";
 
 interface Props {
   calls: AskedCall[];
+  /** The tools of the calls; those of questions that an older server asked are missing. */
+  tools: readonly ToolInfo[];
   /** Draft decisions; empty at first. They survive an answer that the server rejects. */
   kept: Draft[];
+  /** What the server says about an answer that it rejected. */
+  refused: readonly Detail[];
   onKeep: (drafts: Draft[]) => void;
   onDecide: (decisions: Decision[]) => void;
   onCancel: () => void;
 }
 
 /** Asks the user to approve tool calls. Some calls have arguments that can be changed. */
-export function ToolApproval({ calls, kept, onKeep, onDecide, onCancel }: Props) {
+export function ToolApproval({ calls, tools, kept, refused, onKeep, onDecide, onCancel }: Props) {
   const [drafts, setDrafts] = useState<Draft[]>(() => (kept.length > 0 ? kept : calls.map(draftOf)));
-  const [tried, setTried] = useState(false);
+  const [tried, setTried] = useState(refused.length > 0);
+  const box = useRef<HTMLDivElement>(null);
   const one = calls.length === 1;
   const edit = (i: number, change: Partial<Draft>) => {
     const next = drafts.map((d, at) => (at === i ? { ...d, ...change } : d));
@@ -27,16 +35,29 @@ export function ToolApproval({ calls, kept, onKeep, onDecide, onCancel }: Props)
   };
   const send = (all?: Decision["decision"]) => {
     const said = all ? drafts.map((d) => ({ ...d, decision: all })) : drafts;
-    const decisions = decide(calls, said);
-    if (!decisions) return setTried(true);
-    onDecide(decisions);
+    const decisions = decide(calls, said, tools);
+    if (decisions) {
+      onKeep(drafts.map((d) => ({ ...d, corrected: [] })));
+      return onDecide(decisions);
+    }
+    setTried(true);
+    box.current?.querySelector<HTMLElement>("[aria-invalid=true]")?.focus();
   };
   return (
-    <div className="space-y-3">
+    <div ref={box} className="space-y-3">
       {calls.map((call, i) => (
-        <Call key={call.id} call={call} draft={drafts[i]!} choose={!one} tried={tried} onChange={(change) => edit(i, change)} />
+        <Call
+          key={call.id}
+          call={call}
+          tool={tools.find((t) => t.name === call.name)}
+          draft={drafts[i]!}
+          refused={refusedArguments(refused, i, formOf(call, drafts[i]!, tools))}
+          choose={!one}
+          tried={tried}
+          onChange={(change) => edit(i, change)}
+        />
       ))}
-      <div className="sticky -bottom-4 -mx-4 -mb-4 flex flex-wrap gap-2 bg-surface px-4 pt-2 pb-4">
+      <div className="sticky bottom-0 -mx-4 -mb-4 flex flex-wrap gap-2 rounded-b-2xl bg-surface px-4 pt-2 pb-4">
         <Button variant="primary" onClick={() => send(one ? "approved" : undefined)}>
           {one ? words.tools.approve : words.tools.sendDecisions}
         </Button>
@@ -51,27 +72,153 @@ export function ToolApproval({ calls, kept, onKeep, onDecide, onCancel }: Props)
 
 interface CallProps {
   call: AskedCall;
+  tool: ToolInfo | undefined;
   draft: Draft;
+  refused: Inputs;
   /** Whether there are several calls, each with its own decision. */
   choose: boolean;
   tried: boolean;
   onChange: (change: Partial<Draft>) => void;
 }
 
-function Call({ call, draft, choose, tried, onChange }: CallProps) {
+function Call({ call, tool, draft, refused, choose, tried, onChange }: CallProps) {
   const id = useId();
-  const wrong = call.editable && draft.decision !== "rejected" ? draft.problem : "";
+  const name = toolLabel(call.name);
   const undecided = choose && tried && draft.decision === null;
   return (
-    <fieldset className="rounded-xl border border-line p-3">
+    <fieldset className="min-w-0 rounded-xl border border-line p-3">
       <legend className="flex items-center gap-1.5 px-1 text-[0.8125rem] font-medium">
-        <Wrench aria-hidden className="size-3.5 text-muted" /> {toolLabel(call.name)}
+        <Wrench aria-hidden className="size-3.5 text-muted" /> {name}
       </legend>
-      <label htmlFor={`${id}-args`} className="text-xs font-medium text-muted">
+      {tool && <About tool={tool} />}
+      <Arguments call={call} tool={tool} draft={draft} refused={refused} tried={tried} onChange={onChange} />
+      {choose && (
+        <div role="radiogroup" aria-label={words.tools.decisionOn(name)} className="mt-3 flex gap-4 text-sm">
+          {(["approved", "rejected"] as const).map((v) => (
+            <label key={v} className="inline-flex items-center gap-1.5">
+              <input type="radio" name={`${id}-decision`} className="accent-accent" checked={draft.decision === v} onChange={() => onChange({ decision: v })} />
+              {v === "approved" ? words.tools.approve : words.tools.reject}
+            </label>
+          ))}
+        </div>
+      )}
+      {undecided && (
+        <p role="alert" className="mt-1 text-xs text-bad">
+          {words.tools.decide}
+        </p>
+      )}
+      <div className="mt-3 flex flex-wrap items-center gap-x-4 gap-y-2 text-sm text-muted">
+        <label className="inline-flex items-center gap-1.5">
+          <input type="checkbox" className="accent-accent" checked={draft.remember} onChange={(e) => onChange({ remember: e.target.checked })} />
+          {words.tools.remember}
+        </label>
+        <input
+          aria-label={words.tools.reasonFor(name)}
+          placeholder={words.tools.reasonHint}
+          value={draft.reason}
+          maxLength={1000}
+          onChange={(e) => onChange({ reason: e.target.value })}
+          className="h-8 min-w-40 flex-1 rounded-lg border border-line bg-surface px-2.5 text-ink placeholder:text-muted focus:border-accent"
+        />
+      </div>
+    </fieldset>
+  );
+}
+
+const effects = {
+  reads: { icon: Eye, look: "text-muted" },
+  changes: { icon: PencilLine, look: "text-muted" },
+  destroys: { icon: TriangleAlert, look: "text-warn" },
+} as const;
+
+const LONG = 160; // characters of a description that is shown whole
+
+/** What a tool does, and whether it changes something. */
+function About({ tool }: { tool: ToolInfo }) {
+  const [whole, setWhole] = useState(false);
+  const { icon: Glyph, look } = effects[tool.effect] ?? effects.changes;
+  const about = toolAbout(tool);
+  const effect = words.tools.effects[tool.effect] ?? words.tools.effects.changes;
+  return (
+    <div className="mb-3 text-sm">
+      {about && (
+        <p dir="auto" className={`text-muted ${whole ? "max-h-60 overflow-auto whitespace-pre-wrap" : "line-clamp-2"}`} tabIndex={whole ? 0 : undefined}>
+          {about}
+        </p>
+      )}
+      {about.length > LONG && !whole && (
+        <button type="button" className="text-xs font-medium text-accent underline pointer-coarse:py-3" onClick={() => setWhole(true)}>
+          {words.tools.moreAbout}
+        </button>
+      )}
+      <p className={`mt-1 flex items-center gap-1.5 text-xs font-medium ${look}`}>
+        <Glyph aria-hidden className="size-3.5 shrink-0" />
+        {tool.server ? words.tools.effectBy(effect, tool.server) : effect}
+      </p>
+    </div>
+  );
+}
+
+type ArgumentsProps = Omit<CallProps, "choose">;
+
+/** The arguments as fields, or as JSON. */
+function Arguments({ call, tool, draft, refused, tried, onChange }: ArgumentsProps) {
+  const tools = tool ? [tool] : [];
+  const fields = formOf(call, draft, tools);
+  const form = fields ? null : draft.as === "json" && asForm(call, draft, tools);
+  const edits = call.editable && draft.decision !== "rejected";
+  const general = edits ? refused[""] : undefined;
+  return (
+    <div>
+      {fields ? (
+        <Form call={call} draft={draft} fields={fields} refused={draft.decision === "rejected" ? {} : refused} tried={tried} onChange={onChange} />
+      ) : (
+        <Text call={call} draft={draft} tried={tried} onChange={onChange} />
+      )}
+      {general && (
+        <p role="alert" className="mt-1 text-xs text-bad">
+          {general}
+        </p>
+      )}
+      {fields && (
+        <Toggle onClick={() => onChange(asJSON(call, draft, fields))}>{words.tools.asJSON}</Toggle>
+      )}
+      {form && <Toggle onClick={() => onChange(form)}>{words.tools.asForm}</Toggle>}
+    </div>
+  );
+}
+
+const Toggle = ({ onClick, children }: { onClick: () => void; children: string }) => (
+  <button type="button" className="mt-2 inline-flex min-h-6 items-center text-xs font-medium text-muted underline hover:text-ink pointer-coarse:min-h-11" onClick={onClick}>
+    {children}
+  </button>
+);
+
+function Form({ call, draft, fields, refused, tried, onChange }: Omit<ArgumentsProps, "tool"> & { fields: Field[] }) {
+  if (!call.editable) return <ToolValues fields={fields} args={draft.args} />;
+  const still = Object.fromEntries(Object.entries(refused).filter(([name]) => !draft.corrected.includes(name)));
+  return (
+    <ToolFields
+      fields={fields}
+      args={draft.args}
+      inputs={draft.inputs}
+      refused={still}
+      tried={tried}
+      onChange={(name, input) => onChange({ inputs: { ...draft.inputs, [name]: input }, corrected: [...draft.corrected, name] })}
+    />
+  );
+}
+
+function Text({ call, draft, tried, onChange }: Omit<ArgumentsProps, "tool" | "refused">) {
+  const id = useId();
+  const wrong = call.editable && draft.decision !== "rejected" ? draft.problem : "";
+  return (
+    <>
+      <label htmlFor={id} className="text-xs font-medium text-muted">
         {words.tools.details}
       </label>
       <textarea
-        id={`${id}-args`}
+        id={id}
         readOnly={!call.editable}
         spellCheck={false}
         rows={Math.min(12, Math.max(2, draft.text.split("\n").length))}
@@ -86,35 +233,6 @@ function Call({ call, draft, choose, tried, onChange }: CallProps) {
           {wrong}
         </p>
       )}
-      {choose && (
-        <div role="radiogroup" aria-label={words.tools.decisionOn(toolLabel(call.name))} className="mt-2 flex gap-4 text-sm">
-          {(["approved", "rejected"] as const).map((v) => (
-            <label key={v} className="inline-flex items-center gap-1.5">
-              <input type="radio" name={`${id}-decision`} className="accent-accent" checked={draft.decision === v} onChange={() => onChange({ decision: v })} />
-              {v === "approved" ? words.tools.approve : words.tools.reject}
-            </label>
-          ))}
-        </div>
-      )}
-      {undecided && (
-        <p role="alert" className="mt-1 text-xs text-bad">
-          {words.tools.decide}
-        </p>
-      )}
-      <div className="mt-2 flex flex-wrap items-center gap-x-4 gap-y-2 text-sm text-muted">
-        <label className="inline-flex items-center gap-1.5">
-          <input type="checkbox" className="accent-accent" checked={draft.remember} onChange={(e) => onChange({ remember: e.target.checked })} />
-          {words.tools.remember}
-        </label>
-        <input
-          aria-label={words.tools.reasonFor(toolLabel(call.name))}
-          placeholder={words.tools.reasonHint}
-          value={draft.reason}
-          maxLength={1000}
-          onChange={(e) => onChange({ reason: e.target.value })}
-          className="h-8 min-w-40 flex-1 rounded-lg border border-line bg-surface px-2.5 text-ink placeholder:text-muted focus:border-accent"
-        />
-      </div>
-    </fieldset>
+    </>
   );
 }

@@ -3,6 +3,9 @@ import { createContext, lazy, Suspense, use, useState } from "react";
 import { Boundary } from "../shell/Boundary";
 import { words } from "../words";
 import { toolLabel } from "../words/wire";
+import { isDrawing } from "./drawing";
+import { Drawing } from "./Drawing";
+import { escapeUnseen } from "./json";
 import { toolName, type ToolPart } from "./parts";
 
 const ToolDetails = lazy(() => import("./ToolDetails"));
@@ -40,8 +43,15 @@ function stateOf(p: ToolPart, over: boolean): keyof typeof states {
 /** Ids of the expanded calls. A card that is scrolled far away unmounts; it is expanded when it returns. */
 export const Opened = createContext<Set<string>>(new Set());
 
+interface Props {
+  part: ToolPart;
+  over: boolean;
+  /** The text of its answer. */
+  text?: string;
+}
+
 /** Shows a tool call and its state; expanded, also its arguments and result. */
-export function ToolCard({ part, over }: { part: ToolPart; over: boolean }) {
+export function ToolCard({ part, over, text = "" }: Props) {
   const opened = use(Opened);
   const [open, setOpen] = useState(opened.has(part.toolCallId));
   const toggle = () => {
@@ -66,6 +76,7 @@ export function ToolCard({ part, over }: { part: ToolPart; over: boolean }) {
         </span>
         <ChevronRight aria-hidden className={`size-4 shrink-0 text-muted transition-transform ${open ? "rotate-90" : ""}`} />
       </button>
+      {!over && isDrawing(part) && (state === "running" || state === "done") && <Drawing part={part} state={state} text={text} />}
       {open && (
         <Boundary>
           <Suspense fallback={null}>
@@ -80,19 +91,42 @@ export function ToolCard({ part, over }: { part: ToolPart; over: boolean }) {
 /** The arguments on one line, for a closed card. */
 function Brief({ input }: { input: unknown }) {
   if (typeof input !== "object" || input === null) return null;
-  const words = Object.values(input).flatMap((v) => (typeof v === "string" || typeof v === "number" || typeof v === "boolean" ? [String(v)] : []));
-  if (words.length === 0) return null;
+  const line = simple(input);
+  if (line === "") return null;
   return (
     <span dir="auto" className="block min-w-0 truncate text-xs text-muted">
-      {words.join(", ").slice(0, 200)}
+      {line.slice(0, 200)}
     </span>
   );
 }
 
-/** The first line of a result, for a closed card. The details show JSON. */
+/** The texts and numbers directly in an object, or in the first object of a list. */
+function simple(value: unknown): string {
+  if (Array.isArray(value) && typeof value[0] === "object") return simple(value[0]);
+  if (typeof value !== "object" || value === null) return "";
+  const all = Object.values(value);
+  const texts = all.filter((v) => typeof v === "string" && v !== "");
+  const others = all.filter((v) => typeof v === "number" || typeof v === "boolean");
+  return [...texts, ...others].map((v) => escapeUnseen(String(v))).join(", ");
+}
+
+const MOST_JSON = 20_000; // characters of a result that is parsed
+
+/** The first values of a result that is JSON. */
+function values(output: string): string | null {
+  if (!/^\s*[[{]/.test(output)) return null;
+  try {
+    return output.length > MOST_JSON ? "" : simple(JSON.parse(output));
+  } catch {
+    return null; // text that begins with a bracket
+  }
+}
+
+/** The beginning of a result on one line, for a closed card. */
 function Beginning({ of: output }: { of: unknown }) {
-  if (typeof output !== "string" || /^\s*[[{]/.test(output)) return null;
-  const line = (/\S.*/.exec(output)?.[0] ?? "").replace(/^(?:[-*#>]+|\d+\.) +/, "").trim().slice(0, 200);
+  if (typeof output !== "string") return null;
+  const first = values(output) ?? (/\S.*/.exec(output)?.[0] ?? "").replace(/^(?:[-*#>]+|\d+\.) +/, "");
+  const line = first.trim().slice(0, 200);
   if (line === "") return null;
   return (
     <span dir="auto" className="block min-w-0 truncate text-xs sm:before:mr-2 sm:before:text-muted sm:before:content-['→']">

@@ -1,5 +1,5 @@
 import { words } from "../words";
-import { pretty } from "./approval";
+import { pretty } from "./json";
 import type { ToolPart } from "./parts";
 
 const MOST = 20_000;

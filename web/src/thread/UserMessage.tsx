@@ -18,7 +18,7 @@ interface Props {
   turn: string | undefined;
   versions: string[];
   /** Whether it was withdrawn while queued. */
-  takenBack: boolean;
+  withdrawn: boolean;
   editing: boolean;
   /** Disables all changes while a turn runs. */
   locked: boolean;
@@ -30,7 +30,7 @@ interface Props {
 }
 
 /** A user's message with its mentions as pills. It can be edited in place. */
-export const UserMessage = memo(function UserMessage({ message, turn, versions, takenBack, editing, locked, onOpen, onEdit, onShow, onRead }: Props) {
+export const UserMessage = memo(function UserMessage({ message, turn, versions, withdrawn, editing, locked, onOpen, onEdit, onShow, onRead }: Props) {
   const pencil = useRef<HTMLButtonElement>(null);
   const edited = useRef(editing);
   useEffect(() => {
@@ -56,9 +56,9 @@ export const UserMessage = memo(function UserMessage({ message, turn, versions, 
     <article aria-label={words.message.you} className="group ml-auto flex w-fit max-w-[85%] flex-col items-end">
       <Pictures pictures={pictures} alt={words.message.attachedImage} className="mb-2 justify-end gap-2" size="max-h-56" />
       {text && (
-        <p dir="auto" className={`rounded-2xl rounded-br-md px-4 py-2.5 whitespace-pre-wrap ${takenBack ? "border border-dashed border-line text-muted" : "bg-accent-soft"}`}>{doc ? <Written doc={doc} onRead={onRead} /> : text}</p>
+        <p dir="auto" className={`rounded-2xl rounded-br-md px-4 py-2.5 whitespace-pre-wrap ${withdrawn ? "border border-dashed border-line text-muted" : "bg-accent-soft"}`}>{doc ? <Written doc={doc} onRead={onRead} /> : text}</p>
       )}
-      {takenBack && <p className="mt-1 text-sm text-muted italic">{words.message.withdrawn}</p>}
+      {withdrawn && <p className="mt-1 text-sm text-muted italic">{words.message.withdrawn}</p>}
       <footer className="mt-0.5 flex min-h-8 items-center gap-0.5 text-xs text-muted">
         <span className="flex items-center opacity-0 transition-opacity group-focus-within:opacity-100 group-hover:opacity-100 pointer-coarse:opacity-100">
           {text && <CopyButton text={text} label={words.message.copyMessage} />}

@@ -1,6 +1,7 @@
 import { describe, expect, it } from "vitest";
-import { argumentsProblem, decide, draftOf, pretty, type Draft } from "./approval";
-import type { AskedCall } from "./types";
+import { argumentsProblem, asForm, asJSON, decide, draftOf, formOf, refusedArguments, type Draft } from "./approval";
+import { pretty } from "./json";
+import type { AskedCall, ToolInfo } from "./types";
 
 const paint: AskedCall = { id: "c1", name: "generate_image", arguments: { prompt: "a cat" }, editable: true };
 const fixed: AskedCall = { id: "c2", name: "delete_file", arguments: { path: "/a" }, editable: false };
@@ -15,13 +16,58 @@ it("unchanged arguments are not sent", () =>
     { id: "c1", decision: "approved" },
     { id: "c2", decision: "approved" },
   ]));
-it("changed arguments are sent", () => expect(decide([paint], [approved(paint, { text: '{"prompt":"a dog"}' })])).toEqual([{ id: "c1", decision: "approved", arguments: { prompt: "a dog" } }]));
+it("changed arguments are sent", () => expect(decide([paint], [approved(paint, { as: "json", text: '{"prompt":"a dog"}' })])).toEqual([{ id: "c1", decision: "approved", arguments: { prompt: "a dog" } }]));
 it("arguments that are not editable are not sent", () => expect(decide([fixed], [approved(fixed, { text: '{"path":"/b"}' })])).toEqual([{ id: "c2", decision: "approved" }]));
 it("a rejection has its reason", () => expect(decide([paint], [{ ...draftOf(paint), decision: "rejected", reason: " no " }])).toEqual([{ id: "c1", decision: "rejected", reason: "no" }]));
 it("remember goes with an approval only", () => {
   expect(decide([paint], [approved(paint, { remember: true })])).toEqual([{ id: "c1", decision: "approved", remember: true }]);
   expect(decide([paint], [{ ...draftOf(paint), remember: true, decision: "rejected" }])).toEqual([{ id: "c1", decision: "rejected" }]);
 });
+describe("arguments as a form", () => {
+  const tools: ToolInfo[] = [
+    { name: "generate_image", description: "", effect: "changes", schema: { type: "object", properties: { prompt: { type: "string", minLength: 1 }, n: { type: "integer", maximum: 3 } }, required: ["prompt"] } },
+  ];
+  const draft = (more: Partial<Draft>) => approved(paint, more);
+  it("are sent when a field changed", () => {
+    expect(decide([paint], [draft({})], tools)).toEqual([{ id: "c1", decision: "approved" }]);
+    expect(decide([paint], [draft({ inputs: { prompt: "a cat", n: "" } })], tools)).toEqual([{ id: "c1", decision: "approved" }]);
+    expect(decide([paint], [draft({ inputs: { prompt: "a dog", n: "2" } })], tools)).toEqual([{ id: "c1", decision: "approved", arguments: { prompt: "a dog", n: 2 } }]);
+  });
+  it("are not sent while a field is wrong, but can be rejected", () => {
+    for (const inputs of [{ n: "4" }, { prompt: "" }, { n: "two" }] as Record<string, string>[]) {
+      expect(decide([paint], [draft({ inputs })], tools)).toBeNull();
+      expect(decide([paint], [draft({ inputs, decision: "rejected" })], tools)).not.toBeNull();
+    }
+  });
+  it("become JSON and a form again with what was typed", () => {
+    const form = draft({ inputs: { prompt: "a dog", n: "x" } });
+    const json = asJSON(paint, form, formOf(paint, form, tools)!);
+    expect(JSON.parse(json.text)).toEqual({ prompt: "a dog" });
+    const edited = { ...json, text: '{"prompt":"a cow","n":1}' };
+    expect(decide([paint], [edited], tools)).toEqual([{ id: "c1", decision: "approved", arguments: { prompt: "a cow", n: 1 } }]);
+    const back = asForm(paint, edited, tools)!;
+    expect(back.args).toEqual({ prompt: "a cow", n: 1 });
+    expect(decide([paint], [back], tools)).toEqual([{ id: "c1", decision: "approved", arguments: { prompt: "a cow", n: 1 } }]);
+    expect(asForm(paint, { ...json, text: "{" }, tools)).toBeNull();
+    expect(asForm(paint, json, [])).toBeNull();
+  });
+  it("are JSON when their tool is not known", () => {
+    expect(formOf(paint, draft({}), undefined)).toBeNull();
+    expect(decide([paint], [draft({ text: '{"prompt":"a dog"}' })])).toEqual([{ id: "c1", decision: "approved", arguments: { prompt: "a dog" } }]);
+  });
+  it("have the server's problems at their fields", () => {
+    const at = (field: string, problem = "does not match") => ({ field: `resume_value.decisions[1].arguments${field}`, problem });
+    const fields = formOf(paint, draft({}), tools);
+    const said = (details: { field: string; problem: string }[], of = fields) => Object.keys(refusedArguments(details, 1, of));
+    expect(said([at(".prompt"), at(".n")])).toEqual(["prompt", "n"]);
+    expect(refusedArguments([at(".prompt.0.a")], 1, fields).prompt).toContain("0.a: does not match");
+    expect(said([at(""), at(".promptly")])).toEqual([""]);
+    expect(said([at(".prompt")], null)).toEqual([""]);
+    expect(refusedArguments([at(".prompt")], 0, fields)).toEqual({});
+    expect(refusedArguments([{ field: "resume_value", problem: "x" }], 1, fields)).toEqual({});
+  });
+});
+
 it.each(["{", "[]", "null", '"x"', "7"])("arguments %s are not sent", (text) => {
   expect(argumentsProblem(text, paint)).not.toBe("");
   expect(decide([paint], [approved(paint, { text })])).toBeNull();

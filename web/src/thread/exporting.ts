@@ -3,7 +3,7 @@ import { dateTime } from "../words/intl";
 import { markRemovedQuotes, question, withoutOffline } from "../words/wire";
 import * as api from "./api";
 import { readHead } from "./heads";
-import { answerText, citationsOf, shown, takenBack, withSources } from "./parts";
+import { answerText, citationsOf, shown, isWithdrawn, withSources } from "./parts";
 import type { Message } from "./types";
 
 /** Reads all messages of a thread, along the branch that this tab shows. */
@@ -14,7 +14,7 @@ export async function readAll(thread: string, signal: AbortSignal): Promise<Mess
     const got = await api.stretch(thread, head, before, signal);
     messages.unshift(...got.messages);
     before = got.messages[0]?.id;
-    if (!got.more || !before) return messages.filter((m) => !takenBack(m));
+    if (!got.more || !before) return messages.filter((m) => !isWithdrawn(m));
   }
 }
 

@@ -24,8 +24,8 @@ it("keeps the most recent choices", () => {
 });
 
 it("ignores invalid storage", () => {
-  for (const spoilt of ["{", "{}", '[["a"],["a",1],null,"a"]']) {
-    sessionStorage.setItem("palaver.heads", spoilt);
+  for (const corrupt of ["{", "{}", '[["a"],["a",1],null,"a"]']) {
+    sessionStorage.setItem("palaver.heads", corrupt);
     expect(readHead("a")).toBeUndefined();
   }
 });

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { docOf, mentionNode } from "../composer/outgoing";
-import { adopt, answered, answerText, attachmentsOf, citationsOf, documentOf, endedByQuestion, oncePerNotice, ownPicture, pendingQuestion, picturesOf, takenBack, textOf, turnAt, unanswered, withSources } from "./parts";
+import { adopt, answered, answerText, attachmentsOf, citationsOf, documentOf, endedByQuestion, oncePerNotice, ownPicture, pendingQuestion, picturesOf, isWithdrawn, textOf, turnAt, unanswered, withSources } from "./parts";
 import type { Message, Metadata, Part, Question } from "./types";
 
 const question: Question = { interrupt_id: "t1.q1", interrupt_type: "action_choice", message: "Which?", options: [{ id: "audit", label: "Audit" }], turn_id: "t1", answered: false };
@@ -60,12 +60,12 @@ it("a superseded text is left out", () => {
 
 it("only valid citations are read from sources", () => {
   const m = answer("t", {}, [
-    { type: "source-document", sourceId: "s1", mediaType: "text/plain", title: "Rules", providerMetadata: { palaver: { n: 1, quote: "q", doc_id: "d", chunk_id: "c", start: 3, end: 4 } } },
+    { type: "source-document", sourceId: "s1", mediaType: "text/plain", title: "Rules", providerMetadata: { palaver: { n: 1, quote: "q", doc_id: "d", chunk_id: "c", start: 3, end: 4, page: 7 } } },
     { type: "source-url", sourceId: "s2", url: "https://e.org", title: "E", providerMetadata: { palaver: { n: 2, quote: "w" } } },
     { type: "source-document", sourceId: "s3", mediaType: "text/plain", title: "Forged" },
   ]);
   expect(citationsOf(m)).toEqual([
-    { n: 1, source: "document", title: "Rules", quote: "q", doc_id: "d", chunk_id: "c", start: 3, end: 4 },
+    { n: 1, source: "document", title: "Rules", quote: "q", doc_id: "d", chunk_id: "c", start: 3, end: 4, page: 7 },
     { n: 2, source: "web", title: "E", url: "https://e.org", quote: "w" },
   ]);
 });
@@ -96,9 +96,9 @@ it("a message's TipTap document is used when its text matches the message", () =
 
 it("a message was withdrawn before it ran", () => {
   const m = (metadata: Metadata): Message => ({ id: "m", role: "assistant", metadata: { finished_reason: "cancelled", interrupted: true, ...metadata }, parts: [] });
-  expect(takenBack(m({ interrupted_reason: "user_cancelled", never_began: true }))).toBe(true);
-  expect(takenBack(m({ interrupted_reason: "user_cancelled" }))).toBe(false);
-  expect(takenBack(m({ interrupted_reason: "superseded", never_began: true }))).toBe(false);
+  expect(isWithdrawn(m({ interrupted_reason: "user_cancelled", never_began: true }))).toBe(true);
+  expect(isWithdrawn(m({ interrupted_reason: "user_cancelled" }))).toBe(false);
+  expect(isWithdrawn(m({ interrupted_reason: "superseded", never_began: true }))).toBe(false);
 });
 
 it("a user message gets its turn from its answer", () => {
@@ -125,6 +125,7 @@ describe("an answer that is copied", () => {
       "Five days [^1]. See [^2] and [7].\n\n[^1]: Leave Policy: “five days”\n[^2]: A page <https://a.example/>",
     );
     expect(withSources("Nothing cited.", [])).toBe("Nothing cited.");
+    expect(withSources("A [1].", [{ ...cite(1, "Report", "q"), page: 12 }])).toBe("A [^1].\n\n[^1]: Report, page 12: “q”");
   });
 });
 

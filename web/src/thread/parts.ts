@@ -20,7 +20,7 @@ export function importLink(p: ToolPart | null): string | undefined {
 }
 
 /** Whether a text is void because its worker crashed: the answer restarted after it. */
-const madeVoid = (p: Part): boolean => p.type === "text" && ours(p).superseded === true;
+const isSuperseded = (p: Part): boolean => p.type === "text" && ours(p).superseded === true;
 
 function ours(p: Part): Record<string, unknown> {
   const meta = "providerMetadata" in p ? (p.providerMetadata as { palaver?: unknown } | undefined)?.palaver : undefined;
@@ -28,7 +28,7 @@ function ours(p: Part): Record<string, unknown> {
 }
 
 /** The parts that the page shows, in order. */
-export const shown = (m: Message): Part[] => m.parts.filter((p) => !madeVoid(p));
+export const shown = (m: Message): Part[] => m.parts.filter((p) => !isSuperseded(p));
 
 /** A message's text. */
 export const textOf = (m: Message | undefined): string =>
@@ -40,7 +40,7 @@ export const textOf = (m: Message | undefined): string =>
 export const documentOf = (m: Message): Node | null => readDoc(m.metadata?.tiptap_json, textOf(m));
 
 /** Whether this is the empty answer to a message that was withdrawn while queued. */
-export const takenBack = (m: Message): boolean => m.metadata?.never_began === true && m.metadata.interrupted_reason === "user_cancelled";
+export const isWithdrawn = (m: Message): boolean => m.metadata?.never_began === true && m.metadata.interrupted_reason === "user_cancelled";
 
 /** Says why an answer is incomplete. */
 export const interruption = (meta: Metadata): string => (meta.interrupted_reason === "user_cancelled" ? words.message.stopped : words.message.interrupted);
@@ -75,7 +75,7 @@ export function withSources(text: string, citations: readonly Citation[]): strin
   const numbers = new Set(cited.map((c) => c.n));
   const marked = text.replace(/\[(\d{1,3})\]/g, (whole, n: string) => (numbers.has(Number(n)) ? `[^${n}]` : whole));
   const line = (s: string) => s.replace(/\s+/g, " ").trim();
-  const notes = cited.map((c) => `[^${c.n}]: ${line(c.title)}${c.url ? ` <${c.url}>` : ""}${c.quote ? `: ${words.message.quoted(line(c.quote))}` : ""}`);
+  const notes = cited.map((c) => `[^${c.n}]: ${line(c.title)}${c.page ? `, ${words.message.page(c.page)}` : ""}${c.url ? ` <${c.url}>` : ""}${c.quote ? `: ${words.message.quoted(line(c.quote))}` : ""}`);
   return `${marked}\n\n${notes.join("\n")}`;
 }
 
@@ -88,7 +88,7 @@ export function oncePerNotice(parts: readonly Part[]): { part: Part; times: numb
 function place(o: Record<string, unknown>): Partial<Citation> {
   const text = (v: unknown) => (typeof v === "string" ? v : undefined);
   const number = (v: unknown) => (typeof v === "number" ? v : undefined);
-  return { doc_id: text(o.doc_id), chunk_id: text(o.chunk_id), start: number(o.start), end: number(o.end) };
+  return { doc_id: text(o.doc_id), chunk_id: text(o.chunk_id), start: number(o.start), end: number(o.end), ...(typeof o.page === "number" && { page: o.page }) };
 }
 
 export interface Picture {
@@ -172,7 +172,7 @@ export function answerText(q: Question): string {
 const superseded = { finished_reason: "cancelled", interrupted: true, interrupted_reason: "superseded" } as const;
 
 /** Marks the last answer as superseded if it is incomplete when a new message replaces it. */
-export function talkedOver(messages: Message[]): Message[] {
+export function withLastSuperseded(messages: Message[]): Message[] {
   const last = messages.at(-1);
   const reason = last?.metadata?.finished_reason;
   if (last?.role !== "assistant" || (reason && reason !== "interrupted")) return messages;
@@ -180,10 +180,24 @@ export function talkedOver(messages: Message[]): Message[] {
 }
 
 /** A queued message that a new message superseded. */
-export const passedOver = ({ id, text, turnId = "" }: { id: string; text: string; turnId?: string }): Message[] => [
+export const supersededMessage = ({ id, text, turnId = "" }: { id: string; text: string; turnId?: string }): Message[] => [
   { id, role: "user", metadata: { turn_id: turnId, client_turn_id: id }, parts: [{ type: "text", text }] },
   { id: turnId, role: "assistant", metadata: { turn_id: turnId, ...superseded }, parts: [] },
 ];
+
+/** The agent of the last turn that has one. */
+export const agentOf = (messages: readonly Message[]): string | undefined => messages.findLast((m) => m.metadata?.agent)?.metadata?.agent;
+
+/** The agents of the answers where another one than before answers, at first other than the default; undefined elsewhere. */
+export function newAgents(messages: readonly Message[], byDefault: string | undefined): (string | undefined)[] {
+  let before = byDefault;
+  return messages.map((m) => {
+    const agent = m.role === "assistant" ? m.metadata?.agent : undefined;
+    if (agent === undefined || agent === before) return undefined;
+    before = agent;
+    return agent;
+  });
+}
 
 export const turnOf = (m: Message | undefined): string | undefined => m?.metadata?.turn_id;
 

@@ -46,10 +46,11 @@ export function decisionNamed(text: string): Decision["decision"] | undefined {
 }
 
 /** Makes one decision for all calls, with their edited arguments. Null if some arguments are invalid. */
-export function decideAll({ tool_calls: calls = [] }: Question, kept: readonly Draft[], decision: Decision["decision"]): Decision[] | null {
+export function decideAll({ tool_calls: calls = [], tools }: Question, kept: readonly Draft[], decision: Decision["decision"]): Decision[] | null {
   return decide(
     calls,
     calls.map((c, i) => ({ ...(kept[i] ?? draftOf(c)), decision })),
+    tools,
   );
 }
 

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { pendingQuestion, skipped, textOf } from "./parts";
 import { ThreadStore } from "./store";
-import { end, Kept, out, question, say, Server, start, THREAD } from "./testserver";
+import { end, MemoryStorage, out, question, say, Server, start, THREAD } from "./testserver";
 import { ROOT } from "./tree";
 
 // Messages reach the server once and in order, or stay on the page with their text,
@@ -38,7 +38,7 @@ beforeEach(() => {
   returned = [];
   vi.stubGlobal("fetch", server.fetch);
   vi.stubGlobal("window", new EventTarget());
-  vi.stubGlobal("sessionStorage", new Kept());
+  vi.stubGlobal("sessionStorage", new MemoryStorage());
   vi.stubGlobal("document", Object.assign(new EventTarget(), { visibilityState: "visible" }));
   store = another();
   server.list = history;

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { pendingQuestion, textOf } from "./parts";
 import { ThreadStore } from "./store";
-import { ask, end, Kept, out, question, say, Server, start, THREAD } from "./testserver";
+import { ask, end, MemoryStorage, out, question, say, Server, start, THREAD } from "./testserver";
 import { ROOT } from "./tree";
 
 let server: Server;
@@ -11,7 +11,7 @@ beforeEach(() => {
   server = new Server();
   vi.stubGlobal("fetch", server.fetch);
   vi.stubGlobal("window", new EventTarget());
-  vi.stubGlobal("sessionStorage", new Kept());
+  vi.stubGlobal("sessionStorage", new MemoryStorage());
   vi.stubGlobal("document", Object.assign(new EventTarget(), { visibilityState: "visible" }));
   store = new ThreadStore(THREAD, {}, { backoff: [1, 1] });
 });

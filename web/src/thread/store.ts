@@ -1,6 +1,6 @@
 import { Chat } from "@ai-sdk/react";
 import { DefaultChatTransport, type ChatTransport } from "ai";
-import { ApiError } from "../api/http";
+import { ApiError, type Detail } from "../api/http";
 import { errorText } from "../api/query";
 import type { Outgoing } from "../composer/types";
 import { newId } from "../lib/id";
@@ -10,7 +10,7 @@ import { anotherAnswer, ownMessage, reply, submission, type Body } from "./bodie
 import { BACKOFF_MS, Connection, ConnectionLost } from "./connection";
 import { keepHead, readHead } from "./heads";
 import { readHistory, readOlder, unknown, type History } from "./history";
-import { adopt, answered, before, passedOver, pendingQuestion, talkedOver, turnAt, turnOf, unanswered, userAt } from "./parts";
+import { adopt, answered, before, supersededMessage, pendingQuestion, withLastSuperseded, turnAt, turnOf, unanswered, userAt } from "./parts";
 import { problemOf, UNRESTORED, type Problem } from "./problems";
 import { Queue, type Queued } from "./queue";
 import { endOf, isNewest, parentOf, ROOT, type Branches } from "./tree";
@@ -36,10 +36,12 @@ export interface View {
   away: boolean;
   stopping: boolean;
   problem: Problem | null;
+  /** What the server says about the fields of a refused answer. */
+  refused: readonly Detail[];
   queued: Queued[];
 }
 
-const START: View = { load: "loading", loadProblem: "", branches: {}, more: false, loadingMore: false, moreProblem: "", statuses: [], connectionProblem: "", away: false, stopping: false, problem: null, queued: [] };
+const START: View = { load: "loading", loadProblem: "", branches: {}, more: false, loadingMore: false, moreProblem: "", statuses: [], connectionProblem: "", away: false, stopping: false, problem: null, refused: [], queued: [] };
 
 /** A request for a turn, kept for retries. */
 interface Request {
@@ -383,7 +385,7 @@ export class ThreadStore {
     try {
       await before;
       if (this.view.load === "loading") await this.reading; // its parent is known then
-      await this.letGo();
+      await this.endCurrent();
       ended = send();
     } finally {
       sent();
@@ -424,7 +426,7 @@ export class ThreadStore {
     this.cuts = 0;
     let resolve = () => {};
     this.accepted = { promise: new Promise<void>((r) => (resolve = r)), resolve: () => resolve() };
-    this.set({ problem: null, statuses: [], stopping: false, connectionProblem: "" });
+    this.set({ problem: null, refused: [], statuses: [], stopping: false, connectionProblem: "" });
     const { body } = request;
     if (message) await this.chat.sendMessage(message, { body });
     else if (request.kind === "answer") await this.chat.sendMessage(undefined, { body });
@@ -493,7 +495,7 @@ export class ThreadStore {
     if (failure) this.callbacks.onActivity?.();
     const { taken, out } = this.request ?? { taken: true };
     this.showProblem(problemOf(err, { question, taken: taken === true, written: out !== undefined, failure }));
-    if (refused) this.giveBack();
+    if (refused) this.returnToComposer(err.details);
     setTimeout(() => this.rest());
   }
 
@@ -503,9 +505,10 @@ export class ThreadStore {
   }
 
   /** Reopens a question whose answer was rejected, and returns the text to the composer. */
-  private giveBack(): void {
+  private returnToComposer(refused: readonly Detail[]): void {
     const { question, out } = this.request ?? {};
     this.request = undefined;
+    this.set({ refused });
     if (question) this.chat.messages = unanswered(this.chat.messages, question.interrupt_id);
     if (out) this.callbacks.onReturned?.(out, false);
   }
@@ -535,16 +538,16 @@ export class ThreadStore {
   }
 
   /** Abandons the last send, or the open question, because a new message replaces it. */
-  private async letGo(): Promise<void> {
+  private async endCurrent(): Promise<void> {
     this.turn++;
     this.loading?.abort();
     await within(ACCEPT_MS, this.accepted?.promise);
     const { request } = this;
-    if (request?.kind === "send" && !request.taken) return this.handOver(request);
+    if (request?.kind === "send" && !request.taken) return this.abandonSend(request);
     if (!this.busy && !pendingQuestion(this.chat.messages)) return;
     await this.chat.stop();
     this.set({ away: false, connectionProblem: "" });
-    this.chat.messages = [...talkedOver(this.chat.messages), ...this.queue.pass().flatMap(passedOver)];
+    this.chat.messages = [...withLastSuperseded(this.chat.messages), ...this.queue.pass().flatMap(supersededMessage)];
   }
 
   /**
@@ -552,7 +555,7 @@ export class ThreadStore {
    * it is tried once more now, because it must not arrive after the next one. If it
    * fails, it joins the queue, or returns to the composer if it has a parent.
    */
-  private async handOver(request: Request): Promise<void> {
+  private async abandonSend(request: Request): Promise<void> {
     const { clientTurnId, text, body, out } = request;
     const tried = this.view.problem;
     await this.chat.stop();

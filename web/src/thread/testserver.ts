@@ -105,7 +105,7 @@ export class Server {
 }
 
 /** The part of Storage that the page uses. */
-export class Kept {
+export class MemoryStorage {
   private readonly values = new Map<string, string>();
   getItem = (key: string) => this.values.get(key) ?? null;
   setItem = (key: string, value: string) => void this.values.set(key, value);

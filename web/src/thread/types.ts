@@ -5,6 +5,8 @@ import type { Action, Citation, Confidence, DocRef, ResumeValue as NativeResumeV
 export interface Metadata {
   thread_id?: string;
   turn_id?: string;
+  /** The agent of the turn. */
+  agent?: string;
   created_at?: string;
   /** The server's id of the message. */
   server_id?: string;
@@ -41,6 +43,17 @@ export interface AskedCall {
   editable: boolean;
 }
 
+/** What a person reads of a tool before a call is approved. */
+export interface ToolInfo {
+  name: string;
+  /** The MCP server that has it. */
+  server?: string;
+  description: string;
+  effect: "reads" | "changes" | "destroys";
+  /** The JSON schema of its arguments; missing if it is too large. */
+  schema?: unknown;
+}
+
 export interface Decision {
   id: string;
   decision: "approved" | "rejected";
@@ -58,6 +71,8 @@ export interface Question {
   message: string;
   options?: { id: string; label: string }[];
   tool_calls?: AskedCall[];
+  /** The tools of the calls, each once, while the question is open. */
+  tools?: ToolInfo[];
   turn_id: string;
   answered: boolean;
   answer?: ResumeValue;

@@ -51,11 +51,21 @@ export function endOf(height: number, view: number, begin: { question: number; a
   return Math.min(end, Math.max(begin.question, begin.answer - QUESTION * view));
 }
 
+const MARGIN = 8; // px above a question
+
+/** The scrollTop that shows the start of an approval that is longer than the view, and whose buttons stay in view; undefined if there is none. */
+function startOfQuestion(el: Element): number | undefined {
+  const question = el.querySelector<HTMLElement>("[data-question=tool_approval]");
+  if (!question || question.offsetHeight + MARGIN <= el.clientHeight) return undefined;
+  return question.offsetTop - MARGIN; // it slides in, so that its rectangle is not yet its place
+}
+
 /**
  * Keeps the reader of a thread in place: at its end, when the thread grows or the
  * view shrinks, or at the text that they read, when the width changes. sent is the
  * id of the message that they have just sent. The view then shows that message and
- * its answer: the start of a long answer, or its end if it asks a question.
+ * its answer: the start of a long answer, or its end if it asks a question. Of an
+ * approval that is longer than the view, the start is shown until the reader moves.
  */
 export function useReader(busy: boolean, sent: string | undefined, asks: boolean): Reader {
   const box = useRef<HTMLDivElement>(null);
@@ -66,11 +76,14 @@ export function useReader(busy: boolean, sent: string | undefined, asks: boolean
   const [away, setAway] = useState(false);
   const fresh = useRef(false); // the newest answer is shown from its start
   const moved = useRef(false);
+  const atQuestion = useRef(false); // the start of a long question is shown
 
   const scrollToEnd = useCallback(() => {
     const el = box.current;
     if (!el) return;
-    el.scrollTop = endOf(el.scrollHeight, el.clientHeight, fresh.current ? beginningIn(el) : null);
+    const question = moved.current ? undefined : startOfQuestion(el);
+    atQuestion.current = question !== undefined;
+    el.scrollTop = question ?? endOf(el.scrollHeight, el.clientHeight, fresh.current ? beginningIn(el) : null);
     lastTop.current = el.scrollTop;
   }, []);
 
@@ -131,6 +144,14 @@ export function useReader(busy: boolean, sent: string | undefined, asks: boolean
     if (asks && fresh.current && atEnd.current) toEnd();
   }, [asks, toEnd]);
 
+  // After a question that was shown from its start, the reader follows the answer.
+  const asked = useRef(false);
+  useLayoutEffect(() => {
+    if (asks) return;
+    if (asked.current) toEnd();
+    asked.current = false;
+  }, [asks, toEnd]);
+
   useLayoutEffect(() => {
     if (busy) settle();
   }, [busy, settle]);
@@ -152,6 +173,9 @@ export function useReader(busy: boolean, sent: string | undefined, asks: boolean
     const move = () => {
       held.current = null;
       moved.current = true;
+      if (atQuestion.current && box.current) atEnd.current = leftIn(box.current) < NEAR;
+      asked.current ||= atQuestion.current;
+      atQuestion.current = false;
     };
     const press = (e: SyntheticEvent) => {
       move();

@@ -3,7 +3,8 @@
 
 import type { Agent } from "../api/config";
 import type { Mention } from "../composer/outgoing";
-import type { Metadata, Question, Status } from "../thread/types";
+import { escapeUnseen } from "../thread/json";
+import type { Metadata, Question, Status, ToolInfo } from "../thread/types";
 import { words } from "./index";
 
 type Dictionary = Readonly<Record<string, string>>;
@@ -78,6 +79,9 @@ export function toolLabel(name: string): string {
   const { tool, server } = toolNamed(name);
   return server ? `${tool} (${server})` : tool;
 }
+
+/** What a tool does, for a person. */
+export const toolAbout = ({ name, server, description }: ToolInfo): string => (!server && find(words.tools.about, name)) || escapeUnseen(description.trim());
 
 export function question({ interrupt_type, message, tool_calls: calls = [] }: Question): string {
   if (interrupt_type === "tool_approval") {

@@ -1,0 +1,124 @@
+package activities
+
+import (
+	"context"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/palaver-chat/palaver/activities/prompt"
+	"github.com/palaver-chat/palaver/chat"
+	"github.com/palaver-chat/palaver/db"
+	"github.com/palaver-chat/palaver/internal/language"
+)
+
+const (
+	titlesAtOnce = 4
+	titleTimeout = 30 * time.Second
+)
+
+// Titles has a model write the titles of conversations, beside the activities: a turn does
+// not wait for it. What is under way when the process ends is not written again: the title
+// that was made by rule stays.
+type Titles struct {
+	ctx     context.Context
+	stop    context.CancelFunc
+	running sync.WaitGroup
+	slots   chan struct{}
+}
+
+// NewTitles returns Titles to be closed.
+func NewTitles() *Titles {
+	ctx, stop := context.WithCancel(context.Background())
+	return &Titles{ctx: ctx, stop: stop, slots: make(chan struct{}, titlesAtOnce)}
+}
+
+// Close ends what is under way.
+func (t *Titles) Close() {
+	t.stop()
+	t.running.Wait()
+}
+
+// start runs f in the background, unless much is under way.
+func (t *Titles) start(f func(context.Context)) {
+	select {
+	case t.slots <- struct{}{}:
+	default:
+		return
+	}
+	t.running.Go(func() {
+		defer func() { <-t.slots }()
+		ctx, cancel := context.WithTimeout(t.ctx, titleTimeout)
+		defer cancel()
+		f(ctx)
+	})
+}
+
+// ruledTitle makes a title without a model.
+func ruledTitle(message string, citations []chat.Citation) string {
+	document := ""
+	for i, c := range citations {
+		if c.DocID == "" || i > 0 && c.DocID != citations[0].DocID {
+			return chat.TitleFrom(message)
+		}
+		document = language.WithoutExtension(c.Title)
+	}
+	return chat.TitleWith(message, document)
+}
+
+// writeTitle has a model write the title of a conversation whose first turn has completed.
+func (a *Activities) writeTitle(e Ending) {
+	first := e.Parent == "" || e.Parent == chat.RootCheckpoint
+	if a.Titles == nil || !first || e.Hidden || e.Status != chat.TurnCompleted || a.Model.Info().Offline {
+		return
+	}
+	log := a.logOf(e.TurnRef)
+	a.Titles.start(func(ctx context.Context) {
+		if err := a.titleTurn(ctx, e.Owner, e.ThreadID, e.TurnID); err != nil && ctx.Err() == nil {
+			log.Warn("writing a title with the model failed; the title by rule stays", "error", err)
+		}
+	})
+}
+
+func (a *Activities) titleTurn(ctx context.Context, owner, thread, turnID string) error {
+	turn, err := a.Store.Turn(ctx, owner, turnID)
+	if err != nil || turn.Parent != chat.RootCheckpoint || turn.Content.ThreadKind() != chat.ThreadConversation {
+		return err
+	}
+	v, err := a.Store.Conversation(ctx, owner, thread)
+	if err != nil {
+		return err
+	}
+	events, err := a.Store.Events(ctx, owner, turnID, 0)
+	if err != nil || len(events) == 0 {
+		return err
+	}
+	answer := events[len(events)-1].Response
+	if answer == nil || answer.Text == "" || v.Title != ruledTitle(turn.Content.Message, answer.Citations) { // somebody has chosen another
+		return nil
+	}
+	var text strings.Builder
+	reply, err := a.Model.Stream(ctx, prompt.Title(turn.Content.Message, answer.Text), func(delta string) error {
+		text.WriteString(delta)
+		return ctx.Err()
+	})
+	if used := reply.Usage; used.Tokens() > 0 {
+		// The model was paid even if the process is about to end.
+		spend, cancel := context.WithTimeout(context.WithoutCancel(ctx), spendTimeout)
+		defer cancel()
+		if err := a.Store.Spend(spend, owner, "", db.Spending{Tokens: int64(used.Tokens()), CostUSD: used.CostUSD}, a.now()); err != nil {
+			a.log().Warn("the use of a model for a title could not be counted", "thread", thread, "error", err)
+		}
+	}
+	if err != nil {
+		return err
+	}
+	title := chat.WrittenTitle(text.String())
+	if title == "" {
+		return nil
+	}
+	return a.Store.RetitleConversation(ctx, owner, thread, v.Title, title)
+}
+
+// spendTimeout limits counting what a title has cost.
+const spendTimeout = 3 * time.Second

@@ -1,0 +1,248 @@
+package api
+
+import (
+	"context"
+	"crypto/rand"
+	"encoding/json"
+	"net/http"
+	"regexp"
+	"slices"
+	"time"
+
+	"github.com/gin-gonic/gin"
+	"github.com/google/uuid"
+
+	"github.com/palaver-chat/palaver/api/dialect"
+	"github.com/palaver-chat/palaver/api/identity"
+	"github.com/palaver-chat/palaver/api/problem"
+	"github.com/palaver-chat/palaver/api/request"
+	"github.com/palaver-chat/palaver/chat"
+	"github.com/palaver-chat/palaver/db"
+	"github.com/palaver-chat/palaver/internal/accesskey"
+	"github.com/palaver-chat/palaver/internal/audit"
+)
+
+// Limits of what a link shows.
+const (
+	maxSharedMessages = 2000
+	maxSharedBytes    = 1 << 20
+	sharedAtOnce      = 500
+)
+
+// maxShareToken is longer than any token, so that nothing long is hashed.
+const maxShareToken = 100
+
+type shareJSON struct {
+	ID        string `json:"id"`
+	Title     string `json:"title"`
+	CreatedAt string `json:"created_at"`
+}
+
+type sharesJSON struct {
+	Items []shareJSON `json:"items"`
+}
+
+// newShareJSON has the link itself, which no other answer has.
+type newShareJSON struct {
+	shareJSON
+	Path     string `json:"path"`     // of the page that shows it
+	Messages int    `json:"messages"` // that it shows
+}
+
+type shareBody struct {
+	Head string `json:"head"` // of the branch that is shared; empty: the newest
+}
+
+// sharedJSON is all that the holder of a link reads.
+type sharedJSON struct {
+	Title     string          `json:"title"`
+	CreatedAt string          `json:"created_at"`
+	Messages  json.RawMessage `json:"messages"`
+}
+
+// sharedMessage is a message of a link's copy. It has no ids.
+type sharedMessage struct {
+	Role      string           `json:"role"` // user or assistant
+	Text      string           `json:"text"`
+	CreatedAt string           `json:"created_at"`
+	Citations []sharedCitation `json:"citations,omitempty"`
+}
+
+type sharedCitation struct {
+	N      int    `json:"n"`
+	Source string `json:"source"` // document or web
+	Title  string `json:"title"`
+	Quote  string `json:"quote"`
+	URL    string `json:"url,omitempty"`
+}
+
+func showShare(s db.Share) shareJSON { return shareJSON{s.ID, s.Title, dialect.Stamp(s.CreatedAt)} }
+
+func (s *server) listShares(c *gin.Context) error {
+	id, err := request.PathID(c, "id")
+	if err != nil {
+		return err
+	}
+	ctx, owner := c.Request.Context(), identity.Of(c).ID
+	if _, err := s.Store.Conversation(ctx, owner, id); err != nil {
+		return err
+	}
+	list, err := s.Store.Shares(ctx, owner)
+	if err != nil {
+		return err
+	}
+	out := sharesJSON{Items: []shareJSON{}}
+	for _, one := range list {
+		if one.ThreadID == id {
+			out.Items = append(out.Items, showShare(one))
+		}
+	}
+	c.JSON(http.StatusOK, out)
+	return nil
+}
+
+// createShare makes a link to a copy of the settled messages of a branch.
+func (s *server) createShare(c *gin.Context) error {
+	id, err := request.PathID(c, "id")
+	if err != nil {
+		return err
+	}
+	if !s.sharing() {
+		return problem.NotFound
+	}
+	var b shareBody
+	if err := request.Decode(c, &b); err != nil {
+		return err
+	}
+	var p dialect.Problems
+	p.ID("head", b.Head)
+	if err := p.Err(); err != nil {
+		return err
+	}
+	ctx, who := c.Request.Context(), identity.Of(c)
+	v, err := s.Store.Conversation(ctx, who.ID, id)
+	if err != nil {
+		return err
+	}
+	if err := s.limits.AdmitChange(ctx, who, "shares"); err != nil {
+		return err
+	}
+	messages, err := s.sharedMessages(ctx, who.ID, id, chat.TurnOf(b.Head))
+	if err != nil {
+		return err
+	}
+	content, err := json.Marshal(messages)
+	if err != nil {
+		return err
+	}
+	switch {
+	case len(messages) == 0:
+		return problem.Invalid("id", "names a conversation without an answer")
+	case len(content) > maxSharedBytes || len(messages) > maxSharedMessages:
+		return problem.TooLarge("This conversation is too long for a link.")
+	}
+	token := rand.Text() + rand.Text()
+	share := db.Share{ID: uuid.NewString(), Owner: who.ID, ThreadID: id, Digest: accesskey.Digest(token), Title: v.Title, Content: content,
+		CreatedAt: s.now().Truncate(time.Microsecond)}
+	if err := s.Store.CreateShare(ctx, share); err != nil {
+		return err
+	}
+	s.Audit.Record(entry(who, audit.ShareCreated, map[string]any{"conversation": id, "share": share.ID}))
+	c.JSON(http.StatusCreated, newShareJSON{showShare(share), "/s/" + token, len(messages)})
+	return nil
+}
+
+// sharedMessages are the settled messages of a branch, oldest first, as others may read
+// them. One more than maxSharedMessages says that there are too many.
+func (s *server) sharedMessages(ctx context.Context, owner, thread, head string) ([]sharedMessage, error) {
+	open, err := s.Store.OpenTurns(ctx, owner, thread)
+	if err != nil {
+		return nil, err
+	}
+	var all []chat.Message
+	for before := ""; len(all) <= maxSharedMessages; before = all[0].ID {
+		h, err := s.Store.History(ctx, owner, thread, head, before, sharedAtOnce)
+		if err != nil {
+			return nil, err
+		}
+		all = append(h.Messages, all...)
+		if len(h.Messages) < sharedAtOnce {
+			break
+		}
+	}
+	out := []sharedMessage{}
+	for _, m := range all {
+		isOpen := slices.ContainsFunc(open, func(t chat.Turn) bool { return t.ID == m.TurnID })
+		if one, ok := shared(m); ok && !isOpen {
+			out = append(out, one)
+		}
+	}
+	return out[:min(len(out), maxSharedMessages+1)], nil
+}
+
+// servedPicture is a picture in an answer. It stays with its owner.
+var servedPicture = regexp.MustCompile(`!\[([^\]\n]*)\]\(/api/attachments/[^()\s]*\)`)
+
+// shared is what others may read of a message; ok is false for what only its owner reads:
+// notices, and what was asked about tool calls.
+func shared(m chat.Message) (_ sharedMessage, ok bool) {
+	var about struct {
+		Kind      string             `json:"kind"`
+		Type      chat.InterruptType `json:"interrupt_type"`
+		Outcome   chat.Outcome       `json:"outcome"`
+		Citations []chat.Citation    `json:"citations"`
+	}
+	if b, err := json.Marshal(m.Metadata); err == nil {
+		_ = json.Unmarshal(b, &about) // what has another shape is left out
+	}
+	out := sharedMessage{Role: m.Role, Text: servedPicture.ReplaceAllString(m.Content, "$1"), CreatedAt: dialect.Stamp(m.CreatedAt)}
+	if m.Role == "system" {
+		if about.Kind != "question" || about.Outcome != chat.OutcomeAnswered || about.Type == chat.ToolApproval {
+			return out, false
+		}
+		out.Role = "assistant"
+	}
+	for _, cited := range about.Citations {
+		out.Citations = append(out.Citations, sharedCitation{N: cited.N, Source: string(cited.Source), Title: cited.Title, Quote: cited.Quote, URL: cited.URL})
+	}
+	return out, out.Text != ""
+}
+
+func (s *server) revokeShare(c *gin.Context) error {
+	id, err := request.PathID(c, "id")
+	if err != nil {
+		return err
+	}
+	share, err := request.PathID(c, "share_id")
+	if err != nil {
+		return err
+	}
+	who := identity.Of(c)
+	if err := s.Store.DeleteShare(c.Request.Context(), who.ID, id, share); err != nil {
+		return err
+	}
+	s.Audit.Record(entry(who, audit.ShareRevoked, map[string]any{"conversation": id, "share": share}))
+	c.Status(http.StatusNoContent)
+	return nil
+}
+
+// readShared answers whoever has the token. It reads no cookie and no other token.
+func (s *server) readShared(c *gin.Context) error {
+	c.Header("X-Robots-Tag", "noindex, nofollow")
+	if err := s.limits.AdmitVisit(c.Request.Context(), s.identity.AddressOf(c.Request), c.Writer.Header()); err != nil {
+		return err
+	}
+	token := c.Param("token")
+	if !s.sharing() || len(token) > maxShareToken {
+		return problem.NotFound
+	}
+	share, err := s.Store.ShareByDigest(c.Request.Context(), accesskey.Digest(token))
+	if err != nil {
+		return err
+	}
+	c.JSON(http.StatusOK, sharedJSON{share.Title, dialect.Stamp(share.CreatedAt), share.Content})
+	return nil
+}
+
+// sharing reports whether conversations can be shared by links (SHARED_LINKS).
+func (s *server) sharing() bool { return s.Config.Features[FeatureSharedLinks] }

@@ -1,0 +1,18 @@
+-- name: CreateShare :execrows
+INSERT INTO shares (id, owner, thread_id, digest, title, content, created_at)
+SELECT @id::text, c.owner, c.id, @digest::text, @title::text, @content::text, @created_at::bigint
+FROM conversations c WHERE c.id = @thread_id AND c.owner = @owner;
+
+-- name: CountShares :one
+SELECT count(*) FROM shares WHERE owner = @owner;
+
+-- name: Shares :many
+SELECT id, owner, thread_id, title, created_at FROM shares WHERE owner = @owner ORDER BY created_at, id;
+
+-- The one query that needs no owner: who has the token may read what it names.
+
+-- name: ShareByDigest :one
+SELECT id, owner, thread_id, title, created_at, content FROM shares WHERE digest = @digest;
+
+-- name: DeleteShare :execrows
+DELETE FROM shares WHERE owner = @owner AND thread_id = @thread_id AND id = @id;

@@ -1,0 +1,126 @@
+package sqlite
+
+import (
+	"context"
+	"database/sql"
+	"fmt"
+	"path/filepath"
+	"sync"
+	"time"
+)
+
+const (
+	// Rewriting a file is worth it from a quarter of the file and 16 MB on.
+	worthShare = 4
+	worthBytes = 16 << 20
+
+	// A step moves 2 MB: other writers wait for some milliseconds.
+	shrinkPages = 500
+	shrinkEvery = time.Second
+)
+
+// freeSpace is how much of a file its deleted rows have left.
+type freeSpace struct{ pages, free, pageSize int64 }
+
+func (f freeSpace) bytes() int64 { return f.free * f.pageSize }
+func (f freeSpace) worth() bool  { return f.free*worthShare >= f.pages && f.bytes() >= worthBytes }
+
+type rowQuerier interface {
+	QueryRowContext(ctx context.Context, query string, args ...any) *sql.Row
+}
+
+func readFreeSpace(ctx context.Context, q rowQuerier) (f freeSpace, err error) {
+	err = q.QueryRowContext(ctx, `SELECT c.page_count, f.freelist_count, p.page_size
+		FROM pragma_page_count c, pragma_freelist_count f, pragma_page_size p`).Scan(&f.pages, &f.free, &f.pageSize)
+	return f, err
+}
+
+// CompactFile rewrites the SQLite file at path when much of it is free, and makes it one
+// that Shrink can shrink. Other connections wait until it ends.
+func CompactFile(ctx context.Context, path string) (freed int64, err error) {
+	err = withConn(ctx, path, func(conn *sql.Conn) error {
+		f, err := readFreeSpace(ctx, conn)
+		if err != nil || !f.worth() {
+			return err
+		}
+		for _, statement := range []string{"PRAGMA auto_vacuum = INCREMENTAL", "VACUUM", "PRAGMA wal_checkpoint(TRUNCATE)"} {
+			if _, err := conn.ExecContext(ctx, statement); err != nil {
+				return err
+			}
+		}
+		freed = f.bytes()
+		return nil
+	})
+	return freed, err
+}
+
+// Shrink gives what is free of the SQLite file at path back to the file system, in small
+// steps while others use it, until stop is called. It begins when much is free. Files
+// without auto_vacuum = INCREMENTAL stay as they are.
+func Shrink(path string) (stop func(), err error) {
+	path, err = filepath.Abs(path)
+	if err != nil {
+		return nil, err
+	}
+	pool, err := sql.Open("sqlite", dsn(path, "mode", "rw", "_pragma", "busy_timeout(1000)"))
+	if err != nil {
+		return nil, err
+	}
+	pool.SetMaxOpenConns(1)
+	ctx, cancel := context.WithCancel(context.Background())
+	var running sync.WaitGroup
+	running.Go(func() {
+		ticker := time.NewTicker(shrinkEvery)
+		defer ticker.Stop()
+		s := shrinking{pool: pool}
+		for {
+			select {
+			case <-ctx.Done():
+				return
+			case <-ticker.C:
+			}
+			_, _ = s.step(ctx) // the next one comes
+		}
+	})
+	return sync.OnceFunc(func() {
+		cancel()
+		running.Wait()
+		_ = pool.Close()
+	}), nil
+}
+
+// shrinking is a file that is shrunk from time to time.
+type shrinking struct {
+	pool   *sql.DB
+	active bool // it goes on until nothing is free
+}
+
+// step frees some pages and returns how many bytes.
+func (s *shrinking) step(ctx context.Context) (freed int64, err error) {
+	before, err := readFreeSpace(ctx, s.pool)
+	if err != nil || !s.active && !before.worth() {
+		return 0, err
+	}
+	if err := vacuumPages(ctx, s.pool); err != nil {
+		return 0, err
+	}
+	after, err := readFreeSpace(ctx, s.pool)
+	if err != nil {
+		return 0, err
+	}
+	freed = (before.pages - after.pages) * before.pageSize
+	s.active = freed > 0 && after.free > 0
+	return freed, nil
+}
+
+// vacuumPages reads all rows, because SQLite frees one page with each.
+func vacuumPages(ctx context.Context, pool *sql.DB) error {
+	rows, err := pool.QueryContext(ctx, fmt.Sprintf("PRAGMA incremental_vacuum(%d)", shrinkPages))
+	if err != nil {
+		return err
+	}
+	defer func() { _ = rows.Close() }()
+	for rows.Next() {
+	}
+	return rows.Err()
+}

@@ -1,0 +1,126 @@
+package sqlite
+
+import (
+	"database/sql"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+// bloated makes a file in WAL mode of which most is free, and returns the pool of a program
+// that uses it.
+func bloated(t testing.TB, megabytes int, setup ...string) (path string, user *sql.DB) {
+	t.Helper()
+	path = filepath.Join(t.TempDir(), "temporal.db")
+	user, err := sql.Open("sqlite", dsn(path, "_pragma", "busy_timeout(10000)"))
+	require.NoError(t, err)
+	user.SetMaxOpenConns(1)
+	t.Cleanup(func() { _ = user.Close() })
+	for _, statement := range append(setup, "PRAGMA journal_mode = wal", "PRAGMA synchronous = normal", "CREATE TABLE rows (id INTEGER PRIMARY KEY, data BLOB)") {
+		_, err = user.ExecContext(t.Context(), statement)
+		require.NoError(t, err)
+	}
+	_, err = user.ExecContext(t.Context(), `WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < ?)
+		INSERT INTO rows SELECT i, zeroblob(1 << 18) FROM n`, 4*megabytes)
+	require.NoError(t, err)
+	_, err = user.ExecContext(t.Context(), "DELETE FROM rows WHERE id % 5 <> 0") // a fifth stays, all over the file
+	require.NoError(t, err)
+	_, err = user.ExecContext(t.Context(), "PRAGMA wal_checkpoint(TRUNCATE)")
+	require.NoError(t, err)
+	return path, user
+}
+
+func fileSize(t testing.TB, path string) int64 {
+	t.Helper()
+	info, err := os.Stat(path)
+	require.NoError(t, err)
+	return info.Size()
+}
+
+func count(t testing.TB, user *sql.DB) (n int) {
+	t.Helper()
+	require.NoError(t, user.QueryRowContext(t.Context(), "SELECT count(*) FROM rows WHERE length(data) = 1 << 18").Scan(&n))
+	return n
+}
+
+// A file from before Shrink existed has no auto_vacuum.
+func TestCompactFileMakesAFileSmallThatShrinksFromThenOn(t *testing.T) {
+	t.Parallel()
+	path, user := bloated(t, 40)
+	s := shrinking{pool: user}
+	freed, err := s.step(t.Context())
+	require.NoError(t, err)
+	require.Zero(t, freed)
+	require.False(t, s.active, "it does not try again every second")
+
+	freed, err = CompactFile(t.Context(), path)
+	require.NoError(t, err)
+	require.Greater(t, freed, int64(30<<20))
+	require.Less(t, fileSize(t, path), int64(10<<20))
+	require.Equal(t, 32, count(t, user), "a connection that was open goes on")
+	var mode int
+	require.NoError(t, user.QueryRowContext(t.Context(), "PRAGMA auto_vacuum").Scan(&mode))
+	require.Equal(t, 2, mode)
+	freed, err = CompactFile(t.Context(), path)
+	require.NoError(t, err)
+	require.Zero(t, freed, "nothing is free")
+}
+
+func TestShrinkFreesAllInStepsWhileOthersWrite(t *testing.T) {
+	t.Parallel()
+	path, user := bloated(t, 40, "PRAGMA auto_vacuum = INCREMENTAL")
+	own, err := sql.Open("sqlite", dsn(path, "_pragma", "busy_timeout(10000)"))
+	require.NoError(t, err)
+	defer func() { _ = own.Close() }()
+	own.SetMaxOpenConns(1)
+	s, steps := shrinking{pool: own}, 0
+	for {
+		freed, err := s.step(t.Context())
+		require.NoError(t, err)
+		if freed == 0 {
+			break
+		}
+		require.LessOrEqual(t, freed, int64(shrinkPages+100)*4096, "one step, with pages of the map of pages")
+		_, err = user.ExecContext(t.Context(), "INSERT INTO rows (data) VALUES (zeroblob(1 << 18))")
+		require.NoError(t, err)
+		_, err = user.ExecContext(t.Context(), "DELETE FROM rows WHERE id = last_insert_rowid()")
+		require.NoError(t, err)
+		steps++
+	}
+	require.Greater(t, steps, 10)
+	require.Equal(t, 32, count(t, user))
+	_, err = user.ExecContext(t.Context(), "PRAGMA wal_checkpoint(PASSIVE)") // as Sync does
+	require.NoError(t, err)
+	require.Less(t, fileSize(t, path), int64(10<<20))
+	copied := filepath.Join(t.TempDir(), "copy.db")
+	require.NoError(t, Backup(t.Context(), path, copied))
+	require.NoError(t, Verify(t.Context(), copied))
+}
+
+func TestAFileOfWhichLittleIsFreeIsLeftAlone(t *testing.T) {
+	t.Parallel()
+	path, user := bloated(t, 12, "PRAGMA auto_vacuum = INCREMENTAL")
+	size := fileSize(t, path)
+	freed, err := CompactFile(t.Context(), path)
+	require.NoError(t, err)
+	require.Zero(t, freed, "less than 16 MB")
+	s := shrinking{pool: user}
+	freed, err = s.step(t.Context())
+	require.NoError(t, err)
+	require.Zero(t, freed)
+	require.Equal(t, size, fileSize(t, path))
+}
+
+// A stopped Shrink leaves the file to others.
+func TestShrinkStops(t *testing.T) {
+	t.Parallel()
+	path, user := bloated(t, 1)
+	stop, err := Shrink(path)
+	require.NoError(t, err)
+	stop()
+	stop()
+	require.NoError(t, user.Close())
+	require.NoError(t, Detach(t.Context(), path), "no connection is left")
+}

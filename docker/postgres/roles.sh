@@ -1,0 +1,17 @@
+#!/bin/sh
+# Creates the roles palaver and temporal and the databases that each of them owns. It is
+# idempotent and runs at every start, so that a changed password counts from then on.
+set -eu
+
+PGPASSWORD=$(cat "$POSTGRES_PASSWORD_FILE")
+export PGPASSWORD
+
+run() { psql --no-psqlrc --quiet --set=ON_ERROR_STOP=1 --username=postgres "$@"; }
+
+run --dbname=postgres --file=/setup/roles.sql || {
+	echo "Is this an installation of an earlier release, whose superuser was palaver? See docs/deploy.md, Roles of the database." >&2
+	exit 1
+}
+run --dbname=palaver --set=owner=palaver --file=/setup/ownership.sql
+run --dbname=temporal --set=owner=temporal --file=/setup/ownership.sql
+run --dbname=temporal_visibility --set=owner=temporal --file=/setup/ownership.sql

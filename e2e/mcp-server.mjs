@@ -1,0 +1,37 @@
+// An MCP server of plain JSON-RPC over POST, with tools of the tests.
+import { createServer } from "node:http";
+
+/**
+ * Starts a server with these tools, as tools/list names them. run(name, args) returns the
+ * text of a call's result. calls has the calls that were made.
+ */
+export async function startMCPServer(tools, run) {
+  const calls = [];
+  const server = createServer(async (req, res) => {
+    let raw = "";
+    for await (const part of req) raw += part;
+    const { id, method, params } = JSON.parse(raw);
+    const answer = (result) => {
+      res.writeHead(200, { "Content-Type": "application/json" });
+      res.end(JSON.stringify({ jsonrpc: "2.0", id, result }));
+    };
+    if (method === "tools/list") return answer({ tools });
+    calls.push({ name: params.name, args: params.arguments });
+    answer({ content: [{ type: "text", text: await run(params.name, params.arguments) }] });
+  });
+  await new Promise((resolve) => server.listen(0, "127.0.0.1", resolve));
+  return {
+    calls,
+    url: `http://127.0.0.1:${server.address().port}/`,
+    stop: () => {
+      server.closeAllConnections();
+      return new Promise((resolve) => server.close(resolve));
+    },
+  };
+}
+
+/** The settings of a stack that uses the server under a name; its calls may be edited. */
+export const mcpSettings = (name, { url }) => ({
+  MCP_SERVERS: JSON.stringify([{ name, transport: "rpc", url, approve: "edit" }]),
+  ALLOW_PRIVATE_ADDRESSES: "127.0.0.0/8",
+});

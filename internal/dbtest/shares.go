@@ -1,0 +1,69 @@
+package dbtest
+
+import (
+	"github.com/google/uuid"
+
+	"github.com/palaver-chat/palaver/chat"
+	"github.com/palaver-chat/palaver/db"
+)
+
+// share is a link to the fixture's thread, not stored yet.
+func (b *fixture) share(title string) db.Share {
+	return db.Share{ID: uuid.NewString(), Owner: b.owner, ThreadID: b.thread, Digest: uuid.NewString(), Title: title,
+		Content: []byte(`[{"role":"user","text":"hello"}]`), CreatedAt: b.now()}
+}
+
+// listedShare is a link as Shares lists it.
+func listedShare(s db.Share) db.Share {
+	s.Digest, s.Content = "", nil
+	return s
+}
+
+var shareTests = []test{
+	{"a link is found by its digest, with the messages that it was made with", func(b *fixture) {
+		b.exchange("hello", "hi", chat.RootCheckpoint)
+		want := b.share("Greetings")
+		b.NoError(b.store.CreateShare(b.ctx, want))
+		got, err := b.store.ShareByDigest(b.ctx, want.Digest)
+		b.NoError(err)
+		want.Digest = ""
+		b.Equal(want, got)
+		_, err = b.store.ShareByDigest(b.ctx, uuid.NewString())
+		b.ErrorIs(err, db.ErrNotFound)
+	}},
+	{"links are listed in the order in which they were made", func(b *fixture) {
+		b.exchange("hello", "hi", chat.RootCheckpoint)
+		first, second := b.share("first"), b.share("second")
+		b.NoError(b.store.CreateShare(b.ctx, second))
+		b.NoError(b.store.CreateShare(b.ctx, first))
+		list, err := b.store.Shares(b.ctx, b.owner)
+		b.NoError(err)
+		b.Equal([]db.Share{listedShare(first), listedShare(second)}, list)
+	}},
+	{"a revoked link is not found", func(b *fixture) {
+		b.exchange("hello", "hi", chat.RootCheckpoint)
+		s := b.share("x")
+		b.NoError(b.store.CreateShare(b.ctx, s))
+		b.ErrorIs(b.store.DeleteShare(b.ctx, b.owner, uuid.NewString(), s.ID), db.ErrNotFound, "of another conversation")
+		b.NoError(b.store.DeleteShare(b.ctx, b.owner, b.thread, s.ID))
+		_, err := b.store.ShareByDigest(b.ctx, s.Digest)
+		b.ErrorIs(err, db.ErrNotFound)
+		b.ErrorIs(b.store.DeleteShare(b.ctx, b.owner, b.thread, s.ID), db.ErrNotFound)
+	}},
+	{"a link is deleted with its conversation", func(b *fixture) {
+		b.exchange("hello", "hi", chat.RootCheckpoint)
+		s := b.share("x")
+		b.NoError(b.store.CreateShare(b.ctx, s))
+		b.NoError(b.store.DeleteConversation(b.ctx, b.owner, b.thread))
+		_, err := b.store.ShareByDigest(b.ctx, s.Digest)
+		b.ErrorIs(err, db.ErrNotFound)
+		b.ErrorIs(b.store.CreateShare(b.ctx, b.share("late")), db.ErrNotFound)
+	}},
+	{"of links that are made at once, no more are stored than the bound", func(b *fixture) {
+		b.exchange("hello", "hi", chat.RootCheckpoint)
+		b.Equal(db.MaxShares, b.admitted(db.MaxShares+10, func() error {
+			return b.store.CreateShare(b.ctx, db.Share{
+				ID: uuid.NewString(), Owner: b.owner, ThreadID: b.thread, Digest: uuid.NewString(), Content: []byte("[]")})
+		}))
+	}},
+}

@@ -1,0 +1,101 @@
+package extract
+
+import (
+	"strings"
+	"testing"
+)
+
+func TestTitleOfADocument(t *testing.T) {
+	long := strings.Repeat("very ", 30) + "long"
+	for name, tc := range map[string]struct{ meta, text, want string }{
+		"first heading":                {"", "# Leave policy 2025\n\nText.", "Leave policy 2025"},
+		"heading of another level":     {"", "## Leave policy\n\nText.", "Leave policy"},
+		"underlined":                   {"", "Leave policy\n============\n\nText.", "Leave policy"},
+		"capitals":                     {"", "ANNUAL REPORT 2025\n\nText.", "ANNUAL REPORT 2025"},
+		"after a paragraph":            {"", "By Ann.\n\n# Leave policy\n\nText.", "Leave policy"},
+		"not from the middle":          {"", "By Ann.\n\n## Details\n\nText.", ""},
+		"marks":                        {"", "# **Leave** [policy](https://e.x) `v2`\n", "Leave policy v2"},
+		"tags":                         {"", "# <b>Leave</b> policy\n", "Leave policy"},
+		"other scripts":                {"", "# 休暇規程\n", "休暇規程"},
+		"umlauts":                      {"", "# Größenordnung & Maß\n", "Größenordnung & Maß"},
+		"a question":                   {"", "# What is Palaver?\n", "What is Palaver?"},
+		"heading before metadata":      {"From the metadata", "# From the heading\n", "From the heading"},
+		"metadata before a plain line": {"From the metadata", "LARKFIELD BANK\n\nText.", "From the metadata"},
+		"metadata alone":               {" Annual\n Report ", "Text.", "Annual Report"},
+		"useless metadata":             {"Microsoft Word - draft_v3.docx", "Text.", ""},
+		"a file's name":                {"report_final.indd", "Text.", ""},
+		"an address":                   {"https://example.org/a", "Text.", ""},
+		"useless heading":              {"", "# Untitled\n\nText.", ""},
+		"numbered and useless":         {"", "# Document 1\n\nText.", ""},
+		"in German":                    {"", "# Inhaltsverzeichnis\n\nText.", ""},
+		"useless, then metadata":       {"Leave policy", "# Contents\n\nText.", "Leave policy"},
+		"a section":                    {"", "# 1. Scope of it\n\nText.", ""},
+		"an article":                   {"", "Article 5\n\nText.", ""},
+		"a chapter":                    {"", "# Kapitel 3\n\nText.", ""},
+		"a section without a number":   {"", "# Part time work\n", "Part time work"},
+		"a circular":                   {"", "# Circular 2025/04: Capital\n", "Circular 2025/04: Capital"},
+		"a sentence":                   {"", "# This is a sentence that ends.\n", ""},
+		"too long":                     {"", "# " + long + "\n", ""},
+		"too long, in metadata":        {long, "Text.", ""},
+		"a number":                     {"", "# 2025\n", ""},
+		"a slide":                      {"", "## Slide 1: Roadmap 2026\n\nText.", "Roadmap 2026"},
+		"a slide without a title":      {"", "## Slide 1\n\nText.", ""},
+		"no heading":                   {"", "Just a text.\n", ""},
+		"a rule first":                 {"", "---\n\n# Leave policy\n", "Leave policy"},
+		"empty":                        {"", "", ""},
+		"far below":                    {"", strings.Repeat("A line of text.\n\n", 400) + "# Leave policy\n", ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			if got := documentTitle(tc.meta, tc.text, false); got != tc.want {
+				t.Errorf("%q, want %q", got, tc.want)
+			}
+		})
+	}
+}
+
+func TestNamesOfSheetsAreNoTitles(t *testing.T) {
+	if got := documentTitle("", "## Budget overview\n\na | b", true); got != "" {
+		t.Errorf("title %q", got)
+	}
+	if got := documentTitle("Budget 2026", "## Sheet1\n", true); got != "Budget 2026" {
+		t.Errorf("title %q", got)
+	}
+}
+
+func TestTitlesInMetadata(t *testing.T) {
+	line := "A page with a line of text on it."
+	core := wordParts(para("", "Just a paragraph."))
+	core["docProps/core.xml"] = `<cp:coreProperties xmlns:cp="cp" xmlns:dc="dc"><dc:creator>Ann</dc:creator><dc:title>Leave policy</dc:title></cp:coreProperties>`
+	broken := wordParts(para("", "Just a paragraph."))
+	broken["docProps/core.xml"] = `<cp:coreProperties`
+	heading := wordParts(para("berschrift1", "Travel policy") + para("", "Just a paragraph."))
+	heading["docProps/core.xml"] = core["docProps/core.xml"]
+	for name, tc := range map[string]struct {
+		kind string
+		raw  []byte
+		want string
+	}{
+		"pdf":              {"pdf", pdfWithTitle("(Annual report 2025)", line), "Annual report 2025"},
+		"pdf in UTF-16":    {"pdf", pdfWithTitle("<FEFF0047007200F600DF0065>", line), "Größe"},
+		"pdf without":      {"pdf", pdf("", []string{line}), ""},
+		"pdf, a file name": {"pdf", pdfWithTitle("(report.doc)", line), ""},
+		"pdf, form feed":   {"pdf", pdfWithTitle(`(Annual\014report)`, line), "Annual report"},
+		"docx":             {"docx", zipped(core), "Leave policy"},
+		"docx, damaged":    {"docx", zipped(broken), ""},
+		"docx, heading":    {"docx", zipped(heading), "Travel policy"},
+		"docx without":     {"docx", word(para("", "Just a paragraph.")), ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			c, err := All().Content(t.Context(), tc.kind, tc.raw)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if c.Title != tc.want {
+				t.Errorf("title %q, want %q", c.Title, tc.want)
+			}
+			if tc.kind == "pdf" && (c.Text != line || len(c.Pages) != 1 || c.Pages[0].Start != 0) {
+				t.Errorf("text %q with pages %v", c.Text, c.Pages)
+			}
+		})
+	}
+}

@@ -1,0 +1,220 @@
+package telemetry
+
+import (
+	"encoding/json"
+	"reflect"
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"go.opentelemetry.io/otel/attribute"
+	"go.opentelemetry.io/otel/trace"
+
+	"github.com/palaver-chat/palaver/activities"
+	"github.com/palaver-chat/palaver/chat"
+)
+
+// decided returns what a node decided: kinds, numbers and counts. It has no texts, so that
+// every trace can have it.
+func decided(result any) []attribute.KeyValue {
+	switch r := result.(type) {
+	case activities.Begun:
+		return begunAttributes(r)
+	case activities.Resolved:
+		return append(intentAttributes(r.Intent), docsAttributes(r.Docs)...)
+	case activities.Intent:
+		return intentAttributes(&r)
+	case activities.Docs:
+		return docsAttributes(&r)
+	case activities.Retrieved:
+		return []attribute.KeyValue{
+			attribute.Int("palaver.passages", len(r.ChunkIDs)),
+			attribute.String("palaver.retrieval_confidence", string(r.Confidence)),
+			attribute.Float64("palaver.retrieval_score", r.Score),
+			attribute.Bool("palaver.retrieval.all_documents", r.Widened),
+			attribute.Bool("palaver.retrieval.documents_left_out", r.Processing || r.Unreadable || r.Partly),
+		}
+	case activities.WebResult:
+		return []attribute.KeyValue{
+			attribute.Int("palaver.web.results", r.Results),
+			attribute.Bool("palaver.web.configured", !r.Off),
+			attribute.Bool("palaver.web.failed", r.Failed),
+		}
+	case activities.Written:
+		return writtenAttributes(r)
+	case activities.Called:
+		return []attribute.KeyValue{attribute.Bool("palaver.tool_error", r.IsError)}
+	case activities.Decided:
+		return []attribute.KeyValue{
+			attribute.Int("palaver.tool_calls.run", len(r.Run)),
+			attribute.Int("palaver.tool_calls.edited", len(r.Hashes)),
+			attribute.Bool("palaver.answer.misfit", r.Misfit),
+		}
+	case activities.Answered:
+		return []attribute.KeyValue{
+			attribute.Int("palaver.documents.resolved", len(r.IDs)),
+			attribute.Bool("palaver.documents.unresolved", r.Unknown),
+		}
+	case activities.ImportPlan:
+		return []attribute.KeyValue{attribute.Int("palaver.tool_calls", len(r.Calls))}
+	}
+	return nil
+}
+
+func begunAttributes(b activities.Begun) []attribute.KeyValue {
+	return []attribute.KeyValue{
+		attribute.String("gen_ai.agent.name", string(b.Agent)),
+		attribute.String("palaver.requested_action", string(b.Action)),
+		attribute.Bool("palaver.web.requested", b.WebSearch),
+		attribute.Bool("palaver.web.forbidden", b.NoWebSearch),
+	}
+}
+
+// intentAttributes has nothing for an intent that was not asked for.
+func intentAttributes(in *activities.Intent) []attribute.KeyValue {
+	if in == nil {
+		return nil
+	}
+	likely := make([]string, len(in.Likely))
+	for i, a := range in.Likely {
+		likely[i] = string(a)
+	}
+	return []attribute.KeyValue{
+		attribute.String("palaver.action", string(in.Action)),
+		attribute.String("palaver.intent_confidence", string(in.Confidence)),
+		attribute.Bool("palaver.intent.multiple", in.Multi),
+		attribute.StringSlice("palaver.intent.likely", likely),
+		attribute.Bool("palaver.web.requested", in.WebSearch),
+	}
+}
+
+func docsAttributes(d *activities.Docs) []attribute.KeyValue {
+	if d == nil {
+		return nil
+	}
+	return []attribute.KeyValue{
+		attribute.Int("palaver.documents.resolved", len(d.IDs)),
+		attribute.Int("palaver.documents.suggested", len(d.Suggested)),
+		attribute.Bool("palaver.documents.unresolved", d.Unresolved),
+		attribute.String("palaver.documents_confidence", string(d.Confidence)),
+		attribute.String("palaver.documents.source", d.Source),
+	}
+}
+
+func writtenAttributes(w activities.Written) []attribute.KeyValue {
+	names := make([]string, len(w.Calls))
+	for i, c := range w.Calls {
+		names[i] = c.Name
+	}
+	return []attribute.KeyValue{
+		attribute.Int("palaver.characters", w.Chars),
+		attribute.Int("palaver.citations", w.Citations),
+		attribute.StringSlice("palaver.tool_calls.names", names),
+		attribute.Bool("palaver.stopped", w.Stopped),
+	}
+}
+
+// asked returns the kinds of the question or answer that a node is given.
+func asked(arg any) []attribute.KeyValue {
+	switch r := arg.(type) {
+	case activities.AnswerRequest:
+		return answerAttributes(r.Value)
+	case activities.KeepRequest:
+		return answerAttributes(r.Value)
+	case activities.DecideRequest:
+		return slices.Concat(questionAttributes(r.Question), answerAttributes(r.Value))
+	}
+	return nil
+}
+
+func questionAttributes(q chat.Question) []attribute.KeyValue {
+	return []attribute.KeyValue{
+		attribute.String("palaver.question.id", q.ID),
+		attribute.String("palaver.question.type", string(q.Type)),
+		attribute.String("palaver.question.prompt", string(q.Prompt)),
+		attribute.String("palaver.question.action", string(q.Action)),
+		attribute.Int("palaver.question.options", len(q.OptionIDs)),
+		attribute.Int("palaver.question.tool_calls", len(q.Calls)),
+	}
+}
+
+// answerAttributes has sizes only of a whole answer: one by reference has only ids.
+func answerAttributes(v chat.ResumeValue) []attribute.KeyValue {
+	out := []attribute.KeyValue{attribute.String("palaver.answer.type", string(v.Type))}
+	if v.Ref == "" {
+		out = append(out,
+			attribute.Int("palaver.answer.characters", utf8.RuneCountInString(v.Text())),
+			attribute.Int("palaver.answer.documents", len(v.TaggedDocs)),
+			attribute.Int("palaver.answer.sets", len(v.TaggedSets)))
+	}
+	if len(v.Decisions) > 0 {
+		rejected := 0
+		for _, d := range v.Decisions {
+			if d.Decision == chat.Rejected {
+				rejected++
+			}
+		}
+		out = append(out,
+			attribute.Int("palaver.answer.approved", len(v.Decisions)-rejected),
+			attribute.Int("palaver.answer.rejected", rejected))
+	}
+	return out
+}
+
+// chosen returns the option of q that v is; nothing for words of a person.
+func chosen(q chat.Question, v chat.ResumeValue) []attribute.KeyValue {
+	if !slices.Contains(q.OptionIDs, v.Text()) {
+		return nil
+	}
+	return []attribute.KeyValue{attribute.String("palaver.answer.option", v.Text())}
+}
+
+// nodeInput and nodeOutput write a node's argument and result as JSON, under the names that
+// LangSmith and OpenInference show. They may have texts.
+func nodeInput(span trace.Span, arg any) {
+	if raw, err := json.Marshal(arg); err == nil {
+		setJSON(span, "input", withoutRef(raw))
+	}
+}
+
+func nodeOutput(span trace.Span, result any) {
+	if result == nil {
+		return
+	}
+	if raw, err := json.Marshal(result); err == nil {
+		setJSON(span, "output", raw)
+	}
+}
+
+func setJSON(span trace.Span, side string, raw []byte) {
+	span.SetAttributes(
+		attribute.String(side+".value", shorten(string(raw))),
+		attribute.String(side+".mime_type", "application/json"))
+}
+
+// refFields are the JSON names of TurnRef's fields, which the span has as attributes of
+// their own.
+var refFields = jsonNames(reflect.TypeFor[activities.TurnRef]())
+
+func jsonNames(t reflect.Type) (names []string) {
+	for i := range t.NumField() {
+		name, _, _ := strings.Cut(t.Field(i).Tag.Get("json"), ",")
+		names = append(names, name)
+	}
+	return names
+}
+
+func withoutRef(raw []byte) []byte {
+	var fields map[string]json.RawMessage
+	if json.Unmarshal(raw, &fields) != nil {
+		return raw
+	}
+	for _, name := range refFields {
+		delete(fields, name)
+	}
+	rest, err := json.Marshal(fields)
+	if err != nil {
+		return raw
+	}
+	return rest
+}
