@@ -26,8 +26,6 @@ const (
 	commonScore  = 0.6  // the highest score of common words only
 	commonShare  = 0.25 // of all passages; words in more of them are common
 
-	uncounted = 0.3 // the highest score without a number of what a question counts; no doubt is left
-
 	belowHigh   = HighScore - 0.01
 	belowMedium = MediumScore - 0.01
 )
@@ -189,10 +187,6 @@ func (q question) covered(stem string, stems map[string]bool) float64 {
 	return best
 }
 
-// Doubtful reports whether the confidence is low only because the rarest word of the
-// question was not found.
-func (s Selection) Doubtful() bool { return s.Confidence == chat.Low && s.Score >= belowMedium }
-
 // rarest is the word that weighs most; "" without words. Of equal ones, the first by
 // spelling.
 func (q question) rarest() (rarest string) {
@@ -272,7 +266,7 @@ func (q question) match(hits []chat.Hit) float64 {
 		score = min(score, commonScore)
 	}
 	if !counts {
-		score = min(score, uncounted)
+		score = min(score, belowMedium)
 	}
 	return score
 }
