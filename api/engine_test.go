@@ -47,8 +47,9 @@ func (b *testBus) Hint(turnID string, n int) { b.send(turnID, bus.Signal{N: n}) 
 func (b *testBus) PublishLog(turnID string, entries []chat.Entry) {
 	b.send(turnID, bus.Signal{Log: entries})
 }
-func (b *testBus) Settled(turnID string) { b.send(turnID, bus.Signal{Settled: true}) }
-func (b *testBus) Connected() bool       { return !b.down }
+func (b *testBus) Retrying(turnID string, n int) { b.send(turnID, bus.Signal{Retry: n}) }
+func (b *testBus) Settled(turnID string)         { b.send(turnID, bus.Signal{Settled: true}) }
+func (b *testBus) Connected() bool               { return !b.down }
 
 func (b *testBus) send(turnID string, s bus.Signal) {
 	b.mu.Lock()
@@ -305,6 +306,24 @@ func (e *engine) Delete(_ context.Context, threadID string) error {
 	e.deleted = append(e.deleted, threadID)
 	delete(e.open, threadID)
 	return e.unavailable
+}
+
+func (e *engine) ChangeOwner(_ context.Context, threadID, owner string) error {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	u := e.open[threadID]
+	switch {
+	case e.unavailable != nil:
+		return e.unavailable
+	case u != nil && u.pending == nil:
+		return &chat.Refused{Code: chat.CodeTurnRunning, TurnID: u.ref.TurnID}
+	case u != nil:
+		u.ref.Owner = owner
+	}
+	if _, known := e.owners[threadID]; known {
+		e.owners[threadID] = owner
+	}
+	return nil
 }
 
 func (e *engine) ForgetThread(_ context.Context, threadID string) error {

@@ -135,6 +135,7 @@ type Store interface {
 	Quotas
 	Visitors
 	UserDeleter
+	Claimer
 	Audit
 	AuditLog
 	Upkeep

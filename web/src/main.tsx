@@ -3,7 +3,9 @@ import { QueryClientProvider } from "@tanstack/react-query";
 import { StrictMode } from "react";
 import { createRoot } from "react-dom/client";
 import { queries } from "./api/query";
-import { App } from "./shell/App";
+import { readSettings } from "./api/useConfig";
+import { startSession } from "./session/start";
+import { Gate } from "./shell/Gate";
 import "./styles.css";
 import { loadLanguage } from "./words";
 
@@ -11,10 +13,16 @@ const page = (
   <StrictMode>
     <CSPProvider disableStyleElements>
       <QueryClientProvider client={queries}>
-        <App />
+        <Gate />
       </QueryClientProvider>
     </CSPProvider>
   </StrictMode>
 );
 
-void loadLanguage(navigator.languages).then(() => createRoot(document.getElementById("root")!).render(page));
+/** Who is signed in decides what the page shows, so this is known first. */
+async function prepare(): Promise<void> {
+  const [{ signIn }] = await Promise.all([readSettings(), loadLanguage(navigator.languages)]);
+  await startSession(signIn);
+}
+
+void prepare().then(() => createRoot(document.getElementById("root")!).render(page));

@@ -1,6 +1,7 @@
 import { useSyncExternalStore } from "react";
 import { ApiError, request } from "../api/http";
 import { errorText } from "../api/query";
+import { newestToken, withToken } from "../session/token";
 import { words } from "../words";
 import { toast } from "./toast";
 
@@ -58,6 +59,6 @@ export function deleteLater({ path, text, onUndo, onDeleted }: Deletion): void {
 }
 
 addEventListener("pagehide", () => {
-  for (const path of waiting) void fetch(path, { method: "DELETE", keepalive: true });
+  for (const path of waiting) void fetch(path, { method: "DELETE", keepalive: true, headers: withToken(undefined, newestToken()) });
   waiting.clear();
 });
