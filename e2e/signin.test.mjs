@@ -283,7 +283,7 @@ describe("an answer that is being written", () => {
     await signIn();
     model.hold = Infinity;
     await page.getByText("at seven").first().waitFor();
-    await conversations().getByRole("listitem").waitFor();
+    await conversations().getByRole("link").first().waitFor();
     await page.waitForFunction(() => !localStorage.getItem("palaver.signIn"));
   });
 });
