@@ -32,7 +32,7 @@ standalone: tools-present web/dist/index.html
 	@scripts/go-build standalone bin/palaver-standalone .
 
 .PHONY: test
-test: browser-present postgres-present test-go test-web test-clients test-browser ## Every test: the Go modules, the page's units, the browser (SKIP_BROWSER=1 skips the browser)
+test: browser-present postgres-present test-go test-web test-clients test-topology test-browser ## Every test: the Go modules, the page's units, the browser (SKIP_BROWSER=1 skips the browser)
 
 # A missing browser must fail before the build, not minutes later.
 .PHONY: browser-present
@@ -66,6 +66,12 @@ test-web: tools-present web/node_modules/.installed ## Unit tests of the page
 test-clients: tools-present standalone e2e/clients/node_modules/.installed ## The AI SDK's and assistant-ui's own client code against the running binary
 	@echo "== clients of the AI SDK dialect"
 	@cd e2e/clients && npm run --silent test
+
+.PHONY: test-topology
+test-topology: build postgres-present ## The processes of production: rolling restarts, encryption, probes, backup: about two minutes
+	@scripts/go-build bench/scale/temporal bin/bench-temporal .
+	@echo "== topology"
+	@if ls /usr/lib/postgresql/*/bin/initdb > /dev/null 2>&1; then go run ./bench/topology; else echo "skipped: no Postgres is installed"; fi
 
 .PHONY: test-browser
 test-browser: tools-present ## Browser tests against the running binary

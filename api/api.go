@@ -54,6 +54,7 @@ const FeatureSharedLinks = "shared_links"
 type Config struct {
 	StreamMode     string // for requests without stream_mode; default StreamEvents
 	Identity       identity.Config
+	SignIn         SignIn // of the page
 	Limits         limits.Config
 	MaxUploadBytes int64            // default 50 MB
 	UploadMemory   int64            // bytes that storing uploads may take at once; 0: no limit
@@ -64,6 +65,14 @@ type Config struct {
 	ClockOffset    time.Duration    // added to the clock for new ids and creation times; for tests
 	AnswerTimeout  time.Duration    // default AnswerTimeout; shorter in tests
 	BodyTimeout    time.Duration    // default request.BodyTimeout; shorter in tests
+}
+
+// SignIn is how the page lets people sign in.
+type SignIn struct {
+	URL       string   // of the Supabase project; empty: the page offers no sign-in
+	Key       string   // its publishable key
+	Methods   []string // link, password
+	Providers []string // OAuth
 }
 
 // Deps is what the API depends on.
@@ -88,6 +97,8 @@ type Deps struct {
 	Stop <-chan struct{}
 	// Accounts are the Google accounts that people connect; nil: none can be.
 	Accounts *connections.Accounts
+	// Users deletes users; nil: callers cannot delete their data at once.
+	Users UserRemover
 	// Audit takes what operators may be asked about; nil: nothing is recorded.
 	Audit *audit.Log
 	// Metrics is served under /metrics; a registry of its own by default.
@@ -198,7 +209,7 @@ func (s *server) routes() http.Handler {
 	e.HandleMethodNotAllowed = true
 	e.MaxMultipartMemory = 1 << 20
 	_ = e.SetTrustedProxies(nil) // nil is always accepted
-	e.Use(request.SetID, s.access, s.recovery, securityHeaders, s.checkHost, request.LimitBody(cmp.Or(s.Config.BodyTimeout, request.BodyTimeout)))
+	e.Use(request.SetID, s.access, s.recovery, s.securityHeaders(), s.checkHost, request.LimitBody(cmp.Or(s.Config.BodyTimeout, request.BodyTimeout)))
 
 	for _, o := range s.operations() {
 		s.route(e, o)

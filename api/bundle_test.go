@@ -41,6 +41,14 @@ func (s searchStub) Search(ctx context.Context, owner, query string, docIDs []st
 	return s.store.SearchText(ctx, owner, db.Words(strings.Fields(query)...), docIDs, k)
 }
 
+// removerStub deletes rows only: there are no workflows.
+type removerStub struct{ store *sqlite.Store }
+
+func (s removerStub) Remove(ctx context.Context, user string) error {
+	_, err := s.store.DeleteUser(ctx, user)
+	return err
+}
+
 func setup(t testing.TB, change ...func(*Deps)) *bundle {
 	t.Helper()
 	store := litetest.Store(t)
@@ -49,7 +57,7 @@ func setup(t testing.TB, change ...func(*Deps)) *bundle {
 	e := newEngine(inner, store, b)
 	stop := make(chan struct{})
 	d := Deps{
-		Store: store, Threads: e, Bus: b, Search: searchStub{store},
+		Store: store, Threads: e, Users: removerStub{store}, Bus: b, Search: searchStub{store},
 		Model:         llm.Info{Provider: "offline", Offline: true},
 		DocumentTypes: extract.All(),
 		Agents:        chat.Agents{{Name: chat.AgentDocuments, Label: "Documents"}, {Name: chat.AgentAssistant, Label: "Assistant"}},

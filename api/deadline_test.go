@@ -58,8 +58,9 @@ func (e hangingThreads) State(ctx context.Context, _ string) (chat.ThreadState, 
 func (e hangingThreads) Cancel(ctx context.Context, _ string, _ chat.Cancel) (bool, error) {
 	return false, e.wait(ctx)
 }
-func (e hangingThreads) Delete(ctx context.Context, _ string) error    { return e.wait(ctx) }
-func (e hangingThreads) Import(ctx context.Context, _, _ string) error { return e.wait(ctx) }
+func (e hangingThreads) Delete(ctx context.Context, _ string) error         { return e.wait(ctx) }
+func (e hangingThreads) ChangeOwner(ctx context.Context, _, _ string) error { return e.wait(ctx) }
+func (e hangingThreads) Import(ctx context.Context, _, _ string) error      { return e.wait(ctx) }
 
 func (e hangingThreads) Ingest(ctx context.Context, _, _ string) error { return e.wait(ctx) }
 

@@ -307,6 +307,24 @@ func (e *engine) Delete(_ context.Context, threadID string) error {
 	return e.unavailable
 }
 
+func (e *engine) ChangeOwner(_ context.Context, threadID, owner string) error {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	u := e.open[threadID]
+	switch {
+	case e.unavailable != nil:
+		return e.unavailable
+	case u != nil && u.pending == nil:
+		return &chat.Refused{Code: chat.CodeTurnRunning, TurnID: u.ref.TurnID}
+	case u != nil:
+		u.ref.Owner = owner
+	}
+	if _, known := e.owners[threadID]; known {
+		e.owners[threadID] = owner
+	}
+	return nil
+}
+
 func (e *engine) ForgetThread(_ context.Context, threadID string) error {
 	e.mu.Lock()
 	defer e.mu.Unlock()

@@ -104,6 +104,12 @@ var walk = map[string]route{
 	"GET /api/me": {ways: harmless(200, "/api/me", "")},
 	// TestExportHoldsAllOfTheCallerAndNothingOfOthers reads what it holds.
 	"GET /api/me/export": {ways: harmless(200, "/api/me/export", "")},
+	// TestDeleteMeDeletesAllOfTheCallerAndNothingOfOthers deletes.
+	"DELETE /api/me": {ways: func(o, _ owned) []way {
+		return []way{{path: fill("/api/me?confirm=THREAD", o), status: 400}, {path: "/api/me", status: 400}}
+	}},
+	// Whose data it is says the cookie alone: claim_test.go.
+	"POST /api/me/claim": {ways: harmless(403, "/api/me/claim", "")},
 	"PUT /api/me":        {ways: harmless(200, "/api/me", `{}`)},
 	// It names no user. What it does to its caller: TestEndedSessionsAreRefusedEverywhere.
 	"DELETE /api/me/sessions": {ways: harmless(400, "/api/me/sessions?which=theirs", "")},

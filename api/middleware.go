@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"net/url"
 	"runtime/debug"
 	"strings"
 	"time"
@@ -89,9 +90,22 @@ func (s *server) checkHost(c *gin.Context) {
 const contentSecurityPolicy = "default-src 'self'; script-src 'self'; style-src 'self'; img-src 'self' data: blob:; " +
 	"connect-src 'self'; font-src 'self'; object-src 'none'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'"
 
-func securityHeaders(c *gin.Context) {
-	h := c.Writer.Header()
-	h.Set("Content-Security-Policy", contentSecurityPolicy)
+// policyWith lets the page send requests to the host of one more URL, where people sign in.
+func policyWith(address string) string {
+	u, err := url.Parse(address)
+	if err != nil || u.Host == "" {
+		return contentSecurityPolicy
+	}
+	return strings.Replace(contentSecurityPolicy, "connect-src 'self'", "connect-src 'self' "+u.Scheme+"://"+u.Host, 1)
+}
+
+func (s *server) securityHeaders() gin.HandlerFunc {
+	policy := policyWith(s.Config.SignIn.URL)
+	return func(c *gin.Context) { securityHeaders(c.Writer.Header(), policy) }
+}
+
+func securityHeaders(h http.Header, policy string) {
+	h.Set("Content-Security-Policy", policy)
 	h.Set("X-Content-Type-Options", "nosniff")
 	h.Set("X-Frame-Options", "DENY")
 	h.Set("Referrer-Policy", "same-origin")

@@ -42,6 +42,12 @@ func (s *server) operations() []openapi.Operation {
 			Query:   []openapi.Param{{Name: "which", About: "this (the default): this browser; others: all but this one, which gets a new cookie; all: every one. A cookie that no browser has is lost with its conversations.", Enum: openapi.Values("this", "others", "all")}},
 			Answers: openapi.NoContent()},
 
+		{Route: "DELETE /api/me", Handle: s.deleteMe, Group: groupCaller, About: "Deletes all that is kept of the caller: conversations, documents and everything else. After a 503 the same request goes on with it.",
+			Query:   []openapi.Param{{Name: "confirm", About: "The caller's own id, as in GET /api/me.", Required: true}},
+			Answers: openapi.NoContent(), Errors: []int{http.StatusNotFound}},
+		{Route: "POST /api/me/claim", Handle: s.claim, Group: groupCaller, About: "Gives the caller, who has an account, what the anonymous user of this browser's cookie has stored. While left is not 0 some of it is in use: repeat the request later.",
+			Answers: openapi.OK(claimJSON{}), Errors: []int{http.StatusTooManyRequests}},
+
 		{Route: "GET /api/me/export", Handle: s.exportMe, Group: groupCaller, About: "All that is kept of the caller, as a zip archive: conversations, documents, sets, pictures and what they say about themselves.",
 			Answers: []openapi.Answer{{Status: http.StatusOK, Media: "application/zip"}}, Errors: []int{http.StatusTooManyRequests}},
 

@@ -408,6 +408,9 @@ func TestReadyNamesWhatIsDown(t *testing.T) {
 	if got := c.call(200, "GET", "/readyz", nil); got["parts"].(map[string]any)["temporal"] != "ok" {
 		t.Errorf("%v", got)
 	}
+	if got := c.call(200, "GET", "/readyz", nil)["parts"].(map[string]any)["vectors"]; got != b.store.VectorSearch() || got == "" {
+		t.Errorf("vectors: %v", got)
+	}
 	b.bus.down = true
 	if got := c.call(200, "GET", "/readyz", nil); got["parts"].(map[string]any)["stream"] != "down" {
 		t.Errorf("without the bus answers still arrive, in larger steps: %v", got)

@@ -57,6 +57,14 @@ type (
 	authJSON struct {
 		Mode   string `json:"mode"`
 		Tokens bool   `json:"tokens"`
+		// SignIn is how the page lets people sign in; left out: it does not.
+		SignIn *signInJSON `json:"sign_in,omitempty"`
+	}
+	signInJSON struct {
+		URL       string   `json:"url"` // of the Supabase project
+		Key       string   `json:"key"` // its publishable key
+		Methods   []string `json:"methods"`
+		Providers []string `json:"providers"` // OAuth
 	}
 )
 
@@ -69,7 +77,7 @@ func (s *server) health(c *gin.Context) error {
 // ready says whether all required parts are available, and shows operators which are
 // down, those included without which the process still serves. The log has the reasons.
 func (s *server) ready(c *gin.Context) error {
-	parts := map[string]string{"stream": "ok", "model": s.Model.Provider}
+	parts := map[string]string{"stream": "ok", "model": s.Model.Provider, "vectors": s.Store.VectorSearch()}
 	down := []string{}
 	required := 0
 	fail := func(part string, err error) {
@@ -151,9 +159,18 @@ func (s *server) config(c *gin.Context) error {
 		Model:         modelJSON{Label: s.modelLabel(), Offline: s.Model.Offline, Provider: s.Model.Provider},
 		Limits:        limitsJSON{chat.MaxMessage, s.Config.MaxUploadBytes, dialect.MaxTipTap, dialect.MaxTags},
 		Features:      features,
-		Auth:          authJSON{s.identity.Mode, s.identity.AcceptsTokens()},
+		Auth:          authJSON{s.identity.Mode, s.identity.AcceptsTokens(), s.signIn()},
 	})
 	return nil
+}
+
+// signIn is nil without a Supabase project, and where its tokens are not accepted.
+func (s *server) signIn() *signInJSON {
+	in := s.Config.SignIn
+	if in.URL == "" || !s.identity.AcceptsTokens() {
+		return nil
+	}
+	return &signInJSON{in.URL, in.Key, append([]string{}, in.Methods...), append([]string{}, in.Providers...)}
 }
 
 func (s *server) modelLabel() string {

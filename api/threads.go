@@ -35,6 +35,9 @@ type Threads interface {
 	// ForgetThread has the histories of all the thread's workflows deleted, those that
 	// closed earlier too.
 	ForgetThread(ctx context.Context, threadID string) error
+	// ChangeOwner gives an open thread to another owner; it does nothing when none is
+	// open. It returns a *chat.Refused with CodeTurnRunning while a turn runs.
+	ChangeOwner(ctx context.Context, threadID, owner string) error
 	// Ingest starts the ingest of an uploaded document.
 	Ingest(ctx context.Context, owner, docID string) error
 	// Import starts the import of a document, or has a running one look for more.

@@ -135,6 +135,7 @@ type Store interface {
 	Quotas
 	Visitors
 	UserDeleter
+	Claimer
 	Audit
 	AuditLog
 	Upkeep
@@ -400,8 +401,11 @@ type Documents interface {
 	// SearchText ranks chunks of ready documents by full text (stemmed, any of
 	// the words), best first; docIDs nil: all that owner may see. Score > 0.
 	SearchText(ctx context.Context, owner string, words []Word, docIDs []string, k int) ([]chat.Hit, error)
-	// SearchVector ranks by cosine similarity, exactly.
+	// SearchVector ranks by cosine similarity. Scores are exact. VectorSearch says what is
+	// compared: an index may miss a hit, and without one older documents may be left out.
 	SearchVector(ctx context.Context, owner string, vector []float32, docIDs []string, k int) ([]chat.Hit, error)
+	// VectorSearch says how SearchVector works here, for operators: "hnsw: …" or "exact: …".
+	VectorSearch() string
 	// PutVectors replaces the vectors of a ready document by those of an embedding model,
 	// one for each chunk. ErrNotFound when it has not that many chunks.
 	PutVectors(ctx context.Context, owner, id, model string, vectors [][]float32) error

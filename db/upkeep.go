@@ -24,6 +24,9 @@ type Upkeep interface {
 	UsageByOwner(ctx context.Context, limit int) ([]OwnerUsage, error)
 	// UsageByTable lists what tables take on disk with their indexes, the largest first.
 	UsageByTable(ctx context.Context) ([]TableUsage, error)
+	// IndexVectors makes the index of vectors where the database can have one and an owner
+	// has enough of them. It may take minutes; readers and writers do not wait.
+	IndexVectors(ctx context.Context) error
 	// Compact gives room that deleted rows have left back to the file system, when it is
 	// worth it, and says how many bytes. Writers wait meanwhile. Postgres does it by itself.
 	Compact(ctx context.Context) (freed int64, err error)

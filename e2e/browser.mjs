@@ -23,7 +23,7 @@ export async function newPage(browser, url, options = desktop) {
   const faults = [];
   page.on("pageerror", (err) => faults.push(`error: ${err.message}`));
   page.on("console", (m) => ["error", "warning"].includes(m.type()) && faults.push(`console: ${m.text()}`));
-  page.on("request", (r) => !r.url().startsWith(`${url}/`) && faults.push(`request to another host: ${r.url()}`));
+  page.on("request", (r) => ![url, `blob:${url}`].some((own) => r.url().startsWith(`${own}/`)) && faults.push(`request to another host: ${r.url()}`));
   await page.addInitScript(() => {
     window.statuses = [];
     new MutationObserver(() => {

@@ -56,13 +56,15 @@ export class Answer {
 /**
  * Starts a server. stream(res, body, fixed) answers a request for a stream; fixed is
  * the structured answer that its schema asks for. before(res, fixed) is called first
- * for every request; it returns true when it has answered.
+ * for every request; it returns true when it has answered. draw returns a picture as
+ * base64.
  */
-export async function startModelServer(stream, before = async () => false) {
+export async function startModelServer(stream, before = async () => false, draw = async () => undefined) {
   const server = createServer(async (req, res) => {
     let raw = "";
     for await (const part of req) raw += part;
     const body = JSON.parse(raw || "{}");
+    if (req.url.endsWith("/images/generations")) return sendJSON(res, 200, { created: 1, data: [{ b64_json: await draw(body) }] });
     const answer = structured[body.response_format?.json_schema?.name];
     const fixed = answer && JSON.stringify(answer);
     if (await before(res, fixed)) return;

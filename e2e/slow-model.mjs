@@ -2,13 +2,15 @@
 // The passages must contain its quotations.
 import { Answer, refuse, startModelServer } from "./model-server.mjs";
 
+const PICTURE = "iVBORw0KGgoAAAANSUhEUgAAAAoAAAAKCAIAAAACUFjqAAAAFUlEQVR42mNk+M9Qz0AEYBxVSF+FAAhKDveksOjmAAAAAElFTkSuQmCC";
+
 /**
  * Answers with its pieces, one every stepMs, but for the time being no more than hold. While failing is set it answers
- * with an error of its own. Structured answers wait for the promise thinking. Each entry of calls, a list of {name, args}, is asked
+ * with an error of its own. Structured answers wait for the promise thinking, pictures for drawing. Each entry of calls, a list of {name, args}, is asked
  * for once, after the pieces.
  */
 export async function startSlowModel(pieces, stepMs) {
-  const model = { pieces, failing: false, hold: Infinity, calls: [], thinking: undefined };
+  const model = { pieces, failing: false, hold: Infinity, calls: [], thinking: undefined, drawing: undefined };
   const before = async (res, fixed) => {
     if (model.failing) refuse(res, 500);
     else if (fixed) await model.thinking;
@@ -29,7 +31,10 @@ export async function startSlowModel(pieces, stepMs) {
       fixed ? 1 : stepMs,
     );
     res.on("close", () => clearInterval(timer));
-  }, before);
+  }, before, async () => {
+    await model.drawing;
+    return PICTURE;
+  });
   return Object.assign(model, {
     /** For startStack. The model may be held for as long as a test takes. */
     settings: { LLM_BASE_URL: url, LLM_API_KEY: "none", CHAT_MODEL_PROVIDER: "openai-compatible", CHAT_MODEL_NAME: "slow", LLM_FIRST_BYTE_TIMEOUT: "120s" },

@@ -26,7 +26,9 @@ func (u *turn) ask(ctx workflow.Context, step string, q chat.Question) (chat.Res
 		}
 		u.pauseClock(ctx)
 		u.blocked = true
+		u.asking = true
 		err := u.awaitAnswer(ctx)
+		u.asking = false
 		u.workingSince = workflow.Now(ctx)
 		if err == nil && u.Stopped == "" && u.Answer == nil {
 			return chat.ResumeValue{}, errContinue

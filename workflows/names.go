@@ -19,6 +19,7 @@ const (
 
 	UpdateSubmit  = "submit"   // SubmitRequest → SubmitReply; update id is the turn id
 	UpdateResume  = "resume"   // ResumeRequest; validated
+	UpdateOwner   = "owner"    // string: who owns the thread from now on; refused while a turn runs
 	SignalResume  = "resume"   // chat.ResumeValue; a notice says when it was dropped, because it does not fit or cannot be decoded
 	SignalCancel  = "cancel"   // chat.Cancel
 	SignalReport  = "report"   // chat.ToolProgress of a running tool call

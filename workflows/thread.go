@@ -158,6 +158,12 @@ func (t *thread) setup(ctx workflow.Context) error {
 	if err != nil {
 		return err
 	}
+	err = workflow.SetUpdateHandlerWithOptions(ctx, UpdateOwner, t.changeOwner, workflow.UpdateHandlerOptions{
+		Validator: t.validateOwner,
+	})
+	if err != nil {
+		return err
+	}
 	workflow.Go(ctx, t.receiveSignals)
 	workflow.Go(ctx, t.settleWithdrawnTurns)
 	return nil

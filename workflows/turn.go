@@ -51,6 +51,7 @@ type turn struct {
 	handInUntil    time.Time           // how long stopped calls may take to return their partial result; zero: none is stopped
 	stoppedCall    workflow.Future     // a stopped call that has not returned yet
 	workingSince   time.Time           // zero while a person is asked
+	asking         bool                // it waits for a person's answer
 	settling       bool                // its end is decided
 	acceptRecorded bool                // Temporal has recorded that the turn was accepted
 	ended          bool                // the terminal entry is in the log

@@ -97,13 +97,15 @@ func New(cfg Config, stop <-chan struct{}, log *slog.Logger) (*Identifier, error
 	return i, err
 }
 
+const minCookieSecret = 16
+
 func (cfg Config) check() error {
 	switch {
 	case cfg.Mode != Anonymous && cfg.Mode != Required:
 		return errors.New("AUTH_MODE must be anonymous or required")
 	case cfg.Mode == Required && cfg.JWTSecret+cfg.JWKSURL+cfg.ProxySecret == "":
 		return errors.New("AUTH_MODE=required needs SUPABASE_JWT_SECRET, SUPABASE_JWKS_URL or PROXY_SHARED_SECRET")
-	case cfg.Mode == Anonymous && len(cfg.CookieSecret) < 16:
+	case cfg.Mode == Anonymous && len(cfg.CookieSecret) < minCookieSecret:
 		return errors.New("COOKIE_SECRET must have at least 16 bytes")
 	}
 	return nil

@@ -10,21 +10,15 @@ package main
 
 import (
 	"context"
-	"errors"
 	"flag"
 	"fmt"
 	"log"
-	"strconv"
 	"time"
 
 	"github.com/google/uuid"
 	enumspb "go.temporal.io/api/enums/v1"
-	"go.temporal.io/api/serviceerror"
-	"go.temporal.io/api/workflowservice/v1"
 	"go.temporal.io/sdk/client"
-	"google.golang.org/protobuf/types/known/durationpb"
 
-	"github.com/palaver-chat/palaver/internal/freeport"
 	"github.com/palaver-chat/palaver/internal/stack"
 	"github.com/palaver-chat/palaver/llm/llmtest"
 	"github.com/palaver-chat/palaver/workflows"
@@ -33,6 +27,7 @@ import (
 type options struct {
 	binaries stack.Binaries
 	temporal string
+	settings string
 	shards   int
 	clients  int
 	turns    int
@@ -45,6 +40,7 @@ func main() {
 	flag.StringVar(&o.binaries.Standalone, "server", "bin/palaver-standalone", "Palaver's one command, for NATS")
 	flag.StringVar(&o.binaries.Palaver, "palaver", "bin/palaver", "Palaver's roles")
 	flag.StringVar(&o.temporal, "temporal", "bin/bench-temporal", "Temporal on Postgres (bench/scale/temporal)")
+	flag.StringVar(&o.settings, "settings", "docker/temporal/dynamicconfig.yaml", "Temporal's dynamic configuration")
 	flag.IntVar(&o.shards, "shards", 64, "history shards")
 	flag.IntVar(&o.clients, "clients", 8, "threads at once")
 	flag.IntVar(&o.turns, "turns", 400, "turns to count")
@@ -65,17 +61,15 @@ func main() {
 }
 
 const (
-	database  = "palaver"
-	namespace = "default"
+	database = "palaver"
 )
 
 // cluster holds all processes.
 type cluster struct {
 	pg       *stack.Postgres
-	temporal *stack.Program
+	temporal *stack.Temporal
 	apart    *stack.Apart
 	client   client.Client
-	metrics  string // URL of Temporal's
 }
 
 func run(ctx context.Context, o options) (string, error) {
@@ -130,27 +124,13 @@ func (c *cluster) start(ctx context.Context, o options, modelURL string) (err er
 	if err != nil {
 		return err
 	}
-	port, err := freeport.Get()
-	if err != nil {
+	if c.temporal, err = stack.StartTemporal(ctx, o.temporal, c.pg, o.shards, o.settings); err != nil {
 		return err
 	}
-	metrics, err := freeport.Get()
-	if err != nil {
+	if c.client, err = client.DialContext(ctx, client.Options{HostPort: c.temporal.Address, Logger: stack.Quiet{}}); err != nil {
 		return err
 	}
-	c.metrics = fmt.Sprintf("http://127.0.0.1:%d/metrics", metrics)
-	address := "127.0.0.1:" + strconv.Itoa(port)
-	c.temporal, err = stack.Run("", []string{"SQL_PASSWORD=none"}, o.temporal, "-postgres", c.pg.URL, "-port", strconv.Itoa(port), "-metrics", strconv.Itoa(metrics), "-shards", strconv.Itoa(o.shards))
-	if err != nil {
-		return err
-	}
-	if err := register(ctx, address); err != nil {
-		return errors.Join(err, errors.New(c.temporal.Said()))
-	}
-	if c.client, err = client.DialContext(ctx, client.Options{HostPort: address, Logger: quiet{}}); err != nil {
-		return err
-	}
-	c.apart, err = stack.StartApart(ctx, o.binaries, url, modelURL, "TEMPORAL_ADDRESS="+address)
+	c.apart, err = stack.StartApart(ctx, o.binaries, url, modelURL, "TEMPORAL_ADDRESS="+c.temporal.Address)
 	return err
 }
 
@@ -168,34 +148,6 @@ func (c *cluster) stop() {
 		c.pg.Stop()
 	}
 }
-
-// register creates the namespace as soon as the server responds.
-func register(ctx context.Context, address string) (err error) {
-	for until := time.Now().Add(2 * time.Minute); time.Now().Before(until) && ctx.Err() == nil; time.Sleep(200 * time.Millisecond) {
-		var c client.NamespaceClient
-		if c, err = client.NewNamespaceClient(client.Options{HostPort: address, Logger: quiet{}}); err != nil {
-			continue
-		}
-		err = c.Register(ctx, &workflowservice.RegisterNamespaceRequest{Namespace: namespace, WorkflowExecutionRetentionPeriod: durationpb.New(7 * 24 * time.Hour)})
-		var exists *serviceerror.NamespaceAlreadyExists
-		if err == nil || errors.As(err, &exists) {
-			// Every service has read it within its cache's interval; asking makes sure.
-			_, err = c.Describe(ctx, namespace)
-		}
-		c.Close()
-		if err == nil {
-			return nil
-		}
-	}
-	return fmt.Errorf("register the namespace: %w", err)
-}
-
-type quiet struct{}
-
-func (quiet) Debug(string, ...any) {}
-func (quiet) Info(string, ...any)  {}
-func (quiet) Warn(string, ...any)  {}
-func (quiet) Error(string, ...any) {}
 
 // history is the size of a thread's history, or what a turn adds to it.
 type history struct {
@@ -274,6 +226,6 @@ func (c *cluster) count(ctx context.Context) (n counts, err error) {
 		}
 		n.cpu[name] = u.CPU
 	}
-	n.temporal, err = scrape(ctx, c.metrics)
+	n.temporal, err = scrape(ctx, c.temporal.Metrics)
 	return n, err
 }

@@ -37,14 +37,15 @@ func (s *Store) storeText(ctx context.Context, owner, id string, version *string
 	for i, v := range vectors {
 		encoded[i] = vector.Encode(v)
 	}
-	return s.update(ctx, func(q *sqlcgen.Queries) error {
+	return s.inTx(ctx, beginUpdate, func(tx plain) error {
+		q := sqlcgen.New(tx)
 		if err := rules.OwnVersion(ctx, queries{q}, owner, id, version); err != nil {
 			return err
 		}
 		if err := replaceText(ctx, q, id, text); err != nil {
 			return err
 		}
-		words, err := insertChunks(ctx, q, id, chunks, encoded)
+		words, err := s.insertChunks(ctx, tx, id, chunks, encoded)
 		if err != nil {
 			return err
 		}
@@ -63,7 +64,8 @@ func replaceText(ctx context.Context, q *sqlcgen.Queries, id, text string) error
 
 // insertChunks writes and indexes a document's chunks with their vectors (nil: none),
 // and returns the number of words indexed.
-func insertChunks(ctx context.Context, q *sqlcgen.Queries, id string, chunks []chat.Chunk, vectors [][]byte) (words int64, err error) {
+func (s *Store) insertChunks(ctx context.Context, tx plain, id string, chunks []chat.Chunk, vectors [][]byte) (words int64, err error) {
+	q := sqlcgen.New(tx)
 	for from := 0; from < len(chunks); from += storeBatch {
 		to := min(from+storeBatch, len(chunks))
 		insert := sqlcgen.InsertChunksParams{DocID: id}
@@ -89,10 +91,7 @@ func insertChunks(ctx context.Context, q *sqlcgen.Queries, id string, chunks []c
 		if err := q.InsertChunks(ctx, insert); err != nil {
 			return 0, err
 		}
-		if len(meant.Vectors) == 0 {
-			continue
-		}
-		if err := q.InsertVectors(ctx, meant); err != nil {
+		if err := s.insertVectors(ctx, tx, meant); err != nil {
 			return 0, err
 		}
 	}
@@ -102,7 +101,8 @@ func insertChunks(ctx context.Context, q *sqlcgen.Queries, id string, chunks []c
 func (s *Store) PutVectors(ctx context.Context, owner, id, model string, vectors [][]float32) (err error) {
 	ctx, end := s.call(ctx, "store vectors", rules.Bulk)
 	defer end(&err)
-	return s.update(ctx, func(q *sqlcgen.Queries) error {
+	return s.inTx(ctx, beginUpdate, func(tx plain) error {
+		q := sqlcgen.New(tx)
 		// The update locks the document: its chunks stay until the transaction ends.
 		err := record.Found(q.SetEmbedding(ctx, sqlcgen.SetEmbeddingParams{Owner: owner, ID: id, Model: model, Chunks: int64(len(vectors))}))
 		if err != nil {
@@ -115,10 +115,7 @@ func (s *Store) PutVectors(ctx context.Context, owner, id, model string, vectors
 					insert.Ordinals, insert.Vectors = append(insert.Ordinals, int64(i)), append(insert.Vectors, blob)
 				}
 			}
-			if len(insert.Vectors) == 0 {
-				continue
-			}
-			if err := q.InsertVectors(ctx, insert); err != nil {
+			if err := s.insertVectors(ctx, tx, insert); err != nil {
 				return err
 			}
 		}

@@ -12,7 +12,6 @@ import (
 
 	"github.com/palaver-chat/palaver/chat"
 	"github.com/palaver-chat/palaver/db/internal/record"
-	"github.com/palaver-chat/palaver/db/postgres/sqlcgen"
 )
 
 // Reasons why Import refuses.
@@ -48,7 +47,7 @@ func (s *Store) Import(ctx context.Context, from *sql.Tx) (moved []Moved, err er
 				return fmt.Errorf("%s: %w", t.name, err)
 			}
 		}
-		if err := importChunks(ctx, from, tx); err != nil {
+		if err := s.importChunks(ctx, from, tx); err != nil {
 			return fmt.Errorf("chunks: %w", err)
 		}
 		moved, err = compareCounts(ctx, from, tx)
@@ -177,13 +176,12 @@ func (t table) row(rows *sql.Rows, columns []string) ([]any, error) {
 
 // importChunks copies the chunks and vectors of every document and indexes them
 // for Postgres.
-func importChunks(ctx context.Context, from *sql.Tx, to pgx.Tx) error {
+func (s *Store) importChunks(ctx context.Context, from *sql.Tx, to pgx.Tx) error {
 	documents, err := from.QueryContext(ctx, "SELECT id, edition FROM documents WHERE edition > 0")
 	if err != nil {
 		return err
 	}
 	defer func() { _ = documents.Close() }()
-	q := sqlcgen.New(plain{to})
 	for documents.Next() {
 		var id string
 		var edition int64
@@ -194,7 +192,7 @@ func importChunks(ctx context.Context, from *sql.Tx, to pgx.Tx) error {
 		if err != nil {
 			return err
 		}
-		words, err := insertChunks(ctx, q, id, chunks, vectors)
+		words, err := s.insertChunks(ctx, plain{to}, id, chunks, vectors)
 		if err != nil {
 			return err
 		}

@@ -21,7 +21,7 @@ import (
 // allStatements are all queries by name.
 func allStatements(t *testing.T) map[string]string {
 	t.Helper()
-	all := map[string]string{"rankSmall": rankSmall, "rankLarge": rankLarge, "countSmall": countSmall, "countLarge": countLarge, "readVectors": readVectors}
+	all := map[string]string{"rankSmall": rankSmall, "rankLarge": rankLarge, "countSmall": countSmall, "countLarge": countLarge, "readVectors": readVectors, "countVisible": countVisible}
 	files, err := filepath.Glob("sqlcgen/*.sql.go")
 	require.NoError(t, err)
 	for _, path := range files {

@@ -26,27 +26,31 @@ const migrationLock = 0x70616c61766572 // "palaver"
 // goose's own advisory lock belongs to a session, which a transaction pooler
 // does not keep; the lock here belongs to a transaction, held on a connection of
 // its own, and is released at once if the process dies.
-func migrate(ctx context.Context, config *pgx.ConnConfig, options db.OpenOptions) (known int64, err error) {
+func migrate(ctx context.Context, config *pgx.ConnConfig, options db.OpenOptions) (known int64, found meanings, err error) {
 	locked, unlock, err := lock(ctx, config)
 	if err != nil {
-		return 0, err
+		return 0, found, err
 	}
 	defer func() { err = errors.Join(err, unlock()) }()
 	if err := checkOwnership(ctx, locked); err != nil {
-		return 0, err
+		return 0, found, err
 	}
 
 	pool := stdlib.OpenDB(*config)
 	defer func() { _ = pool.Close() }()
 	folder, err := fs.Sub(migrations, "migrations")
 	if err != nil {
-		return 0, err
+		return 0, found, err
 	}
 	provider, err := goose.NewProvider(goose.DialectPostgres, pool, folder, goose.WithDisableGlobalRegistry(true))
 	if err != nil {
-		return 0, err
+		return 0, found, err
 	}
-	return schema.Migrate(ctx, provider, options.AllowNewerSchema)
+	if known, err = schema.Migrate(ctx, provider, options.AllowNewerSchema); err != nil {
+		return 0, found, err
+	}
+	found, err = prepareMeanings(ctx, pool)
+	return known, found, err
 }
 
 // lock polls, so that waiting processes do not hold the pooler connections that

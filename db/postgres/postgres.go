@@ -17,6 +17,7 @@ import (
 	"github.com/palaver-chat/palaver/db"
 	"github.com/palaver-chat/palaver/db/internal/rules"
 	"github.com/palaver-chat/palaver/db/internal/schema"
+	"github.com/palaver-chat/palaver/db/internal/vector"
 	"github.com/palaver-chat/palaver/db/postgres/sqlcgen"
 )
 
@@ -29,6 +30,9 @@ type Store struct {
 	unresponsive atomic.Bool // the last call timed out
 	timeouts     timeouts
 	known        int64 // newest version of the schema that this release knows
+	meanings     meanings
+	compared     int // vector.MaxCompared; tests lower it
+	indexedFrom  int // indexFrom; tests lower it
 }
 
 var _ db.Store = (*Store)(nil)
@@ -58,7 +62,7 @@ func OpenWith(ctx context.Context, url string, options db.OpenOptions) (*Store, 
 	if options.Connections > 0 {
 		config.MaxConns = int32(options.Connections)
 	}
-	known, err := migrate(ctx, config.ConnConfig, options)
+	known, found, err := migrate(ctx, config.ConnConfig, options)
 	if err != nil {
 		return nil, openFailed(ctx, err)
 	}
@@ -67,12 +71,12 @@ func OpenWith(ctx context.Context, url string, options db.OpenOptions) (*Store, 
 		return nil, openFailed(ctx, err)
 	}
 	s := newStore(pool)
-	s.known = known
+	s.known, s.meanings = known, found
 	return s, nil
 }
 
 func newStore(pool *pgxpool.Pool) *Store {
-	s := &Store{pool: pool, q: sqlcgen.New(plain{pool}), timeouts: defaultTimeouts}
+	s := &Store{pool: pool, q: sqlcgen.New(plain{pool}), timeouts: defaultTimeouts, compared: vector.MaxCompared, indexedFrom: indexFrom}
 	s.Store = rules.New(s.database())
 	return s
 }

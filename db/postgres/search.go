@@ -5,13 +5,11 @@ import (
 	"strconv"
 
 	"github.com/jackc/pgx/v5"
-	"github.com/jackc/pgx/v5/pgtype"
 
 	"github.com/palaver-chat/palaver/chat"
 	"github.com/palaver-chat/palaver/db"
 	"github.com/palaver-chat/palaver/db/internal/record"
 	"github.com/palaver-chat/palaver/db/internal/rules"
-	"github.com/palaver-chat/palaver/db/internal/vector"
 	"github.com/palaver-chat/palaver/db/postgres/sqlcgen"
 )
 
@@ -101,12 +99,6 @@ var (
 	countSmall, countLarge = countWords(readSmall), countWords(readLarge)
 )
 
-const (
-	readVectors = `WITH ` + visible + `
-		SELECT v.id, v.vector FROM visible d JOIN chunks c ON c.doc_id = d.id JOIN chunk_vectors v ON v.id = c.id
-		WHERE length(v.vector) = $3`
-)
-
 func (s *Store) SearchText(ctx context.Context, owner string, words []db.Word, docIDs []string, k int) (_ []chat.Hit, err error) {
 	ctx, end := s.call(ctx, "search text", rules.Long)
 	defer end(&err)
@@ -172,30 +164,6 @@ func (s *Store) count(ctx context.Context, sql string, args ...any) ([]int, erro
 		return nil, err
 	}
 	return pgx.CollectRows(rows, pgx.RowTo[int])
-}
-
-func (s *Store) SearchVector(ctx context.Context, owner string, meaning []float32, docIDs []string, k int) (_ []chat.Hit, err error) {
-	ctx, end := s.call(ctx, "search vectors", rules.Long)
-	defer end(&err)
-	query := vector.Unit(meaning)
-	if query == nil || k < 1 {
-		return nil, nil
-	}
-	rows, err := s.query(ctx, readVectors, owner, docIDs, 4*len(query))
-	if err != nil {
-		return nil, err
-	}
-	best := vector.Best{Most: k}
-	var id int64
-	var encoded pgtype.DriverBytes // valid until the next row
-	_, err = pgx.ForEachRow(rows, []any{&id, &encoded}, func() error {
-		best.Offer(vector.Scored{ID: id, Score: vector.Dot(query, encoded)})
-		return nil
-	})
-	if err != nil {
-		return nil, err
-	}
-	return rules.Hits(ctx, queries{s.q}, owner, best.Ranking())
 }
 
 func (s *Store) query(ctx context.Context, sql string, args ...any) (pgx.Rows, error) {

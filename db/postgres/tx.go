@@ -31,15 +31,15 @@ const (
 
 // update runs f in a read-committed transaction.
 func (s *Store) update(ctx context.Context, f func(q *sqlcgen.Queries) error) error {
-	return s.inTx(ctx, beginUpdate, f)
+	return s.inTx(ctx, beginUpdate, func(tx plain) error { return f(sqlcgen.New(tx)) })
 }
 
 // view runs f in a read-only transaction on one snapshot.
 func (s *Store) view(ctx context.Context, f func(q *sqlcgen.Queries) error) error {
-	return s.inTx(ctx, beginView, f)
+	return s.inTx(ctx, beginView, func(tx plain) error { return f(sqlcgen.New(tx)) })
 }
 
-func (s *Store) inTx(ctx context.Context, begin string, f func(q *sqlcgen.Queries) error) error {
+func (s *Store) inTx(ctx context.Context, begin string, f func(tx plain) error) error {
 	conn, err := s.pool.Acquire(ctx)
 	if err != nil {
 		return err
@@ -53,7 +53,7 @@ func (s *Store) inTx(ctx context.Context, begin string, f func(q *sqlcgen.Querie
 			tx.abandon(ctx)
 		}
 	}()
-	if err := f(sqlcgen.New(plain{tx})); err != nil {
+	if err := f(plain{tx}); err != nil {
 		return err
 	}
 	return tx.commit(ctx)

@@ -3,6 +3,7 @@ package sqlite
 import (
 	"context"
 	"database/sql"
+	"fmt"
 	"strings"
 
 	"github.com/palaver-chat/palaver/chat"
@@ -41,9 +42,12 @@ const (
 			WHERE chunk_index MATCH w.value AND (rowid >> 20) IN ` + visibleEditions + `)
 		FROM json_each(?3) w ORDER BY w.key`
 
-	readVectors = `SELECT v.id, v.vector FROM documents d
-		JOIN chunk_vectors v ON v.id >= d.edition << 20 AND v.id < (d.edition + 1) << 20
-		WHERE d.edition IN ` + visibleEditions + ` AND length(v.vector) = ?3`
+	// readVectors reads the vectors of the newest visible documents, ?4 at most.
+	readVectors = `SELECT v.id, v.vector FROM (
+			SELECT d.edition, sum(d.chunks) OVER (ORDER BY d.created_at DESC, d.id DESC) - d.chunks AS newer
+			FROM documents d WHERE d.edition IN ` + visibleEditions + `) d
+		CROSS JOIN chunk_vectors v ON v.id >= d.edition << 20 AND v.id < (d.edition + 1) << 20
+		WHERE d.newer < ?4 AND length(v.vector) = ?3 LIMIT CAST(?4 AS INTEGER)`
 )
 
 type searchStatements struct {
@@ -155,7 +159,7 @@ func (s *Store) SearchVector(ctx context.Context, owner string, meaning []float3
 	if query == nil || k < 1 {
 		return nil, nil
 	}
-	rows, err := s.search.vectorsOf.QueryContext(ctx, owner, nullableList(docIDs), 4*len(query))
+	rows, err := s.search.vectorsOf.QueryContext(ctx, owner, nullableList(docIDs), 4*len(query), s.compared)
 	if err != nil {
 		return nil, err
 	}
@@ -174,6 +178,14 @@ func (s *Store) SearchVector(ctx context.Context, owner string, meaning []float3
 	}
 	return rules.Hits(ctx, queries{Queries: s.read}, owner, best.Ranking())
 }
+
+// VectorSearch says how vectors are searched.
+func (s *Store) VectorSearch() string {
+	return fmt.Sprintf("exact: SQLite has no index of vectors; at most %d passages are compared", s.compared)
+}
+
+// IndexVectors does nothing.
+func (s *Store) IndexVectors(context.Context) error { return nil }
 
 // quote makes a word an FTS5 string, which has no operators. A NUL would end the
 // query.

@@ -19,6 +19,7 @@ import (
 	"github.com/palaver-chat/palaver/db"
 	"github.com/palaver-chat/palaver/db/internal/rules"
 	"github.com/palaver-chat/palaver/db/internal/schema"
+	"github.com/palaver-chat/palaver/db/internal/vector"
 	"github.com/palaver-chat/palaver/db/sqlite/sqlcgen"
 )
 
@@ -34,6 +35,7 @@ type Store struct {
 	closed         atomic.Bool
 	path           string
 	known          int64 // newest version of the schema that this release knows
+	compared       int   // vector.MaxCompared; tests lower it
 }
 
 var _ db.Store = (*Store)(nil)
@@ -59,7 +61,7 @@ func open(ctx context.Context, path string, busy time.Duration, options db.OpenO
 	if err != nil {
 		return nil, fmt.Errorf("open database %s: %w", path, err)
 	}
-	s := &Store{known: known, path: path}
+	s := &Store{known: known, path: path, compared: vector.MaxCompared}
 	if err := s.connect(ctx, path, busy); err != nil {
 		return nil, errors.Join(fmt.Errorf("open database %s: %w", path, err), s.Close())
 	}

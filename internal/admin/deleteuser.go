@@ -52,6 +52,18 @@ func (d UserDeletion) Delete(ctx context.Context, user string, confirmed bool, o
 	return say(out, "Of user %s were removed: %s.\n%s%s", user, describeData(removed), histories, remains)
 }
 
+// Remove deletes all that is kept of a user. After an error, calling it again continues.
+func (d UserDeletion) Remove(ctx context.Context, user string) error {
+	if user == "" || user == chat.PublicOwner {
+		return errors.New("a user id is required; public documents belong to no user")
+	}
+	if err := d.checkTemporal(ctx); err != nil {
+		return err
+	}
+	_, _, err := d.remove(ctx, user)
+	return err
+}
+
 // remove ends the user's workflows and deletes the data; histories says for the operator
 // what became of those in Temporal.
 func (d UserDeletion) remove(ctx context.Context, user string) (removed db.UserData, histories string, _ error) {

@@ -22,6 +22,7 @@ const (
 	Decided       = "decision"        // about tool calls
 	Deleted       = "deletion"
 	Exported      = "export"
+	Claimed       = "claim" // an account took over what an anonymous caller had stored
 	Connected     = "account_connected"
 	Disconnected  = "account_disconnected"
 	KeyCreated    = "key_created"
@@ -31,7 +32,7 @@ const (
 )
 
 // Kinds lists every kind.
-var Kinds = []string{Started, SignInRefused, LimitHit, Decided, Deleted, Exported, Connected, Disconnected, KeyCreated, KeyRevoked, ShareCreated, ShareRevoked}
+var Kinds = []string{Started, SignInRefused, LimitHit, Decided, Deleted, Exported, Claimed, Connected, Disconnected, KeyCreated, KeyRevoked, ShareCreated, ShareRevoked}
 
 // Command is the channel of palaver's command line; the others are a chat.Channel.
 const Command = "command"

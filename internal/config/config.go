@@ -120,6 +120,9 @@ type Config struct {
 	SupabaseJWTSecret string `name:"supabase-jwt-secret" env:"SUPABASE_JWT_SECRET" group:"Identity" help:"HS256 secret of bearer tokens."`
 	SupabaseJWKSURL   string `name:"supabase-jwks-url" env:"SUPABASE_JWKS_URL" group:"Identity" help:"Where the public keys of bearer tokens are, https://PROJECT.supabase.co/auth/v1/.well-known/jwks.json; may be set next to the secret."`
 	SupabaseIssuer    string `name:"supabase-issuer" env:"SUPABASE_ISSUER" group:"Identity" help:"Issuer (iss) that bearer tokens must have, https://PROJECT.supabase.co/auth/v1; without it the issuer is not checked."`
+	SupabaseURL       string `name:"supabase-url" env:"SUPABASE_URL" group:"Identity" help:"https://PROJECT.supabase.co. With it and SUPABASE_ANON_KEY the page offers to sign in; without SUPABASE_JWT_SECRET and SUPABASE_JWKS_URL the public keys are read from there."`
+	SupabaseAnonKey   string `name:"supabase-anon-key" env:"SUPABASE_ANON_KEY" group:"Identity" help:"The project's publishable (anon) key. Everybody who opens the page can read it."`
+	SupabaseSignIn    string `name:"supabase-sign-in" env:"SUPABASE_SIGN_IN" default:"link,password" group:"Identity" help:"How people sign in, separated by commas: link (by email), password, and the OAuth providers that the project has, such as google or github."`
 	CookieSecret      string `env:"COOKIE_SECRET" group:"Identity" help:"Signs the cookie of anonymous callers, at least 16 characters; without it one is made and kept in the data folder."`
 	ProxySharedSecret string `env:"PROXY_SHARED_SECRET" group:"Identity" help:"At least 16 characters. A proxy that sends it as X-Proxy-Secret says in the header userid who the caller is; without it no proxy can."`
 
@@ -332,8 +335,11 @@ func (c *Config) checkIdentity() error {
 	if err := oneOf("AUTH_MODE", c.AuthMode, "anonymous", "required"); err != nil {
 		return err
 	}
-	if c.AuthMode == "required" && c.SupabaseJWTSecret+c.SupabaseJWKSURL+c.ProxySharedSecret == "" {
-		return refuse("AUTH_MODE", "required needs SUPABASE_JWT_SECRET, SUPABASE_JWKS_URL or PROXY_SHARED_SECRET, or nobody could come in")
+	if c.AuthMode == "required" && c.SupabaseJWTSecret+c.JWKSURL()+c.ProxySharedSecret == "" {
+		return refuse("AUTH_MODE", "required needs SUPABASE_JWT_SECRET, SUPABASE_JWKS_URL, SUPABASE_URL or PROXY_SHARED_SECRET, or nobody could come in")
+	}
+	if err := c.checkSignIn(); err != nil {
+		return err
 	}
 	if err := address("SUPABASE_JWKS_URL", c.SupabaseJWKSURL, "http", "https"); err != nil {
 		return err

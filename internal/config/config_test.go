@@ -165,6 +165,13 @@ func TestInvalidValueIsAOneLineErrorThatNamesItsVariable(t *testing.T) {
 		{"a Web UI without a scheme", map[string]string{"TEMPORAL_UI_ORIGIN": "temporal.example.com"}, []string{"TEMPORAL_UI_ORIGIN:"}},
 		{"an auth mode", map[string]string{"AUTH_MODE": "open"}, []string{"AUTH_MODE:", "anonymous, required"}},
 		{"auth that lets nobody in", map[string]string{"AUTH_MODE": "required"}, []string{"AUTH_MODE:", "SUPABASE_JWT_SECRET"}},
+		{"a sign-in without a key", map[string]string{"SUPABASE_URL": "https://p.example"}, []string{"SUPABASE_ANON_KEY:", "missing"}},
+		{"a sign-in without an address", map[string]string{"SUPABASE_ANON_KEY": "geheim"}, []string{"SUPABASE_URL:", "missing"}},
+		{"a sign-in without TLS", map[string]string{"SUPABASE_URL": "http://geheim.example", "SUPABASE_ANON_KEY": "k"}, []string{"SUPABASE_URL:", "https://"}},
+		{"a sign-in at no address", map[string]string{"SUPABASE_URL": "geheim.example", "SUPABASE_ANON_KEY": "k"}, []string{"SUPABASE_URL:", "https://"}},
+		{"a sign-in that adds to the policy", map[string]string{"SUPABASE_URL": "https://a.example;script-src", "SUPABASE_ANON_KEY": "k"}, []string{"SUPABASE_URL:"}},
+		{"a way to sign in", map[string]string{"SUPABASE_URL": "https://p.example", "SUPABASE_ANON_KEY": "k", "SUPABASE_SIGN_IN": "link,Git Hub"}, []string{"SUPABASE_SIGN_IN:", "OAuth"}},
+		{"a way to sign in twice", map[string]string{"SUPABASE_URL": "https://p.example", "SUPABASE_ANON_KEY": "k", "SUPABASE_SIGN_IN": "link,link"}, []string{"SUPABASE_SIGN_IN:", "once"}},
 		{"keys at no address", map[string]string{"SUPABASE_JWKS_URL": "geheim.example/jwks"}, []string{"SUPABASE_JWKS_URL:", "https://"}},
 		{"a guessable proxy", map[string]string{"PROXY_SHARED_SECRET": "geheim"}, []string{"PROXY_SHARED_SECRET:", "16 characters"}},
 		{"a guessable secret", map[string]string{"COOKIE_SECRET": "geheim"}, []string{"COOKIE_SECRET:", "16 characters"}},
@@ -266,6 +273,17 @@ func TestAuthRequiredAcceptsEachWayToSignIn(t *testing.T) {
 		_, err := parse(t, map[string]string{"AUTH_MODE": "required", name: value})
 		require.NoError(t, err, name)
 	}
+}
+
+func TestSupabaseURLIsEnoughForTokensAndTheSignIn(t *testing.T) {
+	c, err := parse(t, map[string]string{"AUTH_MODE": "required", "SUPABASE_URL": "https://project.example/", "SUPABASE_ANON_KEY": "public", "SUPABASE_SIGN_IN": " google, link"})
+	require.NoError(t, err)
+	assert.Equal(t, "https://project.example/auth/v1/.well-known/jwks.json", c.JWKSURL())
+	assert.Equal(t, config.SignIn{URL: "https://project.example", Key: "public", Methods: []string{"link"}, Providers: []string{"google"}}, c.SignIn())
+	c, err = parse(t, map[string]string{"SUPABASE_URL": "http://127.0.0.1:54321", "SUPABASE_ANON_KEY": "public", "SUPABASE_JWT_SECRET": "a secret of some length"})
+	require.NoError(t, err)
+	assert.Empty(t, c.JWKSURL())
+	assert.Equal(t, []string{"link", "password"}, c.SignIn().Methods)
 }
 
 func TestCookieKeyIsCreatedOnceAndKeptPrivate(t *testing.T) {

@@ -45,6 +45,7 @@ func Run(t *testing.T, open func(t *testing.T) db.Store) {
 		{"feedback", feedbackTests},
 		{"upkeep", upkeepTests},
 		{"users", userTests},
+		{"claims", claimTests},
 		{"races", raceTests},
 		{"closing", closingTests},
 	} {

@@ -87,4 +87,16 @@ var upkeepTests = []test{
 		_, err = b.store.Compact(b.ctx)
 		b.NoError(err)
 	}},
+	{"vectors can be indexed at any time", func(b *fixture) {
+		d := b.upload(b.owner, "x", nil)
+		text, chunks := cut(d.ID, "east", "north")
+		b.NoError(b.store.StoreText(b.ctx, b.owner, d.ID, text, chunks, [][]float32{{1, 0}, {0, 1}}))
+		b.Regexp("^(hnsw|exact): ", b.store.VectorSearch())
+		for range 2 {
+			b.NoError(b.store.IndexVectors(b.ctx))
+			hits, err := b.store.SearchVector(b.ctx, b.owner, []float32{0, 1}, nil, 1)
+			b.NoError(err)
+			b.Equal([]string{chunkID(d.ID, 1)}, found(hits))
+		}
+	}},
 }

@@ -44,7 +44,7 @@ func (p *Process) workerReady(w http.ResponseWriter, r *http.Request, operators 
 	checks["database"] = p.parts.Store.Ping
 	ctx, cancel := context.WithTimeout(r.Context(), probeTimeout)
 	defer cancel()
-	parts, down, status, word := map[string]string{"stream": p.streamState()}, []string{}, http.StatusOK, "ready"
+	parts, down, status, word := map[string]string{"stream": p.streamState(), "vectors": p.parts.Store.VectorSearch()}, []string{}, http.StatusOK, "ready"
 	if parts["stream"] == "down" {
 		down = append(down, "stream") // it works without, in larger steps
 	}

@@ -60,21 +60,21 @@ type Roles struct {
 
 // Process is a running process.
 type Process struct {
-	parts    Parts
-	agents   []workflows.Agent
-	http     *http.Server
-	worker   *worker.Worker
-	titles   *activities.Titles // nil: none are written
-	metrics  *prometheus.Registry
-	sweeping sync.WaitGroup // the sweep of a worker; it ends when stopping is closed
-	traces   *telemetry.Traces
-	mcp      *mcp.Servers // of a worker; nil without
-	audit    *audit.Log
-	accounts *connections.Accounts
-	stopping chan struct{} // closed when streams are to end
-	failed   chan error
-	once     sync.Once
-	listens  bool // has an API
+	parts      Parts
+	agents     []workflows.Agent
+	http       *http.Server
+	worker     *worker.Worker
+	titles     *activities.Titles // nil: none are written
+	metrics    *prometheus.Registry
+	background sync.WaitGroup // see inBackground
+	traces     *telemetry.Traces
+	mcp        *mcp.Servers // of a worker; nil without
+	audit      *audit.Log
+	accounts   *connections.Accounts
+	stopping   chan struct{} // closed when streams are to end
+	failed     chan error
+	once       sync.Once
+	listens    bool // has an API
 
 	draining   atomic.Bool // /readyz fails
 	attributes atomic.Bool // Temporal has the search attributes
@@ -170,7 +170,7 @@ func (p *Process) Stop() {
 				_ = p.http.Close()
 			}
 		}
-		p.sweeping.Wait()
+		p.background.Wait()
 		if p.worker != nil {
 			p.worker.Stop()
 			if p.titles != nil {
@@ -214,12 +214,13 @@ func (p *Process) startAPI(listener net.Listener) error {
 				Mode:           cfg.AuthMode,
 				CookieSecret:   key,
 				JWTSecret:      cfg.SupabaseJWTSecret,
-				JWKSURL:        cfg.SupabaseJWKSURL,
+				JWKSURL:        cfg.JWKSURL(),
 				Issuer:         cfg.SupabaseIssuer,
 				ProxySecret:    cfg.ProxySharedSecret,
 				TrustedProxies: cfg.Proxies(),
 				ForwardedFor:   cfg.XFF,
 			},
+			SignIn:         api.SignIn(cfg.SignIn()),
 			Limits:         callerLimits(cfg),
 			Hosts:          cfg.Hosts(),
 			Operators:      guard.NewOperators(cfg.MetricsToken),
@@ -240,6 +241,7 @@ func (p *Process) startAPI(listener net.Listener) error {
 		},
 		Stop:     p.stopping,
 		Accounts: p.accounts,
+		Users:    p.userDeletion(),
 		Audit:    p.audit,
 		Metrics:  p.metrics,
 	})
@@ -334,6 +336,7 @@ func (p *Process) startWorker(ctx context.Context) error {
 	p.schedulePrune(ctx)
 	p.startEmbedding(ctx)
 	p.startSweep()
+	p.startIndexing()
 	return nil
 }
 

@@ -27,11 +27,15 @@ func Pruning(cfg *config.Config, users admin.UserDeletion, log *slog.Logger) adm
 }
 
 func (p *Process) pruning() admin.Pruning {
-	return Pruning(p.parts.Config, admin.UserDeletion{
+	return Pruning(p.parts.Config, p.userDeletion(), p.parts.Log)
+}
+
+func (p *Process) userDeletion() admin.UserDeletion {
+	return admin.UserDeletion{
 		Store:    p.parts.Store,
 		Threads:  &workflows.Client{Temporal: p.parts.Temporal, Namespace: p.parts.Namespace},
 		Accounts: p.accounts,
-	}, p.parts.Log)
+	}
 }
 
 // schedulePrune creates or updates the daily schedule. If the server has none, an

@@ -21,10 +21,18 @@ func (p *Process) startSweep() {
 	if p.parts.Config.RepairInterval <= 0 {
 		return
 	}
-	ctx, cancel := context.WithCancel(context.Background())
 	s := repair.NewSweeper(p.parts.Store, &workflows.Client{Temporal: p.parts.Temporal}, p.parts.Log)
 	s.Stop, s.Pause, s.MinAge = p.parts.Bus.AnnounceStop, time.Second/sweepRate, sweepMinAge
-	p.sweeping.Go(func() { s.Run(ctx, p.parts.Config.RepairInterval) })
+	p.inBackground(func(ctx context.Context) { s.Run(ctx, p.parts.Config.RepairInterval) })
+}
+
+// inBackground runs f with a context that ends when the process stops. Stop waits for f.
+func (p *Process) inBackground(f func(context.Context)) {
+	ctx, cancel := context.WithCancel(context.Background())
+	p.background.Go(func() {
+		defer cancel()
+		f(ctx)
+	})
 	go func() {
 		<-p.stopping
 		cancel()

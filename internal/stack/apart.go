@@ -57,20 +57,8 @@ func StartApart(ctx context.Context, b Binaries, databaseURL, modelURL string, e
 	if a.data, err = os.MkdirTemp("", "palaver-bench-"); err != nil {
 		return nil, err
 	}
-	temporal, err := freeport.Get()
-	if err != nil {
-		return nil, err
-	}
-	nats, err := freeport.Get()
-	if err != nil {
-		return nil, err
-	}
-	a.Infra, err = Run(a.data, []string{"LOG_LEVEL=warn"}, b.Standalone, "--only-infra", "--temporal-port="+strconv.Itoa(temporal),
-		"--temporal-ui-port=0", "--nats-port="+strconv.Itoa(nats), "--nats-token="+natsToken, "--data-dir="+filepath.Join(a.data, "infra"))
-	if err != nil {
-		return nil, err
-	}
-	if err := a.Infra.Says(ctx, "Ctrl-C"); err != nil {
+	var temporal, nats string
+	if a.Infra, temporal, nats, err = RunInfra(ctx, b.Standalone, a.data); err != nil {
 		return nil, err
 	}
 	port, err := freeport.Get()
@@ -78,10 +66,8 @@ func StartApart(ctx context.Context, b Binaries, databaseURL, modelURL string, e
 		return nil, err
 	}
 	a.URL = "http://127.0.0.1:" + strconv.Itoa(port)
-	a.env = append([]string{"HOST=127.0.0.1", "PORT=" + strconv.Itoa(port), "PALAVER_DATA_DIR=" + filepath.Join(a.data, "data"), "LOG_LEVEL=info",
-		"COOKIE_SECRET=shared-by-the-processes", "DATABASE_URL=" + databaseURL,
-		"TEMPORAL_ADDRESS=127.0.0.1:" + strconv.Itoa(temporal), "NATS_URL=nats://127.0.0.1:" + strconv.Itoa(nats), "NATS_TOKEN=" + natsToken},
-		append(append(modelEnv(modelURL), limitsOff...), env...)...)
+	a.env = append(Environment(databaseURL, temporal, nats, modelURL), append([]string{"PORT=" + strconv.Itoa(port),
+		"PALAVER_DATA_DIR=" + filepath.Join(a.data, "data")}, env...)...)
 	if err := a.StartWorker(ctx); err != nil { // it creates the schema
 		return nil, err
 	}
@@ -89,6 +75,36 @@ func StartApart(ctx context.Context, b Binaries, databaseURL, modelURL string, e
 		return nil, err
 	}
 	return a, a.API.Answers(ctx, a.URL+"/readyz")
+}
+
+// RunInfra runs the one command with Temporal and NATS only, and returns their addresses.
+// Without an error the caller must Stop it.
+func RunInfra(ctx context.Context, standalone, data string) (p *Program, temporal, nats string, err error) {
+	ports := make([]int, 2)
+	for i := range ports {
+		if ports[i], err = freeport.Get(); err != nil {
+			return nil, "", "", err
+		}
+	}
+	p, err = Run(data, []string{"LOG_LEVEL=warn"}, standalone, "--only-infra", "--temporal-port="+strconv.Itoa(ports[0]),
+		"--temporal-ui-port=0", "--nats-port="+strconv.Itoa(ports[1]), "--nats-token="+natsToken, "--data-dir="+filepath.Join(data, "infra"))
+	if err != nil {
+		return nil, "", "", err
+	}
+	if err := p.Says(ctx, "Ctrl-C"); err != nil {
+		p.Stop()
+		return nil, "", "", err
+	}
+	return p, local(ports[0]), local(ports[1]), nil
+}
+
+func local(port int) string { return "127.0.0.1:" + strconv.Itoa(port) }
+
+// Environment is the settings that API and worker share: what they connect to, the model,
+// and no limits.
+func Environment(databaseURL, temporal, nats, modelURL string) []string {
+	return append([]string{"HOST=127.0.0.1", "LOG_LEVEL=info", "COOKIE_SECRET=shared-by-the-processes", "DATABASE_URL=" + databaseURL,
+		"TEMPORAL_ADDRESS=" + temporal, "NATS_URL=nats://" + nats, "NATS_TOKEN=" + natsToken}, append(modelEnv(modelURL), limitsOff...)...)
 }
 
 // StartWorker starts or restarts the worker and returns when it is ready.

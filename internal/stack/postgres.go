@@ -23,6 +23,7 @@ type Postgres struct {
 	URL string // of its database postgres, as a superuser
 
 	process *pgtest.Process
+	bin     string // folder of its programs
 }
 
 // PostgresSettings override the server's defaults.
@@ -66,7 +67,7 @@ func StartPostgres(ctx context.Context, settings PostgresSettings) (*Postgres, e
 	}
 	server := exec.Command(filepath.Join(bin, "postgres"), args...)
 	server.SysProcAttr, server.Dir = as, dir
-	p := &Postgres{}
+	p := &Postgres{bin: bin}
 	if p.process, err = pgtest.Start(server, dir, syscall.SIGINT); err != nil { // fast shutdown
 		return nil, err
 	}
@@ -89,12 +90,35 @@ func (p *Postgres) Database(ctx context.Context, name string) (string, error) {
 	if err := p.exec(ctx, p.URL, "CREATE DATABASE "+pgx.Identifier{name}.Sanitize()); err != nil {
 		return "", err
 	}
+	return p.url(name), nil
+}
+
+// Dump writes a database into a file with pg_dump.
+func (p *Postgres) Dump(ctx context.Context, database, file string) error {
+	return p.tool(ctx, "pg_dump", "--format=custom", "--file="+file, p.url(database))
+}
+
+// Restore replaces the content of a database by that of a file that Dump wrote.
+func (p *Postgres) Restore(ctx context.Context, database, file string) error {
+	return p.tool(ctx, "pg_restore", "--clean", "--if-exists", "--dbname="+p.url(database), file)
+}
+
+func (p *Postgres) tool(ctx context.Context, name string, args ...string) error {
+	out, err := exec.CommandContext(ctx, filepath.Join(p.bin, name), args...).CombinedOutput()
+	if err != nil {
+		return fmt.Errorf("%s: %w: %s", name, err, out)
+	}
+	return nil
+}
+
+// url is that of another database of the server.
+func (p *Postgres) url(database string) string {
 	u, err := url.Parse(p.URL)
 	if err != nil {
-		return "", err
+		panic(err) // StartPostgres made it
 	}
-	u.Path = "/" + name
-	return u.String(), nil
+	u.Path = "/" + database
+	return u.String()
 }
 
 func (p *Postgres) exec(ctx context.Context, url, sql string) error {

@@ -37,6 +37,9 @@ func NewUser(url string) (*User, error) {
 	return &User{url: url, client: &http.Client{Jar: jar, Transport: &http.Transport{MaxIdleConnsPerHost: 100}}}, nil
 }
 
+// At returns the same user at another process of the same installation.
+func (u *User) At(url string) *User { return &User{url: url, client: u.client} }
+
 // Upload stores the benchmark's document and waits until it is ready.
 func (u *User) Upload(ctx context.Context) (id string, err error) {
 	return u.UploadText(ctx, Title, Circular)
@@ -96,11 +99,19 @@ func Inquiry(doc, action string) Message {
 	return m
 }
 
-// Turn sends one message and reads its stream to the end. It retries a 503, and the
+// Ended is the error of a turn that ended without an answer.
+type Ended struct{ Type, Message string }
+
+func (e *Ended) Error() string { return fmt.Sprintf("the turn ended with %s: %s", e.Type, e.Message) }
+
+// Turn sends one message, with a client turn id of its own unless it has one, and reads its stream to the end. It retries a 503, and the
 // times include this. It calls began, unless nil, at the first event.
 func (u *User) Turn(ctx context.Context, thread string, m Message, began func()) (t Timing, err error) {
 	body := maps.Clone(m)
-	body["thread_id"], body["client_turn_id"] = thread, uuid.NewString()
+	body["thread_id"] = thread
+	if body["client_turn_id"] == nil {
+		body["client_turn_id"] = uuid.NewString()
+	}
 	sent := time.Now()
 	resp, err := u.post(ctx, "/api/chat", body)
 	for errors.Is(err, errUnavailable) && ctx.Err() == nil {
@@ -141,7 +152,7 @@ func (u *User) Turn(ctx context.Context, thread string, m Message, began func())
 			}
 			return t, nil
 		case "error", "interrupt", "cancelled":
-			return t, fmt.Errorf("the turn ended with %s: %s", e.Type, e.Message)
+			return t, &Ended{e.Type, e.Message}
 		}
 	}
 	return t, errors.Join(errors.New("the stream ended early"), lines.Err())

@@ -102,6 +102,8 @@ func (p *fixtures) requests() map[string]request {
 		"GET /api/me":             {path: "/api/me", needs: theDatabase, success: 200},
 		"PUT /api/me":             {path: "/api/me", body: object{"industry": "banking"}, needs: theDatabase, success: 200},
 		"GET /api/me/export":      {path: "/api/me/export", needs: theDatabase, success: 200},
+		"DELETE /api/me":          {path: "/api/me?confirm=another", success: 400},       // the caller's data is needed for the others
+		"POST /api/me/claim":      {path: "/api/me/claim", success: 403},                 // the caller is anonymous
 		"DELETE /api/me/sessions": {path: "/api/me/sessions?which=theirs", success: 400}, // the caller's own are needed for the others
 
 		"GET /api/connections":                 {path: "/api/connections", needs: theDatabase, success: 200},

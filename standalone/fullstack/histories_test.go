@@ -51,6 +51,7 @@ var ways = map[string]way{
 		answered(t, c.ask("Summarize it", with(tags(doc), object{"action": "summarize"})))
 		return s.Temporal(), []string{threadOf(c), workflows.IngestWorkflowID(doc)}
 	},
+	"claimed": claimedWay,
 	"idle": func(t *testing.T) (client.Client, []string) {
 		s, _, c := scripted(t, stacktest.Flag("thread-idle-timeout", "1s"))
 		answered(t, c.ask("Hello", assistant))

@@ -42,6 +42,7 @@ type Queries interface {
 	CountOpenImports(ctx context.Context, owner string) (int64, error)
 	CountOpenTurns(ctx context.Context, arg CountOpenTurnsParams) (CountOpenTurnsRow, error)
 	CountShares(ctx context.Context, owner string) (int64, error)
+	CountUnfinished(ctx context.Context, owner string) (CountUnfinishedRow, error)
 	CountUserData(ctx context.Context, owner string) (CountUserDataRow, error)
 	Counted(ctx context.Context, arg CountedParams) (CountedRow, error)
 	CreateAccessKey(ctx context.Context, arg CreateAccessKeyParams) error
@@ -68,6 +69,7 @@ type Queries interface {
 	DeleteUserProfile(ctx context.Context, owner string) error
 	DeleteUserSets(ctx context.Context, owner string) error
 	DeleteUserSpending(ctx context.Context, subject string) error
+	DetachSameDocuments(ctx context.Context, arg DetachSameDocumentsParams) error
 	Document(ctx context.Context, arg DocumentParams) (DocumentRow, error)
 	DocumentChunks(ctx context.Context, arg DocumentChunksParams) ([]DocumentChunksRow, error)
 	DocumentProgress(ctx context.Context, arg DocumentProgressParams) (int64, error)
@@ -114,6 +116,21 @@ type Queries interface {
 	MarkAnonymous(ctx context.Context, arg MarkAnonymousParams) error
 	MarkTurn(ctx context.Context, arg MarkTurnParams) error
 	MessagesOfThread(ctx context.Context, arg MessagesOfThreadParams) ([]MessagesOfThreadRow, error)
+	MoveAttachments(ctx context.Context, arg MoveAttachmentsParams) error
+	MoveBoards(ctx context.Context, arg MoveBoardsParams) error
+	MoveConversation(ctx context.Context, arg MoveConversationParams) (int64, error)
+	MoveDeletedConversations(ctx context.Context, arg MoveDeletedConversationsParams) error
+	MoveDocuments(ctx context.Context, arg MoveDocumentsParams) (int64, error)
+	MoveImports(ctx context.Context, arg MoveImportsParams) error
+	MoveSets(ctx context.Context, arg MoveSetsParams) error
+	MoveThreadAttachments(ctx context.Context, arg MoveThreadAttachmentsParams) error
+	MoveThreadBoard(ctx context.Context, arg MoveThreadBoardParams) error
+	MoveThreadFeedback(ctx context.Context, arg MoveThreadFeedbackParams) error
+	MoveThreadImports(ctx context.Context, arg MoveThreadImportsParams) error
+	MoveThreadRepo(ctx context.Context, arg MoveThreadRepoParams) error
+	MoveThreadShares(ctx context.Context, arg MoveThreadSharesParams) error
+	MoveThreadStreamRuns(ctx context.Context, arg MoveThreadStreamRunsParams) error
+	MoveThreadTurns(ctx context.Context, arg MoveThreadTurnsParams) error
 	NewestTurnByClientID(ctx context.Context, arg NewestTurnByClientIDParams) (Turn, error)
 	NextPlace(ctx context.Context, arg NextPlaceParams) (int64, error)
 	OldAudit(ctx context.Context, beforeAt int64) (int64, error)
@@ -455,6 +472,11 @@ type CountRow struct {
 	ResetAt int64
 }
 
+type CountUnfinishedRow struct {
+	Documents int64
+	Imports   int64
+}
+
 type CountUserDataRow struct {
 	Turns       int64
 	Messages    int64
@@ -556,6 +578,11 @@ type DeleteThreadCancelsParams struct {
 type DeleteTurnCancelsParams struct {
 	Owner    string
 	ThreadID string
+}
+
+type DetachSameDocumentsParams struct {
+	Owner    string
+	NewOwner string
 }
 
 type DocumentChunksParams struct {
@@ -1069,6 +1096,90 @@ type MessagesOfThreadParams struct {
 type MessagesOfThreadRow struct {
 	ClientTurnID string
 	ContentHash  string
+}
+
+type MoveAttachmentsParams struct {
+	NewOwner string
+	Owner    string
+}
+
+type MoveBoardsParams struct {
+	NewOwner string
+	Owner    string
+}
+
+type MoveConversationParams struct {
+	NewOwner string
+	ID       string
+	Owner    string
+}
+
+type MoveDeletedConversationsParams struct {
+	NewOwner string
+	Owner    string
+}
+
+type MoveDocumentsParams struct {
+	NewOwner string
+	Owner    string
+}
+
+type MoveImportsParams struct {
+	NewOwner string
+	Owner    string
+}
+
+type MoveSetsParams struct {
+	NewOwner string
+	Owner    string
+}
+
+type MoveThreadAttachmentsParams struct {
+	NewOwner string
+	ThreadID string
+	Owner    string
+}
+
+type MoveThreadBoardParams struct {
+	NewOwner string
+	ThreadID string
+	Owner    string
+}
+
+type MoveThreadFeedbackParams struct {
+	NewOwner string
+	Owner    string
+	ThreadID string
+}
+
+type MoveThreadImportsParams struct {
+	NewOwner string
+	ThreadID string
+	Owner    string
+}
+
+type MoveThreadRepoParams struct {
+	NewOwner string
+	ThreadID string
+	Owner    string
+}
+
+type MoveThreadSharesParams struct {
+	NewOwner string
+	ThreadID string
+	Owner    string
+}
+
+type MoveThreadStreamRunsParams struct {
+	NewOwner string
+	Owner    string
+	ThreadID string
+}
+
+type MoveThreadTurnsParams struct {
+	NewOwner string
+	ThreadID string
+	Owner    string
 }
 
 type NewestTurnByClientIDParams struct {

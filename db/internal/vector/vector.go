@@ -7,7 +7,12 @@ import (
 	"encoding/binary"
 	"math"
 	"slices"
+	"strconv"
 )
+
+// MaxCompared is how many vectors a search without an index compares at most. Of more it
+// takes those of the newest documents.
+const MaxCompared = 50_000
 
 // Unit is v at length 1; nil when v has no direction.
 func Unit(v []float32) []float32 {
@@ -46,6 +51,21 @@ func Dot(v []float32, blob []byte) float64 {
 		sum += float64(x) * float64(math.Float32frombits(binary.LittleEndian.Uint32(blob[4*i:])))
 	}
 	return sum
+}
+
+// Text is an encoded vector as pgvector reads it, with the five digits that its half
+// floats have.
+func Text(blob []byte) string {
+	text := make([]byte, 0, 2*len(blob)+2)
+	text = append(text, '[')
+	for i := 0; i < len(blob); i += 4 {
+		if i > 0 {
+			text = append(text, ',')
+		}
+		x := math.Float32frombits(binary.LittleEndian.Uint32(blob[i:]))
+		text = strconv.AppendFloat(text, float64(x), 'g', 5, 32)
+	}
+	return string(append(text, ']'))
 }
 
 // Scored is a chunk's internal id and its score.

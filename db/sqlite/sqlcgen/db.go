@@ -144,6 +144,9 @@ func Prepare(ctx context.Context, db DBTX) (*Queries, error) {
 	if q.countSharesStmt, err = db.PrepareContext(ctx, countShares); err != nil {
 		return nil, fmt.Errorf("error preparing query CountShares: %w", err)
 	}
+	if q.countUnfinishedStmt, err = db.PrepareContext(ctx, countUnfinished); err != nil {
+		return nil, fmt.Errorf("error preparing query CountUnfinished: %w", err)
+	}
 	if q.countUserDataStmt, err = db.PrepareContext(ctx, countUserData); err != nil {
 		return nil, fmt.Errorf("error preparing query CountUserData: %w", err)
 	}
@@ -230,6 +233,9 @@ func Prepare(ctx context.Context, db DBTX) (*Queries, error) {
 	}
 	if q.deleteUserSpendingStmt, err = db.PrepareContext(ctx, deleteUserSpending); err != nil {
 		return nil, fmt.Errorf("error preparing query DeleteUserSpending: %w", err)
+	}
+	if q.detachSameDocumentsStmt, err = db.PrepareContext(ctx, detachSameDocuments); err != nil {
+		return nil, fmt.Errorf("error preparing query DetachSameDocuments: %w", err)
 	}
 	if q.documentStmt, err = db.PrepareContext(ctx, document); err != nil {
 		return nil, fmt.Errorf("error preparing query Document: %w", err)
@@ -392,6 +398,51 @@ func Prepare(ctx context.Context, db DBTX) (*Queries, error) {
 	}
 	if q.messagesOfThreadStmt, err = db.PrepareContext(ctx, messagesOfThread); err != nil {
 		return nil, fmt.Errorf("error preparing query MessagesOfThread: %w", err)
+	}
+	if q.moveAttachmentsStmt, err = db.PrepareContext(ctx, moveAttachments); err != nil {
+		return nil, fmt.Errorf("error preparing query MoveAttachments: %w", err)
+	}
+	if q.moveBoardsStmt, err = db.PrepareContext(ctx, moveBoards); err != nil {
+		return nil, fmt.Errorf("error preparing query MoveBoards: %w", err)
+	}
+	if q.moveConversationStmt, err = db.PrepareContext(ctx, moveConversation); err != nil {
+		return nil, fmt.Errorf("error preparing query MoveConversation: %w", err)
+	}
+	if q.moveDeletedConversationsStmt, err = db.PrepareContext(ctx, moveDeletedConversations); err != nil {
+		return nil, fmt.Errorf("error preparing query MoveDeletedConversations: %w", err)
+	}
+	if q.moveDocumentsStmt, err = db.PrepareContext(ctx, moveDocuments); err != nil {
+		return nil, fmt.Errorf("error preparing query MoveDocuments: %w", err)
+	}
+	if q.moveImportsStmt, err = db.PrepareContext(ctx, moveImports); err != nil {
+		return nil, fmt.Errorf("error preparing query MoveImports: %w", err)
+	}
+	if q.moveSetsStmt, err = db.PrepareContext(ctx, moveSets); err != nil {
+		return nil, fmt.Errorf("error preparing query MoveSets: %w", err)
+	}
+	if q.moveThreadAttachmentsStmt, err = db.PrepareContext(ctx, moveThreadAttachments); err != nil {
+		return nil, fmt.Errorf("error preparing query MoveThreadAttachments: %w", err)
+	}
+	if q.moveThreadBoardStmt, err = db.PrepareContext(ctx, moveThreadBoard); err != nil {
+		return nil, fmt.Errorf("error preparing query MoveThreadBoard: %w", err)
+	}
+	if q.moveThreadFeedbackStmt, err = db.PrepareContext(ctx, moveThreadFeedback); err != nil {
+		return nil, fmt.Errorf("error preparing query MoveThreadFeedback: %w", err)
+	}
+	if q.moveThreadImportsStmt, err = db.PrepareContext(ctx, moveThreadImports); err != nil {
+		return nil, fmt.Errorf("error preparing query MoveThreadImports: %w", err)
+	}
+	if q.moveThreadRepoStmt, err = db.PrepareContext(ctx, moveThreadRepo); err != nil {
+		return nil, fmt.Errorf("error preparing query MoveThreadRepo: %w", err)
+	}
+	if q.moveThreadSharesStmt, err = db.PrepareContext(ctx, moveThreadShares); err != nil {
+		return nil, fmt.Errorf("error preparing query MoveThreadShares: %w", err)
+	}
+	if q.moveThreadStreamRunsStmt, err = db.PrepareContext(ctx, moveThreadStreamRuns); err != nil {
+		return nil, fmt.Errorf("error preparing query MoveThreadStreamRuns: %w", err)
+	}
+	if q.moveThreadTurnsStmt, err = db.PrepareContext(ctx, moveThreadTurns); err != nil {
+		return nil, fmt.Errorf("error preparing query MoveThreadTurns: %w", err)
 	}
 	if q.newestTurnByClientIDStmt, err = db.PrepareContext(ctx, newestTurnByClientID); err != nil {
 		return nil, fmt.Errorf("error preparing query NewestTurnByClientID: %w", err)
@@ -865,6 +916,11 @@ func (q *Queries) Close() error {
 			err = fmt.Errorf("error closing countSharesStmt: %w", cerr)
 		}
 	}
+	if q.countUnfinishedStmt != nil {
+		if cerr := q.countUnfinishedStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing countUnfinishedStmt: %w", cerr)
+		}
+	}
 	if q.countUserDataStmt != nil {
 		if cerr := q.countUserDataStmt.Close(); cerr != nil {
 			err = fmt.Errorf("error closing countUserDataStmt: %w", cerr)
@@ -1008,6 +1064,11 @@ func (q *Queries) Close() error {
 	if q.deleteUserSpendingStmt != nil {
 		if cerr := q.deleteUserSpendingStmt.Close(); cerr != nil {
 			err = fmt.Errorf("error closing deleteUserSpendingStmt: %w", cerr)
+		}
+	}
+	if q.detachSameDocumentsStmt != nil {
+		if cerr := q.detachSameDocumentsStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing detachSameDocumentsStmt: %w", cerr)
 		}
 	}
 	if q.documentStmt != nil {
@@ -1278,6 +1339,81 @@ func (q *Queries) Close() error {
 	if q.messagesOfThreadStmt != nil {
 		if cerr := q.messagesOfThreadStmt.Close(); cerr != nil {
 			err = fmt.Errorf("error closing messagesOfThreadStmt: %w", cerr)
+		}
+	}
+	if q.moveAttachmentsStmt != nil {
+		if cerr := q.moveAttachmentsStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing moveAttachmentsStmt: %w", cerr)
+		}
+	}
+	if q.moveBoardsStmt != nil {
+		if cerr := q.moveBoardsStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing moveBoardsStmt: %w", cerr)
+		}
+	}
+	if q.moveConversationStmt != nil {
+		if cerr := q.moveConversationStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing moveConversationStmt: %w", cerr)
+		}
+	}
+	if q.moveDeletedConversationsStmt != nil {
+		if cerr := q.moveDeletedConversationsStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing moveDeletedConversationsStmt: %w", cerr)
+		}
+	}
+	if q.moveDocumentsStmt != nil {
+		if cerr := q.moveDocumentsStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing moveDocumentsStmt: %w", cerr)
+		}
+	}
+	if q.moveImportsStmt != nil {
+		if cerr := q.moveImportsStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing moveImportsStmt: %w", cerr)
+		}
+	}
+	if q.moveSetsStmt != nil {
+		if cerr := q.moveSetsStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing moveSetsStmt: %w", cerr)
+		}
+	}
+	if q.moveThreadAttachmentsStmt != nil {
+		if cerr := q.moveThreadAttachmentsStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing moveThreadAttachmentsStmt: %w", cerr)
+		}
+	}
+	if q.moveThreadBoardStmt != nil {
+		if cerr := q.moveThreadBoardStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing moveThreadBoardStmt: %w", cerr)
+		}
+	}
+	if q.moveThreadFeedbackStmt != nil {
+		if cerr := q.moveThreadFeedbackStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing moveThreadFeedbackStmt: %w", cerr)
+		}
+	}
+	if q.moveThreadImportsStmt != nil {
+		if cerr := q.moveThreadImportsStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing moveThreadImportsStmt: %w", cerr)
+		}
+	}
+	if q.moveThreadRepoStmt != nil {
+		if cerr := q.moveThreadRepoStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing moveThreadRepoStmt: %w", cerr)
+		}
+	}
+	if q.moveThreadSharesStmt != nil {
+		if cerr := q.moveThreadSharesStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing moveThreadSharesStmt: %w", cerr)
+		}
+	}
+	if q.moveThreadStreamRunsStmt != nil {
+		if cerr := q.moveThreadStreamRunsStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing moveThreadStreamRunsStmt: %w", cerr)
+		}
+	}
+	if q.moveThreadTurnsStmt != nil {
+		if cerr := q.moveThreadTurnsStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing moveThreadTurnsStmt: %w", cerr)
 		}
 	}
 	if q.newestTurnByClientIDStmt != nil {
@@ -1804,6 +1940,7 @@ type Queries struct {
 	countOpenImportsStmt          *sql.Stmt
 	countOpenTurnsStmt            *sql.Stmt
 	countSharesStmt               *sql.Stmt
+	countUnfinishedStmt           *sql.Stmt
 	countUserDataStmt             *sql.Stmt
 	countedStmt                   *sql.Stmt
 	createAccessKeyStmt           *sql.Stmt
@@ -1833,6 +1970,7 @@ type Queries struct {
 	deleteUserProfileStmt         *sql.Stmt
 	deleteUserSetsStmt            *sql.Stmt
 	deleteUserSpendingStmt        *sql.Stmt
+	detachSameDocumentsStmt       *sql.Stmt
 	documentStmt                  *sql.Stmt
 	documentChunksStmt            *sql.Stmt
 	documentProgressStmt          *sql.Stmt
@@ -1887,6 +2025,21 @@ type Queries struct {
 	markAnonymousStmt             *sql.Stmt
 	markTurnStmt                  *sql.Stmt
 	messagesOfThreadStmt          *sql.Stmt
+	moveAttachmentsStmt           *sql.Stmt
+	moveBoardsStmt                *sql.Stmt
+	moveConversationStmt          *sql.Stmt
+	moveDeletedConversationsStmt  *sql.Stmt
+	moveDocumentsStmt             *sql.Stmt
+	moveImportsStmt               *sql.Stmt
+	moveSetsStmt                  *sql.Stmt
+	moveThreadAttachmentsStmt     *sql.Stmt
+	moveThreadBoardStmt           *sql.Stmt
+	moveThreadFeedbackStmt        *sql.Stmt
+	moveThreadImportsStmt         *sql.Stmt
+	moveThreadRepoStmt            *sql.Stmt
+	moveThreadSharesStmt          *sql.Stmt
+	moveThreadStreamRunsStmt      *sql.Stmt
+	moveThreadTurnsStmt           *sql.Stmt
 	newestTurnByClientIDStmt      *sql.Stmt
 	nextPlaceStmt                 *sql.Stmt
 	oldAuditStmt                  *sql.Stmt
@@ -2022,6 +2175,7 @@ func (q *Queries) WithTx(tx *sql.Tx) *Queries {
 		countOpenImportsStmt:          q.countOpenImportsStmt,
 		countOpenTurnsStmt:            q.countOpenTurnsStmt,
 		countSharesStmt:               q.countSharesStmt,
+		countUnfinishedStmt:           q.countUnfinishedStmt,
 		countUserDataStmt:             q.countUserDataStmt,
 		countedStmt:                   q.countedStmt,
 		createAccessKeyStmt:           q.createAccessKeyStmt,
@@ -2051,6 +2205,7 @@ func (q *Queries) WithTx(tx *sql.Tx) *Queries {
 		deleteUserProfileStmt:         q.deleteUserProfileStmt,
 		deleteUserSetsStmt:            q.deleteUserSetsStmt,
 		deleteUserSpendingStmt:        q.deleteUserSpendingStmt,
+		detachSameDocumentsStmt:       q.detachSameDocumentsStmt,
 		documentStmt:                  q.documentStmt,
 		documentChunksStmt:            q.documentChunksStmt,
 		documentProgressStmt:          q.documentProgressStmt,
@@ -2105,6 +2260,21 @@ func (q *Queries) WithTx(tx *sql.Tx) *Queries {
 		markAnonymousStmt:             q.markAnonymousStmt,
 		markTurnStmt:                  q.markTurnStmt,
 		messagesOfThreadStmt:          q.messagesOfThreadStmt,
+		moveAttachmentsStmt:           q.moveAttachmentsStmt,
+		moveBoardsStmt:                q.moveBoardsStmt,
+		moveConversationStmt:          q.moveConversationStmt,
+		moveDeletedConversationsStmt:  q.moveDeletedConversationsStmt,
+		moveDocumentsStmt:             q.moveDocumentsStmt,
+		moveImportsStmt:               q.moveImportsStmt,
+		moveSetsStmt:                  q.moveSetsStmt,
+		moveThreadAttachmentsStmt:     q.moveThreadAttachmentsStmt,
+		moveThreadBoardStmt:           q.moveThreadBoardStmt,
+		moveThreadFeedbackStmt:        q.moveThreadFeedbackStmt,
+		moveThreadImportsStmt:         q.moveThreadImportsStmt,
+		moveThreadRepoStmt:            q.moveThreadRepoStmt,
+		moveThreadSharesStmt:          q.moveThreadSharesStmt,
+		moveThreadStreamRunsStmt:      q.moveThreadStreamRunsStmt,
+		moveThreadTurnsStmt:           q.moveThreadTurnsStmt,
 		newestTurnByClientIDStmt:      q.newestTurnByClientIDStmt,
 		nextPlaceStmt:                 q.nextPlaceStmt,
 		oldAuditStmt:                  q.oldAuditStmt,

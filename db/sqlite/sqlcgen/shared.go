@@ -38,6 +38,7 @@ type (
 	CountOpenTurnsRow               = sqlcgen.CountOpenTurnsRow
 	CountParams                     = sqlcgen.CountParams
 	CountRow                        = sqlcgen.CountRow
+	CountUnfinishedRow              = sqlcgen.CountUnfinishedRow
 	CountUserDataRow                = sqlcgen.CountUserDataRow
 	CountedParams                   = sqlcgen.CountedParams
 	CountedRow                      = sqlcgen.CountedRow
@@ -54,6 +55,7 @@ type (
 	DeleteShareParams               = sqlcgen.DeleteShareParams
 	DeleteThreadCancelsParams       = sqlcgen.DeleteThreadCancelsParams
 	DeleteTurnCancelsParams         = sqlcgen.DeleteTurnCancelsParams
+	DetachSameDocumentsParams       = sqlcgen.DetachSameDocumentsParams
 	DocumentChunksParams            = sqlcgen.DocumentChunksParams
 	DocumentChunksRow               = sqlcgen.DocumentChunksRow
 	DocumentParams                  = sqlcgen.DocumentParams
@@ -116,6 +118,21 @@ type (
 	MarkTurnParams                  = sqlcgen.MarkTurnParams
 	MessagesOfThreadParams          = sqlcgen.MessagesOfThreadParams
 	MessagesOfThreadRow             = sqlcgen.MessagesOfThreadRow
+	MoveAttachmentsParams           = sqlcgen.MoveAttachmentsParams
+	MoveBoardsParams                = sqlcgen.MoveBoardsParams
+	MoveConversationParams          = sqlcgen.MoveConversationParams
+	MoveDeletedConversationsParams  = sqlcgen.MoveDeletedConversationsParams
+	MoveDocumentsParams             = sqlcgen.MoveDocumentsParams
+	MoveImportsParams               = sqlcgen.MoveImportsParams
+	MoveSetsParams                  = sqlcgen.MoveSetsParams
+	MoveThreadAttachmentsParams     = sqlcgen.MoveThreadAttachmentsParams
+	MoveThreadBoardParams           = sqlcgen.MoveThreadBoardParams
+	MoveThreadFeedbackParams        = sqlcgen.MoveThreadFeedbackParams
+	MoveThreadImportsParams         = sqlcgen.MoveThreadImportsParams
+	MoveThreadRepoParams            = sqlcgen.MoveThreadRepoParams
+	MoveThreadSharesParams          = sqlcgen.MoveThreadSharesParams
+	MoveThreadStreamRunsParams      = sqlcgen.MoveThreadStreamRunsParams
+	MoveThreadTurnsParams           = sqlcgen.MoveThreadTurnsParams
 	NewestTurnByClientIDParams      = sqlcgen.NewestTurnByClientIDParams
 	NextPlaceParams                 = sqlcgen.NextPlaceParams
 	OldThreadsParams                = sqlcgen.OldThreadsParams

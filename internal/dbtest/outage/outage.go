@@ -327,6 +327,22 @@ func (o *store) OpenTurns(ctx context.Context, owner, threadID string) ([]chat.T
 	return one(o, func() ([]chat.Turn, error) { return o.Store.OpenTurns(ctx, owner, threadID) })
 }
 
+func (o *store) ClaimThread(ctx context.Context, from, to, threadID string) error {
+	return o.none(func() error { return o.Store.ClaimThread(ctx, from, to, threadID) })
+}
+
+func (o *store) ClaimRest(ctx context.Context, from, to string) (documents int, done bool, err error) {
+	type result struct {
+		documents int
+		done      bool
+	}
+	r, err := one(o, func() (r result, err error) {
+		r.documents, r.done, err = o.Store.ClaimRest(ctx, from, to)
+		return r, err
+	})
+	return r.documents, r.done, err
+}
+
 func (o *store) EndSessions(ctx context.Context, owner string) (int64, error) {
 	return one(o, func() (int64, error) { return o.Store.EndSessions(ctx, owner) })
 }
@@ -599,6 +615,10 @@ func (o *store) UsageByOwner(ctx context.Context, limit int) ([]db.OwnerUsage, e
 
 func (o *store) UsageByTable(ctx context.Context) ([]db.TableUsage, error) {
 	return one(o, func() ([]db.TableUsage, error) { return o.Store.UsageByTable(ctx) })
+}
+
+func (o *store) IndexVectors(ctx context.Context) error {
+	return o.none(func() error { return o.Store.IndexVectors(ctx) })
 }
 
 func (o *store) Compact(ctx context.Context) (int64, error) {

@@ -1,4 +1,5 @@
-// Package pgtest gives tests a real Postgres: the server on 127.0.0.1:5432 where
+// Package pgtest gives tests a real Postgres: the server of PALAVER_TEST_POSTGRES, an
+// address with a role that may create databases, the one on 127.0.0.1:5432 where
 // one answers without a password, else one started for the test run from
 // Debian's programs. It imports nothing of Palaver's.
 package pgtest
@@ -125,8 +126,11 @@ func Main(m *testing.M) int {
 func running() string {
 	ctx, cancel := context.WithTimeout(context.Background(), setupTimeout)
 	defer cancel()
-	for _, user := range []string{"postgres", "root"} {
-		candidate := "postgres://" + user + "@127.0.0.1:5432/postgres?sslmode=disable&connect_timeout=3"
+	const usual = "@127.0.0.1:5432/postgres?sslmode=disable&connect_timeout=3"
+	for _, candidate := range []string{os.Getenv("PALAVER_TEST_POSTGRES"), "postgres://postgres" + usual, "postgres://root" + usual} {
+		if candidate == "" {
+			continue
+		}
 		conn, err := pgx.Connect(ctx, candidate)
 		if err != nil {
 			continue

@@ -15,6 +15,13 @@ it("reads the server's configuration", () =>
     maxMessage: 10,
     agents: [poet],
     documentTypes: [rtf],
+    accountRequired: false,
   }));
+
+it("reads how people sign in", () => {
+  const sign_in = { url: "https://p.example", key: "public", methods: ["link"], providers: ["google"] };
+  expect(readConfig({ auth: { mode: "required", tokens: true, sign_in } })).toEqual({ ...defaultConfig, accountRequired: true, signIn: { url: "https://p.example", key: "public", link: true, password: false, providers: ["google"] } });
+  expect(readConfig({ auth: { mode: "required", tokens: true, sign_in: { url: 3 } } })).toEqual({ ...defaultConfig, accountRequired: true });
+});
 
 it.each([null, "x", {}, { model: 3, limits: { upload_bytes: -1 }, agents: "x", document_types: {} }])("keeps harmless defaults for %j", (raw) => expect(readConfig(raw)).toEqual(defaultConfig));

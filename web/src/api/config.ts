@@ -17,6 +17,22 @@ export interface Config {
   agents: Agent[];
   /** The document formats that can be uploaded. */
   documentTypes: DocumentType[];
+  /** How people sign in; undefined: nobody can, here. */
+  signIn?: SignIn;
+  /** Without an account nothing can be used. */
+  accountRequired: boolean;
+}
+
+/** The Supabase project where people sign in. */
+export interface SignIn {
+  url: string;
+  /** Its publishable key. */
+  key: string;
+  /** By an email with a link. */
+  link: boolean;
+  password: boolean;
+  /** Names of OAuth providers. */
+  providers: string[];
 }
 
 export interface Agent {
@@ -30,7 +46,7 @@ export interface DocumentType {
   extensions: string[];
 }
 
-export const defaultConfig: Config = { modelLabel: "", offline: false, webSearch: false, followUps: false, sharedLinks: false, maxUpload: 50 << 20, maxMessage: 32_000, agents: [], documentTypes: [] };
+export const defaultConfig: Config = { modelLabel: "", offline: false, webSearch: false, followUps: false, sharedLinks: false, maxUpload: 50 << 20, maxMessage: 32_000, agents: [], documentTypes: [], accountRequired: false };
 
 type Raw = Record<string, unknown>;
 const obj = (v: unknown): Raw => (typeof v === "object" && v !== null ? (v as Raw) : {});
@@ -52,7 +68,16 @@ export function readConfig(raw: unknown): Config {
     maxMessage: num(limits.message_chars, defaultConfig.maxMessage),
     agents: list(top.agents),
     documentTypes: list(top.document_types),
+    ...readSignIn(obj(top.auth)),
   };
+}
+
+function readSignIn(auth: Raw): Pick<Config, "signIn" | "accountRequired"> {
+  const { url, key, methods, providers } = obj(auth.sign_in);
+  const accountRequired = auth.mode === "required";
+  if (typeof url !== "string" || typeof key !== "string") return { accountRequired };
+  const ways = list<string>(methods);
+  return { accountRequired, signIn: { url, key, link: ways.includes("link"), password: ways.includes("password"), providers: list<string>(providers) } };
 }
 
 export const config = async (): Promise<Config> => readConfig(await getJSON<unknown>("/api/config"));

@@ -1,3 +1,4 @@
+import { authorized, withToken } from "../session/token";
 import { words } from "../words";
 import { refusal } from "../words/wire";
 
@@ -74,9 +75,9 @@ export function fromPage(headers?: HeadersInit): Headers {
 export async function request(path: string, init?: RequestInit): Promise<Response> {
   let res: Response;
   try {
-    res = await fetch(path, { credentials: "same-origin", ...init, headers: fromPage(init?.headers) });
+    res = await authorized((token) => fetch(path, { credentials: "same-origin", ...init, headers: withToken(fromPage(init?.headers), token) }));
   } catch (err) {
-    if (init?.signal?.aborted) throw err;
+    if (init?.signal?.aborted || err instanceof ApiError) throw err;
     throw unreachable();
   }
   if (!res.ok) throw await errorOf(res);

@@ -1,3 +1,4 @@
+import { authorized, bearer } from "../session/token";
 import { words } from "../words";
 import { refusal } from "../words/wire";
 import { ApiError, unreachable } from "./http";
@@ -9,15 +10,22 @@ interface Options {
 }
 
 /** Posts a file as the part "file". Uses XMLHttpRequest, since fetch reports no upload progress. */
-export function sendFile<T>(path: string, file: File, { onProgress, signal }: Options): Promise<T> {
+export async function sendFile<T>(path: string, file: File, options: Options): Promise<T> {
+  const xhr = await authorized((token) => send(path, file, token, options));
+  if (xhr.status >= 300) throw refusalOf(xhr);
+  return xhr.response as T;
+}
+
+function send(path: string, file: File, token: string | undefined, { onProgress, signal }: Options): Promise<XMLHttpRequest> {
   return new Promise((resolve, reject) => {
     const xhr = new XMLHttpRequest();
     const form = new FormData();
     form.append("file", file, file.name);
     xhr.open("POST", path);
+    if (token) xhr.setRequestHeader("Authorization", bearer(token));
     xhr.responseType = "json";
     xhr.upload.onprogress = (e) => e.lengthComputable && onProgress(e.loaded / e.total);
-    xhr.onload = () => (xhr.status < 300 ? resolve(xhr.response as T) : reject(refusalOf(xhr)));
+    xhr.onload = () => resolve(xhr);
     xhr.onerror = () => reject(unreachable());
     xhr.onabort = () => reject(new DOMException("aborted", "AbortError"));
     signal.addEventListener("abort", () => xhr.abort(), { once: true });

@@ -7,7 +7,17 @@ import { agentText } from "../words/wire";
 const icons: Record<string, LucideIcon> = { documents: BookOpenText, assistant: Wrench };
 const iconOf = (agent: Agent) => icons[agent.name] ?? Bot;
 
-/** Chooses the agent of a new thread. */
+/** Says which agent an answer is from. */
+export function AgentName({ agent }: { agent: Agent }) {
+  const Glyph = iconOf(agent);
+  return (
+    <p className="mb-1.5 flex items-center gap-1.5 text-xs font-medium text-muted">
+      <Glyph aria-hidden className="size-3.5 shrink-0" /> {agentText(agent).label}
+    </p>
+  );
+}
+
+/** Chooses the agent of the next message. */
 export function AgentMenu({ agents, value, onChange }: { agents: Agent[]; value: Agent; onChange: (name: string) => void }) {
   const Glyph = iconOf(value);
   const { label } = agentText(value);

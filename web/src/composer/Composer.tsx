@@ -30,11 +30,12 @@ export function Composer(props: ComposerProps) {
   return <Box key={props.threadId ?? "new"} {...props} />;
 }
 
-function Box({ threadId, busy, stopping = false, disabled = false, answering = false, placeholder, items, mentionLabel, onSend, onStop, onCancel, ref }: ComposerProps) {
+function Box({ threadId, busy, stopping = false, disabled = false, answering = false, agent: current, placeholder, items, mentionLabel, onSend, onStop, onCancel, ref }: ComposerProps) {
   const [draft] = useState(() => readDraft(threadId));
   const { agents, documentTypes } = useConfig();
   const [chosen, setAgent] = useState("");
-  const agent = agents.find((a) => a.name === chosen) ?? agents[0];
+  useEffect(() => setAgent(""), [current]); // the thread has another agent: the chosen one, or that of another branch
+  const agent = agents.find((a) => a.name === chosen) ?? agents.find((a) => a.name === current) ?? agents[0];
   const picker = useRef<HTMLInputElement>(null);
 
   const wide = useMedia("(min-width: 640px)"); // a placeholder cannot wrap
@@ -67,7 +68,7 @@ function Box({ threadId, busy, stopping = false, disabled = false, answering = f
   const send = (queue: boolean) => {
     const written = field.read();
     if (closed || (saysNothing(written.text) && pictures.length === 0) || written.tooLong || files.sending) return;
-    onSend({ ...(scoped ? within(said(written.doc), scopeOf(threadId)) : said(written.doc)), attachments: pictures, onBusy: busy && queue ? "enqueue" : "supersede", ...(!threadId && agent && { agent: agent.name }) });
+    onSend({ ...(scoped ? within(said(written.doc), scopeOf(threadId)) : said(written.doc)), attachments: pictures, onBusy: busy && queue ? "enqueue" : "supersede", ...(scoped && agent && { agent: agent.name }) });
     editor.commands.clearContent(true);
     if (!answering) files.clear();
     field.list.close();
@@ -98,6 +99,7 @@ function Box({ threadId, busy, stopping = false, disabled = false, answering = f
         editor.commands.focus("end");
       },
       takeBack: (out) => {
+        if (out.agent) setAgent(out.agent);
         editor.commands.setContent(joined(out.tiptap, editor.getJSON() as Node));
         restore(out.attachments);
       },
@@ -148,7 +150,7 @@ function Box({ threadId, busy, stopping = false, disabled = false, answering = f
         )}
         <IconButton label={mentionLabel ?? words.composer.mention} icon={AtSign} disabled={closed} onClick={ask} />
         {scoped && <ScopeButton threadId={threadId} disabled={closed} />}
-        {threadId === null && agent && <AgentMenu agents={agents} value={agent} onChange={setAgent} />}
+        {scoped && agent && <AgentMenu agents={agents} value={agent} onChange={setAgent} />}
         <Count length={field.length} />
         <div className="ml-auto flex shrink-0 items-center gap-1">
           {busy && <Stop stopping={stopping} onStop={() => goOn(onStop)} />}

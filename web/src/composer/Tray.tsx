@@ -2,6 +2,7 @@ import { CircleAlert, FileText, X } from "lucide-react";
 import type { Doc } from "../api/types";
 import type { Upload } from "../api/uploads";
 import { Batch } from "../ui/Batch";
+import { OwnPicture } from "../ui/OwnPicture";
 import { Refused } from "../ui/Refused";
 import { words } from "../words";
 import { sentence } from "../words/wire";
@@ -37,7 +38,7 @@ export function Tray({ attachments, uploads, unreadable, onRemove, onDismiss, on
       <ul aria-label={words.composer.attachments} className="flex flex-wrap gap-2 px-3 pt-3">
         {attachments.map((a) => (
           <li key={a.id} className="relative">
-            <img src={a.url} alt={a.name} title={a.name} className="size-16 rounded-lg border border-line object-cover" />
+            <OwnPicture src={a.url} alt={a.name} title={a.name} className="size-16 rounded-lg border border-line object-cover" />
             <Remove name={a.name} onClick={() => onRemove(a.id)} className="absolute -top-1.5 -right-1.5" />
           </li>
         ))}

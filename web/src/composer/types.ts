@@ -18,7 +18,7 @@ export interface Outgoing extends Said {
   attachments: Attachment[];
   /** What happens to a running turn: stop it, or wait for its end. */
   onBusy: "supersede" | "enqueue";
-  /** The agent; the first message of a thread sets it, then the server keeps it. */
+  /** The agent that answers it; without one, the agent of the turn before. */
   agent?: string;
 }
 
@@ -45,6 +45,8 @@ export interface ComposerProps {
   disabled?: string | false;
   /** The message answers a question: text and mentions only. */
   answering?: boolean;
+  /** The agent of the thread's last turn, if it has one. */
+  agent?: string | undefined;
   placeholder?: string;
   /** Items of a board, which can be mentioned besides documents; mentionLabel then labels the mention button. */
   items?: readonly Mentionable[] | undefined;

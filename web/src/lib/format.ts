@@ -4,7 +4,8 @@ import { number } from "../words/intl";
 export function bytes(n: number): string {
   if (n < 1000) return `${number(n)} B`;
   if (n < 1_000_000) return `${number(Math.round(n / 1000))} kB`;
-  return `${number(n / 1_000_000, { minimumFractionDigits: 1, maximumFractionDigits: 1 })} MB`;
+  if (n < 1_000_000_000) return `${number(n / 1_000_000, { minimumFractionDigits: 1, maximumFractionDigits: 1 })} MB`;
+  return `${number(n / 1_000_000_000, { maximumFractionDigits: 1 })} GB`;
 }
 
 const dollars = (usd: number, options: Intl.NumberFormatOptions) => number(usd, { style: "currency", currency: "USD", currencyDisplay: "narrowSymbol", ...options });

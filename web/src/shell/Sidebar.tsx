@@ -1,6 +1,7 @@
 import { Keyboard, LayoutDashboard, Monitor, Moon, SquarePen, Sun } from "lucide-react";
 import { useDeferredValue, useRef, useState, type MouseEvent } from "react";
 import { useConfig } from "../api/useConfig";
+import { SignInButton } from "../session/SignInButton";
 import { IconButton } from "../ui/Button";
 import { Menu, MenuChoice } from "../ui/Menu";
 import { SearchField } from "../ui/SearchField";
@@ -62,6 +63,7 @@ export function Sidebar({ place, onOpen, onVisit, onShortcuts }: Props) {
         <SearchField label={words.shell.searchChats} value={search} onChange={change} onDown={() => box.current?.querySelector<HTMLElement>("nav a")?.focus()} onEnter={() => setEntered(search.trim() !== "")} />
       </div>
       <ConversationList q={q} current={current} openFirst={entered && q === search.trim()} onOpen={open} />
+      <SignInButton />
       <footer className="flex items-center gap-1 border-t border-line px-3 py-2">
         {current !== null && <ModelLine />}
         {current === null && <ModelName />}

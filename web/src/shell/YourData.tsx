@@ -1,8 +1,9 @@
-import { Download, KeyRound, LogOut, MonitorX, SquareUserRound, UserRound } from "lucide-react";
+import { Download, Gauge, KeyRound, LogOut, MonitorX, SquareUserRound, Trash2, UserRound } from "lucide-react";
 import { lazy, Suspense, useState } from "react";
 import { errorText } from "../api/query";
+import { useSession, type Account } from "../session/account";
 import { IconButton } from "../ui/Button";
-import { Menu, MenuItem, MenuLink } from "../ui/Menu";
+import { Menu, MenuHeading, MenuItem, MenuLink } from "../ui/Menu";
 import { toast } from "../ui/toast";
 import { words } from "../words";
 import { signOut, useMe } from "./me";
@@ -11,58 +12,93 @@ import { signOut, useMe } from "./me";
 const GoogleItems = lazy(() => import("../imports/GoogleItems"));
 const KeysDialog = lazy(() => import("./KeysDialog"));
 const ProfileDialog = lazy(() => import("./ProfileDialog"));
+const UsageDialog = lazy(() => import("./UsageDialog"));
+const DeleteDialog = lazy(() => import("./DeleteDialog"));
 const SignOut = lazy(() => import("./Leave").then((m) => ({ default: m.SignOut })));
 const Disconnect = lazy(() => import("./Leave").then((m) => ({ default: m.Disconnect })));
 
-/** The menu for the user's data: profile, personal keys, connected accounts, export. Without an account, it also signs out here or everywhere. */
+/** What the menu has opened. */
+type Opened = "profile" | "keys" | "usage" | "delete" | "leave" | { disconnect: string };
+
+/** The menu for the user's data: profile, personal keys, what is used, connected accounts, export, deletion, and ways to sign out. */
 export function YourData() {
-  const [leaving, setLeaving] = useState(false);
-  const [disconnecting, setDisconnecting] = useState<string>(); // the account
-  const [describing, setDescribing] = useState(false);
-  const [managingKeys, setManagingKeys] = useState(false);
+  const [opened, open] = useState<Opened>();
+  const { account } = useSession();
   const me = useMe();
-  const others = async () => {
-    try {
-      await signOut("others");
-      toast(words.account.othersSignedOut);
-    } catch (err) {
-      toast.error(errorText(err));
-    }
-  };
+  const close = () => open(undefined);
   return (
     <>
-      <Menu side="top" trigger={<IconButton label={words.account.menu} icon={UserRound} />}>
+      <Menu side="top" trigger={<IconButton label={account ? words.account.yours : words.account.menu} icon={UserRound} />}>
+        {account && <MenuHeading text={words.account.yours} detail={account.name || words.account.nameless} />}
         {me && (
-          <MenuItem icon={SquareUserRound} onSelect={() => setDescribing(true)}>
+          <MenuItem icon={SquareUserRound} onSelect={() => open("profile")}>
             {words.account.profile}
           </MenuItem>
         )}
-        <MenuItem icon={KeyRound} onSelect={() => setManagingKeys(true)}>
+        <MenuItem icon={KeyRound} onSelect={() => open("keys")}>
           {words.account.keys.menu}
+        </MenuItem>
+        <MenuItem icon={Gauge} onSelect={() => open("usage")}>
+          {words.account.usage}
         </MenuItem>
         <MenuLink icon={Download} href="/api/me/export">
           {words.account.download}
         </MenuLink>
         <Suspense fallback={null}>
-          <GoogleItems onDisconnect={setDisconnecting} />
+          <GoogleItems onDisconnect={(name) => open({ disconnect: name })} />
         </Suspense>
-        {me?.anonymous && (
-          <>
-            <MenuItem icon={MonitorX} onSelect={() => void others()}>
-              {words.account.signOutOthers}
-            </MenuItem>
-            <MenuItem icon={LogOut} onSelect={() => setLeaving(true)}>
-              {words.account.signOut}
-            </MenuItem>
-          </>
+        {me?.id && (
+          <MenuItem danger icon={Trash2} onSelect={() => open("delete")}>
+            {words.account.deleteAll}
+          </MenuItem>
         )}
+        <WaysOut account={account} anonymous={me?.anonymous === true} onLeave={() => open("leave")} />
       </Menu>
       <Suspense fallback={null}>
-        {describing && me && <ProfileDialog profile={{ industry: me.industry ?? "", location: me.location ?? "" }} onClose={() => setDescribing(false)} />}
-        {managingKeys && <KeysDialog onClose={() => setManagingKeys(false)} />}
-        {leaving && <SignOut onClose={() => setLeaving(false)} />}
-        {disconnecting !== undefined && <Disconnect account={disconnecting} onClose={() => setDisconnecting(undefined)} />}
+        {opened === "profile" && me && <ProfileDialog profile={{ industry: me.industry ?? "", location: me.location ?? "" }} onClose={close} />}
+        {opened === "keys" && <KeysDialog onClose={close} />}
+        {opened === "usage" && <UsageDialog onClose={close} />}
+        {opened === "delete" && me?.id && <DeleteDialog id={me.id} onClose={close} />}
+        {opened === "leave" && <SignOut onClose={close} />}
+        {typeof opened === "object" && <Disconnect account={opened.disconnect} onClose={close} />}
       </Suspense>
     </>
   );
+}
+
+/** Signs out of an account; without one, out of this browser or all others. */
+function WaysOut({ account, anonymous, onLeave }: { account: Account | undefined; anonymous: boolean; onLeave: () => void }) {
+  if (account) {
+    return (
+      <MenuItem icon={LogOut} onSelect={() => void leaveAccount()}>
+        {words.account.signOut}
+      </MenuItem>
+    );
+  }
+  if (!anonymous) return null;
+  return (
+    <>
+      <MenuItem icon={MonitorX} onSelect={() => void signOutOthers()}>
+        {words.account.signOutOthers}
+      </MenuItem>
+      <MenuItem icon={LogOut} onSelect={onLeave}>
+        {words.account.signOut}
+      </MenuItem>
+    </>
+  );
+}
+
+async function leaveAccount(): Promise<void> {
+  toast(words.account.signingOut);
+  const { signOutOfAccount } = await import("../session/supabase");
+  await signOutOfAccount();
+}
+
+async function signOutOthers(): Promise<void> {
+  try {
+    await signOut("others");
+    toast(words.account.othersSignedOut);
+  } catch (err) {
+    toast.error(errorText(err));
+  }
 }

@@ -5,6 +5,7 @@ import type { Use } from "./limits";
 
 /** The current user. */
 export interface Me {
+  id?: string;
   /** Whether the user has no account and is known by this browser's cookie only. */
   anonymous?: boolean;
   limits?: Use[];

@@ -1,6 +1,8 @@
 import { RotateCw } from "lucide-react";
 import { memo, use, useMemo, useState } from "react";
+import type { Agent } from "../api/config";
 import type { Citation, DocRef } from "../api/types";
+import { AgentName } from "../composer/AgentMenu";
 import { ImportCard, ImportCards } from "../imports/ImportCards";
 import { importOf, Imports } from "../imports/imports";
 import { readLink } from "../imports/links";
@@ -23,6 +25,8 @@ interface Props {
   message: Message;
   /** The text that it answers. */
   asked: string;
+  /** The agent that answers, if it is not the one before. */
+  agent: Agent | undefined;
   writing: boolean;
   /** Whether it is the last message: PalAssist then shows its open question. */
   last: boolean;
@@ -35,20 +39,21 @@ interface Props {
 }
 
 /** Everything that a turn produced, in order. */
-export const AssistantMessage = memo(function AssistantMessage({ message, asked, writing, last, retry, locked, onCite, onRead, onRegenerate }: Props) {
+export const AssistantMessage = memo(function AssistantMessage({ message, asked, agent, writing, last, retry, locked, onCite, onRead, onRegenerate }: Props) {
   const meta = message.metadata ?? {};
   const citations = useMemo(() => (writing ? undefined : citationsOf(message)), [message, writing]);
   const text = textOf(message);
   const pictures = picturesOf(message).filter((p) => !text.includes(p.url));
   const waits = meta.finished_reason === "interrupted" && !writing;
   const parts = shown(message);
-  const say = ({ part, times }: { part: Part; times: number }, i: number) => <Piece key={i} part={part} times={times} over={!writing && !waits} open={last && waits} citations={citations} writing={writing && part === parts.at(-1)} onCite={onCite} onRead={onRead} meta={meta} />;
+  const say = ({ part, times }: { part: Part; times: number }, i: number) => <Piece key={i} part={part} times={times} text={text} over={!writing && !waits} open={last && waits} citations={citations} writing={writing && part === parts.at(-1)} onCite={onCite} onRead={onRead} meta={meta} />;
   const extras = use(Extras);
   const [rated, setRated] = useState<Rating | null>(null); // asks for its reason
   const rate = !extras && text && meta.thread_id && meta.turn_id ? { thread: meta.thread_id, turn: meta.turn_id } : null;
   const byTool = parts.flatMap((p) => readLink(importLink(toolOf(p)) ?? "")?.key ?? []);
   return (
     <article aria-label={writing ? words.message.writing : "Palaver"} aria-busy={writing} className="group">
+      {agent && <AgentName agent={agent} />}
       <ImportCards asked={asked} without={byTool} onRead={onRead} />
       {oncePerNotice(parts).map(say)}
       <Pictures pictures={pictures} alt={words.message.generatedImage} className="mt-3 gap-3" size="max-h-96 max-w-full" />
@@ -74,6 +79,8 @@ interface PieceProps {
   part: Part;
   /** For a notice: how often it occurs. */
   times: number;
+  /** The text of the whole answer. */
+  text: string;
   meta: Metadata;
   over: boolean;
   open: boolean;
@@ -93,13 +100,13 @@ function ImportCall({ part, over, onRead }: { part: ToolPart; over: boolean; onR
   return item ? <ImportCard item={item} kind={link.kind} onRead={onRead} /> : <ToolCard part={part} over={over} />;
 }
 
-function Piece({ part, times, meta, over, open, writing, citations, onCite, onRead }: PieceProps) {
+function Piece({ part, times, text, meta, over, open, writing, citations, onCite, onRead }: PieceProps) {
   const tool = toolOf(part);
   const own = use(Extras)?.card;
   const card = tool && own?.(tool, over);
   if (card) return card;
   if (tool && importLink(tool)) return <ImportCall part={tool} over={over} onRead={onRead} />;
-  if (tool) return <ToolCard part={tool} over={over} />;
+  if (tool) return <ToolCard part={tool} over={over} text={text} />;
   switch (part.type) {
     case "text":
       return part.text ? (

@@ -7,6 +7,7 @@ import { hostOf, namesHost } from "../lib/host";
 import { hasMath, markMath } from "../lib/math";
 import { remarkMarkers, seal, type Node } from "../lib/markers";
 import { remarkReferences, sealReferences } from "../lib/references";
+import { OwnPicture } from "../ui/OwnPicture";
 import { words } from "../words";
 import { markRemovedQuotes, withoutOffline } from "../words/wire";
 import "./answer.css";
@@ -76,7 +77,7 @@ const components: Components = {
     ) : (
       <span>{children}</span> // the scheme is unsafe
     ),
-  img: ({ src, alt }) => (ownPicture(String(src)) ? <img src={String(src)} alt={alt ?? ""} loading="lazy" className="max-h-96 rounded-xl border border-line" /> : <span>{alt}</span>),
+  img: ({ src, alt }) => (ownPicture(String(src)) ? <OwnPicture src={String(src)} alt={alt ?? ""} loading="lazy" className="max-h-96 rounded-xl border border-line" /> : <span>{alt}</span>),
   input: ({ checked }) => <input type="checkbox" checked={checked} disabled aria-label={checked ? words.message.done : words.message.toDo} />,
   code: ({ children, node }) => (classOf(node, "math-inline") ? <Formula tex={wordsOf(node!)} /> : <code dir="ltr">{children}</code>),
   pre: ({ node }) => {

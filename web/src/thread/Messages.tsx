@@ -1,6 +1,7 @@
 import { ArrowDown } from "lucide-react";
 import { useCallback, useEffect, useLayoutEffect, useMemo, useRef, useState, type ReactNode } from "react";
 import { Virtualizer } from "virtua";
+import { useConfig } from "../api/useConfig";
 import type { Citation, DocRef } from "../api/types";
 import type { Outgoing } from "../composer/types";
 import { backToMessage } from "../composer/focus";
@@ -8,7 +9,7 @@ import { Button, IconButton } from "../ui/Button";
 import { ListedDiv } from "../ui/Listed";
 import { words } from "../words";
 import { AssistantMessage } from "./AssistantMessage";
-import { pendingQuestion, isWithdrawn, textOf, turnAt, turnOf, userAt } from "./parts";
+import { agentOf, isWithdrawn, newAgents, pendingQuestion, textOf, turnAt, turnOf, userAt } from "./parts";
 import type { ThreadStore, View } from "./store";
 import { versionsOf } from "./tree";
 import type { Message } from "./types";
@@ -69,12 +70,15 @@ export function Messages({ store, view, messages: all, busy, writing, onCite, on
   useLayoutEffect(() => setMargin(above.current?.offsetHeight ?? 0), [view.more, view.moreProblem, before]);
 
   const [editing, setEditing] = useState<string | null>(null);
+  const { agents } = useConfig();
+  const newcomers = newAgents(messages, agents[0]?.name);
   const edit = useCallback(
     (turn: string, out: Outgoing) => {
-      void store.edit(turn, out);
+      const agent = agents.find((a) => a.name === agentOf(store.chat.messages.filter((m) => turnOf(m) === turn)))?.name;
+      void store.edit(turn, { ...out, ...(agent && { agent }) });
       backToMessage();
     },
-    [store],
+    [store, agents],
   );
   const regenerate = useCallback(
     (turn: string) => {
@@ -127,7 +131,7 @@ export function Messages({ store, view, messages: all, busy, writing, onCite, on
                         onRead={onRead}
                       />
                     ) : (
-                      <AssistantMessage message={m} asked={askedBefore(messages, i)} writing={writing && i === end} last={i === end} retry={i === end && !busy && view.problem === null} locked={busy} onCite={onCite} onRead={onRead} onRegenerate={regenerate} />
+                      <AssistantMessage message={m} asked={askedBefore(messages, i)} agent={agents.find((a) => a.name === newcomers[i])} writing={writing && i === end} last={i === end} retry={i === end && !busy && view.problem === null} locked={busy} onCite={onCite} onRead={onRead} onRegenerate={regenerate} />
                     )}
                   </div>
                 );

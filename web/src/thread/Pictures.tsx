@@ -1,3 +1,4 @@
+import { useFile } from "../api/files";
 import { words } from "../words";
 import type { Picture } from "./parts";
 
@@ -18,11 +19,19 @@ export function Pictures({ pictures, alt, className, size }: Props) {
     <ul aria-label={words.message.images} className={`flex flex-wrap ${className}`}>
       {pictures.map((p) => (
         <li key={p.url}>
-          <a href={p.url} target="_blank" rel="noopener noreferrer">
-            <img src={p.url} alt={alt} loading="lazy" className={`rounded-xl border border-line ${size}`} />
-          </a>
+          <One url={p.url} alt={alt} size={size} />
         </li>
       ))}
     </ul>
+  );
+}
+
+function One({ url, alt, size }: { url: string; alt: string; size: string }) {
+  const src = useFile(url);
+  if (src === undefined) return <span aria-busy="true" className={`block min-h-24 min-w-24 rounded-xl border border-line bg-sunken ${size}`} />;
+  return (
+    <a href={src ?? url} target="_blank" rel="noopener noreferrer">
+      <img src={src ?? url} alt={alt} loading="lazy" className={`rounded-xl border border-line ${size}`} />
+    </a>
   );
 }

@@ -22,7 +22,7 @@ import { ActiveCitation } from "./heading";
 import { Messages } from "./Messages";
 import { PalAssist } from "./PalAssist";
 import { PalReasoning } from "./PalReasoning";
-import { citationsOf, docsOf, importLink, pendingQuestion, textOf, toolOf } from "./parts";
+import { agentOf, citationsOf, docsOf, importLink, pendingQuestion, textOf, toolOf } from "./parts";
 import { ProblemBar } from "./ProblemBar";
 import { prepareProse } from "./Prose";
 import { decideAll, decisionNamed, onlyDocuments, optionNamed, optionsOf, TAG, written, type Option } from "./replies";
@@ -223,7 +223,7 @@ export function ThreadView({ thread: { store, view, messages, busy }, composer, 
       <div className="mx-auto w-full max-w-3xl px-4 pb-4 sm:px-6">
         {view.problem && <ProblemBar problem={view.problem} onRetry={() => (store.retry(), backToMessage())} onDismiss={() => (store.dismiss(), backToMessage())} />}
         <Waiting queued={view.queued} onRemove={(id) => (void store.unqueue(id), backToMessage())} onRetry={(id) => store.requeue(id)} />
-        <Dock store={store} composer={composer} threadId={threadId} question={question} reply={reply} busy={busy} stopping={view.stopping} look={dock} />
+        <Dock store={store} composer={composer} threadId={threadId} agent={agentOf(messages)} question={question} reply={reply} busy={busy} stopping={view.stopping} look={dock} />
       </div>
       <Announcer message={question ? undefined : last} busy={busy} />
       {cited && (
@@ -329,6 +329,7 @@ interface DockProps {
   store: ThreadStore;
   composer: RefObject<ComposerHandle | null>;
   threadId: string;
+  agent: string | undefined;
   question: Question | null;
   reply: ReturnType<typeof useReply>;
   busy: boolean;
@@ -337,7 +338,7 @@ interface DockProps {
 }
 
 /** The composer of the thread. */
-function Dock({ store, composer, threadId, question, reply, busy, stopping, look }: DockProps) {
+function Dock({ store, composer, threadId, agent, question, reply, busy, stopping, look }: DockProps) {
   const { tagging, typed } = reply;
   const pointer = useMedia("(pointer: fine)"); // on a phone, the keyboard would cover the page
   useEffect(() => {
@@ -370,6 +371,7 @@ function Dock({ store, composer, threadId, question, reply, busy, stopping, look
       stopping={stopping}
       disabled={locked && look.locked}
       answering={typed}
+      agent={agent}
       items={look?.items}
       mentionLabel={look?.mentionLabel}
       {...(hint && { placeholder: hint })}

@@ -3,6 +3,8 @@ import { createContext, lazy, Suspense, use, useState } from "react";
 import { Boundary } from "../shell/Boundary";
 import { words } from "../words";
 import { toolLabel } from "../words/wire";
+import { isDrawing } from "./drawing";
+import { Drawing } from "./Drawing";
 import { escapeUnseen } from "./json";
 import { toolName, type ToolPart } from "./parts";
 
@@ -41,8 +43,15 @@ function stateOf(p: ToolPart, over: boolean): keyof typeof states {
 /** Ids of the expanded calls. A card that is scrolled far away unmounts; it is expanded when it returns. */
 export const Opened = createContext<Set<string>>(new Set());
 
+interface Props {
+  part: ToolPart;
+  over: boolean;
+  /** The text of its answer. */
+  text?: string;
+}
+
 /** Shows a tool call and its state; expanded, also its arguments and result. */
-export function ToolCard({ part, over }: { part: ToolPart; over: boolean }) {
+export function ToolCard({ part, over, text = "" }: Props) {
   const opened = use(Opened);
   const [open, setOpen] = useState(opened.has(part.toolCallId));
   const toggle = () => {
@@ -67,6 +76,7 @@ export function ToolCard({ part, over }: { part: ToolPart; over: boolean }) {
         </span>
         <ChevronRight aria-hidden className={`size-4 shrink-0 text-muted transition-transform ${open ? "rotate-90" : ""}`} />
       </button>
+      {!over && isDrawing(part) && (state === "running" || state === "done") && <Drawing part={part} state={state} text={text} />}
       {open && (
         <Boundary>
           <Suspense fallback={null}>

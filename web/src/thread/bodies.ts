@@ -42,7 +42,7 @@ export function ownMessage(id: string, out: Outgoing, clientTurnId: string): Mes
   return {
     id,
     role: "user",
-    metadata: { created_at: new Date().toISOString(), client_turn_id: clientTurnId, ...(hasDocument(out) && { tiptap_json: out.tiptap }) },
+    metadata: { created_at: new Date().toISOString(), client_turn_id: clientTurnId, ...(out.agent && { agent: out.agent }), ...(hasDocument(out) && { tiptap_json: out.tiptap }) },
     parts: contentOf(out),
   };
 }

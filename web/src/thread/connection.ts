@@ -1,5 +1,6 @@
 import { ApiError, errorOf, fromPage } from "../api/http";
 import { SILENCE_MS, Watchdog } from "../api/watchdog";
+import { authorized, withToken } from "../session/token";
 import { words } from "../words";
 
 /** Delays between retries, in ms. After the last one the user decides. */
@@ -50,7 +51,7 @@ export class Connection {
       const quiet = new Watchdog(this.silence, outer);
       let why: string;
       try {
-        const res = await fetch(input, { ...init, headers: fromPage(init?.headers), signal: quiet.signal });
+        const res = await authorized((token) => fetch(input, { ...init, headers: withToken(fromPage(init?.headers), token), signal: quiet.signal }));
         if (res.ok) {
           this.hooks.onRetrying("");
           this.hooks.onAnswer(res);
@@ -69,7 +70,7 @@ export class Connection {
         why = refusal.message;
       } catch (err) {
         quiet.end();
-        if (err instanceof ApiError || outer?.aborted) throw err;
+        if ((err instanceof ApiError && !err.transient) || outer?.aborted) throw err; // a token that cannot be refreshed now is tried again
         why = quiet.silent ? words.problems.noAnswer : words.problems.unreachable;
       }
       const wait = this.backoff[tries];

@@ -185,6 +185,20 @@ export const supersededMessage = ({ id, text, turnId = "" }: { id: string; text:
   { id: turnId, role: "assistant", metadata: { turn_id: turnId, ...superseded }, parts: [] },
 ];
 
+/** The agent of the last turn that has one. */
+export const agentOf = (messages: readonly Message[]): string | undefined => messages.findLast((m) => m.metadata?.agent)?.metadata?.agent;
+
+/** The agents of the answers where another one than before answers, at first other than the default; undefined elsewhere. */
+export function newAgents(messages: readonly Message[], byDefault: string | undefined): (string | undefined)[] {
+  let before = byDefault;
+  return messages.map((m) => {
+    const agent = m.role === "assistant" ? m.metadata?.agent : undefined;
+    if (agent === undefined || agent === before) return undefined;
+    before = agent;
+    return agent;
+  });
+}
+
 export const turnOf = (m: Message | undefined): string | undefined => m?.metadata?.turn_id;
 
 /** The turn of the message at i: a new user message takes it from its answer. */

@@ -1,4 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
+import { setTokens } from "../session/token";
 import { pendingQuestion, textOf } from "./parts";
 import { ThreadStore } from "./store";
 import { ask, end, MemoryStorage, out, question, say, Server, start, THREAD } from "./testserver";
@@ -100,6 +101,30 @@ describe("a stream that breaks", () => {
     store.start(out("Hi"));
     await until(() => expect(texts()).toEqual(["user: Hi", "assistant: All of it."]));
     await idle();
+  });
+
+  describe("because its token has expired", () => {
+    const expired = { finished_reason: "error", error: { code: "unauthenticated", message: "The token has expired.", retryable: true } };
+    const ends = [{ type: "message-metadata", messageMetadata: expired }, { type: "finish-step" }, { type: "error", errorText: "The token has expired." }, { type: "finish", finishReason: "error" }];
+    afterEach(() => setTokens(undefined));
+
+    it("is reattached with a new token", async () => {
+      setTokens({ current: async () => "t", renew: async () => undefined, newest: () => "t" });
+      server.on("post", { chunks: [...start("t1"), ...say("One "), ...ends] });
+      server.on("attach", { chunks: [...start("t1"), ...say("One two."), ...end()] });
+      store.start(out("Hi"));
+      await until(() => expect(texts()).toEqual(["user: Hi", "assistant: One two."]));
+      await idle();
+      expect(store.snapshot().problem).toBeNull();
+    });
+
+    it("says to sign in when there is no new one", async () => {
+      setTokens({ current: async () => "t", renew: async () => undefined, newest: () => "t" });
+      server.on("post", { chunks: [...start("t1"), ...say("One "), ...ends] });
+      server.on("attach", { status: 401 }, { status: 401 }, { status: 401 }, { status: 401 });
+      store.start(out("Hi"));
+      await until(() => expect(store.snapshot().problem).not.toBeNull());
+    });
   });
 
   it("permanently lets the user choose", async () => {

@@ -4,6 +4,7 @@ import { ApiError, type Detail } from "../api/http";
 import { errorText } from "../api/query";
 import type { Outgoing } from "../composer/types";
 import { newId } from "../lib/id";
+import { hasTokens } from "../session/token";
 import { words } from "../words";
 import * as api from "./api";
 import { anotherAnswer, ownMessage, reply, submission, type Body } from "./bodies";
@@ -487,6 +488,7 @@ export class ThreadStore {
   private onError(err: Error): void {
     this.accepted?.resolve();
     if (err instanceof ConnectionLost && err.answered) return void setTimeout(() => this.reattach(err.message));
+    if (this.chat.messages.at(-1)?.metadata?.error?.code === EXPIRED && hasTokens()) return void setTimeout(() => this.reattach("")); // the turn goes on
     const question = this.request?.kind === "answer" ? this.request.question : undefined;
     this.set({ statuses: [], stopping: false, away: false, connectionProblem: "" });
     if (question && err instanceof ApiError && err.code === "no_pending_interrupt") return void setTimeout(() => this.load()); // another client answered
@@ -629,4 +631,7 @@ async function within(ms: number, what: Promise<void> | undefined): Promise<void
 }
 
 /** The client_turn_id of a thread's first message, the same after a reload. */
+/** The code of a stream that ended because its token did. */
+const EXPIRED = "unauthenticated";
+
 const firstName = (thread: string): string => `first:${thread}`;

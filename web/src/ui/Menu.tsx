@@ -28,6 +28,20 @@ export function Menu({ trigger, align = "end", side = "bottom", defaultOpen = fa
 
 const row = "flex cursor-pointer items-center gap-2.5 rounded-lg px-2.5 py-1.5 outline-none select-none pointer-coarse:py-3 data-highlighted:bg-sunken";
 
+/** Says whose menu it is. */
+export function MenuHeading({ text, detail }: { text: string; detail: string }) {
+  return (
+    <Base.Group>
+      <Base.GroupLabel className="max-w-64 border-b border-line px-2.5 pt-1 pb-2 mb-1">
+        <span className="block text-xs text-muted">{text}</span>
+        <span dir="auto" className="block truncate font-medium" title={detail}>
+          {detail}
+        </span>
+      </Base.GroupLabel>
+    </Base.Group>
+  );
+}
+
 interface ItemProps {
   icon: LucideIcon;
   onSelect: () => void;

@@ -45,7 +45,7 @@ describe("a deletion", () => {
     const fetched = vi.spyOn(globalThis, "fetch").mockResolvedValue(new Response());
     const d = deletion();
     dispatchEvent(new Event("pagehide"));
-    expect(fetched).toHaveBeenCalledExactlyOnceWith(d.path, { method: "DELETE", keepalive: true });
+    expect(fetched).toHaveBeenCalledExactlyOnceWith(d.path, { method: "DELETE", keepalive: true, headers: new Headers() });
     d.end();
     expect(sent).not.toHaveBeenCalled();
   });

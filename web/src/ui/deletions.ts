@@ -1,6 +1,7 @@
 import { useSyncExternalStore } from "react";
 import { ApiError, request } from "../api/http";
 import { errorText } from "../api/query";
+import { newestToken, withToken } from "../session/token";
 import { words } from "../words";
 import { toast } from "./toast";
 
@@ -68,6 +69,6 @@ export function deleteLater({ path, init, hides = [path], left, text, onUndo, on
 }
 
 addEventListener("pagehide", () => {
-  for (const { path, sent } of waiting.values()) void fetch(path, sent);
+  for (const { path, sent } of waiting.values()) void fetch(path, { ...sent, headers: withToken(sent.headers, newestToken()) });
   waiting.clear();
 });

@@ -1,0 +1,47 @@
+package api
+
+import (
+	"context"
+	"net/http"
+
+	"github.com/gin-gonic/gin"
+
+	"github.com/palaver-chat/palaver/api/identity"
+	"github.com/palaver-chat/palaver/api/problem"
+	"github.com/palaver-chat/palaver/api/request"
+	"github.com/palaver-chat/palaver/db"
+	"github.com/palaver-chat/palaver/internal/audit"
+)
+
+// UserRemover deletes all that is kept of a user. After an error, calling it again goes on.
+type UserRemover interface {
+	Remove(ctx context.Context, user string) error
+}
+
+// deleteMe deletes all that is kept of the caller. The caller's own id in the query says
+// that this is meant.
+func (s *server) deleteMe(c *gin.Context) error {
+	who := identity.Of(c)
+	switch {
+	case who.Key != "":
+		return errByKey
+	case s.Users == nil:
+		return problem.NotFound
+	case c.Query("confirm") != who.ID:
+		return problem.Invalid("confirm", "must be the caller's id")
+	}
+	err := s.Users.Remove(c.Request.Context(), who.ID)
+	switch {
+	case err != nil && db.Unavailable(err):
+		return err
+	case err != nil:
+		return problem.Engine(err)
+	}
+	s.Audit.Record(entry(who, audit.Deleted, map[string]any{"what": "user"}))
+	s.Log.Info("user deleted their data", "request_id", request.ID(c))
+	if who.Anonymous {
+		s.identity.SignOut(c)
+	}
+	c.Status(http.StatusNoContent)
+	return nil
+}

@@ -1,0 +1,90 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/palaver-chat/palaver/internal/stack"
+)
+
+// deadLimit is how soon palaver health worker must see a dead worker.
+const deadLimit = 15 * time.Second
+
+// probes takes each dependency away and reads the probes of all processes.
+func (s *system) probes(ctx context.Context) (string, error) {
+	for _, f := range []struct {
+		part   string // as /readyz names it
+		link   *stack.Link
+		status int
+	}{
+		{"stream", s.links.nats, http.StatusOK},
+		{"database", s.links.database, http.StatusServiceUnavailable},
+		{"temporal", s.links.temporal, http.StatusServiceUnavailable},
+	} {
+		if err := s.without(ctx, f.part, f.link, f.status); err != nil {
+			return "", fmt.Errorf("without %s: %w", f.part, err)
+		}
+	}
+	took, err := s.killWorker(ctx)
+	if err != nil {
+		return "", fmt.Errorf("dead worker: %w", err)
+	}
+	return fmt.Sprintf("NATS degrades, database and Temporal fail readiness; a dead worker was seen after %s", took.Round(time.Millisecond)), s.checkAll(ctx)
+}
+
+// without cuts a link until all processes have noticed, and restores it.
+func (s *system) without(ctx context.Context, part string, link *stack.Link, want int) error {
+	link.Cut()
+	err := s.awaitProbes(ctx, want, part)
+	if err == nil && want == http.StatusOK {
+		err = s.people[0].say(ctx, "inquire")
+	}
+	link.Restore()
+	return errors.Join(err, s.awaitProbes(ctx, http.StatusOK, ""))
+}
+
+// awaitProbes waits until every process has that readiness and names that part, or none.
+// Liveness must not change.
+func (s *system) awaitProbes(ctx context.Context, want int, part string) error {
+	for _, r := range s.roles {
+		var last string
+		err := await(ctx, r.name, func() bool {
+			status, down, err := r.probe(ctx, "/readyz")
+			last = fmt.Sprintf("%d, down: %s, %v", status, strings.Join(down, " "), err)
+			return err == nil && status == want && (part == "" && len(down) == 0 || slices.Contains(down, part))
+		})
+		if err != nil {
+			return fmt.Errorf("%w; the last probe: %s", err, last)
+		}
+		if status, _, err := r.probe(ctx, "/healthz"); err != nil || status != http.StatusOK {
+			return fmt.Errorf("liveness of %s: %d %w", r.name, status, err)
+		}
+	}
+	return nil
+}
+
+// killWorker kills a worker; the other one answers meanwhile.
+func (s *system) killWorker(ctx context.Context) (took time.Duration, err error) {
+	dead := s.workers()[0]
+	if err := s.health(ctx, dead); err != nil {
+		return 0, fmt.Errorf("before its death: %w", err)
+	}
+	dead.program.Kill()
+	began := time.Now()
+	for s.health(ctx, dead) == nil {
+		if time.Since(began) > deadLimit {
+			return 0, fmt.Errorf("palaver health worker did not see it in %s", deadLimit)
+		}
+	}
+	took = time.Since(began)
+	if err := s.people[0].say(ctx, "inquire"); err != nil {
+		return 0, err
+	}
+	dead.program = nil
+	return took, s.startAll(ctx)
+}

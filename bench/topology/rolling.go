@@ -1,0 +1,179 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/google/uuid"
+	commonpb "go.temporal.io/api/common/v1"
+	enumspb "go.temporal.io/api/enums/v1"
+	historypb "go.temporal.io/api/history/v1"
+	"go.temporal.io/api/proxy"
+	"go.temporal.io/sdk/client"
+
+	"github.com/palaver-chat/palaver/internal/payload"
+	"github.com/palaver-chat/palaver/internal/stack"
+	"github.com/palaver-chat/palaver/workflows"
+)
+
+// rollEncryption follows the table of docs/deploy.md: each step restarts every process in
+// turn while people talk in conversations whose histories began before the first.
+func (s *system) rollEncryption(ctx context.Context) (string, error) {
+	for range s.options.people {
+		p, err := s.newPerson(ctx)
+		if err != nil {
+			return "", err
+		}
+		s.people = append(s.people, p)
+	}
+	first, second := strings.Repeat("1", payload.ShortestKey), strings.Repeat("2", payload.ShortestKey)
+	steps := [][]string{{payload.Plain, first}, {first}, {first, second}, {second, first}, {payload.Plain, second, first}}
+	turns := 0
+	for i, keys := range steps {
+		n, err := s.roll(ctx, i == 0, "PAYLOAD_ENCRYPTION_KEY="+strings.Join(keys, ","))
+		if err != nil {
+			return "", fmt.Errorf("step %d: %w", i+1, err)
+		}
+		turns += n
+		if err := s.checkPayloads(ctx, keys[0] != payload.Plain); err != nil {
+			return "", fmt.Errorf("step %d: %w", i+1, err)
+		}
+	}
+	again := 0
+	for _, p := range s.people {
+		again += p.again
+	}
+	return fmt.Sprintf("%d times %d processes, with encryption turned on, its key replaced, and off; %d turns, none lost and none twice, %d sent again", len(steps), len(s.roles), turns, again), nil
+}
+
+// roll restarts every process in turn while people talk.
+func (s *system) roll(ctx context.Context, draining bool, settings ...string) (turns int, err error) {
+	if draining {
+		if err := s.restartAPIs(ctx); err != nil {
+			return 0, err
+		}
+	}
+	s.settings = settings
+	stop := s.talk(ctx)
+	err = s.restartEach(ctx, draining)
+	turns, failed := stop()
+	if err := errors.Join(err, failed); err != nil {
+		return turns, err
+	}
+	if turns == 0 {
+		return 0, errors.New("nobody talked")
+	}
+	return turns, s.checkAll(ctx)
+}
+
+// restartAPIs sets DRAIN_DELAY.
+func (s *system) restartAPIs(ctx context.Context) error {
+	s.settings = []string{"DRAIN_DELAY=" + drainDelay.String()}
+	for _, r := range s.apis() {
+		if err := r.stop(); err != nil {
+			return err
+		}
+		if err := s.startRole(ctx, r); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// restartEach waits for an answer after each restart, so that each meets some.
+func (s *system) restartEach(ctx context.Context, draining bool) error {
+	for _, r := range s.roles {
+		end := r.stop
+		if draining && r.name == "api" {
+			end = func() error { return r.drain(ctx) }
+		}
+		if err := end(); err != nil {
+			return err
+		}
+		if err := s.startRole(ctx, r); err != nil {
+			return err
+		}
+		before := s.count()
+		if err := await(ctx, "answers after a restart", func() bool { return s.count() >= before+len(s.people) }); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// drain ends an API process and checks that it goes on serving for DRAIN_DELAY after its
+// readiness fails.
+func (r *role) drain(ctx context.Context) error {
+	began := time.Now()
+	ended := make(chan error, 1)
+	program := r.program
+	go func() { ended <- r.stop() }()
+	unready := func() bool {
+		status, down, err := r.probe(ctx, "/readyz")
+		return err == nil && status == http.StatusServiceUnavailable && slices.Contains(down, "process")
+	}
+	if err := await(ctx, "readiness fails first", unready); err != nil {
+		return errors.Join(err, <-ended)
+	}
+	if status, _, err := r.probe(ctx, "/api/config"); err != nil || status != http.StatusOK {
+		return errors.Join(fmt.Errorf("while draining, a request got %d: %w", status, err), <-ended)
+	}
+	select {
+	case <-program.Exited():
+		return fmt.Errorf("it ended %s after SIGTERM", time.Since(began))
+	default:
+	}
+	if err := <-ended; err != nil {
+		return err
+	}
+	if took := time.Since(began); took < drainDelay {
+		return fmt.Errorf("it ended %s after SIGTERM, before DRAIN_DELAY", took)
+	}
+	return nil
+}
+
+// checkPayloads has a new conversation and checks that its history is encrypted, or not.
+func (s *system) checkPayloads(ctx context.Context, encrypted bool) error {
+	talker := s.people[0]
+	fresh := &person{system: s, user: talker.user, doc: talker.doc, thread: uuid.NewString()}
+	if err := fresh.say(ctx, "inquire"); err != nil {
+		return err
+	}
+	c, err := client.DialContext(ctx, client.Options{HostPort: s.temporal.Address, Logger: stack.Quiet{}})
+	if err != nil {
+		return err
+	}
+	defer c.Close()
+	counts := map[bool]int{}
+	events := c.GetWorkflowHistory(ctx, workflows.ThreadWorkflowID(fresh.thread), "", false, enumspb.HISTORY_EVENT_FILTER_TYPE_ALL_EVENT)
+	for events.HasNext() {
+		e, err := events.Next()
+		if err != nil {
+			return err
+		}
+		if err := countPayloads(ctx, e, counts); err != nil {
+			return err
+		}
+	}
+	if counts[encrypted] == 0 || counts[!encrypted] > 0 {
+		return fmt.Errorf("a new history has %d encrypted and %d plain payloads", counts[true], counts[false])
+	}
+	return nil
+}
+
+func countPayloads(ctx context.Context, e *historypb.HistoryEvent, counts map[bool]int) error {
+	return proxy.VisitPayloads(ctx, e, proxy.VisitPayloadsOptions{
+		SkipSearchAttributes: true,
+		Visitor: func(_ *proxy.VisitPayloadsContext, payloads []*commonpb.Payload) ([]*commonpb.Payload, error) {
+			for _, p := range payloads {
+				counts[string(p.GetMetadata()["encoding"]) == "binary/encrypted"]++
+			}
+			return payloads, nil
+		},
+	})
+}

@@ -1,0 +1,131 @@
+package rules
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+
+	"github.com/palaver-chat/palaver/chat"
+	"github.com/palaver-chat/palaver/db"
+	"github.com/palaver-chat/palaver/db/internal/sqlcgen"
+)
+
+func (s *Store) ClaimThread(ctx context.Context, from, to, threadID string) (err error) {
+	ctx, end := s.long(ctx, "claim conversation")
+	defer end(&err)
+	if from == chat.PublicOwner || to == chat.PublicOwner {
+		return db.ErrForbidden
+	}
+	return s.db.Update(ctx, func(q Queries) error {
+		if err := q.LockThread(ctx, threadID); err != nil {
+			return err
+		}
+		moved, err := q.MoveConversation(ctx, sqlcgen.MoveConversationParams{NewOwner: to, ID: threadID, Owner: from})
+		switch {
+		case err != nil:
+			return err
+		case moved == 0:
+			return db.ErrNotFound
+		}
+		// Stream runs and feedback first: they are found by the turns.
+		if err := q.MoveThreadStreamRuns(ctx, sqlcgen.MoveThreadStreamRunsParams{NewOwner: to, Owner: from, ThreadID: threadID}); err != nil {
+			return err
+		}
+		if err := q.MoveThreadFeedback(ctx, sqlcgen.MoveThreadFeedbackParams{NewOwner: to, Owner: from, ThreadID: threadID}); err != nil {
+			return err
+		}
+		if err := q.MoveThreadTurns(ctx, sqlcgen.MoveThreadTurnsParams{NewOwner: to, ThreadID: threadID, Owner: from}); err != nil {
+			return err
+		}
+		return moveOfThread(ctx, q, from, to, threadID)
+	})
+}
+
+func moveOfThread(ctx context.Context, q Queries, from, to, threadID string) error {
+	if err := q.MoveThreadAttachments(ctx, sqlcgen.MoveThreadAttachmentsParams{NewOwner: to, ThreadID: threadID, Owner: from}); err != nil {
+		return err
+	}
+	if err := q.MoveThreadShares(ctx, sqlcgen.MoveThreadSharesParams{NewOwner: to, ThreadID: threadID, Owner: from}); err != nil {
+		return err
+	}
+	if err := q.MoveThreadRepo(ctx, sqlcgen.MoveThreadRepoParams{NewOwner: to, ThreadID: threadID, Owner: from}); err != nil {
+		return err
+	}
+	if err := q.MoveThreadImports(ctx, sqlcgen.MoveThreadImportsParams{NewOwner: to, ThreadID: threadID, Owner: from}); err != nil {
+		return err
+	}
+	return q.MoveThreadBoard(ctx, sqlcgen.MoveThreadBoardParams{NewOwner: to, ThreadID: threadID, Owner: from})
+}
+
+func (s *Store) ClaimRest(ctx context.Context, from, to string) (documents int, done bool, err error) {
+	ctx, end := s.long(ctx, "claim documents")
+	defer end(&err)
+	if from == chat.PublicOwner || to == chat.PublicOwner {
+		return 0, false, db.ErrForbidden
+	}
+	err = s.db.Update(ctx, func(q Queries) error {
+		open, err := q.CountUnfinished(ctx, from)
+		if err != nil || open.Documents+open.Imports > 0 {
+			return err
+		}
+		if err := q.DetachSameDocuments(ctx, sqlcgen.DetachSameDocumentsParams{Owner: from, NewOwner: to}); err != nil {
+			return err
+		}
+		n, err := q.MoveDocuments(ctx, sqlcgen.MoveDocumentsParams{NewOwner: to, Owner: from})
+		if err != nil {
+			return err
+		}
+		documents, done = int(n), true
+		if err := moveRest(ctx, q, from, to); err != nil {
+			return err
+		}
+		return moveProfile(ctx, q, from, to)
+	})
+	return documents, done && err == nil, err
+}
+
+func moveRest(ctx context.Context, q Queries, from, to string) error {
+	if err := q.MoveSets(ctx, sqlcgen.MoveSetsParams{NewOwner: to, Owner: from}); err != nil {
+		return err
+	}
+	if err := q.MoveAttachments(ctx, sqlcgen.MoveAttachmentsParams{NewOwner: to, Owner: from}); err != nil {
+		return err
+	}
+	if err := q.MoveBoards(ctx, sqlcgen.MoveBoardsParams{NewOwner: to, Owner: from}); err != nil {
+		return err
+	}
+	if err := q.MoveImports(ctx, sqlcgen.MoveImportsParams{NewOwner: to, Owner: from}); err != nil {
+		return err
+	}
+	if err := q.MoveDeletedConversations(ctx, sqlcgen.MoveDeletedConversationsParams{NewOwner: to, Owner: from}); err != nil {
+		return err
+	}
+	for _, remove := range []func(context.Context, string) error{q.DeleteUserCancels, q.DeleteUserAccessKeys, q.UnmarkAnonymous} {
+		if err := remove(ctx, from); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// moveProfile copies the profile unless the account has one. The row of from stays, as it
+// says which cookies count.
+func moveProfile(ctx context.Context, q Queries, from, to string) error {
+	said, err := q.Profile(ctx, from)
+	if errors.Is(err, sql.ErrNoRows) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	own, err := q.Profile(ctx, to)
+	if err != nil && !errors.Is(err, sql.ErrNoRows) {
+		return err
+	}
+	if own.Industry+own.Location == "" && said.Industry+said.Location != "" {
+		if err := q.PutProfile(ctx, sqlcgen.PutProfileParams{Owner: to, Industry: said.Industry, Location: said.Location}); err != nil {
+			return err
+		}
+	}
+	return q.PutProfile(ctx, sqlcgen.PutProfileParams{Owner: from})
+}

@@ -1,0 +1,169 @@
+package dbtest
+
+import (
+	"time"
+
+	"github.com/google/uuid"
+
+	"github.com/palaver-chat/palaver/chat"
+	"github.com/palaver-chat/palaver/db"
+)
+
+// claim gives everything of the fixture's owner to another one, who is returned.
+func (b *fixture) claim(p property) (to string) {
+	b.t.Helper()
+	to = uuid.NewString()
+	for _, id := range b.userData(b.owner).Threads {
+		b.NoError(b.store.ClaimThread(b.ctx, b.owner, to, id))
+	}
+	b.NoError(b.store.FailDocument(b.ctx, b.owner, p.processing.ID, "unreadable"))
+	documents, done, err := b.store.ClaimRest(b.ctx, b.owner, to)
+	b.NoError(err)
+	b.True(done)
+	b.Equal(2, documents)
+	return to
+}
+
+var claimTests = []test{
+	{"an account gets everything that an anonymous owner has stored, but no keys and connections", func(b *fixture) {
+		p := b.everything()
+		from := b.owner
+		b.NoError(b.store.DeleteConnection(b.ctx, from, "google"))
+		had := b.userData(from)
+		texts, err := b.store.Texts(b.ctx, from, p.open.ID)
+		b.NoError(err)
+
+		to := b.claim(p)
+		left := b.userData(from)
+		b.Equal(db.UserData{Profiles: 1}, left, "the row that says which cookies count")
+		got := b.userData(to)
+		b.Zero(got.Keys)
+		had.Keys, had.Cancels, had.Connections = 0, 0, 0
+		b.Equal(had, got)
+
+		b.owner = to
+		b.Len(b.history("", "", 10).Messages, 3)
+		moved, err := b.store.Texts(b.ctx, to, p.open.ID)
+		b.NoError(err)
+		b.Equal(texts, moved)
+		found, err := b.store.FindTurn(b.ctx, to, db.CancelRef{StreamRunID: p.open.StreamRunID})
+		b.NoError(err)
+		b.Equal(p.open.ID, found.ID)
+		b.settle(b.ending(withOwner(p.open, to), "the answer"))
+		hits, err := b.store.SearchText(b.ctx, to, db.Words("apple"), nil, 10)
+		b.NoError(err)
+		b.Len(hits, 1)
+		profile, err := b.store.Profile(b.ctx, to)
+		b.NoError(err)
+		b.Equal("banking", profile.Industry)
+		b.Zero(b.session(to), "the account's own sessions")
+		b.NotZero(b.session(from))
+		_, err = b.store.KeyByDigest(b.ctx, p.key.Digest)
+		b.ErrorIs(err, db.ErrNotFound)
+		for name, call := range notFoundFor {
+			if name != "Connection" && name != "DeleteConnection" && name != "DeleteKey" && name != "ImportedDocument" {
+				b.ErrorIs(call(b, from, p), db.ErrNotFound, name)
+			}
+		}
+	}},
+	{"a claim leaves what the account has and what others have", func(b *fixture) {
+		b.everything()
+		own, ownThread := b.owner, b.thread
+		b.owner, b.thread = uuid.NewString(), uuid.NewString()
+		stranger := b.everything()
+		before := b.view(stranger)
+		strangers := b.owner
+
+		b.owner, b.thread = uuid.NewString(), uuid.NewString()
+		p := b.property()
+		b.NoError(b.store.PutProfile(b.ctx, own, chat.Profile{Industry: "farming"}))
+		b.NoError(b.store.ClaimThread(b.ctx, b.owner, own, b.thread))
+		_, done, err := b.store.ClaimRest(b.ctx, b.owner, own)
+		b.NoError(err)
+		b.False(done, "a document is still read")
+		b.Len(b.userData(b.owner).Documents, 2)
+		b.NoError(b.store.FailDocument(b.ctx, b.owner, p.processing.ID, "unreadable"))
+		_, done, err = b.store.ClaimRest(b.ctx, b.owner, own)
+		b.NoError(err)
+		b.True(done)
+
+		d := b.userData(own)
+		b.Contains(d.Threads, ownThread)
+		b.Contains(d.Threads, b.thread)
+		b.Len(d.Documents, 4)
+		b.Equal(1, d.Keys, "the account's own")
+		b.Equal(1, d.Connections, "the account's own")
+		profile, err := b.store.Profile(b.ctx, own)
+		b.NoError(err)
+		b.Equal("farming", profile.Industry)
+		b.owner = strangers
+		b.thread = stranger.open.ThreadID
+		b.Equal(before, b.view(stranger))
+	}},
+	{"a claimed thread is claimed once, and only from its owner", func(b *fixture) {
+		b.exchange("hello", "hi", chat.RootCheckpoint)
+		first, second := uuid.NewString(), uuid.NewString()
+		b.ErrorIs(b.store.ClaimThread(b.ctx, second, second, b.thread), db.ErrNotFound)
+		b.NoError(b.store.ClaimThread(b.ctx, b.owner, first, b.thread))
+		b.ErrorIs(b.store.ClaimThread(b.ctx, b.owner, second, b.thread), db.ErrNotFound)
+		b.Len(b.userData(first).Threads, 1)
+		b.True(b.userData(second).Empty())
+		for _, owners := range [][2]string{{chat.PublicOwner, first}, {first, chat.PublicOwner}} {
+			b.ErrorIs(b.store.ClaimThread(b.ctx, owners[0], owners[1], b.thread), db.ErrForbidden)
+			_, _, err := b.store.ClaimRest(b.ctx, owners[0], owners[1])
+			b.ErrorIs(err, db.ErrForbidden)
+		}
+	}},
+	{"a file that both have imported stays twice, and only the account's own is imported again", func(b *fixture) {
+		to := uuid.NewString()
+		theirs := b.imported("file-1", "v1")
+		_, err := b.store.PutImport(b.ctx, theirs, []byte("raw"))
+		b.NoError(err)
+		b.NoError(b.store.FailDocument(b.ctx, b.owner, theirs.ID, "unreadable"))
+		from := b.owner
+		b.owner = to
+		own := b.imported("file-1", "v1")
+		_, err = b.store.PutImport(b.ctx, own, []byte("raw"))
+		b.NoError(err)
+		_, done, err := b.store.ClaimRest(b.ctx, from, to)
+		b.NoError(err)
+		b.True(done)
+		b.ElementsMatch([]string{own.ID, theirs.ID}, b.userData(to).Documents)
+		found, err := b.store.ImportedDocument(b.ctx, to, own.SourceType, "file-1")
+		b.NoError(err)
+		b.Equal(own.ID, found.ID)
+	}},
+	{"an open import keeps the rest from being claimed", func(b *fixture) {
+		b.createImport(b.newImport("key"))
+		_, done, err := b.store.ClaimRest(b.ctx, b.owner, uuid.NewString())
+		b.NoError(err)
+		b.False(done)
+	}},
+	{"what was stored without an account counts for no address after a claim", func(b *fixture) {
+		s := b.store.Within(db.Bounds{Anonymous: true, Address: "address"})
+		_, _, _, err := s.InsertTurn(b.ctx, b.newTurn("hello"))
+		b.NoError(err)
+		b.NoError(s.CreateSet(b.ctx, chat.DocumentSet{ID: uuid.NewString(), Owner: b.owner, Name: "Set"}))
+		to := uuid.NewString()
+		b.NoError(b.store.ClaimThread(b.ctx, b.owner, to, b.thread))
+		_, _, err = b.store.ClaimRest(b.ctx, b.owner, to)
+		b.NoError(err)
+		b.Equal("", b.unusedOwners(time.Now().Add(time.Hour), "", 10))
+		stored, err := b.store.Stored(b.ctx, "", "address")
+		b.NoError(err)
+		b.Zero(stored)
+	}},
+}
+
+func withOwner(t chat.Turn, owner string) chat.Turn {
+	t.Owner = owner
+	return t
+}
+
+// session is the generation of an owner's cookies.
+func (b *fixture) session(owner string) int64 {
+	b.t.Helper()
+	n, err := b.store.SessionGeneration(b.ctx, owner)
+	b.NoError(err)
+	return n
+}

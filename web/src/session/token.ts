@@ -1,0 +1,41 @@
+/** Where requests get the token of whoever is signed in. */
+export interface Tokens {
+  /** The token to send, refreshed if it is about to expire; undefined without an account. Rejects when it cannot be refreshed now. */
+  current(): Promise<string | undefined>;
+  /** A new token after the server has refused one; undefined when there is none. */
+  renew(refused: string): Promise<string | undefined>;
+  /** The newest token, for requests that cannot wait. */
+  newest(): string | undefined;
+}
+
+let tokens: Tokens | undefined;
+
+/** Lets all requests send the tokens of an account; undefined: none. */
+export function setTokens(source: Tokens | undefined): void {
+  tokens = source;
+}
+
+/** The value of the header that has a token. */
+export const bearer = (token: string): string => ["Bearer", token].join(" ");
+
+/** Adds a token to headers. */
+export function withToken(headers: HeadersInit | undefined, token: string | undefined): Headers {
+  const all = new Headers(headers);
+  if (token) all.set("Authorization", bearer(token));
+  return all;
+}
+
+/** Sends a request with the account's token, and once more with a new one when the server refuses it. */
+export async function authorized<T extends { status: number }>(send: (token: string | undefined) => Promise<T>): Promise<T> {
+  const token = await tokens?.current();
+  const res = await send(token);
+  if (res.status !== 401 || !token) return res;
+  const renewed = await tokens?.renew(token);
+  return renewed ? send(renewed) : res;
+}
+
+/** Whether requests have tokens. */
+export const hasTokens = (): boolean => tokens !== undefined;
+
+/** The newest token, which may have expired: for requests while the page unloads. */
+export const newestToken = (): string | undefined => tokens?.newest();

@@ -1,0 +1,30 @@
+import { ownPicture, toolName, type ToolPart } from "./parts";
+
+/** When a drawing is shown: while it is made, and until the answer is complete. */
+export type Drawn = "running" | "done";
+
+export const isDrawing = (p: ToolPart): boolean => toolName(p) === "generate_image";
+
+interface Shape {
+  prompt: string;
+  width: number;
+  height: number;
+  /** The picture, once it is made. */
+  url?: string;
+}
+
+const SQUARE = 1024;
+
+/** What a call of generate_image draws. Without a size, the image model chooses; most draw squares. */
+export function drawingOf(p: ToolPart): Shape {
+  const { prompt, size } = (typeof p.input === "object" && p.input !== null ? p.input : {}) as { prompt?: unknown; size?: unknown };
+  const [, width, height] = /^([1-9]\d{1,4})x([1-9]\d{1,4})$/.exec(typeof size === "string" ? size : "") ?? [];
+  const output = p.state === "output-available" && typeof p.output === "string" ? p.output : "";
+  const url = /!\[[^\]]*\]\(([^()\s]+)\)/.exec(output)?.[1];
+  return {
+    prompt: typeof prompt === "string" ? prompt : "",
+    width: Number(width ?? SQUARE),
+    height: Number(height ?? SQUARE),
+    ...(url && ownPicture(url) && { url }),
+  };
+}

@@ -1,0 +1,62 @@
+package workflows
+
+import (
+	"context"
+
+	"go.temporal.io/sdk/client"
+	"go.temporal.io/sdk/temporal"
+	"go.temporal.io/sdk/workflow"
+
+	"github.com/palaver-chat/palaver/chat"
+)
+
+// validateOwner refuses a new owner while activities may run for the old one. A question
+// that waits for a person stays open.
+func (t *thread) validateOwner(_ workflow.Context, owner string) error {
+	if owner == "" || owner == chat.PublicOwner {
+		return temporal.NewApplicationError("a thread needs an owner", chat.CodeValidation)
+	}
+	asking := t.turn != nil && t.turn.asking && t.turn.Pending != nil && t.turn.Unchecked == nil && t.turn.Stopped == ""
+	if running, busy := t.busy(); owner != t.Owner && (t.withdrawn != nil || len(t.Carried.Queue) > 0 || busy && !asking) {
+		return temporal.NewApplicationError("a turn is running", chat.CodeTurnRunning, running)
+	}
+	return nil
+}
+
+// changeOwner lets what the thread does next be done for another owner, who has its rows.
+func (t *thread) changeOwner(ctx workflow.Context, owner string) error {
+	if err := t.validateOwner(ctx, owner); err != nil || owner == t.Owner {
+		return err
+	}
+	t.Owner = owner
+	if t.turn != nil {
+		t.turn.Owner = owner
+	}
+	return workflow.UpsertTypedSearchAttributes(ctx, UserAttribute.ValueSet(owner))
+}
+
+// ChangeOwner gives an open thread to another owner; it does nothing when none is open.
+// A *chat.Refused with CodeTurnRunning says that a turn runs.
+func (c *Client) ChangeOwner(ctx context.Context, threadID, owner string) error {
+	_, err := retry(ctx, isTransient, func() (struct{}, error) {
+		err := c.changeOwnerOnce(ctx, threadID, owner)
+		if isNotFound(err) && !c.open(ctx, threadID) {
+			err = nil
+		}
+		return struct{}{}, err
+	})
+	return asRefused(err)
+}
+
+func (c *Client) changeOwnerOnce(ctx context.Context, threadID, owner string) error {
+	handle, err := c.Temporal.UpdateWorkflow(ctx, client.UpdateWorkflowOptions{
+		WorkflowID:   ThreadWorkflowID(threadID),
+		UpdateName:   UpdateOwner,
+		Args:         []any{owner},
+		WaitForStage: client.WorkflowUpdateStageCompleted,
+	})
+	if err != nil {
+		return err
+	}
+	return handle.Get(ctx, nil)
+}
