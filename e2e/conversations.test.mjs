@@ -86,7 +86,7 @@ describe("several conversations", () => {
     await tools.getByRole("button", { name: "Delete" }).click();
     const dialog = page.getByRole("dialog", { name: "Delete 3 chats?" });
     assert.deepEqual(await axe(page), []);
-    await dialog.getByRole("button", { name: "Delete" }).click();
+    await dialog.getByRole("button", { name: "Delete", exact: true }).click();
     await order("One");
     await page.getByText("3 chats were deleted.").waitFor();
     await page.getByRole("button", { name: "Undo" }).click();
@@ -96,7 +96,7 @@ describe("several conversations", () => {
     await box("Four").click();
     await box("Three").click();
     await tools.getByRole("button", { name: "Delete" }).click();
-    await page.getByRole("dialog").getByRole("button", { name: "Delete" }).click();
+    await page.getByRole("dialog").getByRole("button", { name: "Delete", exact: true }).click();
     await page.getByText("2 chats were deleted.").waitFor();
     await page.getByRole("button", { name: "Dismiss" }).click();
     await assertSoon(async () => (await (await page.request.get("/api/conversations")).json()).items.length === 2, "both are deleted");

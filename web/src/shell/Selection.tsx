@@ -1,7 +1,7 @@
 import { Archive, ArchiveRestore, Trash2 } from "lucide-react";
 import { useState } from "react";
 import type { Conversation } from "../api/types";
-import { Button, IconButton } from "../ui/Button";
+import { Button } from "../ui/Button";
 import { Dialog } from "../ui/Dialog";
 import { words } from "../words";
 import { archiveSeveral, deleteSeveral } from "./conversations";
@@ -35,18 +35,26 @@ export function Selection({ items, picked, archived, current, onPick, onOpen, on
     onDone();
   };
   return (
-    <div role="toolbar" aria-label={words.shell.selection} className="flex items-center gap-1 border-t border-line px-3 py-2 text-sm">
-      <span role="status" className="min-w-0 flex-1 truncate pl-1 tabular-nums">
-        {words.shell.selected(ids.length)}
-      </span>
-      <Button variant="plain" className="px-2!" onClick={() => onPick(new Set(items.slice(0, MOST_AT_ONCE).map((c) => c.id)))}>
-        {words.shell.selectAll}
-      </Button>
-      <IconButton icon={archived ? ArchiveRestore : Archive} label={archived ? words.shell.unarchive : words.shell.archive} disabled={none} onClick={archive} />
-      <IconButton icon={Trash2} label={words.shell.delete} disabled={none} onClick={() => setAsking(true)} />
-      <Button variant="plain" className="px-2!" onClick={onDone}>
-        {words.shell.done}
-      </Button>
+    <div role="toolbar" aria-label={words.shell.selection} className="space-y-1 border-t border-line px-3 py-2 text-sm">
+      <div className="flex items-center gap-1">
+        <span role="status" className="min-w-0 flex-1 truncate pl-2 tabular-nums">
+          {words.shell.selected(ids.length)}
+        </span>
+        <Button variant="plain" className="px-2!" onClick={() => onPick(new Set(items.slice(0, MOST_AT_ONCE).map((c) => c.id)))}>
+          {words.shell.selectAll}
+        </Button>
+        <Button variant="plain" className="px-2!" onClick={onDone}>
+          {words.shell.done}
+        </Button>
+      </div>
+      <div className="flex flex-wrap gap-2">
+        <Button icon={archived ? ArchiveRestore : Archive} className="flex-1" disabled={none} onClick={archive}>
+          {archived ? words.shell.unarchive : words.shell.archive}
+        </Button>
+        <Button icon={Trash2} className="flex-1" disabled={none} onClick={() => setAsking(true)}>
+          {words.shell.delete}
+        </Button>
+      </div>
       {asking && (
         <Dialog title={words.shell.deleteSeveral(ids.length)} onClose={() => setAsking(false)}>
           <p className="text-sm">{words.shell.deleteSeveralHelp}</p>

@@ -61,7 +61,7 @@ function Said({ message: m }: { message: Shared["messages"][number] }) {
       <Markdown text={m.text} citations={citations} onCite={nothing} />
       {citations.length > 0 && (
         <details className="mt-3 text-sm text-muted">
-          <summary className="inline-flex cursor-pointer items-center rounded-md py-1 pointer-coarse:min-h-11">
+          <summary className="w-fit cursor-pointer rounded-md py-1 pointer-coarse:py-3">
             {words.message.sources}: {words.message.quotes(citations.length)}
           </summary>
           <ol className="mt-1 space-y-1.5">
