@@ -106,7 +106,7 @@ func (a *Activities) named(ctx context.Context, owner, text string, parts bool) 
 		if text, err = a.withCodedTitles(ctx, owner, "", text, visible); err != nil {
 			return nil, false, err
 		}
-		text = mention.AsTitled(text, visible, a.now())
+		text = mention.AsTitled(text, visible, nil, a.now())
 		if found := mention.Closest(text, visible); len(found) > 0 {
 			return found, true, nil
 		}

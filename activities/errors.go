@@ -70,6 +70,7 @@ func (a *Activities) fail(ctx context.Context, ref TurnRef, step string, err err
 			a.storeHint(ctx, ref, model)
 		} else {
 			log.Warn("model call failed; retrying", "code", model.Code, "status", model.Status)
+			a.announceRetry(ctx, ref)
 		}
 		return out
 	case ctx.Err() != nil:
@@ -98,6 +99,13 @@ func (a *Activities) modelError(ctx context.Context, step string, e *llm.Error) 
 		return temporal.NewNonRetryableApplicationError(code+": "+step, code, nil)
 	}
 	return retryWithin(ctx, a.RetryBudget, e.RetryAfter, code, step)
+}
+
+// announceRetry tells those who follow the turn that its model call is made again.
+func (a *Activities) announceRetry(ctx context.Context, ref TurnRef) {
+	if ref.TurnID != "" { // else the model embeds a document
+		a.Bus.Retrying(ref.TurnID, previousFailure(ctx).Tries+1)
+	}
 }
 
 // handover is what an attempt passes to the next one by heartbeat details: since

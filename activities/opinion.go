@@ -32,8 +32,7 @@ func (a *Activities) keepOpinion(ctx context.Context, ref TurnRef, words string,
 
 // withOpinion searches once more in the model's words, unless the person's found the
 // answer. When the scores say that there is nothing and the model says that there may be,
-// the confidence is medium, and the person is not asked. The same holds when a model that
-// gives no opinion can only judge by itself what is in doubt.
+// the confidence is medium, and the person is not asked.
 func (a *Activities) withOpinion(ctx context.Context, r RetrieveRequest, q query, found retrieval.Selection) (retrieval.Selection, error) {
 	if found.Confidence == chat.High || a.Model.Info().Offline {
 		return found, nil
@@ -50,7 +49,7 @@ func (a *Activities) withOpinion(ctx context.Context, r RetrieveRequest, q query
 		found = retrieval.Merge(found, other)
 	}
 	opinion := llm.Answerable(texts[chat.TextAnswerable])
-	if found.Confidence == chat.Low && len(found.Hits)+len(found.Weak) > 0 && (opinion == llm.Likely || opinion == "" && found.Doubtful()) {
+	if found.Confidence == chat.Low && len(found.Hits)+len(found.Weak) > 0 && opinion == llm.Likely {
 		if len(found.Hits) == 0 {
 			found.Hits = found.Weak
 		}

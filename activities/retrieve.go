@@ -162,7 +162,7 @@ func (a *Activities) query(ctx context.Context, r RetrieveRequest) (query, error
 			return query{}, err
 		}
 	}
-	free = intent.WithoutTalk(mention.AsTitled(free, q.docs, a.now()))
+	free = intent.WithoutTalk(mention.AsTitled(free, q.docs, nil, a.now()))
 	q.whole = free
 	free = strings.TrimSpace(language.ReplaceNames(free, mention.Titles(q.docs), " ")) // these documents are searched anyway
 	q.text = free

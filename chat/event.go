@@ -1,5 +1,7 @@
 package chat
 
+import "strconv"
+
 // EventType names a kind of turn event.
 type EventType string
 
@@ -100,6 +102,8 @@ const (
 	NodeTool      Node = "tool"
 	NodeImport    Node = "import" // the entry's Ref has its words
 	NodeAgent     Node = "agent"  // an agent's own status; the entry has its sentence
+	// NodeRetry is the node of a status that is in no log: the model is busy, see RetryMessage.
+	NodeRetry Node = "model_retry"
 )
 
 var statusMessages = map[Node]string{
@@ -125,6 +129,9 @@ func StatusMessage(node Node, detail string) string {
 	}
 	return statusMessages[node]
 }
+
+// RetryMessage is the status while a model call waits to be made again, for the n-th time.
+func RetryMessage(n int) string { return "Model busy, retrying (" + strconv.Itoa(n) + ")..." }
 
 // Codes of notices.
 const (

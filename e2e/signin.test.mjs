@@ -297,6 +297,18 @@ describe("where an account is required", () => {
     await page.getByRole("heading", { name: "Sign in to Palaver" }).waitFor();
   });
 
+  it("speaks German to a German browser", async () => {
+    const { page: p, context: c } = await newPage(browser, strict.url, { ...phone, locale: "de-DE" });
+    await p.goto("/");
+    await p.getByRole("heading", { name: "Bei Palaver anmelden" }).waitFor();
+    await p.getByLabel("E-Mail").fill(EMAIL);
+    await p.getByLabel("Passwort").fill("falsch");
+    await p.getByRole("button", { name: "Anmelden", exact: true }).tap();
+    await p.getByRole("alert").getByText("Die E-Mail-Adresse oder das Passwort ist falsch.").waitFor();
+    await shot(p, "signin-page-german");
+    await c.close();
+  });
+
   for (const [name, look] of [["light", desktop], ["dark", dark], ["phone", phone]]) {
     it(`has no axe violations, ${name}`, async () => {
       const { page: p, context: c } = await newPage(browser, strict.url, look);

@@ -6,13 +6,13 @@ const PICTURE = "iVBORw0KGgoAAAANSUhEUgAAAAoAAAAKCAIAAAACUFjqAAAAFUlEQVR42mNk+M9
 
 /**
  * Answers with its pieces, one every stepMs, but for the time being no more than hold. While failing is set it answers
- * with an error of its own. Structured answers wait for the promise thinking, pictures for drawing. Each entry of calls, a list of {name, args}, is asked
+ * with an error of its own, or of that status. Structured answers wait for the promise thinking, pictures for drawing. Each entry of calls, a list of {name, args}, is asked
  * for once, after the pieces.
  */
 export async function startSlowModel(pieces, stepMs) {
   const model = { pieces, failing: false, hold: Infinity, calls: [], thinking: undefined, drawing: undefined };
   const before = async (res, fixed) => {
-    if (model.failing) refuse(res, 500);
+    if (model.failing) refuse(res, model.failing === true ? 500 : model.failing);
     else if (fixed) await model.thinking;
     return model.failing;
   };

@@ -315,6 +315,19 @@ describe("nothing is lost when", () => {
     await page.getByRole("group", { name: "Versions" }).getByText("2/2").waitFor();
   });
 
+  it("the model is busy: the page says so until the answer begins", async () => {
+    model.failing = 429;
+    await ask(page, QUESTION);
+    await page.getByText("Model busy, retrying (1)").waitFor();
+    await shot(page, "38-model-busy");
+    model.failing = false;
+    whole(await (await answer(page, 1)).textContent());
+    await many(page.getByText("Model busy"), 0);
+    await page.reload();
+    await answer(page, 1);
+    await many(page.getByText("Model busy"), 0);
+  });
+
   it("the history cannot be read: it says so, and a retry loads it", async () => {
     await finished();
     let broken = true;

@@ -1,6 +1,6 @@
 import tailwindcss from "@tailwindcss/vite";
 import react from "@vitejs/plugin-react";
-import { readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { cpSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { brotliCompressSync } from "node:zlib";
 import type { Plugin } from "vite";
@@ -26,10 +26,21 @@ const oneFormat: Plugin = {
   transform: (code, id) => (/katex[^/]*\.css$/.test(id) ? code.replace(/,\s*url\([^)]+\.(?:woff|ttf)\)\s*format\([^)]+\)/g, "") : null),
 };
 
+/** Adds the character maps that pdf.js reads for some Chinese, Japanese and Korean files, below its version. */
+const cmaps: Plugin = {
+  name: "cmaps",
+  apply: "build",
+  writeBundle() {
+    const from = "node_modules/pdfjs-dist";
+    const { version } = JSON.parse(readFileSync(`${from}/package.json`, "utf8")) as { version: string };
+    cpSync(`${from}/cmaps`, `dist/assets/cmaps-${version}`, { recursive: true });
+  },
+};
+
 // The server sends a strict policy (default-src 'self'), so nothing may be
 // inlined as a data: URL.
 export default defineConfig({
-  plugins: [oneFormat, react(), tailwindcss(), brotli],
+  plugins: [oneFormat, react(), tailwindcss(), cmaps, brotli],
   // What is loaded before the composer accepts typing is bounded by e2e/shell.test.mjs.
   build: {
     outDir: "dist",
@@ -39,6 +50,7 @@ export default defineConfig({
     // One file for the words and not one for each of their modules; each translation is a file of its own.
     rolldownOptions: { output: { codeSplitting: { groups: [{ name: "words", test: /src\/words\/(en|index|intl|wire)\.ts/ }] } } },
   },
+  worker: { format: "es" },
   server: { proxy: { "/api": { target: process.env.PALAVER_URL ?? "http://127.0.0.1:8080", changeOrigin: false } } },
   test: { environment: "node", include: ["src/**/*.test.ts"] },
 });

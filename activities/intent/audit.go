@@ -11,8 +11,8 @@ import (
 )
 
 // minAuditText is the least length of a text to audit in a message, in characters,
-// without names and instruction. A quotation may be shorter, because its marks tell what
-// is text, but it must have more words than most titles.
+// without names and instruction. A quotation, and what follows a colon, may be shorter,
+// because the marks tell what is text, but it must have more words than most titles.
 const (
 	minAuditText      = 40
 	minQuotation      = 20
@@ -33,7 +33,7 @@ problem problems finding findings severe serious tell flag point out based per v
 // instruction.
 func SplitAudit(free string) (instruction, text string) {
 	free = strings.TrimSpace(free)
-	if body := quotation(free); HasText(body) || hasText(body, minQuotation) && len(language.Words(body)) >= minQuotationWords {
+	if body := quotation(free); hasShortText(body) {
 		return noQuotes.Replace(strings.Replace(free, body, "", 1)), body
 	}
 	parts := sentence.Sentences(free)
@@ -54,7 +54,7 @@ func SplitAudit(free string) (instruction, text string) {
 	if len(parts) == 1 && strings.HasSuffix(first, "?") && !strings.Contains(first, ":") {
 		return splitCase(free)
 	}
-	if i := strings.IndexAny(first, ":\n"); i >= 0 && AsksForAudit(first[:i]) && HasText(free[i+1:]) {
+	if i := strings.IndexAny(first, ":\n"); i >= 0 && AsksForAudit(first[:i]) && hasShortText(free[i+1:]) {
 		return first[:i], strings.TrimSpace(free[i+1:])
 	}
 	if rest := strings.TrimSpace(string(runes[parts[0].End:])); HasText(rest) {
@@ -74,7 +74,7 @@ func splitCase(question string) (instruction, text string) {
 		return question, ""
 	}
 	at := max(m[2], m[4])
-	if text = strings.TrimSpace(question[at:]); hasText(text, minQuotation) && len(language.Words(text)) >= minQuotationWords {
+	if text = strings.TrimSpace(question[at:]); hasShortText(text) {
 		return strings.TrimSpace(question[:at]), text
 	}
 	return question, ""
@@ -94,6 +94,11 @@ var asksWhetherKept = regexp.MustCompile(`(?i)\b(?:(?:do|does|did|would|will) (?
 // HasText reports whether s has enough words for a text to audit, beside those of the
 // instruction.
 func HasText(s string) bool { return hasText(s, minAuditText) }
+
+// hasShortText reports whether what the marks of a message set off is a text to audit.
+func hasShortText(s string) bool {
+	return hasText(s, minQuotation) && len(language.Words(s)) >= minQuotationWords
+}
 
 func hasText(s string, least int) bool {
 	own := 0

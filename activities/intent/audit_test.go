@@ -16,6 +16,8 @@ func TestTextToAuditStandsBeforeAfterInQuotesOrInTheQuestion(t *testing.T) {
 		"Are we violating the gifts policy if we give our client a bottle worth EUR 90?":                    "we give our client a bottle worth EUR 90?",
 		`In line with SEC-POL-04? "We change our passwords every 36 months."`:                               "We change our passwords every 36 months.",
 		"Our intern shared her password with the whole team. Which rules of the policy are broken by that?": "Our intern shared her password with the whole team.",
+		"check against the fire rules: We lock all exits at night.":                                         "We lock all exits at night.",
+		"check against the fire rules: the exits":                                                           "",
 		`audit "Siemens framework contract" against the NDA`:                                                "",
 		"Does the letter to Contoso comply with the general terms and conditions?":                          "",
 		"is the letter in line with the terms?":                                                             "",

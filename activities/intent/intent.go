@@ -80,12 +80,15 @@ func SubjectWords(message string) []string {
 func GoesOn(message string) bool {
 	own := 0
 	for _, w := range SubjectWords(message) {
-		if !generic[w] && !language.IsYearOrVersion(w) && !relativeTime[w] {
+		if !generic[w] && !language.IsYearOrVersion(w) && !relativeTime[w] && !stressing[w] {
 			own++
 		}
 	}
 	return own < 2
 }
+
+// stressing are words that stress another one: "really? also on Sundays?".
+var stressing = language.NewSet("really even actually honestly seriously truly indeed still always ever exactly sure")
 
 var relativeTime = language.NewSet("year years s year's now instead too")
 

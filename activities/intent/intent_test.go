@@ -71,6 +71,19 @@ func TestSummarizeXAboutYIsAnInquiry(t *testing.T) {
 	}
 }
 
+func TestMessageThatOnlyStressesGoesOn(t *testing.T) {
+	for message, want := range map[string]bool{
+		"and the other one?":                  true,
+		"seriously? also on Sundays?":         true,
+		"even then?":                          true,
+		"what about last year's version?":     true,
+		"is smoking allowed on the platform?": false,
+		"even dogs with a muzzle?":            false,
+	} {
+		require.Equal(t, want, GoesOn(message), message)
+	}
+}
+
 func FuzzMessages(f *testing.F) {
 	f.Add("What does the Leave Policy say?", "Leave Policy")
 	f.Add("Ünïcode ﬁle.PDF \"x\"", "ﬁle.pdf")

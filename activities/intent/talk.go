@@ -15,9 +15,9 @@ var (
 	// greetings are words of a message that greets, thanks, or says goodbye. One of
 	// them makes it small talk when the others are courtesies.
 	greetings = language.NewSet(`
-hi hello hey hiya heya yo welcome greetings namaste appreciated sorry bravo wow haha lol cya howdy hallo hoi moin servus salut bonjour bonsoir coucou hola ciao dag goedemorgen goedemiddag goedenavond
+hi hello hey hiya heya yo ahoy aloha oi sup welcome greetings namaste appreciated sorry oops bravo wow haha lol cya howdy hallo hoi moin servus salut bonjour bonsoir coucou hola ciao dag goedemorgen goedemiddag goedenavond
 morning afternoon evening goodbye bye tschüss tschüs tot adieu adiós adios
-thanks thank thx ty cheers merci danke dankeschön dank bedankt gracias grazie
+thanks thank thx ty cheers merci danke dankeschön dank dankjewel dankuwel bedankt gracias grazie
 ok okay great cool perfect nice awesome excellent brilliant super wonderful fine understood prima perfekt parfait perfecto
 test testing ping`)
 	courtesies = language.NewSet(`
@@ -26,7 +26,8 @@ that helps helped was helpful useful for the your help this it is s works great 
 to nice meet meeting met talk speak later tomorrow soon million all now today week weekend rest have had no problem never mind same
 pleasure from chat lovely enjoy of luck everything todo toda alles alle voor für pour tout
 beaucoup vous muchas muchísimas por su tu ayuda aide hilfe hulp auf wiedersehen wiederhören au revoir ziens see later got i well done job
-now just and please friend so well c est`)
+now just and please friend so well c est
+my mistake fault bad about hm hmm oh yes`)
 	// questionsAboutUs are whole messages, without greetings, as words.
 	questionsAboutUs = phrases(`
 what can you do | what can you do for me | what are you able to do | what do you do | what else can you do | what can i do here | what can i ask
@@ -65,7 +66,7 @@ func IsTalk(message string) bool {
 	if len(words) == 0 || len(words) > maxTalk {
 		return false
 	}
-	return isCourtesy(words) || greetsByName(message) || asksAboutUs(words)
+	return isCourtesy(words) || greetsByName(message) || asksAboutUs(words) || onlyRemarks(message)
 }
 
 // namedGreeting is a greeting with one or two words for who is greeted: "Hi giraffe". A
@@ -105,6 +106,9 @@ var (
 		`what you (?:can |could )?(?:do|offer|are|know)`, `who you are`, `how (?:this|it|palaver) works`, `how (?:i|to) (?:can )?(?:use|start|begin)(?: with)?(?: you| this| it| palaver)?`,
 		`how (?:can|do|could|should|would) (?:i|we|one) (?:use|work with|get started with|talk to) (?:you|this|it|palaver)(?: thing| tool| app| chat| program)?`,
 		`(?:who|what company|which company) (?:made|built|created|developed|wrote|programmed|trained|owns|runs) you`,
+		`what (?:is|s) it(?: that)? you (?:can |could )?(?:do|offer)`,
+		`(?:am|are) (?:i|we) (?:talking|speaking|chatting|writing|connected) (?:to|with) (?:an? |the )?(?:real |actual |live )?(?:human|person|somebody|someone|robot|bot|chatbot|machine|computer|ai|program)(?: being)?`,
+		`(?:is )?(?:anyone|anybody|someone|somebody) (?:here|there|home|around|at home|listening|awake)`,
 		`what (?:is|are) (?:this|palaver|you)(?: thing| tool| app| chat| program)?(?: for| good for)?`,
 	}, "|") + `)$`)
 )

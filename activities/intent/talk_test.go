@@ -16,6 +16,9 @@ func TestGreetingsAndQuestionsAboutUsAreTalk(t *testing.T) {
 		"talk to you later", "que pouvez-vous faire pour moi ?", "was kannst du für mich tun?", "¿qué puedes hacer por mí?", "great, that is all",
 		"Which kinds of questions can I ask you here?", "how do I use this tool", "What is this good for?", "Please explain how this works",
 		"Hi giraffe", "hello Ms Okafor!", "Good morning, Priya", "Hallo Jürgen",
+		"Great, I'm going home now", "thanks a lot, I will be back after lunch", "That is wrong", "this was really useful", "not what I was looking for",
+		"hmm, that's not quite right", "perfect, just what we wanted!", "Eureka!", "tschüss!", "aloha", "oops, my fault", "I am off for the day. Goodbye!",
+		"are we chatting with a machine?", "is anybody there?", "Hello, anybody listening?", "what is it you can do?", "so what is it that you offer?",
 		"thanks, have a nice weekend!", "no problem, thank you", "muchas gracias por todo",
 	} {
 		require.True(t, IsTalk(message), message)
@@ -26,6 +29,9 @@ func TestGreetingsAndQuestionsAboutUsAreTalk(t *testing.T) {
 		"Who are the parties?", "the good policy", "test of the sprinklers", "What is this policy about?", "it", "and?", "Good Faith Agreement",
 		"who made this rule?", "what can I use a company car for?", "what questions can the auditor ask?", "Could you tell me what it can do?",
 		"What is this clause good for?", "how do I use this form", "what can I do with leave that is left?", "the weekend", "never", "same", "all",
+		"Thanks, I need the fee", "great, we want the lease", "Hello, I lost my badge", "I lost my badge", "that is wrong under which rule?", "that is the wrong lease",
+		"Summarize!", "Contract!", "compare!", "Overtime pay!", "bye-laws", "thanks, the invoice is late", "am I talking to the tenant too often?", "is anybody liable?",
+		"what is it that you must sign?", "great, what I need is a permit", "good, I would like to know the fee", "useful life of a machine",
 		"who runs the help desk?", "what do you know about the penalty?", "have a look at the weekend rules",
 	} {
 		require.False(t, IsTalk(message), message)

@@ -36,7 +36,7 @@ func (c *Candidates) Gather() {
 	if n := len(c.Registry); n > maxRegistry {
 		c.Registry = c.Registry[n-maxRegistry:]
 	}
-	c.Instruction = AsTitled(c.Instruction, c.Visible, c.Now)
+	c.Instruction = c.AsTitled(c.Instruction)
 	if c.Verbatim = Occurring(c.Instruction, c.Visible); len(c.Verbatim)+len(c.Tags.Docs) == 0 {
 		c.Verbatim = Occurring(c.Message, c.Visible) // a name in what was cut away as a quotation
 	}
@@ -55,6 +55,15 @@ func (c *Candidates) Gather() {
 		add(sharingWords(c.Registry[n-1].Title, c.Visible, maxSimilarTitles, true))
 	}
 	add(c.Tags.Docs)
+}
+
+// AsTitled writes the names in a message as the titles of the documents do.
+func (c *Candidates) AsTitled(message string) string {
+	about := make([]chat.Document, len(c.Registry))
+	for i, d := range c.Registry {
+		about[i] = chat.Document{ID: d.ID, Title: d.Title}
+	}
+	return AsTitled(message, c.Visible, about, c.Now)
 }
 
 // maxFollowUp is the number of words of a message that may go on with what was asked

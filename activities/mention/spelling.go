@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
 	"unicode"
 
@@ -23,12 +24,13 @@ var abbreviations = map[string]string{
 	"sop": "standard operating procedure", "eula": "end user license agreement", "t&e": "travel and expenses", "rfp": "request for proposal",
 }
 
-// AsTitled writes the names in a message as the titles of documents do: names of files, codes ("cr7" as
-// "CR-7"), abbreviations ("the DPA" as "the Data Processing Agreement"), and versions by
-// their year or place ("last year's policy" as "the 2024 policy"). A name that means one
-// document alone becomes its title.
-func AsTitled(message string, docs []chat.Document, now time.Time) string {
-	message = withYears(withTitles(message, docs), docs, now)
+// AsTitled writes the names in a message as the titles of documents do: names of files,
+// codes ("cr7" as "CR-7"), abbreviations ("the DPA" as "the Data Processing Agreement"), and
+// versions by their year or place ("last year's policy" as "the 2024 policy"). A name that
+// means one document alone becomes its title. about are documents that the conversation has
+// used, the latest last: "last year's version" is one of the last one.
+func AsTitled(message string, docs, about []chat.Document, now time.Time) string {
+	message = withYears(withTitles(message, docs), docs, about, now)
 	names := newNames(message, docs)
 	if len(names) == 0 {
 		return message
@@ -242,8 +244,10 @@ var (
 	nthVersion   = regexp.MustCompile(`(?i)\b(first|second|third) version\b`)
 )
 
-// withYears writes years and versions by their numbers, when a title has them.
-func withYears(message string, docs []chat.Document, now time.Time) string {
+// withYears writes years and versions by their numbers, when a title of what is meant has
+// them. about are documents that the conversation has used, the latest last.
+func withYears(message string, docs, about []chat.Document, now time.Time) string {
+	meant := sync.OnceValue(func() []chat.Document { return namedIn(relativeYear.ReplaceAllString(message, " "), docs, about) })
 	message = relativeYear.ReplaceAllStringFunc(message, func(s string) string {
 		m := relativeYear.FindStringSubmatch(s)
 		year := now.Year()
@@ -251,7 +255,7 @@ func withYears(message string, docs []chat.Document, now time.Time) string {
 			year--
 		}
 		number := strconv.Itoa(year)
-		if !anyTitleHas(docs, number) {
+		if !anyTitleHas(meant(), number) {
 			if m[2] != "" && year < now.Year() { // titles without years
 				return "the previous" + m[2]
 			}
@@ -267,6 +271,19 @@ func withYears(message string, docs []chat.Document, now time.Time) string {
 		}
 		return v
 	})
+}
+
+// namedIn are the documents of whose years a message speaks: those whose titles it
+// mostly has, else the one that the conversation used last and its other versions, else all.
+func namedIn(message string, docs, about []chat.Document) []chat.Document {
+	if named := sharingWords(message, docs, len(docs), true); len(named) > 0 {
+		return named
+	}
+	if len(about) == 0 {
+		return docs
+	}
+	last := about[len(about)-1]
+	return append(sharingWords(last.Title, docs, len(docs), true), last)
 }
 
 func anyTitleHas(docs []chat.Document, w string) bool {

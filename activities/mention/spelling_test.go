@@ -1,6 +1,7 @@
 package mention
 
 import (
+	"slices"
 	"testing"
 	"time"
 
@@ -37,7 +38,7 @@ func TestNamesAreWrittenAsTitlesWriteThem(t *testing.T) {
 		"Is it fine to go as planned or not": "Is it fine to go as planned or not",
 		"":                                   "",
 	} {
-		require.Equal(t, want, AsTitled(in, docs, now), in)
+		require.Equal(t, want, AsTitled(in, docs, nil, now), in)
 	}
 }
 
@@ -49,6 +50,29 @@ func TestLastYearsVersionIsThePreviousOneWhenNoTitleHasTheYear(t *testing.T) {
 		"what about last year's profit?":  "what about last year's profit?",
 		"what about this year's version?": "what about this year's version?",
 	} {
-		require.Equal(t, want, AsTitled(in, docs, now), in)
+		require.Equal(t, want, AsTitled(in, docs, nil, now), in)
+	}
+}
+
+func TestYearOfAnotherTitleIsNotThatOfTheDocumentsMeant(t *testing.T) {
+	now := time.Date(2031, 5, 6, 0, 0, 0, 0, time.UTC)
+	docs := []chat.Document{{ID: "1", Title: "Leave Policy v1"}, {ID: "2", Title: "Leave Policy v2"}, {ID: "3", Title: "Budget 2030"}, {ID: "4", Title: "Budget 2031"},
+		{ID: "5", Title: "Business Travel Policy 2030"}}
+	leave, budget := docs[:2], docs[3:4]
+	for _, c := range []struct {
+		in    string
+		about []chat.Document
+		want  string
+	}{
+		{"what about last year's version?", leave, "what about the previous version?"},
+		{"what about last year's version?", budget, "what about the 2030 version?"},
+		{"what about last year's version?", slices.Concat(budget, leave), "what about the previous version?"}, // the latest counts
+		{"and last year's?", budget, "and the 2030 version?"},
+		{"and last year's?", leave, "and last year's?"},
+		{"what about last year's budget?", leave, "what about the 2030 budget?"},
+		{"what about last year's leave policy?", budget, "what about last year's leave policy?"},
+		{"what about last year's version?", nil, "what about the 2030 version?"},
+	} {
+		require.Equal(t, c.want, AsTitled(c.in, docs, c.about, now), "%s, about %v", c.in, c.about)
 	}
 }

@@ -24,7 +24,7 @@ func FuzzMessagesAndTitles(f *testing.F) {
 	f.Fuzz(func(t *testing.T, message, title string) {
 		docs := []chat.Document{{ID: "d", Title: title}}
 		Occurring(message, docs)
-		AsTitled(message, docs, time.Now())
+		AsTitled(message, docs, docs, time.Now())
 		Closest(message, docs)
 		sharingWords(message, docs, 1, true)
 		mayName(message)

@@ -45,7 +45,7 @@ func Documents(action chat.Action, c *mention.Candidates, recent []chat.Message)
 		Task:     llm.TaskDocs,
 		Messages: conversation(system, recent, c.Message),
 		Facts: llm.Facts{
-			Message:   mention.AsTitled(c.Tags.TextWithout(c.Message), c.Visible, c.Now),
+			Message:   c.AsTitled(c.Tags.TextWithout(c.Message)),
 			Recent:    Said(recent),
 			Action:    action,
 			Documents: known,

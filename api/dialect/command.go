@@ -62,7 +62,7 @@ func (v View) Or(messages bool) View {
 // Shows reports whether the view includes an event. Ephemeral events concern the text being written, so
 // they are left out without tokens, except the notice that nothing can be saved.
 func (v View) Shows(e chat.Event) bool {
-	if e.N == 0 && (v.NoTokens || v.Messages) && e.Code != chat.NoticeNotSaved {
+	if e.N == 0 && e.Type != chat.EventStatus && (v.NoTokens || v.Messages) && e.Code != chat.NoticeNotSaved {
 		return false
 	}
 	switch e.Type {

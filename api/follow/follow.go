@@ -172,6 +172,8 @@ type follower struct {
 	over     bool          // the terminal event is in log
 	rebuilt  bool          // log was replaced by the shorter one of a lost turn
 	notFound bool
+	retry    int // how often the running model call has failed; 0 once it says something
+	retries  int // signals about that so far
 
 	pace pace // of run
 }
@@ -277,6 +279,9 @@ func (f *follower) run(ctx context.Context, signals <-chan bus.Signal, known []c
 			}
 			f.pace.received()
 			settled = settled || s.Settled
+			if s.Retry > 0 {
+				f.retrying(s.Retry)
+			}
 			if s.N > 0 && f.hint(s.N) {
 				pollNow = true
 			}
@@ -550,10 +555,22 @@ func (f *follower) delta(d bus.Delta) (gap bool) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	before := f.piece.gap()
-	if f.piece.add(d) && !f.behind {
-		f.wake()
+	if f.piece.add(d) {
+		f.retry = 0
+		if !f.behind {
+			f.wake()
+		}
 	}
 	return !before && f.piece.gap()
+}
+
+// retrying records that the model call has failed for the n-th time.
+func (f *follower) retrying(n int) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.retry = n
+	f.retries++
+	f.wake()
 }
 
 // take adds the result of a poll or read. current means that no hint arrived
@@ -591,6 +608,7 @@ func (f *follower) append(events []chat.Event) (fresh bool) {
 		}
 		f.log = append(f.log, e)
 		fresh = true
+		f.retry = 0
 		if e.Type == chat.EventText {
 			f.closePiece(e)
 		}
@@ -656,6 +674,7 @@ type Viewer struct {
 	held               bool  // the text of the piece being written is withheld
 	joinedAfterRebuild bool  // it joined after the log was rebuilt
 	ended              bool  // it has received the terminal event
+	retrySeen          int   // number of the last retry it was notified of
 	outageSeen         int64 // number of the last outage it was notified of
 	closed             bool
 }
@@ -692,6 +711,10 @@ func (v *Viewer) next() (_ Item, more <-chan struct{}, _ error) {
 	if !f.behind && !v.held && v.at.N == len(f.log) {
 		if item, ok := v.token(); ok {
 			return item, nil, nil
+		}
+		if f.retry > 0 && v.retrySeen != f.retries {
+			v.retrySeen = f.retries
+			return v.status(chat.NodeRetry, chat.RetryMessage(f.retry)), nil, nil
 		}
 	}
 	if f.notFound {
@@ -816,6 +839,11 @@ func (v *Viewer) notice(code string) Item {
 		Type: chat.EventNotice, TurnID: v.f.ref.TurnID, ThreadID: v.f.ref.ThreadID,
 		Code: code, Message: chat.NoticeMessage(code),
 	}}
+}
+
+// status returns a status that is not part of the log.
+func (v *Viewer) status(node chat.Node, message string) Item {
+	return Item{At: v.at, Event: chat.Event{Type: chat.EventStatus, TurnID: v.f.ref.TurnID, ThreadID: v.f.ref.ThreadID, Node: node, Message: message}}
 }
 
 func (v *Viewer) deliver(text []rune) Item {

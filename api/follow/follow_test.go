@@ -760,6 +760,42 @@ func TestHoldTextWithholdsTextUntilTheEventsBeforeItWereDelivered(t *testing.T) 
 	})
 }
 
+func TestRetriesOfAModelCallAreToldOnceAndOnlyUntilItSaysSomething(t *testing.T) {
+	run(t, func(t *testing.T, w *world, h *Hub) {
+		w.add(started)
+		v := h.Follow(testRef, Position{})
+		defer v.Close()
+		drain(t, v)
+		for n := 1; n <= 2; n++ {
+			w.signal(bus.Signal{Retry: n})
+			synctest.Wait()
+			item, _, err := v.Next()
+			if err != nil || item.Type != chat.EventStatus || item.Node != chat.NodeRetry || item.Message != chat.RetryMessage(n) || item.N != 0 || item.At.String() != "t.1" {
+				t.Fatalf("retry %d: %+v at %s, %v", n, item, item.At, err)
+			}
+		}
+		got, _, _ := drain(t, v)
+		want(t, got)
+		late := h.Follow(testRef, Position{})
+		defer late.Close()
+		if got, _, _ := drain(t, late); len(got) != 2 {
+			t.Fatalf("while the model is busy, a late viewer gets %q", got)
+		}
+		w.delta(1, 1, 0, "one ")
+		got, _, _ = drain(t, v)
+		want(t, got, "~one ")
+		later := h.Follow(testRef, Position{})
+		defer later.Close()
+		got, _, _ = drain(t, later)
+		want(t, got, "1:turn_started", "~one ")
+
+		w.signal(bus.Signal{Retry: 1})
+		w.addAndHint(inquire)
+		got, _, _ = drain(t, v)
+		want(t, got, "2:status")
+	})
+}
+
 func TestFailedQueriesAreRetried(t *testing.T) {
 	run(t, func(t *testing.T, w *world, h *Hub) {
 		w.add(started)

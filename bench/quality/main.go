@@ -29,7 +29,7 @@ const limit = 20 * time.Minute
 func main() {
 	server := flag.String("server", "bin/palaver-standalone", "the server to measure (make build makes it)")
 	before := flag.String("before", "", "an older server to measure, too")
-	sets := flag.String("sets", "tuned,heldout,fresh,second,railway,clinic,museum", "sets of messages")
+	sets := flag.String("sets", "tuned,heldout,fresh,second,railway,clinic,museum,sailing", "sets of messages")
 	engines := flag.String("engines", "offline,scripted", "what answers")
 	into := flag.String("into", "", "a document to write the table into, as docs/quality.md")
 	verbose := flag.Bool("verbose", false, "say what went wrong")

@@ -38,7 +38,7 @@ func intentOf(c testCase, talk bool) map[string]any {
 	}
 	if c.action == "*" && c.question != "action_choice" { // a question about documents: the verb tells
 		confidence = "high"
-		for verb, a := range map[string]chat.Action{"ompar": chat.Compare, "udit": chat.Audit, "heck": chat.Audit, "ummar": chat.Summarize, "overview": chat.Summarize} {
+		for verb, a := range map[string]chat.Action{"ompar": chat.Compare, "udit": chat.Audit, "heck": chat.Audit, "ummar": chat.Summarize, "tldr": chat.Summarize, "overview": chat.Summarize} {
 			if strings.Contains(c.message, verb) {
 				action = string(a)
 			}

@@ -32,6 +32,9 @@ type Bus interface {
 	// Hint says that the turn's log has at least n entries. A follower that has fewer
 	// queries the workflow.
 	Hint(turnID string, n int)
+	// Retrying says that the turn's model call has failed for the n-th time in a row and is
+	// made again.
+	Retrying(turnID string, n int)
 	// Settled says that the turn has ended and its whole log is in the database.
 	Settled(turnID string)
 	// AnnounceStop tells the process that runs a streaming activity of the turn to
@@ -65,10 +68,11 @@ type Bus interface {
 }
 
 // Signal is one message to a turn's followers: a delta, entries of the log, a
-// hint (N > 0), or the end.
+// hint (N > 0), a retry of a model call (Retry > 0), or the end.
 type Signal struct {
 	Delta   *Delta       `json:"delta,omitempty"`
 	N       int          `json:"n,omitempty"`
 	Log     []chat.Entry `json:"log,omitempty"`
+	Retry   int          `json:"retry,omitempty"`
 	Settled bool         `json:"settled,omitempty"`
 }

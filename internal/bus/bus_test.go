@@ -93,12 +93,14 @@ func TestTurnSignalsArriveInOrderAtFollowersOfThatTurnOnly(t *testing.T) {
 		publisher.Hint(turn, 4)
 		publisher.PublishDelta(delta)
 		publisher.Hint(turn, 5)
+		publisher.Retrying(turn, 2)
 		publisher.Hint(other, 9)
 
 		for _, follower := range []<-chan bus.Signal{first, second} {
 			assert.Equal(t, bus.Signal{N: 4}, receive(t, follower))
 			assert.Equal(t, bus.Signal{Delta: &delta}, receive(t, follower))
 			assert.Equal(t, bus.Signal{N: 5}, receive(t, follower))
+			assert.Equal(t, bus.Signal{Retry: 2}, receive(t, follower))
 		}
 		assert.Equal(t, bus.Signal{N: 9}, receive(t, otherSignals), "the other turn's first signal is its own")
 	})

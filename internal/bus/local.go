@@ -41,6 +41,8 @@ func (b *Local) PublishLog(turnID string, entries []chat.Entry) {
 
 func (b *Local) Hint(turnID string, n int) { b.signal(turnID, Signal{N: n}) }
 
+func (b *Local) Retrying(turnID string, n int) { b.signal(turnID, Signal{Retry: n}) }
+
 func (b *Local) Settled(turnID string) { b.signal(turnID, Signal{Settled: true}) }
 
 func (b *Local) signal(turnID string, s Signal) {

@@ -129,6 +129,10 @@ func (b *NATS) Hint(turnID string, n int) {
 	b.publish("turn", turnID, Signal{N: n})
 }
 
+func (b *NATS) Retrying(turnID string, n int) {
+	b.publish("turn", turnID, Signal{Retry: n})
+}
+
 func (b *NATS) Settled(turnID string) {
 	b.publish("turn", turnID, Signal{Settled: true})
 }
@@ -146,7 +150,7 @@ func (b *NATS) Subscribe(ctx context.Context, turnID string) (<-chan Signal, err
 		if s.Delta != nil {
 			return s, s.Delta.TurnID == turnID && s.Delta.Offset >= 0
 		}
-		return s, s.N > 0 || s.Settled || len(s.Log) > 0
+		return s, s.N > 0 || s.Retry > 0 || s.Settled || len(s.Log) > 0
 	})
 }
 

@@ -15,6 +15,7 @@ var _ Bus = Noop{}
 func (Noop) PublishDelta(Delta)              {}
 func (Noop) PublishLog(string, []chat.Entry) {}
 func (Noop) Hint(string, int)                {}
+func (Noop) Retrying(string, int)            {}
 func (Noop) Settled(string)                  {}
 func (Noop) AnnounceStop(string)             {}
 func (Noop) ThreadChanged(string, string)    {}

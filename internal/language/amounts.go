@@ -64,10 +64,29 @@ var unitStems = func() Set {
 	return s
 }()
 
+var timeStems = NewSet(strings.Join(slices.Collect(maps.Keys(days)), " ")).Stems()
+
+// figureStems are the stems of numbers and months in words.
+var figureStems = NewSet(strings.Join(slices.Concat(slices.Collect(maps.Keys(numberWords)), monthNames), " ")).Stems()
+
+// IsFigureStem reports whether a stem is a number, in digits or in words, or a month.
+func IsFigureStem(stem string) bool {
+	return figureStems[stem] || stem != "" && stem[0] >= '0' && stem[0] <= '9'
+}
+
 // IsAmountStem reports whether a stem is a number or a unit.
 func IsAmountStem(stem string) bool {
 	return unitStems[stem] || stem[0] >= '0' && stem[0] <= '9'
 }
+
+// IsNumber reports whether a lower-case word is a number, in digits or spelled out.
+func IsNumber(w string) bool {
+	_, spelled := numberWords[w]
+	return spelled || w != "" && w[0] >= '0' && w[0] <= '9'
+}
+
+// IsTimeStem reports whether a stem is that of a unit of time.
+func IsTimeStem(stem string) bool { return timeStems[stem] }
 
 // HasNumber reports whether a text has a digit or the word for a number.
 func HasNumber(s string) bool { return number.MatchString(s) }
@@ -198,7 +217,7 @@ func Limits(rule string) []Limit {
 
 var (
 	clauseNumber = regexp.MustCompile(`^\s*(?:\(?\d+(?:\.\d+)*[.)]?|\([a-z]\))\s+`)
-	dateOrTime   = regexp.MustCompile(`(?i)\b\d{1,2}[:.]\d{2}(?: ?[ap]m)?\b|\b(?:\d{1,2} )?(?:january|february|march|april|may|june|july|august|september|october|november|december) (?:\d{1,2},? )?\d{4}\b`)
+	dateOrTime   = regexp.MustCompile(`(?i)\b\d{1,2}:\d{2}(?: ?[ap]m)?\b|\b\d{1,2}\.\d{2} ?[ap]m\b|\b(?:\d{1,2} )?(?:january|february|march|april|may|june|july|august|september|october|november|december) (?:\d{1,2},? )?\d{4}\b`)
 )
 
 // ClauseNumber is the number of a clause or section at the beginning of a text, or "".

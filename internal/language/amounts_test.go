@@ -59,6 +59,10 @@ func TestFiguresAreDatesThenQuantitiesWithoutTheClausesNumber(t *testing.T) {
 	if want := []string{"1 March 2024", "10:30 pm", "20 euros"}; !slices.Equal(got, want) {
 		t.Errorf("got %q, want %q", got, want)
 	}
+	got = Figures("At 9.30 am it costs EUR 18.50.")
+	if want := []string{"9.30 am", "EUR 18.50"}; !slices.Equal(got, want) {
+		t.Errorf("got %q, want %q", got, want)
+	}
 }
 
 func TestClauseNumber(t *testing.T) {

@@ -97,7 +97,7 @@ func Commands(message string) string {
 }
 
 var (
-	phraseAgainst = regexp.MustCompile(`(?i)\b(?:par rapport (?:à|a|au|aux|à la)|en vergelijking met|im vergleich mit|con respecto a)(?:$|[^\pL])`)
+	phraseAgainst = regexp.MustCompile(`(?i)\b(?:par rapport (?:à|a|au|aux|à la)|en vergelijking met|im vergleich mit|con respecto a|aan de hand van|op basis van|anhand(?: von| der| des)?|auf (?:basis|grundlage) (?:von|der|des)|au regard (?:de|du|des)|en base a)(?:$|[^\pL])`)
 	// contraction is a question word with a verb, written without an apostrophe.
 	contraction = regexp.MustCompile(`(?i)\b(what|who|where|when|how)s\b`)
 )
@@ -147,7 +147,8 @@ func misspelt(word string) string {
 		if word[0] != c[0] || abs(n-len(c)) > most {
 			continue
 		}
-		if d := edlib.OSADamerauLevenshteinDistance(word, c); d <= most && d < best {
+		// Two errors that change the end make another word: "compass", "compost".
+		if d := edlib.OSADamerauLevenshteinDistance(word, c); d <= most && d < best && (d < 2 || strings.HasSuffix(word, c[len(c)-1:])) {
 			best, found = d, c
 		}
 	}

@@ -1,18 +1,20 @@
 package retrieval
 
 import (
+	"slices"
+
 	"github.com/palaver-chat/palaver/db"
 	"github.com/palaver-chat/palaver/internal/language"
 )
 
 // Weights of words that are alike (bench/recall).
 const (
-	spelledWeight    = 1.0
+	spelledWeight    = 1.0 // other spellings and irregular forms
 	equivalentWeight = 0.5
 )
 
-// withAlike adds to each word of a query what means the same: its other spelling, and
-// everyday words for it that the query does not have itself.
+// withAlike adds to each word of a query what means the same: its other spellings and
+// irregular forms, and everyday words for it that the query does not have itself.
 func withAlike(query string, words []string) []db.Word {
 	asked := map[string]bool{}
 	for _, w := range words {
@@ -21,25 +23,47 @@ func withAlike(query string, words []string) []db.Word {
 	equivalents := language.Equivalents(query)
 	out := db.Words(words...)
 	for i, w := range words {
-		for _, other := range language.OtherSpellings(w) {
+		for _, other := range slices.Concat(language.OtherSpellings(w), language.OtherForms(w)) {
 			out[i].Alike = append(out[i].Alike, db.Alike{Text: other, Weight: spelledWeight})
 		}
 		for _, other := range equivalents[language.Stem(w)] {
-			if !asked[language.Stem(other)] {
-				out[i].Alike = append(out[i].Alike, db.Alike{Text: other, Weight: equivalentWeight})
+			for _, form := range append([]string{other}, language.OtherForms(other)...) {
+				if !asked[language.Stem(form)] {
+					out[i].Alike = append(out[i].Alike, db.Alike{Text: form, Weight: equivalentWeight})
+				}
 			}
 		}
 	}
 	return out
 }
 
-// alikeStems are, by the stem of a query's word, the stems of what means the same.
-func alikeStems(query string) map[string][]string {
-	out := map[string][]string{}
+// alikeStems are, by the stem of a query's word, the stems of what means the same, with
+// what each covers of the word.
+func alikeStems(query string) map[string]map[string]float64 {
+	out := map[string]map[string]float64{}
 	for _, w := range withAlike(query, language.Distinct(language.ContentWords(query))) {
-		stem := language.Stem(w.Text)
+		covers := map[string]float64{}
 		for _, a := range w.Alike {
-			out[stem] = append(out[stem], language.Stem(a.Text))
+			stem := language.Stem(a.Text)
+			covers[stem] = max(covers[stem], a.Weight)
+		}
+		out[language.Stem(w.Text)] = covers
+	}
+	return out
+}
+
+// spelledAlike are those that are the same word in another form.
+func spelledAlike(alike map[string]map[string]float64) map[string]map[string]float64 {
+	out := map[string]map[string]float64{}
+	for stem, covers := range alike {
+		for other, weight := range covers {
+			if weight < spelledWeight {
+				continue
+			}
+			if out[stem] == nil {
+				out[stem] = map[string]float64{}
+			}
+			out[stem][other] = weight
 		}
 	}
 	return out

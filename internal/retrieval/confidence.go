@@ -7,7 +7,6 @@ import (
 
 	"github.com/palaver-chat/palaver/chat"
 	"github.com/palaver-chat/palaver/internal/language"
-	"github.com/palaver-chat/palaver/internal/retrieval/sentence"
 )
 
 // Least scores of high and of medium confidence.
@@ -26,7 +25,6 @@ const (
 	bestPassages = 5    // passages that count
 	commonScore  = 0.6  // the highest score of common words only
 	commonShare  = 0.25 // of all passages; words in more of them are common
-	alikeCovers  = 0.5  // what a word that means the same covers of a word
 
 	belowHigh   = HighScore - 0.01
 	belowMedium = MediumScore - 0.01
@@ -36,7 +34,8 @@ const (
 var askingWords = language.StemsOf(`according answer answers audit comparison compare compares compared content contents detail details
 difference differences different document documents example file files help information kind kinds happen happens list long main many mention
 mentions much often overview part parts point points possible question questions regarding relevant rule rules said section summarise
-summarize summary come comes coming text texts soon thing things type types use used topic topics`)
+summarize summary come comes coming text texts soon thing things type types use used topic topics
+get gets getting got go goes going went put puts putting rid really actually even exactly quickly deadline deadlines maximum minimum old new`)
 
 // judgingWords ask for an opinion about a text. A question of nothing else is vague,
 // and the text need not have any of them.
@@ -90,10 +89,11 @@ func (w weights) common(word string) bool {
 
 // question is the stems of a query with their weights.
 type question struct {
-	weight map[string]float64
-	common map[string]bool
-	alike  map[string][]string // stems that mean the same
-	sum    float64
+	weight  map[string]float64
+	common  map[string]bool
+	alike   map[string]map[string]float64 // stems that mean the same, and what they cover
+	sum     float64
+	counted map[string]bool // stems of the noun that "how many" counts; empty without one
 }
 
 func (s *Searcher) question(ctx context.Context, owner, query string) (question, error) {
@@ -102,7 +102,7 @@ func (s *Searcher) question(ctx context.Context, owner, query string) (question,
 	if err != nil {
 		return question{}, err
 	}
-	q := question{weight: map[string]float64{}, common: map[string]bool{}, alike: alikeStems(query)}
+	q := question{weight: map[string]float64{}, common: map[string]bool{}, alike: alikeStems(query), counted: countedStems(query)}
 	for _, word := range words {
 		stem := language.Stem(word)
 		if _, seen := q.weight[stem]; seen || askingWords[stem] {
@@ -121,7 +121,7 @@ func (q question) withoutNames(docs []chat.Document) question {
 	for _, d := range docs {
 		maps.Copy(names, language.StemsOf(d.Title))
 	}
-	rest := question{weight: map[string]float64{}, common: q.common, alike: q.alike}
+	rest := question{weight: map[string]float64{}, common: q.common, alike: q.alike, counted: q.counted}
 	for stem, weight := range q.weight {
 		if !names[stem] && !documentWords[stem] {
 			rest.weight[stem] = weight
@@ -169,7 +169,7 @@ func (q question) share(stems map[string]bool) float64 {
 	for stem, weight := range q.weight {
 		covered += weight * q.covered(stem, stems)
 	}
-	return covered / q.sum
+	return min(1, covered/q.sum) // sums depend on their order
 }
 
 // covered is 1 if the stems have a word of the question, less if they have one that means
@@ -178,17 +178,14 @@ func (q question) covered(stem string, stems map[string]bool) float64 {
 	if stems[stem] {
 		return 1
 	}
-	for _, other := range q.alike[stem] {
+	best := 0.0
+	for other, covers := range q.alike[stem] {
 		if stems[other] {
-			return alikeCovers
+			best = max(best, covers)
 		}
 	}
-	return 0
+	return best
 }
-
-// Doubtful reports whether the confidence is low only because the rarest word of the
-// question was not found.
-func (s Selection) Doubtful() bool { return s.Confidence == chat.Low && s.Score >= belowMedium }
 
 // rarest is the word that weighs most; "" without words. Of equal ones, the first by
 // spelling.
@@ -201,23 +198,38 @@ func (q question) rarest() (rarest string) {
 	return rarest
 }
 
-// bound lowers a score to what the words found allow. "How do volcanoes form?" is not
-// answered by "in encrypted form": without its rarest word a question needs two others,
-// and is never answered well.
-func (q question) bound(score float64, stems map[string]bool) float64 {
-	if q.covered(q.rarest(), stems) > 0 {
+// bound lowers a score to what the passages allow. "How do volcanoes form?" is not
+// answered by "in encrypted form", and "What does the director earn?" not by a sentence on
+// directors and another on payments. Without its rarest word beside another one, a question needs
+// two others in one sentence, and is never answered well.
+func (q question) bound(score float64, hasRarest bool, others int) float64 {
+	switch {
+	case hasRarest:
 		return score
-	}
-	others := 0
-	for stem := range q.weight {
-		if q.covered(stem, stems) > 0 {
-			others++
-		}
-	}
-	if others < 2 && len(q.weight) > 1 {
+	case others < 2 && len(q.weight) > 1:
 		return min(score, belowMedium)
 	}
 	return min(score, belowHigh)
+}
+
+// hasRarest reports whether the rarest word stands beside another one of the question: in
+// the passage, or in a sentence when it is a word that means the same.
+func (q question) hasRarest(passage, sentence map[string]bool) bool {
+	rarest := q.rarest()
+	if len(q.weight) == 1 {
+		return q.covered(rarest, passage) > 0
+	}
+	return q.covered(rarest, passage) == 1 && q.wordsIn(passage) > 1 || q.covered(rarest, sentence) > 0 && q.wordsIn(sentence) > 1
+}
+
+// wordsIn is the number of the question's words that are among the stems.
+func (q question) wordsIn(stems map[string]bool) (n int) {
+	for stem := range q.weight {
+		if q.covered(stem, stems) > 0 {
+			n++
+		}
+	}
+	return n
 }
 
 // score says from 0 to 1 how well the best hits match the question. "How many
@@ -226,28 +238,35 @@ func (q question) bound(score float64, stems map[string]bool) float64 {
 // HighScore. It stays there, too, when it takes words that mean the same.
 func (q question) score(hits []chat.Hit) float64 {
 	literal := q
-	literal.alike = nil
+	literal.alike = spelledAlike(q.alike)
 	return max(literal.match(hits), min(q.match(hits), belowHigh))
 }
 
 func (q question) match(hits []chat.Hit) float64 {
 	union := map[string]bool{}
 	best, bestSentence := 0.0, 0.0
+	hasRarest, others, counts := false, 0, len(q.counted) == 0
 	for _, h := range hits[:min(bestPassages, len(hits))] {
 		about := language.StemsOf(h.Title + "\n" + h.Heading)
 		all := language.StemsOf(h.Text)
 		maps.Copy(all, about)
 		maps.Copy(union, all)
 		best = max(best, q.share(all))
-		for _, s := range sentence.Sentences(h.Text) {
-			stems := language.StemsOf(s.Text)
+		for _, s := range labelled(h.Text) {
+			stems := language.StemsOf(s.label + "\n" + s.Text)
+			counts = counts || q.countsIn(s.Text)
 			maps.Copy(stems, about)
 			bestSentence = max(bestSentence, q.share(stems))
+			others = max(others, q.wordsIn(stems))
+			hasRarest = hasRarest || q.hasRarest(all, stems)
 		}
 	}
-	score := q.bound(passagePart*best+sentencePart*bestSentence+unionPart*q.share(union), union)
+	score := q.bound(passagePart*best+sentencePart*bestSentence+unionPart*q.share(union), hasRarest, others)
 	if !q.hasRareWord(union) {
-		return min(score, commonScore)
+		score = min(score, commonScore)
+	}
+	if !counts {
+		score = min(score, belowMedium)
 	}
 	return score
 }

@@ -12,8 +12,8 @@ import (
 // meant ("capital requirement", "notice period"). A passage gains by the share of such
 // pairs that it has, which BM25 does not see (bench/recall).
 const (
-	adjacentGain = 1.0 // by pairs that are adjacent there
-	nearGain     = 0.5 // by pairs that are near each other there
+	adjacentGain = 2.0 // by pairs that are adjacent there
+	nearGain     = 1.0 // by pairs that are near each other there
 	adjacent     = 2   // words ahead at most; one word may stand between
 	near         = 10
 )

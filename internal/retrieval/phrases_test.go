@@ -15,17 +15,17 @@ func TestPairsOfTheQueryRaiseAPassage(t *testing.T) {
 		query, text string
 		want        float64
 	}{
-		{"notice period", "The notice period is a month.", 1.5 + 1},
-		{"notice periods", "A notice or period.", 1.5 + 1},             // one word between
-		{"notice period", "The period of notice is a month.", 0.5 + 1}, // the other way round, and one word between
-		{"notice period", "The period notice.", 1.5 + 1},               // the other way round
-		{"notice period", "Notice is given. It has, as we said, a period.", 0.5 + 1},
+		{"notice period", "The notice period is a month.", 3 + 1},
+		{"notice periods", "A notice or period.", 3 + 1},             // one word between
+		{"notice period", "The period of notice is a month.", 1 + 1}, // the other way round, and one word between
+		{"notice period", "The period notice.", 3 + 1},               // the other way round
+		{"notice period", "Notice is given. It has, as we said, a period.", 1 + 1},
 		{"notice period", "A notice " + strings.Repeat("and so on ", 9) + "a period.", 1},
 		{"notice period", "A notice.", 1},
 		{"notice period", "", 1},
-		{"notice period landlord", "The notice period of the tenant.", 0.75 + 1},
+		{"notice period landlord", "The notice period of the tenant.", 1.5 + 1},
 		{"fee fee", "A fee.", 1},
-		{"fee fee", "A fee, a fee.", 1.5 + 1},
+		{"fee fee", "A fee, a fee.", 3 + 1},
 	} {
 		hits := byPhrases(language.ContentWords(c.query), []chat.Hit{{Chunk: chat.Chunk{Text: c.text}, Score: 1}})
 		require.InDelta(t, c.want, hits[0].Score, 1e-9, "%s: %s", c.query, c.text)

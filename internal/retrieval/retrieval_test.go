@@ -140,7 +140,7 @@ func TestSharedWordsAreNotEnoughForHighConfidence(t *testing.T) {
 	}{
 		{"What is the capital of France?", chat.Low},
 		{"When was the bank founded?", chat.Low},
-		{"What is the minimum salary of employees?", chat.Medium},
+		{"What is the minimum salary of employees?", chat.Low},
 		{"What is the capital requirement for banks in France?", chat.Medium},
 		{"How many days per week may employees work on the moon?", chat.Medium},
 		// All of these words are there, in sentences about different things.
@@ -166,7 +166,7 @@ func TestCommonWordsAreNotEnoughForHighConfidence(t *testing.T) {
 	b := setup(t)
 	b.samples()
 	one := setup(t)
-	one.add("note", "Note", "The bank counts its customers. Employees work at the bank.")
+	one.add("note", "Note", "The bank counts its customers. Forty employees work at the bank.")
 	for question, want := range map[string]chat.Confidence{
 		"How many customers does the bank have?": chat.Medium,
 		"How many employees work at the bank?":   chat.Medium,

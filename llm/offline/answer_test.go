@@ -159,6 +159,35 @@ func TestCompareShowsDifferencesAndAgreements(t *testing.T) {
 		"| Abroad | – | “Remote work from abroad is limited to 20 days per year and must be approved by Human Resources.” [14] | Only in one |")
 }
 
+func TestComparePairsSentencesThatDifferInFiguresOnly(t *testing.T) {
+	prices := func(first int, id string, figures ...any) []llm.Passage {
+		return []llm.Passage{{N: first, DocID: id, Title: "Prices " + id, Score: 1, Text: fmt.Sprintf(`Court hire costs EUR %v.
+Racket hire costs EUR %v.
+Members play for %v hours.
+Guests play %v times.
+Lockers are emptied on %v.`, figures...)}}
+	}
+	got := answer(t, llm.TaskCompare, llm.Facts{Message: "Compare them", Passages: append(
+		prices(1, "A", "18.50", 4, "three", 20, "1 March 2030"), prices(2, "B", 21, "6.25", "five", 35, "15 April 2031")...)})
+	for _, differs := range []string{"EUR 18.50 / EUR 21", "EUR 4 / EUR 6.25", "three hours / five hours", "20 times / 35 times", "1 March 2030 / 15 April 2031"} {
+		has(t, got, "Differs: "+differs)
+	}
+	if strings.Contains(got, "Only in one") {
+		t.Errorf("a sentence has no pair:\n%s", got)
+	}
+}
+
+// Of sentences that are alike but for their figures, those with the same figures are one.
+func TestComparePairsTheSameFigures(t *testing.T) {
+	list := func(first int, id, text string) []llm.Passage {
+		return []llm.Passage{{N: first, DocID: id, Title: id, Score: 1, Text: text}}
+	}
+	got := answer(t, llm.TaskCompare, llm.Facts{Message: "Compare them", Passages: append(
+		list(1, "Old", "Boxes of 10 kg cost EUR 7 to send.\nBoxes of 20 kg cost EUR 9 to send."),
+		list(2, "New", "Boxes of 20 kg cost EUR 11 to send.\nBoxes of 10 kg cost EUR 7 to send.")...)})
+	has(t, got, "1 difference and 1 agreement", "Differs: EUR 9 / EUR 11")
+}
+
 func TestCompareSaysWhenTextsAreUnrelated(t *testing.T) {
 	f := llm.Facts{Passages: []llm.Passage{
 		{N: 1, DocID: "a", Title: "A", Text: "Cats sleep all day long in the sun."},

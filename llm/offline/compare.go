@@ -98,9 +98,14 @@ func (p *pool) align(as, bs []excerpt, question string) (pairs []pair, onlyA, on
 		sim  float64
 	}
 	var near []candidate
+	theirs := make([]likeness, len(bs))
+	for j, b := range bs {
+		theirs[j] = p.likeness(b)
+	}
 	for i, a := range as {
-		for j, b := range bs {
-			if sim := alike(a, b); sim >= least {
+		ours := p.likeness(a)
+		for j := range bs {
+			if sim := alike(ours, theirs[j]); sim >= least {
 				near = append(near, candidate{i, j, sim})
 			}
 		}
@@ -140,14 +145,33 @@ func (p *pool) align(as, bs []excerpt, question string) (pairs []pair, onlyA, on
 	return pairs, lone(as, pairedA), lone(bs, pairedB)
 }
 
-// alike is the similarity of two sentences. Equal headings and clause numbers add to it.
-func alike(a, b excerpt) float64 {
-	s := cosine(a.vec, b.vec)
-	if s > 0 && a.heading != "" && strings.EqualFold(a.heading, b.heading) {
+// likeness is what the similarity of a sentence to others follows from. Its figures are
+// apart: they are the rarest words of a sentence, and two versions of a rule differ in them.
+type likeness struct {
+	words           vector
+	heading, clause string
+	figures         []string
+}
+
+func (p *pool) likeness(s excerpt) likeness {
+	return likeness{p.vocab.withoutFigures(s.vec), s.heading, language.ClauseNumber(s.text), language.Figures(s.text)}
+}
+
+// alike is the similarity of two sentences. Equal headings and clause numbers add to it,
+// and a little the same figures.
+func alike(a, b likeness) float64 {
+	s := cosine(a.words, b.words)
+	if s == 0 {
+		return 0
+	}
+	if a.heading != "" && strings.EqualFold(a.heading, b.heading) {
 		s += 0.1
 	}
-	if n := language.ClauseNumber(a.text); s > 0 && n != "" && n == language.ClauseNumber(b.text) {
+	if a.clause != "" && a.clause == b.clause {
 		s += 0.1
+	}
+	if len(a.figures) > 0 && slices.Equal(a.figures, b.figures) {
+		s += 0.05
 	}
 	return s
 }

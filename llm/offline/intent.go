@@ -59,12 +59,14 @@ var (
 	inForm = regexp.MustCompile(`(?i)\bin (?:short|brief|(?:simple|plain|easy) (?:words|terms|english|language))\b`)
 	// givesDocument matches "give me the contract", where nothing of it is asked for.
 	givesDocument = regexp.MustCompile(`(?i)^(?:please |now |then |and |can you |could you )*(?:give|show|get) me (?:[\w&'’/-]+ ){1,6}in (?:short|brief|simple|plain|easy)\b`)
+	// wholeInShort matches a question for all of a document: "what does the manual cover overall?".
+	wholeInShort = regexp.MustCompile(`(?i)^(?:and |so |ok |okay )*what (?:(?:(?:should|do|must|did) (?:i|we) (?:need to |have to )?know (?:about|from)|(?:happened|was said|was decided|was discussed) (?:in|at)|is in)\b.*|(?:does|do|did) .{2,80} (?:cover|say|contain|deal with|decide))[\s,]+(?:in short|in brief|briefly|overall|altogether|as a whole|in general|all in all)\W*$`)
 	// ellipsis matches a question that says nothing of its own.
 	ellipsis = regexp.MustCompile(`(?i)^(?:and |but |so |ok |okay )*(?:why|why not|why is that|why so|how so|how come|since when|until when|by when|by whom|who says|says who|how exactly|how much|how many|how long|how often|when|where|who)\W*$`)
 )
 
 func asksForSummary(text string) bool {
-	if summarizeVerb.MatchString(text) {
+	if summarizeVerb.MatchString(text) || wholeInShort.MatchString(text) {
 		return true
 	}
 	return inForm.MatchString(text) && !question.MatchString(text) && (!inquireVerb.MatchString(text) || givesDocument.MatchString(text))
@@ -118,7 +120,7 @@ func classify(text string, f llm.Facts) llm.Intent {
 		return llm.Intent{Action: chat.Summarize, Confidence: chat.Medium, Actions: []chat.Action{chat.Summarize, chat.Inquire}, Reasoning: "asks about a document as a whole"}
 	case compareVerb.MatchString(text), aDifference.MatchString(text) && !wh:
 		return certain(chat.Compare, "asks to compare")
-	case asksForSummary(text) && isAboutTopic(text, f):
+	case asksForSummary(text) && !wholeInShort.MatchString(text) && isAboutTopic(text, f):
 		return certain(chat.Inquire, "asks for one topic of a document")
 	case asksForSummary(text):
 		return certain(chat.Summarize, "asks for a summary")

@@ -269,10 +269,10 @@ func (r *reader) lastSubject(recent []llm.Message) []mention {
 	return nil
 }
 
-var sinceVersion = regexp.MustCompile(`(?i)\b(?:since|changed|new in|changes)\b`)
+var sinceVersion = regexp.MustCompile(`(?i)\b(?:since|changed|new in|changes|differs?|different)\b`)
 
 // versionsSince is the newest other version of the only document that a comparison names:
-// "what changed in the contract since v1?".
+// "what changed in the contract since v1?", "how does v2 differ?".
 func (r *reader) versionsSince(text string, mentions []mention) []mention {
 	if len(mentions) != 1 || len(mentions[0].docs) != 1 || !sinceVersion.MatchString(text) {
 		return nil

@@ -20,6 +20,7 @@ type entry struct {
 type vocabulary struct {
 	ids    map[string]int
 	df     []int
+	figure []bool // numbers and months
 	total  int
 	normal func(string) string
 }
@@ -40,6 +41,7 @@ func (v *vocabulary) count(text string) vector {
 			id = len(v.df)
 			v.ids[stem] = id
 			v.df = append(v.df, 0)
+			v.figure = append(v.figure, language.IsFigureStem(stem))
 		}
 		n[id]++
 	}
@@ -72,6 +74,14 @@ func (v *vocabulary) apply(x vector) {
 
 func (v *vocabulary) idf(word int) float64 {
 	return math.Log(1 + (float64(v.total)+1)/(float64(v.df[word])+0.5))
+}
+
+// withoutFigures is x without numbers and months, or x when it has nothing else.
+func (v *vocabulary) withoutFigures(x vector) vector {
+	if out := slices.DeleteFunc(slices.Clone(x), func(e entry) bool { return v.figure[e.word] }); len(out) > 0 {
+		return out
+	}
+	return x
 }
 
 // query is the weighed vector of a text that is not among the sentences.

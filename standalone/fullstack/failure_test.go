@@ -34,6 +34,36 @@ func TestModelErrorIsShortForTheClientAndFullInTheLog(t *testing.T) {
 	require.Equal(t, "response", again.Type, "another client_turn_id tries again")
 }
 
+func TestBusyModelIsToldLiveAndNotKept(t *testing.T) {
+	t.Parallel()
+	_, model, c := scripted(t)
+	doc := c.upload("Liquidity circular", circular)
+	busy := llmtest.Status(http.StatusTooManyRequests, "")
+	model.On(answerCall, busy, busy, llmtest.Default())
+	events := c.ask("What is the ratio?", object{"tagged_doc_ids": []string{doc}, "action": "inquire"})
+	require.Equal(t, "response", last(events).Type)
+	var busied []string
+	text := false
+	for _, e := range events {
+		text = text || e.Type == "token"
+		if e.Node == string(chat.NodeRetry) {
+			require.Equal(t, "status", e.Type)
+			require.False(t, text, "before the answer begins")
+			busied = append(busied, e.Message)
+		}
+	}
+	require.Equal(t, []string{"Model busy, retrying (1)...", "Model busy, retrying (2)..."}, busied)
+	require.Equal(t, 3, model.Count(answerCall))
+
+	for _, e := range c.attach("turn_id=" + last(events).TurnID).all() {
+		require.NotEqual(t, string(chat.NodeRetry), e.Node, "a finished turn is replayed without it")
+	}
+	model.On(answerCall, busy, llmtest.Default())
+	for _, e := range c.ask("What is the ratio?", object{"tagged_doc_ids": []string{doc}, "action": "inquire", "stream_mode": "messages"}) {
+		require.NotEqual(t, "status", e.Type)
+	}
+}
+
 func TestRetryOfOneOfTwoCallsDoesNotRepeatTheOther(t *testing.T) {
 	t.Parallel()
 	for name, calls := range map[string]struct{ fails, succeeds llmtest.Match }{

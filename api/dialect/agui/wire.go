@@ -232,6 +232,9 @@ func (w *Wire) Event(b []byte, e chat.Event, _ string) []byte {
 func (w *Wire) End(b []byte) []byte { return sse.JSON(w.closeStep(w.closeText(b)), w.end) }
 
 func (w *Wire) status(b []byte, e chat.Event) []byte {
+	if e.Node == chat.NodeRetry { // it begins no step: the one that is open goes on
+		return sse.JSON(b, chunk{Type: custom, Name: noticeName, Value: &noticeJSON{string(e.Node), e.Message}})
+	}
 	if name := string(e.Node); name != w.step {
 		b = w.closeStep(w.closeText(b))
 		w.step = name

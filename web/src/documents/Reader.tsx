@@ -1,5 +1,5 @@
 import { ChevronDown, ChevronUp, Download, ListFilter } from "lucide-react";
-import { useEffect, useMemo, useRef, useState } from "react";
+import { Suspense, useDeferredValue, useEffect, useMemo, useRef, useState } from "react";
 import { errorText } from "../api/query";
 import type { DocRef } from "../api/types";
 import { focusMessage } from "../composer/focus";
@@ -15,16 +15,18 @@ import { DocumentText } from "./DocumentText";
 import { found, pieces } from "./finding";
 import { documentPath, useLibrary } from "./library";
 import { useDocumentText } from "./text";
+import { Pages, useView, ViewSwitch } from "./ViewSwitch";
 
 const STEP = 60_000; // UTF-16 units; a long text opens with this much, the rest on request
 const AROUND = 2_000; // UTF-16 units after a match
 
 const nowhere = () => {};
 
-/** Shows a document's text, as answers quote it; Markdown is rendered. A search marks its matches in the text. */
+/** Shows a document: a PDF as its pages, else its text, as answers quote it; Markdown is rendered. A search marks its matches. */
 export default function Reader({ doc }: { doc: DocRef }) {
   const [shown, setShown] = useState(STEP);
   const [search, setSearch] = useState("");
+  const wanted = useDeferredValue(search);
   const [at, setAt] = useState(0);
   const current = useRef<HTMLElement>(null);
   const { text, error, isPaused, deleted } = useDocumentText(doc.id);
@@ -32,8 +34,10 @@ export default function Reader({ doc }: { doc: DocRef }) {
   const markdown = docs.find((d) => d.id === doc.id)?.format === "md";
   const there = text !== undefined && !deleted;
   const matches = useMemo(() => (text === undefined ? [] : found(text, search)), [text, search]);
-  const n = matches.length;
-  const match = matches[at];
+  const { view, possible, failed, choose, fail } = useView(doc.id, false);
+  const [onPages, setOnPages] = useState(0); // matches
+  const n = view === "pages" ? onPages : matches.length;
+  const match = view === "text" ? matches[at] : undefined;
   useEffect(() => {
     if (match && match.end > shown) setShown(match.end + AROUND);
     else current.current?.scrollIntoView({ block: "center" });
@@ -48,6 +52,7 @@ export default function Reader({ doc }: { doc: DocRef }) {
   };
   const go = (by: number) => n > 0 && setAt((at + by + n) % n);
   const visible = there ? text.slice(0, shown) : "";
+  const switcher = possible && <ViewSwitch view={view} onChoose={(v) => (choose(v), setAt(0))} />;
   return (
     <>
       {there && (
@@ -75,28 +80,39 @@ export default function Reader({ doc }: { doc: DocRef }) {
           )}
         </div>
       )}
-      <div role="region" aria-label={words.library.textOf(doc.title)} dir="auto" tabIndex={0} className="min-h-0 flex-1 overflow-y-auto px-5 pb-6 text-sm leading-relaxed">
-        {!there && <p className="text-muted">{why(deleted, error, isPaused)}</p>}
-        {there && n === 0 && markdown && <Prose text={visible} citations={none} onCite={nowhere} />}
-        {there && (n > 0 || !markdown) && (
-          <p className="whitespace-pre-wrap">
-            {pieces(visible, matches).map(({ text: piece, match: i }, key) =>
-              i === undefined ? (
-                <DocumentText key={key} text={piece} />
-              ) : (
-                <mark key={key} ref={i === at ? current : undefined} aria-current={i === at || undefined} className="rounded-sm bg-mark text-inherit aria-[current]:outline-2 aria-[current]:outline-accent">
-                  {piece}
-                </mark>
-              ),
-            )}
-          </p>
-        )}
-        {there && text.length > shown && (
-          <p className="pt-4 text-center">
-            <Button onClick={() => setShown(shown + STEP)}>{words.common.showMore}</Button>
-          </p>
-        )}
-      </div>
+      {view === "pages" && !deleted && (
+        <Suspense fallback={<p className="px-5 text-sm text-muted">{words.library.opening}</p>}>
+          <Pages doc={doc} search={{ text: wanted, at }} onMatches={setOnPages} onFail={fail}>
+            {switcher}
+          </Pages>
+        </Suspense>
+      )}
+      {view === "text" && switcher && <div className="flex justify-end px-5 pb-3">{switcher}</div>}
+      {failed && <p className="px-5 pb-3 text-sm text-muted">{words.library.pagesFailed}</p>}
+      {(view === "text" || deleted) && (
+        <div role="region" aria-label={words.library.textOf(doc.title)} dir="auto" tabIndex={0} className="min-h-0 flex-1 overflow-y-auto px-5 pb-6 text-sm leading-relaxed">
+          {!there && <p className="text-muted">{why(deleted, error, isPaused)}</p>}
+          {there && n === 0 && markdown && <Prose text={visible} citations={none} onCite={nowhere} />}
+          {there && (n > 0 || !markdown) && (
+            <p className="whitespace-pre-wrap">
+              {pieces(visible, matches).map(({ text: piece, match: i }, key) =>
+                i === undefined ? (
+                  <DocumentText key={key} text={piece} />
+                ) : (
+                  <mark key={key} ref={i === at ? current : undefined} aria-current={i === at || undefined} className="rounded-sm bg-mark text-inherit aria-[current]:outline-2 aria-[current]:outline-accent">
+                    {piece}
+                  </mark>
+                ),
+              )}
+            </p>
+          )}
+          {there && text.length > shown && (
+            <p className="pt-4 text-center">
+              <Button onClick={() => setShown(shown + STEP)}>{words.common.showMore}</Button>
+            </p>
+          )}
+        </div>
+      )}
     </>
   );
 }

@@ -1,15 +1,51 @@
-import { useEffect, useMemo, useRef, useState } from "react";
+import { Suspense, useEffect, useMemo, useRef, useState } from "react";
 import type { Citation } from "../api/types";
 import { DocumentText } from "../documents/DocumentText";
 import { useDocumentText } from "../documents/text";
+import { Pages, useView, ViewSwitch } from "../documents/ViewSwitch";
 import { excerpt } from "../lib/codepoints";
 import { Button } from "../ui/Button";
 import { words } from "../words";
 
 const STEP = 6_000;
 
-/** Marks a citation's quote in the text of its document. */
+/** Marks a citation's quote on the pages of its document, or in its text. */
 export default function PassagePanel({ citation }: { citation: Citation }) {
+  const id = citation.doc_id ?? "";
+  const { view, possible, failed, choose, fail } = useView(id, citation.page !== undefined);
+  const [unmarked, setUnmarked] = useState<Citation | null>(null);
+  const quote = useMemo(() => ({ text: citation.quote, page: citation.page }), [citation]);
+  const switcher = possible && <ViewSwitch view={view} onChoose={choose} />;
+  if (view === "pages") {
+    return (
+      <Suspense fallback={<p className="px-5 py-3 text-sm text-muted">{words.library.opening}</p>}>
+        {unmarked === citation && (
+          <p role="status" className="px-5 pb-3 text-sm text-muted">
+            {words.library.quoteUnmarked}
+          </p>
+        )}
+        <Pages doc={{ id, title: citation.title }} quote={quote} onUnmarked={() => setUnmarked(citation)} onFail={fail}>
+          {switcher}
+        </Pages>
+      </Suspense>
+    );
+  }
+  return (
+    <>
+      {switcher && (
+        <div className="flex items-center gap-2 px-5 pb-3">
+          <p className="min-w-0 flex-1 text-xs text-muted">{citation.page !== undefined && words.library.page(citation.page)}</p>
+          {switcher}
+        </div>
+      )}
+      {failed && <p className="px-5 pb-3 text-sm text-muted">{words.library.pagesFailed}</p>}
+      <Passage citation={citation} />
+    </>
+  );
+}
+
+/** Marks a citation's quote in the text of its document. */
+function Passage({ citation }: { citation: Citation }) {
   const id = citation.doc_id ?? "";
   const { text, error, isPaused, deleted } = useDocumentText(id);
   const [around, setAround] = useState(STEP);

@@ -72,7 +72,7 @@ function Column({ title, onClose, children }: { title: string; onClose: () => vo
   return (
     <aside
       aria-label={title}
-      className="flex h-full w-[26rem] shrink-0 flex-col border-l border-line bg-surface"
+      className="flex h-full w-[26rem] shrink-0 flex-col has-[[data-pages]]:w-[min(40rem,42vw)] border-l border-line bg-surface"
       onKeyDown={(e) => {
         if (e.key !== "Escape" || e.defaultPrevented || composing(e.nativeEvent)) return;
         e.stopPropagation();

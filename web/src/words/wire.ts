@@ -36,6 +36,7 @@ export function status({ node, message, web_query }: Status): string {
   if (node === "validate_inputs") return "";
   if (node === "web_search" && web_query) return words.webSearching(web_query);
   if (node === "import") return importing(message);
+  if (node === "model_retry") return words.retrying(Number(/\((\d+)\)/.exec(message)?.[1] ?? 1));
   const tool = node === "tool" ? /^Calling (.+)\.\.\.$/.exec(message)?.[1] : undefined;
   return tool ? words.calling(toolTitle(tool)) : (find(words.steps, node) ?? message);
 }

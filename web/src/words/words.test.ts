@@ -69,6 +69,7 @@ describe("the server's texts", () => {
   it("are shown unchanged when the page has no translation", () => {
     expect(question(asks("text_input", "How many?"))).toBe("How many?");
     expect(option("text_input", { id: "x", label: "Some" })).toBe("Some");
+    expect(status({ node: "model_retry", message: "Model busy, retrying (12)..." })).toBe("Model busy, retrying (12)");
     expect(status({ node: "new_step", message: "Counting..." })).toBe("Counting...");
     expect(refusal("constructor", "Odd.")).toBe("Odd.");
     expect(toolTitle("constructor")).toBe("“Constructor”");

@@ -1,0 +1,38 @@
+package retrieval
+
+import (
+	"cmp"
+	"slices"
+
+	"github.com/palaver-chat/palaver/chat"
+)
+
+// A passage is likelier to be meant where the passages around it match, too: a rule speaks
+// of its subject in several clauses, and names it in one of them. A passage gains a share
+// of the best score near it, and of the best score in its document (bench/recall).
+const (
+	neighbourGain = 0.1
+	neighbours    = 5 // passages before and after
+	documentGain  = 0.3
+)
+
+// bySurroundings ranks hits by their scores and by those of the hits around them.
+func bySurroundings(hits []chat.Hit) []chat.Hit {
+	inDocument := map[string][]chat.Hit{}
+	for _, h := range hits {
+		inDocument[h.DocID] = append(inDocument[h.DocID], h)
+	}
+	ranked := slices.Clone(hits)
+	for i, h := range hits {
+		nearby, anywhere := 0.0, 0.0
+		for _, o := range inDocument[h.DocID] {
+			anywhere = max(anywhere, o.Score)
+			if distance := max(h.Ordinal-o.Ordinal, o.Ordinal-h.Ordinal); distance > 0 && distance <= neighbours {
+				nearby = max(nearby, o.Score)
+			}
+		}
+		ranked[i].Score += neighbourGain*nearby + documentGain*anywhere
+	}
+	slices.SortStableFunc(ranked, func(a, b chat.Hit) int { return cmp.Compare(b.Score, a.Score) })
+	return ranked
+}
