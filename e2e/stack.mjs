@@ -11,7 +11,7 @@ const BINARY = process.env.PALAVER_BINARY || fileURLToPath(new URL("../bin/palav
 const START_MS = 60_000;
 const STOP_MS = 15_000;
 
-async function freePort() {
+export async function freePort() {
   const server = createServer();
   await new Promise((resolve) => server.listen(0, "127.0.0.1", resolve));
   const { port } = server.address();

@@ -49,7 +49,9 @@ func (e Endpoint) Handler() http.Handler {
 			}
 		}
 		if !e.allow(r) {
-			if e.Token != "" { // a browser asks for the password, which the Web UI's requests then carry
+			// A browser that opens Path asks for the password, which the Web UI's requests then
+			// carry. Those are not asked: the Web UI would wait with everything for an answer.
+			if e.Token != "" && r.Header.Get("Origin") == "" {
 				w.Header().Set("WWW-Authenticate", `Basic realm="Palaver's payloads", charset="UTF-8"`)
 			}
 			http.Error(w, "This is for operators: send CODEC_TOKEN as a bearer token or as the password.", http.StatusUnauthorized)

@@ -135,6 +135,7 @@ func TestOnlyOperatorsAndTheWebUIHavePayloadsDecrypted(t *testing.T) {
 		{name: "another token", token: token, header: map[string]string{"Authorization": "Bearer x"}, status: 401},
 		{name: "an empty token", token: "", header: map[string]string{"Authorization": "Bearer "}, status: 401},
 		{name: "the Web UI", token: token, header: map[string]string{"Origin": ui, "Authorization": "Bearer " + token}, status: 200, decoded: true},
+		{name: "the Web UI of a browser that has not signed in", token: token, header: map[string]string{"Origin": ui}, status: 401},
 		{name: "another page", from: "127.0.0.1:4", header: map[string]string{"Origin": "https://evil.example"}, status: 403},
 		{name: "a preflight of the Web UI", token: token, method: http.MethodOptions, header: map[string]string{"Origin": ui}, status: 204},
 		{name: "a preflight of another page", token: token, method: http.MethodOptions, header: map[string]string{"Origin": "null"}, status: 403},
@@ -170,6 +171,9 @@ func TestOnlyOperatorsAndTheWebUIHavePayloadsDecrypted(t *testing.T) {
 				require.NoError(t, json.Unmarshal(w.Body.Bytes(), &got))
 				require.Equal(t, `"what somebody wrote"`, string(got.Payloads[0].Data))
 			}
+			// The password is asked for where a browser opens the endpoint, not behind the Web UI.
+			asks := test.status == 401 && test.token != "" && test.header["Origin"] == ""
+			require.Equal(t, asks, w.Header().Get("WWW-Authenticate") != "")
 			allowed := ""
 			if test.header["Origin"] == ui {
 				allowed = ui
