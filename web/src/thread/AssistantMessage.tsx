@@ -13,7 +13,8 @@ import { CopyButton } from "./CopyButton";
 import { Extras } from "./extras";
 import type { Rating } from "./feedback";
 import { Footnote } from "./Footnote";
-import { answerText, citationsOf, endedByQuestion, importLink, interruption, oncePerNotice, picturesOf, shown, skipped, textOf, toolOf, type ToolPart, withSources } from "./parts";
+import { answerText, citationsOf, endedByQuestion, endedUnanswered, importLink, interruption, oncePerNotice, picturesOf, shown, skipped, textOf, toolOf, type ToolPart, withSources } from "./parts";
+import { Passages } from "./Passages";
 import { Pictures } from "./Pictures";
 import { Prose } from "./Prose";
 import { Reason, Thumbs } from "./Rate";
@@ -123,10 +124,16 @@ function Piece({ part, times, text, meta, over, open, writing, citations, onCite
       );
     case "data-interrupt": {
       if (open && !part.data.answered) return null;
+      const unanswered = endedUnanswered(part.data, meta);
       const said = skipped(part.data, meta) ? words.message.skipped : answerText(part.data);
       return (
         <div className={quiet}>
           <p dir="auto">{question(part.data)}</p>
+          {unanswered && part.data.closest && (
+            <div className="mt-2">
+              <Passages citations={part.data.closest} onCite={onCite} />
+            </div>
+          )}
           {said && (
             <p dir="auto" className="mt-0.5 font-medium text-ink">
               {said}

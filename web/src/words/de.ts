@@ -505,6 +505,7 @@ export const de: Words = {
     decision: (decision, reason) => `${decision}: ${reason}`,
     documentsChosen: "Dokumente gewählt",
     closest: "Das Ähnlichste, was ich gefunden habe",
+    onPage: (document, page) => `${document}, Seite ${number(page)}`,
   },
 
   tools: {

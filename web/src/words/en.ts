@@ -508,6 +508,7 @@ export const en = {
     decision: (decision: string, reason: string) => `${decision}: ${reason}`,
     documentsChosen: "Documents chosen",
     closest: "The closest I found",
+    onPage: (document: string, page: number) => `${document}, page ${number(page)}`,
   },
 
   tools: {
