@@ -71,6 +71,9 @@ func (a *Activities) retrieve(ctx context.Context, r RetrieveRequest) (Retrieved
 	for _, h := range s.Hits {
 		out.ChunkIDs = append(out.ChunkIDs, h.ID)
 	}
+	if out.Confidence == chat.Low {
+		out.Closest = closest(s)
+	}
 	if r.Imports && !q.tagged {
 		open, err := a.hasOpenImports(ctx, r.TurnRef)
 		if err != nil {
@@ -80,6 +83,18 @@ func (a *Activities) retrieve(ctx context.Context, r RetrieveRequest) (Retrieved
 		out.Importing = open && out.Confidence == chat.Low
 	}
 	return out, nil
+}
+
+// closest are the best passages of a selection that has too little.
+func closest(s retrieval.Selection) (ids []string) {
+	best := s.Hits
+	if len(best) == 0 {
+		best = s.Weak
+	}
+	for _, h := range best[:min(len(best), chat.MaxClosest)] {
+		ids = append(ids, h.ID)
+	}
+	return ids
 }
 
 // hasOpenImports reports whether imports of the turn's conversation have not ended.

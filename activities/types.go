@@ -195,6 +195,7 @@ type RetrieveRequest struct {
 // only when nothing else needs to be searched, so never when a person asked for the web.
 type Retrieved struct {
 	ChunkIDs   []string        `json:"chunks,omitempty"`
+	Closest    []string        `json:"closest,omitempty"` // with low confidence: the best passages that there are, for the question
 	Confidence chat.Confidence `json:"confidence"`
 	Score      float64         `json:"score"`
 	Processing bool            `json:"processing,omitempty"` // documents still processing were left out

@@ -96,6 +96,31 @@ func TestRetrieveSearchesForTheMessageWithoutDocumentNames(t *testing.T) {
 	require.Equal(t, []string{d}, b.search.docs)
 }
 
+func TestRetrieveNamesTheClosestPassagesWhenLittleIsFound(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	hits := func(ids ...string) (all []chat.Hit) {
+		for _, id := range ids {
+			all = append(all, chat.Hit{Chunk: chat.Chunk{ID: id}})
+		}
+		return all
+	}
+	for name, c := range map[string]struct {
+		found retrieval.Selection
+		want  []string
+	}{
+		"enough":       {retrieval.Selection{Confidence: chat.Medium, Hits: hits("a")}, nil},
+		"little":       {retrieval.Selection{Confidence: chat.Low, Hits: hits("a", "b", "c", "d")}, []string{"a", "b", "c"}},
+		"only weak":    {retrieval.Selection{Confidence: chat.Low, Weak: hits("w")}, []string{"w"}},
+		"nothing":      {retrieval.Selection{Confidence: chat.Low}, nil},
+		"weak besides": {retrieval.Selection{Confidence: chat.Low, Hits: hits("a"), Weak: hits("w")}, []string{"a"}},
+	} {
+		b.search.selection = c.found
+		got := must[Retrieved](b, b.Retrieve, RetrieveRequest{TurnRef: b.say("What is the capital of " + name + "?"), Action: chat.Inquire})
+		require.Equal(t, c.want, got.Closest, name)
+	}
+}
+
 func TestVagueFollowUpIsSearchedWithTheQuestionBeforeIt(t *testing.T) {
 	t.Parallel()
 	b := setup(t)

@@ -85,6 +85,9 @@ func TestALinkShowsACopyOfTheConversation(t *testing.T) {
 		require.Equal(t, []sharedCitation{{N: 1, Source: "document", Title: "Leave Policy", Quote: "thirty days"}}, messages[3].Citations)
 	}
 
+	require.Empty(t, stranger.send("GET", share["path"].(string), nil).Cookies(), "of the page")
+	require.NotEmpty(t, stranger.send("GET", "/chat/x", nil).Cookies())
+
 	listed := ann.call(200, "GET", path+"/shares", nil)["items"].([]any)
 	require.Len(t, listed, 1)
 	require.NotContains(t, listed[0], "path", "a link is shown once")

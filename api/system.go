@@ -192,7 +192,7 @@ func (s *server) page(c *gin.Context) {
 		s.fail(c, problem.NotFound)
 		return
 	}
-	if s.identity.Mode == identity.Anonymous && path.Ext(p) == "" {
+	if s.identity.Mode == identity.Anonymous && path.Ext(p) == "" && !strings.HasPrefix(p, "/s/") { // who reads a shared copy needs no identity
 		s.identity.SetCookie(c)
 	}
 	c.Status(http.StatusOK) // gin sets 404 for a path without a route

@@ -42,6 +42,9 @@ const (
 	OptionContinue  = "continue"
 )
 
+// MaxClosest limits the passages of a retrieval_low.
+const MaxClosest = 3
+
 // InterruptID returns the id of a turn's n-th question; it is also a checkpoint.
 func InterruptID(turnID string, n int) string { return turnID + ".q" + strconv.Itoa(n) }
 
@@ -65,6 +68,9 @@ type Interrupt struct {
 	Message string        `json:"message"`
 	Options []Option      `json:"options,omitempty"`
 	Calls   []ToolCall    `json:"tool_calls,omitempty"` // tool_approval
+	// Closest are the passages that come closest to an answer, of retrieval_low. Their
+	// quotes are beginnings of passages.
+	Closest []Citation `json:"closest,omitempty"`
 	// Tools are the tools of Calls, each once, while the question is open. A tool is
 	// missing when a release without this field asked.
 	Tools []ToolInfo `json:"tools,omitempty"`

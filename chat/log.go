@@ -78,6 +78,7 @@ type Question struct {
 	OptionIDs []string      `json:"options,omitempty"` // actions, document ids (and AllDocs), or the retrieval_low options
 	Ref       string        `json:"ref,omitempty"`     // key of a text that the question quotes
 	Calls     []CallRef     `json:"calls,omitempty"`   // tool_approval
+	ChunkIDs  []string      `json:"chunks,omitempty"`  // retrieval_low: the closest passages, the best first
 	// Text and Labels are the words of an agent's own question: constants of its code.
 	Text   string   `json:"text,omitempty"`
 	Labels []string `json:"labels,omitempty"` // of OptionIDs, choice only

@@ -3,7 +3,9 @@ import assert from "node:assert/strict";
 import { after, before, beforeEach, describe, it } from "node:test";
 import { answer, ask, axe, composer, dark, desktop, expectCuts, expectRefusal, newPage, phone, shot } from "./browser.mjs";
 import { startGoTrue } from "./gotrue.mjs";
+import { startSlowModel } from "./slow-model.mjs";
 import { startStack } from "./stack.mjs";
+import { addDocument } from "./thread.mjs";
 import { arrive, browser, context, faults, leaveNoFaults, page, stack, useStack } from "./suite.mjs";
 
 const EMAIL = "ann@example.com";
@@ -259,6 +261,32 @@ describe("an account", () => {
 });
 
 const messageFile = (name, mimeType, buffer) => page.locator("input[type=file]").first().setInputFiles({ name, mimeType, buffer });
+
+describe("an answer that is being written", () => {
+  let slow, model;
+  before(async () => {
+    model = await startSlowModel(["The keeper winds the clock ", "at seven [1]."], 5);
+    slow = await startStack({ ...auth.settings, ...model.settings });
+  });
+  after(async () => {
+    await slow?.stop();
+    await model?.stop();
+  });
+  eachANewPerson(desktop, () => slow.url);
+
+  it("follows its reader into the account when it is complete", async () => {
+    expectRefusal(faults, 404); // until then the account does not have it
+    await addDocument(page, "Lighthouse notes", "The keeper winds the clock at seven.");
+    model.hold = 1;
+    await ask(page, "When does the keeper wind the clock?");
+    await page.getByText("The keeper winds the clock").first().waitFor();
+    await signIn();
+    model.hold = Infinity;
+    await page.getByText("at seven").first().waitFor();
+    await conversations().getByRole("link").first().waitFor();
+    await page.waitForFunction(() => !localStorage.getItem("palaver.signIn"));
+  });
+});
 
 describe("where an account is required", () => {
   let strict;

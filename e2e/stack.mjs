@@ -26,7 +26,7 @@ export async function startStack(settings) {
   const dir = await mkdtemp(path.join(tmpdir(), "palaver-e2e-"));
   const { PATH, HOME } = process.env;
   // The port must not change on a restart, because pages stay open.
-  const env = { PATH, HOME, PORT: await freePort(), TEMPORAL_PORT: "0", TEMPORAL_UI_PORT: "0", PALAVER_DATA_DIR: path.join(dir, "data"), CHAT_RATE_LIMIT: "off", MAX_NEW_THREADS_PER_ADDRESS: "off", MAX_STREAMS_PER_ADDRESS: "0", CHANGE_RATE_LIMIT: "off", QUOTA_PER_ADDRESS: "off", CHAT_MODEL_PROVIDER: "offline", ...settings };
+  const env = { PATH, HOME, PORT: await freePort(), TEMPORAL_PORT: "0", TEMPORAL_UI_PORT: "0", PALAVER_DATA_DIR: path.join(dir, "data"), CHAT_RATE_LIMIT: "off", MAX_NEW_THREADS_PER_ADDRESS: "off", MAX_STREAMS_PER_ADDRESS: "0", CHANGE_RATE_LIMIT: "off", QUOTA_PER_ADDRESS: "off", CHAT_MODEL_PROVIDER: "offline", TITLES: "off", ...settings };
   const flags = Object.keys(env).filter((name) => name.startsWith("--")).map((name) => `${name}=${env[name]}`);
   let running;
   const stack = {

@@ -19,7 +19,7 @@ import (
 //go:embed all:dist
 var dist embed.FS
 
-// Handler serves the page at /, /chat/<id>, /print/<id>, /discovery and /discovery/<id>, and its files below them. Files
+// Handler serves the page at /, /chat/<id>, /print/<id>, /s/<token>, /discovery and /discovery/<id>, and its files below them. Files
 // under /assets have a content hash in their names and are cached without a limit;
 // the page itself is revalidated each time. Anything else is 404; a browser that was
 // sent to such an address gets the page with it, which says so, but never for a path of
@@ -75,9 +75,12 @@ func (h handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	name := strings.TrimPrefix(path.Clean("/"+r.URL.Path), "/")
-	isPage := name == "" || name == "index.html" || name == "discovery" || below("chat/", name) || below("print/", name) || below("discovery/", name)
+	isPage := name == "" || name == "index.html" || name == "discovery" || below("chat/", name) || below("s/", name) || below("print/", name) || below("discovery/", name)
 	_, unknown := fs.Stat(h.files, name)
 	astray := !isPage && unknown != nil && asksForPage(r, name)
+	if below("s/", name) { // a copy that somebody shares is for those who have the link
+		w.Header().Set("X-Robots-Tag", "noindex, nofollow")
+	}
 	if isPage || astray {
 		name = "index.html"
 	}

@@ -38,6 +38,8 @@ func TestPathsAndTheirCaching(t *testing.T) {
 		{"the page by head", "HEAD", "/", 200, "text/html; charset=utf-8", "no-cache"},
 		{"a conversation", "GET", "/chat/6f1c2a34-0000-4000-8000-000000000001", 200, "text/html; charset=utf-8", "no-cache"},
 		{"a conversation to print", "GET", "/print/6f1c2a34-0000-4000-8000-000000000001", 200, "text/html; charset=utf-8", "no-cache"},
+		{"a shared copy", "GET", "/s/ABCDEFGH234567", 200, "text/html; charset=utf-8", "no-cache"},
+		{"below a shared copy", "GET", "/s/a/b", 404, "", ""},
 		{"the list of boards", "GET", "/discovery", 200, "text/html; charset=utf-8", "no-cache"},
 		{"a board", "GET", "/discovery/6f1c2a34-0000-4000-8000-000000000001", 200, "text/html; charset=utf-8", "no-cache"},
 		{"a hashed file", "GET", "/assets/index-abc123.js", 200, "text/javascript; charset=utf-8", "public, max-age=31536000, immutable"},

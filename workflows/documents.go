@@ -503,6 +503,7 @@ func (d *documentsTurn) askRetrievalLow(ctx workflow.Context, searched bool) (we
 	}
 	answer, err := d.ask(ctx, stepAskRetrieval, chat.Question{
 		Type: chat.RetrievalLow, Prompt: chat.PromptRetrievalLow, Action: d.intent.Action, OptionIDs: options,
+		ChunkIDs: d.found.Closest,
 	})
 	if err != nil {
 		return false, err

@@ -276,6 +276,15 @@ func TestLowRetrievalAsksAndEachOptionGoesOn(t *testing.T) {
 	}
 }
 
+func TestQuestionAfterLittleWasFoundNamesTheBestPassages(t *testing.T) {
+	s := clearTurn()
+	s.docs = []activities.Docs{{Confidence: chat.High}}
+	s.found = []activities.Retrieved{{Confidence: chat.Low, Closest: []string{"d1.0", "d1.3"}}}
+	e := runTurn(t, s, answer(chat.RetrievalLow, chat.OptionContinue))
+	i := slices.IndexFunc(e.Log, func(e chat.Entry) bool { return e.Type == chat.EventInterrupt })
+	require.Equal(t, []string{"d1.0", "d1.3"}, e.Log[i].Question.ChunkIDs)
+}
+
 func TestForbiddenWebSearchIsNoOption(t *testing.T) {
 	s := clearTurn()
 	s.begin.NoWebSearch = true

@@ -32,17 +32,17 @@ func TestChangedOwnerHoldsForAnOpenQuestionAndForLaterTurns(t *testing.T) {
 func TestOwnerIsNotChangedWhileATurnRuns(t *testing.T) {
 	s := clearTurn()
 	p := newHarness(t, s)
-	var early, public, nobody *reply
+	var early, public, empty *reply
 	p.at(0, func() {
 		p.submit("t1", chat.Supersede)
 		early = p.update(workflows.UpdateOwner, "o1", "account")
 		public = p.update(workflows.UpdateOwner, "o2", chat.PublicOwner)
-		nobody = p.update(workflows.UpdateOwner, "o3", "")
+		empty = p.update(workflows.UpdateOwner, "o3", "")
 	})
 	p.run()
 	require.Equal(t, chat.CodeTurnRunning, errType(early.rejected))
 	require.Equal(t, chat.CodeValidation, errType(public.rejected))
-	require.Equal(t, chat.CodeValidation, errType(nobody.rejected))
+	require.Equal(t, chat.CodeValidation, errType(empty.rejected))
 	require.Equal(t, []string{"t1 completed"}, statuses(p.endings))
 	require.NotEqual(t, "account", p.endings[0].Owner)
 }

@@ -135,6 +135,7 @@ func (a *archive) imports(ctx context.Context, _ db.UserData) error {
 type documentJSON struct {
 	ID         string          `json:"id"`
 	Title      string          `json:"title"`
+	Name       string          `json:"name,omitempty"` // of its file
 	Status     chat.DocStatus  `json:"status"`
 	SourceType chat.SourceType `json:"source_type"`
 	Format     string          `json:"format"`
@@ -163,7 +164,7 @@ func (a *archive) document(ctx context.Context, id string) error {
 		return err
 	}
 	a.Documents++
-	err = a.json("documents/"+id+".json", documentJSON{d.ID, d.Title, d.Status, d.SourceType, d.Format, d.ExternalID, d.SourceURL, d.Bytes, d.Error, d.CreatedAt})
+	err = a.json("documents/"+id+".json", documentJSON{d.ID, d.Title, d.Name, d.Status, d.SourceType, d.Format, d.ExternalID, d.SourceURL, d.Bytes, d.Error, d.CreatedAt})
 	if err == nil && d.Status == chat.DocReady {
 		err = a.file("documents/"+id+".txt", []byte(text))
 	}

@@ -44,7 +44,7 @@ func person(t *testing.T, s db.Store, owner, word string) {
 	require.NoError(t, s.MarkTurn(ctx, owner, word+"-open", chat.TurnAccepted, ""))
 	require.NoError(t, s.PutText(ctx, owner, word+"-open", "k", word+" is written"))
 
-	require.NoError(t, s.CreateDocument(ctx, chat.Document{ID: "ready-" + word, Owner: owner, Title: word, Format: "txt"}, []byte(word)))
+	require.NoError(t, s.CreateDocument(ctx, chat.Document{ID: "ready-" + word, Owner: owner, Title: word, Name: "file of " + word, Format: "txt"}, []byte(word)))
 	require.NoError(t, s.StoreText(ctx, owner, "ready-"+word, word+" in a text", []chat.Chunk{{Text: word, End: len(word)}}, nil))
 	require.NoError(t, s.CreateDocument(ctx, chat.Document{ID: "raw-" + word, Owner: owner, Title: word, SourceType: chat.SourceDrive, SourceURL: "https://drive.google.com/" + word, Format: "../PDF"}, []byte(word+" in a file")))
 	require.NoError(t, s.CreateSet(ctx, chat.DocumentSet{ID: "set-" + word, Owner: owner, Name: word, DocIDs: []string{"ready-" + word}}))
@@ -99,7 +99,7 @@ func TestArchiveHoldsAllOfItsOwnerAndNothingOfOthers(t *testing.T) {
 	for _, part := range []string{
 		"asked in marzipan-1", "answered in marzipan-1", "answered in marzipan-2", "answered in marzipan-branch", "answered in marzipan-taken-back",
 		"marzipan in short", "marzipan waits", "marzipan is too long", "share-marzipan", `"pinned":true`, "marzipan is written", "marzipan in a text", "marzipan in a file", "marzipan in a picture", "marzipan in a repo",
-		`"industry": "marzipan"`, `"name": "marzipan"`, "documents/raw-marzipan.original.pdf", "documents/ready-marzipan.original.", "attachments/picture-marzipan.png",
+		`"industry": "marzipan"`, `"name": "marzipan"`, `"name": "file of marzipan"`, "documents/raw-marzipan.original.pdf", "documents/ready-marzipan.original.", "attachments/picture-marzipan.png",
 	} {
 		require.Contains(t, all.String(), part)
 	}

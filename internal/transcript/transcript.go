@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"unicode"
 
 	"github.com/palaver-chat/palaver/chat"
 	"github.com/palaver-chat/palaver/db"
@@ -20,6 +21,7 @@ type Store interface {
 	Texts(ctx context.Context, owner, turnID string) (map[string]string, error)
 	DocumentsByID(ctx context.Context, owner string, ids []string) ([]chat.Document, error)
 	SetsByID(ctx context.Context, owner string, ids []string) ([]chat.DocumentSet, error)
+	ChunksByID(ctx context.Context, owner string, ids []string) ([]chat.Hit, error)
 }
 
 // Ref names a turn.
@@ -103,24 +105,28 @@ type words struct {
 	texts  map[string]string
 	titles map[string]string // documents
 	sets   map[string]string
+	hits   map[string]chat.Hit // passages
 	// declare adds what people read of tools to questions about their calls.
 	declare bool
 }
 
 // load reads the texts and names of entries. texts is nil when they are not read yet.
 func load(ctx context.Context, store Store, ref Ref, entries []chat.Entry, texts map[string]string) (words, error) {
-	w := words{ref: ref, texts: texts, titles: map[string]string{}, sets: map[string]string{}}
+	w := words{ref: ref, texts: texts, titles: map[string]string{}, sets: map[string]string{}, hits: map[string]chat.Hit{}}
 	var err error
 	if w.texts == nil && slices.ContainsFunc(entries, needsTexts) {
 		if w.texts, err = store.Texts(ctx, ref.Owner, ref.TurnID); err != nil {
 			return w, fmt.Errorf("render the log: %w", err)
 		}
 	}
-	var docs, sets []string
+	var docs, sets, chunks []string
 	for _, e := range entries {
 		docs = append(docs, e.DocIDs...)
 		if q := e.Question; q != nil && q.Type == chat.DocChoice {
 			docs = append(docs, q.OptionIDs...)
+		}
+		if e.Question != nil {
+			chunks = append(chunks, e.Question.ChunkIDs...)
 		}
 		if e.Resume != nil {
 			v := e.Resume.Whole(w.texts)
@@ -135,6 +141,15 @@ func load(ctx context.Context, store Store, ref Ref, entries []chat.Entry, texts
 		}
 		for _, d := range found {
 			w.titles[d.ID] = d.Title
+		}
+	}
+	if chunks = ids(chunks); len(chunks) > 0 {
+		found, err := store.ChunksByID(ctx, ref.Owner, chunks)
+		if err != nil {
+			return w, fmt.Errorf("render the log: %w", err)
+		}
+		for _, h := range found {
+			w.hits[h.ID] = h
 		}
 	}
 	if sets = ids(sets); len(sets) > 0 {
@@ -242,10 +257,32 @@ func (w words) interrupt(q chat.Question) *chat.Interrupt {
 		}
 		i.Calls = append(i.Calls, chat.ToolCall{ID: c.ID, Name: c.Name, Arguments: json.RawMessage(arguments), Editable: c.Editable})
 	}
+	for _, id := range q.ChunkIDs {
+		if h, there := w.hits[id]; there {
+			i.Closest = append(i.Closest, beginning(h, len(i.Closest)+1))
+		}
+	}
 	if w.declare {
 		i.Tools = w.tools(q.Calls)
 	}
 	return i
+}
+
+// maxBeginning is how much of a passage a question shows, in characters.
+const maxBeginning = 400
+
+// beginning cites the beginning of a passage, up to the end of a word.
+func beginning(h chat.Hit, n int) chat.Citation {
+	quote := []rune(h.Text)
+	if len(quote) > maxBeginning {
+		quote = quote[:maxBeginning]
+		if space := strings.LastIndexFunc(string(quote), unicode.IsSpace); space > 0 {
+			quote = []rune(string(quote)[:space])
+		}
+	}
+	start, end := h.Start, h.Start+len(quote)
+	return chat.Citation{N: n, Source: "document", DocID: h.DocID, Title: h.Title, ChunkID: h.ID, Quote: string(quote),
+		Start: &start, End: &end, Page: chat.PageAt(h.Pages, h.Start)}
 }
 
 // tools are the tools of calls, each once. Schemas beyond the limit are left out.

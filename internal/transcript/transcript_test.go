@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"unicode/utf8"
 
 	"github.com/stretchr/testify/require"
 
@@ -18,6 +19,7 @@ type names struct {
 	texts  map[string]string
 	titles map[string]string
 	sets   map[string]string
+	hits   []chat.Hit
 	reads  []string
 	err    error
 }
@@ -43,6 +45,17 @@ func (n *names) SetsByID(_ context.Context, _ string, ids []string) ([]chat.Docu
 	var out []chat.DocumentSet
 	for _, id := range ids {
 		out = append(out, chat.DocumentSet{ID: id, Name: n.sets[id]})
+	}
+	return out, n.err
+}
+
+func (n *names) ChunksByID(_ context.Context, _ string, ids []string) ([]chat.Hit, error) {
+	n.reads = append(n.reads, "chunks")
+	var out []chat.Hit
+	for _, h := range n.hits {
+		if slices.Contains(ids, h.ID) {
+			out = append(out, h)
+		}
 	}
 	return out, n.err
 }
@@ -183,6 +196,25 @@ func TestOpenQuestionHasTheToolsOfItsCallsOnce(t *testing.T) {
 	events, _, err = End(context.Background(), store, ref, entries, store.texts)
 	require.NoError(t, err)
 	require.Empty(t, events[0].Interrupt.Tools, "the question is over")
+}
+
+func TestQuestionAfterLittleWasFoundCitesTheClosestPassages(t *testing.T) {
+	long := strings.Repeat("wörter ", 100)
+	store := &names{hits: []chat.Hit{
+		{Chunk: chat.Chunk{ID: "c2", DocID: "d", Text: "Short.", Start: 7, Pages: []chat.PageStart{{Page: 3, Start: 0}}}, Title: "Notes"},
+		{Chunk: chat.Chunk{ID: "c1", DocID: "d", Text: long, Start: 100}, Title: "Notes"},
+	}}
+	entries := []chat.Entry{{N: 1, Type: chat.EventInterrupt, Question: &chat.Question{ID: "tu.q1", Type: chat.RetrievalLow, Prompt: chat.PromptRetrievalLow, ChunkIDs: []string{"c1", "deleted", "c2"}}}}
+	events, err := Render(context.Background(), store, ref, entries)
+	require.NoError(t, err)
+	closest := events[0].Interrupt.Closest
+	require.Len(t, closest, 2, "in the order of the question, without deleted ones")
+	require.Equal(t, []int{1, 2}, []int{closest[0].N, closest[1].N})
+	require.Equal(t, []string{"c1", "c2"}, []string{closest[0].ChunkID, closest[1].ChunkID})
+	require.True(t, strings.HasPrefix(long, closest[0].Quote) && strings.HasSuffix(closest[0].Quote, "wörter"), "whole words, verbatim")
+	require.Equal(t, utf8.RuneCountInString(closest[0].Quote), *closest[0].End-*closest[0].Start)
+	require.Equal(t, 7, *closest[1].Start)
+	require.Equal(t, 3, closest[1].Page)
 }
 
 func TestAnAgentsOwnWordsAreRenderedAsTheyAre(t *testing.T) {

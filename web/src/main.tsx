@@ -6,14 +6,19 @@ import { queries } from "./api/query";
 import { readSettings } from "./api/useConfig";
 import { startSession } from "./session/start";
 import { Gate } from "./shell/Gate";
+import { App } from "./shell/App";
+import { placeOf } from "./shell/useRoute";
 import "./styles.css";
 import { loadLanguage } from "./words";
+
+/** Whoever has the link of a shared copy reads it without an identity. */
+const isShared = placeOf(location.pathname)?.page === "s";
 
 const page = (
   <StrictMode>
     <CSPProvider disableStyleElements>
       <QueryClientProvider client={queries}>
-        <Gate />
+        {isShared ? <App /> : <Gate />}
       </QueryClientProvider>
     </CSPProvider>
   </StrictMode>
@@ -21,6 +26,7 @@ const page = (
 
 /** Who is signed in decides what the page shows, so this is known first. */
 async function prepare(): Promise<void> {
+  if (isShared) return void (await loadLanguage(navigator.languages));
   const [{ signIn }] = await Promise.all([readSettings(), loadLanguage(navigator.languages)]);
   await startSession(signIn);
 }

@@ -10,6 +10,7 @@ it("reads the server's configuration", () =>
     offline: false,
     webSearch: true,
     followUps: false,
+    sharedLinks: false,
     maxUpload: 1024,
     maxMessage: 10,
     agents: [poet],

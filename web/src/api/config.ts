@@ -7,6 +7,8 @@ export interface Config {
   webSearch: boolean;
   /** Questions that may follow are suggested under answers. */
   followUps: boolean;
+  /** Chats can be shared by links. */
+  sharedLinks: boolean;
   /** Largest upload, in bytes. */
   maxUpload: number;
   /** Longest message, in characters. */
@@ -44,7 +46,7 @@ export interface DocumentType {
   extensions: string[];
 }
 
-export const defaultConfig: Config = { modelLabel: "", offline: false, webSearch: false, followUps: false, maxUpload: 50 << 20, maxMessage: 32_000, agents: [], documentTypes: [], accountRequired: false };
+export const defaultConfig: Config = { modelLabel: "", offline: false, webSearch: false, followUps: false, sharedLinks: false, maxUpload: 50 << 20, maxMessage: 32_000, agents: [], documentTypes: [], accountRequired: false };
 
 type Raw = Record<string, unknown>;
 const obj = (v: unknown): Raw => (typeof v === "object" && v !== null ? (v as Raw) : {});
@@ -61,6 +63,7 @@ export function readConfig(raw: unknown): Config {
     offline: model.offline === true,
     webSearch: features.web_search === true,
     followUps: features.follow_ups === true,
+    sharedLinks: features.shared_links === true,
     maxUpload: num(limits.upload_bytes, defaultConfig.maxUpload),
     maxMessage: num(limits.message_chars, defaultConfig.maxMessage),
     agents: list(top.agents),

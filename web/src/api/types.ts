@@ -66,6 +66,8 @@ export interface Conversation {
   created_at: string;
   last_message_at?: string;
   status?: string;
+  pinned?: boolean;
+  archived?: boolean;
   /** Of a search: the words around the match, where a message has it. */
   match?: string;
   /** The documents that the conversation uses; only when a single conversation is loaded. */

@@ -117,6 +117,7 @@ function claimLater(tokens: Tokens): void {
     try {
       const { conversations, documents, left } = await claim(tokens);
       if (left === 0) ended();
+      if (conversations > 0 && location.pathname.startsWith("/chat/")) return location.reload(); // the page may be one of them
       if (conversations + documents > 0) await (await import("../api/query")).queries.invalidateQueries();
       if (left === 0) return;
     } catch (err) {

@@ -37,6 +37,7 @@ const Discovery = lazy(async () => {
   return page;
 });
 const PrintPage = lazy(() => import("./PrintPage"));
+const SharedPage = lazy(() => import("./SharedPage"));
 const DocumentsPanel = lazy(() => import("../documents/DocumentsPanel").then((m) => ({ default: m.DocumentsPanel })));
 
 const PANEL = "documents";
@@ -49,6 +50,15 @@ export function App() {
       <Boundary>
         <Suspense fallback={null}>
           <PrintPage threadId={place.id} />
+        </Suspense>
+      </Boundary>
+    );
+  }
+  if (place?.page === "s" && place.id) {
+    return (
+      <Boundary>
+        <Suspense fallback={null}>
+          <SharedPage token={place.id} />
         </Suspense>
       </Boundary>
     );
@@ -210,10 +220,16 @@ function Header({ place, onOpen, onVisit, drawer, setDrawer }: Navigation & { dr
   );
 }
 
-// A turn that starts, pauses or ends changes the thread's title, order, state and documents.
+const TITLE_MS = 5_000;
+let later: ReturnType<typeof setTimeout> | undefined;
+
+// A turn that starts, pauses or ends changes the thread's title, order, state and
+// documents. A model may write a new title soon after the first answer.
 const onActivity = () => {
   void refreshConversations();
   void refreshMe();
+  clearTimeout(later);
+  later = setTimeout(() => void refreshConversations(), TITLE_MS);
 };
 
 /** One conversation, and the first message if it comes from the welcome page. */

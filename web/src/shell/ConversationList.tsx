@@ -1,13 +1,16 @@
-import { useEffect, useRef } from "react";
+import { Archive, ListChecks } from "lucide-react";
+import { useEffect, useRef, useState } from "react";
 import { Virtualizer } from "virtua";
 import { errorText } from "../api/query";
-import { Button } from "../ui/Button";
+import { Button, IconButton } from "../ui/Button";
 import { ListedUl } from "../ui/Listed";
 import { useMinutes } from "../ui/useMinutes";
 import { words } from "../words";
 import { ConversationRow } from "./ConversationRow";
 import { useConversations } from "./conversations";
 import { byAge } from "./groups";
+import { pick } from "./picking";
+import { Selection } from "./Selection";
 import type { Go } from "./useRoute";
 
 interface Props {
@@ -23,7 +26,26 @@ const BUFFER = 600;
 
 /** The conversations by age. A person may have thousands, so only the visible ones are rendered. */
 export function ConversationList({ q, current, openFirst, onOpen }: Props) {
-  const list = useConversations(q);
+  const [archive, setArchive] = useState(false);
+  const archived = archive && q === "";
+  const list = useConversations(q, archived);
+  const [picked, setPicked] = useState<ReadonlySet<string> | null>(null); // null: one opens a conversation
+  const last = useRef<string | null>(null);
+  const select = useRef<HTMLButtonElement>(null);
+  const showArchived = () => {
+    setArchive(!archive);
+    setPicked(null);
+  };
+  const stopPicking = () => {
+    setPicked(null);
+    last.current = null;
+    select.current?.focus();
+  };
+  const onPick = (id: string, range: boolean) => {
+    const before = last.current;
+    last.current = id;
+    setPicked((now) => now && pick(now, list.items.map((c) => c.id), id, before, range));
+  };
   useMinutes();
   const box = useRef<HTMLElement>(null);
   const end = useRef<HTMLDivElement>(null);
@@ -43,23 +65,41 @@ export function ConversationList({ q, current, openFirst, onOpen }: Props) {
   }, [openFirst, first, onOpen]);
 
   return (
-    <nav ref={box} aria-label={words.shell.chats} className="min-h-0 flex-1 overflow-y-auto px-3 pb-4" aria-busy={list.isFetching}>
-      {list.isError && list.items.length === 0 && (
-        <div role="alert" className="space-y-2 px-2 py-3 text-sm text-muted">
-          <p>{errorText(list.error)}</p>
-          <Button onClick={() => void list.refetch()}>{words.common.tryAgain}</Button>
-        </div>
-      )}
-      {list.isSuccess && list.items.length === 0 && <p className="px-2 py-3 text-sm text-muted">{q ? words.shell.noMatches : words.shell.noChats}</p>}
-      <Virtualizer as={ListedUl} item="li" scrollRef={box} bufferSize={BUFFER}>
-        {byAge(list.items).flatMap((group) => [
-          <h2 key={group.name} className="px-2 pt-4 pb-1 text-xs font-medium text-muted">
-            {group.name}
-          </h2>,
-          ...group.items.map((c) => <ConversationRow key={c.id} conversation={c} current={c.id === current} q={q} onOpen={onOpen} />),
-        ])}
-      </Virtualizer>
-      <div ref={end} className="h-px" />
-    </nav>
+    <>
+      <div className="flex items-center gap-0.5 px-3">
+        <h2 className="min-w-0 flex-1 truncate px-2 text-sm font-medium">{archived ? words.shell.archived : words.shell.chats}</h2>
+        <IconButton size="small" icon={Archive} label={words.shell.showArchived} aria-pressed={archived} disabled={q !== ""} className="aria-pressed:bg-accent-soft aria-pressed:text-ink" onClick={showArchived} />
+        <IconButton ref={select} size="small" icon={ListChecks} label={words.shell.select} aria-pressed={picked !== null} className="aria-pressed:bg-accent-soft aria-pressed:text-ink" onClick={() => (picked ? stopPicking() : setPicked(new Set()))} />
+      </div>
+      <nav
+        ref={box}
+        aria-label={words.shell.chats}
+        className="min-h-0 flex-1 overflow-y-auto px-3 pb-4"
+        aria-busy={list.isFetching}
+        onKeyDown={(e) => {
+          if (e.key !== "Escape" || !picked) return;
+          e.preventDefault(); // it does not stop an answer, too
+          stopPicking();
+        }}
+      >
+        {list.isError && list.items.length === 0 && (
+          <div role="alert" className="space-y-2 px-2 py-3 text-sm text-muted">
+            <p>{errorText(list.error)}</p>
+            <Button onClick={() => void list.refetch()}>{words.common.tryAgain}</Button>
+          </div>
+        )}
+        {list.isSuccess && list.items.length === 0 && <p className="px-2 py-3 text-sm text-muted">{q ? words.shell.noMatches : archived ? words.shell.noArchived : words.shell.noChats}</p>}
+        <Virtualizer as={ListedUl} item="li" scrollRef={box} bufferSize={BUFFER}>
+          {byAge(list.items).flatMap((group) => [
+            <h3 key={group.name} className="px-2 pt-3 pb-1 text-xs font-medium text-muted">
+              {group.name}
+            </h3>,
+            ...group.items.map((c) => <ConversationRow key={c.id} conversation={c} current={c.id === current} q={q} onOpen={onOpen} {...(picked && { picked: picked.has(c.id), onPick })} />),
+          ])}
+        </Virtualizer>
+        <div ref={end} className="h-px" />
+      </nav>
+      {picked && <Selection items={list.items} picked={picked} archived={archived} current={current} onPick={setPicked} onOpen={onOpen} onDone={stopPicking} />}
+    </>
   );
 }

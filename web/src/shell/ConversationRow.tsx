@@ -1,5 +1,5 @@
-import { Ellipsis, FileDown, Pencil, Printer, Trash2 } from "lucide-react";
-import { useEffect, useRef, useState } from "react";
+import { Archive, ArchiveRestore, Ellipsis, FileDown, Pencil, Pin, PinOff, Printer, Share2, Trash2 } from "lucide-react";
+import { lazy, Suspense, useEffect, useRef, useState, type MouseEvent } from "react";
 import { flushSync } from "react-dom";
 import { errorText } from "../api/query";
 import type { Conversation } from "../api/types";
@@ -9,10 +9,11 @@ import { composing } from "../ui/composing";
 import { deleteLater } from "../ui/deletions";
 import { Menu, MenuItem, MenuTab } from "../ui/Menu";
 import { besideRow } from "../ui/rows";
+import { useConfig } from "../api/useConfig";
 import { toast } from "../ui/toast";
 import { words } from "../words";
 import { dateTime } from "../words/intl";
-import { conversationPath, refreshConversations, rename } from "./conversations";
+import { changeConversation, conversationPath, refreshConversations } from "./conversations";
 import { since } from "./groups";
 import type { Go } from "./useRoute";
 
@@ -22,12 +23,19 @@ interface Props {
   /** The search query. */
   q: string;
   onOpen: Go;
+  /** While conversations are selected: whether this one is, and what selects it. */
+  picked?: boolean;
+  onPick?: (id: string, range: boolean) => void;
 }
+
+const ShareDialog = lazy(() => import("./ShareDialog"));
 
 export const titleOf = (c: Conversation | null): string => c?.title || words.shell.newChat;
 
-export function ConversationRow({ conversation: c, current, q, onOpen }: Props) {
+export function ConversationRow({ conversation: c, current, q, onOpen, picked = false, onPick }: Props) {
   const [renaming, setRenaming] = useState(false);
+  const [sharing, setSharing] = useState(false);
+  const { sharedLinks } = useConfig();
   const more = useRef<HTMLButtonElement>(null);
   const title = titleOf(c);
 
@@ -43,12 +51,20 @@ export function ConversationRow({ conversation: c, current, q, onOpen }: Props) 
     });
   };
 
+  const archive = async () => {
+    const next = besideRow(more.current!);
+    if (!(await changeConversation(c.id, { archived: !c.archived }))) return;
+    if (!current) next?.focus();
+    if (!c.archived) toast(words.shell.wasArchived(short(title)), { action: { label: words.common.undo, onClick: () => void changeConversation(c.id, { archived: false }) } });
+  };
+
   const renamed = (focused: boolean) => {
     flushSync(() => setRenaming(false));
     if (focused) more.current?.focus();
   };
 
   if (renaming) return <Rename conversation={c} onDone={renamed} />;
+  if (onPick) return <Pickable conversation={c} title={title} picked={picked} onPick={onPick} />;
   return (
     <div className={`group relative mb-px rounded-lg ${current ? "bg-accent-soft" : "hover:bg-sunken"}`}>
       <a
@@ -64,6 +80,8 @@ export function ConversationRow({ conversation: c, current, q, onOpen }: Props) 
       >
         <span className="flex items-baseline gap-2">
           <span dir="auto" className="min-w-0 flex-1 truncate text-left">{title}</span>
+          {c.archived && q && <span className="shrink-0 text-xs text-muted">{words.shell.archived}</span>}
+          {c.pinned && <Pin aria-hidden className="size-3 shrink-0 self-center text-muted" />}
           <State conversation={c} />
         </span>
         {c.match && (
@@ -86,17 +104,54 @@ export function ConversationRow({ conversation: c, current, q, onOpen }: Props) 
         <MenuItem icon={Pencil} onSelect={() => setRenaming(true)}>
           {words.shell.rename}
         </MenuItem>
+        <MenuItem icon={c.pinned ? PinOff : Pin} onSelect={() => void changeConversation(c.id, { pinned: !c.pinned })}>
+          {c.pinned ? words.shell.unpin : words.shell.pin}
+        </MenuItem>
+        {sharedLinks && (
+          <MenuItem icon={Share2} onSelect={() => setSharing(true)}>
+            {words.share.menu}
+          </MenuItem>
+        )}
         <MenuItem icon={FileDown} onSelect={() => void exportOne(c)}>
           {words.shell.exportMarkdown}
         </MenuItem>
         <MenuTab icon={Printer} href={`/print/${c.id}`}>
           {words.shell.print}
         </MenuTab>
+        <MenuItem icon={c.archived ? ArchiveRestore : Archive} onSelect={() => void archive()}>
+          {c.archived ? words.shell.unarchive : words.shell.archive}
+        </MenuItem>
         <MenuItem icon={Trash2} danger onSelect={remove}>
           {words.shell.delete}
         </MenuItem>
       </Menu>
+      {sharing && (
+        <Suspense>
+          <ShareDialog conversation={c} onClose={() => setSharing(false)} />
+        </Suspense>
+      )}
     </div>
+  );
+}
+
+interface PickableProps {
+  conversation: Conversation;
+  title: string;
+  picked: boolean;
+  onPick: (id: string, range: boolean) => void;
+}
+
+/** A conversation while several are selected. With Shift, all from the last one are selected. */
+function Pickable({ conversation: c, title, picked, onPick }: PickableProps) {
+  const pick = (e: MouseEvent) => onPick(c.id, e.shiftKey);
+  return (
+    <label className={`mb-px flex cursor-pointer items-center gap-2.5 rounded-lg px-2.5 py-1.5 text-sm select-none pointer-coarse:py-3 ${picked ? "bg-accent-soft" : "hover:bg-sunken"}`}>
+      <input type="checkbox" checked={picked} aria-label={words.shell.selectChat(title)} className="size-4 shrink-0 accent-accent" onClick={pick} onChange={() => {}} />
+      <span dir="auto" className="min-w-0 flex-1 truncate" title={title}>
+        {title}
+      </span>
+      {c.pinned && <Pin aria-hidden className="size-3 shrink-0 text-muted" />}
+    </label>
   );
 }
 
@@ -145,7 +200,7 @@ function Rename({ conversation: c, onDone }: RenameProps) {
     done.current = true;
     const next = title.trim();
     const end = () => onDone(document.activeElement === input.current);
-    if (keep && next !== "" && next !== c.title) void rename(c.id, next).finally(end);
+    if (keep && next !== "" && next !== c.title) void changeConversation(c.id, { title: next }).finally(end);
     else end();
   };
   return (

@@ -2,8 +2,9 @@ import { keepPreviousData, queryOptions, useInfiniteQuery, useQuery } from "@tan
 import { getJSON, post, request } from "../api/http";
 import { refresh, errorText } from "../api/query";
 import type { Conversation, Page } from "../api/types";
-import { useDeleted } from "../ui/deletions";
+import { deleteLater, useDeleted } from "../ui/deletions";
 import { toast } from "../ui/toast";
+import { words } from "../words";
 import { pendingOf } from "./pending";
 
 const KEY = ["conversations"];
@@ -13,12 +14,12 @@ const enc = encodeURIComponent;
 
 const path = (id: string) => `/api/conversations/${enc(id)}`;
 
-/** The conversations that match a search ("" matches all), newest first, paged. */
-export function useConversations(q: string) {
+/** The conversations that match a search ("" matches all that are not archived), or the archived ones, newest first, paged. */
+export function useConversations(q: string, archived = false) {
   const deleted = useDeleted();
   const list = useInfiniteQuery({
-    queryKey: [...KEY, "list", q],
-    queryFn: ({ pageParam, signal }) => getJSON<Page<Conversation>>(`/api/conversations?limit=${PAGE}&q=${enc(q)}&cursor=${enc(pageParam)}`, { signal }),
+    queryKey: [...KEY, archived ? "archived" : "list", q],
+    queryFn: ({ pageParam, signal }) => getJSON<Page<Conversation>>(`/api/conversations?limit=${PAGE}&q=${enc(q)}&archived=${archived && q === ""}&cursor=${enc(pageParam)}`, { signal }),
     initialPageParam: "",
     getNextPageParam: (last) => last.next_cursor,
     placeholderData: keepPreviousData,
@@ -47,13 +48,70 @@ export function useConversation(id: string | null): Conversation | null {
 /** Call it when a turn starts, pauses or ends: the title, order, state and documents may have changed. */
 export const refreshConversations = (): Promise<void> => refresh(KEY);
 
-export async function rename(id: string, title: string): Promise<void> {
+interface Change {
+  title?: string;
+  pinned?: boolean;
+  archived?: boolean;
+}
+
+/** Changes a conversation. Returns whether it worked; an error is shown. */
+export async function changeConversation(id: string, change: Change): Promise<boolean> {
+  let done = true;
   try {
-    await request(path(id), { ...post({ title }), method: "PATCH" });
+    await request(path(id), { ...post(change), method: "PATCH" });
+  } catch (err) {
+    toast.error(errorText(err));
+    done = false;
+  }
+  await refreshConversations();
+  return done;
+}
+
+const BATCH = "/api/batch/conversations";
+type Batch = { done: string[] | null; failed: { id: string; message: string }[] | null };
+
+/** Archives several conversations, or takes them out of the archive, with one notice. */
+export async function archiveSeveral(ids: readonly string[], archived: boolean): Promise<void> {
+  try {
+    const { done, failed } = await getJSON<Batch>(BATCH, post({ action: archived ? "archive" : "unarchive", ids }));
+    const changed = done ?? [];
+    if (changed.length > 0) {
+      const text = archived ? words.shell.severalArchived(changed.length) : words.shell.severalUnarchived(changed.length);
+      toast(text, { action: { label: words.common.undo, onClick: () => void archiveAgain(changed, !archived) } });
+    }
+    complain(failed);
   } catch (err) {
     toast.error(errorText(err));
   }
   await refreshConversations();
+}
+
+async function archiveAgain(ids: readonly string[], archived: boolean): Promise<void> {
+  try {
+    complain((await getJSON<Batch>(BATCH, post({ action: archived ? "archive" : "unarchive", ids }))).failed);
+  } catch (err) {
+    toast.error(errorText(err));
+  }
+  await refreshConversations();
+}
+
+const complain = (failed: Batch["failed"]) => failed?.[0] && toast.error(words.shell.severalFailed(failed.length, failed[0].message));
+
+/** Deletes several conversations when the notice closes. */
+export function deleteSeveral(ids: readonly string[], onUndo: () => void): void {
+  deleteLater({
+    path: BATCH,
+    init: post({ action: "delete", ids }),
+    hides: ids.map(path),
+    left: async (res) => {
+      const { failed } = (await res.json()) as Batch;
+      complain(failed);
+      return (failed ?? []).map((f) => path(f.id));
+    },
+    text: words.shell.severalDeleted(ids.length),
+    onUndo,
+    onDeleted: () => void refreshConversations(),
+  });
 }
 
 export const conversationPath = path;

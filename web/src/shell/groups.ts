@@ -9,10 +9,11 @@ export interface Group {
 
 const DAY = 24 * 60 * 60 * 1000;
 
-/** Groups conversations by the day of their last message and keeps their order. */
+/** Groups the pinned conversations, then the others by the day of their last message, and keeps their order. */
 export function byAge(items: readonly Conversation[], now = new Date()): Group[] {
   const today = new Date(now.getFullYear(), now.getMonth(), now.getDate()).getTime();
   const name = (c: Conversation) => {
+    if (c.pinned) return words.shell.pinned;
     const at = Date.parse(c.last_message_at ?? c.created_at);
     if (at >= today) return words.ages.today;
     if (at >= today - DAY) return words.ages.yesterday;

@@ -1,15 +1,17 @@
 import { useCallback, useEffect, useState } from "react";
 import { isUUID } from "../lib/id";
 
-/** What the URL names: a thread, its print page or a board by its id. Without an id, the welcome page or the list of boards. */
+/** What the URL names: a thread, its print page or a board by its id, or a shared copy by its token. Without an id, the welcome page or the list of boards. */
 export interface Place {
-  page: "chat" | "discovery" | "print";
+  page: "chat" | "discovery" | "print" | "s";
   id: string | null;
 }
 
 /** The place of a path; null if the path is unknown. */
 export function placeOf(path: string): Place | null {
   if (path === "/") return { page: "chat", id: null };
+  const token = /^\/s\/([A-Za-z0-9]{1,100})\/?$/.exec(path)?.[1];
+  if (token) return { page: "s", id: token };
   const [, page, id] = /^\/(chat|discovery|print)(?:\/([^/]+))?\/?$/.exec(path) ?? [];
   if (page === "discovery" && id === undefined) return { page, id: null };
   return page && id && isUUID(id) ? { page: page as Place["page"], id: id.toLowerCase() } : null;

@@ -1,5 +1,5 @@
 import { RotateCw } from "lucide-react";
-import { memo, use, useMemo } from "react";
+import { memo, use, useMemo, useState } from "react";
 import type { Agent } from "../api/config";
 import type { Citation, DocRef } from "../api/types";
 import { AgentName } from "../composer/AgentMenu";
@@ -11,10 +11,13 @@ import { words } from "../words";
 import { failure, markRemovedQuotes, notice, question, withoutOffline } from "../words/wire";
 import { CopyButton } from "./CopyButton";
 import { Extras } from "./extras";
+import type { Rating } from "./feedback";
 import { Footnote } from "./Footnote";
-import { answerText, citationsOf, endedByQuestion, importLink, interruption, oncePerNotice, picturesOf, shown, skipped, textOf, toolOf, type ToolPart, withSources } from "./parts";
+import { answerText, citationsOf, endedByQuestion, endedUnanswered, importLink, interruption, oncePerNotice, picturesOf, shown, skipped, textOf, toolOf, type ToolPart, withSources } from "./parts";
+import { Passages } from "./Passages";
 import { Pictures } from "./Pictures";
 import { Prose } from "./Prose";
+import { Reason, Thumbs } from "./Rate";
 import { Sources } from "./Sources";
 import { ToolCard } from "./ToolCard";
 import type { Message, Metadata, Part } from "./types";
@@ -46,6 +49,8 @@ export const AssistantMessage = memo(function AssistantMessage({ message, asked,
   const parts = shown(message);
   const say = ({ part, times }: { part: Part; times: number }, i: number) => <Piece key={i} part={part} times={times} text={text} over={!writing && !waits} open={last && waits} citations={citations} writing={writing && part === parts.at(-1)} onCite={onCite} onRead={onRead} meta={meta} />;
   const extras = use(Extras);
+  const [rated, setRated] = useState<Rating | null>(null); // asks for its reason
+  const rate = !extras && text && meta.thread_id && meta.turn_id ? { thread: meta.thread_id, turn: meta.turn_id } : null;
   const byTool = parts.flatMap((p) => readLink(importLink(toolOf(p)) ?? "")?.key ?? []);
   return (
     <article aria-label={writing ? words.message.writing : "Palaver"} aria-busy={writing} className="group">
@@ -61,10 +66,12 @@ export const AssistantMessage = memo(function AssistantMessage({ message, asked,
           <Footnote meta={meta} />
           <span className="-my-1 -ml-2 flex items-center opacity-0 transition-opacity group-focus-within:opacity-100 group-hover:opacity-100 pointer-coarse:opacity-100">
             {text && <CopyButton text={() => withSources(withoutOffline(markRemovedQuotes(text)), citations ?? [])} label={words.message.copyAnswer} />}
+            {rate && <Thumbs {...rate} onAsk={setRated} />}
             {meta.turn_id && <IconButton size="small" icon={RotateCw} label={words.message.regenerate} disabled={locked} onClick={() => onRegenerate(meta.turn_id!)} />}
           </span>
         </footer>
       )}
+      {rate && rated && !writing && <Reason key={rated} {...rate} rating={rated} onDone={() => setRated(null)} />}
     </article>
   );
 });
@@ -117,10 +124,16 @@ function Piece({ part, times, text, meta, over, open, writing, citations, onCite
       );
     case "data-interrupt": {
       if (open && !part.data.answered) return null;
+      const unanswered = endedUnanswered(part.data, meta);
       const said = skipped(part.data, meta) ? words.message.skipped : answerText(part.data);
       return (
         <div className={quiet}>
           <p dir="auto">{question(part.data)}</p>
+          {unanswered && part.data.closest && (
+            <div className="mt-2">
+              <Passages citations={part.data.closest} onCite={onCite} />
+            </div>
+          )}
           {said && (
             <p dir="auto" className="mt-0.5 font-medium text-ink">
               {said}

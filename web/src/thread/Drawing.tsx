@@ -1,4 +1,5 @@
 import { Image } from "lucide-react";
+import { OwnPicture } from "../ui/OwnPicture";
 import { words } from "../words";
 import { drawingOf, type Drawn } from "./drawing";
 import { escapeUnseen } from "./json";
@@ -19,7 +20,7 @@ export function Drawing({ part, state, text }: Props) {
   return (
     <figure className="border-t border-line px-3.5 py-3">
       {url ? (
-        <img src={url} alt={words.message.generatedImage} style={shape} className="w-full max-w-sm rounded-xl border border-line object-cover" />
+        <OwnPicture src={url} alt={words.message.generatedImage} style={shape} className="w-full max-w-sm rounded-xl border border-line object-cover" />
       ) : (
         <div role="img" aria-label={words.tools.drawing} style={shape} className="flex w-full max-w-sm items-center justify-center rounded-xl border border-dashed border-edge bg-sunken text-muted">
           <Image aria-hidden className={`size-8 ${state === "running" ? "animate-pulse motion-reduce:animate-none" : ""}`} />

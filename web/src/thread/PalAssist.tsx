@@ -7,6 +7,7 @@ import { words } from "../words";
 import { option, question as questionText } from "../words/wire";
 import type { Draft } from "./approval";
 import { ALL, type Option } from "./replies";
+import { Passages } from "./Passages";
 import { ToolApproval } from "./ToolApproval";
 import type { Question, ResumeValue } from "./types";
 
@@ -52,7 +53,8 @@ export function PalAssist({ question, options, asked, searched, tagging, decisio
           />
         ) : (
           <>
-            {question.interrupt_type === "retrieval_low" && asked && (
+            {question.closest && <Passages citations={question.closest} onCite={onCite} />}
+            {question.interrupt_type === "retrieval_low" && !question.closest && asked && (
               <Suspense fallback={null}>
                 <Closest asked={asked} searched={searched} onCite={onCite} />
               </Suspense>

@@ -51,6 +51,9 @@ export function endedByQuestion(m: Message): boolean {
   return part?.type === "data-interrupt" && (part.data.answer?.type === "cancel" || skipped(part.data, m.metadata));
 }
 
+/** Whether the turn ended without an answer to the question. */
+export const endedUnanswered = (q: Question, meta: Metadata | undefined): boolean => q.answer?.type === "cancel" || (!q.answered && !q.answer && meta?.finished_reason === "cancelled");
+
 /** Whether a new message replaced the answer to the question. */
 export const skipped = (q: Question, meta: Metadata | undefined): boolean => !q.answered && !q.answer && meta?.interrupted_reason === "superseded";
 

@@ -71,6 +71,8 @@ export interface Question {
   message: string;
   options?: { id: string; label: string }[];
   tool_calls?: AskedCall[];
+  /** The passages that come closest, when little was found. */
+  closest?: Citation[];
   /** The tools of the calls, each once, while the question is open. */
   tools?: ToolInfo[];
   turn_id: string;

@@ -1,7 +1,10 @@
 // @vitest-environment jsdom
+import { createElement } from "react";
+import { flushSync } from "react-dom";
+import { createRoot } from "react-dom/client";
 import { beforeEach, describe, expect, it, vi } from "vitest";
 import { ApiError, request } from "../api/http";
-import { deleteLater } from "./deletions";
+import { deleteLater, useDeleted } from "./deletions";
 import { toast } from "./toast";
 
 vi.mock("../api/http", async (original) => ({ ...(await original<object>()), request: vi.fn() }));
@@ -13,6 +16,14 @@ beforeEach(() => {
   vi.clearAllMocks();
   sent.mockResolvedValue(new Response());
 });
+
+/** Returns what lists hide now. */
+function whatIsHidden(): () => ReadonlySet<string> {
+  let now: ReadonlySet<string> = new Set();
+  const Show = () => ((now = useDeleted()), null);
+  flushSync(() => createRoot(document.createElement("div")).render(createElement(Show)));
+  return () => now;
+}
 
 let last = 0;
 /** A deletion and its notice. */
@@ -48,6 +59,16 @@ describe("a deletion", () => {
     expect(fetched).toHaveBeenCalledExactlyOnceWith(d.path, { method: "DELETE", keepalive: true, headers: new Headers() });
     d.end();
     expect(sent).not.toHaveBeenCalled();
+  });
+
+  it("of several things hides all of them, sends one request and shows again what is left", async () => {
+    const hidden = whatIsHidden();
+    const init = { method: "POST", body: "[]" };
+    deleteLater({ path: "/batch", init, hides: ["/a", "/b"], left: async () => ["/b"], text: "2 were deleted.", onDeleted: vi.fn() });
+    await vi.waitFor(() => expect([hidden().has("/a"), hidden().has("/b")]).toEqual([true, true]));
+    vi.mocked(toast).mock.lastCall![1]!.onClose!();
+    await vi.waitFor(() => expect([hidden().has("/a"), hidden().has("/b")]).toEqual([true, false]));
+    expect(sent).toHaveBeenCalledExactlyOnceWith("/batch", { ...init, keepalive: true });
   });
 
   it("that fails shows an error, unless the item was already deleted", async () => {

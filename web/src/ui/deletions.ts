@@ -6,7 +6,7 @@ import { words } from "../words";
 import { toast } from "./toast";
 
 let hidden: ReadonlySet<string> = new Set();
-const waiting = new Set<string>(); // hidden, not yet deleted
+const waiting = new Map<string, { path: string; sent: RequestInit }>(); // requests that are not sent yet
 const listeners = new Set<() => void>();
 
 function change(edit: (next: Set<string>) => void) {
@@ -27,8 +27,14 @@ export const useDeleted = (): ReadonlySet<string> => useSyncExternalStore(subscr
 const UNDO_MS = 10_000;
 
 interface Deletion {
-  /** The URL of the DELETE request. */
+  /** The URL of the request. */
   path: string;
+  /** The request, if it is no DELETE. */
+  init?: RequestInit;
+  /** The URLs of what is deleted, if it is not path. */
+  hides?: readonly string[];
+  /** Returns the URLs of what the request did not delete. */
+  left?: (res: Response) => Promise<readonly string[]>;
   /** The toast's text. The deletion can be undone while the toast is open. */
   text: string;
   onUndo?: () => void;
@@ -36,22 +42,26 @@ interface Deletion {
 }
 
 /** Hides a thing at once, and deletes it when the toast closes or the page unloads. */
-export function deleteLater({ path, text, onUndo, onDeleted }: Deletion): void {
-  waiting.add(path);
-  change((next) => next.add(path));
+export function deleteLater({ path, init, hides = [path], left, text, onUndo, onDeleted }: Deletion): void {
+  const sent = { method: "DELETE", ...init, keepalive: true };
+  const key = `${path} ${hides.join(" ")}`;
+  waiting.set(key, { path, sent });
+  const show = (paths: readonly string[]) => change((next) => paths.forEach((p) => next.delete(p)));
+  change((next) => hides.forEach((p) => next.add(p)));
   const undo = () => {
-    if (!waiting.delete(path)) return;
-    change((next) => next.delete(path));
+    if (!waiting.delete(key)) return;
+    show(hides);
     onUndo?.();
   };
   const run = async () => {
-    if (!waiting.delete(path)) return;
+    if (!waiting.delete(key)) return;
     try {
-      await request(path, { method: "DELETE", keepalive: true });
+      const res = await request(path, sent);
+      if (left) show(await left(res));
       onDeleted();
     } catch (err) {
       if (err instanceof ApiError && err.status === 404) return onDeleted();
-      change((next) => next.delete(path));
+      show(hides);
       toast.error(words.common.deleteFailed(errorText(err)));
     }
   };
@@ -59,6 +69,6 @@ export function deleteLater({ path, text, onUndo, onDeleted }: Deletion): void {
 }
 
 addEventListener("pagehide", () => {
-  for (const path of waiting) void fetch(path, { method: "DELETE", keepalive: true, headers: withToken(undefined, newestToken()) });
+  for (const { path, sent } of waiting.values()) void fetch(path, { ...sent, headers: withToken(sent.headers, newestToken()) });
   waiting.clear();
 });

@@ -1,0 +1,197 @@
+// Pinned and archived conversations, several at once, shared links and feedback.
+import assert from "node:assert/strict";
+import { beforeEach, describe, it } from "node:test";
+import { answer, answers, ask, axe, dark, desktop, expectRefusal, newPage, phone, shot } from "./browser.mjs";
+import { arrive, browser, faults, leaveNoFaults, page, stack, useStack } from "./suite.mjs";
+import { assertSoon, many } from "./thread.mjs";
+
+useStack();
+beforeEach(async () => {
+  await arrive();
+  await page.goto("/");
+});
+leaveNoFaults();
+
+const list = () => page.getByRole("navigation", { name: "Chats" });
+const link = (title) => list().getByRole("link", { name: new RegExp(`^${title}`) });
+const titles = () => list().getByRole("link").evaluateAll((all) => all.map((a) => a.title));
+const order = (...want) => assertSoon(async () => JSON.stringify(await titles()) === JSON.stringify(want), `the order ${want}`);
+
+/** Makes conversations, the last is the newest. */
+async function make(...names) {
+  for (const title of names) assert.ok((await page.request.post("/api/conversations", { data: { title } })).ok());
+  await page.reload();
+  await link(names[0]).waitFor();
+}
+
+async function fromMenu(title, item) {
+  await link(title).hover();
+  await page.getByRole("button", { name: `Options for ${title}` }).click();
+  await page.getByRole("menuitem", { name: item, exact: true }).click();
+}
+
+describe("marks", () => {
+  it("a pinned conversation is first, and stays so after a reload", async () => {
+    await make("Apples", "Pears", "Plums");
+    await order("Plums", "Pears", "Apples");
+    await fromMenu("Apples", "Pin");
+    await order("Apples", "Plums", "Pears");
+    await list().getByRole("heading", { name: "Pinned" }).waitFor();
+    await page.reload();
+    await order("Apples", "Plums", "Pears");
+    await shot(page, "conversations-pinned");
+    assert.deepEqual(await axe(page), []);
+    await fromMenu("Apples", "Unpin");
+    await order("Plums", "Pears", "Apples");
+  });
+
+  it("an archived conversation is in a list of its own, a search finds it, and a message brings it back", async () => {
+    await ask(page, "How many days a week may employees work remotely?");
+    await answer(page, 1);
+    await make("Pears");
+    const title = "How many days a week may employees work remotely?";
+    await link("How many days").hover();
+    await page.getByRole("button", { name: `Options for ${title}` }).click();
+    await page.getByRole("menuitem", { name: "Archive", exact: true }).click();
+    await order("Pears");
+    await page.getByText(`was archived.`).waitFor();
+    await page.getByRole("button", { name: "Show archived chats" }).click();
+    await order(title);
+    await shot(page, "conversations-archived");
+    assert.deepEqual(await axe(page), []);
+    await page.getByRole("button", { name: "Show archived chats" }).click();
+    await page.getByRole("searchbox", { name: "Search chats" }).fill("remotely");
+    await link("How many days").getByText("Archived").waitFor();
+    await link("How many days").click();
+    await answers(page).first().waitFor();
+    await ask(page, "Who may work remotely?");
+    await answer(page, 2);
+    await page.getByRole("searchbox", { name: "Search chats" }).fill("");
+    await order(title, "Pears");
+  });
+});
+
+describe("several conversations", () => {
+  const box = (title) => page.getByRole("checkbox", { name: `Select ${title}` });
+
+  it("are selected with Shift and deleted after one question, with one notice, and can come back", async () => {
+    await make("One", "Two", "Three", "Four");
+    await page.getByRole("button", { name: "Select chats" }).click();
+    await box("Four").click();
+    await box("Two").click({ modifiers: ["Shift"] });
+    await page.getByText("3 selected").waitFor();
+    await shot(page, "conversations-selected");
+    assert.deepEqual(await axe(page), []);
+    const tools = page.getByRole("toolbar", { name: "Selected chats" });
+    await tools.getByRole("button", { name: "Delete" }).click();
+    const dialog = page.getByRole("dialog", { name: "Delete 3 chats?" });
+    assert.deepEqual(await axe(page), []);
+    await dialog.getByRole("button", { name: "Delete", exact: true }).click();
+    await order("One");
+    await page.getByText("3 chats were deleted.").waitFor();
+    await page.getByRole("button", { name: "Undo" }).click();
+    await order("Four", "Three", "Two", "One");
+
+    await page.getByRole("button", { name: "Select chats" }).click();
+    await box("Four").click();
+    await box("Three").click();
+    await tools.getByRole("button", { name: "Delete" }).click();
+    await page.getByRole("dialog").getByRole("button", { name: "Delete", exact: true }).click();
+    await page.getByText("2 chats were deleted.").waitFor();
+    await page.getByRole("button", { name: "Dismiss" }).click();
+    await assertSoon(async () => (await (await page.request.get("/api/conversations")).json()).items.length === 2, "both are deleted");
+  });
+
+  it("are archived by keyboard", async () => {
+    await make("One", "Two", "Three");
+    await page.getByRole("button", { name: "Select chats" }).focus();
+    await page.keyboard.press("Enter");
+    await box("Three").focus();
+    await page.keyboard.press("Space");
+    await box("Two").focus();
+    await page.keyboard.press("Space");
+    await page.getByText("2 selected").waitFor();
+    await page.getByRole("toolbar").getByRole("button", { name: "Archive" }).focus();
+    await page.keyboard.press("Enter");
+    await page.getByText("2 chats were archived.").waitFor();
+    await order("One");
+    assert.equal(await page.evaluate(() => document.activeElement.getAttribute("aria-label")), "Select chats");
+    await page.keyboard.press("Enter");
+    await box("One").focus();
+    await page.keyboard.press("Escape");
+    await many(page.getByRole("checkbox"), 0);
+  });
+});
+
+describe("a shared link", () => {
+  const title = "How many days a week may employees work remotely?";
+
+  async function share() {
+    await ask(page, title);
+    await answer(page, 1);
+    await link("How many").hover();
+    await page.getByRole("button", { name: `Options for ${title}` }).click();
+    await page.getByRole("menuitem", { name: "Share" }).click();
+    const dialog = page.getByRole("dialog", { name: "Share this chat" });
+    await dialog.getByText("There are no links to this chat.").waitFor();
+    await dialog.getByRole("button", { name: "Create link" }).click();
+    const url = await dialog.getByRole("textbox", { name: "Link" }).inputValue();
+    await dialog.getByRole("button", { name: /^Revoke the link/ }).waitFor();
+    return { dialog, url };
+  }
+
+  it("shows a copy to anybody, without a cookie, until it is revoked", async () => {
+    const { dialog, url } = await share();
+    await shot(page, "share-dialog");
+    assert.deepEqual(await axe(page), []);
+    for (const [name, look] of [["light", desktop], ["dark", dark], ["phone", phone]]) {
+      const other = await newPage(browser, stack.url, look);
+      const asked = [];
+      other.page.on("request", (r) => r.url().includes("/api/") && asked.push(new URL(r.url()).pathname));
+      const res = await other.page.goto(url);
+      assert.equal(res.headers()["x-robots-tag"], "noindex, nofollow");
+      await other.page.getByRole("heading", { level: 1, name: title }).waitFor();
+      await other.page.getByRole("article", { name: "Palaver" }).waitFor();
+      await many(other.page.getByRole("textbox"), 0);
+      assert.deepEqual(asked.map((p) => p.replace(/[A-Za-z0-9]{40,}/, "TOKEN")), ["/api/shared/TOKEN"]);
+      assert.deepEqual(await other.context.cookies(), []);
+      await other.page.getByText(/^Sources:/).click();
+      await shot(other.page, `shared-${name}`);
+      assert.deepEqual(await axe(other.page), [], name);
+      assert.deepEqual(other.faults, []);
+      await other.context.close();
+    }
+    await dialog.getByRole("button", { name: /^Revoke the link/ }).click();
+    await dialog.getByText("There are no links to this chat.").waitFor();
+    expectRefusal(faults, 404);
+    await page.goto(url);
+    await page.getByText("This link doesn't work.").waitFor();
+  });
+});
+
+describe("feedback", () => {
+  it("is given, explained, kept over a reload and taken back", async () => {
+    await ask(page, "How many days a week may employees work remotely?");
+    await answer(page, 1);
+    const up = answers(page).first().getByRole("button", { name: "Good answer" });
+    const down = answers(page).first().getByRole("button", { name: "Bad answer" });
+    await down.click();
+    const why = page.getByRole("textbox", { name: "What was wrong? (optional)" });
+    await why.fill("It leaves out managers.");
+    await shot(page, "feedback");
+    assert.deepEqual(await axe(page), []);
+    await page.getByRole("button", { name: "Send", exact: true }).first().click();
+    await page.getByText("Thank you for your feedback.").waitFor();
+    await page.reload();
+    await answers(page).first().waitFor();
+    await page.locator("button[aria-pressed=true][aria-label='Bad answer']").waitFor({ state: "attached" });
+    const id = page.url().split("/").at(-1);
+    const stored = async () => (await (await page.request.get(`/api/conversations/${id}/feedback`)).json()).items.map((f) => [f.rating, f.reason]);
+    assert.deepEqual(await stored(), [["down", "It leaves out managers."]]);
+    await up.click();
+    await page.getByRole("textbox", { name: "What was good? (optional)" }).press("Escape");
+    await assertSoon(async () => JSON.stringify(await stored()) === '[["up",null]]', "the other rating");
+    await up.click();
+    await assertSoon(async () => (await stored()).length === 0, "no rating");
+  });
+});
