@@ -82,7 +82,7 @@ type message struct{ Role, Content string }
 
 // history is the conversation as an API process has it.
 func (p *person) history(ctx context.Context) (messages []message, active bool, err error) {
-	resp, err := p.user.At(p.system.apis()[1].url).Get(ctx, "/api/chat/history/"+p.thread)
+	resp, err := p.user.At(p.system.apis()[1].url).Get(ctx, "/api/chat/history/"+p.thread+"?limit=500")
 	if err != nil {
 		return nil, false, err
 	}
