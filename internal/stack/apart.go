@@ -36,12 +36,13 @@ const natsToken = "shared-by-the-processes"
 var limitsOff = []string{"CHAT_RATE_LIMIT=off", "MAX_NEW_THREADS_PER_ADDRESS=off", "MAX_TURNS_PER_CALLER=0", "MAX_STREAMS_PER_CALLER=0",
 	"USER_RATE_LIMIT=off", "CHANGE_RATE_LIMIT=off", "MAX_STREAMS_PER_ADDRESS=0", "QUOTA_PER_CALLER=off", "QUOTA_PER_ADDRESS=off", "QUOTA_ANONYMOUS=off"}
 
-// modelEnv is the settings for a model at that URL; without one, the offline engine.
+// modelEnv is the settings for a model at that URL; without one, the offline engine. The
+// model writes no titles: the alternatives that are measured have none.
 func modelEnv(url string) []string {
 	if url == "" {
 		return []string{"CHAT_MODEL_PROVIDER=offline"}
 	}
-	return []string{"CHAT_MODEL_PROVIDER=openai-compatible", "CHAT_MODEL_NAME=scripted", "LLM_API_KEY=none", "LLM_BASE_URL=" + url}
+	return []string{"CHAT_MODEL_PROVIDER=openai-compatible", "CHAT_MODEL_NAME=scripted", "LLM_API_KEY=none", "LLM_BASE_URL=" + url, "TITLES=off"}
 }
 
 // StartApart starts all processes with a database and a model; env has further

@@ -317,7 +317,7 @@ var ways = map[string]way{
 		return s.Temporal(), []string{threadOf(c)}
 	},
 	"approval-with-timer": func(t *testing.T) (client.Client, []string) {
-		s, model, c := scripted(t, stacktest.Flag("approval-timeout", "3s"), stacktest.Flag("titles", "off")) // the script counts calls
+		s, model, c := scripted(t, stacktest.Flag("approval-timeout", "3s"))
 		model.On(answerCall, llmtest.Calls(llmtest.Call("generate_image", object{"prompt": "a tree"})), llmtest.Text("There."),
 			llmtest.Calls(llmtest.Call("generate_image", object{"prompt": "a tree"})), llmtest.Text("No tree."))
 		asked := interrupted(t, c.ask("Draw me a tree", assistant))

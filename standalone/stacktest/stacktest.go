@@ -73,6 +73,7 @@ func roleFlags(dir string, options []Option) []string {
 		"--data-dir=" + dir, "--host=127.0.0.1", "--port=0", "--chat-model-provider=offline", "--log-level=warn",
 		"--chat-rate-limit=off", "--max-new-threads-per-address=off", "--max-turns-per-caller=0", "--max-streams-per-caller=0",
 		"--user-rate-limit=off", "--change-rate-limit=off", "--max-streams-per-address=0", "--quota-per-address=off",
+		"--titles=off", // a scripted model would answer the call for a title with the words of a turn
 	}}
 	for _, o := range options {
 		o(&s)
