@@ -43,6 +43,8 @@ type eventStream struct {
 	whole dialect.Whole
 	// Tool calls that an interrupt asked about. Their results are shown in every view.
 	asked map[string]bool
+	// The write deadline of the connection.
+	deadline time.Time
 }
 
 // open sends the headers of a stream; end it with close.
@@ -128,12 +130,16 @@ func (o *eventStream) end() error {
 	return o.flush()
 }
 
-// flush sends the buffer, within request.WriteTimeout.
+// flush sends the buffer, within request.WriteTimeout. The deadline is moved when a quarter
+// of it has passed, not for every token.
 func (o *eventStream) flush() error {
 	if o.whole != nil { // nothing is sent before the end
 		return nil
 	}
-	_ = o.rc.SetWriteDeadline(time.Now().Add(request.WriteTimeout)) // not every writer has deadlines
+	if now := time.Now(); o.deadline.Sub(now) < request.WriteTimeout*3/4 {
+		o.deadline = now.Add(request.WriteTimeout)
+		_ = o.rc.SetWriteDeadline(o.deadline) // not every writer has deadlines
+	}
 	if len(o.buf) > 0 {
 		_, err := o.w.Write(o.buf)
 		o.buf = o.buf[:0]

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"net/url"
+	"os"
 	"testing"
 	"time"
 
@@ -20,7 +21,9 @@ func withPgvector(t *testing.T) (*Store, string) {
 	url := pgtest.Database(t)
 	s := openStore(t, url)
 	if !s.meanings.used {
-		t.Skipf("no index of vectors (%s); PALAVER_TEST_POSTGRES names a server that has pgvector 0.8", s.VectorSearch())
+		const howTo = "no index of vectors (%s): scripts/pgvector installs it; PALAVER_TEST_POSTGRES names a server that has pgvector 0.8"
+		require.Empty(t, os.Getenv("CI"), howTo, s.VectorSearch())
+		t.Skipf(howTo, s.VectorSearch())
 	}
 	s.indexedFrom = 100
 	return s, url

@@ -5,6 +5,7 @@ import (
 	"database/sql"
 	"database/sql/driver"
 	"fmt"
+	"sync"
 
 	"modernc.org/sqlite"
 
@@ -41,7 +42,16 @@ func indexedWords(sizes []byte) (words int64) {
 type tokenizer struct {
 	pool        *sql.DB
 	index, read *sql.Stmt
+
+	mu    sync.Mutex
+	known map[string][]string // the terms of recent words
 }
+
+// Bounds of the words whose terms are kept: 1 MB or so.
+const (
+	maxKnownWords = 10_000
+	maxKnownWord  = 64 // bytes
+)
 
 // tokenize must be the tokenizer of chunk_index.
 const tokenize = `porter unicode61 remove_diacritics 2`
@@ -70,9 +80,62 @@ type wordTerm struct {
 	term string
 }
 
-// terms are the terms of words. It ignores ctx's end, which would close the connection
-// and lose the tables.
+// terms are the terms of words, in their order.
 func (t *tokenizer) terms(ctx context.Context, words []string) (terms []wordTerm, err error) {
+	split, missing := t.find(words)
+	if len(missing) > 0 {
+		found, err := t.split(ctx, missing)
+		if err != nil {
+			return nil, err
+		}
+		t.keep(missing, found)
+		for i, word := range missing {
+			split[word] = found[i]
+		}
+	}
+	for i, word := range words {
+		for _, term := range split[word] {
+			terms = append(terms, wordTerm{i, term})
+		}
+	}
+	return terms, nil
+}
+
+// find returns the terms of the words that are known, and the other words, each once.
+func (t *tokenizer) find(words []string) (split map[string][]string, missing []string) {
+	split = make(map[string][]string, len(words))
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	for _, word := range words {
+		if _, seen := split[word]; seen {
+			continue
+		}
+		terms, known := t.known[word]
+		split[word] = terms
+		if !known {
+			missing = append(missing, word)
+		}
+	}
+	return split, missing
+}
+
+func (t *tokenizer) keep(words []string, terms [][]string) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	for i, word := range words {
+		if len(word) > maxKnownWord {
+			continue
+		}
+		if t.known == nil || len(t.known) >= maxKnownWords {
+			t.known = map[string][]string{}
+		}
+		t.known[word] = terms[i]
+	}
+}
+
+// split has SQLite split each word. It ignores ctx's end, which would close the connection
+// and lose the tables.
+func (t *tokenizer) split(ctx context.Context, words []string) ([][]string, error) {
 	ctx = context.WithoutCancel(ctx)
 	tx, err := t.pool.BeginTx(ctx, nil)
 	if err != nil {
@@ -87,12 +150,14 @@ func (t *tokenizer) terms(ctx context.Context, words []string) (terms []wordTerm
 		return nil, err
 	}
 	defer rows.Close()
+	terms := make([][]string, len(words))
 	for rows.Next() {
-		var w wordTerm
-		if err := rows.Scan(&w.word, &w.term); err != nil {
+		var word int
+		var term string
+		if err := rows.Scan(&word, &term); err != nil {
 			return nil, err
 		}
-		terms = append(terms, w)
+		terms[word] = append(terms[word], term)
 	}
 	return terms, rows.Err()
 }

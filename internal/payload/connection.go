@@ -5,9 +5,10 @@ import (
 	"errors"
 	"log/slog"
 
+	commonpb "go.temporal.io/api/common/v1"
+	"go.temporal.io/api/proxy"
 	"go.temporal.io/api/workflowservice/v1"
 	"go.temporal.io/sdk/client"
-	"go.temporal.io/sdk/converter"
 	"go.temporal.io/sdk/temporal"
 	"google.golang.org/grpc"
 	"google.golang.org/protobuf/proto"
@@ -18,7 +19,11 @@ import (
 // SDK, so that workflows and callers see plain payloads only. Search attributes stay
 // plain: the server indexes them.
 func (k *Keys) Use(options *client.Options, log *slog.Logger) error {
-	codec, err := converter.NewPayloadCodecGRPCClientInterceptor(converter.PayloadCodecGRPCClientInterceptorOptions{Codecs: []converter.PayloadCodec{k}})
+	visits := proxy.PayloadVisitorInterceptorOptions{Inbound: visit(k.Decode)}
+	if !k.plain {
+		visits.Outbound = visit(k.Encode)
+	}
+	codec, err := proxy.NewPayloadVisitorInterceptor(visits)
 	if err != nil {
 		return err
 	}
@@ -28,6 +33,15 @@ func (k *Keys) Use(options *client.Options, log *slog.Logger) error {
 	// The outermost interceptor: retries are inside, so that they do not encrypt again.
 	options.ConnectionOptions.DialOptions = append(options.ConnectionOptions.DialOptions, grpc.WithUnaryInterceptor(k.guarded(codec, log)))
 	return nil
+}
+
+func visit(convert func([]*commonpb.Payload) ([]*commonpb.Payload, error)) *proxy.VisitPayloadsOptions {
+	return &proxy.VisitPayloadsOptions{
+		SkipSearchAttributes: true,
+		Visitor: func(_ *proxy.VisitPayloadsContext, payloads []*commonpb.Payload) ([]*commonpb.Payload, error) {
+			return convert(payloads)
+		},
+	}
 }
 
 // guarded keeps the codec from changing the SDK's own messages, and drops tasks that it
