@@ -23,6 +23,7 @@ import (
 	"github.com/palaver-chat/palaver/api/problem"
 	"github.com/palaver-chat/palaver/api/request"
 	"github.com/palaver-chat/palaver/chat"
+	"github.com/palaver-chat/palaver/internal/retrieval/layout"
 )
 
 type documentJSON struct {
@@ -466,8 +467,8 @@ type chunkJSON struct {
 	Text    string `json:"text"`
 	Start   int    `json:"start"`
 	End     int    `json:"end"`
-	Heading string `json:"heading,omitempty"`
-	Page    int    `json:"page,omitempty"` // on which it begins, from 1
+	Heading string `json:"heading,omitempty"` // the nearest above its beginning, or above the character asked for
+	Page    int    `json:"page,omitempty"`    // on which it begins, or the character asked for stands, from 1
 }
 
 func (s *server) documentChunk(c *gin.Context) error {
@@ -483,6 +484,30 @@ func (s *server) documentChunk(c *gin.Context) error {
 	if err != nil {
 		return err
 	}
-	c.JSON(http.StatusOK, chunkJSON{v.ID, v.DocID, v.Text, v.Start, v.End, v.Heading, chat.PageAt(v.Pages, v.Start)})
+	at := v.Start
+	if text := c.Query("at"); text != "" {
+		var p dialect.Problems
+		at = request.Number(&p, "at", text, v.Start, v.End)
+		if err := p.Err(); err != nil {
+			return err
+		}
+		v.Heading = headingAt(v, at)
+	}
+	c.JSON(http.StatusOK, chunkJSON{v.ID, v.DocID, v.Text, v.Start, v.End, v.Heading, chat.PageAt(v.Pages, at)})
 	return nil
+}
+
+// headingAt is the nearest heading above a character of the document in the passage v.
+func headingAt(v chat.Chunk, at int) string {
+	heading, place, counted := v.Heading, v.Start, 0
+	for _, b := range layout.Blocks(v.Text) {
+		place, counted = place+utf8.RuneCountInString(v.Text[counted:b.Start]), b.Start
+		if place > at {
+			break
+		}
+		if b.Kind == layout.Heading {
+			heading = b.Title
+		}
+	}
+	return heading
 }

@@ -14,10 +14,10 @@ export function useActive(c: Citation | undefined): boolean {
 }
 
 /** The heading above a quote in its document; empty if there is none. */
-export function useHeading({ doc_id: doc, chunk_id: chunk }: Citation): string {
+export function useHeading({ doc_id: doc, chunk_id: chunk, start }: Citation): string {
   const { data } = useQuery({
-    queryKey: ["chunk", doc, chunk],
-    queryFn: ({ signal }) => getJSON<{ heading?: string }>(`${documentPath(doc!)}/chunks/${encodeURIComponent(chunk!)}`, { signal }),
+    queryKey: ["chunk", doc, chunk, start],
+    queryFn: ({ signal }) => getJSON<{ heading?: string }>(`${documentPath(doc!)}/chunks/${encodeURIComponent(chunk!)}${start === undefined ? "" : `?at=${start}`}`, { signal }),
     enabled: doc !== undefined && chunk !== undefined,
     staleTime: Infinity,
     retry: false,
