@@ -38,6 +38,24 @@ describe("the file of a document", () => {
   });
 });
 
+describe("the title of a document", () => {
+  it("can be changed, and its file's name still finds it", async () => {
+    await open();
+    await upload(page, "hr-final-2.md", "Holidays are thirty days a year for everyone.\n");
+    await ready(page, "hr-final-2");
+    await page.getByRole("button", { name: "Rename hr-final-2" }).click();
+    const dialog = page.getByRole("dialog", { name: "Rename document" });
+    await dialog.getByRole("textbox", { name: "Title" }).fill("Holiday rules");
+    await axe(page);
+    await shot(page, "195-rename-document");
+    await page.keyboard.press("Enter");
+    await dialog.waitFor({ state: "detached" });
+    await page.getByRole("button", { name: "Open Holiday rules" }).waitFor();
+    const { items } = await page.evaluate(() => fetch("/api/documents").then((r) => r.json()));
+    assert.deepEqual(items.filter((d) => !d.public).map((d) => [d.title, d.name]), [["Holiday rules", "hr-final-2"]]);
+  });
+});
+
 describe("the documents that a chat may use", () => {
   for (const [name, look] of Object.entries({ desktop, dark, phone })) {
     it(`are one, from its reader, until all may be used again: ${name}`, async () => {

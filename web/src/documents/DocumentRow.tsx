@@ -1,4 +1,4 @@
-import { CircleAlert, ExternalLink, FileText, LoaderCircle, RefreshCw, Trash2 } from "lucide-react";
+import { CircleAlert, ExternalLink, FileText, LoaderCircle, Pencil, RefreshCw, Trash2 } from "lucide-react";
 import { memo, type MouseEvent, useState } from "react";
 import { errorText } from "../api/query";
 import type { Doc, DocRef } from "../api/types";
@@ -13,6 +13,7 @@ import { toast } from "../ui/toast";
 import { words } from "../words";
 import { importProblem, sentence } from "../words/wire";
 import { documentPath, refreshLibrary } from "./library";
+import { RenameDialog } from "./RenameDialog";
 
 interface Props {
   doc: Doc;
@@ -21,6 +22,7 @@ interface Props {
 
 /** A row of the library. Memoized, since a library may hold hundreds. */
 export const DocumentRow = memo(function DocumentRow({ doc, onOpen }: Props) {
+  const [renaming, setRenaming] = useState(false);
   const remove = (e: MouseEvent) => {
     besideRow(e.currentTarget)?.focus();
     deleteLater({ path: documentPath(doc.id), text: words.common.deleted(doc.title), onDeleted: () => void refreshLibrary() });
@@ -48,6 +50,15 @@ export const DocumentRow = memo(function DocumentRow({ doc, onOpen }: Props) {
       {!doc.public && doc.source_type !== "upload" && doc.status !== "processing" && <Again doc={doc} />}
       {!doc.public && (
         <IconButton
+          label={words.library.rename(doc.title)}
+          icon={Pencil}
+          size="small"
+          className="relative opacity-0 group-focus-within:opacity-100 group-hover:opacity-100 pointer-coarse:opacity-100"
+          onClick={() => setRenaming(true)}
+        />
+      )}
+      {!doc.public && (
+        <IconButton
           label={words.library.delete(doc.title)}
           icon={Trash2}
           size="small"
@@ -55,6 +66,7 @@ export const DocumentRow = memo(function DocumentRow({ doc, onOpen }: Props) {
           onClick={remove}
         />
       )}
+      {renaming && <RenameDialog doc={doc} onClose={() => setRenaming(false)} />}
     </li>
   );
 });

@@ -61,6 +61,12 @@ export async function refreshLibrary(): Promise<void> {
   await Promise.all([refresh(DOCS), refresh(SETS)]);
 }
 
+/** Changes the title of a document. */
+export async function renameDocument(id: string, title: string): Promise<void> {
+  await request(documentPath(id), { ...post({ title }), method: "PATCH" });
+  await refreshLibrary();
+}
+
 /** Creates a set, or updates the one with that id. */
 export async function saveSet(id: string | null, name: string, docIds: string[]): Promise<void> {
   const body = post({ name, doc_ids: docIds });
