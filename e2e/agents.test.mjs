@@ -53,7 +53,7 @@ it("the agent can be changed within a conversation, and answers name it where it
   const mine = yours(page).filter({ hasText: "When does" });
   await mine.hover();
   await mine.getByRole("button", { name: "Edit message" }).click();
-  await page.getByRole("textbox", { name: "Edited message" }).fill("When is the clock wound?");
+  await page.getByRole("textbox", { name: "Edited message" }).fill("When does the keeper wind the clock?");
   await page.getByRole("textbox", { name: "Edited message" }).press("Enter");
   await assertSoon(() => sent.length === 4, "the edited message is sent");
   assert.equal(sent[3].agent, "documents");

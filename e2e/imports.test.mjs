@@ -207,7 +207,7 @@ describe("an import", () => {
   it("Confirm document readiness, List recently imported documents: the chat says both", async () => {
     policy();
     await ask(page, `Import ${linkTo(DOC)}`);
-    await (await answer(page, 1)).getByText("I've imported 'Leave policy' into your knowledge base. You can now ask me questions about it.").waitFor();
+    await (await answer(page, 1)).getByRole("paragraph").filter({ hasText: "I've imported 'Leave policy' into your knowledge base. You can now ask me questions about it." }).waitFor();
     await ask(page, "What documents have I imported?");
     await (await answer(page, 2)).getByText(/^Leave policy \(Google Drive, \d{4}-\d\d-\d\d \d\d:\d\d UTC\)$/).waitFor();
   });

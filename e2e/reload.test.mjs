@@ -27,7 +27,7 @@ describe("a reload while Palaver asks", () => {
   const questions = {
     action_choice: { say: "Summarize and audit the remote work policy", go: (on) => on.getByRole("button", { name: "Check against rules", exact: true }).click() },
     doc_choice: { say: "Summarize the remote work policy", go: (on) => on.getByRole("button", { name: "All of these" }).click() },
-    text_input: { say: "Audit this email: we work from home every day", go: () => ask(page, "We work from home on five days a week.") },
+    text_input: { say: "Audit this email", go: () => ask(page, "We work from home on five days a week.") },
     retrieval_low: { say: "zebra quasar xylophone?", go: (on) => on.getByRole("button", { name: "Answer anyway" }).click() },
     tool_approval: { say: "draw a cat in a hat", go: (on) => on.getByRole("button", { name: "Approve" }).click(), tools: true },
   };
