@@ -879,7 +879,7 @@ describe("by keyboard alone", () => {
   /** Tabs until the element of that role and name has the focus. */
   const tabTo = async (role, name) => {
     const target = page.getByRole(role, { name });
-    for (let i = 0; i < 60; i++) {
+    for (let i = 0; i < 120; i++) {
       await page.keyboard.press("Tab");
       if (await target.evaluateAll((all) => all.includes(document.activeElement))) return;
     }
@@ -907,6 +907,7 @@ describe("by keyboard alone", () => {
     await tabTo("button", /^Library/);
     await page.keyboard.press("Enter");
     await page.getByRole("complementary", { name: "Library" }).waitFor();
+    await page.locator('[role="tab"][tabindex="0"]').waitFor();
     await tabTo("tab", "Documents");
     await page.keyboard.press("ArrowRight");
     await page.keyboard.press("Enter");

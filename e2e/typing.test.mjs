@@ -168,7 +168,7 @@ describe("the focus", () => {
     await fromMenu(ABOUT[0], "Delete");
     await focused(more(ABOUT[2]));
     await fromMenu(ABOUT[2], "Delete");
-    await focused(page.getByRole("button", { name: "New chat" }));
+    await focused(page.getByRole("button", { name: "Select chats" }));
   });
 
   it("goes to the composer when the open conversation is deleted", async () => {
