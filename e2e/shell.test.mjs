@@ -896,7 +896,7 @@ describe("by keyboard alone", () => {
 
     await tabTo("button", /^Options for What about/);
     await page.keyboard.press("Enter");
-    await page.getByRole("menuitem", { name: "Rename" }).waitFor();
+    await page.getByRole("menuitem", { name: "Rename" }).and(page.locator(":focus")).waitFor();
     await page.keyboard.press("Enter");
     await page.waitForFunction(() => document.activeElement?.getAttribute("aria-label") === "Title");
     await page.keyboard.press("ControlOrMeta+a");
@@ -918,10 +918,12 @@ describe("by keyboard alone", () => {
 
     await tabTo("button", "Options for By keyboard");
     await page.keyboard.press("Enter");
-    await page.getByRole("menuitem", { name: "Delete" }).waitFor();
+    await page.locator('[role="menuitem"]:focus').waitFor();
     await page.keyboard.press("End"); // to the last, Delete
+    await page.getByRole("menuitem", { name: "Delete" }).and(page.locator(":focus")).waitFor();
     await page.keyboard.press("Enter");
     await row("By keyboard").waitFor({ state: "detached" });
+    await page.getByRole("button", { name: "Undo" }).waitFor();
     await page.keyboard.press("F6"); // to the notices
     await tabTo("button", "Undo");
     await page.keyboard.press("Enter");
