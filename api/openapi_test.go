@@ -231,7 +231,7 @@ func TestTheServerKeepsWhatItsDocumentSays(t *testing.T) {
 	for _, path := range []string{"/api/documents/" + doc, "/api/document-sets/" + set} {
 		c.call(204, "DELETE", path, nil)
 	}
-	another := b.client() // whose cookie names nobody with a conversation
+	another := b.client() // a new caller, without a conversation
 	another.Transport = c.Transport
 	another.call(200, "POST", "/api/me/claim", nil, "Authorization", "Bearer "+accountToken(t, "account"))
 	c.call(204, "DELETE", "/api/me?confirm=account", nil, "Authorization", "Bearer "+accountToken(t, "account"))

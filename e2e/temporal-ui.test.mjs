@@ -1,5 +1,5 @@
-// Encrypted histories in Temporal's Web UI: readable for who has signed in at the codec,
-// and for nobody else.
+// Encrypted histories in Temporal's Web UI: readable after a sign-in at the codec,
+// and only then.
 import assert from "node:assert/strict";
 import { randomUUID } from "node:crypto";
 import { after, before, describe, it } from "node:test";

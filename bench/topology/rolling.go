@@ -66,7 +66,7 @@ func (s *system) roll(ctx context.Context, draining bool, settings ...string) (t
 		return turns, err
 	}
 	if turns == 0 {
-		return 0, errors.New("nobody talked")
+		return 0, errors.New("no turn ran")
 	}
 	return turns, s.checkAll(ctx)
 }

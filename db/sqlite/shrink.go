@@ -4,8 +4,6 @@ import (
 	"context"
 	"database/sql"
 	"fmt"
-	"path/filepath"
-	"sync"
 	"time"
 )
 
@@ -58,35 +56,11 @@ func CompactFile(ctx context.Context, path string) (freed int64, err error) {
 // steps while others use it, until stop is called. It begins when much is free. Files
 // without auto_vacuum = INCREMENTAL stay as they are.
 func Shrink(path string) (stop func(), err error) {
-	path, err = filepath.Abs(path)
-	if err != nil {
-		return nil, err
-	}
-	pool, err := sql.Open("sqlite", dsn(path, "mode", "rw", "_pragma", "busy_timeout(1000)"))
-	if err != nil {
-		return nil, err
-	}
-	pool.SetMaxOpenConns(1)
-	ctx, cancel := context.WithCancel(context.Background())
-	var running sync.WaitGroup
-	running.Go(func() {
-		ticker := time.NewTicker(shrinkEvery)
-		defer ticker.Stop()
-		s := shrinking{pool: pool}
-		for {
-			select {
-			case <-ctx.Done():
-				return
-			case <-ticker.C:
-			}
-			_, _ = s.step(ctx) // the next one comes
-		}
+	var s shrinking
+	return every(shrinkEvery, path, []string{"mode", "rw", "_pragma", "busy_timeout(1000)"}, func(ctx context.Context, pool *sql.DB) {
+		s.pool = pool
+		_, _ = s.step(ctx) // the next one comes
 	})
-	return sync.OnceFunc(func() {
-		cancel()
-		running.Wait()
-		_ = pool.Close()
-	}), nil
 }
 
 // shrinking is a file that is shrunk from time to time.

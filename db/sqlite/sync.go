@@ -16,11 +16,20 @@ const syncEvery = time.Second
 // does so only when the log has grown to 4 MB; synchronous=full, which syncs every
 // commit, costs more than a fifth of the turns per second (docs/reliability.md).
 func Sync(path string) (stop func(), err error) {
+	return every(syncEvery, path, []string{"_pragma", "synchronous(normal)"}, func(ctx context.Context, pool *sql.DB) {
+		// Another connection's running checkpoint is as good.
+		_, _ = pool.ExecContext(ctx, "PRAGMA wal_checkpoint(PASSIVE)")
+	})
+}
+
+// every calls f once an interval, with a connection of its own to the SQLite file at path,
+// until stop is called.
+func every(interval time.Duration, path string, options []string, f func(context.Context, *sql.DB)) (stop func(), err error) {
 	path, err = filepath.Abs(path)
 	if err != nil {
 		return nil, err
 	}
-	pool, err := sql.Open("sqlite", dsn(path, "_pragma", "synchronous(normal)"))
+	pool, err := sql.Open("sqlite", dsn(path, options...))
 	if err != nil {
 		return nil, err
 	}
@@ -28,16 +37,15 @@ func Sync(path string) (stop func(), err error) {
 	ctx, cancel := context.WithCancel(context.Background())
 	var running sync.WaitGroup
 	running.Go(func() {
-		ticker := time.NewTicker(syncEvery)
+		ticker := time.NewTicker(interval)
 		defer ticker.Stop()
 		for {
 			select {
 			case <-ctx.Done():
 				return
 			case <-ticker.C:
+				f(ctx, pool)
 			}
-			// Another connection's running checkpoint is as good.
-			_, _ = pool.ExecContext(ctx, "PRAGMA wal_checkpoint(PASSIVE)")
 		}
 	})
 	return sync.OnceFunc(func() {

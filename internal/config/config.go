@@ -336,7 +336,7 @@ func (c *Config) checkIdentity() error {
 		return err
 	}
 	if c.AuthMode == "required" && c.SupabaseJWTSecret+c.JWKSURL()+c.ProxySharedSecret == "" {
-		return refuse("AUTH_MODE", "required needs SUPABASE_JWT_SECRET, SUPABASE_JWKS_URL, SUPABASE_URL or PROXY_SHARED_SECRET, or nobody could come in")
+		return refuse("AUTH_MODE", "required needs SUPABASE_JWT_SECRET, SUPABASE_JWKS_URL, SUPABASE_URL or PROXY_SHARED_SECRET; without one of them every caller would be refused")
 	}
 	if err := c.checkSignIn(); err != nil {
 		return err

@@ -17,7 +17,7 @@ export interface Config {
   agents: Agent[];
   /** The document formats that can be uploaded. */
   documentTypes: DocumentType[];
-  /** How people sign in; undefined: nobody can, here. */
+  /** How people sign in; undefined: the page offers no sign-in. */
   signIn?: SignIn;
   /** Without an account nothing can be used. */
   accountRequired: boolean;

@@ -15,6 +15,9 @@ import { importProblem, sentence } from "../words/wire";
 import { documentPath, refreshLibrary } from "./library";
 import { RenameDialog } from "./RenameDialog";
 
+/** The row's buttons show when the pointer or the focus is in it, and always on touch. */
+const shownOnHover = "relative opacity-0 group-focus-within:opacity-100 group-hover:opacity-100 pointer-coarse:opacity-100";
+
 interface Props {
   doc: Doc;
   onOpen: (doc: DocRef) => void;
@@ -53,7 +56,7 @@ export const DocumentRow = memo(function DocumentRow({ doc, onOpen }: Props) {
           label={words.library.rename(doc.title)}
           icon={Pencil}
           size="small"
-          className="relative opacity-0 group-focus-within:opacity-100 group-hover:opacity-100 pointer-coarse:opacity-100"
+          className={shownOnHover}
           onClick={() => setRenaming(true)}
         />
       )}
@@ -62,7 +65,7 @@ export const DocumentRow = memo(function DocumentRow({ doc, onOpen }: Props) {
           label={words.library.delete(doc.title)}
           icon={Trash2}
           size="small"
-          className="relative opacity-0 group-focus-within:opacity-100 group-hover:opacity-100 pointer-coarse:opacity-100"
+          className={shownOnHover}
           onClick={remove}
         />
       )}
@@ -108,7 +111,7 @@ function Again({ doc }: { doc: Doc }) {
       icon={RefreshCw}
       size="small"
       disabled={busy}
-      className="relative opacity-0 group-focus-within:opacity-100 group-hover:opacity-100 pointer-coarse:opacity-100"
+      className={shownOnHover}
       onClick={() => void again()}
     />
   );
