@@ -297,3 +297,20 @@ func values(env types.MappingWithEquals) (all []string) {
 	}
 	return all
 }
+
+// A terminal changes the bytes of a dump: it writes a carriage return before each line feed.
+func TestDumpsOfTheDocsAreNotChangedByATerminal(t *testing.T) {
+	docs, err := os.ReadFile(filepath.Join(root, "docs", "deploy.md"))
+	require.NoError(t, err)
+	found := regexp.MustCompile(`(?m)^ *docker compose exec (.*) ([<>]) \$name\.dump$`).FindAllStringSubmatch(string(docs), -1)
+	require.Len(t, found, 2, "the dumps and the restore")
+	for _, line := range found {
+		require.Contains(t, line[1], "--no-TTY postgres pg_")
+	}
+	roles, err := os.ReadFile("postgres/roles.sql")
+	require.NoError(t, err)
+	for _, m := range regexp.MustCompile(`\('(\w+)', '(?:palaver|temporal)'\)`).FindAllStringSubmatch(string(roles), -1) {
+		require.Equal(t, 2, strings.Count(string(docs), "for name in temporal temporal_visibility palaver; do"), "both have all databases")
+		require.Contains(t, "temporal temporal_visibility palaver", m[1])
+	}
+}

@@ -157,6 +157,7 @@ func TestInstallationWithOneRoleGetsItsTwo(t *testing.T) {
 	out, err := c.roles(map[string]string{"PALAVER": "one", "TEMPORAL": "two"})
 	require.Error(t, err)
 	require.Contains(t, out, "docs/deploy.md")
+	require.Contains(t, out, "secrets/postgres_password", "another password is the other reason")
 
 	docs, err := os.ReadFile(filepath.Join(root, "docs", "deploy.md"))
 	require.NoError(t, err)
