@@ -298,8 +298,8 @@ func values(env types.MappingWithEquals) (all []string) {
 	return all
 }
 
-// A terminal changes the bytes of a dump: it writes a carriage return before each line feed.
-func TestDumpsOfTheDocsAreNotChangedByATerminal(t *testing.T) {
+// Without --no-TTY, docker compose exec refuses input from a file.
+func TestDumpsOfTheDocsNeedNoTerminal(t *testing.T) {
 	docs, err := os.ReadFile(filepath.Join(root, "docs", "deploy.md"))
 	require.NoError(t, err)
 	found := regexp.MustCompile(`(?m)^ *docker compose exec (.*) ([<>]) \$name\.dump$`).FindAllStringSubmatch(string(docs), -1)
