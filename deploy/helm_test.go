@@ -173,6 +173,22 @@ func TestValuesThatCannotWorkAreRefused(t *testing.T) {
 	}
 }
 
+// A secret among the settings would be readable in the Deployment.
+func TestSettingsRefuseEverySecret(t *testing.T) {
+	example, err := os.ReadFile("../.env.example")
+	require.NoError(t, err)
+	secrets := regexp.MustCompile(`(?m)^#([A-Z_]+_(?:KEY|SECRET|TOKEN)|DATABASE_URL|NATS_URL|NATS_CREDENTIALS|GOOGLE_SERVICE_ACCOUNT)=`).FindAllStringSubmatch(string(example), -1)
+	require.Greater(t, len(secrets), 15)
+	for _, name := range append(secrets, []string{"", "TEMPORAL_API_KEY"}, []string{"", "TEMPORAL_TLS_CLIENT_KEY_DATA"}) {
+		_, err := render(t, smallest+"settings: {"+name[1]+": something}")
+		if name[1] == "SUPABASE_ANON_KEY" { // public: the page has it
+			require.NoError(t, err)
+			continue
+		}
+		require.Error(t, err, name[1])
+	}
+}
+
 // Settings are those of the program.
 func TestSettingsOfTheChartAndItsExamplesExist(t *testing.T) {
 	example, err := os.ReadFile("../.env.example")
