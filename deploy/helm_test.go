@@ -217,10 +217,7 @@ func TestPodsAreRestrictedProbedAndEndGracefully(t *testing.T) {
 		pod := d.Spec.Template.Spec
 		c := pod.Containers[0]
 		require.Equal(t, []string{component}, c.Args)
-		require.True(t, *pod.SecurityContext.RunAsNonRoot)
-		require.False(t, *pod.AutomountServiceAccountToken)
-		require.True(t, *c.SecurityContext.ReadOnlyRootFilesystem)
-		require.Equal(t, []corev1.Capability{"ALL"}, c.SecurityContext.Capabilities.Drop)
+		restricted(t, pod)
 		require.Equal(t, "/healthz", c.LivenessProbe.HTTPGet.Path)
 		require.Equal(t, "/readyz", c.ReadinessProbe.HTTPGet.Path)
 		for _, probe := range []*corev1.Probe{c.StartupProbe, c.LivenessProbe, c.ReadinessProbe} {
@@ -244,7 +241,20 @@ func TestPodsAreRestrictedProbedAndEndGracefully(t *testing.T) {
 	require.EqualValues(t, 2, *fixed.Spec.Replicas)
 	job := read[batchv1.Job](t, objects, "Job chat-migrate")
 	require.Equal(t, []string{"migrate"}, job.Spec.Template.Spec.Containers[0].Args)
+	restricted(t, job.Spec.Template.Spec)
 	require.Contains(t, job.Annotations["helm.sh/hook"], "pre-upgrade")
+}
+
+// restricted has what the Pod Security Standard of that name asks for, and more.
+func restricted(t *testing.T, pod corev1.PodSpec) {
+	t.Helper()
+	require.True(t, *pod.SecurityContext.RunAsNonRoot)
+	require.Equal(t, corev1.SeccompProfileTypeRuntimeDefault, pod.SecurityContext.SeccompProfile.Type)
+	require.False(t, *pod.AutomountServiceAccountToken)
+	c := pod.Containers[0].SecurityContext
+	require.False(t, *c.AllowPrivilegeEscalation)
+	require.True(t, *c.ReadOnlyRootFilesystem)
+	require.Equal(t, []corev1.Capability{"ALL"}, c.Capabilities.Drop)
 }
 
 func TestCredentialsOfNATSAreMountedFromTheirSecret(t *testing.T) {
