@@ -465,6 +465,18 @@ func TestMetricsCountByRouteAndShowOpenStreams(t *testing.T) {
 	}
 }
 
+// An autoscaler takes a process without the metric for a full one.
+func TestAnIdleProcessReportsThatNoStreamIsOpen(t *testing.T) {
+	t.Parallel()
+	raw, err := io.ReadAll(setup(t).client().send("GET", "/metrics", nil).Body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if line := `palaver_open_streams{dialect="native"} 0`; !strings.Contains(string(raw), line) {
+		t.Errorf("%s is missing", line)
+	}
+}
+
 func TestRequestLinesNameTheThreadAndLeaveOutProbes(t *testing.T) {
 	t.Parallel()
 	var log testlog.Buffer

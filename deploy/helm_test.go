@@ -173,6 +173,22 @@ func TestValuesThatCannotWorkAreRefused(t *testing.T) {
 	}
 }
 
+// A secret among the settings would be readable in the Deployment.
+func TestSettingsRefuseEverySecret(t *testing.T) {
+	example, err := os.ReadFile("../.env.example")
+	require.NoError(t, err)
+	secrets := regexp.MustCompile(`(?m)^#([A-Z_]+_(?:KEY|SECRET|TOKEN)|DATABASE_URL|NATS_URL|NATS_CREDENTIALS|GOOGLE_SERVICE_ACCOUNT)=`).FindAllStringSubmatch(string(example), -1)
+	require.Greater(t, len(secrets), 15)
+	for _, name := range append(secrets, []string{"", "TEMPORAL_API_KEY"}, []string{"", "TEMPORAL_TLS_CLIENT_KEY_DATA"}) {
+		_, err := render(t, smallest+"settings: {"+name[1]+": something}")
+		if name[1] == "SUPABASE_ANON_KEY" { // public: the page has it
+			require.NoError(t, err)
+			continue
+		}
+		require.Error(t, err, name[1])
+	}
+}
+
 // Settings are those of the program.
 func TestSettingsOfTheChartAndItsExamplesExist(t *testing.T) {
 	example, err := os.ReadFile("../.env.example")
@@ -201,10 +217,7 @@ func TestPodsAreRestrictedProbedAndEndGracefully(t *testing.T) {
 		pod := d.Spec.Template.Spec
 		c := pod.Containers[0]
 		require.Equal(t, []string{component}, c.Args)
-		require.True(t, *pod.SecurityContext.RunAsNonRoot)
-		require.False(t, *pod.AutomountServiceAccountToken)
-		require.True(t, *c.SecurityContext.ReadOnlyRootFilesystem)
-		require.Equal(t, []corev1.Capability{"ALL"}, c.SecurityContext.Capabilities.Drop)
+		restricted(t, pod)
 		require.Equal(t, "/healthz", c.LivenessProbe.HTTPGet.Path)
 		require.Equal(t, "/readyz", c.ReadinessProbe.HTTPGet.Path)
 		for _, probe := range []*corev1.Probe{c.StartupProbe, c.LivenessProbe, c.ReadinessProbe} {
@@ -228,7 +241,20 @@ func TestPodsAreRestrictedProbedAndEndGracefully(t *testing.T) {
 	require.EqualValues(t, 2, *fixed.Spec.Replicas)
 	job := read[batchv1.Job](t, objects, "Job chat-migrate")
 	require.Equal(t, []string{"migrate"}, job.Spec.Template.Spec.Containers[0].Args)
+	restricted(t, job.Spec.Template.Spec)
 	require.Contains(t, job.Annotations["helm.sh/hook"], "pre-upgrade")
+}
+
+// restricted has what the Pod Security Standard of that name asks for, and more.
+func restricted(t *testing.T, pod corev1.PodSpec) {
+	t.Helper()
+	require.True(t, *pod.SecurityContext.RunAsNonRoot)
+	require.Equal(t, corev1.SeccompProfileTypeRuntimeDefault, pod.SecurityContext.SeccompProfile.Type)
+	require.False(t, *pod.AutomountServiceAccountToken)
+	c := pod.Containers[0].SecurityContext
+	require.False(t, *c.AllowPrivilegeEscalation)
+	require.True(t, *c.ReadOnlyRootFilesystem)
+	require.Equal(t, []corev1.Capability{"ALL"}, c.Capabilities.Drop)
 }
 
 func TestCredentialsOfNATSAreMountedFromTheirSecret(t *testing.T) {

@@ -7,55 +7,71 @@ import (
 	"log/slog"
 
 	commonpb "go.temporal.io/api/common/v1"
+	enumspb "go.temporal.io/api/enums/v1"
 	"go.temporal.io/api/serviceerror"
 	"go.temporal.io/api/workflowservice/v1"
 )
 
-// Delete terminates a thread's workflow. An open turn is dropped.
+// Delete ends a thread's workflow. An open turn is dropped.
 func (c *Client) Delete(ctx context.Context, threadID string) error {
-	return c.terminate(ctx, ThreadWorkflowID(threadID), "conversation deleted")
+	return c.end(ctx, ThreadWorkflowID(threadID), "conversation deleted")
 }
 
-// EndIngest terminates a document's ingest.
+// EndIngest ends a document's ingest.
 func (c *Client) EndIngest(ctx context.Context, docID string) error {
-	return c.terminate(ctx, IngestWorkflowID(docID), "user deleted")
+	return c.end(ctx, IngestWorkflowID(docID), "user deleted")
 }
 
-func (c *Client) terminate(ctx context.Context, workflowID, reason string) error {
+// end has an open run terminated and deleted in one step. Of a run that was terminated
+// before, the server deletes the history much later: it first waits until it has noted
+// the end, each half a minute, and the runs of a shard wait for each other.
+func (c *Client) end(ctx context.Context, workflowID, reason string) error {
+	newest, err := c.Temporal.DescribeWorkflowExecution(ctx, workflowID, "")
+	if err == nil && newest.GetWorkflowExecutionInfo().GetStatus() == enumspb.WORKFLOW_EXECUTION_STATUS_RUNNING {
+		if err := c.deleteRun(ctx, workflowID, ""); err != nil && !isNotFound(err) && !notPermitted(err) {
+			return err
+		}
+	}
+	// For a run that began meanwhile, and a server that does not permit to delete.
 	return ignoreNotFound(c.Temporal.TerminateWorkflow(ctx, workflowID, "", reason))
+}
+
+func (c *Client) deleteRun(ctx context.Context, workflowID, run string) error {
+	_, err := c.Temporal.WorkflowService().DeleteWorkflowExecution(ctx, &workflowservice.DeleteWorkflowExecutionRequest{
+		Namespace: c.Namespace, WorkflowExecution: &commonpb.WorkflowExecution{WorkflowId: workflowID, RunId: run},
+	})
+	return err
+}
+
+// notPermitted is whether the server does not delete histories for us.
+func notPermitted(err error) bool {
+	return errors.As(err, new(*serviceerror.PermissionDenied)) || errors.As(err, new(*serviceerror.Unimplemented))
 }
 
 // ForgetThread asks Temporal to delete the histories of a thread's runs: the newest, and
 // those that closed earlier. It does so in its own time. A server that does not permit it
 // keeps them until its retention ends, which is no error.
 func (c *Client) ForgetThread(ctx context.Context, threadID string) error {
-	_, err := c.Forget(ctx, ThreadWorkflowID(threadID))
-	var denied *serviceerror.PermissionDenied
-	var unknown *serviceerror.Unimplemented
-	if errors.As(err, &denied) || errors.As(err, &unknown) {
+	err := c.Forget(ctx, ThreadWorkflowID(threadID))
+	if notPermitted(err) {
 		slog.Warn("Temporal does not permit deleting histories; it keeps them until the retention of the namespace ends", "thread", threadID, "error", err)
 		return nil
 	}
 	return err
 }
 
-// Forget asks Temporal to delete the history of every run of a workflow that it lists,
-// and counts the runs.
-func (c *Client) Forget(ctx context.Context, workflowID string) (asked int, _ error) {
+// Forget asks Temporal to delete the history of every run of a workflow that it lists.
+func (c *Client) Forget(ctx context.Context, workflowID string) error {
 	runs, err := c.runsOf(ctx, workflowID)
 	if err != nil {
-		return 0, err
+		return err
 	}
 	for run := range runs {
-		_, err := c.Temporal.WorkflowService().DeleteWorkflowExecution(ctx, &workflowservice.DeleteWorkflowExecutionRequest{
-			Namespace: c.Namespace, WorkflowExecution: &commonpb.WorkflowExecution{WorkflowId: workflowID, RunId: run},
-		})
-		if ignoreNotFound(err) != nil {
-			return asked, err
+		if err := ignoreNotFound(c.deleteRun(ctx, workflowID, run)); err != nil {
+			return err
 		}
-		asked++
 	}
-	return asked, nil
+	return nil
 }
 
 // runsOf are the ids of a workflow's runs: the newest, and those that the visibility

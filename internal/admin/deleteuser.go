@@ -148,13 +148,10 @@ func (d UserDeletion) forgetHistories(ctx context.Context, data db.UserData) str
 	for _, id := range data.Documents {
 		ids = append(ids, workflows.IngestWorkflowID(id))
 	}
-	asked := 0
-	for _, id := range ids {
-		n, err := d.Threads.Forget(ctx, id)
-		asked += n
-		if err != nil {
-			return fmt.Sprintf("Temporal was asked to delete %d histories; the others it keeps until the retention of namespace %s ends: %v\n", asked, d.Threads.Namespace, err)
+	for asked, id := range ids {
+		if err := d.Threads.Forget(ctx, id); err != nil {
+			return fmt.Sprintf("Temporal was asked to delete the histories of %d workflows; the others it keeps until the retention of namespace %s ends: %v\n", asked, d.Threads.Namespace, err)
 		}
 	}
-	return fmt.Sprintf("Temporal was asked to delete %d histories; any that it has not listed yet it keeps until the retention of namespace %s ends.\n", asked, d.Threads.Namespace)
+	return fmt.Sprintf("Temporal was asked to delete the histories of %d workflows; any that it has not listed yet it keeps until the retention of namespace %s ends.\n", len(ids), d.Threads.Namespace)
 }

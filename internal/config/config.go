@@ -165,7 +165,7 @@ type Config struct {
 type Embedded struct {
 	TemporalPort    int    `env:"TEMPORAL_PORT" default:"7233" group:"Embedded servers" help:"Port of the embedded Temporal (gRPC) on 127.0.0.1; 0 takes any free one."`
 	TemporalUIPort  int    `name:"temporal-ui-port" env:"TEMPORAL_UI_PORT" default:"8233" group:"Embedded servers" help:"Port of the Temporal Web UI on 127.0.0.1; 0 takes any free one."`
-	TemporalUIWrite string `name:"temporal-ui-write" env:"TEMPORAL_UI_WRITE" default:"off" group:"Embedded servers" help:"on: the Temporal Web UI can signal, cancel, terminate and reset workflows; off: it only shows them. It asks nobody who they are."`
+	TemporalUIWrite string `name:"temporal-ui-write" env:"TEMPORAL_UI_WRITE" default:"off" group:"Embedded servers" help:"on: the Temporal Web UI can signal, cancel, terminate and reset workflows; off: it only shows them. It has no sign-in."`
 	NATSPort        int    `name:"nats-port" env:"NATS_PORT" default:"0" group:"Embedded servers" help:"Port on 127.0.0.1 on which an embedded NATS serves other processes, which need its NATS_TOKEN; 0: this process is alone and needs none."`
 }
 

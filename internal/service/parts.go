@@ -24,6 +24,7 @@ import (
 	"github.com/palaver-chat/palaver/db/sqlite"
 	"github.com/palaver-chat/palaver/internal/bus"
 	"github.com/palaver-chat/palaver/internal/config"
+	"github.com/palaver-chat/palaver/internal/heartbeat"
 	"github.com/palaver-chat/palaver/internal/payload"
 )
 
@@ -32,7 +33,7 @@ const databaseFile = "palaver.db"
 
 // ownFiles are patterns of what a data folder holds. Other files of a folder that is
 // used for more than that are left alone.
-var ownFiles = []string{databaseFile + "*", "temporal*.db*", "cookie_secret*", "lock", "samples*"}
+var ownFiles = []string{databaseFile + "*", "temporal*.db*", "cookie_secret*", "lock", "samples*", heartbeat.Pattern}
 
 // MakeDataDir creates the data folder and checks that files can be written there. The
 // folder and the files in it become readable for their owner only.

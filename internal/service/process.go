@@ -26,6 +26,7 @@ import (
 	"github.com/palaver-chat/palaver/internal/config"
 	"github.com/palaver-chat/palaver/internal/connections"
 	"github.com/palaver-chat/palaver/internal/guard"
+	"github.com/palaver-chat/palaver/internal/heartbeat"
 	"github.com/palaver-chat/palaver/internal/mcp"
 	"github.com/palaver-chat/palaver/internal/memlimit"
 	"github.com/palaver-chat/palaver/internal/retrieval"
@@ -73,6 +74,7 @@ type Process struct {
 	accounts   *connections.Accounts
 	stopping   chan struct{} // closed when streams are to end
 	failed     chan error
+	heartbeat  func() // ends that of a worker
 	once       sync.Once
 	listens    bool // has an API
 
@@ -90,7 +92,7 @@ const (
 // Start starts the roles. While Temporal is unavailable, the API answers (and /readyz
 // reports it), and the worker waits until ctx ends.
 func Start(ctx context.Context, parts Parts, roles Roles) (*Process, error) {
-	p := &Process{parts: parts, agents: parts.Additions.agents(), stopping: make(chan struct{}), failed: make(chan error, 2), listens: roles.API != nil, metrics: parts.Metrics}
+	p := &Process{parts: parts, agents: parts.Additions.agents(), stopping: make(chan struct{}), failed: make(chan error, 2), heartbeat: func() {}, listens: roles.API != nil, metrics: parts.Metrics}
 	if p.metrics == nil {
 		p.metrics = prometheus.NewRegistry()
 	}
@@ -125,6 +127,10 @@ func Start(ctx context.Context, parts Parts, roles Roles) (*Process, error) {
 		}
 	}
 	if roles.Worker {
+		if p.heartbeat, err = heartbeat.Start(parts.Config.DataDir, parts.Log); err != nil {
+			p.heartbeat = func() {}
+			parts.Log.Warn("palaver health worker cannot see this process", "error", err)
+		}
 		if err := p.startWorker(ctx); err != nil {
 			p.Stop()
 			return nil, err
@@ -182,6 +188,7 @@ func (p *Process) Stop() {
 		}
 		p.traces.Close()
 		p.audit.Close()
+		p.heartbeat()
 	})
 }
 

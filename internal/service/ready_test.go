@@ -12,6 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/palaver-chat/palaver/internal/config"
+	"github.com/palaver-chat/palaver/internal/heartbeat"
 	"github.com/palaver-chat/palaver/internal/service"
 )
 
@@ -62,6 +63,18 @@ func containsDown(t *testing.T, url, part string) bool {
 		}
 	}
 	return false
+}
+
+func TestWorkerWithoutAPortLeavesASignWhileItWaitsForTemporal(t *testing.T) {
+	cfg := settings(t)
+	cfg.TemporalAddress = closedPort(t)
+	ctx, end := context.WithCancel(t.Context())
+	defer end()
+	ended := make(chan error, 1)
+	go func() { ended <- service.Run(ctx, cfg, silent, service.Worker, service.Additions{}) }()
+	require.Eventually(t, func() bool { return heartbeat.Check(cfg.DataDir) == nil }, time.Minute, 10*time.Millisecond)
+	end()
+	require.NoError(t, <-ended)
 }
 
 func TestWorkerHasProbesWhileItWaitsForTemporal(t *testing.T) {

@@ -15,13 +15,14 @@ import (
 	enumspb "go.temporal.io/api/enums/v1"
 
 	"github.com/palaver-chat/palaver/internal/config"
+	"github.com/palaver-chat/palaver/internal/heartbeat"
 	"github.com/palaver-chat/palaver/internal/service"
 	"github.com/palaver-chat/palaver/workflows"
 )
 
 // healthCmd is the health check of a container whose image has no other HTTP client.
 type healthCmd struct {
-	Role string `arg:"" enum:"api,worker" help:"api: its port answers. worker: its WORKER_METRICS_PORT answers; without one, this host's worker has polled Temporal in the last two minutes."`
+	Role string `arg:"" enum:"api,worker" help:"api: its port answers. worker: its WORKER_METRICS_PORT answers; without one, a worker of this host has left a sign in PALAVER_DATA_DIR in the last 10 seconds, or, if none ever did, has polled Temporal in the last two minutes."`
 }
 
 const (
@@ -39,7 +40,11 @@ func (h healthCmd) Run(ctx context.Context, cfg *config.Config, _ *slog.Logger) 
 	case cfg.WorkerMetricsPort != 0:
 		return checkHTTP(ctx, cfg.Host, cfg.WorkerMetricsPort)
 	}
-	return checkPoller(ctx, cfg)
+	err := heartbeat.Check(cfg.DataDir)
+	if errors.Is(err, heartbeat.ErrNone) { // it has another data folder
+		err = checkPoller(ctx, cfg)
+	}
+	return err
 }
 
 func checkHTTP(ctx context.Context, host string, port int) error {
@@ -61,8 +66,8 @@ func checkHTTP(ctx context.Context, host string, port int) error {
 	return nil
 }
 
-// checkPoller asks Temporal for a worker that has no port of its own. It notices its end
-// only when the last poll is old.
+// checkPoller asks Temporal for a worker. It notices its end only when the last poll is
+// old.
 func checkPoller(ctx context.Context, cfg *config.Config) error {
 	host, err := os.Hostname()
 	if err != nil {

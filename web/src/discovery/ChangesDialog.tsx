@@ -6,7 +6,7 @@ import { Dialog } from "../ui/Dialog";
 import { boardWords } from "../words/discovery";
 import { problemText, undo } from "./api";
 import type { Board, Change } from "./board";
-import { Problem } from "./fields";
+import { Problem } from "../ui/fields";
 import { words } from "../words";
 
 /** What was done on a board and can be undone, the latest first. */

@@ -1,48 +1,21 @@
-import { useState, type FormEvent } from "react";
-import { Button } from "../ui/Button";
-import { Dialog } from "../ui/Dialog";
-import { words } from "../words";
+import { useState } from "react";
+import { field, Labelled, TextField } from "../ui/fields";
+import { FormDialog } from "../ui/FormDialog";
 import { boardWords } from "../words/discovery";
 import { problemText, renameBoard } from "./api";
 import type { Board } from "./board";
-import { field, Labelled, Problem } from "./fields";
 
 export function TitleDialog({ board, onClose }: { board: Board; onClose: () => void }) {
   const [title, setTitle] = useState(board.title);
   const [goal, setGoal] = useState(board.goal);
-  const [problem, setProblem] = useState("");
-  const save = async (e: FormEvent) => {
-    e.preventDefault();
-    try {
-      await renameBoard(board.id, title, goal);
-      onClose();
-    } catch (err) {
-      setProblem(problemText(err));
-    }
-  };
   return (
-    <Dialog title={boardWords.board.edit} onClose={onClose}>
-      <form onSubmit={(e) => void save(e)} className="space-y-4">
-        <Labelled label={boardWords.board.title}>
-          {(id) => (
-            <input id={id} dir="auto" value={title} maxLength={200} onChange={(e) => setTitle(e.target.value)} className={field} />
-          )}
-        </Labelled>
-        <Labelled label={boardWords.board.goal}>
-          {(id) => (
-            <textarea id={id} dir="auto" rows={4} value={goal} maxLength={4000} onChange={(e) => setGoal(e.target.value)} className={`${field} h-auto! py-2`} />
-          )}
-        </Labelled>
-        <Problem text={problem} />
-        <div className="flex justify-end gap-2">
-          <Button variant="plain" onClick={onClose}>
-            {words.common.cancel}
-          </Button>
-          <Button type="submit" variant="primary">
-            {words.common.save}
-          </Button>
-        </div>
-      </form>
-    </Dialog>
+    <FormDialog title={boardWords.board.edit} save={() => renameBoard(board.id, title, goal)} problemText={problemText} onClose={onClose}>
+      <TextField label={boardWords.board.title} value={title} maxLength={200} onChange={setTitle} />
+      <Labelled label={boardWords.board.goal}>
+        {(id) => (
+          <textarea id={id} dir="auto" rows={4} value={goal} maxLength={4000} onChange={(e) => setGoal(e.target.value)} className={`${field} h-auto! py-2`} />
+        )}
+      </Labelled>
+    </FormDialog>
   );
 }

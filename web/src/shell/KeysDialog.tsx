@@ -4,6 +4,7 @@ import { errorText } from "../api/query";
 import { CopyButton } from "../thread/CopyButton";
 import { Button, IconButton } from "../ui/Button";
 import { Dialog } from "../ui/Dialog";
+import { field } from "../ui/fields";
 import { toast } from "../ui/toast";
 import { words } from "../words";
 import { fullDay } from "../words/intl";
@@ -11,8 +12,6 @@ import { createKey, MAX_KEY_NAME, revokeKey, useKeys, type Key, type NewKey } fr
 
 const DAYS = ["30", "90", "365", "0"] as const;
 type Days = (typeof DAYS)[number];
-
-const field = "h-9 w-full rounded-lg border border-edge bg-surface px-3 pointer-coarse:h-11";
 
 /** The user's keys for other programs. Only this dialog's state has a key's text, until it closes. */
 export default function KeysDialog({ onClose }: { onClose: () => void }) {

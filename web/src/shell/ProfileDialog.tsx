@@ -1,7 +1,6 @@
-import { useState, type FormEvent } from "react";
-import { errorText } from "../api/query";
-import { Button } from "../ui/Button";
-import { Dialog } from "../ui/Dialog";
+import { useState } from "react";
+import { TextField } from "../ui/fields";
+import { FormDialog } from "../ui/FormDialog";
 import { toast } from "../ui/toast";
 import { words } from "../words";
 import { MAX_PROFILE, saveProfile, type Profile } from "./me";
@@ -15,56 +14,17 @@ interface Props {
 export default function ProfileDialog({ profile, onClose }: Props) {
   const [industry, setIndustry] = useState(profile.industry);
   const [location, setLocation] = useState(profile.location);
-  const [saving, setSaving] = useState(false);
-  const [problem, setProblem] = useState("");
 
-  const save = async (e: FormEvent) => {
-    e.preventDefault();
-    setSaving(true);
-    try {
-      await saveProfile({ industry: industry.trim(), location: location.trim() });
-      toast(words.account.profileSaved);
-      onClose();
-    } catch (err) {
-      setProblem(errorText(err));
-      setSaving(false);
-    }
+  const save = async () => {
+    await saveProfile({ industry: industry.trim(), location: location.trim() });
+    toast(words.account.profileSaved);
   };
 
   return (
-    <Dialog title={words.account.profileTitle} onClose={onClose}>
-      <form onSubmit={(e) => void save(e)} className="space-y-4">
-        <Field label={words.account.industry} example={words.account.industryExample} value={industry} onChange={setIndustry} />
-        <Field label={words.account.place} example={words.account.placeExample} value={location} onChange={setLocation} />
-        <p className="text-sm text-muted">{words.account.profileHelp}</p>
-        {problem && (
-          <p role="alert" className="text-sm text-bad">
-            {problem}
-          </p>
-        )}
-        <div className="flex justify-end gap-2">
-          <Button variant="plain" onClick={onClose}>
-            {words.common.cancel}
-          </Button>
-          <Button type="submit" variant="primary" disabled={saving}>
-            {words.common.save}
-          </Button>
-        </div>
-      </form>
-    </Dialog>
+    <FormDialog title={words.account.profileTitle} save={save} onClose={onClose}>
+      <TextField label={words.account.industry} placeholder={words.account.industryExample} value={industry} maxLength={MAX_PROFILE} onChange={setIndustry} />
+      <TextField label={words.account.place} placeholder={words.account.placeExample} value={location} maxLength={MAX_PROFILE} onChange={setLocation} />
+      <p className="text-sm text-muted">{words.account.profileHelp}</p>
+    </FormDialog>
   );
 }
-
-interface FieldProps {
-  label: string;
-  example: string;
-  value: string;
-  onChange: (value: string) => void;
-}
-
-const Field = ({ label, example, value, onChange }: FieldProps) => (
-  <label className="block text-sm">
-    <span className="mb-1 block font-medium">{label}</span>
-    <input dir="auto" value={value} placeholder={example} maxLength={MAX_PROFILE} onChange={(e) => onChange(e.target.value)} className="h-9 w-full rounded-lg border border-edge bg-surface px-3 pointer-coarse:h-11" />
-  </label>
-);

@@ -10,7 +10,8 @@ import { before, MAX_TEXT, type Kind, type Params, type Proposal, type ProposalS
 import { useShown } from "../context";
 import { Diff } from "../Diff";
 import { Evidence } from "../Evidence";
-import { field, Labelled, OutputType, Problem } from "../fields";
+import { field, Labelled, Problem } from "../../ui/fields";
+import { OutputType } from "../OutputType";
 import { Quoted } from "../Quoted";
 import { Relations } from "../Relations";
 import { DocumentOf } from "../Source";

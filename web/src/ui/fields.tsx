@@ -1,6 +1,4 @@
 import { useId, type ReactNode } from "react";
-import { boardWords } from "../words/discovery";
-import { outputTypes } from "./board";
 
 export const field = "block h-9 w-full rounded-lg border border-edge bg-surface px-3 text-sm pointer-coarse:h-11";
 
@@ -17,21 +15,24 @@ export function Labelled({ label, children }: { label: string; children: (id: st
   );
 }
 
-/** The type of an output. */
-export const OutputType = ({ value, onChange }: { value: string | undefined; onChange: (type: string) => void }) => (
-  <Labelled label={boardWords.form.type}>
+interface TextProps {
+  label: string;
+  value: string;
+  onChange: (value: string) => void;
+  maxLength: number;
+  placeholder?: string;
+}
+
+/** A line of text with its label. */
+export const TextField = ({ label, value, onChange, maxLength, placeholder }: TextProps) => (
+  <Labelled label={label}>
     {(id) => (
-      <select id={id} value={value} onChange={(e) => onChange(e.target.value)} className={field}>
-        {outputTypes.map((t) => (
-          <option key={t} value={t}>
-            {boardWords.outputTypes[t]}
-          </option>
-        ))}
-      </select>
+      <input id={id} dir="auto" value={value} maxLength={maxLength} placeholder={placeholder} onChange={(e) => onChange(e.target.value)} className={field} />
     )}
   </Labelled>
 );
 
+/** Why a form could not be saved. */
 export const Problem = ({ text }: { text: string }) =>
   text ? (
     <p role="alert" className="text-sm text-bad">
