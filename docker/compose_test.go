@@ -314,3 +314,11 @@ func TestDumpsOfTheDocsNeedNoTerminal(t *testing.T) {
 		require.Contains(t, "temporal temporal_visibility palaver", m[1])
 	}
 }
+
+// A new container may have another address; a server that announced the old one fails
+// requests with "Not enough hosts" until its entry in the database is stale.
+func TestTemporalAnnouncesAnAddressThatStays(t *testing.T) {
+	env := project(t).Services["temporal"].Environment
+	require.Equal(t, "127.0.0.1", *env["TEMPORAL_BROADCAST_ADDRESS"])
+	require.Equal(t, "0.0.0.0", *env["BIND_ON_IP"])
+}
