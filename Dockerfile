@@ -17,16 +17,16 @@ RUN go mod download
 COPY . .
 COPY --from=page /src/web/dist web/dist
 ARG VERSION COMMIT DATE
-RUN go build -trimpath -ldflags="-s -w -X github.com/palaver-chat/palaver/internal/build.version=$VERSION -X github.com/palaver-chat/palaver/internal/build.commit=$COMMIT -X github.com/palaver-chat/palaver/internal/build.date=$DATE" -o /palaver ./cmd/palaver && mkdir /data
+RUN go build -trimpath -ldflags="-s -w -X github.com/palaver-chat/palaver/internal/build.version=$VERSION -X github.com/palaver-chat/palaver/internal/build.commit=$COMMIT -X github.com/palaver-chat/palaver/internal/build.date=$DATE" -o /palaver ./cmd/palaver \
+ && mkdir /folders && mkdir -m 700 /folders/data /folders/tmp
 
 FROM scratch
 # To speak TLS with models, Temporal, Postgres and the web.
 COPY --from=binary /etc/ssl/certs/ca-certificates.crt /etc/ssl/certs/
 COPY --from=binary /palaver /palaver
-# A new volume at /data belongs to the user below.
-COPY --from=binary --chown=65532:65532 --chmod=700 /data /data
-# Programs put temporary files there; an upload may need one.
-COPY --from=binary --chown=65532:65532 --chmod=700 /data /tmp
+# /data, which a new volume takes over, and /tmp, for uploads, belong to the user below. They
+# are copied from within their parent: of a folder itself COPY does not keep the mode.
+COPY --from=binary --chown=65532:65532 /folders /
 USER 65532:65532
 ENV HOST=0.0.0.0 PALAVER_DATA_DIR=/data
 EXPOSE 8080
