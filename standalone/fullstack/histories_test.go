@@ -5,6 +5,7 @@ import (
 	"compress/gzip"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"mime/multipart"
 	"net/http"
@@ -19,6 +20,7 @@ import (
 	"github.com/stretchr/testify/require"
 	"go.temporal.io/api/enums/v1"
 	historypb "go.temporal.io/api/history/v1"
+	"go.temporal.io/api/serviceerror"
 	"go.temporal.io/api/temporalproto"
 	"go.temporal.io/sdk/client"
 	"go.temporal.io/sdk/worker"
@@ -534,11 +536,12 @@ func TestEveryWayOfAThreadReplays(t *testing.T) {
 	}
 }
 
+// awaitNotRunning waits until a workflow has ended; its history may be deleted, too.
 func awaitNotRunning(t *testing.T, tc client.Client, id string) {
 	t.Helper()
 	require.Eventually(t, func() bool {
 		d, err := tc.DescribeWorkflowExecution(context.Background(), id, "")
-		return err == nil && d.WorkflowExecutionInfo.Status != enums.WORKFLOW_EXECUTION_STATUS_RUNNING
+		return errors.As(err, new(*serviceerror.NotFound)) || err == nil && d.WorkflowExecutionInfo.Status != enums.WORKFLOW_EXECUTION_STATUS_RUNNING
 	}, waitTimeout, 20*time.Millisecond)
 }
 

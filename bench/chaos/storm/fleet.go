@@ -117,6 +117,7 @@ func (f *fleet) environment(o Options, data, name string, worker int) []string {
 		"CHAT_MODEL_PROVIDER=openai-compatible", "CHAT_MODEL_NAME=scripted", "LLM_API_KEY=none", "LLM_BASE_URL=" + f.model.urlFor(name),
 		"TEMPORAL_ADDRESS=" + f.temporal.of(worker).Address(), "NATS_URL=nats://" + f.nats.of(worker).Address(), "NATS_TOKEN=" + natsToken,
 		"THREAD_IDLE_TIMEOUT=" + idleTimeout.String(),
+		"TITLES=off", // their calls belong to no activity, and may be repeated
 		"MCP_SERVERS=" + f.desk.servers(), "MCP_JWT_SECRET=shared-with-the-servers", "ALLOW_PRIVATE_ADDRESSES=127.0.0.0/8",
 		"CHAT_RATE_LIMIT=off", "MAX_TURNS_PER_CALLER=100", "MAX_STREAMS_PER_CALLER=1000", "MAX_NEW_THREADS_PER_ADDRESS=off",
 		"USER_RATE_LIMIT=off", "CHANGE_RATE_LIMIT=off", "MAX_STREAMS_PER_ADDRESS=0", "QUOTA_PER_ADDRESS=off",

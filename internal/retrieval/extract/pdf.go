@@ -100,13 +100,22 @@ func runReader(ctx context.Context, mode string, raw []byte) ([]byte, error) {
 	case err == nil:
 		return out.buf.Bytes(), nil
 	case errors.As(err, &exit):
-		if reason, ok := readerReasons[exit.ExitCode()]; ok {
-			return nil, reason
-		}
-		slog.WarnContext(ctx, "the PDF reader ended unexpectedly", "state", exit.String(), "stderr", said.buf.String())
-		return nil, errDamaged
+		return nil, readerError(ctx, exit.ExitCode(), said.buf.String())
 	}
 	return nil, fmt.Errorf("run the PDF reader: %w", err)
+}
+
+// readerError is why a reader ended. One that could not do its work for reasons of its own
+// is worth another attempt; one that crashed would crash again.
+func readerError(ctx context.Context, code int, said string) error {
+	if reason, ok := readerReasons[code]; ok {
+		return reason
+	}
+	if code == exitFailed {
+		return fmt.Errorf("run the PDF reader: %s", strings.TrimSpace(said))
+	}
+	slog.WarnContext(ctx, "the PDF reader ended unexpectedly", "exit_code", code, "stderr", said)
+	return errDamaged
 }
 
 // readerEnv is the reader's whole environment.

@@ -263,3 +263,35 @@ func FuzzPDF(f *testing.F) {
 		checkText(t, text)
 	})
 }
+
+func TestPDFReaderStartsWhenItsCacheCannotBeWritten(t *testing.T) {
+	dir := t.TempDir()
+	cache := cacheIn(dir)
+	if cache == nil {
+		t.Fatal("no cache")
+	}
+	if err := os.RemoveAll(dir); err != nil {
+		t.Fatal(err)
+	}
+	inst, err := newPDFium(cache)
+	if err != nil {
+		t.Fatal(err)
+	}
+	_ = inst.Close()
+}
+
+func TestOnlyADocumentThatTheReaderCannotReadIsCalledDamaged(t *testing.T) {
+	for code, want := range map[int]error{
+		exitDamaged: errDamaged, exitEncrypted: errEncrypted, exitScanned: errScanned, exitTooLong: errTooLong,
+		2:  errDamaged, // a panic
+		-1: errDamaged, // killed, as for its memory
+	} {
+		if got := readerError(t.Context(), code, "why"); !errors.Is(got, want) {
+			t.Errorf("%d: %v", code, got)
+		}
+	}
+	var unreadable *Unreadable
+	if err := readerError(t.Context(), exitFailed, "start pdfium: no memory\n"); errors.As(err, &unreadable) || err.Error() != "run the PDF reader: start pdfium: no memory" {
+		t.Errorf("a reader that could not start is reported as %v", err)
+	}
+}

@@ -66,7 +66,7 @@ func init() {
 }
 
 func readerMain(mode string) (int, error) {
-	inst, err := newPDFium(os.Getenv(readerCacheVar))
+	inst, err := newPDFium(cacheIn(os.Getenv(readerCacheVar)))
 	if err != nil || mode == readNothing {
 		if err != nil {
 			return exitFailed, err
@@ -123,15 +123,32 @@ func metaTitle(inst pdfium.Pdfium, doc references.FPDF_DOCUMENT) string {
 
 func withoutBreaks(s string) string { return strings.ReplaceAll(s, pageBreak, "\n") }
 
-// newPDFium starts pdfium without any access to files.
-func newPDFium(cache string) (pdfium.Pdfium, error) {
+// cacheIn returns the cache of compiled code in a folder; nil if there is none.
+func cacheIn(dir string) wazero.CompilationCache {
+	if dir == "" || os.MkdirAll(dir, 0o700) != nil {
+		return nil
+	}
+	cache, err := wazero.NewCompilationCacheWithDir(dir)
+	if err != nil {
+		return nil
+	}
+	return cache
+}
+
+// newPDFium starts pdfium. A cache that cannot be used, such as one on a full disk, costs
+// time, not the document.
+func newPDFium(cache wazero.CompilationCache) (pdfium.Pdfium, error) {
 	config := wazero.NewRuntimeConfig().WithMemoryLimitPages(maxPages64k)
-	if cache != "" && os.MkdirAll(cache, 0o700) == nil {
-		// A cache that cannot be used costs time, not the document.
-		if c, err := wazero.NewCompilationCacheWithDir(cache); err == nil {
-			config = config.WithCompilationCache(c)
+	if cache != nil {
+		if inst, err := startPDFium(config.WithCompilationCache(cache)); err == nil {
+			return inst, nil
 		}
 	}
+	return startPDFium(config)
+}
+
+// startPDFium starts pdfium without any access to files.
+func startPDFium(config wazero.RuntimeConfig) (pdfium.Pdfium, error) {
 	pool, err := webassembly.Init(webassembly.Config{
 		MaxIdle: 1, MaxTotal: 1, RuntimeConfig: config,
 		FSConfig: wazero.NewFSConfig(), Stdout: io.Discard, Stderr: io.Discard,
