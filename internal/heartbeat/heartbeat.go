@@ -19,16 +19,16 @@ const Pattern = "worker-*.alive"
 
 const (
 	period = 3 * time.Second
-	// MaxAge is how long after its last sign a worker counts as alive.
+	// MaxAge is how long after its last heartbeat a worker counts as alive.
 	MaxAge = 10 * time.Second
 	// Files of hosts that no longer exist, such as containers, are removed after this long.
 	forgetAfter = time.Hour
 )
 
 // ErrNone means that no worker of this host has used the folder.
-var ErrNone = errors.New("no worker of this host has left a sign in the data folder")
+var ErrNone = errors.New("the data folder has no heartbeat file of a worker on this host")
 
-// Start gives signs until stop is called. The file stays, so that Check knows that there
+// Start renews the heartbeat file until stop is called. The file stays, so that Check knows that there
 // was a worker.
 func Start(dir string, log *slog.Logger) (stop func(), _ error) {
 	host, err := os.Hostname()
@@ -81,7 +81,7 @@ func Check(dir string) error {
 	case !found:
 		return ErrNone
 	case newest > MaxAge:
-		return fmt.Errorf("the last sign of a worker of this host is %s old", newest.Round(time.Second))
+		return fmt.Errorf("the last heartbeat of a worker on this host is %s old", newest.Round(time.Second))
 	}
 	return nil
 }

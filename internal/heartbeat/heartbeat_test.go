@@ -39,10 +39,10 @@ func TestWorkerIsSeenWithinFifteenSecondsOfItsEnd(t *testing.T) {
 	stop()
 	require.NoError(t, Check(dir))
 	age(t, file, MaxAge+time.Second)
-	require.ErrorContains(t, Check(dir), "the last sign of a worker of this host is 11s old")
+	require.ErrorContains(t, Check(dir), "the last heartbeat of a worker on this host is 11s old")
 }
 
-func TestLivingWorkerRenewsItsSign(t *testing.T) {
+func TestLivingWorkerRenewsItsHeartbeatFile(t *testing.T) {
 	dir := t.TempDir()
 	stop, err := Start(dir, slog.New(slog.DiscardHandler))
 	require.NoError(t, err)
@@ -55,7 +55,7 @@ func TestLivingWorkerRenewsItsSign(t *testing.T) {
 	require.Eventually(t, func() bool { return Check(dir) == nil }, time.Minute, 50*time.Millisecond)
 }
 
-func TestStartRemovesSignsOfDeadWorkersAndLeavesThoseOfOtherHosts(t *testing.T) {
+func TestStartRemovesFilesOfDeadWorkersAndKeepsThoseOfOtherHosts(t *testing.T) {
 	dir := t.TempDir()
 	host, err := os.Hostname()
 	require.NoError(t, err)

@@ -65,7 +65,7 @@ func containsDown(t *testing.T, url, part string) bool {
 	return false
 }
 
-func TestWorkerWithoutAPortLeavesASignWhileItWaitsForTemporal(t *testing.T) {
+func TestWorkerWithoutAPortHasAHeartbeatFileWhileItWaitsForTemporal(t *testing.T) {
 	cfg := settings(t)
 	cfg.TemporalAddress = closedPort(t)
 	ctx, end := context.WithCancel(t.Context())
