@@ -14,6 +14,9 @@ type Connections interface {
 	Connection(ctx context.Context, owner, provider string) (Connection, error)
 	// Connections lists an owner's, by provider.
 	Connections(ctx context.Context, owner string) ([]Connection, error)
+	// ConnectedOwners lists up to limit owners of connections with a token, in order, from
+	// the first one greater than after.
+	ConnectedOwners(ctx context.Context, after string, limit int) ([]string, error)
 	// RenewConnection replaces the token of the version that was read, by an empty one
 	// when the service has taken it back. ErrVersion when the connection was replaced,
 	// renewed or removed since.

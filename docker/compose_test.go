@@ -218,6 +218,9 @@ func TestRolesUseOnlyDeclaredVariables(t *testing.T) {
 		require.Equal(t, types.ShellCommand{role}, s.Command)
 		require.Equal(t, p.Services["worker"].Environment, s.Environment)
 		for name := range s.Environment {
+			if slices.Contains(openTelemetry, name) {
+				continue
+			}
 			require.Contains(t, string(example), "#"+strings.TrimSuffix(name, "_FILE")+"=", "%s: %s", role, name)
 		}
 		require.True(t, s.ReadOnly, role)
@@ -238,6 +241,22 @@ var notPassed = map[string]string{
 	"TEMPORAL_UI_PORT":    "no container has embedded servers",
 	"TEMPORAL_UI_WRITE":   "no container has embedded servers",
 	"NATS_PORT":           "no container has embedded servers",
+}
+
+// openTelemetry are variables of OpenTelemetry's SDK, which are not in .env.example.
+var openTelemetry = []string{"OTEL_EXPORTER_OTLP_ENDPOINT", "OTEL_EXPORTER_OTLP_TRACES_ENDPOINT", "OTEL_EXPORTER_OTLP_HEADERS",
+	"OTEL_EXPORTER_OTLP_TIMEOUT", "OTEL_SERVICE_NAME", "OTEL_RESOURCE_ATTRIBUTES", "OTEL_TRACES_SAMPLER", "OTEL_TRACES_SAMPLER_ARG"}
+
+// The SDK takes an empty sampler for an unknown one.
+func TestVariablesOfOpenTelemetryReachTheRolesOnlyWhenSet(t *testing.T) {
+	for _, name := range openTelemetry {
+		require.Nil(t, project(t).Services["worker"].Environment[name], name)
+		p, err := load(t, map[string]string{name: "a value"})
+		require.NoError(t, err)
+		value := p.Services["worker"].Environment[name]
+		require.NotNil(t, value, name)
+		require.Equal(t, "a value", *value)
+	}
 }
 
 func TestEverySettingIsPassedOnOrExcused(t *testing.T) {
@@ -263,7 +282,7 @@ func TestEverySettingIsPassedOnOrExcused(t *testing.T) {
 func TestSettingsOfTheOperatorReachTheRoles(t *testing.T) {
 	plain := project(t).Services["api"].Environment
 	for name := range plain {
-		if name == "TEMPORAL_ADDRESS" || name == "NATS_URL" || strings.HasSuffix(name, "_FILE") { // those of the containers
+		if name == "TEMPORAL_ADDRESS" || name == "NATS_URL" || name == "SETTINGS_DIR" || strings.HasSuffix(name, "_FILE") { // those of the containers
 			continue
 		}
 		p, err := load(t, map[string]string{name: "the operator's 123"})
@@ -273,7 +292,9 @@ func TestSettingsOfTheOperatorReachTheRoles(t *testing.T) {
 }
 
 func TestMountedFilesExist(t *testing.T) {
-	for _, s := range withTLS(t, nil).Services {
+	folder := filepath.Join(t.TempDir(), "secrets")
+	makeSecrets(t, folder)
+	for _, s := range withTLS(t, map[string]string{"SECRETS_DIR": folder}).Services {
 		for _, v := range s.Volumes {
 			if v.Type != types.VolumeTypeBind {
 				continue

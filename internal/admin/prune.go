@@ -22,6 +22,9 @@ type Pruning struct {
 	Imports       time.Duration // since the end of one whose document is deleted
 	Audit         time.Duration // since the entry
 	DryRun        bool          // Prune only logs what it would remove
+	// Reseal encrypts stored tokens of other keys with the current one, so that those keys
+	// can be dropped, and returns how many. nil: there are none.
+	Reseal func(context.Context) (int, error)
 	Log           *slog.Logger
 	Now           func() time.Time // nil: time.Now
 }
@@ -72,12 +75,34 @@ func (o old) describe(p Pruning, have string) string {
 	}
 	return line(p.Retention, "ANONYMOUS_RETENTION", "%d anonymous callers who have made no request for %s; they %s %s", o.owners, p.Retention, have, describeData(o.data)) +
 		line(p.Conversations, "CONVERSATION_RETENTION", "%d conversations whose last message is older than %s", o.conversations, p.Conversations) +
+		fmt.Sprintf("- %d chats of deleted boards, and threads that were made for one request\n", o.left) +
 		line(p.Imports, "IMPORT_RETENTION", "%d imports that ended %s ago and whose document is deleted", o.imports, p.Imports) +
 		line(p.Audit, "AUDIT_RETENTION", "%d entries of the audit log that are older than %s", o.audit, p.Audit)
 }
 
-// Prune removes what is old, and says so in the log. Then it compacts the database.
+// Prune is the daily upkeep. It removes what is old, or with DryRun only counts it, and
+// logs the result. Then it encrypts tokens with the current key and compacts the database.
 func (p Pruning) Prune(ctx context.Context) error {
+	if err := p.prune(ctx); err != nil {
+		return err
+	}
+	if p.Reseal != nil {
+		resealed, err := p.Reseal(ctx)
+		if resealed > 0 {
+			p.Log.Info("encrypted tokens of connected accounts with the current key", "tokens", resealed)
+		}
+		if err != nil {
+			return fmt.Errorf("encrypt tokens with the current key: %w", err)
+		}
+	}
+	freed, err := p.Users.Store.Compact(ctx)
+	if freed > 0 {
+		p.Log.Info("compacted the database", "bytes", freed)
+	}
+	return err
+}
+
+func (p Pruning) prune(ctx context.Context) error {
 	if p.DryRun {
 		found, err := p.look(ctx)
 		if err == nil {
@@ -91,13 +116,6 @@ func (p Pruning) Prune(ctx context.Context) error {
 	removed, err := p.removeAll(ctx)
 	if removed.any() {
 		p.say("removed what is old", removed)
-	}
-	if err != nil {
-		return err
-	}
-	freed, err := p.Users.Store.Compact(ctx)
-	if freed > 0 {
-		p.Log.Info("compacted the database", "bytes", freed)
 	}
 	return err
 }
@@ -118,8 +136,13 @@ func (p Pruning) look(ctx context.Context) (o old, err error) {
 			return o, err
 		}
 	}
-	count := func(page []chat.ThreadRef) error { o.conversations += len(page); return nil }
-	if err := p.oldThreads(ctx, count); err != nil {
+	count := func(n *int) func(chat.ThreadRef) error {
+		return func(chat.ThreadRef) error { *n++; return nil }
+	}
+	if err := p.oldThreads(ctx, count(&o.conversations)); err != nil {
+		return o, err
+	}
+	if err := p.leftThreads(ctx, count(&o.left)); err != nil {
 		return o, err
 	}
 	if p.Imports > 0 {
@@ -142,55 +165,54 @@ func (p Pruning) removeAll(ctx context.Context) (o old, err error) {
 			return o, err
 		}
 	}
-	if o.left, err = p.removeLeftThreads(ctx); err != nil {
+	remove := func(n *int) func(chat.ThreadRef) error {
+		return func(t chat.ThreadRef) error {
+			err := p.removeThread(ctx, t)
+			if err == nil {
+				*n++
+			}
+			return err
+		}
+	}
+	if err := p.leftThreads(ctx, remove(&o.left)); err != nil {
 		return o, err
 	}
-	err = p.oldThreads(ctx, func(page []chat.ThreadRef) error {
-		for _, t := range page {
-			if err := p.removeThread(ctx, t); err != nil {
-				return err
-			}
-			o.conversations++
-		}
-		return nil
-	})
-	if err != nil || p.Retention <= 0 {
+	if err := p.oldThreads(ctx, remove(&o.conversations)); err != nil || p.Retention <= 0 {
 		return o, err
 	}
 	o.owners, o.data, err = p.remove(ctx)
 	return o, err
 }
 
-// oldThreads calls f with conversations that are old, page by page.
-func (p Pruning) oldThreads(ctx context.Context, f func([]chat.ThreadRef) error) error {
+// oldThreads calls f with each conversation that is old.
+func (p Pruning) oldThreads(ctx context.Context, f func(chat.ThreadRef) error) error {
 	if p.Conversations <= 0 {
 		return nil
 	}
-	for after := ""; ; {
-		page, err := p.Users.Store.OldThreads(ctx, p.now().Add(-p.Conversations), after, 100)
-		if err != nil || len(page) == 0 {
-			return err
-		}
-		after = page[len(page)-1].ThreadID
-		if err := f(page); err != nil {
-			return err
-		}
-	}
+	return eachThread(f, func(after string) ([]chat.ThreadRef, error) {
+		return p.Users.Store.OldThreads(ctx, p.now().Add(-p.Conversations), after, 100)
+	})
 }
 
-// removeLeftThreads removes chats of deleted boards, and throw-away threads.
-func (p Pruning) removeLeftThreads(ctx context.Context) (removed int, _ error) {
+// leftThreads calls f with each chat of a deleted board, and each throw-away thread.
+func (p Pruning) leftThreads(ctx context.Context, f func(chat.ThreadRef) error) error {
+	return eachThread(f, func(after string) ([]chat.ThreadRef, error) {
+		return p.Users.Store.LeftThreads(ctx, p.now(), after, 100)
+	})
+}
+
+// eachThread calls f with each thread of the pages that list returns.
+func eachThread(f func(chat.ThreadRef) error, list func(after string) ([]chat.ThreadRef, error)) error {
 	for after := ""; ; {
-		page, err := p.Users.Store.LeftThreads(ctx, p.now(), after, 100)
+		page, err := list(after)
 		if err != nil || len(page) == 0 {
-			return removed, err
+			return err
 		}
 		for _, t := range page {
 			after = t.ThreadID
-			if err := p.removeThread(ctx, t); err != nil {
-				return removed, err
+			if err := f(t); err != nil {
+				return err
 			}
-			removed++
 		}
 	}
 }

@@ -2,6 +2,7 @@ package admin_test
 
 import (
 	"bytes"
+	"context"
 	"log/slog"
 	"testing"
 	"time"
@@ -49,8 +50,17 @@ func TestPruneListsWhatIsUnusedAndRemovesNothingByItself(t *testing.T) {
 	p.DryRun = true
 	var logged bytes.Buffer
 	p.Log = slog.New(slog.NewTextHandler(&logged, nil))
+	resealed := 0
+	p.Reseal = func(context.Context) (int, error) { resealed++; return 3, nil }
+	once := uuid.NewString()
+	_, err = store.CreateConversation(ctx, chat.Conversation{ID: once, Owner: "signed in", Kind: chat.ThreadOnce})
+	require.NoError(t, err)
 	require.NoError(t, p.Prune(ctx), "it needs no Temporal")
 	require.Contains(t, logged.String(), "anonymous_callers=1")
+	require.Contains(t, logged.String(), "left_threads=1")
+	require.Contains(t, logged.String(), "tokens=3")
+	require.Equal(t, 1, resealed, "upkeep that removes nothing goes on")
+	require.NoError(t, store.DeleteConversation(ctx, "signed in", once))
 	p.DryRun, p.Retention = false, 0
 	out.Reset()
 	require.NoError(t, p.Run(ctx, false, &out))

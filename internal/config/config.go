@@ -130,6 +130,8 @@ type Config struct {
 
 	WorkerMetricsPort int `env:"WORKER_METRICS_PORT" default:"0" group:"Operations" help:"Port on which a process that is only a worker serves /metrics, /healthz and /readyz; 0: none. Processes with an API serve them there."`
 
+	SettingsDir string `env:"SETTINGS_DIR" group:"Operations" help:"A folder with files that are named like settings (OPENAI_API_KEY) and hold their values, as mounted secrets do. A setting may also be in any file, whose path is in the variable with _FILE behind its name."`
+
 	DrainDelay time.Duration `env:"DRAIN_DELAY" default:"0s" group:"Operations" help:"After SIGTERM, /readyz of a process with an API fails at once, and the process goes on serving for this long, so that load balancers notice. Longer than their check interval; 0s: it stops at once."`
 
 	RepairInterval time.Duration `env:"REPAIR_INTERVAL" default:"1m" group:"Operations" help:"How often each worker looks for turns and documents whose workflow was lost, and settles them. 0s: never; then only using a conversation does, and palaver repair."`

@@ -60,6 +60,26 @@ func TestASecretMayBeInAFile(t *testing.T) {
 	require.ErrorContains(t, err, "COOKIE_SECRET_FILE: cannot read")
 }
 
+func TestSettingsMayBeFilesOfAFolder(t *testing.T) {
+	dir := t.TempDir()
+	for name, value := range map[string]string{"COOKIE_SECRET": "0123456789abcdef\n", "METRICS_TOKEN": "\n", "README": "no setting"} {
+		require.NoError(t, os.WriteFile(filepath.Join(dir, name), []byte(value), 0o600))
+	}
+	c, err := parse(t, map[string]string{"SETTINGS_DIR": dir, "COOKIE_SECRET": ""})
+	require.NoError(t, err)
+	require.Equal(t, "0123456789abcdef", c.CookieSecret)
+	require.Empty(t, c.MetricsToken, "its file is empty")
+	_, err = parse(t, map[string]string{"SETTINGS_DIR": dir, "COOKIE_SECRET": "another secret of 16"})
+	require.ErrorContains(t, err, "SETTINGS_DIR: COOKIE_SECRET is set, too")
+	require.NoError(t, os.Unsetenv("COOKIE_SECRET"))
+	_, err = parse(t, map[string]string{"SETTINGS_DIR": filepath.Join(dir, "missing")})
+	require.ErrorContains(t, err, "SETTINGS_DIR: cannot list the folder")
+	require.NoError(t, os.Mkdir(filepath.Join(dir, "CODEC_TOKEN"), 0o700))
+	t.Cleanup(func() { _ = os.Unsetenv("COOKIE_SECRET") })
+	_, err = parse(t, map[string]string{"SETTINGS_DIR": dir, "COOKIE_SECRET": ""})
+	require.ErrorContains(t, err, "SETTINGS_DIR: cannot read")
+}
+
 func TestTokensAreEncryptedByTheKeysOfPayloadsUnlessTheyHaveTheirOwn(t *testing.T) {
 	one, two := strings.Repeat("1", 32), strings.Repeat("2", 32)
 	cfg := config.Config{CookieSecret: "cookie", PayloadEncryptionKey: "plain, " + one}

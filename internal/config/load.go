@@ -6,6 +6,7 @@ import (
 	"io/fs"
 	"log/slog"
 	"os"
+	"path/filepath"
 	"reflect"
 	"strings"
 
@@ -39,27 +40,43 @@ func Parse(cli any, args []string, options ...kong.Option) (*kong.Context, error
 	return parser.Parse(args)
 }
 
-// readFiles sets variables from files: NAME_FILE holds the path of a file with the value
-// of NAME, as secrets of containers are given.
+// readFiles sets variables from files, as secrets of containers are given: NAME_FILE is the
+// path of a file with the value of NAME, and SETTINGS_DIR a folder with files that are named
+// like their variables. An empty file sets nothing.
 func readFiles(cli any) error {
+	folder := os.Getenv("SETTINGS_DIR")
+	if _, err := os.ReadDir(folder); folder != "" && err != nil {
+		return refuse("SETTINGS_DIR", "cannot list the folder: %v", err)
+	}
 	for _, v := range variables(cli) {
-		path := os.Getenv(v.env + "_FILE")
-		if path == "" {
+		by, path := v.env+"_FILE", os.Getenv(v.env+"_FILE")
+		optional := path == "" && folder != ""
+		switch {
+		case optional:
+			by, path = "SETTINGS_DIR", filepath.Join(folder, v.env)
+		case path == "":
 			continue
 		}
-		if os.Getenv(v.env) != "" { // an empty variable is one that is not set
-			return refuse(v.env+"_FILE", "%s is set, too; use one of them", v.env)
+		raw, err := os.ReadFile(path)
+		if optional && errors.Is(err, fs.ErrNotExist) {
+			continue
 		}
-		value, err := os.ReadFile(path)
 		var failed *fs.PathError
 		if errors.As(err, &failed) {
-			return refuse(v.env+"_FILE", "cannot read %s: %v", path, failed.Err)
+			return refuse(by, "cannot read %s: %v", path, failed.Err)
 		}
 		if err != nil {
 			return err
 		}
-		if err := os.Setenv(v.env, strings.TrimSpace(string(value))); err != nil {
-			return refuse(v.env+"_FILE", "%s has no text", path)
+		value := strings.TrimSpace(string(raw))
+		switch {
+		case value == "":
+			continue
+		case os.Getenv(v.env) != "": // an empty variable is one that is not set
+			return refuse(by, "%s is set, too; use one of them", v.env)
+		}
+		if err := os.Setenv(v.env, value); err != nil {
+			return refuse(by, "%s is not text", path)
 		}
 	}
 	return nil

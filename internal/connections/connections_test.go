@@ -123,6 +123,31 @@ func TestTokenIsRefreshedOnceByAllProcesses(t *testing.T) {
 	}
 }
 
+func TestResealingLetsTheOldKeyBeDropped(t *testing.T) {
+	f := setup(t)
+	f.connect()
+	before, err := f.store.Connection(t.Context(), "ann", Google)
+	require.NoError(t, err)
+	require.NoError(t, f.store.PutConnection(t.Context(), db.Connection{Owner: "eve", Provider: Google, Token: before.Token}, false)) // hers no key opens
+	both := f.process("second secret", "first secret")
+	for _, want := range []int{1, 0} {
+		resealed, err := both.Reseal(t.Context())
+		require.NoError(t, err)
+		require.Equal(t, want, resealed)
+	}
+	after, err := f.store.Connection(t.Context(), "ann", Google)
+	require.NoError(t, err)
+	require.Equal(t, before.UpdatedAt, after.UpdatedAt, "the token itself is the same")
+	first, ok := f.token(both)
+	require.True(t, ok)
+	second, ok := f.token(f.process("second secret"))
+	require.True(t, ok)
+	require.Equal(t, first, second)
+	require.Zero(t, f.google.Refreshes())
+	_, ok = f.token(f.a)
+	require.False(t, ok)
+}
+
 func TestAccessThatGoogleHasTakenBackHasToBeConnectedAgain(t *testing.T) {
 	f := setup(t)
 	f.connect()

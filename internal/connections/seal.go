@@ -57,6 +57,9 @@ func (k *Keys) Seal(text []byte, purpose string) string {
 	return first.id + "." + base64.RawURLEncoding.EncodeToString(first.aead.Seal(nil, nil, text, []byte(purpose)))
 }
 
+// Current reports whether the first key has sealed a text.
+func (k *Keys) Current(sealed string) bool { return strings.HasPrefix(sealed, k.list[0].id+".") }
+
 // Open decrypts what Seal has encrypted for the same purpose.
 func (k *Keys) Open(sealed, purpose string) ([]byte, error) {
 	id, text, _ := strings.Cut(sealed, ".")

@@ -57,6 +57,23 @@ var connectionTests = []test{
 		b.ErrorIs(b.store.RenewConnection(b.ctx, renewed, "late", b.now()), db.ErrVersion)
 		b.Equal("other account", b.connected().Token)
 	}},
+	{"owners with a token are listed in order, page by page", func(b *fixture) {
+		owners := []string{b.owner + "1", b.owner + "2", b.owner + "3"}
+		for _, owner := range owners {
+			c := b.account("sealed")
+			c.Owner = owner
+			b.NoError(b.store.PutConnection(b.ctx, c, false))
+		}
+		revoked, err := b.store.Connection(b.ctx, owners[1], "google")
+		b.NoError(err)
+		b.NoError(b.store.RenewConnection(b.ctx, revoked, "", b.now()))
+		page, err := b.store.ConnectedOwners(b.ctx, b.owner, 1)
+		b.NoError(err)
+		b.Equal(owners[:1], page)
+		page, err = b.store.ConnectedOwners(b.ctx, owners[0], 1)
+		b.NoError(err)
+		b.Equal(owners[2:], page, "the service has taken the second token back")
+	}},
 	{"a removed connection is not brought back by a token that is renewed late", func(b *fixture) {
 		b.NoError(b.store.PutConnection(b.ctx, b.account("first"), false))
 		read := b.connected()

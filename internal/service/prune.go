@@ -27,7 +27,9 @@ func Pruning(cfg *config.Config, users admin.UserDeletion, log *slog.Logger) adm
 }
 
 func (p *Process) pruning() admin.Pruning {
-	return Pruning(p.parts.Config, p.userDeletion(), p.parts.Log)
+	pruning := Pruning(p.parts.Config, p.userDeletion(), p.parts.Log)
+	pruning.Reseal = p.accounts.Reseal
+	return pruning
 }
 
 func (p *Process) userDeletion() admin.UserDeletion {

@@ -40,6 +40,12 @@ func (s *Store) Connections(ctx context.Context, owner string) (_ []db.Connectio
 	return rowsTo(rows, err, connection)
 }
 
+func (s *Store) ConnectedOwners(ctx context.Context, after string, limit int) (_ []string, err error) {
+	ctx, end := s.short(ctx, "list owners of connections")
+	defer end(&err)
+	return s.db.Read.ConnectedOwners(ctx, sqlcgen.ConnectedOwnersParams{AfterOwner: after, MaxRows: int64(limit)})
+}
+
 func (s *Store) RenewConnection(ctx context.Context, c db.Connection, token string, at time.Time) (err error) {
 	ctx, end := s.short(ctx, "renew a connection")
 	defer end(&err)

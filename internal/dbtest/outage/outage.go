@@ -41,6 +41,10 @@ func (o *store) Connections(ctx context.Context, owner string) ([]db.Connection,
 	return one(o, func() ([]db.Connection, error) { return o.Store.Connections(ctx, owner) })
 }
 
+func (o *store) ConnectedOwners(ctx context.Context, after string, limit int) ([]string, error) {
+	return one(o, func() ([]string, error) { return o.Store.ConnectedOwners(ctx, after, limit) })
+}
+
 func (o *store) RenewConnection(ctx context.Context, c db.Connection, token string, at time.Time) error {
 	return o.none(func() error { return o.Store.RenewConnection(ctx, c, token, at) })
 }
