@@ -1,12 +1,12 @@
-// An import that takes longer than a chat waits: the chat says so, the page shows when
-// it is ready, and the conversation knows it.
+// An import takes longer than the chat waits for it: the chat says so, the page reports
+// when the document is ready, and the conversation can use it.
 import assert from "node:assert/strict";
 import { after, it } from "node:test";
 import { answer, ask, axe, shot } from "./browser.mjs";
 import { DOC, linkTo, startGoogle } from "./google.mjs";
 import { arrive, leaveNoFaults, page, useStack } from "./suite.mjs";
 
-const WAITS = "1s"; // 30 s for people
+const WAITS = "1s"; // the default is 30 s
 
 let google;
 useStack(async () => {

@@ -1,4 +1,4 @@
-// An import that takes longer than the chat waits for it.
+// An import takes longer than the chat waits for it.
 import { after, beforeEach, describe, it } from "node:test";
 import { answer, ask, composer, openDocuments, ready } from "./browser.mjs";
 import { DOC, linkTo, startGoogle } from "./google.mjs";

@@ -49,7 +49,7 @@ func TestPruneListsWhatIsUnusedAndRemovesNothingByItself(t *testing.T) {
 	p.DryRun = true
 	var logged bytes.Buffer
 	p.Log = slog.New(slog.NewTextHandler(&logged, nil))
-	require.NoError(t, p.Prune(ctx), "it needs no Temporal")
+	require.NoError(t, p.Prune(ctx), "a dry run needs no Temporal")
 	require.Contains(t, logged.String(), "anonymous_callers=1")
 	p.DryRun, p.Retention = false, 0
 	out.Reset()

@@ -23,7 +23,7 @@ func Parse(cli any, args []string, options ...kong.Option) (*kong.Context, error
 	if err := loadDotEnv(".env"); err != nil {
 		return nil, err
 	}
-	// An empty variable (as compose files pass on unset ones) means its default.
+	// An empty variable means its default: compose files pass unset variables as empty ones.
 	for _, v := range variables(cli) {
 		if value, set := os.LookupEnv(v.env); set && value == "" {
 			_ = os.Unsetenv(v.env)
@@ -40,14 +40,14 @@ func Parse(cli any, args []string, options ...kong.Option) (*kong.Context, error
 }
 
 // readFiles sets variables from files: NAME_FILE holds the path of a file with the value
-// of NAME, as secrets of containers are given.
+// of NAME. Container platforms pass secrets in this way.
 func readFiles(cli any) error {
 	for _, v := range variables(cli) {
 		path := os.Getenv(v.env + "_FILE")
 		if path == "" {
 			continue
 		}
-		if os.Getenv(v.env) != "" { // an empty variable is one that is not set
+		if os.Getenv(v.env) != "" { // an empty variable counts as not set
 			return refuse(v.env+"_FILE", "%s is set, too; use one of them", v.env)
 		}
 		value, err := os.ReadFile(path)
@@ -90,8 +90,8 @@ func (c *Config) Logger(w io.Writer) *slog.Logger {
 	return slog.New(slog.NewTextHandler(w, options))
 }
 
-// inMilliseconds gives a duration its unit: as JSON it would be a bare number of
-// nanoseconds.
+// inMilliseconds converts a duration to milliseconds, with the unit in its name. Without
+// it, a JSON log would have a number of nanoseconds without a unit.
 func inMilliseconds(_ []string, a slog.Attr) slog.Attr {
 	if a.Value.Kind() != slog.KindDuration {
 		return a

@@ -21,7 +21,7 @@ type Usage struct {
 	Memory int64         // resident bytes now
 }
 
-// UsageOf adds up the processes with these ids and all their descendants.
+// UsageOf returns the sum for the processes with these ids and all their descendants.
 func UsageOf(roots ...int) (Usage, error) {
 	all, err := processes()
 	if err != nil {
@@ -72,7 +72,7 @@ func processes() (map[int]stat, error) {
 }
 
 // parseStat reads a line of /proc/<pid>/stat: the id, the name in parentheses,
-// then numbered fields (proc(5)), of which the third is the first here.
+// then fields with the numbers of proc(5), beginning with field 3.
 func parseStat(line []byte) (pid int, p stat, err error) {
 	end := bytes.LastIndexByte(line, ')')
 	if end < 0 {
