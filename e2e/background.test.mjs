@@ -2,7 +2,7 @@
 // when the document is ready, and the conversation can use it.
 import assert from "node:assert/strict";
 import { after, it } from "node:test";
-import { answer, ask, axe, shot } from "./browser.mjs";
+import { answer, ask, axe, openDocuments, ready, shot } from "./browser.mjs";
 import { DOC, linkTo, startGoogle } from "./google.mjs";
 import { arrive, leaveNoFaults, page, useStack } from "./suite.mjs";
 
@@ -38,6 +38,9 @@ it("Import tool timeout: it goes on in the background, and the page says when it
   await page.locator("[data-import-state=ready]").waitFor();
   await page.getByRole("region", { name: /^Notifications/ }).getByText("“Leave policy” is ready. You can now ask about it.").waitFor();
   await shot(page, "9-imports-background-ready");
+  await openDocuments(page);
+  await ready(page, "Leave policy");
+  await page.keyboard.press("Escape");
   await ask(page, "How many days of leave does every employee have?");
   await said(3, "thirty days");
   await page.getByText("I've imported 'Leave policy' into your knowledge base.").first().waitFor();

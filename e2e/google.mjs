@@ -9,7 +9,7 @@ const KEY = "e2e-drive-key";
 
 /** Starts the fake. files maps ids to {name, mime, text, size, modified, private, rateLimited, cut, held}; held is a promise that delays the download. */
 export async function startGoogle() {
-  const google = { files: new Map(), account: "ann@example.com", asked: [], held: [] };
+  const google = { files: new Map(), account: "ann@example.com", asked: [] };
   const codes = new Map();
   const tokens = new Map(); // account by refresh or access token
   const url = () => `http://127.0.0.1:${server.address().port}`;

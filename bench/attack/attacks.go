@@ -193,11 +193,11 @@ func (t *target) forgedKeys(ctx context.Context) ([]string, error) {
 	}
 	var made struct{ ID, Key string }
 	if err := json.Unmarshal([]byte(raw), &made); err != nil || made.Key == "" {
-		return nil, fmt.Errorf("no key was made: %s %w", raw, err)
+		return nil, errors.Join(fmt.Errorf("no key was made: %s", raw), err)
 	}
 	keys := []string{"plv_", "plv_" + strings.Repeat("A", len(made.Key)-4), made.Key[:len(made.Key)-1], made.Key + "A", strings.ToLower(made.Key), "plv_" + made.ID, "plv_%", "plv_' OR 1=1 --"}
 	if status, _, err := owner.send(ctx, "DELETE", "/api/me/keys/"+made.ID, "", nil); err != nil || status != http.StatusNoContent {
-		return nil, fmt.Errorf("revoke the key: status %d, %w", status, err)
+		return nil, errors.Join(fmt.Errorf("revoke the key: status %d", status), err)
 	}
 	return append(keys, made.Key), nil
 }

@@ -4,30 +4,14 @@ import (
 	"archive/zip"
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"net/http"
 	"net/url"
-	"os"
-	"strconv"
 	"strings"
 	"time"
 )
-
-// peakMemory returns the server's peak memory in bytes (Linux only).
-func (t *target) peakMemory() (int64, error) {
-	raw, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", t.pid))
-	if err != nil {
-		return 0, err
-	}
-	for line := range strings.Lines(string(raw)) {
-		if rest, ok := strings.CutPrefix(line, "VmHWM:"); ok {
-			kilobytes, err := strconv.ParseInt(strings.TrimSpace(strings.TrimSuffix(strings.TrimSpace(rest), "kB")), 10, 64)
-			return kilobytes << 10, err
-		}
-	}
-	return 0, fmt.Errorf("process %d: no VmHWM", t.pid)
-}
 
 // victim returns a new person, their id and their cookie.
 func (t *target) victim(ctx context.Context) (p *person, id string, cookie *http.Cookie, err error) {
@@ -90,7 +74,7 @@ func (t *target) forgedCookies(ctx context.Context) (tries, got int, _ error) {
 		}
 	}
 	if status, _, err := victim.send(ctx, "DELETE", "/api/me/sessions?which=all", "", nil); err != nil || status != http.StatusNoContent {
-		return tries, got, fmt.Errorf("sign out: status %d, %w", status, err)
+		return tries, got, errors.Join(fmt.Errorf("sign out: status %d", status), err)
 	}
 	return tries, got, asVictim(v)
 }

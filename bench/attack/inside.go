@@ -11,6 +11,8 @@ import (
 	"sync"
 	"sync/atomic"
 	"time"
+
+	"github.com/palaver-chat/palaver/internal/stack"
 )
 
 // inside are hosts that lead to the server itself, to its network or to a metadata service.
@@ -157,7 +159,7 @@ func (t *target) uploadFlood(ctx context.Context) (tries, got int, _ error) {
 		return largeUploads, 0, ctx.Err()
 	}
 	got = int(failed.Load()) + max(0, int(taken.Load())-addressQuota/len(content))
-	most, err := t.peakMemory()
+	most, err := stack.PeakMemory(t.pid)
 	if most > maxMemory {
 		got++
 	}

@@ -83,7 +83,7 @@ func run(ctx context.Context, server, only string, slow bool) error {
 	attacks = append(attacks, attack{"10 uploads of 48 MB at once by one address", "within its quota, memory bounded", t.uploadFlood})
 	attacks = slices.DeleteFunc(attacks, func(a attack) bool { return !strings.Contains(a.name, only) })
 	failed := table(ctx, attacks)
-	if most, err := t.peakMemory(); err == nil {
+	if most, err := stack.PeakMemory(t.pid); err == nil {
 		fmt.Printf("\nThe server has had at most %d MB of memory.\n", most>>20)
 	}
 	return failed

@@ -13,6 +13,8 @@ import (
 	"net/textproto"
 	"strings"
 	"time"
+
+	"github.com/palaver-chat/palaver/internal/stack"
 )
 
 // bombSize is the unpacked size of a bomb's part, in bytes.
@@ -178,7 +180,7 @@ func (t *target) bombUploads(ctx context.Context) (tries, got int, _ error) {
 		}
 	}
 	tries++
-	if most, err := t.peakMemory(); err != nil || most > maxMemory {
+	if most, err := stack.PeakMemory(t.pid); err != nil || most > maxMemory {
 		got++
 	}
 	return tries, got, nil

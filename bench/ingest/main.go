@@ -68,7 +68,7 @@ func measure(server, format string, files, mb int, limit time.Duration) error {
 		return err
 	}
 	defer end()
-	idle, err := memory(p.Pid())
+	idle, err := stack.PeakMemory(p.Pid())
 	if err != nil {
 		return err
 	}
@@ -96,7 +96,7 @@ func measure(server, format string, files, mb int, limit time.Duration) error {
 			ready++
 		}
 	}
-	most, err := memory(p.Pid())
+	most, err := stack.PeakMemory(p.Pid())
 	fmt.Printf("| %s | %d | %d | %.0f s | %.0f s | %d | %d | %d |\n", format, files, len(content)>>20, sent.Seconds(), time.Since(began).Seconds(), ready, idle>>20, most>>20)
 	return err
 }
@@ -127,17 +127,6 @@ func start(ctx context.Context, server string) (url string, p *stack.Program, en
 		return "", nil, nil, err
 	}
 	return url, p, end, nil
-}
-
-// memory returns the peak memory of a process, in bytes.
-func memory(pid int) (int64, error) {
-	raw, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))
-	if err != nil {
-		return 0, err
-	}
-	_, rest, _ := strings.Cut(string(raw), "VmHWM:")
-	kilobytes, err := strconv.ParseInt(strings.Fields(rest)[0], 10, 64)
-	return kilobytes << 10, err
 }
 
 // call sends a request as a person and decodes the response into out if its status is

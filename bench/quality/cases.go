@@ -2,6 +2,7 @@ package main
 
 import (
 	"embed"
+	"errors"
 	"fmt"
 	"io/fs"
 	"path"
@@ -37,7 +38,7 @@ type document struct{ key, title, text string }
 func readCases(set string, now time.Time) ([]testCase, error) {
 	files, err := fs.Glob(testdata, "testdata/"+set+"/*.txt")
 	if err != nil || len(files) == 0 {
-		return nil, fmt.Errorf("no tables of the set %q: %w", set, err)
+		return nil, errors.Join(fmt.Errorf("no tables of the set %q", set), err)
 	}
 	var out []testCase
 	for _, file := range files {

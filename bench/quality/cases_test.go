@@ -9,7 +9,7 @@ import (
 
 func TestEveryTableCanBeRead(t *testing.T) {
 	now := time.Date(2031, 1, 1, 0, 0, 0, 0, time.UTC)
-	for _, set := range []string{"tuned", "heldout", "fresh", "second", "railway", "clinic"} {
+	for _, set := range []string{"tuned", "heldout", "fresh", "second", "railway", "clinic", "museum", "sailing"} {
 		library, err := readLibrary(set, now)
 		require.NoError(t, err)
 		known := map[string]bool{}

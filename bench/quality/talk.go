@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"net/http"
 	"slices"
@@ -124,7 +125,7 @@ func exchange(ctx context.Context, u *stack.User, o outcome, path string, body a
 			return o, err
 		}
 	}
-	return o, fmt.Errorf("the stream ended early: %w", lines.Err())
+	return o, errors.Join(errors.New("the stream ended early"), lines.Err())
 }
 
 // titles returns the ids of the documents that the user can see, by title.

@@ -176,6 +176,9 @@ func openStore(ctx context.Context, name, server string) (db.Store, func() error
 		}
 		return store, func() error { return errors.Join(store.Close(), os.RemoveAll(dir)) }, nil
 	}
+	if name != "postgres" {
+		return nil, nil, fmt.Errorf("-stores: %q is not sqlite or postgres", name)
+	}
 	address, drop, err := makeDatabase(ctx, server)
 	if err != nil {
 		return nil, nil, err

@@ -64,7 +64,7 @@ func (s *system) awaitProbes(ctx context.Context, want int, part string) error {
 			return fmt.Errorf("%w; the last probe: %s", err, last)
 		}
 		if status, _, err := r.probe(ctx, "/healthz"); err != nil || status != http.StatusOK {
-			return fmt.Errorf("liveness of %s: %d %w", r.name, status, err)
+			return errors.Join(fmt.Errorf("liveness of %s: status %d", r.name, status), err)
 		}
 	}
 	return nil

@@ -123,7 +123,7 @@ func (r *role) drain(ctx context.Context) error {
 		return errors.Join(err, <-ended)
 	}
 	if status, _, err := r.probe(ctx, "/api/config"); err != nil || status != http.StatusOK {
-		return errors.Join(fmt.Errorf("while draining, a request got %d: %w", status, err), <-ended)
+		return errors.Join(fmt.Errorf("while draining, a request got %d", status), err, <-ended)
 	}
 	select {
 	case <-program.Exited():

@@ -45,6 +45,21 @@ func UsageOf(roots ...int) (Usage, error) {
 	return sum, nil
 }
 
+// PeakMemory returns the largest resident size of a process so far, in bytes. Linux only.
+func PeakMemory(pid int) (int64, error) {
+	raw, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))
+	if err != nil {
+		return 0, err
+	}
+	for line := range strings.Lines(string(raw)) {
+		if rest, ok := strings.CutPrefix(line, "VmHWM:"); ok {
+			kilobytes, err := strconv.ParseInt(strings.TrimSpace(strings.TrimSuffix(strings.TrimSpace(rest), "kB")), 10, 64)
+			return kilobytes << 10, err
+		}
+	}
+	return 0, fmt.Errorf("process %d: no VmHWM", pid)
+}
+
 type stat struct {
 	parent int
 	cpu    time.Duration
