@@ -1,4 +1,5 @@
-# The program palaver with the page in it: one static file on an empty image.
+# An image with the program palaver, which includes the page: one static binary on an
+# empty base image.
 #
 #   docker build -t palaver --build-arg VERSION=$(git describe --tags --always) --build-arg COMMIT=$(git rev-parse HEAD) --build-arg DATE=$(date -u +%FT%TZ) .
 
@@ -21,11 +22,12 @@ RUN go build -trimpath -ldflags="-s -w -X github.com/palaver-chat/palaver/intern
  && mkdir /folders && mkdir -m 700 /folders/data /folders/tmp
 
 FROM scratch
-# To speak TLS with models, Temporal, Postgres and the web.
+# The root certificates, for TLS connections to models, Temporal, Postgres and the web.
 COPY --from=binary /etc/ssl/certs/ca-certificates.crt /etc/ssl/certs/
 COPY --from=binary /palaver /palaver
-# /data, which a new volume takes over, and /tmp, for uploads, belong to the user below. They
-# are copied from within their parent: of a folder itself COPY does not keep the mode.
+# The user below owns /data and /tmp (for uploads). A new volume at /data gets this owner and
+# mode. The parent folder is copied, because COPY does not keep the mode of the folder that
+# it is given.
 COPY --from=binary --chown=65532:65532 /folders /
 USER 65532:65532
 ENV HOST=0.0.0.0 PALAVER_DATA_DIR=/data

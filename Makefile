@@ -7,8 +7,8 @@ STATICCHECK  := .tools/staticcheck-v0.8.2
 WORKFLOWCHECK := .tools/workflowcheck-v0.6.0
 GOVULNCHECK  := .tools/govulncheck-v1.1.4
 
-# The Go modules: the product, the one-process program with its servers, the tests of
-# the Dockerfile, docker-compose.yml and the Helm chart, and an example of a program with additions.
+# The Go modules: the product, the one-process program with its servers, the tests of the
+# Dockerfile, docker-compose.yml and Helm chart, and an example of a program with additions.
 MODULES := . standalone docker deploy examples/supportdesk
 # Modules that only benchmarks use.
 BENCH_MODULES := bench/peers/dbos bench/scale/temporal
@@ -32,9 +32,9 @@ standalone: tools-present web/dist/index.html
 	@scripts/go-build standalone bin/palaver-standalone .
 
 .PHONY: test
-test: browser-present postgres-present test-go test-web test-clients test-topology test-browser ## Every test: the Go modules, the page's units, the browser (SKIP_BROWSER=1 skips the browser)
+test: browser-present postgres-present test-go test-web test-clients test-topology test-browser ## Run every test: Go modules, unit tests of the page, clients, topology, browser (SKIP_BROWSER=1 skips the browser)
 
-# A missing browser must fail before the build, not minutes later.
+# Without a browser the tests must fail before the build, not minutes later.
 .PHONY: browser-present
 browser-present:
 ifndef SKIP_BROWSER
@@ -50,7 +50,7 @@ caddy-present:
 	@scripts/caddy
 
 .PHONY: test-go
-test-go: tools-present postgres-present caddy-present web/dist/index.html internal/mcp/testservers/node_modules/.installed ## Go tests of all modules
+test-go: tools-present postgres-present caddy-present web/dist/index.html internal/mcp/testservers/node_modules/.installed ## Run the Go tests of all modules
 	@for module in $(MODULES); do \
 		scripts/go-build $$module /dev/null ./...; \
 		echo "== go test ($$module)"; \
@@ -58,23 +58,23 @@ test-go: tools-present postgres-present caddy-present web/dist/index.html intern
 	done
 
 .PHONY: test-web
-test-web: tools-present web/node_modules/.installed ## Unit tests of the page
+test-web: tools-present web/node_modules/.installed ## Run the unit tests of the page
 	@echo "== unit tests of the page"
 	@cd web && npm run --silent test
 
 .PHONY: test-clients
-test-clients: tools-present standalone e2e/clients/node_modules/.installed ## The AI SDK's and assistant-ui's own client code against the running binary
-	@echo "== clients of the AI SDK dialect"
+test-clients: tools-present standalone e2e/clients/node_modules/.installed ## Run the client libraries of the AI SDK, assistant-ui, AG-UI and OpenAI against the binary
+	@echo "== client libraries"
 	@cd e2e/clients && npm run --silent test
 
 .PHONY: test-topology
-test-topology: build postgres-present ## The processes of production: rolling restarts, encryption, probes, backup: about two minutes
+test-topology: build postgres-present ## Run the separate processes of production: rolling restarts, encryption, probes, backup: about two minutes
 	@scripts/go-build bench/scale/temporal bin/bench-temporal .
 	@echo "== topology"
 	@if ls /usr/lib/postgresql/*/bin/initdb > /dev/null 2>&1; then go run ./bench/topology; else echo "skipped: no Postgres is installed"; fi
 
 .PHONY: test-browser
-test-browser: tools-present ## Browser tests against the running binary
+test-browser: tools-present ## Run the browser tests against the binary
 ifdef SKIP_BROWSER
 	@echo "== browser tests skipped (SKIP_BROWSER)"
 else
@@ -85,7 +85,7 @@ else
 endif
 
 .PHONY: lint
-lint: tools-present $(STATICCHECK) $(WORKFLOWCHECK) web/dist/index.html ## gofmt, vet, staticcheck, workflowcheck, tsc
+lint: tools-present $(STATICCHECK) $(WORKFLOWCHECK) web/dist/index.html ## Run gofmt, vet, staticcheck, workflowcheck and tsc
 	@unformatted=$$(gofmt -l $$(git ls-files -co --exclude-standard '*.go')); \
 	if [ -n "$$unformatted" ]; then echo "not formatted with gofmt:"; echo "$$unformatted"; exit 1; fi
 	@for module in $(MODULES) $(BENCH_MODULES); do \
@@ -98,7 +98,7 @@ lint: tools-present $(STATICCHECK) $(WORKFLOWCHECK) web/dist/index.html ## gofmt
 	@cd web && npm run --silent typecheck
 
 .PHONY: race
-race: tools-present internal/mcp/testservers/node_modules/.installed ## The product module's tests under the race detector
+race: tools-present internal/mcp/testservers/node_modules/.installed ## Run the product module's tests under the race detector
 	@go test -race -timeout 20m ./...
 
 .PHONY: bench
@@ -126,11 +126,11 @@ bench-limits: build postgres-present ## Measure 1,000 open streams, 1,000 idle p
 	@go run ./bench/search
 
 .PHONY: bench-quality
-bench-quality: standalone ## How well messages are understood, with and without a model, into docs/quality.md: about 2 minutes (QUALITY="-verbose")
+bench-quality: standalone ## Measure how well messages are understood, with and without a model, into docs/quality.md: about 2 minutes (QUALITY="-verbose")
 	@go run ./bench/quality -into docs/quality.md $(QUALITY)
 
 .PHONY: bench-recall
-bench-recall: ## How well passages are found, into docs/quality.md: needs Postgres, fetches Debian's policy (RECALL="-obliqa path/to/ObliQADataset")
+bench-recall: ## Measure how well passages are found, into docs/quality.md: needs Postgres, downloads Debian's policy (RECALL="-obliqa path/to/ObliQADataset")
 	@go run ./bench/recall -into docs/quality.md $(RECALL)
 
 .PHONY: bench-page
@@ -142,7 +142,7 @@ chaos: build ## Kill and disconnect everything at random under load, on both sto
 	@go run ./bench/chaos -server bin/palaver-standalone -palaver bin/palaver -store both $(CHAOS)
 
 .PHONY: fuzz
-fuzz: tools-present ## Every fuzz target for a few seconds (FUZZTIME=10s)
+fuzz: tools-present ## Run every fuzz target for a few seconds (FUZZTIME=10s)
 	@scripts/fuzz $(MODULES)
 
 .PHONY: generate
@@ -152,16 +152,16 @@ generate: tools-present ## Regenerate .env.example
 PLATFORMS ?= linux/amd64 linux/arm64 darwin/amd64 darwin/arm64
 
 .PHONY: release
-release: tools-present web/dist/index.html ## Programs, bills of materials, licences and checksums into dist/ (PLATFORMS="linux/amd64")
+release: tools-present web/dist/index.html ## Write programs, bills of materials, licences and checksums to dist/ (PLATFORMS="linux/amd64")
 	@scripts/release $(PLATFORMS)
 
 .PHONY: audit
-audit: tools-present web/node_modules/.installed ## Look for known vulnerabilities in what Palaver is made of; needs the network
+audit: tools-present web/node_modules/.installed ## Look for known vulnerabilities in Palaver's dependencies; needs the network
 	@$(MAKE) $(GOVULNCHECK) || true
 	@GOVULNCHECK=$(GOVULNCHECK) scripts/audit $(MODULES)
 
 .PHONY: clean
-clean: ## Remove build results; data and settings stay
+clean: ## Remove build results, but no data or settings
 	@rm -rf bin dist .tools web/node_modules e2e/node_modules e2e/clients/node_modules e2e/langgraph/node_modules e2e/langgraph/dist internal/mcp/testservers/node_modules bench/peers/langgraph/node_modules
 	@find web/dist -mindepth 1 ! -name .gitkeep -delete
 

@@ -1,14 +1,14 @@
-// Package palaver is Palaver for programs of one's own: a main that is palaver with
-// further tools, agents, types of documents and model providers.
+// Package palaver lets you build your own palaver program: a main function that adds
+// tools, agents, document types and model providers to the command palaver.
 //
 //	func main() { os.Exit(palaver.Main(os.Args[1:], palaver.WithTool(tool), palaver.WithAgent(agent))) }
 //
-// Every process of an installation (API, worker, operators' commands) has the same
+// Give every process of an installation (API, worker, operators' commands) the same
 // options. docs/extending.md walks through an example.
 //
-// This package is a promise: what it exports changes only with a note in docs/upgrades.md.
-// So are package llm, for model providers, and the Main of standalone/program. No other
-// package is.
+// The exported API of this package is stable: it changes only with a note in
+// docs/upgrades.md. The same holds for package llm, which model providers use, and for
+// Main of standalone/program. It holds for no other package.
 package palaver
 
 import (
@@ -21,8 +21,8 @@ import (
 	"github.com/palaver-chat/palaver/workflows"
 )
 
-// Option adds something to a program. One that cannot be used, because its name is taken
-// or a field is missing, keeps the program from starting: the error says which.
+// Option adds something to a program. The program does not start with an option that
+// cannot be used, because its name is taken or a field is missing. The error names it.
 type Option func(*service.Additions)
 
 // Main is the command palaver with additions: serve, api, worker, and what operators need
@@ -38,7 +38,8 @@ func Main(args []string, options ...Option) int {
 	return cli.Main(args, additions)
 }
 
-// Run is Main for a program that handles signals and errors itself: it ends with ctx.
+// Run is like Main, for a program that handles signals and errors itself. It returns when
+// the command is done or ctx ends.
 func Run(ctx context.Context, args []string, options ...Option) error {
 	additions, err := service.Collect(options)
 	if err != nil {
@@ -47,7 +48,7 @@ func Run(ctx context.Context, args []string, options ...Option) error {
 	return cli.Run(ctx, args, additions)
 }
 
-// WithTool adds a tool, which every agent may call that may call tools of its name.
+// WithTool adds a tool. An agent may call it if the agent's Tools function allows the name.
 func WithTool(t Tool) Option {
 	return func(a *service.Additions) { a.Tools = append(a.Tools, t) }
 }
@@ -64,8 +65,9 @@ func WithDocumentType(t DocumentType) Option {
 }
 
 // WithModel adds a model provider: CHAT_MODEL_PROVIDER may have its name, which has at
-// most 40 of a-z, 0-9 and -. The function is called once at the start of a process, and
-// opens no connection. A model that is a llm.Painter paints for the tool generate_image.
+// most 40 characters of a-z, 0-9 and -. The function is called once at the start of a
+// process, and must not open a connection. If the model implements llm.Painter and its
+// Info names an image model, the tool generate_image uses it.
 func WithModel(name string, make func(ModelSettings) (Model, error)) Option {
 	return func(a *service.Additions) { a.Models = append(a.Models, service.ModelProvider{Name: name, New: make}) }
 }

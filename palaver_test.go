@@ -43,7 +43,7 @@ func TestProgramWithAnAdditionThatCannotBeUsedDoesNotStart(t *testing.T) {
 		says    string
 	}{
 		"a tool's name is taken by Palaver": {[]palaver.Option{palaver.WithTool(tool("search_documents"))}, `tool "search_documents": the name is taken`},
-		"a tool of boards is named like it": {[]palaver.Option{palaver.WithTool(tool("add_document"))}, `tool "add_document": the name is taken`},
+		"a board tool has the name":         {[]palaver.Option{palaver.WithTool(tool("add_document"))}, `tool "add_document": the name is taken`},
 		"two tools have one name":           {[]palaver.Option{palaver.WithTool(tool("a")), palaver.WithTool(tool("a"))}, `tool "a": the name is taken`},
 		"a tool's name has a space":         {[]palaver.Option{palaver.WithTool(tool("a b"))}, `tool "a b": the name needs`},
 		"a tool's schema is broken":         {[]palaver.Option{palaver.WithTool(broken)}, `tool "broken": the schema cannot be used`},
@@ -55,7 +55,7 @@ func TestProgramWithAnAdditionThatCannotBeUsedDoesNotStart(t *testing.T) {
 		"an extension is taken":             {[]palaver.Option{palaver.WithDocumentType(documents("eml", ".pdf"))}, `document type "eml": the type "pdf" has its name, an extension or a media type`},
 		"an extension has no dot":           {[]palaver.Option{palaver.WithDocumentType(documents("eml", "eml"))}, `document type "eml": the extension "eml" needs a dot`},
 		"a type cannot be read":             {[]palaver.Option{palaver.WithDocumentType(unreadable)}, `document type "eml": no function reads it`},
-		"a binary type cannot be told":      {[]palaver.Option{palaver.WithDocumentType(binary)}, `document type "msg": a binary type needs Is`},
+		"a binary type cannot be detected":  {[]palaver.Option{palaver.WithDocumentType(binary)}, `document type "msg": a binary type needs Is`},
 		"a provider's name is taken":        {[]palaver.Option{palaver.WithModel("openai", noModel)}, `model provider "openai": the name is taken`},
 		"a provider has no function":        {[]palaver.Option{palaver.WithModel("house", nil)}, `model provider "house": it needs a function`},
 	} {
@@ -73,7 +73,7 @@ func TestProvidersOfTheProgramAreSettings(t *testing.T) {
 	require.ErrorContains(t, err, `CHAT_MODEL_PROVIDER: "house" is not allowed`)
 }
 
-func TestOnlyToolsAllowsThoseAndReadingOnInTheirResults(t *testing.T) {
+func TestOnlyToolsAllowsTheNamedToolsAndReadResult(t *testing.T) {
 	may := palaver.OnlyTools("create_ticket")
 	require.True(t, may("create_ticket"))
 	require.True(t, may("read_result"))

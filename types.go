@@ -13,21 +13,21 @@ import (
 
 // Agent declares an agent.
 type Agent struct {
-	Name         string // for clients and histories: 1 to 40 of a-z, 0-9, _ and -, first a letter. It never changes.
+	Name         string // used by clients and in histories: 1 to 40 characters of a-z, 0-9, _ and -, starting with a letter. Never change it.
 	Label        string // in the page's menu, at most 60 characters
 	Description  string // one line below the label, at most 200 characters
-	Instructions string // the beginning of the model's system message, at most 20,000 characters; the rules about sources, tools and data follow by themselves
+	Instructions string // the beginning of the model's system message, at most 20,000 characters; Palaver appends its rules about sources, tools and data
 	// Tools reports whether the agent may call a tool, see OnlyTools; nil: every tool,
 	// also those of MCP servers.
 	Tools func(name string) bool
-	// Checks read what the person has written, for Answer to decide by; see Turn.Check.
+	// Checks read what the person has written, so that Answer can act on it; see Turn.Check.
 	Checks map[string]Check
 	// Answer decides what happens in a turn; nil: the loop of the assistant, which calls the
 	// model and the tools that it asks for until it has answered. See Turn.
 	Answer func(*Turn) error
 	// Version is 0 at first. Raise it whenever Answer changes the methods that it calls or
 	// their order, and keep the old way for turns with an older Turn.Version: Temporal
-	// replays them, also for a while after their end.
+	// replays them, even for a while after they have ended.
 	Version int
 }
 
@@ -38,22 +38,22 @@ func (a Agent) info() chat.AgentInfo {
 	}
 }
 
-// OnlyTools is for Agent.Tools: the agent may call these tools, and read on in their long
-// results.
+// OnlyTools returns a function for Agent.Tools: the agent may call these tools, and
+// read_result, which reads the rest of their long results.
 func OnlyTools(names ...string) func(name string) bool {
 	return func(name string) bool { return name == tools.ReadResultName || slices.Contains(names, name) }
 }
 
 type (
-	// Turn is a turn in the hands of an agent's Answer.
+	// Turn is the turn that an agent's Answer handles.
 	Turn = workflows.Turn
 	// Round is what one call of Turn.Round did.
 	Round = workflows.Round
 	// Choice is one option of Turn.Choose.
 	Choice = workflows.Choice
 	// Check reads what a person wrote and returns a word about it, at most 64 letters,
-	// digits, _, . and -: Temporal's history keeps it, and no text of a person belongs
-	// there. It may do I/O, and may run more than once.
+	// digits, _, . and -. The word is stored in Temporal's history, so it must not contain
+	// what the person wrote. A check may do I/O, and may run more than once.
 	Check = chat.Check
 	// Said is what a person has written so far.
 	Said = chat.Said
@@ -69,9 +69,9 @@ type (
 	// Approval says whether a person is asked before a tool runs.
 	Approval = tools.Approval
 
-	// DocumentType declares a type of document. Uploads are whatever people send: Read must
-	// end in bounded memory, and when its context does. It runs again when its process has
-	// died; a document gets 15 minutes. The text may have at most 50 MB.
+	// DocumentType declares a type of document. Uploads can contain anything: Read must use
+	// bounded memory and return when its context ends. It runs again if its process dies.
+	// One attempt to process a document may take 15 minutes. The text may have at most 50 MB.
 	DocumentType = extract.Type
 	// Unreadable is the error of DocumentType.Read for a file that has no readable text.
 	Unreadable = extract.Unreadable

@@ -24,9 +24,9 @@ import (
 // Searcher picks the passages an answer may use.
 type Searcher interface {
 	// Select searches the documents of docIDs; none means every document that owner
-	// may see. known are those of docIDs that were read already.
+	// may see. known are documents of docIDs that the caller has read already.
 	Select(ctx context.Context, owner string, action chat.Action, query string, docIDs []string, known ...chat.Document) (retrieval.Selection, error)
-	// Respell corrects words of a query that occur nowhere.
+	// Respell corrects words of a query that occur in no document.
 	Respell(ctx context.Context, owner, query string, docIDs []string) (string, error)
 }
 
@@ -50,12 +50,12 @@ type Activities struct {
 	// IngestMemory bounds the memory of all ingests of the process; nil: no bound.
 	IngestMemory *memlimit.Limit
 	Pruner       Pruner // nil: nothing is pruned
-	// Titles has models write titles; nil: they are made by rule.
+	// Titles lets models write titles; nil: titles are made by rule.
 	Titles *Titles
-	// Audit takes decisions that came without the API; nil: nothing is recorded.
+	// Audit records decisions that did not come through the API; nil: none is recorded.
 	Audit *audit.Log
-	// Importer fetches documents from links. ImportBounds are what may be stored for an
-	// owner without an account at an address; the address of other owners is empty.
+	// Importer fetches documents from links. ImportBounds returns the limits of what may be
+	// stored for owners without an account, by their address; other owners have no address.
 	Importer     *imports.Importer
 	ImportBounds func(address string) db.Bounds // nil: no bounds
 	// Report tells a thread what a running tool call has reported; nil: reports are dropped.
@@ -79,7 +79,7 @@ func (a *Activities) log() *slog.Logger {
 	return a.Log
 }
 
-// logOf names turn, run and request in every line.
+// logOf returns a logger that adds the turn, run and request ids to every line.
 func (a *Activities) logOf(ref TurnRef) *slog.Logger {
 	return a.log().With("turn", ref.TurnID, "run", ref.RunID, "request_id", ref.RequestID)
 }

@@ -13,19 +13,19 @@ import (
 	"github.com/palaver-chat/palaver/chat"
 )
 
-// goOn writes the answer in the same activity, when nothing has to be asked before:
-// that saves a workflow task and an activity. The entries of the log from here to the
-// answer are shown before the workflow has them, so they are recorded first, as a text
-// of the turn that is written once. The next attempt, or the workflow when the activity
-// fails (SealAhead), takes them from there.
+// goOn writes the answer in the same activity when no question has to be asked before it:
+// that saves a workflow task and an activity. People see the log entries from here to the
+// answer before the workflow has them, so they are recorded first, as a text of the turn
+// that is written once. The next attempt, or the workflow when the activity fails
+// (SealAhead), reads them from that text.
 func (a *Activities) goOn(parent, ctx context.Context, w *watch, r ResolveRequest, found Resolved) (Resolved, error) {
 	whole := Resolved{Intent: cmp.Or(r.GoOn.Known.Intent, found.Intent), Docs: cmp.Or(r.GoOn.Known.Docs, found.Docs)}
 	ahead, goesOn := a.planAhead(ctx, r, whole)
 	if !goesOn && activity.GetInfo(parent).Attempt == 1 {
 		return found, nil
 	}
-	// Without entries it is a seal: an earlier attempt, on a worker that was frozen,
-	// cannot record any more.
+	// A record without entries is a seal: an earlier attempt, on a worker that was frozen,
+	// cannot record anything later.
 	ahead, err := a.recordAhead(ctx, r.TurnRef, ahead)
 	if err != nil {
 		w.updateHandover(func(next *handover) { next.Resolved = &found })
@@ -37,7 +37,8 @@ func (a *Activities) goOn(parent, ctx context.Context, w *watch, r ResolveReques
 	return found, nil
 }
 
-// planAhead is what goOn records. goesOn is false when the workflow has to go on.
+// planAhead returns what goOn records. goesOn is false when Resolve must not go on to the
+// answer: then the workflow does the next step.
 func (a *Activities) planAhead(ctx context.Context, r ResolveRequest, whole Resolved) (_ Ahead, goesOn bool) {
 	if !whole.GoesOn() {
 		return Ahead{}, false
@@ -99,12 +100,12 @@ func (a *Activities) recordAhead(ctx context.Context, ref TurnRef, ahead Ahead) 
 	return kept, err
 }
 
-// recordedAhead is what an earlier attempt has recorded.
+// recordedAhead returns what an earlier attempt has recorded; zero when it recorded nothing.
 func (a *Activities) recordedAhead(ctx context.Context, ref TurnRef) (ahead Ahead, err error) {
 	texts, err := a.Store.Texts(ctx, ref.Owner, ref.TurnID)
 	if raw := texts[chat.TextAhead]; err == nil && raw != "" {
 		if err = json.Unmarshal([]byte(raw), &ahead); err != nil {
-			err = fmt.Errorf("decode what was recorded: %w", err)
+			err = fmt.Errorf("decode the entries that an earlier attempt recorded: %w", err)
 		}
 	}
 	return ahead, err

@@ -36,7 +36,7 @@ func (a *Activities) KeepAnswer(ctx context.Context, r KeepRequest) (key string,
 	return key, a.fail(ctx, r.TurnRef, "keep the answer", err)
 }
 
-// whole is an answer with its stored text.
+// whole returns an answer with its stored text.
 func (a *Activities) whole(ctx context.Context, ref TurnRef, v chat.ResumeValue) (chat.ResumeValue, error) {
 	if v.Ref == "" {
 		return v, nil
@@ -87,13 +87,13 @@ func (a *Activities) readAnswer(ctx context.Context, r AnswerRequest) (_ Answere
 	return out, nil
 }
 
-// maxNameAnswer is the length of the longest answer that may be codes and abbreviations
-// of documents, in characters.
+// maxNameAnswer is the length, in characters, of the longest answer in which codes and
+// abbreviations of documents are looked for.
 const maxNameAnswer = 300
 
-// named finds documents by name: text as a whole, or with parts also names in it. It
-// returns all documents of the same name, because the name alone cannot tell which.
-// whole reports that text is a name and nothing else.
+// named finds the documents that have text as their name; with parts, also those whose
+// names text contains. It returns all documents of the same name, because the name alone
+// cannot tell which. whole reports that text is a name and nothing else.
 func (a *Activities) named(ctx context.Context, owner, text string, parts bool) (_ []chat.Document, whole bool, err error) {
 	visible, err := a.Store.VisibleDocuments(ctx, owner)
 	if err != nil {

@@ -14,8 +14,8 @@ import (
 
 // BeginTurn reads the turn's row, gives the turn its place in the tree and marks it
 // running. It is idempotent. It saves a turn that was accepted while the database
-// was unavailable. If that still fails, an agent that needs nothing stored may begin
-// without.
+// was unavailable. If that still fails, an agent that needs no stored data may begin
+// without the row.
 func (a *Activities) BeginTurn(ctx context.Context, ref TurnRef) (Begun, error) {
 	t, now, err := a.readStanding(ctx, &ref)
 	if err == nil && ref.Unsaved == nil {
@@ -54,7 +54,7 @@ func (a *Activities) BeginTurn(ctx context.Context, ref TurnRef) (Begun, error) 
 		return Begun{}, a.fail(ctx, ref, "begin", err)
 	}
 	a.Bus.ThreadChanged(ref.ThreadID, ref.TurnID)
-	if t.Content.ParentRequest != "" { // the store replaces a rolled-back parent by that one's parent
+	if t.Content.ParentRequest != "" { // the store replaces a parent that was rolled back with its own parent
 		if t, err = a.Store.Turn(ctx, ref.Owner, ref.TurnID); err != nil {
 			return Begun{}, a.fail(ctx, ref, "begin", err)
 		}
@@ -129,14 +129,14 @@ func (a *Activities) needsStored(c chat.Content) bool {
 	return !agent.AnswersUnsaved || len(c.Attachments)+len(c.TaggedDocs)+len(c.TaggedSets) > 0
 }
 
-// parent is the checkpoint that a turn follows: the one asked for, if it is a turn of
+// parent returns the checkpoint that a turn follows: the one asked for, if it is a turn of
 // the same thread, else the parent of the turn that was rolled back for it, else the
 // thread's head.
 func (a *Activities) parent(ctx context.Context, t chat.Turn, undone string) (string, error) {
 	return a.parentOf(ctx, t, undone, "")
 }
 
-// parentOf is parent for a caller that may know the head.
+// parentOf is parent for a caller that may know the head; "" when it does not.
 func (a *Activities) parentOf(ctx context.Context, t chat.Turn, undone, head string) (_ string, err error) {
 	switch asked := chat.TurnOf(t.Content.ParentRequest); asked {
 	case chat.RootCheckpoint:

@@ -62,9 +62,10 @@ func readCall(s pieceRequest, id string, c llm.ToolCall) wanted {
 	return w
 }
 
-// toolTexts are what a person reads of a tool, and what edited arguments must satisfy.
+// toolTexts returns what a person reads about a tool, and the schema that edited arguments
+// must satisfy.
 func toolTexts(t tools.Tool) []db.Text {
-	info, _ := json.Marshal(t.Info()) // texts cannot fail
+	info, _ := json.Marshal(t.Info()) // only strings: it cannot fail
 	return []db.Text{{Key: chat.SchemaKey(t.Name), Text: string(t.Schema)}, {Key: chat.ToolKey(t.Name), Text: string(info)}}
 }
 

@@ -25,8 +25,8 @@ const (
 	ErrTypeNotRun = "not_run"
 )
 
-// toolTries is the number of attempts of a tool without side effects that fails for
-// a reason of ours.
+// toolTries is the number of attempts of a tool without side effects that returns a Go
+// error or panics.
 const toolTries = 3
 
 // CallTool makes a tool call and stores its result, a text for the model. A timeout
@@ -122,8 +122,8 @@ func (a *Activities) callTexts(ctx context.Context, r CallRequest) (texts map[st
 	return texts, err
 }
 
-// reporter stores what a running tool reports, and tells the thread. Best effort. nil:
-// there is no way to tell it.
+// reporter returns the function that stores what a running tool reports, and tells the
+// thread. Best effort. It is nil when Report is nil.
 func (a *Activities) reporter(ctx context.Context, r CallRequest) func(chat.Node, string) {
 	if a.Report == nil {
 		return nil
@@ -166,8 +166,8 @@ func (a *Activities) runTool(ctx context.Context, t tools.Tool, c tools.Call) (r
 	return r, err
 }
 
-// failedRun is the result of a tool that failed for a reason of ours. It has no
-// IsError when the call is to be retried.
+// failedRun returns the result of a call whose tool returned a Go error or panicked.
+// IsError is false when the call is to be retried.
 func (a *Activities) failedRun(ctx context.Context, r CallRequest, got tools.Result, err error) tools.Result {
 	attempt := activity.GetInfo(ctx).Attempt
 	if !r.SideEffects && attempt < toolTries {
@@ -202,7 +202,7 @@ func (a *Activities) storeToolResult(ctx context.Context, w *watch, r CallReques
 	return out, nil
 }
 
-// resultNotStored is the error of a call whose result could not be stored.
+// resultNotStored returns the error of a call whose result could not be stored.
 func (a *Activities) resultNotStored(w *watch, ctx context.Context, r CallRequest, err error) error {
 	if r.SideEffects && !w.stopped() && !errors.Is(err, db.ErrSettled) && !errors.Is(err, db.ErrOutdated) {
 		a.logOf(r.TurnRef).Error("storing a tool result failed; the outcome of the call is unknown", "tool", r.Name, "call", r.ID, "error", err)

@@ -10,8 +10,8 @@ import (
 	"github.com/palaver-chat/palaver/llm"
 )
 
-// checkResult is what a check may return: it enters Temporal's history, so it is a word
-// and no text.
+// checkResult matches what a check may return: it enters Temporal's history, so it is one
+// word, not a text.
 var checkResult = regexp.MustCompile(`^[a-zA-Z0-9_.-]{0,64}$`)
 
 // Check runs one of an agent's checks on what the person has written.
@@ -53,7 +53,7 @@ func (a *Activities) check(ctx context.Context, r CheckRequest) (string, error) 
 	return word, err
 }
 
-// answers are what the person answered to an agent's own questions.
+// answers returns the person's answers to an agent's own questions.
 func (a *Activities) answers(ctx context.Context, ref TurnRef, asked []Asked) ([]string, error) {
 	if len(asked) == 0 {
 		return nil, nil

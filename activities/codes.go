@@ -10,13 +10,13 @@ import (
 	"github.com/palaver-chat/palaver/internal/language"
 )
 
-// maxCodePassages is the number of passages that are looked at for a code.
+// maxCodePassages is the number of passages that are searched for a code.
 const maxCodePassages = 20
 
-// withCodedTitles writes titles for the codes of documents that only their texts tell:
-// "HR-POL-11" for a policy whose first line says "Document number HR-POL-11". A code that
-// several documents call their own stays. turnID is the turn with the message; empty when
-// the text is something else.
+// withCodedTitles replaces document codes in a message with titles, for codes that only the
+// document's text has: it replaces "HR-POL-11" with the title of the policy whose first line
+// says "Document number HR-POL-11". It keeps a code that several documents state as their
+// own. turnID is the turn of the message; empty when the text is not a message.
 func (a *Activities) withCodedTitles(ctx context.Context, owner, turnID, message string, visible []chat.Document) (string, error) {
 	codes := mention.PossibleCodes(message, visible)
 	for _, c := range slices.Backward(codes) { // the last first, so that earlier places stay

@@ -27,8 +27,8 @@ func TestCodeInATextNamesItsDocument(t *testing.T) {
 		"summarize hrpol11":                     "summarize Annual Leave Policy",
 		"compare HR-POL-011 and fs9":            "compare Annual Leave Policy and Fire Instructions",
 		"summarize HR-POL-12":                   "summarize HR-POL-12",
-		"summarize QA-3":                        "summarize QA-3",  // only mentioned
-		"summarize DUP-1":                       "summarize DUP-1", // of two
+		"summarize QA-3":                        "summarize QA-3",  // a document only mentions it
+		"summarize DUP-1":                       "summarize DUP-1", // two documents have it
 		"may I take 11 days in May?":            "may I take 11 days in May?",
 	} {
 		got, err := b.withCodedTitles(context.Background(), owner, "", in, visible)
@@ -37,7 +37,7 @@ func TestCodeInATextNamesItsDocument(t *testing.T) {
 	}
 	got, err := b.withCodedTitles(context.Background(), "somebody else", "", "summarize HR-POL-11", nil)
 	require.NoError(t, err)
-	require.Equal(t, "summarize HR-POL-11", got, "another's document")
+	require.Equal(t, "summarize HR-POL-11", got, "the document of another owner")
 }
 
 // searchCounter counts the searches for text.

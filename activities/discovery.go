@@ -16,12 +16,12 @@ import (
 
 // BoardChat are the settings of the agent of discovery boards.
 type BoardChat struct {
-	Threshold   int     // a board with more items is given to the model in short (CHAT_CONTEXT_THRESHOLD)
+	Threshold   int     // the model gets a summary of a board with more items (CHAT_CONTEXT_THRESHOLD)
 	Temperature float32 // LLM_TEMP_CHAT
 	MaxTokens   int     // of an answer (LLM_CHAT_MAX_TOKENS)
 }
 
-// boardSaid is what a prompt about a board has beside it.
+// boardSaid is what a prompt about a board contains besides the board.
 type boardSaid struct {
 	before earlier
 	said   []llm.Message // before the turn
@@ -65,7 +65,7 @@ func boardTexts(b *board.Board, message string) []string {
 	return texts
 }
 
-// boardOf is the board that a turn is about: the one of its message, or the one of its
+// boardOf returns the board that a turn is about: the one of its message, or the one of its
 // thread.
 func (a *Activities) boardOf(ctx context.Context, turn chat.Turn) (*board.Board, error) {
 	if raw := turn.Content.Board; len(raw) > 0 {

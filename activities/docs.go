@@ -70,7 +70,7 @@ func (a *Activities) docsByRules(ctx context.Context, r DocsRequest, t chat.Turn
 	return d, c, nil
 }
 
-// candidates reads what the message may mean.
+// candidates reads the documents that the message may mean.
 func (a *Activities) candidates(ctx context.Context, r DocsRequest, t chat.Turn) (*mention.Candidates, error) {
 	c := mention.Candidates{Message: t.Content.Message, Now: a.now()}
 	g, gctx := errgroup.WithContext(ctx) // most messages need both
@@ -201,7 +201,7 @@ func (a *Activities) visible(ctx context.Context, owner string, ids []string) ([
 	return a.Store.DocumentsByID(ctx, owner, ids)
 }
 
-// docsByID is visible, but reads nothing when all ids are among the tagged documents.
+// docsByID is visible, but it does not read the store when all ids are tagged documents.
 func (a *Activities) docsByID(ctx context.Context, owner string, ids []string, tagged mention.Tags) ([]chat.Document, error) {
 	known := map[string]chat.Document{}
 	for _, d := range tagged.Docs {

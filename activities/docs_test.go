@@ -410,7 +410,7 @@ func TestQuestionAboutAProcessingDocumentWaitsForIt(t *testing.T) {
 	}
 }
 
-func TestQuestionWaitsForAProcessingDocumentOnlySoLong(t *testing.T) {
+func TestQuestionStopsWaitingForAProcessingDocument(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	id := b.upload("Leave Policy", "md", []byte("# Leave\n\n"+leave))

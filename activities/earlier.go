@@ -15,11 +15,11 @@ import (
 
 const (
 	defaultHistoryTokens = 8000 // CHAT_HISTORY_TOKENS
-	// Messages that are read for a prompt, and those that stay when there are more.
+	// How many messages are read for a prompt, and how many of them stay when there are more.
 	earlierMessages     = 60
 	keptEarlierMessages = 30
-	// Messages that are read to be summarized. A call summarizes so many tokens of them,
-	// and the next call goes on with its summary.
+	// How many messages are read to be summarized. One call summarizes summarizedTokens of
+	// them, and the next call goes on from that summary.
 	summarizedMessages = 1000
 	summarizedTokens   = 16_000
 	maxSummaryCalls    = 8
@@ -28,14 +28,14 @@ const (
 // earlier is the conversation before a turn, for the prompt of its answer.
 type earlier struct {
 	messages []chat.Message // word for word, oldest first
-	summary  string         // of those before
+	summary  string         // of the messages before those
 	usage    chat.Usage     // of summarizing
-	notice   string         // code; empty: nothing new to say
+	notice   string         // code of a notice to the person; empty: none
 }
 
 // readEarlier reads the conversation before a turn. What does not fit into the prompt
-// is summarized, once: the summary is stored at the last turn that it is about, so that
-// every branch from there has it. Half of the room stays for the messages to come.
+// is summarized, once: the summary is stored at the last turn that it covers, so that
+// every branch from there has it. Half of the room stays free for the messages to come.
 func (a *Activities) readEarlier(ctx context.Context, ref TurnRef) (earlier, error) {
 	recent, err := a.recent(ctx, ref, earlierMessages)
 	if err != nil {
@@ -51,7 +51,7 @@ func (a *Activities) readEarlier(ctx context.Context, ref TurnRef) (earlier, err
 	}
 	offline := a.Model.Info().Offline
 	if last.Text == "" && !offline {
-		last = db.Summary{} // there was no model when it was left out
+		last = db.Summary{} // the offline engine dropped the older part; now a model can summarize it
 	}
 	after, found := messagesAfter(recent, last.TurnID)
 	if found && tokensOf(after) <= room {
@@ -76,7 +76,7 @@ func (a *Activities) readEarlier(ctx context.Context, ref TurnRef) (earlier, err
 		if ctx.Err() != nil {
 			return earlier{}, ctx.Err()
 		}
-		if err != nil { // the answer goes on without, and the next turn tries again
+		if err != nil { // the answer is written without it, and the next turn tries again
 			a.logOf(ref).Warn("summarizing the older part of the conversation failed; answering without it", "error", err)
 			out.summary = last.Text
 			return out, nil
@@ -87,7 +87,7 @@ func (a *Activities) readEarlier(ctx context.Context, ref TurnRef) (earlier, err
 	return out, err
 }
 
-// historyTokens is the room for earlier messages in a prompt.
+// historyTokens returns the room for earlier messages in a prompt.
 func (a *Activities) historyTokens() int {
 	room := a.HistoryTokens
 	if room == 0 {
@@ -99,7 +99,7 @@ func (a *Activities) historyTokens() int {
 	return room
 }
 
-// tokensOf estimates messages as prompts have them.
+// tokensOf estimates the tokens of messages in a prompt.
 func tokensOf(messages []chat.Message) (tokens int) {
 	for _, m := range messages {
 		tokens += llm.EstimateTokens(prompt.Message(m, prompt.MaxEarlier).Text) + 4
@@ -107,7 +107,8 @@ func tokensOf(messages []chat.Message) (tokens int) {
 	return tokens
 }
 
-// messagesAfter are the messages after those of a turn; false when there are none of it.
+// messagesAfter returns the messages after those of a turn; all of them, and false, when the
+// turn has none.
 func messagesAfter(messages []chat.Message, turnID string) ([]chat.Message, bool) {
 	if turnID == "" {
 		return messages, false
@@ -120,7 +121,8 @@ func messagesAfter(messages []chat.Message, turnID string) ([]chat.Message, bool
 	return messages, false
 }
 
-// splitEarlier keeps the newest turns that fit into so many tokens, at least the last.
+// splitEarlier splits messages into the newest turns that fit into tokens (kept, at least
+// the last turn) and those before them (old).
 func splitEarlier(messages []chat.Message, tokens int) (old, kept []chat.Message) {
 	at := len(messages)
 	for at > 0 {
@@ -158,13 +160,13 @@ func (a *Activities) summarize(ctx context.Context, summary string, messages []c
 	return summary, used, nil
 }
 
-// storable is a summary that any database can store, of a bounded length.
+// storable makes a summary valid for every database, and limits its length.
 func storable(text string) string {
 	text = strings.ReplaceAll(strings.ToValidUTF8(text, "\uFFFD"), "\x00", "")
 	return language.Truncate(strings.TrimSpace(text), 4*prompt.MaxSummaryTokens)
 }
 
-// summaryTokens is the size of the conversation that one call summarizes.
+// summaryTokens returns the size, in tokens, of the messages that one call summarizes.
 func (a *Activities) summaryTokens() int {
 	if window := a.Model.Info().ContextTokens; window > 0 {
 		return min(summarizedTokens, window/3)
@@ -172,7 +174,8 @@ func (a *Activities) summaryTokens() int {
 	return summarizedTokens
 }
 
-// partsToSummarize cuts messages into parts of so many tokens.
+// partsToSummarize splits messages into parts of at most tokens each. A message that is
+// longer is a part of its own.
 func partsToSummarize(messages []chat.Message, tokens int) (parts [][]chat.Message) {
 	size := 0
 	for i, m := range messages {

@@ -13,7 +13,7 @@ import (
 	"github.com/palaver-chat/palaver/llm"
 )
 
-// talkAtLength has so many exchanges of 2,000 characters each.
+// talkAtLength adds n exchanges of 2,000 characters each, and returns the last turn.
 func (b *testBundle) talkAtLength(n int) (last TurnRef) {
 	for i := range n {
 		last = b.exchange(fmt.Sprintf("Message %d. ", i)+strings.Repeat("a", 1000), fmt.Sprintf("Answer %d. ", i)+strings.Repeat("b", 1000))
@@ -21,7 +21,8 @@ func (b *testBundle) talkAtLength(n int) (last TurnRef) {
 	return last
 }
 
-// summaries has the model answer every call with "A1", "A2"… and count those for summaries.
+// summaries makes the model answer every call with "A1", "A2"… calls counts those for
+// summaries.
 func (b *testBundle) summaries() (calls func() int) {
 	n := 0
 	b.model.stream = func(_ context.Context, emit func(string) error) error {
@@ -119,7 +120,7 @@ func TestWithoutAModelTheBeginningIsLeftOutWithOneNotice(t *testing.T) {
 	b.talkAtLength(6)
 	calls := b.summaries()
 	require.Equal(t, chat.NoticeHistoryDropped, must[Written](b, b.Think, b.ask("One")).History)
-	require.Empty(t, must[Written](b, b.Think, b.ask("Two")).History, "said already")
+	require.Empty(t, must[Written](b, b.Think, b.ask("Two")).History, "the notice was given already")
 	require.Zero(t, calls())
 	b.model.offline = false
 	require.Equal(t, chat.NoticeSummarized, must[Written](b, b.Think, b.ask("Three")).History, "with a model it is summarized")

@@ -14,9 +14,9 @@ const (
 )
 
 // EmbedDocuments makes vectors for all documents that have none of the current embedding
-// model: those from before it was configured, or from before another one. Another attempt
-// goes on where the one before ended. A document whose texts the model refuses is left
-// out until the next run.
+// model, because they were indexed without a model or with another one. Another attempt goes
+// on where the previous one ended. A document whose texts the model refuses is left out
+// until the next run.
 func (a *Activities) EmbedDocuments(parent context.Context) error {
 	ctx, w := a.watchFor(parent, "", workerStopGrace)
 	defer w.end()

@@ -81,8 +81,8 @@ func (a *Activities) fail(ctx context.Context, ref TurnRef, step string, err err
 	return internal(ctx, step, unexpectedErrorTries)
 }
 
-// internal is the error of an activity that failed for a reason of ours. It is
-// retryable until the given number of failures.
+// internal returns the error of an activity that failed unexpectedly. It is retryable
+// until the given number of failures.
 func internal(ctx context.Context, step string, tries int) error {
 	made := recordRetry(ctx).Tries
 	return temporal.NewApplicationErrorWithOptions("internal: "+step, chat.CodeInternal, temporal.ApplicationErrorOptions{
@@ -101,7 +101,7 @@ func (a *Activities) modelError(ctx context.Context, step string, e *llm.Error) 
 	return retryWithin(ctx, a.RetryBudget, e.RetryAfter, code, step)
 }
 
-// announceRetry tells those who follow the turn that its model call is made again.
+// announceRetry tells the turn's followers that the model call will be retried.
 func (a *Activities) announceRetry(ctx context.Context, ref TurnRef) {
 	if ref.TurnID != "" { // else the model embeds a document
 		a.Bus.Retrying(ref.TurnID, previousFailure(ctx).Tries+1)

@@ -37,11 +37,11 @@ type ImportFinished struct {
 	Processing bool `json:"processing,omitempty"`
 }
 
-// importMemory is how many bytes of memory a download takes for one of the file.
+// importMemory is how many bytes of memory a download takes for each byte of the file.
 const importMemory = 4
 
-// LookImport reads what a document's source says about it, and compares it with what the
-// owner has of it already.
+// LookImport reads what a document's source says about it, and compares that with the
+// version that the owner has already.
 func (a *Activities) LookImport(parent context.Context, r ImportRequest) (ImportLooked, error) {
 	ctx, w := a.watchFor(parent, "", workerStopGrace)
 	defer w.end()
@@ -157,14 +157,14 @@ func (a *Activities) FinishImport(ctx context.Context, r ImportRequest) (ImportF
 		step = chat.ImportStep{State: chat.ImportFailed, Code: string(imports.Unreadable), Message: doc.Error}
 	default:
 		step = chat.ImportStep{State: chat.ImportReady, Outcome: chat.Imported, Chunks: doc.Chunks}
-		if doc.CreatedAt.Before(open[0].CreatedAt) { // it was there, and its content was replaced
+		if doc.CreatedAt.Before(open[0].CreatedAt) { // the document existed, and its content was replaced
 			step.Outcome = chat.ImportUpdated
 		}
 	}
 	return ImportFinished{}, a.fail(ctx, TurnRef{Owner: r.Owner}, "finish import", a.advance(ctx, r, step))
 }
 
-// FailImport ends the imports of a document for a reason of ours.
+// FailImport ends the open imports of a document with an internal error.
 func (a *Activities) FailImport(ctx context.Context, r ImportRequest) error {
 	e := &imports.Error{Code: imports.Internal}
 	err := a.advance(ctx, r, chat.ImportStep{State: chat.ImportFailed, Code: string(e.Code), Message: e.Sentence()})
@@ -175,7 +175,8 @@ func (a *Activities) advance(ctx context.Context, r ImportRequest, step chat.Imp
 	return a.Store.AdvanceImports(ctx, r.Owner, r.Key, step, a.now())
 }
 
-// importedDocument is the owner's document from there; zero when there is none.
+// importedDocument returns the owner's document that was imported from remote; zero when
+// there is none.
 func (a *Activities) importedDocument(ctx context.Context, owner string, remote imports.Remote) (chat.Document, error) {
 	known, err := a.Store.ImportedDocument(ctx, owner, remote.Source, remote.ExternalID)
 	return known, ignoreNotFound(err)
@@ -192,8 +193,8 @@ func (a *Activities) importBounds(address string) db.Bounds {
 	return a.ImportBounds(address)
 }
 
-// importFailed handles what went wrong at a source or with the owner's quota: it returns
-// an error for another try, or ends the imports. done is false for other errors.
+// importFailed handles an error of a source or of the owner's quota: it returns an error
+// that is retried, or ends the imports (done). For other errors it returns false and nil.
 func (a *Activities) importFailed(w *watch, r ImportRequest, err error) (done bool, _ error) {
 	var failed *imports.Error
 	var exceeded *db.Exceeded

@@ -172,9 +172,9 @@ func (a *Activities) withImports(ctx context.Context, t chat.Turn) (chat.Turn, e
 	return t, nil
 }
 
-// quoted is a document's name as it stands in a message in the place of its link. The
-// author of the document chose it, so it neither ends its quotation nor goes on for long:
-// what a message says is the person's.
+// quoted returns a document's name as it replaces the link in a message. The author of the
+// document chose the name. So it is cut, and loses its quotation marks: it must not be taken
+// for words of the person.
 func quoted(name string) string {
 	return `"` + chat.CutTitle(chat.OneLine(strings.Map(func(r rune) rune {
 		if unicode.Is(unicode.Quotation_Mark, r) || r == '`' {

@@ -17,7 +17,7 @@ const (
 	embedBatch = 64
 	// How long embedding is retried while the model is unavailable.
 	embedRetryBudget = time.Hour
-	// Percents of an ingest.
+	// Progress of an ingest after each step, in percent.
 	readDone, cutDone, embedDone = chat.ReadProgress, 40, 95
 )
 
@@ -39,9 +39,9 @@ func (a *Activities) Ingest(parent context.Context, r IngestRequest) error {
 	return a.endError(w, ctx, TurnRef{Owner: r.Owner}, "ingest", err)
 }
 
-// ingestMemory is how many bytes of memory an ingest takes for one of its upload, or of
-// its text where that is longer: the upload, its text as runes, the chunks, what is sent
-// to the database, and what the collector has not freed yet.
+// ingestMemory is how many bytes of memory an ingest takes for each byte of its upload, or
+// of its text if that is longer: the upload, its text as runes, the chunks, what is sent
+// to the database, and what the garbage collector has not freed yet.
 const ingestMemory = 14
 
 func (a *Activities) ingest(ctx context.Context, r IngestRequest) error {
@@ -80,8 +80,8 @@ func (a *Activities) ingest(ctx context.Context, r IngestRequest) error {
 	return nil
 }
 
-// outdated lets an attempt whose version of the document was replaced be repeated: the
-// next one reads the new version.
+// outdated makes an attempt retryable when its version of the document was replaced: the
+// next attempt reads the new version.
 func outdated(err error) error {
 	if errors.Is(err, db.ErrOutdated) {
 		return fmt.Errorf("%w: the document was imported again", db.ErrUnavailable)
@@ -92,9 +92,9 @@ func outdated(err error) error {
 // errIngested: the document needs no more processing.
 var errIngested = errors.New("the document is not processing")
 
-// growing bounds how many documents of types that unpack are between their first memory
-// and the memory for their text. They wait for this before they have any memory, so that
-// none holds memory that another one waits for.
+// growing bounds how many documents of compressed types hold memory for their upload and
+// then acquire memory for their text. They wait for growing before they have any memory, so
+// that none holds memory that another one waits for.
 var growing = make(chan struct{}, 2)
 
 // documentText is the text of a version of a document.
@@ -175,7 +175,7 @@ func (a *Activities) embed(ctx context.Context, r IngestRequest, chunks []chat.C
 		case err != nil:
 			return nil, err
 		case len(some) != len(batch):
-			a.log().Error("embedding returned a wrong number of vectors; the document is indexed without", "document", r.DocID, "wanted", len(batch), "got", len(some))
+			a.log().Error("embedding returned a wrong number of vectors; the document is indexed without vectors", "document", r.DocID, "wanted", len(batch), "got", len(some))
 			return nil, nil
 		}
 		vectors = append(vectors, some...)

@@ -13,9 +13,9 @@ import (
 	"github.com/palaver-chat/palaver/internal/retrieval/extract"
 )
 
-// A file of 200 kB can unpack to 50 MB of text. Counted by the file, any number of them
-// would be processed at once.
-func TestMemoryOfAPackedFileIsThatOfItsText(t *testing.T) {
+// A file of 200 kB can unpack to 50 MB of text. If only the size of the file counted, any
+// number of such files would be processed at once.
+func TestMemoryOfACompressedFileIsCountedByItsText(t *testing.T) {
 	b := setup(t)
 	text := strings.Repeat(leave+" ", 100)
 	packed := extract.Type{Name: "packed", Label: "packed", Extensions: []string{".packed"}, Binary: true,

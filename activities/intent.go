@@ -38,7 +38,7 @@ func (a *Activities) ResolveIntent(ctx context.Context, ref TurnRef) (Intent, er
 	return *in, nil
 }
 
-// intentByRules is the intent of an explicit action; nil when there is none.
+// intentByRules returns the intent of an explicit action; nil when there is none.
 func (a *Activities) intentByRules(ctx context.Context, t chat.Turn) (*Intent, error) {
 	if !t.Content.Action.Valid() {
 		return nil, nil
@@ -62,7 +62,7 @@ func (a *Activities) inferIntent(ctx context.Context, ref TurnRef, t chat.Turn) 
 }
 
 // isTalk reports whether rules can tell that a message asks for nothing (chat.Talk).
-// With documents, pictures or a wish for the web it is more than small talk.
+// A message with documents, pictures or a requested web search is more than small talk.
 func isTalk(t chat.Turn, content tiptap.Content) bool {
 	c := t.Content
 	plain := c.Action == "" && !c.WebSearch && len(c.TaggedDocs)+len(c.TaggedSets)+len(c.Attachments)+len(content.Labels()) == 0
@@ -70,9 +70,9 @@ func isTalk(t chat.Turn, content tiptap.Content) bool {
 }
 
 // wantsWeb reports whether the person asked for web search, or the message asks for
-// current information and the web can be searched. Who has not asked for a search is not
-// told that it cannot be made. Terms in the names of documents and in a text to audit do
-// not count. A person can forbid it.
+// current information and the web can be searched. So a person who has not asked for a
+// search is not told that search is unavailable. Terms in the names of documents and in a
+// text to audit do not count. A person can forbid it.
 func (a *Activities) wantsWeb(ctx context.Context, t chat.Turn, content tiptap.Content) (bool, error) {
 	if t.Content.WebSearch || t.Content.NoWebSearch {
 		return t.Content.WebSearch, nil
@@ -153,7 +153,7 @@ func (a *Activities) classify(ctx context.Context, ref TurnRef, t chat.Turn, con
 	return in, nil
 }
 
-// maxNameWords is the number of words of a message that may be a name and nothing else.
+// maxNameWords is the number of words of the longest message that may be only a name.
 const maxNameWords = 12
 
 // namesOneDocument reports whether the first message of a conversation is the title of a
@@ -170,8 +170,8 @@ func (a *Activities) namesOneDocument(ctx context.Context, t chat.Turn, content 
 	return rest != t.Content.Message && intent.OnlyMentions(rest), nil
 }
 
-// talkOr is the intent of a message that a model takes for small talk. A message with
-// documents, pictures or a wish for the web is an inquiry.
+// talkOr returns the intent of a message that a model takes for small talk. A message with
+// documents, pictures or a requested web search is an inquiry.
 func talkOr(answer intentAnswer, t chat.Turn, content tiptap.Content, usage chat.Usage) Intent {
 	c := t.Content
 	in := Intent{Action: chat.Talk, Confidence: chat.High, Usage: usage}

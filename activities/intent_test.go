@@ -179,7 +179,7 @@ func TestAMessageAsksForNoWebSearchWhereTheWebCannotBeSearched(t *testing.T) {
 	wishes := intentOf(chat.Inquire, chat.High)
 	wishes.WebSearch = true
 	b.model.answers = []any{wishes}
-	require.False(t, must[Intent](b, b.ResolveIntent, b.say("Is it still enforced?")).WebSearch, "nor does a model's wish")
+	require.False(t, must[Intent](b, b.ResolveIntent, b.say("Is it still enforced?")).WebSearch, "a model's request does not count either")
 	require.True(t, must[Intent](b, b.ResolveIntent, b.begin(chat.Content{Message: "What are the rules?", Action: chat.Inquire, WebSearch: true})).WebSearch, "the person asked for it and is told")
 }
 

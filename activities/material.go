@@ -102,7 +102,7 @@ func (a *Activities) gather(ctx context.Context, r WriteRequest) (material, erro
 	return m, nil
 }
 
-// storedPages are the pages of the turn's web search; none when they cannot be decoded.
+// storedPages returns the pages of the turn's web search; none when they cannot be decoded.
 func storedPages(texts map[string]string) (pages []tools.WebHit) {
 	if json.Unmarshal([]byte(texts[chat.TextWebResults]), &pages) != nil {
 		return nil
@@ -110,7 +110,7 @@ func storedPages(texts map[string]string) (pages []tools.WebHit) {
 	return pages
 }
 
-// textUnderAudit is the text to audit, as the query for retrieval.
+// textUnderAudit returns the text to audit, as the query for retrieval.
 func (a *Activities) textUnderAudit(ctx context.Context, r RetrieveRequest, free string) (string, error) {
 	texts, err := a.Store.Texts(ctx, r.Owner, r.TurnID)
 	if err != nil {

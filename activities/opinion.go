@@ -30,9 +30,9 @@ func (a *Activities) keepOpinion(ctx context.Context, ref TurnRef, words string,
 	return a.putTexts(ctx, ref, texts...)
 }
 
-// withOpinion searches once more in the model's words, unless the person's found the
-// answer. When the scores say that there is nothing and the model says that there may be,
-// the confidence is medium, and the person is not asked.
+// withOpinion searches once more with the model's words, unless the person's words found
+// the answer. When the scores are low but the model says that the documents may have the
+// answer, the confidence is medium, and the person is not asked.
 func (a *Activities) withOpinion(ctx context.Context, r RetrieveRequest, q query, found retrieval.Selection) (retrieval.Selection, error) {
 	if found.Confidence == chat.High || a.Model.Info().Offline {
 		return found, nil

@@ -10,7 +10,7 @@ import (
 	"github.com/palaver-chat/palaver/llm"
 )
 
-func TestModelsWordsAndOpinionDecideBesideTheScores(t *testing.T) {
+func TestModelsSearchWordsAndOpinionCanRaiseALowConfidence(t *testing.T) {
 	for name, c := range map[string]struct {
 		words, text string
 		answerable  llm.Answerable

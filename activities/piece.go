@@ -49,8 +49,8 @@ type pieceResult struct {
 	record    Written
 }
 
-// streamPiece streams a piece: deltas over the bus, and its draft to the store every
-// 300 ms. At the end it stores the piece with its citations and tool calls. When the
+// streamPiece streams a piece: deltas over the bus, and its draft to the store (draftWait
+// apart). At the end it stores the piece with its citations and tool calls. When the
 // turn is stopped, it saves the partial text and returns no error. On any other end
 // of its context it saves the draft and returns a retryable error.
 func (a *Activities) streamPiece(parent, ctx context.Context, w *watch, s pieceRequest) (Written, error) {

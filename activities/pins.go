@@ -11,11 +11,11 @@ import (
 	"github.com/palaver-chat/palaver/internal/tools"
 )
 
-// A tool that other people define is pinned: what a person remembers holds for the
-// definition that they saw. The workflow compares names only, so names of pinned tools
-// are not given to it: the model call itself says that such a call need not ask.
+// A tool that other people define is pinned: a remembered approval holds only for the
+// definition that the person saw. The workflow compares names only, so it does not get the
+// names of approved pinned tools. The model call itself marks calls that need no approval.
 
-// remembered are the approvals that hold for a model call's pinned tools: those of the
+// remembered returns the approvals that hold for a model call's pinned tools: those of the
 // branch, and those of the turn so far.
 func (a *Activities) remembered(ctx context.Context, ref TurnRef, texts map[string]string, offered []tools.Tool) ([]string, error) {
 	asks := func(t tools.Tool) bool { return t.Pin != "" && t.Approval != tools.Never }
@@ -34,8 +34,8 @@ func (a *Activities) remembered(ctx context.Context, ref TurnRef, texts map[stri
 	return names, nil
 }
 
-// withoutPinned drops approvals by name alone of tools that are pinned or not known. An
-// earlier release has stored them, for a definition that is no longer known.
+// withoutPinned keeps the approvals of known tools that are not pinned. An earlier release
+// also stored approvals of pinned tools, by name alone: their definition is not known.
 func (a *Activities) withoutPinned(ctx context.Context, owner string, agent chat.Agent, names []string) []string {
 	if len(names) == 0 {
 		return nil

@@ -20,7 +20,7 @@ func pinned(description string) tools.Tool {
 	return t
 }
 
-// propose has the model call a pinned tool, and returns the call.
+// propose makes the model call a pinned tool, and returns the call.
 func (b *testBundle) propose(r ThinkRequest) Wanted {
 	b.t.Helper()
 	b.model.stream = streamText("Let me send.")
@@ -30,7 +30,7 @@ func (b *testBundle) propose(r ThinkRequest) Wanted {
 	return got.Calls[0]
 }
 
-// approve decides a call as a person who wants to hear no more of it.
+// approve approves a call and remembers the approval. It returns the names to remember.
 func (b *testBundle) approve(ref TurnRef, w Wanted) []string {
 	b.t.Helper()
 	return must[Decided](b, b.Decide, DecideRequest{TurnRef: ref,
@@ -39,7 +39,7 @@ func (b *testBundle) approve(ref TurnRef, w Wanted) []string {
 	}).Remember
 }
 
-func TestChangedToolAsksAnewWhateverWasRemembered(t *testing.T) {
+func TestChangedToolNeedsANewApproval(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	b.equip(pinned("Sends."))
@@ -70,7 +70,7 @@ func TestChangedToolAsksAnewWhateverWasRemembered(t *testing.T) {
 	require.Equal(t, tools.Never, b.propose(later).Approval, "this definition was approved")
 }
 
-func TestApprovalByNameAloneDoesNotHoldForAToolOfOthers(t *testing.T) {
+func TestApprovalByNameAloneDoesNotHoldForAPinnedTool(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	ref := b.say("One")

@@ -2,9 +2,9 @@ package activities
 
 import "github.com/palaver-chat/palaver/chat"
 
-// Missing is the prompt for what an action still needs; "" for nothing. Compare needs
-// two documents, summarize one, audit a target and a text; the text may be a document
-// of its own: of two, the first one named is audited.
+// Missing returns the prompt for what an action still needs; "" when nothing is missing.
+// Compare needs two documents, summarize one, audit a target and a text. The text may be a
+// document, too: of two documents, the one that is named first is audited.
 func Missing(action chat.Action, docs Docs) chat.PromptCode {
 	n := len(docs.IDs)
 	switch action {
@@ -30,7 +30,7 @@ func Missing(action chat.Action, docs Docs) chat.PromptCode {
 	return ""
 }
 
-// Subject is the document to audit when the person gave no text, and the documents to
+// Subject returns the document to audit when the person gave no text, and the documents to
 // audit it against.
 func Subject(action chat.Action, docs Docs) (subject string, targets []string) {
 	if action != chat.Audit || docs.HasText || len(docs.IDs) < 2 {
@@ -45,7 +45,7 @@ func (in Intent) AsksAction() bool { return in.Multi || in.Confidence == chat.Lo
 // AsksDoc reports whether the person has to choose among documents.
 func (d Docs) AsksDoc() bool { return d.Confidence == chat.Medium && len(d.Suggested) > 1 }
 
-// ActionNode is the node that answers.
+// ActionNode returns the node that answers.
 func ActionNode(action chat.Action) chat.Node {
 	if action == chat.Talk {
 		return chat.NodeModel

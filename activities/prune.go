@@ -2,8 +2,8 @@ package activities
 
 import "context"
 
-// Pruner removes what callers without an account have left unused. What it has removed
-// it does not find again, so that another attempt goes on where the one before ended.
+// Pruner removes unused data of callers without an account. It does not find again what it
+// has removed, so another attempt goes on where the previous one ended.
 type Pruner interface {
 	Prune(ctx context.Context) error
 }

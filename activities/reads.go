@@ -44,8 +44,8 @@ func (a *Activities) recent(ctx context.Context, ref TurnRef, n int) ([]chat.Mes
 	return r.earlier[max(0, len(r.earlier)-n):], nil
 }
 
-// codeLifetime is how long what was found for a code is used again. It is about as long
-// as the model takes to resolve a message.
+// codeLifetime is how long the passages found for a code are used again. It is about as
+// long as the model takes to resolve a message.
 const codeLifetime = 2 * time.Second
 
 // codePassages keeps the passages that were found for codes in the message of a turn: the

@@ -17,8 +17,8 @@ import (
 	"github.com/palaver-chat/palaver/llm"
 )
 
-// maybeVagueWords is the number of such words, with names of documents, below which the
-// question before is read in advance.
+// maybeVagueWords is the number of subject words, with names of documents, below which a
+// question may be vague: then the question before it is read in advance.
 const maybeVagueWords = 6
 
 // Retrieve picks the passages that an answer may use.
@@ -85,7 +85,7 @@ func (a *Activities) retrieve(ctx context.Context, r RetrieveRequest) (Retrieved
 	return out, nil
 }
 
-// closest are the best passages of a selection that has too little.
+// closest returns the best passages of a selection that has too little.
 func closest(s retrieval.Selection) (ids []string) {
 	best := s.Hits
 	if len(best) == 0 {
@@ -116,8 +116,8 @@ func (a *Activities) respell(ctx context.Context, r RetrieveRequest, q query, fo
 }
 
 // widen searches all documents when those that a question mentions have no answer: "Who
-// signed off the extension of the X contract?" may be answered in the minutes. It keeps
-// what was found when there is no more elsewhere.
+// signed off the extension of the X contract?" may be answered in the minutes. When all
+// documents together have too little as well, it returns narrow.
 func (a *Activities) widen(ctx context.Context, r RetrieveRequest, q query, narrow retrieval.Selection) (retrieval.Selection, bool, error) {
 	wide, err := a.Search.Select(ctx, r.Owner, r.Action, q.whole, nil)
 	if err != nil || wide.Confidence == chat.Low {
@@ -134,7 +134,7 @@ type query struct {
 	docs     []chat.Document // the documents to search, if they had to be read
 	tagged   bool            // the person has said which documents to search
 	inferred bool            // documents were named or meant, and none is tagged
-	webAsked bool            // the person asked for the web, and not only the message for current information
+	webAsked bool            // the person asked for a web search; a message about current information is not enough
 }
 
 // query reads the search query: the message without small talk and the documents' names,
@@ -193,16 +193,16 @@ func (a *Activities) query(ctx context.Context, r RetrieveRequest) (query, error
 	return q, nil
 }
 
-// questionContext is the number of earlier messages among which the last question is: a
-// turn may have asked back.
+// questionContext is the number of earlier messages in which the last question is looked
+// for. The last turn may have several: its own questions and the answers to them.
 const questionContext = 12
 
 // maxChain is the number of messages before a vague follow-up that may be follow-ups, too.
 const maxChain = 3
 
-// lastQuestion is the last message before, in the person's words: answers to questions,
-// as a button's label, do not count, nor do messages that only import something. When it is a vague follow-up itself, those before it
-// come first.
+// lastQuestion returns the last message before the turn, in the person's words. Answers to
+// questions, such as a button's label, do not count, nor do messages that only import
+// something. When it is a vague follow-up itself, the messages before it come first.
 func (a *Activities) lastQuestion(ctx context.Context, ref TurnRef) (string, error) {
 	recent, err := a.recent(ctx, ref, questionContext)
 	if err != nil {

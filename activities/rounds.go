@@ -32,7 +32,7 @@ func (s Stage) rounds(texts map[string]string) []Round {
 	rounds, piece := s.Rounds, 1
 	for n := len(rounds) + 1; n <= s.Round; n++ {
 		var said Written
-		_ = json.Unmarshal([]byte(texts[chat.SaidKey(n)]), &said) // ours
+		_ = json.Unmarshal([]byte(texts[chat.SaidKey(n)]), &said) // our own JSON
 		r := Round{}
 		if said.Chars > 0 {
 			r.Piece, piece = piece, piece+1
@@ -46,7 +46,7 @@ func (s Stage) rounds(texts map[string]string) []Round {
 	return rounds
 }
 
-// failedBefore reports whether a call of a round before that of a call has failed.
+// failedBefore reports whether a tool call has failed in a round before that of callID.
 func failedBefore(texts map[string]string, callID string) (failed bool) {
 	for n := 1; ; n++ {
 		var said Written
@@ -129,13 +129,14 @@ func storedCalls(texts map[string]string, r Round) []prompt.Call {
 		if result, ok := texts[chat.ResultKey(made.ID)]; ok {
 			c.Result = result
 		}
-		_ = json.Unmarshal([]byte(texts[chat.ShownKey(made.ID)]), &c.Shown) // ours; none for most tools
+		_ = json.Unmarshal([]byte(texts[chat.ShownKey(made.ID)]), &c.Shown) // our own JSON; most tools have none
 		out = append(out, c)
 	}
 	return out
 }
 
-// argumentsOf are the arguments of a call, edited ones if there are: a JSON object.
+// argumentsOf returns the arguments of a call, a JSON object: the edited ones if there are
+// any.
 func argumentsOf(texts map[string]string, callID string) string {
 	arguments, edited := texts[chat.EditedKey(callID)]
 	if !edited {

@@ -25,10 +25,10 @@ import (
 // returns what the first one stored. Every error is retryable, unless the turn was
 // deleted.
 //
-// An error that is not the database's unavailability may come back at every attempt,
-// and block the thread. So after maxSettleTries failures the turn is settled as
-// failed, without the details that may be the cause. If that fails as often, the
-// error is final and the thread goes on.
+// An error other than an unavailable database may come back at every attempt and block
+// the thread. So after maxSettleTries failures the turn is settled as failed, without
+// the details that may be the cause. If that fails as often, the error is final and the
+// thread goes on.
 func (a *Activities) Settle(ctx context.Context, e Ending) (Settled, error) {
 	make, tries := a.settlement, previousFailure(ctx).Tries
 	if tries >= maxSettleTries {
@@ -82,8 +82,8 @@ func (a *Activities) settle(ctx context.Context, e Ending, make func(context.Con
 	return end, err
 }
 
-// plainSettlement settles a turn as failed, with type and number of its events only,
-// and with its text if that can be read. A turn that was stopped stays cancelled.
+// plainSettlement settles a turn as failed, with only the basic fields of its events, and
+// with its text if that can be read. A turn that was stopped stays cancelled.
 func (a *Activities) plainSettlement(ctx context.Context, e Ending) (db.Settlement, error) {
 	if e.Unsaved != nil {
 		if _, err := a.save(ctx, &e.TurnRef); err != nil {
@@ -205,7 +205,7 @@ func (a *Activities) KeepLog(ctx context.Context, r LogRequest) error {
 	return a.fail(ctx, r.TurnRef, "store the log", err)
 }
 
-// wholeLog is e with the stored entries before its own.
+// wholeLog returns e with the stored entries before its own.
 func (e Ending) wholeLog(texts map[string]string) (Ending, error) {
 	if e.Kept == 0 {
 		return e, nil
@@ -221,8 +221,8 @@ func (e Ending) wholeLog(texts map[string]string) (Ending, error) {
 	return e, nil
 }
 
-// endText is the answer or its partial: the finished pieces, and the draft of the
-// last one.
+// endText returns the answer. For a turn that did not complete it is the partial answer:
+// the finished pieces, and the draft of the last one.
 func (a *Activities) endText(ctx context.Context, e Ending, texts map[string]string) (string, error) {
 	var pieces []string
 	for _, entry := range e.Log {
@@ -308,7 +308,7 @@ func metadata(e Ending, t chat.Turn, text string, citations []chat.Citation, res
 	return m
 }
 
-// orNone is an empty list for nil, which JSON would write as null.
+// orNone returns an empty list for nil, which JSON would write as null.
 func orNone(citations []chat.Citation) []chat.Citation {
 	if citations == nil {
 		return []chat.Citation{}
@@ -326,7 +326,7 @@ func addFailure(metadata map[string]any, end chat.Event) {
 // maxStoredResult bounds a tool's result in a message's metadata, in characters.
 const maxStoredResult = 4000
 
-// toolResults are the tool calls of a turn's log with their results. A call without
+// toolResults returns the tool calls of a turn's log with their results. A call without
 // a result when the turn ended gets chat.NoToolResult.
 func toolResults(events []chat.Event, texts map[string]string) []chat.ToolResult {
 	var out []chat.ToolResult

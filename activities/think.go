@@ -120,7 +120,7 @@ func (a *Activities) thinkRequest(ctx context.Context, r ThinkRequest, turn chat
 
 // offeredTools are the tools for a model call. The tool that reads on in a long
 // result is offered only when a result was truncated, and those that reach the web only
-// when the person has not forbidden it. A small window has room for few.
+// when the person has not forbidden it. A small window has room for few tools.
 func (a *Activities) offeredTools(ctx context.Context, owner string, agent chat.Agent, cut, noWeb bool) []tools.Tool {
 	var out []tools.Tool
 	size, window := 0, a.Model.Info().ContextTokens

@@ -17,9 +17,9 @@ const (
 	titleTimeout = 30 * time.Second
 )
 
-// Titles has a model write the titles of conversations, beside the activities: a turn does
-// not wait for it. What is under way when the process ends is not written again: the title
-// that was made by rule stays.
+// Titles lets a model write the titles of conversations in the background: a turn does not
+// wait for it. If the process ends before a title is written, it is not tried again: the
+// title that was made by rule stays.
 type Titles struct {
 	ctx     context.Context
 	stop    context.CancelFunc
@@ -27,19 +27,19 @@ type Titles struct {
 	slots   chan struct{}
 }
 
-// NewTitles returns Titles to be closed.
+// NewTitles returns Titles. The caller must call Close.
 func NewTitles() *Titles {
 	ctx, stop := context.WithCancel(context.Background())
 	return &Titles{ctx: ctx, stop: stop, slots: make(chan struct{}, titlesAtOnce)}
 }
 
-// Close ends what is under way.
+// Close cancels the titles that are being written, and waits for them to end.
 func (t *Titles) Close() {
 	t.stop()
 	t.running.Wait()
 }
 
-// start runs f in the background, unless much is under way.
+// start runs f in the background. It drops f when titlesAtOnce are running.
 func (t *Titles) start(f func(context.Context)) {
 	select {
 	case t.slots <- struct{}{}:
@@ -94,7 +94,7 @@ func (a *Activities) titleTurn(ctx context.Context, owner, thread, turnID string
 		return err
 	}
 	answer := events[len(events)-1].Response
-	if answer == nil || answer.Text == "" || v.Title != ruledTitle(turn.Content.Message, answer.Citations) { // somebody has chosen another
+	if answer == nil || answer.Text == "" || v.Title != ruledTitle(turn.Content.Message, answer.Citations) { // somebody has chosen another title
 		return nil
 	}
 	var text strings.Builder
@@ -103,11 +103,11 @@ func (a *Activities) titleTurn(ctx context.Context, owner, thread, turnID string
 		return ctx.Err()
 	})
 	if used := reply.Usage; used.Tokens() > 0 {
-		// The model was paid even if the process is about to end.
+		// The call has cost tokens even if the process is about to end.
 		spend, cancel := context.WithTimeout(context.WithoutCancel(ctx), spendTimeout)
 		defer cancel()
 		if err := a.Store.Spend(spend, owner, "", db.Spending{Tokens: int64(used.Tokens()), CostUSD: used.CostUSD}, a.now()); err != nil {
-			a.log().Warn("the use of a model for a title could not be counted", "thread", thread, "error", err)
+			a.log().Warn("counting the cost of a title failed", "thread", thread, "turn", turnID, "error", err)
 		}
 	}
 	if err != nil {

@@ -201,7 +201,7 @@ type Retrieved struct {
 	Processing bool            `json:"processing,omitempty"` // documents still processing were left out
 	Unreadable bool            `json:"unreadable,omitempty"` // failed documents were left out
 	Partly     bool            `json:"partly,omitempty"`     // more documents than fit; some were left out
-	NoWeb      bool            `json:"no_web,omitempty"`     // the web cannot be searched, so it is no way out
+	NoWeb      bool            `json:"no_web,omitempty"`     // the web cannot be searched, so the question does not offer it
 	Widened    bool            `json:"widened,omitempty"`    // the documents meant have no answer, so all were searched
 	// Importing: too little was found, and a document that is still imported may have
 	// it. The text of piece 1 says so.

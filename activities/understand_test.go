@@ -22,7 +22,7 @@ func TestGreetingsNeedNoModel(t *testing.T) {
 	require.Zero(t, b.model.calls())
 }
 
-func TestAGreetingWithDocumentsOrAWishForTheWebIsNoTalk(t *testing.T) {
+func TestGreetingWithDocumentsOrAWebSearchIsNotTalk(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	d := b.doc("Leave Policy", "25 days.")
@@ -32,7 +32,7 @@ func TestAGreetingWithDocumentsOrAWishForTheWebIsNoTalk(t *testing.T) {
 	}
 }
 
-func TestModelSaysWhatIsTalkAndItsDocumentsAskNothing(t *testing.T) {
+func TestTalkFromTheModelResolvesNoDocuments(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	d := b.doc("Leave Policy", "25 days.")
@@ -66,7 +66,7 @@ func (byTask) Stream(context.Context, llm.Request, func(string) error) (llm.Repl
 func (byTask) Embed(context.Context, []string) ([][]float32, error) { return nil, llm.ErrNoEmbeddings }
 func (byTask) Info() llm.Info                                       { return llm.Info{Provider: "scripted", Name: "scripted"} }
 
-func TestTalkIsToldTheTitlesAndNoTexts(t *testing.T) {
+func TestTalkPromptHasTitlesButNoDocumentTexts(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	b.doc("Leave Policy", "Everyone has 25 days.")
@@ -111,7 +111,7 @@ func (s *selections) Select(_ context.Context, _ string, _ chat.Action, query st
 	return s.all, nil
 }
 
-func TestMentionedDocumentDoesNotFenceTheSearchIn(t *testing.T) {
+func TestSearchWidensWhenTheMentionedDocumentHasNoAnswer(t *testing.T) {
 	low, high := retrieval.Selection{Confidence: chat.Low}, retrieval.Selection{Confidence: chat.High, Hits: []chat.Hit{{Chunk: chat.Chunk{ID: "minutes.0"}}}}
 	for name, c := range map[string]struct {
 		tagged     bool
@@ -139,7 +139,7 @@ func TestMentionedDocumentDoesNotFenceTheSearchIn(t *testing.T) {
 	}
 }
 
-func TestWebIsWantedInSpiteOfDocumentsThatSuffice(t *testing.T) {
+func TestRequestedWebSearchIsMadeEvenIfDocumentsSuffice(t *testing.T) {
 	for name, c := range map[string]struct {
 		action chat.Action
 		asked  bool // by the person

@@ -9,7 +9,7 @@ import (
 	"github.com/palaver-chat/palaver/db"
 )
 
-// How long an unsaved turn tries to write its row before it goes on without.
+// How long an unsaved turn tries to write its row before it goes on without it.
 const saveFirstTimeout = 500 * time.Millisecond
 
 // loadOrUnsaved reads the turn. It writes the row of an unsaved turn; if the database
@@ -50,7 +50,7 @@ func (a *Activities) save(ctx context.Context, ref *TurnRef) (chat.Turn, error) 
 			return t, err
 		}
 		a.Bus.ThreadChanged(ref.ThreadID, ref.TurnID)
-		if row, err = a.Store.Turn(ctx, ref.Owner, ref.TurnID); err != nil { // the store replaces a rolled-back parent by that one's parent
+		if row, err = a.Store.Turn(ctx, ref.Owner, ref.TurnID); err != nil { // the store replaces a parent that was rolled back with its own parent
 			return t, err
 		}
 	}

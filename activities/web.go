@@ -66,7 +66,7 @@ func oneLine(s string) string {
 }
 
 // SearchWeb searches with the turn's query and stores the pages as a text of the
-// turn. A failed search is a result, not an error: the answer goes without.
+// turn. A failed search is a result, not an error: the answer is written without it.
 func (a *Activities) SearchWeb(ctx context.Context, ref TurnRef) (WebResult, error) {
 	if !a.webOn() {
 		return WebResult{Off: true}, nil
@@ -94,7 +94,7 @@ func (a *Activities) searchWeb(ctx context.Context, ref TurnRef) (WebResult, err
 		return WebResult{}, ctx.Err()
 	}
 	if err != nil {
-		a.logOf(ref).Warn("web search failed; answering without", "error", err)
+		a.logOf(ref).Warn("web search failed; answering without it", "error", err)
 		return WebResult{Failed: true}, nil
 	}
 	kept, err := json.Marshal(pages)

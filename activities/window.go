@@ -14,8 +14,8 @@ const (
 	passageTokens     = 40  // of a passage's title and tags
 )
 
-// passageRoom is the room for passages in the prompt of an answer, in tokens; 0: the
-// model's window needs no bound.
+// passageRoom returns the room for passages in the prompt of an answer, in tokens; 0: no
+// limit, because the size of the model's window is not known, or large.
 func (a *Activities) passageRoom(message string, before []chat.Message) int {
 	window := a.Model.Info().ContextTokens
 	if window == 0 {
@@ -58,7 +58,7 @@ func tokensOfHits(hits []chat.Hit) (tokens int) {
 	return tokens
 }
 
-// firstThatFit are the first passages that fit, at least one.
+// firstThatFit returns the first passages that fit into tokens, at least one.
 func firstThatFit(hits []chat.Hit, tokens int) []chat.Hit {
 	for n := range hits {
 		if n > 0 && tokensOfHits(hits[:n+1]) > tokens {

@@ -45,8 +45,8 @@ func TestPassagesAreCutToTheRoomOfASmallWindow(t *testing.T) {
 	require.Len(t, hits, 3, "no bound")
 }
 
-// TestLocalModelWithASmallWindowGetsAPromptThatFits: Ollama drops the oldest messages of
-// a prompt that is too long without a word, and then answers without the documents.
+// TestLocalModelWithASmallWindowGetsAPromptThatFits: Ollama silently drops the oldest
+// messages of a prompt that is too long, and then answers without the documents.
 func TestLocalModelWithASmallWindowGetsAPromptThatFits(t *testing.T) {
 	for _, action := range []chat.Action{chat.Inquire, chat.Summarize, chat.Audit} {
 		b := setup(t)

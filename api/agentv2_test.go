@@ -18,7 +18,7 @@ func (c *client) session(fields map[string]any) *events {
 	return c.stream("POST", "/api/agent/v2/stream", body)
 }
 
-// content is what text events say.
+// content returns the text of all text events.
 func content(all []map[string]any) (s string) {
 	for _, e := range all {
 		if e["type"] == "text" {
@@ -28,7 +28,7 @@ func content(all []map[string]any) (s string) {
 	return s
 }
 
-// agentTypes lists the types of events, runs of texts as one.
+// agentTypes lists the types of events, with one text for consecutive texts.
 func agentTypes(all []map[string]any) string {
 	var out []string
 	for _, e := range all {
@@ -85,7 +85,7 @@ func TestAgentV2RetryOfTheFirstMessageJoinsItsSession(t *testing.T) {
 	if content(one) != content(two) || two[len(two)-1]["stream_run_id"] != "r2" || len(b.engine.submits) != 1 {
 		t.Errorf("%v", two)
 	}
-	// The session goes on under the id that the first message was told.
+	// The session continues under the id that the first response had.
 	next := c.session(map[string]any{"session_id": one[0]["session_id"], "client_turn_id": "c2"})
 	if next.res.Header.Get("X-Thread-Id") != first.res.Header.Get("X-Thread-Id") {
 		t.Error("the next message began another session")

@@ -47,20 +47,20 @@ const (
 	StreamMessages = "messages" // finished text and the terminal event
 )
 
-// FeatureSharedLinks is the feature without which conversations cannot be shared by links.
+// FeatureSharedLinks names the feature that lets people share conversations by links.
 const FeatureSharedLinks = "shared_links"
 
 // Config is how the API is set up.
 type Config struct {
 	StreamMode     string // for requests without stream_mode; default StreamEvents
 	Identity       identity.Config
-	SignIn         SignIn // of the page
+	SignIn         SignIn // how the page lets people sign in
 	Limits         limits.Config
 	MaxUploadBytes int64            // default 50 MB
 	UploadMemory   int64            // bytes that storing uploads may take at once; 0: no limit
-	TempDir        string           // for uploads that arrive; default: the system's
-	Hosts          *guard.Hosts     // that requests may be addressed to; default loopback only
-	Operators      *guard.Operators // who may read metrics and the details of readiness; default local ones
+	TempDir        string           // for uploads while they are received; default: the system's
+	Hosts          *guard.Hosts     // hosts that requests may be addressed to; default loopback only
+	Operators      *guard.Operators // who may read metrics and the details of readiness; default local callers
 	Features       map[string]bool  // shown by /api/config
 	ClockOffset    time.Duration    // added to the clock for new ids and creation times; for tests
 	AnswerTimeout  time.Duration    // default AnswerTimeout; shorter in tests
@@ -83,7 +83,7 @@ type Deps struct {
 	Search  Searcher
 	Model   llm.Info
 	Agents  chat.Agents
-	// DocumentTypes are those that can be uploaded.
+	// DocumentTypes are the types of documents that can be uploaded.
 	DocumentTypes extract.Types
 	Page          http.Handler // the web page; nil: none
 	Config        Config
@@ -95,13 +95,13 @@ type Deps struct {
 	Optional func() map[string]string
 	// Stop is closed when the server shuts down; it ends open streams.
 	Stop <-chan struct{}
-	// Accounts are the Google accounts that people connect; nil: none can be.
+	// Accounts are the Google accounts that people connect; nil: accounts cannot be connected.
 	Accounts *connections.Accounts
-	// Users deletes users; nil: callers cannot delete their data at once.
+	// Users deletes users; nil: callers cannot delete all their data with one request.
 	Users UserRemover
-	// Audit takes what operators may be asked about; nil: nothing is recorded.
+	// Audit records what callers do, for operators; nil: nothing is recorded.
 	Audit *audit.Log
-	// Metrics is served under /metrics; a registry of its own by default.
+	// Metrics is served under /metrics; default: a new registry.
 	Metrics *prometheus.Registry
 }
 

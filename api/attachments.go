@@ -83,7 +83,7 @@ func pictureType(raw []byte) (string, error) {
 	return kind, nil
 }
 
-// receivePicture receives the part "file" and stops at the size limit.
+// receivePicture receives the part "file" of the form, up to the size limit.
 func (s *server) receivePicture(c *gin.Context) (*request.Spooled, error) {
 	if kind, _, err := mime.ParseMediaType(c.ContentType()); err != nil || kind != "multipart/form-data" {
 		return nil, problem.Unsupported("The body must be multipart/form-data with a file.")

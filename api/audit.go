@@ -13,7 +13,7 @@ import (
 	"github.com/palaver-chat/palaver/internal/audit"
 )
 
-// entry is an entry of the audit log about a caller.
+// entry returns an audit log entry about a caller.
 func entry(who identity.Caller, kind string, detail map[string]any) db.AuditEntry {
 	e := db.AuditEntry{Kind: kind, Owner: who.ID, Channel: string(who.Channel), RequestID: who.RequestID, Detail: detail}
 	if who.Address.IsValid() {
@@ -22,7 +22,7 @@ func entry(who identity.Caller, kind string, detail map[string]any) db.AuditEntr
 	return e
 }
 
-// unknownCaller is a caller who could not be identified.
+// unknownCaller returns the caller of a request that could not be identified.
 func (s *server) unknownCaller(c *gin.Context) identity.Caller {
 	return identity.Caller{Channel: identity.ChannelOf(c.Request), Address: s.identity.AddressOf(c.Request), RequestID: request.ID(c)}
 }
@@ -50,7 +50,8 @@ func (s *server) reachedLimit(c *gin.Context, p *problem.Problem) {
 	s.Audit.Count(entry(who, audit.LimitHit, map[string]any{"route": c.FullPath()}), c.FullPath())
 }
 
-// describeToMCP is describe for callers of /mcp, who read a limit in the answer itself.
+// describeToMCP is like describe, for callers of /mcp. It counts the refusals of limits
+// itself, because MCP sends them in a response with status 200.
 func (s *server) describeToMCP(err error) *problem.Problem {
 	p := describe(err)
 	if p.Status == http.StatusTooManyRequests {
@@ -60,7 +61,8 @@ func (s *server) describeToMCP(err error) *problem.Problem {
 	return p
 }
 
-// decided records what a person said to tool calls, without arguments and reasons.
+// decided records which tool calls a person approved or rejected, without arguments and
+// reasons.
 func (s *server) decided(who identity.Caller, thread string, q chat.Question, v chat.ResumeValue) {
 	if q.Type != chat.ToolApproval || v.Type != chat.ToolApproval {
 		return

@@ -15,7 +15,7 @@ import (
 	"github.com/palaver-chat/palaver/internal/dbtest/litetest"
 )
 
-// audited runs an API with an audit log. Call entries once the requests are answered.
+// audited starts an API with an audit log. Call entries after the requests were answered.
 func audited(t *testing.T, change ...func(*Deps)) (_ *bundle, entries func(kind string) []db.AuditEntry) {
 	t.Helper()
 	store := litetest.Store(t)

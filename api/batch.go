@@ -37,7 +37,7 @@ type batchFailed struct {
 	Message string `json:"message"`
 }
 
-// batchActions are what can be done with several conversations. Each may be repeated.
+// batchActions are the actions on several conversations. Each is idempotent.
 var batchActions = map[string]func(s *server, ctx context.Context, who identity.Caller, id string) error{
 	"archive":   markArchived(true),
 	"unarchive": markArchived(false),
@@ -56,8 +56,8 @@ func markArchived(archived bool) func(*server, context.Context, identity.Caller,
 	}
 }
 
-// changeConversations does the same with several conversations. One that fails does not
-// keep it from the others.
+// changeConversations applies one action to several conversations. If it fails for one,
+// the others are still changed.
 func (s *server) changeConversations(c *gin.Context) error {
 	var b batchBody
 	if err := request.Decode(c, &b); err != nil {
@@ -109,7 +109,7 @@ type conversationPatch struct {
 	Archived *bool   `json:"archived"`
 }
 
-// change checks what a patch asks for.
+// change validates a patch and returns it for the store.
 func (b conversationPatch) change() (db.ConversationChange, error) {
 	if b.Title == nil && b.Pinned == nil && b.Archived == nil {
 		return db.ConversationChange{}, problem.Invalid("title", "is missing; so are pinned and archived")

@@ -18,8 +18,8 @@ import (
 // A board's chat is a thread whose id is the board's. It has no row until its first
 // message, and is in no list of conversations.
 
-// agentOnBoard returns the agent that answers on a thread: that of discovery boards if
-// the thread is a board's. A thread that was one and whose board was deleted is not found.
+// agentOnBoard returns the agent that answers on a thread: the boards' agent if the thread
+// is the chat of a board. For the chat of a deleted board it returns a not-found error.
 func (s *server) agentOnBoard(ctx context.Context, owner, thread string, agent chat.Agent) (chat.Agent, error) {
 	err := s.Store.HasBoard(ctx, owner, thread)
 	switch {
@@ -77,7 +77,7 @@ func (s *server) restoreBoard(c *gin.Context) error {
 	return nil
 }
 
-// boardThread refuses an id for a new conversation that is a board's.
+// boardThread returns an error if the id of a new conversation is the id of a board.
 func (s *server) boardThread(ctx context.Context, owner, id string) error {
 	err := s.Store.HasBoard(ctx, owner, id)
 	if err == nil {
@@ -94,8 +94,9 @@ var _ boards.Chats = db.Store(nil)
 // deleteOnceTimeout limits the deletion of a throw-away thread.
 const deleteOnceTimeout = 30 * time.Second
 
-// deleteOnce deletes a throw-away thread whose client has its whole answer. What is left,
-// because the client did not wait or the process ended, is pruned (internal/admin).
+// deleteOnce deletes a throw-away thread whose client has received its whole answer. If
+// the client did not wait or the process ended, the thread is pruned later
+// (internal/admin).
 func (s *server) deleteOnce(t chat.Turn) {
 	ctx, cancel := context.WithTimeout(context.Background(), deleteOnceTimeout)
 	defer cancel()

@@ -62,7 +62,7 @@ func TestThrowAwayThreadIsUnlistedAndDeletedWithItsAnswer(t *testing.T) {
 	}, 30*time.Second, 5*time.Millisecond)
 }
 
-func TestMessagesOnTheThreadOfABoardAreForItsAgent(t *testing.T) {
+func TestMessagesOnTheThreadOfABoardGoToTheBoardsAgent(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	b.engine.script = func(u *turn) { u.failed(chat.CodeModelUnavailable) }

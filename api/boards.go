@@ -83,8 +83,8 @@ func (s *server) getBoard(c *gin.Context) error {
 	return s.answerBoard(c, http.StatusOK, stored.ID, stored.Revision, b)
 }
 
-// putBoard replaces what is on a board by a file. Numbers that were given on the board
-// are not given again.
+// putBoard replaces the content of a board with a file. It does not reuse item numbers
+// that the board has used.
 func (s *server) putBoard(c *gin.Context) error {
 	next, err := readBoard(c)
 	if err != nil {
@@ -141,7 +141,7 @@ func (s *server) boardByID(c *gin.Context, do func(ctx context.Context, owner, i
 	return do(c.Request.Context(), who.ID, id)
 }
 
-// columnItemBody changes an item: a field that is left out stays.
+// columnItemBody changes an item. A field that is left out keeps its value.
 type columnItemBody struct {
 	Title      *string   `json:"title"`
 	Text       *string   `json:"text"`
@@ -159,12 +159,12 @@ type newItemBody struct {
 	Status       string     `json:"status"`
 	RelatedIDs   []string   `json:"related_ids"`
 	AllowSimilar bool       `json:"allow_similar"`
-	// DocumentID is the document of the library that an input is.
+	// DocumentID is the library document that an input stands for.
 	DocumentID string      `json:"document_id"`
 	Citation   *sourceBody `json:"citation"`
 }
 
-// sourceBody is the passage of a document that says what an item says.
+// sourceBody is the passage of a document that an item is taken from.
 type sourceBody struct {
 	DocumentID string `json:"document_id"`
 	Quote      string `json:"quote"`
@@ -191,7 +191,7 @@ func (s *server) addBoardItem(c *gin.Context) error {
 	})
 }
 
-// source checks where an item comes from.
+// source checks the document or citation of an item, and completes it (boards.Source).
 func (s *server) source(c *gin.Context, p *board.Params) error {
 	return boards.Source(c.Request.Context(), s.Store, identity.Of(c).ID, p)
 }
@@ -226,11 +226,11 @@ func (s *server) undoBoardChange(c *gin.Context) error {
 	})
 }
 
-// boardChangeJSON says what a change has changed.
+// boardChangeJSON describes a change of a board.
 type boardChangeJSON struct {
 	Change   int            `json:"change"`  // its number, to undo it
 	Items    []board.Fields `json:"items"`   // as they are now
-	Deleted  []string       `json:"deleted"` // ids of items that are not there any more
+	Deleted  []string       `json:"deleted"` // ids of items that no longer exist
 	Impact   int            `json:"impact"`  // how many items are downstream
 	Revision int            `json:"revision"`
 }
@@ -264,7 +264,8 @@ func showChange(b *board.Board, r board.Result) boardChangeJSON {
 	return out
 }
 
-// changeBoard reads the board of the path, changes it and stores it (boards.Change).
+// changeBoard reads the board whose id is in the path, changes it and stores it
+// (boards.Change).
 func (s *server) changeBoard(c *gin.Context, change func(*board.Board) (store bool, err error)) (id string, revision int, err error) {
 	if id, err = request.PathID(c, "id"); err != nil {
 		return "", 0, err
@@ -293,7 +294,7 @@ func readBoard(c *gin.Context) (*board.Board, error) {
 	return b, describeBoard(err)
 }
 
-// describeBoard makes the errors of a board's rules those of the API.
+// describeBoard converts an error about a board to an error of the API.
 func describeBoard(err error) error {
 	var (
 		invalid *board.Invalid
@@ -330,8 +331,9 @@ func describeBoard(err error) error {
 	return err
 }
 
-// boardFileBody describes a board's file to OpenAPI. An item's id is called as its
-// column says (fact_id), as are its relations (related_inputs); unknown fields are kept.
+// boardFileBody describes a board's file to OpenAPI. The column determines how the fields
+// for an item's id (fact_id) and relations (related_inputs) are named. Unknown fields are
+// kept.
 type boardFileBody struct {
 	Title           string          `json:"title"`
 	Goal            string          `json:"goal"`
@@ -353,10 +355,10 @@ type fileItemJSON struct {
 }
 
 var (
-	// anyBoard is a board in an answer: a boardFileBody with what else its file had, its id, revision, changes and proposals.
+	// anyBoard is a board in a response: a boardFileBody, the unknown fields of its file, and its id, revision, changes and proposals.
 	anyBoard    = map[string]any{}
 	boardChange = openapi.Shape{Value: boardChangeJSON{}, Holds: map[string]any{"items": []any{map[string]any{}}}}
 	boardMatch  = []openapi.Param{{Name: "If-Match", About: "The revision that must be there; another is 412."}}
-	// changesBoard are the refusals of what changes a board.
+	// changesBoard are the error statuses of routes that change a board.
 	changesBoard = []int{http.StatusConflict, http.StatusPreconditionFailed, http.StatusTooManyRequests}
 )

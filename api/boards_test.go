@@ -26,7 +26,7 @@ func newBoard(c *client) (path string) {
 	return path
 }
 
-// onNewBoard sends a request about newBoard.
+// onNewBoard makes a board and sends a request about it.
 func onNewBoard(method, path string, body any, headers ...string) func(*bundle, *client) *http.Response {
 	return func(_ *bundle, c *client) *http.Response { return c.send(method, newBoard(c)+path, body, headers...) }
 }

@@ -134,7 +134,7 @@ func (c *client) send(method, path string, body any, headers ...string) *http.Re
 	return res
 }
 
-// call sends and reads a JSON answer, whose status must be the one expected.
+// call sends a request, checks the status, and returns the JSON of the response.
 func (c *client) call(status int, method, path string, body any, headers ...string) map[string]any {
 	c.t.Helper()
 	res := c.send(method, path, body, headers...)
@@ -155,7 +155,7 @@ func (c *client) call(status int, method, path string, body any, headers ...stri
 	return out
 }
 
-// id is the caller's own.
+// id returns the caller's own id.
 func (c *client) id() string {
 	c.t.Helper()
 	return c.call(200, "GET", "/api/me", nil)["id"].(string)
@@ -186,7 +186,7 @@ func (c *client) ask(fields map[string]any) *events {
 	return c.stream("POST", "/api/chat", fields)
 }
 
-// block is one block of a stream, without its blank line; ok is false at the end.
+// block returns the next block of a stream, without its blank line; ok is false at the end.
 func (e *events) block() (_ string, ok bool) {
 	e.t.Helper()
 	var lines []string
@@ -196,7 +196,7 @@ func (e *events) block() (_ string, ok bool) {
 			return "", false
 		}
 		if err != nil {
-			e.t.Fatalf("stream broke off after %q: %v", lines, err)
+			e.t.Fatalf("the stream was cut off after %q: %v", lines, err)
 		}
 		if line == "\n" {
 			return strings.Join(lines, "\n"), true
@@ -205,7 +205,7 @@ func (e *events) block() (_ string, ok bool) {
 	}
 }
 
-// next is the next event, comments left out; nil at the end.
+// next returns the next event and skips comments; nil at the end.
 func (e *events) next() map[string]any {
 	e.t.Helper()
 	for {
@@ -225,7 +225,7 @@ func (e *events) next() map[string]any {
 	}
 }
 
-// rest reads to the end.
+// rest returns all events up to the end.
 func (e *events) rest() (all []map[string]any) {
 	e.t.Helper()
 	for ev := e.next(); ev != nil; ev = e.next() {
@@ -248,7 +248,7 @@ func (e *events) until(kind string) map[string]any {
 
 func (e *events) close() { _ = e.res.Body.Close() }
 
-// types lists the types of events, runs of tokens as one.
+// types lists the types of events, with one token for consecutive tokens.
 func types(all []map[string]any) string {
 	var out []string
 	for _, e := range all {
@@ -275,7 +275,7 @@ func errorCode(body map[string]any) string {
 	return code
 }
 
-// field is the first field that an error names.
+// field returns the first field that an error names.
 func field(body map[string]any) string {
 	e, _ := body["error"].(map[string]any)
 	details, _ := e["details"].([]any)

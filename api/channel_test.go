@@ -45,7 +45,7 @@ func TestDecisionsCarryTheChannelTheyCameBy(t *testing.T) {
 	}
 }
 
-func TestAnswerByMCPIsNoAnswerOfThePage(t *testing.T) {
+func TestAnswerByMCPIsNotRecordedAsOneOfThePage(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	b.engine.script = asking

@@ -139,7 +139,7 @@ func TestRetriedSubmitJoinsItsTurnAndOtherContentIsAConflict(t *testing.T) {
 	}
 	other := b.client().ask(map[string]any{"client_turn_id": "c1"})
 	if other.res.Header.Get("X-Thread-Id") == first.res.Header.Get("X-Thread-Id") {
-		t.Error("two people share a conversation by their client_turn_id")
+		t.Error("two users with the same client_turn_id share a conversation")
 	}
 }
 
@@ -299,7 +299,7 @@ func TestUnavailableEngineIsA503WithoutTheCause(t *testing.T) {
 		}
 	}
 	if items := c.call(200, "GET", "/api/documents", nil)["items"].([]any); len(items) != 0 {
-		t.Errorf("a document that nobody will ever read is left: %v", items)
+		t.Errorf("a document is left whose ingest could not begin: %v", items)
 	}
 }
 
@@ -359,7 +359,7 @@ func TestReconnectingAfterAnEventDeliversLaterEventsOnce(t *testing.T) {
 		if i == len(all)-1 {
 			for _, header := range []string{"", id} {
 				if got := c.send("GET", path, nil, "Last-Event-ID", header).StatusCode; got != 204 {
-					t.Errorf("nothing runs and nothing is left, yet %d", got)
+					t.Errorf("nothing runs and no event is left, but status %d", got)
 				}
 			}
 			continue
@@ -441,7 +441,7 @@ func TestOpenStreamsEndWhenTheServerStops(t *testing.T) {
 		t.Errorf("events: %v", rest)
 	}
 	if len(b.engine.cancels) != 0 {
-		t.Errorf("a server that stops has cancelled: %v", b.engine.cancels)
+		t.Errorf("the stopping server has cancelled turns: %v", b.engine.cancels)
 	}
 }
 

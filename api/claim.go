@@ -18,19 +18,20 @@ import (
 type claimJSON struct {
 	Conversations int `json:"conversations"` // given to the caller by this request
 	Documents     int `json:"documents"`
-	// Left is how many conversations run a turn, or 1 while a file is processed. They come
-	// with a later request.
+	// Left is how many conversations were not moved, because they run a turn or the time
+	// was up; it is 1 while a file is processed. A later request moves the rest.
 	Left int `json:"left"`
 }
 
 var errNoAccount = &problem.Problem{Status: http.StatusForbidden, Code: chat.CodeForbidden,
 	Message: "Only a caller with an account can take over conversations. Sign in first."}
 
-// claimReserve is the time that a claim leaves for its answer.
+// claimReserve is the time that a claim reserves for sending its response.
 const claimReserve = 3 * time.Second
 
 // claim gives the caller what this browser's anonymous user has stored. Only the signed
-// cookie of the request says who that is. When all is moved, the cookie is refused.
+// cookie of the request identifies that user. When everything is moved, the cookie is
+// revoked.
 func (s *server) claim(c *gin.Context) error {
 	who := identity.Of(c)
 	if who.Anonymous || who.Key != "" {
@@ -60,7 +61,7 @@ func (s *server) claim(c *gin.Context) error {
 	return nil
 }
 
-// claimLate moves what requests have stored that began before the cookie was refused.
+// claimLate moves what was stored by requests that began before the cookie was revoked.
 func (s *server) claimLate(ctx context.Context, from, to string, moved *claimJSON) error {
 	late, err := s.claimFrom(ctx, from, to)
 	moved.Conversations += late.Conversations
@@ -100,8 +101,8 @@ func (s *server) claimFrom(ctx context.Context, from, to string) (moved claimJSO
 	return moved, err
 }
 
-// claimThread changes the owner of the workflow first: it refuses while a turn runs. If the
-// rows are not moved then, the next claim does it.
+// claimThread changes the owner of the workflow first, because the workflow refuses that
+// while a turn runs. If moving the rows then fails, the next claim moves them.
 func (s *server) claimThread(ctx context.Context, from, to, id string) (done bool, _ error) {
 	err := s.Threads.ChangeOwner(ctx, id, to)
 	var refused *chat.Refused

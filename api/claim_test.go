@@ -12,13 +12,13 @@ import (
 	"github.com/palaver-chat/palaver/chat"
 )
 
-// accountToken is a token of somebody with an account.
+// accountToken returns the token of a user with an account.
 func accountToken(t testing.TB, user string) string {
 	t.Helper()
 	return token(t, jwt.SigningMethodHS256, []byte(jwtSecret), jwt.MapClaims{"sub": user, "exp": time.Now().Add(time.Hour).Unix()})
 }
 
-// signedIn is the same browser, whose page sends a token besides the cookie.
+// signedIn returns the same browser; its page sends a token in addition to the cookie.
 func (c *client) signedIn(user string) *client {
 	other := *c
 	other.h = http.Header{"Authorization": {"Bearer " + accountToken(c.t, user)}}
@@ -45,14 +45,14 @@ func TestClaimTakesTheConversationsOfThisBrowserToTheAccountOnce(t *testing.T) {
 	ann.call(201, "POST", "/api/conversations", map[string]any{"title": "Ann's own"})
 
 	first := ann.call(200, "POST", "/api/me/claim", nil)
-	require.Equal(t, map[string]any{"conversations": 1.0, "documents": 0.0, "left": 1.0}, first, "the document is still read")
+	require.Equal(t, map[string]any{"conversations": 1.0, "documents": 0.0, "left": 1.0}, first, "the document is still being processed")
 	require.NoError(t, b.store.FailDocument(t.Context(), from, doc, "unreadable"))
 	require.Equal(t, map[string]any{"conversations": 0.0, "documents": 1.0, "left": 0.0}, ann.call(200, "POST", "/api/me/claim", nil))
 	require.ElementsMatch(t, []string{"Ann's own", "Of this browser"}, ann.titles())
 	ann.call(200, "GET", "/api/documents/"+doc, nil)
 	require.Equal(t, []string{"Of a stranger"}, stranger.titles())
 
-	// The cookie is refused from now on, and the personal key does not open the account.
+	// From now on the cookie is refused, and the personal key gives no access to the account.
 	require.NotEqual(t, from, c.id())
 	copied := b.client().with(identity.CookieName, b.server.identity.CookieValue(from))
 	require.NotEqual(t, from, copied.id())
@@ -132,7 +132,7 @@ func TestClaimThatFailsKeepsTheCookieAndGoesOnLater(t *testing.T) {
 	require.Equal(t, 1.0, ann.call(200, "POST", "/api/me/claim", nil)["conversations"])
 }
 
-func TestClaimGivesTheConnectedAccountToTheOwnerAndTheirOwnStays(t *testing.T) {
+func TestClaimMovesTheConnectedAccountUnlessTheOwnerHasOne(t *testing.T) {
 	t.Parallel()
 	b, _, accounts := withGoogle(t)
 	connect := func(c *client) {
@@ -182,7 +182,7 @@ func TestDeleteMeDeletesAllOfTheCallerAndNothingOfOthers(t *testing.T) {
 	require.Equal(t, []string{"Without an account"}, c.titles())
 	from := c.id()
 	c.call(204, "DELETE", "/api/me?confirm="+from, nil)
-	require.NotEqual(t, from, c.id(), "the cookie is taken back")
+	require.NotEqual(t, from, c.id(), "the cookie is deleted")
 }
 
 func TestPolicyAllowsTheSupabaseProjectAndNothingElse(t *testing.T) {

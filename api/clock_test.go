@@ -7,7 +7,7 @@ import (
 	"github.com/google/uuid"
 )
 
-// slowClock is an API whose clock is that far behind.
+// slowClock sets the API's clock back by a duration.
 func slowClock(offset time.Duration) func(*Deps) {
 	return func(d *Deps) { d.Config.ClockOffset = -offset }
 }

@@ -18,7 +18,7 @@ import (
 
 type connectionsJSON struct {
 	Items []connectionJSON `json:"items"`
-	// Available are the providers of which an account can be connected.
+	// Available are the providers whose accounts can be connected.
 	Available []string `json:"available"`
 }
 
@@ -64,8 +64,8 @@ func (s *server) listConnections(c *gin.Context) error {
 	return nil
 }
 
-// startGoogle returns Google's page as JSON, not as a redirect: callers with a token send
-// it with a request of a script only.
+// startGoogle returns the URL of Google's page as JSON, not as a redirect: only a script's
+// request can have the caller's token, a navigation of the browser cannot.
 func (s *server) startGoogle(c *gin.Context) error {
 	who, returnTo := identity.Of(c), c.DefaultQuery("return_to", "/")
 	switch {
@@ -94,8 +94,9 @@ func (s *server) startGoogle(c *gin.Context) error {
 // pagePath matches the paths that a browser may be sent back to.
 var pagePath = regexp.MustCompile(`^/(chat/[A-Za-z0-9-]{1,64})?$`)
 
-// finishGoogle answers a navigation of the browser: whatever happened, it ends on the page.
-// The flow's cookie says whose account it is, and proves that this browser began it.
+// finishGoogle answers a navigation of the browser: it always redirects to the page, even
+// after an error. The flow's cookie says whose account it is, and proves that this browser
+// began the flow.
 func (s *server) finishGoogle(c *gin.Context) error {
 	sealed, _ := c.Cookie(s.flowCookie(c.Request))
 	s.setFlow(c, "", -1)
@@ -114,10 +115,10 @@ func (s *server) finishGoogle(c *gin.Context) error {
 		s.Audit.Record(entry(who, audit.Connected, map[string]any{"provider": connections.Google}))
 		return backToPage(c, f.ReturnTo, "")
 	case errors.As(err, &said):
-		s.Log.Info("account not connected", "request_id", who.RequestID, "code", said.Code, "error", said.Cause)
+		s.Log.Info("Google account not connected", "request_id", who.RequestID, "code", said.Code, "error", said.Cause)
 		return backToPage(c, f.ReturnTo, said.Code)
 	}
-	s.Log.Warn("account not connected", "request_id", who.RequestID, "error", err)
+	s.Log.Warn("connecting a Google account failed", "request_id", who.RequestID, "error", err)
 	return backToPage(c, f.ReturnTo, connections.Failed)
 }
 
@@ -144,7 +145,7 @@ func (s *server) deleteGoogle(c *gin.Context) error {
 	return nil
 }
 
-// origin is how the browser addresses this server.
+// origin returns the scheme and host with which the browser addresses this server.
 func (s *server) origin(r *http.Request) string {
 	if s.identity.HTTPS(r) {
 		return "https://" + r.Host
@@ -152,7 +153,8 @@ func (s *server) origin(r *http.Request) string {
 	return "http://" + r.Host
 }
 
-// flowCookie is protected like the cookie of anonymous callers.
+// flowCookie returns the name of the flow's cookie. It is protected like the cookie of
+// anonymous callers.
 func (s *server) flowCookie(r *http.Request) string {
 	if s.identity.HTTPS(r) {
 		return "__Host-palaver_connect"
@@ -160,7 +162,8 @@ func (s *server) flowCookie(r *http.Request) string {
 	return "palaver_connect"
 }
 
-// setFlow sets the cookie. Lax: the browser sends it when it comes back from Google.
+// setFlow sets the flow's cookie; a negative maxAge deletes it. It is SameSite=Lax, so that
+// the browser sends it when Google redirects back.
 func (s *server) setFlow(c *gin.Context, value string, maxAge int) {
 	http.SetCookie(c.Writer, &http.Cookie{Name: s.flowCookie(c.Request), Value: value, Path: "/", MaxAge: maxAge,
 		HttpOnly: true, SameSite: http.SameSiteLaxMode, Secure: s.identity.HTTPS(c.Request)})

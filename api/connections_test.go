@@ -17,7 +17,7 @@ import (
 	"github.com/palaver-chat/palaver/internal/connections/googletest"
 )
 
-// withGoogle is an API whose callers can connect accounts of a Google for tests.
+// withGoogle starts an API whose callers can connect accounts of a fake Google.
 func withGoogle(t *testing.T, change ...func(*Deps)) (*bundle, *googletest.Server, *connections.Accounts) {
 	t.Helper()
 	google := googletest.New(t)
@@ -57,7 +57,7 @@ func consent(t *testing.T, page string) *url.URL {
 	return back
 }
 
-// comeBack lets the browser follow the address, and returns where it ends.
+// comeBack lets the browser follow the address, and returns the address where it ends.
 func (c *client) comeBack(back *url.URL) string {
 	c.t.Helper()
 	res := c.send("GET", back.RequestURI(), nil)
@@ -151,7 +151,7 @@ func TestAnswerOfGoogleCountsOnceAndOnlyInTheBrowserThatAsked(t *testing.T) {
 	require.Empty(t, victim.connections())
 }
 
-// flowCookie is all cookies of the browser, as it sends them.
+// flowCookie returns all cookies of the browser in a Cookie header.
 func (c *client) flowCookie(t *testing.T) string {
 	u, err := url.Parse(c.url)
 	require.NoError(t, err)
@@ -163,7 +163,7 @@ func (c *client) flowCookie(t *testing.T) string {
 	return strings.Join(all, "; ")
 }
 
-func TestAccountIsNotConnectedForAPersonWhoHasLeftTheBrowser(t *testing.T) {
+func TestAccountIsNotConnectedAfterSignOut(t *testing.T) {
 	b, _, _ := withGoogle(t)
 	c := b.client()
 	c.stepwise()
@@ -208,8 +208,8 @@ func TestServerWithoutAGoogleClientSaysSo(t *testing.T) {
 	c.call(404, "DELETE", "/api/connections/google", nil)
 }
 
-// A connection's tokens, codes and the browser's state stand in no log, audit entry,
-// answer or export, and in no row as they are.
+// A connection's tokens, codes and the browser's state are in no log, audit entry,
+// response or export, and are never stored as plain text.
 func TestTokensOfAccountsAreSecret(t *testing.T) {
 	var log bytes.Buffer
 	var entries *audit.Log

@@ -216,8 +216,8 @@ func (s *server) deleteConversation(c *gin.Context) error {
 	return nil
 }
 
-// removeConversation ends the workflow first, so that it does not write to deleted
-// rows, and has the histories deleted before the row goes that a second try needs.
+// removeConversation ends the workflow first, so that it does not write to deleted rows.
+// It deletes the histories before the row, because a retry needs the row.
 func (s *server) removeConversation(ctx context.Context, who identity.Caller, id string) error {
 	if _, err := s.Store.Conversation(ctx, who.ID, id); err != nil {
 		return err

@@ -30,7 +30,7 @@ func TestEveryRouteHasAnAnswerTimeout(t *testing.T) {
 		delete(stated, name)
 	}
 	if len(stated) != 0 {
-		t.Errorf("no such routes: %v", stated)
+		t.Errorf("Routes names routes that do not exist: %v", stated)
 	}
 	if got := b.server.answerTimeout; got != AnswerTimeout {
 		t.Errorf("unless a test shortens it, it is %s", got)
@@ -85,7 +85,7 @@ func TestEngineThatNeverAnswersIsA503BeforeTheTimeout(t *testing.T) {
 		}
 	}
 	if list := c.call(200, "GET", "/api/documents", nil)["items"].([]any); len(list) != 0 {
-		t.Errorf("nothing reads a document whose ingest could not begin: %v", list)
+		t.Errorf("a document is left whose ingest could not begin: %v", list)
 	}
 	history := c.call(200, "GET", "/api/chat/history/"+someThread, nil) // the messages are still shown
 	if len(history["messages"].([]any)) == 0 || history["pending_interrupt"] != nil {

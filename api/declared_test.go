@@ -11,7 +11,7 @@ import (
 	"github.com/palaver-chat/palaver/internal/retrieval/extract"
 )
 
-// What clients may name is what the lists declare, in every place that names it.
+// Clients may name every declared agent and document type, wherever they name one.
 func TestDeclaredAgentIsAcceptedAndDocumented(t *testing.T) {
 	t.Parallel()
 	b := setup(t, func(d *Deps) {

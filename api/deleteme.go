@@ -13,13 +13,13 @@ import (
 	"github.com/palaver-chat/palaver/internal/audit"
 )
 
-// UserRemover deletes all that is kept of a user. After an error, calling it again goes on.
+// UserRemover deletes all data of a user. After an error, call it again to continue.
 type UserRemover interface {
 	Remove(ctx context.Context, user string) error
 }
 
-// deleteMe deletes all that is kept of the caller. The caller's own id in the query says
-// that this is meant.
+// deleteMe deletes all data of the caller. The query must have the caller's own id as
+// confirmation.
 func (s *server) deleteMe(c *gin.Context) error {
 	who := identity.Of(c)
 	switch {

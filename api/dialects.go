@@ -35,7 +35,8 @@ var dialects = []dialect.Dialect{
 	agui.Dialect,
 }
 
-// dialectBelow returns the dialect whose clients alone ask for a path; nil: none.
+// dialectBelow returns the dialect that owns all paths with the path's prefix
+// (Dialect.Below); nil if there is none.
 func dialectBelow(path string) *dialect.Dialect {
 	for i, d := range dialects {
 		if d.Below != "" && strings.HasPrefix(path, d.Below) {

@@ -71,7 +71,8 @@ func (e *openThreads) ended() int {
 	return len(e.cancelled)
 }
 
-// disconnecting sets up a server in a synctest bubble whose clients disconnect.
+// disconnecting makes a server for a synctest bubble. leave adds that many turns whose
+// clients have just disconnected.
 func disconnecting(t *testing.T) (leave func(turns int), b *askedBus, e *openThreads, log *bytes.Buffer) {
 	b, e, log = &askedBus{}, &openThreads{}, &bytes.Buffer{}
 	stop := make(chan struct{})
@@ -114,10 +115,10 @@ func TestDisconnectedClientsCostOneQuestionARoundWhileNATSIsUnavailable(t *testi
 		time.Sleep(time.Minute)
 		synctest.Wait()
 		if n := b.questions(); n != 0 {
-			t.Errorf("%d questions about turns that were given up", n)
+			t.Errorf("%d questions about abandoned turns", n)
 		}
 		if e.ended() != 0 {
-			t.Errorf("%d turns were cancelled, though nobody could say that they are not followed", e.ended())
+			t.Errorf("%d turns were cancelled although other processes could not be asked who follows them", e.ended())
 		}
 		if n := watching(); n != 0 {
 			t.Errorf("%d goroutines are left", n)

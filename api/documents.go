@@ -71,11 +71,11 @@ type upload struct {
 // for the database, and what the collector has not freed yet.
 const uploadMemory = 5
 
-// load acquires the memory for what has arrived and reads it.
+// load acquires the memory for a body and reads it into memory. Call release after its use.
 func (s *server) load(ctx context.Context, body *request.Spooled) (raw []byte, release func(), _ error) {
 	release, err := s.memory.Acquire(ctx, uploadMemory*body.Size)
 	if err != nil {
-		return nil, nil, problem.TooMany("Many files are being stored right now. Please try again in a moment.", memoryRetryAfter)
+		return nil, nil, problem.TooMany("Many files are being processed right now. Please try again in a moment.", memoryRetryAfter)
 	}
 	if raw, err = body.Bytes(); err != nil {
 		release()
@@ -137,8 +137,8 @@ func (s *server) createDocument(c *gin.Context) error {
 	return nil
 }
 
-// receiveUpload receives the body without keeping it in memory. read reads what it holds
-// into the upload, within the memory for uploads; call release after its use.
+// receiveUpload receives the body without keeping it in memory. read then reads the body
+// into the upload, within the memory limit of uploads; call its release after the use.
 func (s *server) receiveUpload(c *gin.Context) (_ upload, read func(context.Context, *upload) (release func(), _ error), _ error) {
 	kind, _, err := mime.ParseMediaType(c.ContentType())
 	switch {
@@ -293,10 +293,10 @@ func titleOf(name string) string {
 	return title
 }
 
-// documentsJSON is a page of documents, and how many of all have vectors.
+// documentsJSON is a page of documents, and how many of all documents have vectors.
 type documentsJSON struct {
 	list[documentJSON]
-	// Embedding is there while some of the caller's documents are searched by words only,
+	// Embedding is present while some of the caller's documents are searched by words only,
 	// because they have no vectors of the embedding model yet.
 	Embedding *embeddingJSON `json:"embedding,omitempty"`
 }
@@ -407,7 +407,8 @@ func (s *server) documentText(c *gin.Context) error {
 }
 
 // documentOriginal sends the file that a document was made of, under its name or the
-// document's title; its text when the file was not kept. Browsers only ever save it.
+// document's title; its text when the file was not kept. Browsers save it and never show
+// it.
 func (s *server) documentOriginal(c *gin.Context) error {
 	id, err := request.PathID(c, "id")
 	if err != nil {
@@ -420,7 +421,7 @@ func (s *server) documentOriginal(c *gin.Context) error {
 	}
 	release, err := s.memory.Acquire(ctx, originalMemory*d.Bytes)
 	if err != nil {
-		return problem.TooMany("Many files are being stored right now. Please try again in a moment.", memoryRetryAfter)
+		return problem.TooMany("Many files are being processed right now. Please try again in a moment.", memoryRetryAfter)
 	}
 	defer release()
 	ext := d.Format
@@ -441,8 +442,8 @@ func (s *server) documentOriginal(c *gin.Context) error {
 // originalMemory is how many bytes of memory sending one byte of a file takes.
 const originalMemory = 2
 
-// fileName makes a file's name of a title: no path, and nothing that a file system
-// refuses.
+// fileName turns a title into a file name: without a path, and without characters that a
+// file system refuses.
 func fileName(title, ext string) string {
 	name := strings.Map(func(r rune) rune {
 		if r < ' ' || strings.ContainsRune(`/\:*?"<>|`, r) {
@@ -467,8 +468,8 @@ type chunkJSON struct {
 	Text    string `json:"text"`
 	Start   int    `json:"start"`
 	End     int    `json:"end"`
-	Heading string `json:"heading,omitempty"` // the nearest above its beginning, or above the character asked for
-	Page    int    `json:"page,omitempty"`    // on which it begins, or the character asked for stands, from 1
+	Heading string `json:"heading,omitempty"` // the nearest heading above the passage's start, or above the requested character
+	Page    int    `json:"page,omitempty"`    // of the passage's start or the requested character, from 1
 }
 
 func (s *server) documentChunk(c *gin.Context) error {
@@ -497,7 +498,8 @@ func (s *server) documentChunk(c *gin.Context) error {
 	return nil
 }
 
-// headingAt is the nearest heading above a character of the document in the passage v.
+// headingAt returns the nearest heading above the document's character at, which is in
+// the passage v.
 func headingAt(v chat.Chunk, at int) string {
 	heading, place, counted := v.Heading, v.Start, 0
 	for _, b := range layout.Blocks(v.Text) {

@@ -15,7 +15,7 @@ import (
 	"github.com/palaver-chat/palaver/internal/transcript"
 )
 
-// bus delivers hints, deltas and new turns within the test.
+// testBus delivers hints, deltas and new turns within the test.
 type testBus struct {
 	bus.Noop
 	watched func(turnID string) (bool, error) // the answer of other processes; nil: no
@@ -23,7 +23,7 @@ type testBus struct {
 	turns   map[string][]chan bus.Signal
 	threads map[string][]chan string
 	down    bool
-	refuses bool // threads cannot be subscribed
+	refuses bool // SubscribeThread fails
 }
 
 func newTestBus() *testBus {
@@ -246,7 +246,7 @@ func (e *engine) Run(_ context.Context, threadID string) (chat.WorkflowRun, erro
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	_, open := e.owners[threadID]
-	e.runs++ // something has happened since the last time
+	e.runs++ // the history has grown since the last query
 	switch {
 	case e.unavailable != nil:
 		return chat.WorkflowRun{}, e.unavailable
@@ -439,7 +439,7 @@ func (u *turn) settle(status chat.TurnStatus, terminal chat.Event) {
 	log := slices.Clone(u.log)
 	u.e.mu.Unlock()
 	events, err := transcript.Render(ctx, u.e.store, u.ref, log)
-	if !errors.Is(err, db.ErrSettled) { // else its end stands
+	if !errors.Is(err, db.ErrSettled) { // a settled turn keeps its end
 		u.must(err)
 	}
 	terminal.N, terminal.TurnID, terminal.ThreadID = len(log)+1, u.ref.TurnID, u.ref.ThreadID

@@ -102,11 +102,12 @@ type errorJSON struct {
 	} `json:"error"`
 }
 
-// failureKey is set for routes of dialects with errors of their own shape.
+// failureKey is the context key of Dialect.Failure, for routes of dialects whose errors
+// have their own shape.
 const failureKey = "failure"
 
-// shapeOf makes the body of an error in the shape of the request's dialect; nil: it has
-// the API's.
+// shapeOf returns the function that makes an error's body in the shape of the request's
+// dialect; nil: the API's shape.
 func shapeOf(c *gin.Context) func(dialect.Failure) any {
 	if own, ok := c.Get(failureKey); ok {
 		return own.(func(dialect.Failure) any)

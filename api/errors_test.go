@@ -27,7 +27,7 @@ import (
 	"github.com/palaver-chat/palaver/internal/guard"
 )
 
-// secretDetail is part of the errors injected below and must never be in an answer.
+// secretDetail is part of the errors injected below and must never be in a response.
 const secretDetail = `ERROR: relation "turns" does not exist (SQLSTATE 42P01), key sk-live-123, upstream said {"error":"quota of org-9"} at /srv/palaver/db/turns.go:17`
 
 // internals are texts that no client may see.
@@ -56,7 +56,7 @@ func (r *records) Write(p []byte) (int, error) {
 
 func (r *records) into(d *Deps) { d.Log = slog.New(slog.NewJSONHandler(r, nil)) }
 
-// about returns the log lines of a request.
+// about returns the log lines with a request's id.
 func (r *records) about(t testing.TB, request string) (lines []map[string]any) {
 	t.Helper()
 	r.mu.Lock()
@@ -348,14 +348,14 @@ func TestFailedTurnIsSentAsTheDialectsOwnEvent(t *testing.T) {
 				told := slices.IndexFunc(lines, func(l map[string]any) bool { return l["code"] == code })
 				require.GreaterOrEqual(t, told, 0, "%v", lines)
 				require.Equal(t, s.res.Header.Get("X-Turn-Id"), lines[told]["turn"])
-				// The engine is told of the request, so that its own lines can name it.
+				// The engine gets the request's id, so that its own log lines can name it.
 				require.Equal(t, s.res.Header.Get("X-Request-Id"), b.engine.submits[0].RequestID)
 			})
 		}
 	}
 }
 
-// dataOf are the events of a stream.
+// dataOf returns the data of a stream's events.
 func dataOf(t *testing.T, stream string) (all []map[string]any) {
 	t.Helper()
 	for line := range strings.Lines(stream) {
@@ -420,7 +420,7 @@ func TestDuringADatabaseOutageEveryRouteReturnsADatabaseError(t *testing.T) {
 			}
 			var body map[string]any
 			require.NoError(t, json.Unmarshal(raw, &body), name)
-			if res.StatusCode != 503 || name != "POST /chat/message" && errorCode(body) != chat.CodeDatabase { // whose errors are only a sentence
+			if res.StatusCode != 503 || name != "POST /chat/message" && errorCode(body) != chat.CodeDatabase { // the errors of /chat/message have no code
 				t.Errorf("%s %s %s: %d %s", name, w.path, w.body, res.StatusCode, raw)
 			}
 			said++
@@ -451,7 +451,7 @@ func TestOnlyTheLogHasTheCauseOfAnError(t *testing.T) {
 func TestPanicInsideAStreamAbortsIt(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
-	b.server.ping = 0 // without a period its ticker panics, when the headers are set and not sent
+	b.server.ping = 0 // makes time.NewTicker panic after the headers are set and before they are sent
 	res := b.client().send("POST", "/api/chat", hello())
 	require.Equal(t, 500, res.StatusCode)
 	require.Equal(t, chat.CodeInternal, errorCode(decodeBody(t, res)))

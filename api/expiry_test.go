@@ -12,7 +12,7 @@ import (
 	"github.com/palaver-chat/palaver/chat"
 )
 
-// expiry is the token of one stream, which ends when it is closed.
+// expiry is the token of one stream. Close end to let it expire.
 type expiry struct {
 	identity.Caller
 	end chan time.Time
@@ -39,7 +39,7 @@ func TestFollowedStreamEndsWithItsToken(t *testing.T) {
 			require.Equal(t, "error", end["type"])
 			require.Equal(t, chat.CodeUnauthenticated, end["code"])
 			require.Equal(t, true, end["retryable"])
-			require.NotContains(t, end, "event_id", "it is no event of the turn")
+			require.NotContains(t, end, "event_id", "the error is no event of the turn")
 		},
 		"AI SDK": func(t *testing.T, s *events) {
 			all := s.chunks()
@@ -103,7 +103,7 @@ func TestFollowedStreamEndsWithItsToken(t *testing.T) {
 			s := ann.stream(c.method, c.path, c.body)
 			who := <-streams
 			require.Equal(t, "ann", who.ID)
-			require.Equal(t, end.Add(30*time.Second), who.Expires, "clocks may differ by so much")
+			require.Equal(t, end.Add(30*time.Second), who.Expires, "tokens are accepted for this long after their end, because clocks differ")
 			if !c.idle && c.dialect == "native" {
 				s.until("status")
 			}
@@ -130,7 +130,7 @@ func TestAnswerThatIsNotStreamedEndsWithItsToken(t *testing.T) {
 	require.Contains(t, string(raw), `"type":"authentication_error"`)
 }
 
-func TestCookieHasNoEnd(t *testing.T) {
+func TestCookieCallersHaveNoExpiry(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	streams := b.expiries()

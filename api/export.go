@@ -17,13 +17,14 @@ import (
 )
 
 const (
-	// exportTimeout limits a whole export, exportStall the time in which a client reads
-	// nothing of it.
+	// exportTimeout limits a whole export. exportStall is how long a client may read nothing
+	// of it.
 	exportTimeout = 30 * time.Minute
 	exportStall   = 30 * time.Second
 )
 
-// exportMe streams the archive of all that is kept of the caller, one at a time.
+// exportMe streams an archive of all data of the caller. A caller can run one export at a
+// time in this process.
 func (s *server) exportMe(c *gin.Context) error { return s.limits.OneExport(s.writeExport)(c) }
 
 func (s *server) writeExport(c *gin.Context) error {
@@ -33,19 +34,19 @@ func (s *server) writeExport(c *gin.Context) error {
 	}
 	ctx, cancel := context.WithTimeout(request.ClientContext(c), exportTimeout)
 	defer cancel()
-	due := c.Request.Context() // when the download must have begun
+	due := c.Request.Context() // its deadline is when the download must have begun
 	w := &download{ResponseWriter: c.Writer, control: http.NewResponseController(c.Writer), name: "palaver-" + s.now().Format(time.DateOnly) + ".zip",
 		begin: context.AfterFunc(due, cancel)}
 	err := export.Write(ctx, s.Store, who.ID, s.now(), w)
 	if err != nil && !w.begun {
-		if errors.Is(due.Err(), context.DeadlineExceeded) { // so far it has only read the database
+		if errors.Is(due.Err(), context.DeadlineExceeded) { // until now the export has only read the database
 			return fmt.Errorf("begin the export: %w", db.ErrUnavailable)
 		}
 		return err
 	}
 	s.Audit.Record(entry(who, audit.Exported, map[string]any{"complete": err == nil}))
 	if err != nil {
-		s.Log.Warn("export broke off", "request_id", request.ID(c), "error", err)
+		s.Log.Warn("export failed; download aborted", "request_id", request.ID(c), "error", err)
 		panic(http.ErrAbortHandler) // the client must see an aborted download, not a complete one
 	}
 	return nil
@@ -56,7 +57,7 @@ type download struct {
 	http.ResponseWriter
 	control *http.ResponseController
 	name    string
-	begin   func() (inTime bool) // from then on the answer is not due any more
+	begin   func() (inTime bool) // stops the answer deadline; false: it has passed
 	begun   bool
 }
 
@@ -69,6 +70,6 @@ func (d *download) Write(p []byte) (int, error) {
 		d.Header().Set("Content-Type", "application/zip")
 		d.Header().Set("Content-Disposition", `attachment; filename="`+d.name+`"`)
 	}
-	_ = d.control.SetWriteDeadline(time.Now().Add(exportStall)) // not every writer of a test has one
+	_ = d.control.SetWriteDeadline(time.Now().Add(exportStall)) // writers in tests may have no deadline
 	return d.ResponseWriter.Write(p)
 }

@@ -15,7 +15,7 @@ import (
 	"github.com/palaver-chat/palaver/db"
 )
 
-// unzip reads an archive: the names of its files, and all that is in them.
+// unzip reads an archive and returns the names of its files, and their contents together.
 func unzip(t testing.TB, res *http.Response) (names []string, content string) {
 	t.Helper()
 	raw, err := io.ReadAll(res.Body)
@@ -69,7 +69,7 @@ func (s brokenPictures) AttachmentIDs(context.Context, string) ([]string, error)
 	return nil, errors.New("disk error")
 }
 
-func TestExportThatBreaksOffIsNoCompleteDownload(t *testing.T) {
+func TestFailedExportIsNoCompleteDownload(t *testing.T) {
 	t.Parallel()
 	b := setup(t, func(d *Deps) { d.Store = brokenPictures{Store: d.Store} })
 	c := b.client()

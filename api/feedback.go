@@ -12,7 +12,7 @@ import (
 	"github.com/palaver-chat/palaver/db"
 )
 
-// maxReason bounds what a person says about an answer, in characters.
+// maxReason is the limit of a reason for a rating, in characters.
 const maxReason = 1000
 
 // Values of a rating.
@@ -111,7 +111,7 @@ func (s *server) deleteFeedback(c *gin.Context) error {
 	return nil
 }
 
-// ratedTurn reads the path of feedback.
+// ratedTurn reads the ids of the conversation and the turn from the path.
 func ratedTurn(c *gin.Context) (thread, turn string, err error) {
 	if thread, err = request.PathID(c, "id"); err == nil {
 		turn, err = request.PathID(c, "turn_id")

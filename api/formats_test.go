@@ -83,7 +83,7 @@ func TestTheAgentOfBoardsIsNoModel(t *testing.T) {
 	c.call(400, "POST", "/v1/chat/completions", m{"model": "palaver-discovery", "messages": []m{{"role": "user", "content": "x"}}})
 }
 
-// countedRuns counts how often a turn is looked for by its run.
+// countedRuns counts how often turns are looked up by stream_run_id.
 type countedRuns struct {
 	db.Store
 	n atomic.Int32
@@ -104,7 +104,7 @@ func TestALongConversationOfUnknownMessagesCostsFewLookUps(t *testing.T) {
 	}
 	c.complete(append(messages, m{"role": "user", "content": "hello"})...)
 	require.LessOrEqual(t, store.n.Load(), int32(20))
-	// A conversation that goes on is found by one.
+	// One look-up finds the turn of a known conversation.
 	messages = append(messages, m{"role": "user", "content": "hello"}, m{"role": "assistant", "content": "The answer is 42."})
 	store.n.Store(0)
 	c.complete(append(messages, m{"role": "user", "content": "and now?"})...)
@@ -198,7 +198,7 @@ func TestAKeyActsForItsOwnerUntilItEndsOrIsRevoked(t *testing.T) {
 	other := b.client()
 	other.h.Set("Authorization", "Bearer "+key)
 	require.Equal(t, owner, other.id())
-	require.Equal(t, true, other.call(200, "GET", "/api/me", nil)["anonymous"], "the limits of its owner hold")
+	require.Equal(t, true, other.call(200, "GET", "/api/me", nil)["anonymous"], "the limits of its owner apply")
 	list, err := b.store.Keys(t.Context(), owner)
 	require.NoError(t, err)
 	require.Equal(t, accesskey.Digest(key), list[0].Digest)

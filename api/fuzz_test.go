@@ -23,7 +23,7 @@ import (
 // hostile is a malformed or malicious request.
 type hostile struct {
 	method string // empty: the route's own
-	id     string // in the place of the route's parameters
+	id     string // replaces the route's parameters
 	query  string
 	kind   string // content type
 	header string // lines of Name: value
@@ -106,11 +106,11 @@ func (s fuzzTarget) send(t testing.TB, route gin.RouteInfo, from hostile) (statu
 	what, answer := fmt.Sprintf("%s %s %+.300v", route.Method, route.Path, from), w.Body.String()
 	switch {
 	case ctx.Err() == context.DeadlineExceeded:
-		t.Fatalf("%s: no end", what)
+		t.Fatalf("%s: no response within the timeout", what)
 	case w.Code >= 500:
 		t.Fatalf("%s: %d %s", what, w.Code, answer)
 	case strings.HasPrefix(w.Header().Get("Content-Type"), "application/json") && answer != "" && !json.Valid(w.Body.Bytes()):
-		t.Fatalf("%s: no JSON: %s", what, answer)
+		t.Fatalf("%s: invalid JSON: %s", what, answer)
 	case route.Path == "/metrics", w.Header().Get("Content-Type") == "application/zip": // compressed; TestExportHoldsAllOfTheCallerAndNothingOfOthers
 		return w.Code
 	}
@@ -147,7 +147,7 @@ func TestHostileRequestsNeverCauseA500(t *testing.T) {
 	}
 	for _, status := range []int{200, 201, 202, 204, 400, 401, 403, 404, 405, 415} {
 		if answers[status] == 0 {
-			t.Errorf("no request was answered %d, so these are not what they seem: %v", status, answers)
+			t.Errorf("no request was answered with %d, so the requests do not test what they should: %v", status, answers)
 		}
 	}
 }

@@ -12,8 +12,8 @@ import (
 	"github.com/palaver-chat/palaver/internal/guard"
 )
 
-// A page of evil.example whose name was rebound to 127.0.0.1 sends its own name, and
-// would otherwise be a user of its own.
+// A page of evil.example whose DNS name was rebound to 127.0.0.1 sends evil.example as
+// Host. Without the check it would be accepted as a new anonymous user.
 func TestEveryRouteRefusesRequestsForAnotherHost(t *testing.T) {
 	t.Parallel()
 	b := setup(t, func(d *Deps) { d.Config.Hosts, _ = guard.NewHosts("127.0.0.1", "chat.example.com") })

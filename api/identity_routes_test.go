@@ -70,7 +70,7 @@ func at(p string) func(owned, owned) []way {
 	return func(o, _ owned) []way { return []way{{path: fill(p, o)}} }
 }
 
-// harmless is a request about the caller only.
+// harmless is a request that concerns only the caller.
 func harmless(status int, p, body string) func(owned, owned) []way {
 	return func(owned, owned) []way { return []way{{path: p, body: body, status: status}} }
 }
@@ -104,20 +104,20 @@ var walk = map[string]route{
 	"GET /api/me": {ways: harmless(200, "/api/me", "")},
 	// TestExportHoldsAllOfTheCallerAndNothingOfOthers reads what it holds.
 	"GET /api/me/export": {ways: harmless(200, "/api/me/export", "")},
-	// TestDeleteMeDeletesAllOfTheCallerAndNothingOfOthers deletes.
+	// TestDeleteMeDeletesAllOfTheCallerAndNothingOfOthers sends the caller's own id.
 	"DELETE /api/me": {ways: func(o, _ owned) []way {
 		return []way{{path: fill("/api/me?confirm=THREAD", o), status: 400}, {path: "/api/me", status: 400}}
 	}},
-	// Whose data it is says the cookie alone: claim_test.go.
+	// Only the cookie says whose data is claimed: claim_test.go.
 	"POST /api/me/claim": {ways: harmless(403, "/api/me/claim", "")},
 	"PUT /api/me":        {ways: harmless(200, "/api/me", `{}`)},
-	// It names no user. What it does to its caller: TestEndedSessionsAreRefusedEverywhere.
+	// It names no user. TestEndedSessionsAreRefusedEverywhere shows what it does to its caller.
 	"DELETE /api/me/sessions": {ways: harmless(400, "/api/me/sessions?which=theirs", "")},
 
 	"GET /api/connections":              {ways: harmless(200, "/api/connections", "")},
 	"GET /api/connections/google/start": {ways: harmless(404, "/api/connections/google/start", "")},
 	"DELETE /api/connections/google":    {ways: harmless(404, "/api/connections/google", "")},
-	// Whose account it is says the cookie that start has set: connections_test.go.
+	// Only the cookie that start has set says whose account it is: connections_test.go.
 	"GET /api/connections/google/callback": {open: true, ways: at("/api/connections/google/callback")},
 
 	"POST /api/chat": {ways: func(o, mine owned) []way {
@@ -379,7 +379,7 @@ var walk = map[string]route{
 	}},
 }
 
-// offered returns the calls of the MCP tools, whose answers always have status 200.
+// offered returns calls of the MCP tools. Their responses always have status 200.
 func offered(path string, o, mine owned) (all []way) {
 	for _, call := range []string{
 		`{"name":"ask","arguments":{"message":"x","thread_id":"THREAD"}}`,
@@ -406,7 +406,7 @@ func walked(t *testing.T, b *bundle) map[string]route {
 		name := r.Method + " " + r.Path
 		entry, there := walk[name]
 		if !there {
-			t.Fatalf("%s has no entry in walk: who may call it, and what of others could it reach?", name)
+			t.Fatalf("%s has no entry in walk: say who may call it, and which resources of others it could reach", name)
 		}
 		routes[name] = entry
 	}
@@ -420,8 +420,8 @@ func walked(t *testing.T, b *bundle) map[string]route {
 
 func method(name string) string { return name[:strings.IndexByte(name, ' ')] }
 
-// fetch sends a way as a client and returns status and body. The security
-// headers must be on every answer.
+// fetch sends a way as a client and returns status and body. Every response must have
+// the security headers.
 func (c *client) fetch(method string, w way, headers ...string) (int, string) {
 	c.t.Helper()
 	res := c.send(method, w.path, orNil(w.body), headers...)
@@ -433,7 +433,7 @@ func (c *client) fetch(method string, w way, headers ...string) (int, string) {
 	return res.StatusCode, string(raw)
 }
 
-// secured checks the headers that keep a browser from misusing an answer.
+// secured checks the security headers of a response.
 func secured(t testing.TB, what string, res *http.Response) {
 	t.Helper()
 	for name, want := range map[string]string{
@@ -492,7 +492,7 @@ func TestEveryRouteHidesOtherUsersResources(t *testing.T) {
 				body = blank(body, theirs)
 			}
 			if strings.Contains(body, secretWord) || strings.Contains(body, theirs.thread) || strings.Contains(body, theirs.doc) {
-				t.Errorf("%s: shows somebody else's: %s", what, body)
+				t.Errorf("%s: shows another user's data: %s", what, body)
 			}
 			want := w.status
 			switch {
@@ -512,12 +512,12 @@ func TestEveryRouteHidesOtherUsersResources(t *testing.T) {
 				again = blank(again, nobodys)
 			}
 			if s != status || again != body {
-				t.Errorf("%s: reveals that it exists: %s; when unknown: %d %s", what, body, s, again)
+				t.Errorf("%s: reveals that the resource exists: %s; with unknown ids: %d %s", what, body, s, again)
 			}
 		}
 	}
 	if after := picture(owner, theirs); after != before {
-		t.Errorf("the owner's things have changed:\n%s\n%s", before, after)
+		t.Errorf("the owner's resources have changed:\n%s\n%s", before, after)
 	}
 	b.engine.mu.Lock()
 	defer b.engine.mu.Unlock()
@@ -536,17 +536,17 @@ func TestEveryRouteNeedsAnIdentityWhenAuthIsRequired(t *testing.T) {
 	b := setup(t, func(d *Deps) {
 		d.Config.Identity.Mode, d.Config.Identity.CookieSecret, d.Config.Identity.ProxySecret = identity.Required, nil, proxySecret
 	})
-	nobodies := map[string][]string{
-		"nobody":                nil,
-		"a bad token":           {"Authorization", "Bearer x.y.z"},
-		"no token after all":    {"Authorization", "Bearer"},
-		"a name":                {"userid", "user-1"},
-		"a name, badly vouched": {"userid", "user-1", identity.ProxySecretHeader, "a guess of the proxy's secret"},
-		"a proxy without name":  {identity.ProxySecretHeader, proxySecret},
-		"a bad token, vouched":  {"Authorization", "Bearer x.y.z", "userid", "user-1", identity.ProxySecretHeader, proxySecret},
+	unidentified := map[string][]string{
+		"no credentials":  nil,
+		"a bad token":     {"Authorization", "Bearer x.y.z"},
+		"an empty token":  {"Authorization", "Bearer"},
+		"a userid header": {"userid", "user-1"},
+		"a userid header and a wrong proxy secret": {"userid", "user-1", identity.ProxySecretHeader, "a guess of the proxy's secret"},
+		"a proxy without a userid header":          {identity.ProxySecretHeader, proxySecret},
+		"a bad token through a proxy":              {"Authorization", "Bearer x.y.z", "userid", "user-1", identity.ProxySecretHeader, proxySecret},
 	}
 	for name, r := range walked(t, b) {
-		for who, headers := range nobodies {
+		for who, headers := range unidentified {
 			for _, w := range r.ways(unknown(), unknown()) {
 				status, body := b.client().fetch(method(name), w, headers...)
 				if r.open && w.status != 0 && status == w.status {
@@ -583,8 +583,8 @@ func TestWritingRoutesRefuseCrossSiteBrowserRequests(t *testing.T) {
 		for _, w := range r.ways(mine, mine) {
 			for _, headers := range foreign {
 				// The proxy may authenticate by a cookie too, so its header makes no difference.
-				for _, vouched := range [][]string{nil, {"userid", owner.id(), identity.ProxySecretHeader, proxySecret}} {
-					status, body := owner.fetch(method(name), w, slices.Concat(headers, vouched)...)
+				for _, proxy := range [][]string{nil, {"userid", owner.id(), identity.ProxySecretHeader, proxySecret}} {
+					status, body := owner.fetch(method(name), w, slices.Concat(headers, proxy)...)
 					if status != http.StatusForbidden || !strings.Contains(body, chat.CodeForbidden) && name != "POST /chat/message" { // whose errors are only a sentence
 						t.Errorf("%s %s with %v: %d %s", name, w.body, headers, status, body)
 					}
@@ -593,7 +593,7 @@ func TestWritingRoutesRefuseCrossSiteBrowserRequests(t *testing.T) {
 		}
 	}
 	if changing < 10 {
-		t.Errorf("%d routes that change anything", changing)
+		t.Errorf("only %d routes change something", changing)
 	}
 	after := picture(owner, mine)
 	if done := b.engine.submitCount() - submits; after != before || done > 0 {

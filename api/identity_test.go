@@ -65,23 +65,23 @@ func TestAnonymousCookieIsSignedAndReused(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	c := b.client()
-	res := c.send("GET", "/chat/"+someThread, nil) // the page brings it, before its requests run side by side
+	res := c.send("GET", "/chat/"+someThread, nil) // the page sets the cookie before its concurrent requests
 	cookies := res.Cookies()
 	if len(cookies) != 1 || !cookies[0].HttpOnly || cookies[0].SameSite != http.SameSiteLaxMode || cookies[0].MaxAge <= 0 {
 		t.Fatalf("cookies: %v", cookies)
 	}
 	if got := res.Header.Get("Cache-Control"); got != "private, no-store" {
-		t.Errorf("a proxy may give this identity to others: %q", got)
+		t.Errorf("a shared cache could give this identity to others: Cache-Control %q", got)
 	}
 	id := c.id()
 	if id != c.id() || !strings.HasPrefix(cookies[0].Value, id+".") {
 		t.Error("the cookie does not keep the identity")
 	}
 	if b.client().id() == id {
-		t.Error("two browsers are one person")
+		t.Error("two browsers have the same user")
 	}
 	if got := len(b.client().send("GET", "/assets/app.js", nil).Cookies()); got != 0 {
-		t.Errorf("a file brings %d cookies", got)
+		t.Errorf("a static file sets %d cookies", got)
 	}
 	forged := uuid.NewString()
 	_, signature, _ := strings.Cut(cookies[0].Value, ".")
@@ -94,7 +94,7 @@ func TestAnonymousCookieIsSignedAndReused(t *testing.T) {
 		jar.SetCookies(u, []*http.Cookie{{Name: identity.CookieName, Value: value, Path: "/"}})
 		c := &client{t: t, url: b.url, Client: &http.Client{Jar: jar}}
 		if got := c.id(); got == forged || got == id {
-			t.Errorf("the cookie %q was believed", value)
+			t.Errorf("the forged cookie %q was accepted", value)
 		}
 	}
 }
@@ -137,33 +137,33 @@ func TestUserIDHeaderIsTheCallersOwnOrFromATrustedProxy(t *testing.T) {
 	bearer := "Bearer " + token(t, jwt.SigningMethodHS256, []byte(jwtSecret), jwt.MapClaims{"sub": "user-1", "exp": time.Now().Add(time.Hour).Unix()})
 	c := b.client()
 	cookie := c.id()
-	vouch := func(headers ...string) []string { return append(headers, identity.ProxySecretHeader, proxySecret) }
+	viaProxy := func(headers ...string) []string { return append(headers, identity.ProxySecretHeader, proxySecret) }
 	for name, x := range map[string]struct {
 		headers []string
 		id      string // "": refused
 	}{
-		"no header":                         {nil, cookie},
-		"an empty one":                      {[]string{"userid", ""}, cookie},
-		"the cookie's own":                  {[]string{"userid", cookie}, cookie},
-		"the token's own":                   {[]string{"userid", "user-1", "Authorization", bearer}, "user-1"},
-		"somebody else, by cookie":          {[]string{"userid", "user-2"}, ""},
-		"somebody else, by token":           {[]string{"userid", "user-2", "Authorization", bearer}, ""},
-		"the cookie's, with a token":        {[]string{"userid", cookie, "Authorization", bearer}, ""},
-		"somebody, with a wrong secret":     {[]string{"userid", "user-2", identity.ProxySecretHeader, proxySecret + "x"}, ""},
-		"somebody, with half the secret":    {[]string{"userid", "user-2", identity.ProxySecretHeader, proxySecret[:10]}, ""},
-		"somebody, with an empty secret":    {[]string{"userid", "user-2", identity.ProxySecretHeader, ""}, ""},
-		"the own, with a wrong secret":      {[]string{"userid", cookie, identity.ProxySecretHeader, "wrong"}, cookie},
-		"a proxy's word":                    {vouch("userid", "user-2"), "user-2"},
-		"a proxy's word over the token":     {vouch("userid", "user-2", "Authorization", bearer), "user-2"},
-		"a proxy that names nobody":         {vouch(), cookie},
-		"a long name":                       {vouch("userid", strings.Repeat("é", 128)), strings.Repeat("é", 128)},
-		"a name too long":                   {vouch("userid", strings.Repeat("a", 129)), ""},
-		"the public owner's name":           {vouch("userid", chat.PublicOwner), ""},
-		"a name that cannot be printed":     {vouch("userid", "a\u200bb"), ""},
-		"a name that is no text":            {vouch("userid", "a\xffb"), ""},
-		"a name with a blank within":        {vouch("userid", "Ada Lovelace"), "Ada Lovelace"},
-		"a name in other letters":           {vouch("userid", "Łukasz"), "Łukasz"},
-		"the public owner's name, unproved": {[]string{"userid", chat.PublicOwner}, ""},
+		"no header":                                {nil, cookie},
+		"an empty one":                             {[]string{"userid", ""}, cookie},
+		"the cookie's own":                         {[]string{"userid", cookie}, cookie},
+		"the token's own":                          {[]string{"userid", "user-1", "Authorization", bearer}, "user-1"},
+		"somebody else, by cookie":                 {[]string{"userid", "user-2"}, ""},
+		"somebody else, by token":                  {[]string{"userid", "user-2", "Authorization", bearer}, ""},
+		"the cookie's, with a token":               {[]string{"userid", cookie, "Authorization", bearer}, ""},
+		"somebody, with a wrong secret":            {[]string{"userid", "user-2", identity.ProxySecretHeader, proxySecret + "x"}, ""},
+		"somebody, with half the secret":           {[]string{"userid", "user-2", identity.ProxySecretHeader, proxySecret[:10]}, ""},
+		"somebody, with an empty secret":           {[]string{"userid", "user-2", identity.ProxySecretHeader, ""}, ""},
+		"the caller's own, with a wrong secret":    {[]string{"userid", cookie, identity.ProxySecretHeader, "wrong"}, cookie},
+		"from a proxy":                             {viaProxy("userid", "user-2"), "user-2"},
+		"from a proxy, with another user's token":  {viaProxy("userid", "user-2", "Authorization", bearer), "user-2"},
+		"a proxy without a userid header":          {viaProxy(), cookie},
+		"a long name":                              {viaProxy("userid", strings.Repeat("é", 128)), strings.Repeat("é", 128)},
+		"a name too long":                          {viaProxy("userid", strings.Repeat("a", 129)), ""},
+		"the public owner's name":                  {viaProxy("userid", chat.PublicOwner), ""},
+		"a name that cannot be printed":            {viaProxy("userid", "a\u200bb"), ""},
+		"a name that is not UTF-8":                 {viaProxy("userid", "a\xffb"), ""},
+		"a name with a space":                      {viaProxy("userid", "Ada Lovelace"), "Ada Lovelace"},
+		"a name with other letters than ASCII":     {viaProxy("userid", "Łukasz"), "Łukasz"},
+		"the public owner's name, without a proxy": {[]string{"userid", chat.PublicOwner}, ""},
 	} {
 		res := c.send("GET", "/api/me", nil, x.headers...)
 		var me map[string]any
@@ -196,7 +196,7 @@ func TestTwoUserIDHeadersAreRefused(t *testing.T) {
 	t.Parallel()
 	b := setup(t, func(d *Deps) { d.Config.Identity.ProxySecret = proxySecret })
 	c := b.client()
-	c.h["Userid"] = []string{"user-1", "user-2"} // the client's own came through the proxy
+	c.h["Userid"] = []string{"user-1", "user-2"} // the proxy also passed on the client's own header
 	c.call(403, "GET", "/api/me", nil, identity.ProxySecretHeader, proxySecret)
 }
 

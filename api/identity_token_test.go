@@ -23,7 +23,7 @@ import (
 	"github.com/palaver-chat/palaver/chat"
 )
 
-// signer is a key pair as an identity provider has it.
+// signer is a key pair of an identity provider.
 type signer struct {
 	kid    string
 	method jwt.SigningMethod
@@ -52,7 +52,8 @@ func (s signer) public() any {
 	return s.key.(interface{ Public() crypto.PublicKey }).Public()
 }
 
-// sign is a token with this key's id; more claims go over the usual ones.
+// sign returns a token with this key's id. claims are added to the usual ones or replace
+// them.
 func (s signer) sign(t testing.TB, claims jwt.MapClaims) string {
 	t.Helper()
 	return signed(t, s.kid, s.method, s.key, claims)
@@ -146,7 +147,7 @@ func (e *jwks) fetches() int {
 	return e.fetched
 }
 
-// with has the keys of e accepted, and a secret only if there is one.
+// with makes the API accept the keys of e and, unless it is empty, a secret.
 func (e *jwks) with(secret string) func(*Deps) {
 	return func(d *Deps) { d.Config.Identity.JWKSURL, d.Config.Identity.JWTSecret = e.url, secret }
 }
@@ -165,7 +166,7 @@ func TestTokenSignedWithAPublishedKeyGivesTheUserID(t *testing.T) {
 			t.Errorf("%s: %v", k.kid, me)
 		}
 	}
-	// Projects move from one to the other; both are good meanwhile.
+	// While a project moves from the secret to keys, both are accepted.
 	if me := b.withToken(200, signed(t, "", jwt.SigningMethodHS256, []byte(jwtSecret), nil)); me["id"] != "user-1" {
 		t.Errorf("by the secret: %v", me)
 	}
@@ -264,14 +265,14 @@ func TestKeyIsRefusedWithAnotherKindsAlgorithm(t *testing.T) {
 	}
 	for name, secret := range map[string]string{"next to a secret": jwtSecret, "without a secret": ""} {
 		b := setup(t, newJWKS(t, es, rs, leaked).with(secret))
-		b.withToken(200, rs.sign(t, nil)) // the endpoint is there
+		b.withToken(200, rs.sign(t, nil)) // the endpoint works
 		for what, token := range tokens {
 			if res := b.client().send("GET", "/api/me", nil, "Authorization", "Bearer "+token); res.StatusCode != 401 {
 				t.Errorf("%s, %s: status %d", what, name, res.StatusCode)
 			}
 		}
 	}
-	// With a secret only, no token signed otherwise is taken.
+	// With only a secret, tokens that are signed with a key are refused.
 	b := setup(t)
 	b.withToken(401, rs.sign(t, nil))
 }
@@ -299,7 +300,7 @@ func TestUnknownKeyTriggersOneFetchPerInterval(t *testing.T) {
 		t.Errorf("%d fetches", n)
 	}
 	if took := time.Since(begun); took > identity.KeysTimeout {
-		t.Errorf("unknown keys were waited for: %s", took)
+		t.Errorf("requests with unknown keys waited %s", took)
 	}
 }
 

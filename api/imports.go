@@ -56,7 +56,7 @@ func showImports(list []chat.Import) importsJSON {
 	return out
 }
 
-// listedImports bounds a list of imports.
+// listedImports is the most imports in one list.
 const listedImports = 100
 
 type importBody struct {
@@ -95,7 +95,7 @@ func (s *server) createImport(c *gin.Context) error {
 	return nil
 }
 
-// beginImport records and starts an import of who's.
+// beginImport records and starts an import for the caller who.
 func (s *server) beginImport(ctx context.Context, who identity.Caller, i chat.Import) (chat.Import, error) {
 	if err := s.limits.AdmitChange(ctx, who, "imports"); err != nil {
 		return i, err
@@ -145,7 +145,7 @@ func (s *server) listImports(c *gin.Context) error {
 		return err
 	}
 	if err := s.imports().Revive(c.Request.Context(), list, s.now()); err != nil {
-		s.Log.Warn("imports that were recorded could not be started", "request_id", request.ID(c), "error", err)
+		s.Log.Warn("starting recorded imports failed", "request_id", request.ID(c), "error", err)
 	}
 	c.JSON(http.StatusOK, showImports(list))
 	return nil

@@ -33,7 +33,7 @@ func TestImportIsRecordedStartedAndListed(t *testing.T) {
 
 	i, err := b.store.ImportByID(t.Context(), c.id(), made["id"].(string))
 	require.NoError(t, err)
-	require.True(t, i.Announce, "its conversation is told of the end")
+	require.True(t, i.Announce, "its end is announced in the conversation")
 	require.NoError(t, b.store.AdvanceImports(t.Context(), c.id(), i.Key, chat.ImportStep{State: chat.ImportFailed, Code: "not_shared", Message: "No."}, i.CreatedAt))
 	ended := list("")[0].(map[string]any)
 	require.Equal(t, []any{"failed", "not_shared", "No."}, []any{ended["state"], ended["code"], ended["message"]})

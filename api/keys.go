@@ -28,7 +28,7 @@ type keysJSON struct {
 	Items []keyJSON `json:"items"`
 }
 
-// newKeyJSON has the key itself, which no other answer has.
+// newKeyJSON has the key itself, which no other response has.
 type newKeyJSON struct {
 	keyJSON
 	Key string `json:"key"`
@@ -36,7 +36,7 @@ type newKeyJSON struct {
 
 type keyBody struct {
 	Name string `json:"name"`
-	Days int    `json:"days"` // until it ends; 0: it does not end
+	Days int    `json:"days"` // until it expires; 0: it does not expire
 }
 
 func showKey(k db.Key) keyJSON {
@@ -51,9 +51,10 @@ func optionalTime(t time.Time) *time.Time {
 	return &t
 }
 
-// errByKey refuses a key that would make keys, or revoke those of others.
+// errByKey refuses requests that a personal key must not make: managing keys, or deleting
+// the user.
 var errByKey = &problem.Problem{Status: http.StatusForbidden, Code: chat.CodeForbidden,
-	Message: "A personal key cannot manage keys. Sign in, or use the page."}
+	Message: "A personal key cannot do this. Sign in, or use the page."}
 
 func (s *server) listKeys(c *gin.Context) error {
 	who := identity.Of(c)

@@ -38,8 +38,8 @@ func decided(decisions ...map[string]any) map[string]any {
 	return map[string]any{"type": "tool_approval", "decisions": decisions}
 }
 
-// lines is what is left of a stream, tokens that follow each other as one, in
-// blocks without "data: ".
+// lines returns the remaining blocks of a stream without "data: ". Consecutive tokens are
+// joined.
 func (e *events) lines() []string {
 	e.t.Helper()
 	var out []string
@@ -120,7 +120,7 @@ func TestLangGraphMessageIsStreamedInLangGraphShapesOnly(t *testing.T) {
 	if err != nil || turn.Content.Agent != chat.AgentAssistant || turn.Content.Message != "What is the answer?" {
 		t.Errorf("%+v %v", turn, err)
 	}
-	// The thread is everybody's own, and in every dialect the same.
+	// Each user has their own thread of this name, and it is the same in every dialect.
 	if h := c.call(200, "GET", "/api/chat/history/"+thread, nil); len(h["messages"].([]any)) != 2 {
 		t.Errorf("history: %v", h)
 	}
@@ -228,7 +228,7 @@ func TestLangGraphApprovalInterruptsAndItsFeedbackContinuesTheTurn(t *testing.T)
 	}
 }
 
-// sorted is JSON as json.Marshal writes a map.
+// sorted returns JSON with its keys sorted.
 func sorted(t *testing.T, s string) string {
 	t.Helper()
 	var v any

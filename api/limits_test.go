@@ -38,7 +38,7 @@ const say = "/api/chat"
 
 func hello() map[string]any { return map[string]any{"message": "hello"} }
 
-// refused checks a 429 and returns its body.
+// refused checks that a response is a 429 with Retry-After.
 func refused(t *testing.T, res *http.Response) {
 	t.Helper()
 	if res.StatusCode != http.StatusTooManyRequests {
@@ -158,7 +158,7 @@ func TestClientsBehindAProxyAreLimitedSeparately(t *testing.T) {
 			b.client().stream("POST", say, hello(), "X-Forwarded-For", client).rest()
 			refused(t, b.client().send("POST", say, hello(), "X-Forwarded-For", client))
 		}
-		// One client has a whole /64 of IPv6 addresses.
+		// A whole /64 of IPv6 addresses counts as one client.
 		refused(t, b.client().send("POST", say, hello(), "X-Forwarded-For", "2001:db8:1:1:ffff::9"))
 	}
 }
@@ -245,7 +245,7 @@ func TestOpenStreamsAreLimitedPerCaller(t *testing.T) {
 			return
 		}
 		if time.Now().After(deadline) {
-			t.Fatal("the place of a stream that ended is not free")
+			t.Fatal("a stream that ended still counts")
 		}
 	}
 }

@@ -25,13 +25,13 @@ import (
 	"github.com/palaver-chat/palaver/internal/tools"
 )
 
-// bearerOf is the Authorization of a user.
+// bearerOf returns a user's Authorization header.
 func bearerOf(t *testing.T, user string) string {
 	t.Helper()
 	return "Bearer " + token(t, jwt.SigningMethodHS256, []byte(jwtSecret), jwt.MapClaims{"sub": user, "exp": time.Now().Add(time.Hour).Unix()})
 }
 
-// as is a round trip with a user's token.
+// as is a transport that sends a user's token.
 type as struct{ authorization string }
 
 func (a as) RoundTrip(r *http.Request) (*http.Response, error) {
@@ -345,7 +345,7 @@ func TestLongMCPCallIsKeptOpenAndReportsProgress(t *testing.T) {
 	}()
 	require.Equal(t, chat.StatusMessage(chat.NodeInquire, ""), <-told)
 
-	// What keeps the line open is seen on raw connections.
+	// The filler that keeps the connection open shows only on raw connections.
 	for way, filler := range map[string]string{"/mcp": ": ping\n\n", "/mcp/rpc": " "} {
 		res := b.client().send("POST", way, `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"ask","arguments":{"message":"x"}}}`,
 			"Authorization", bearerOf(t, "bob"))
@@ -508,7 +508,7 @@ func TestReadyzNamesAnMCPServerThatIsDownAndStaysReady(t *testing.T) {
 	parts := got["parts"].(map[string]any)
 	require.Equal(t, "down", parts["mcp:files"])
 	require.Equal(t, "ok", parts["mcp:search"])
-	require.Equal(t, "starting", parts["mcp:crm"], "it was not asked yet, so nobody knows")
+	require.Equal(t, "starting", parts["mcp:crm"], "not checked yet, so its state is unknown")
 }
 
 func FuzzRPC(f *testing.F) {
@@ -519,7 +519,7 @@ func FuzzRPC(f *testing.F) {
 	b := setup(f)
 	h, cookie := b.server.routes(), identity.CookieName+"="+b.server.identity.CookieValue("7b1f6f0e-2f0c-4a53-9a39-6b5d3c2c1f11")
 	f.Fuzz(func(t *testing.T, raw []byte) {
-		if strings.Contains(string(raw), "ask") { // which makes turns
+		if strings.Contains(string(raw), "ask") { // ask would start turns
 			return
 		}
 		r := httptest.NewRequestWithContext(t.Context(), "POST", "http://localhost/mcp/rpc", bytes.NewReader(raw))
@@ -529,11 +529,11 @@ func FuzzRPC(f *testing.F) {
 		h.ServeHTTP(w, r)
 		var out struct{ Result, Error any }
 		switch err := json.Unmarshal(w.Body.Bytes(), &out); {
-		case w.Code == http.StatusAccepted && w.Body.Len() == 0: // to a notification
+		case w.Code == http.StatusAccepted && w.Body.Len() == 0: // the response to a notification
 		case w.Code != http.StatusOK || err != nil:
 			t.Fatalf("%s: %d %s: %v", raw, w.Code, w.Body, err)
 		case (out.Result == nil) == (out.Error == nil):
-			t.Fatalf("%s: neither or both: %s", raw, w.Body)
+			t.Fatalf("%s: the response must have either a result or an error: %s", raw, w.Body)
 		}
 	})
 }

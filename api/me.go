@@ -20,7 +20,7 @@ type meJSON struct {
 	ID        string `json:"id"`
 	Anonymous bool   `json:"anonymous"`
 	chat.Profile
-	// Limits are the bounds that hold for the caller, and how much of them is used.
+	// Limits are the limits that apply to the caller, and how much of each is used.
 	Limits []limits.Use `json:"limits"`
 }
 
@@ -75,7 +75,7 @@ func (s *server) endSessions(c *gin.Context) error {
 	case which != "" && which != "this" && which != "others" && which != "all":
 		return problem.Invalid("which", "must be this, others or all")
 	case which == "others" || which == "all":
-		if !who.Anonymous { // tokens and a proxy's users end where they were made
+		if !who.Anonymous { // only the issuer of a token, or the proxy, can end other sessions
 			return problem.Invalid("which", "must be this: only the sessions of anonymous callers are kept here")
 		}
 		if err := s.identity.EndSessions(c, who.ID, which == "others"); err != nil {

@@ -55,7 +55,7 @@ func newMetrics(r *prometheus.Registry) (*metrics, error) {
 			Name: "palaver_refusals_total", Help: "Requests that a limit refused, by route and by the error's code.",
 		}, []string{"route", "code"}),
 	}
-	m.streams.WithLabelValues(new(native.Wire).Name()).Set(0) // an autoscaler takes a process without the metric for a full one
+	m.streams.WithLabelValues(new(native.Wire).Name()).Set(0) // without the metric an autoscaler assumes that the process is fully loaded
 	for _, c := range []prometheus.Collector{m.requests, m.seconds, m.streams, m.turns, m.queries, m.waits, m.refusals} {
 		if err := r.Register(c); err != nil {
 			return nil, err

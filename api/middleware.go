@@ -28,7 +28,7 @@ func (s *server) access(c *gin.Context) {
 	took := time.Since(start)
 	s.metrics.observe(c.Request.Method, route, c.Writer.Status(), took)
 	if probes[route] && c.Writer.Status() < http.StatusInternalServerError {
-		return // every few seconds, for years
+		return // probes come every few seconds and would fill the log
 	}
 	log := s.Log.With("request_id", request.ID(c))
 	if thread := threadOfRequest(c); thread != "" {
@@ -41,10 +41,11 @@ func (s *server) access(c *gin.Context) {
 		"status", c.Writer.Status(), "bytes", max(c.Writer.Size(), 0), "took", took.Round(time.Microsecond))
 }
 
-// probes are the routes that programs ask all the time.
+// probes are the routes that monitoring requests every few seconds.
 var probes = map[string]bool{"/healthz": true, "/readyz": true, "/metrics": true}
 
-// threadOfRequest is the thread that a request is about, if its route or response names it.
+// threadOfRequest returns the id of the thread that the route or the response names, cut to
+// maxLoggedID bytes; "" for none.
 func threadOfRequest(c *gin.Context) string {
 	id := cmp.Or(c.Writer.Header().Get("X-Thread-Id"), c.Param("thread_id"))
 	if id == "" && (strings.HasPrefix(c.FullPath(), "/api/conversations/") || strings.HasPrefix(c.FullPath(), "/api/ui/chat/")) {
@@ -79,8 +80,8 @@ func (s *server) recovery(c *gin.Context) {
 	c.Next()
 }
 
-// checkHost refuses requests that are addressed to another host, as those of a page
-// whose name was rebound to this machine's address.
+// checkHost refuses requests that are addressed to another host, such as those of a page
+// whose DNS name was rebound to this machine's address.
 func (s *server) checkHost(c *gin.Context) {
 	if !s.Config.Hosts.Allow(c.Request.Host) {
 		s.fail(c, problem.Host)
@@ -90,7 +91,8 @@ func (s *server) checkHost(c *gin.Context) {
 const contentSecurityPolicy = "default-src 'self'; script-src 'self'; style-src 'self'; img-src 'self' data: blob:; " +
 	"connect-src 'self'; font-src 'self'; object-src 'none'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'"
 
-// policyWith lets the page send requests to the host of one more URL, where people sign in.
+// policyWith returns the policy that also lets the page send requests to the host of
+// address, where people sign in.
 func policyWith(address string) string {
 	u, err := url.Parse(address)
 	if err != nil || u.Host == "" {

@@ -19,8 +19,8 @@ import (
 	"github.com/santhosh-tekuri/jsonschema/v6"
 )
 
-// A promise is an OpenAPI document as a client reads it, ready to hold a
-// server's answers against it. All of a server's clients share one.
+// A promise is a parsed OpenAPI document, against which a server's responses are
+// checked. All clients of a server share one.
 type promise struct {
 	raw    []byte
 	doc    *openapi3.T
@@ -28,12 +28,12 @@ type promise struct {
 
 	mu       sync.Mutex
 	compiler *jsonschema.Compiler
-	schemas  map[string]*jsonschema.Schema // by their place in the document
+	schemas  map[string]*jsonschema.Schema // by JSON pointer in the document
 	seen     map[string]bool               // "GET /api/me 200", "NativeEvent status"
 }
 
-// read are the documents of all servers so far: few, for what they say depends on
-// little.
+// read has the documents of all servers so far. There are few, because most servers have
+// the same document.
 var (
 	readLock sync.Mutex
 	read     = map[string]*promise{}
@@ -76,8 +76,8 @@ func newPromise(t testing.TB, raw []byte) *promise {
 
 const place = "openapi.json"
 
-// holds reports how text differs from the schema at a place in the document, and
-// what it says where it does not.
+// holds parses text and checks it against the schema at a JSON pointer in the document.
+// The error says how it differs.
 func (p *promise) holds(at, text string) (any, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -102,7 +102,7 @@ func (p *promise) saw(what string) {
 	p.seen[what] = true
 }
 
-// placed is a place in the document.
+// placed returns the JSON pointer of a place in the document.
 func placed(parts ...string) string {
 	for i, s := range parts {
 		parts[i] = url.PathEscape(strings.NewReplacer("~", "~0", "/", "~1").Replace(s))
@@ -110,8 +110,8 @@ func placed(parts ...string) string {
 	return "#/" + strings.Join(parts, "/")
 }
 
-// checked is how a client of the tests sends: what it gets, and what the server
-// has taken from it, must be as the document says.
+// checked is the transport of the tests' clients. Every response, and every request that
+// the server accepted, must match the document.
 type checked struct {
 	t testing.TB
 	*promise
@@ -131,7 +131,7 @@ func (k checked) RoundTrip(r *http.Request) (*http.Response, error) {
 		return nil, err
 	}
 	route, params, err := k.router.FindRoute(r)
-	if err != nil { // the page, or nothing
+	if err != nil { // a path of the page, or an unknown path
 		if res.StatusCode < 400 && (strings.HasPrefix(r.URL.Path, "/api/") || strings.HasPrefix(r.URL.Path, "/mcp")) {
 			k.t.Errorf("%s %s is not in the document: %v", r.Method, r.URL.Path, err)
 		}
@@ -142,7 +142,7 @@ func (k checked) RoundTrip(r *http.Request) (*http.Response, error) {
 		AuthenticationFunc: openapi3filter.NoopAuthenticationFunc, IncludeResponseStatus: true,
 		ExcludeRequestBody: true, ExcludeResponseBody: true, // those are checked here, by JSON Schema alone
 	}}
-	if res.StatusCode < 400 && route.Path != "/mcp/rpc" { // which says within its answer what is wrong
+	if res.StatusCode < 400 && route.Path != "/mcp/rpc" { // a JSON-RPC error has status 200
 		k.request(in, body)
 	}
 	out := &openapi3filter.ResponseValidationInput{RequestValidationInput: in, Status: res.StatusCode, Header: res.Header, Options: in.Options}
@@ -154,28 +154,28 @@ func (k checked) RoundTrip(r *http.Request) (*http.Response, error) {
 	return res, nil
 }
 
-// request checks what the server has taken.
+// request checks a request that the server accepted.
 func (k checked) request(in *openapi3filter.RequestValidationInput, body []byte) {
 	what := in.Request.Method + " " + in.Route.Path
 	if err := openapi3filter.ValidateRequest(in.Request.Context(), in); err != nil {
-		k.t.Errorf("%s was taken, but %v", what, err)
+		k.t.Errorf("%s was accepted, but %v", what, err)
 	}
 	known := in.Route.Operation.RequestBody
 	switch {
 	case len(body) == 0 && (known == nil || !known.Value.Required):
 	case known == nil:
-		k.t.Errorf("%s was taken with a body that the document does not know: %s", what, body)
+		k.t.Errorf("%s was accepted with a body that the document does not describe: %s", what, body)
 	case known.Value.Content.Get(in.Request.Header.Get("Content-Type")) == nil:
-		k.t.Errorf("%s was taken with the content type %s", what, in.Request.Header.Get("Content-Type"))
+		k.t.Errorf("%s was accepted with the content type %s", what, in.Request.Header.Get("Content-Type"))
 	case strings.HasPrefix(in.Request.Header.Get("Content-Type"), "application/json"):
 		at := placed("paths", in.Route.Path, strings.ToLower(in.Request.Method), "requestBody", "content", "application/json", "schema")
 		if _, err := k.holds(at, string(body)); err != nil {
-			k.t.Errorf("%s was taken, but %v: %s", what, err, body)
+			k.t.Errorf("%s was accepted, but %v: %s", what, err, body)
 		}
 	}
 }
 
-// response has a body checked while it is read.
+// response makes the body be checked while it is read.
 func (k checked) response(route *routers.Route, res *http.Response) {
 	known := route.Operation.Responses.Status(res.StatusCode)
 	kind, _, _ := strings.Cut(res.Header.Get("Content-Type"), ";")
@@ -243,7 +243,7 @@ func (s *checkedStream) Read(p []byte) (int, error) {
 func (s *checkedStream) event(data string) {
 	v, err := s.holds(s.at, data)
 	if err != nil {
-		s.t.Errorf("a stream says %s, but %v", data, err)
+		s.t.Errorf("a stream sends %s, but %v", data, err)
 		return
 	}
 	if e, ok := v.(map[string]any); ok {
@@ -251,7 +251,8 @@ func (s *checkedStream) event(data string) {
 	}
 }
 
-// kindOf tells kinds of events apart: one of them by what begins and what ends.
+// kindOf names the kind of an event. A LangGraph meta event that starts a stream is a kind
+// of its own.
 func kindOf(kind, phase any) string {
 	if phase == "start" {
 		return fmt.Sprint(kind, " start")
@@ -259,8 +260,8 @@ func kindOf(kind, phase any) string {
 	return fmt.Sprint(kind)
 }
 
-// missing is what the document knows and no answer was: successes of operations
-// and kinds of events.
+// missing returns what the document describes and no response had: successes of
+// operations, and kinds of events.
 func (p *promise) missing() (out []string) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -287,7 +288,7 @@ func (p *promise) missing() (out []string) {
 			if field := one.Value.Properties["phase"]; field != nil {
 				phase = field.Value.Enum[0]
 			}
-			var kind any // events of chat completions have none
+			var kind any // events of chat completions have no type
 			if field := one.Value.Properties["type"]; field != nil {
 				kind = field.Value.Const
 			}

@@ -40,11 +40,11 @@ func TestEveryRouteIsInTheDocumentAndNothingElse(t *testing.T) {
 		delete(documented, name)
 	}
 	for name := range documented {
-		t.Errorf("%s is in the document and is no route", name)
+		t.Errorf("%s is in the document but is not a route", name)
 	}
 }
 
-// refs are all references within a document.
+// refs returns all $ref values in a document.
 func refs(v any) (all []string) {
 	switch v := v.(type) {
 	case map[string]any:
@@ -62,14 +62,14 @@ func refs(v any) (all []string) {
 	return all
 }
 
-func TestTheDocumentIsWholeAndUsesAllThatItHas(t *testing.T) {
+func TestDocumentHasAllItsComponentsAndUsesThem(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	doc := b.client().call(200, "GET", "/openapi.json", nil)
 	used := refs(doc)
 	for _, ref := range used {
 		if !strings.HasPrefix(ref, "#/components/") {
-			t.Errorf("refers to %s", ref)
+			t.Errorf("the document refers to %s, outside its components", ref)
 		}
 	}
 	for kind, all := range doc["components"].(map[string]any) {
@@ -91,7 +91,7 @@ func TestTheDocumentIsWholeAndUsesAllThatItHas(t *testing.T) {
 	}
 }
 
-func TestTheDocumentIsKeptUntilItChanges(t *testing.T) {
+func TestDocumentIsCachedUntilItChanges(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	c := b.client()
@@ -103,7 +103,7 @@ func TestTheDocumentIsKeptUntilItChanges(t *testing.T) {
 	if again := c.send("GET", "/openapi.json", nil, "If-None-Match", tag); again.StatusCode != http.StatusNotModified {
 		t.Errorf("with its ETag: %d", again.StatusCode)
 	}
-	anew, err := newDocument(identity.Anonymous, b.server.Agents) // as another process makes it
+	anew, err := newDocument(identity.Anonymous, b.server.Agents) // as in another process
 	require.NoError(t, err)
 	require.Equal(t, tag, anew.ETag)
 	strict := setup(t, func(d *Deps) { d.Config.Identity.Mode = identity.Required })
@@ -114,8 +114,7 @@ func TestTheDocumentIsKeptUntilItChanges(t *testing.T) {
 	}
 }
 
-// everything is the script of a turn that shows all that a turn can show without
-// a person.
+// everything is the script of a turn with every kind of event that needs no person.
 func everything(u *turn) {
 	put := func(key, text string) {
 		u.must(u.e.store.PutText(context.Background(), u.ref.Owner, u.ref.TurnID, key, text))
@@ -187,7 +186,7 @@ func (c tourist) drain(res *http.Response) {
 	}
 }
 
-// get expects a status and reads the answer, whatever it is.
+// get expects a status and reads the response to its end.
 func (c tourist) get(status int, path string, headers ...string) {
 	c.t.Helper()
 	res := c.send("GET", path, nil, headers...)
@@ -200,9 +199,9 @@ func (c tourist) get(status int, path string, headers ...string) {
 // m is short for the many bodies below.
 type m = map[string]any
 
-// The tour has a valid request for every operation and every event of every
-// dialect; the client holds each answer against the document.
-func TestTheServerKeepsWhatItsDocumentSays(t *testing.T) {
+// The tour sends a valid request for every operation and gets every event of every
+// dialect. The client checks each response against the document.
+func TestResponsesMatchTheDocument(t *testing.T) {
 	t.Parallel()
 	b, _, _ := withGoogle(t)
 	b.engine.script = scripted
@@ -237,7 +236,7 @@ func TestTheServerKeepsWhatItsDocumentSays(t *testing.T) {
 	c.call(204, "DELETE", "/api/me?confirm=account", nil, "Authorization", "Bearer "+accountToken(t, "account"))
 	c.call(204, "DELETE", "/api/me/sessions?which=all", nil)
 	if missing := promised.missing(); len(missing) > 0 {
-		t.Errorf("the document has what this tour has not seen:\n%s", strings.Join(missing, "\n"))
+		t.Errorf("the document describes responses that this tour did not get:\n%s", strings.Join(missing, "\n"))
 	}
 }
 
@@ -253,7 +252,7 @@ func (c tourist) account() {
 	c.call(200, "DELETE", "/api/connections/google", nil)
 }
 
-// things makes one of each that a message may name.
+// things makes one of each resource that a message may name.
 func (c tourist) things() (doc, set, picture string) {
 	c.t.Helper()
 	doc = c.call(202, "POST", "/api/documents", m{"title": "A title", "text": "A text."})["id"].(string)
@@ -314,12 +313,12 @@ func (c tourist) native(doc, set, picture string) {
 	c.call(204, "DELETE", "/api/conversations/"+made["id"].(string), nil)
 }
 
-// decisions say the same to every call that a thread asks about.
+// decisions returns the same verdict for every call that a thread asks about.
 func (c tourist) decisions(thread, verdict string) (all []m) {
 	c.t.Helper()
 	state, err := c.b.engine.State(c.t.Context(), thread)
 	if err != nil || state.Pending == nil {
-		c.t.Fatalf("%s asks nothing: %v", thread, err)
+		c.t.Fatalf("thread %s has no open question: %v", thread, err)
 	}
 	for _, call := range state.Pending.Calls {
 		all = append(all, m{"id": call.ID, "decision": verdict})
@@ -479,7 +478,7 @@ func (c tourist) mcp() {
 	c.drain(c.send("DELETE", "/mcp", nil))
 }
 
-// complaints collects what a check finds wrong.
+// complaints collects the errors of a check.
 type complaints struct {
 	testing.TB
 	all []string
@@ -489,7 +488,7 @@ func (c *complaints) Errorf(format string, args ...any) {
 	c.all = append(c.all, fmt.Sprintf(format, args...))
 }
 
-func TestTheCheckSeesWhatTheDocumentDoesNotSay(t *testing.T) {
+func TestTheCheckReportsWhatTheDocumentDoesNotDescribe(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	for name, wrong := range map[string]struct {
@@ -504,8 +503,8 @@ func TestTheCheckSeesWhatTheDocumentDoesNotSay(t *testing.T) {
 		"another content type":   {"GET", "/api/me", "", 200, "text/html", `<p>`},
 		"an error of its own":    {"GET", "/api/me", "", 403, "application/json", `{"message":"no"}`},
 		"no such route":          {"GET", "/api/you", "", 200, "application/json", `{}`},
-		"a wrong body was taken": {"PUT", "/api/me", `{"industry":1}`, 200, "application/json", `{"id":"x","anonymous":true}`},
-		"a wrong query was":      {"GET", "/api/documents?limit=0", "", 200, "application/json", `{"items":[]}`},
+		"a wrong body accepted":  {"PUT", "/api/me", `{"industry":1}`, 200, "application/json", `{"id":"x","anonymous":true}`},
+		"a wrong query accepted": {"GET", "/api/documents?limit=0", "", 200, "application/json", `{"items":[]}`},
 		"an unknown event":       {"POST", "/api/chat", `{"message":"x"}`, 200, "text/event-stream", "data: {\"type\":\"news\"}\n\n"},
 		"an event with more":     {"POST", "/api/v1/chat/stream", `{"message":{"content":"x"}}`, 200, "text/event-stream", "data: {\"type\":\"done\",\"n\":1}\n\n"},
 	} {
@@ -525,7 +524,7 @@ func TestTheCheckSeesWhatTheDocumentDoesNotSay(t *testing.T) {
 		require.NoError(t, res.Body.Close())
 		answer.Close()
 		if len(found.all) == 0 {
-			t.Errorf("%s: not seen", name)
+			t.Errorf("%s: the check reported no error", name)
 		}
 	}
 }

@@ -61,7 +61,7 @@ func (s *server) operations() []openapi.Operation {
 			Query:   []openapi.Param{{Name: "return_to", About: "Path of the page that the browser comes back to; / without it."}},
 			Answers: openapi.OK(startJSON{}), Errors: []int{http.StatusNotFound, http.StatusTooManyRequests}},
 		{Route: "GET /api/connections/google/callback", Handle: s.finishGoogle, Group: groupCaller, Open: true, About: "Where Google sends the browser. It goes on to return_to, with connect=google and, when the account was not connected, connect_error.",
-			Query:   []openapi.Param{{Name: "state", About: "That of the beginning."}, {Name: "code", About: "Google's."}, {Name: "error", About: "Google's."}},
+			Query:   []openapi.Param{{Name: "state", About: "The state of the request that began it."}, {Name: "code", About: "Google's authorization code."}, {Name: "error", About: "Google's error code."}},
 			Answers: []openapi.Answer{{Status: http.StatusSeeOther}}},
 		{Route: "DELETE /api/connections/google", Handle: s.deleteGoogle, Group: groupCaller, About: "Disconnects the caller's Google account, and revokes the access at Google.", Answers: openapi.OK(disconnectedJSON{}), Errors: []int{http.StatusNotFound}},
 

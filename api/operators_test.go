@@ -21,18 +21,18 @@ func TestMetricsAndTheDetailsOfReadinessAreForOperators(t *testing.T) {
 		headers []string
 		allowed bool
 	}{
-		"a program on this host":    {"127.0.0.1:99", nil, true},
-		"the same by IPv6":          {"[::1]:99", nil, true},
-		"a local proxy's client":    {"127.0.0.1:99", []string{"X-Forwarded-For", "203.0.113.7"}, false},
-		"one that hides its name":   {"127.0.0.1:99", []string{"X-Forwarded-For", ""}, false},
-		"another local proxy's":     {"127.0.0.1:99", []string{"Via", "1.1 proxy"}, false},
-		"another host":              {"192.0.2.1:99", nil, false},
-		"the next container":        {"172.18.0.1:99", nil, false},
-		"with the token":            {"192.0.2.1:99", []string{"Authorization", "Bearer " + token}, true},
-		"the token through a proxy": {"127.0.0.1:99", []string{"X-Forwarded-For", "203.0.113.7", "Authorization", "bearer " + token}, true},
-		"with another token":        {"192.0.2.1:99", []string{"Authorization", "Bearer 0123456789abcdeF"}, false},
-		"with no token":             {"192.0.2.1:99", []string{"Authorization", "Bearer "}, false},
-		"by another scheme":         {"192.0.2.1:99", []string{"Authorization", "Basic " + token}, false},
+		"a program on this host":       {"127.0.0.1:99", nil, true},
+		"the same by IPv6":             {"[::1]:99", nil, true},
+		"a local proxy's client":       {"127.0.0.1:99", []string{"X-Forwarded-For", "203.0.113.7"}, false},
+		"an empty X-Forwarded-For":     {"127.0.0.1:99", []string{"X-Forwarded-For", ""}, false},
+		"a local proxy that sends Via": {"127.0.0.1:99", []string{"Via", "1.1 proxy"}, false},
+		"another host":                 {"192.0.2.1:99", nil, false},
+		"another container":            {"172.18.0.1:99", nil, false},
+		"with the token":               {"192.0.2.1:99", []string{"Authorization", "Bearer " + token}, true},
+		"the token through a proxy":    {"127.0.0.1:99", []string{"X-Forwarded-For", "203.0.113.7", "Authorization", "bearer " + token}, true},
+		"with another token":           {"192.0.2.1:99", []string{"Authorization", "Bearer 0123456789abcdeF"}, false},
+		"with no token":                {"192.0.2.1:99", []string{"Authorization", "Bearer "}, false},
+		"with another scheme":          {"192.0.2.1:99", []string{"Authorization", "Basic " + token}, false},
 	} {
 		ask := func(path string) *httptest.ResponseRecorder {
 			r := httptest.NewRequest(http.MethodGet, path, nil)

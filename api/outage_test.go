@@ -145,7 +145,7 @@ func TestMessageIsAcceptedDuringADatabaseOutageAndSavedAfterwards(t *testing.T) 
 		b.engine.agent = chat.AgentAssistant
 		b.engine.script = func(u *turn) {
 			if got := u.submit.Unsaved.Content.Agent; got != chat.AgentAssistant {
-				t.Errorf("%s answers: a message that names no agent is for the thread's", got)
+				t.Errorf("agent %s answers, want the thread's: the message names no agent", got)
 			}
 			u.add(chat.Entry{Type: chat.EventStatus, Node: chat.NodeInquire})
 			u.e.bus.PublishDelta(bus.Delta{TurnID: u.ref.TurnID, Piece: 1, Attempt: 1, Text: "The "})
@@ -288,7 +288,7 @@ func TestDuringADatabaseOutageANamedThreadTakesMessagesOfBothFormats(t *testing.
 	}
 }
 
-// lineWith reads a stream to a line that has a text.
+// lineWith reads a stream up to a line that contains a text.
 func (e *events) lineWith(text string) {
 	e.t.Helper()
 	for {
@@ -354,8 +354,8 @@ func TestAnswerIsAcceptedDuringADatabaseOutage(t *testing.T) {
 	s.until("response")
 }
 
-// disconnected has a client of on_disconnect=cancel go while its turn runs;
-// the channel delivers the reason that the turn was cancelled for.
+// disconnected disconnects a client with on_disconnect=cancel while its turn runs. The
+// channel delivers the reason for which the turn was cancelled.
 func disconnected(t *testing.T, b *bundle) (c *client, ended <-chan chat.CancelReason) {
 	t.Helper()
 	b.server.grace = time.Millisecond

@@ -18,8 +18,8 @@ type proposalBody struct {
 	Params board.Params `json:"params"`
 }
 
-// propose keeps a change that a person has to confirm. The id is the caller's: sent
-// again, it changes nothing.
+// propose stores a change that a person has to confirm. The caller chooses the id, so
+// that sending the same proposal again changes nothing.
 func (s *server) propose(c *gin.Context) error {
 	var body proposalBody
 	if err := request.Decode(c, &body); err != nil {

@@ -17,7 +17,7 @@ func threadDeadline(ctx context.Context) (context.Context, context.CancelFunc) {
 	return request.FractionOfDeadline(ctx, 3)
 }
 
-// Question returns the interrupt that a thread of owner's waits on, nil when there is
+// Question returns the interrupt that the owner's thread waits on, nil when there is
 // none.
 func (s *server) Question(ctx context.Context, owner, thread string) (*chat.Event, error) {
 	ctx, cancel := threadDeadline(ctx)

@@ -28,8 +28,8 @@ import (
 // atOnce is how many requests an attack sends at the same time.
 const atOnce = 30
 
-// attack sends a request from each of 30 callers at once and counts the answers by status
-// and code. A caller is fresh each time: it has no cookie.
+// attack sends atOnce concurrent requests, each from the caller that who returns, and
+// counts the responses by status and code.
 func attack(b *bundle, who func(i int) *client, send func(c *client, i int) *http.Response) map[string]int {
 	b.t.Helper()
 	var mu sync.Mutex
@@ -58,10 +58,10 @@ func attack(b *bundle, who func(i int) *client, send func(c *client, i int) *htt
 	return answers
 }
 
-// fresh is a caller without a cookie.
+// fresh returns a new caller without a cookie each time.
 func fresh(b *bundle) func(int) *client { return func(int) *client { return b.client() } }
 
-// one is the same caller each time.
+// one returns the same caller each time.
 func one(b *bundle) func(int) *client {
 	c := b.client()
 	c.id()
@@ -75,7 +75,7 @@ func signedIn(b *bundle, claims jwt.MapClaims) *client {
 	return c
 }
 
-// doors are the requests that store something, with the bound that holds for them.
+// doors are the requests that store something, by what they store.
 var doors = map[string]func(c *client, i int) *http.Response{
 	"documents": func(c *client, _ int) *http.Response {
 		return c.send("POST", "/api/documents", map[string]any{"title": "x", "text": "apple"})
@@ -104,7 +104,7 @@ func quotaOf(n int64) db.Quota {
 	return db.Quota{Threads: n, Sets: n, Documents: n, Pictures: n}
 }
 
-// stored is how many of 30 requests were answered with 2xx; the rest must be 429.
+// storedOf returns how many requests were answered with 2xx. The rest must be 429.
 func storedOf(t *testing.T, answers map[string]int) (n int) {
 	t.Helper()
 	for answer, times := range answers {
@@ -127,7 +127,7 @@ func TestThirtyRequestsAtOnceStoreNoMoreThanTheCallersQuota(t *testing.T) {
 			who := one(b)
 			n := storedOf(t, attack(b, who, door))
 			require.LessOrEqual(t, n, 3)
-			for ; n < 3; n++ { // uploads were refused because too many came at once, too
+			for ; n < 3; n++ { // some uploads were refused because too many were concurrent
 				require.Equal(t, 2, door(who(0), atOnce+n).StatusCode/100)
 			}
 			res := door(who(0), 2*atOnce)
@@ -151,7 +151,7 @@ func TestThirtyFreshCallersAtOneAddressStoreNoMoreThanItsQuota(t *testing.T) {
 				require.Equal(t, 2, door(b.client(), atOnce+n).StatusCode/100)
 			}
 			refused(t, door(b.client(), 2*atOnce))
-			require.Equal(t, 2, door(signedIn(b, nil), 2*atOnce).StatusCode/100, "who is signed in does not count by address")
+			require.Equal(t, 2, door(signedIn(b, nil), 2*atOnce).StatusCode/100, "signed-in callers do not count by address")
 			anonymous := signedIn(b, jwt.MapClaims{"sub": "user-2", "is_anonymous": true})
 			require.Equal(t, true, anonymous.call(200, "GET", "/api/me", nil)["anonymous"])
 			refused(t, door(anonymous, 3*atOnce))
@@ -290,7 +290,7 @@ func TestSearchesAndUploadsThatAskAModelAreLimitedLikeTurns(t *testing.T) {
 	res := b.client().send("POST", "/mcp/rpc", search)
 	body, err := io.ReadAll(res.Body)
 	require.NoError(t, err)
-	require.Contains(t, string(body), chat.CodeRateLimited, "the door of MCP is the same")
+	require.Contains(t, string(body), chat.CodeRateLimited, "the limit holds for MCP, too")
 
 	free := setup(t, limited(limits.Config{Turns: perHour(1)}))
 	for range 3 {
@@ -313,7 +313,7 @@ func TestDailyBudgetRefusesNewTurnsUntilTheDayIsOver(t *testing.T) {
 			used := c.call(200, "GET", "/api/me", nil)["limits"].([]any)[0].(map[string]any)
 			require.Equal(t, name, used["name"])
 			require.InDelta(t, 0.75, used["used"].(float64)/used["limit"].(float64), 1e-9)
-			c.ask(hello()).rest() // a turn may go over it
+			c.ask(hello()).rest() // the last turn may exceed the budget
 
 			refusedFor := func(res *http.Response) {
 				t.Helper()
@@ -322,7 +322,7 @@ func TestDailyBudgetRefusesNewTurnsUntilTheDayIsOver(t *testing.T) {
 				require.NoError(t, err)
 				require.Contains(t, string(raw), chat.CodeBudget)
 				over := nextMidnight(time.Now()).Format("2006-01-02T15:04:05")
-				require.Contains(t, string(raw), over, "it says when the day is over")
+				require.Contains(t, string(raw), over, "retry_at says when the day is over")
 				wait, err := strconv.Atoi(res.Header.Get("Retry-After"))
 				require.NoError(t, err)
 				require.LessOrEqual(t, wait, 24*3600)
@@ -331,7 +331,7 @@ func TestDailyBudgetRefusesNewTurnsUntilTheDayIsOver(t *testing.T) {
 			refusedFor(c.send("GET", "/api/search?q=apple", nil))
 			refusedFor(doors["documents"](c, 0))
 			refusedFor(b.client().send("POST", say, hello()))
-			require.Equal(t, map[string]int{"429 " + chat.CodeBudget: atOnce}, attack(b, fresh(b), doors["turns"]), "a fresh caller has the budget of their address")
+			require.Equal(t, map[string]int{"429 " + chat.CodeBudget: atOnce}, attack(b, fresh(b), doors["turns"]), "a new caller shares the budget of their address")
 			c.ask(sent).rest() // a repeated message
 			signedIn(b, nil).ask(hello()).rest()
 			anonymous := signedIn(b, jwt.MapClaims{"sub": "user-3", "is_anonymous": true})
@@ -372,7 +372,7 @@ func TestSearchesCountAgainstTheDailyBudget(t *testing.T) {
 			require.Equal(t, 200, search(c))
 			require.Equal(t, 200, search(c), "5 of 6 tokens are used")
 			require.Equal(t, 429, search(c))
-			require.Equal(t, 429, search(b.client()), "a fresh caller has the budget of their address")
+			require.Equal(t, 429, search(b.client()), "a new caller shares the budget of their address")
 			require.Equal(t, 429, c.send("POST", say, hello()).StatusCode, "turns and searches share the budget")
 			require.Equal(t, 200, search(signedIn(b, nil)))
 		})
@@ -400,13 +400,13 @@ func TestUploadsWaitForMemoryAndNoneIsLost(t *testing.T) {
 	all.Wait()
 }
 
-func TestWhatAVisitorStoredIsUnusedOnlyWithoutRequests(t *testing.T) {
+func TestAnonymousUserIsUnusedUntilTheNextRequest(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	c := b.client()
 	c.call(201, "POST", "/api/conversations", map[string]any{})
 	visitor := c.id()
-	b.client().id() // one who stores nothing is not kept
+	b.client().id() // a caller who stores nothing is not recorded
 	signedIn(b, nil).call(201, "POST", "/api/conversations", map[string]any{})
 	unused := func() []string {
 		owners, err := b.store.UnusedOwners(t.Context(), time.Now().Add(time.Hour), "", 10)
@@ -416,7 +416,7 @@ func TestWhatAVisitorStoredIsUnusedOnlyWithoutRequests(t *testing.T) {
 	require.Equal(t, []string{visitor}, unused())
 	require.NoError(t, b.store.Seen(t.Context(), visitor, false, time.Now().Add(-40*24*time.Hour)))
 
-	// The same id signs up: Supabase keeps it.
+	// The anonymous user signs up and keeps the id, as in Supabase.
 	anonymous := jwt.MapClaims{"sub": "ann", "is_anonymous": true}
 	signedIn(b, anonymous).call(201, "POST", "/api/conversations", map[string]any{})
 	require.ElementsMatch(t, []string{visitor, "ann"}, unused())

@@ -19,7 +19,7 @@ func speaking(u *turn) {
 	u.cancelled(<-u.stop)
 }
 
-// inMidAnswer is a client whose turn has begun to answer.
+// inMidAnswer returns a client whose turn has begun to answer, and the turn's stream.
 func inMidAnswer(b *bundle) (*client, *events) {
 	b.t.Helper()
 	b.engine.script = speaking

@@ -109,7 +109,7 @@ func (s *server) putRepo(c *gin.Context) error {
 	return nil
 }
 
-// keepRepo stores a repo, with its conversation if needed.
+// keepRepo stores a repo, and creates its conversation if needed.
 func (s *server) keepRepo(ctx context.Context, who identity.Caller, thread string, raw []byte, match *int) (db.Repo, error) {
 	repo, err := readRepo(raw)
 	if err != nil {

@@ -122,7 +122,7 @@ func decodeBody(t testing.TB, res *http.Response) map[string]any {
 	return out
 }
 
-func TestOriginalOfADocumentIsOnlyEverSaved(t *testing.T) {
+func TestOriginalOfADocumentIsServedAsADownload(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	c := b.client()
@@ -375,7 +375,7 @@ func TestPanickingStreamIsAborted(t *testing.T) {
 	}
 	defer func() { _ = res.Body.Close() }()
 	if _, err := io.ReadAll(res.Body); err == nil {
-		t.Error("it looks like a stream that has ended")
+		t.Error("the stream looks complete, not aborted")
 	}
 }
 
@@ -465,7 +465,7 @@ func TestMetricsCountByRouteAndShowOpenStreams(t *testing.T) {
 	}
 }
 
-// An autoscaler takes a process without the metric for a full one.
+// Without the metric an autoscaler assumes that the process is fully loaded.
 func TestAnIdleProcessReportsThatNoStreamIsOpen(t *testing.T) {
 	t.Parallel()
 	raw, err := io.ReadAll(setup(t).client().send("GET", "/metrics", nil).Body)

@@ -62,7 +62,7 @@ func TestDeletedThreadsNameCanBeReusedInEveryDialect(t *testing.T) {
 
 			again, turn := send("c2", "new question")
 			if again != thread || turn == old {
-				t.Errorf("thread %s and turn %s, before %s and %s", again, turn, thread, old)
+				t.Errorf("thread %s and turn %s, want thread %s and another turn than %s", again, turn, thread, old)
 			}
 			messages := c.call(200, "GET", "/api/chat/history/"+thread, nil)["messages"].([]any)
 			for _, said := range messages {

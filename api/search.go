@@ -26,8 +26,8 @@ type hitJSON struct {
 
 type searchJSON struct {
 	Hits []hitJSON `json:"hits"`
-	// Embedding is there while documents are searched by words only, because they have no
-	// vectors of the embedding model yet.
+	// Embedding is present while some documents are searched by words only, because they
+	// have no vectors of the embedding model yet.
 	Embedding *embeddingJSON `json:"embedding,omitempty"`
 }
 
@@ -36,7 +36,7 @@ type embeddingJSON struct {
 	Total int `json:"total"`
 }
 
-// search ranks passages as in answers.
+// search returns passages, ranked as in answers.
 func (s *server) search(c *gin.Context) error {
 	var p dialect.Problems
 	q := strings.TrimSpace(request.Query(c, &p, "q", request.MaxQuery))
@@ -74,7 +74,8 @@ func (s *server) search(c *gin.Context) error {
 	return nil
 }
 
-// embedding is how many documents have vectors; nil when all have, or none shall.
+// embedding returns how many of the owner's documents have vectors; nil when all have
+// them, or when no embedding model is configured.
 func (s *server) embedding(ctx context.Context, owner string) (*embeddingJSON, error) {
 	if s.Model.Embedding == "" {
 		return nil, nil
@@ -86,7 +87,8 @@ func (s *server) embedding(ctx context.Context, owner string) (*embeddingJSON, e
 	return &embeddingJSON{done, total}, nil
 }
 
-// paidSearch counts a search that asks an embedding model.
+// paidSearch searches. If the search calls an embedding model, it counts against the
+// caller's limits.
 func (s *server) paidSearch(ctx context.Context, who identity.Caller, q string, ids []string, k int) ([]chat.Hit, error) {
 	if s.Model.Embedding != "" {
 		if err := s.limits.AdmitPaid(ctx, who, "searches"); err != nil {

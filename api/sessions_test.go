@@ -21,7 +21,7 @@ func proxied(d *Deps) {
 	d.Config.Identity.TrustedProxies = []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8")}
 }
 
-// https are the headers of a proxy whose client came by https.
+// https has the headers of a proxy whose client uses HTTPS.
 var https = []string{"X-Forwarded-Proto", "https"}
 
 // with returns a client that sends one cookie and no other.
@@ -32,7 +32,7 @@ func (c *client) with(name, value string) *client {
 	return &other
 }
 
-// cookie returns the cookie that an answer sets last, nil for none.
+// cookie returns the last cookie that a response sets, nil for none.
 func cookie(res *http.Response) *http.Cookie {
 	all := res.Cookies()
 	if len(all) == 0 {
@@ -49,11 +49,11 @@ func TestCookieBehindTLSIsProtectedWhenATrustedProxySaysSo(t *testing.T) {
 		secure  bool
 	}{
 		"a trusted proxy with TLS":          {[]func(*Deps){proxied}, https, true},
-		"proxies in a row":                  {[]func(*Deps){proxied}, []string{"X-Forwarded-Proto", "HTTPS, http"}, true},
+		"two proxies, the first with TLS":   {[]func(*Deps){proxied}, []string{"X-Forwarded-Proto", "HTTPS, http"}, true},
 		"a trusted proxy without TLS":       {[]func(*Deps){proxied}, []string{"X-Forwarded-Proto", "http"}, false},
 		"only the second proxy has TLS":     {[]func(*Deps){proxied}, []string{"X-Forwarded-Proto", "http, https"}, false},
 		"a trusted proxy that says nothing": {[]func(*Deps){proxied}, nil, false},
-		"a stranger's word":                 {nil, https, false},
+		"an untrusted proxy with TLS":       {nil, https, false},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -99,7 +99,7 @@ func TestProtectedCookieCountsBeforeTheOther(t *testing.T) {
 	}
 }
 
-func TestSignOutTakesTheCookieBack(t *testing.T) {
+func TestSignOutDeletesTheCookie(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	c := b.client()
@@ -117,7 +117,7 @@ func TestSignOutTakesTheCookieBack(t *testing.T) {
 	}
 	slices.Sort(taken)
 	if !slices.Equal(taken, []string{identity.HostCookieName, identity.CookieName}) {
-		t.Errorf("taken back: %v", taken)
+		t.Errorf("deleted cookies: %v", taken)
 	}
 	u, err := url.Parse(b.url)
 	if err != nil {
@@ -127,7 +127,7 @@ func TestSignOutTakesTheCookieBack(t *testing.T) {
 		t.Errorf("the browser keeps %v", left)
 	}
 	if c.id() == id {
-		t.Error("the browser is the same person again")
+		t.Error("the browser still has the same user")
 	}
 }
 
@@ -154,7 +154,7 @@ func TestEndedSessionsAreRefusedEverywhere(t *testing.T) {
 	if c.id() != id {
 		t.Error("this browser lost its user")
 	}
-	for name, old := range map[string]*client{"here": stolen, "at a process that has not met it": elsewhere} {
+	for name, old := range map[string]*client{"here": stolen, "at a process that has not seen the cookie": elsewhere} {
 		if got := old.id(); got == id {
 			t.Errorf("%s: the old cookie still works", name)
 		}
@@ -162,7 +162,7 @@ func TestEndedSessionsAreRefusedEverywhere(t *testing.T) {
 	second := jar.Cookies(u)[0]
 	for _, forged := range []string{strings.Replace(second.Value, ".1.", ".2.", 1), id + ".9." + first.Value[37:], id + ".." + first.Value[37:]} {
 		if got := b.client().with(first.Name, forged).id(); got == id {
-			t.Errorf("the cookie %q was believed", forged)
+			t.Errorf("the forged cookie %q was accepted", forged)
 		}
 	}
 
@@ -170,11 +170,11 @@ func TestEndedSessionsAreRefusedEverywhere(t *testing.T) {
 		t.Fatal(res.Status)
 	}
 	if c.id() == id || b.client().with(second.Name, second.Value).id() == id {
-		t.Error("a session goes on")
+		t.Error("a session is still valid")
 	}
 }
 
-func TestSessionsOfTokensEndWhereTheyWereMade(t *testing.T) {
+func TestOtherSessionsOfATokensUserCannotBeEndedHere(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	for _, which := range []string{"others", "all"} {

@@ -29,7 +29,7 @@ const (
 	sharedAtOnce      = 500
 )
 
-// maxShareToken is longer than any token, so that nothing long is hashed.
+// maxShareToken is more than the length of any token. Longer input is not hashed.
 const maxShareToken = 100
 
 type shareJSON struct {
@@ -42,7 +42,7 @@ type sharesJSON struct {
 	Items []shareJSON `json:"items"`
 }
 
-// newShareJSON has the link itself, which no other answer has.
+// newShareJSON has the link itself, which no other response has.
 type newShareJSON struct {
 	shareJSON
 	Path     string `json:"path"`     // of the page that shows it
@@ -53,7 +53,7 @@ type shareBody struct {
 	Head string `json:"head"` // of the branch that is shared; empty: the newest
 }
 
-// sharedJSON is all that the holder of a link reads.
+// sharedJSON is what anybody with the link can read.
 type sharedJSON struct {
 	Title     string          `json:"title"`
 	CreatedAt string          `json:"created_at"`
@@ -152,8 +152,8 @@ func (s *server) createShare(c *gin.Context) error {
 	return nil
 }
 
-// sharedMessages are the settled messages of a branch, oldest first, as others may read
-// them. One more than maxSharedMessages says that there are too many.
+// sharedMessages returns the settled messages of a branch, oldest first, as others may
+// read them. It returns maxSharedMessages+1 messages if there are too many.
 func (s *server) sharedMessages(ctx context.Context, owner, thread, head string) ([]sharedMessage, error) {
 	open, err := s.Store.OpenTurns(ctx, owner, thread)
 	if err != nil {
@@ -180,11 +180,13 @@ func (s *server) sharedMessages(ctx context.Context, owner, thread, head string)
 	return out[:min(len(out), maxSharedMessages+1)], nil
 }
 
-// servedPicture is a picture in an answer. It stays with its owner.
+// servedPicture matches a picture in an answer. Only its owner can load it, so a shared
+// copy has its alternative text instead.
 var servedPicture = regexp.MustCompile(`!\[([^\]\n]*)\]\(/api/attachments/[^()\s]*\)`)
 
-// shared is what others may read of a message; ok is false for what only its owner reads:
-// notices, and what was asked about tool calls.
+// shared returns what others may read of a message. ok is false for messages that only
+// the owner may read (notices, unanswered questions and tool approvals) and for messages
+// without text.
 func shared(m chat.Message) (_ sharedMessage, ok bool) {
 	var about struct {
 		Kind      string             `json:"kind"`
@@ -193,7 +195,7 @@ func shared(m chat.Message) (_ sharedMessage, ok bool) {
 		Citations []chat.Citation    `json:"citations"`
 	}
 	if b, err := json.Marshal(m.Metadata); err == nil {
-		_ = json.Unmarshal(b, &about) // what has another shape is left out
+		_ = json.Unmarshal(b, &about) // fields of another shape are left out
 	}
 	out := sharedMessage{Role: m.Role, Text: servedPicture.ReplaceAllString(m.Content, "$1"), CreatedAt: dialect.Stamp(m.CreatedAt)}
 	if m.Role == "system" {
@@ -226,7 +228,8 @@ func (s *server) revokeShare(c *gin.Context) error {
 	return nil
 }
 
-// readShared answers whoever has the token. It reads no cookie and no other token.
+// readShared returns a shared copy to anybody who has its token. It reads no cookie and no
+// other token.
 func (s *server) readShared(c *gin.Context) error {
 	c.Header("X-Robots-Tag", "noindex, nofollow")
 	if err := s.limits.AdmitVisit(c.Request.Context(), s.identity.AddressOf(c.Request), c.Writer.Header()); err != nil {

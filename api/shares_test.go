@@ -90,7 +90,7 @@ func TestALinkShowsACopyOfTheConversation(t *testing.T) {
 
 	listed := ann.call(200, "GET", path+"/shares", nil)["items"].([]any)
 	require.Len(t, listed, 1)
-	require.NotContains(t, listed[0], "path", "a link is shown once")
+	require.NotContains(t, listed[0], "path", "a link is shown only when it is made")
 	ann.call(204, "DELETE", path+"/shares/"+share["id"].(string), nil)
 	stranger.call(404, "GET", "/api/shared/"+tokenOf(share), nil)
 	ann.call(404, "DELETE", path+"/shares/"+share["id"].(string), nil)
@@ -124,7 +124,7 @@ func TestLinksCanBeSwitchedOff(t *testing.T) {
 	ann.call(204, "DELETE", "/api/conversations/"+thread+"/shares/"+share["id"].(string), nil)
 }
 
-func TestWhatCannotBeShared(t *testing.T) {
+func TestConversationsThatCannotBeSharedAreRefused(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	ann := b.client()
@@ -199,7 +199,7 @@ func TestSeveralConversationsAreArchivedAndDeletedAtOnce(t *testing.T) {
 	require.ElementsMatch(t, []string{one, two, three}, listed("?q=x"))
 	batch("unarchive", two)
 	require.ElementsMatch(t, []string{two, three}, listed(""))
-	require.Equal(t, []any{one, two, theirs}, batch("delete", one, two, theirs)["done"], "one that is not there counts as deleted")
+	require.Equal(t, []any{one, two, theirs}, batch("delete", one, two, theirs)["done"], "a conversation that does not exist counts as deleted")
 	require.Equal(t, []string{three}, listed("?q=x"))
 	bob.call(200, "GET", "/api/conversations/"+theirs, nil)
 

@@ -28,12 +28,12 @@ type eventStream struct {
 	wire dialect.Wire
 	view dialect.View
 	buf  []byte
-	// Fires when the client's token is not accepted any more; nil: it has none.
+	// Fires when the client's token expires; nil: the client has no token that expires.
 	expired    <-chan time.Time
 	stopExpiry func()
 	// The client may read what operators can do about a failure.
 	operator bool
-	// The turn that is shown: ids for an error of the stream itself.
+	// The ids of the turn that is shown, for an error of the stream itself.
 	shown chat.Event
 	// Measures how long the client waits; nil: it is not measured.
 	timing *timing
@@ -117,7 +117,7 @@ func (o *eventStream) ask(e chat.Event) {
 	}
 }
 
-// end closes the stream in its dialect's way.
+// end writes the end of the stream in its dialect.
 func (o *eventStream) end() error {
 	o.buf = o.wire.End(o.buf)
 	if o.whole != nil {
@@ -180,7 +180,7 @@ func (o *eventStream) wait(more <-chan struct{}) error {
 	}
 }
 
-// errTokenExpired ends a stream whose client has got the error event.
+// errTokenExpired ends a stream. Its client has already received the error event.
 var errTokenExpired = errors.New("the caller's token has expired")
 
 // expire ends a stream because its client's token has expired. The turn goes on.
@@ -230,7 +230,7 @@ func (o *eventStream) follow(v *follow.Viewer, untilAsked bool, after string) er
 	return o.end()
 }
 
-// viewer returns a viewer of a turn: live, or of its settled log. early may be nil.
+// viewer returns a viewer of an open turn, or of the log of a settled one. early may be nil.
 func (s *server) viewer(ctx context.Context, t chat.Turn, after follow.Position, early *follow.Early, known ...chat.Entry) (*follow.Viewer, error) {
 	ref := follow.Ref{Owner: t.Owner, ThreadID: t.ThreadID, TurnID: t.ID}
 	if !t.Status.Settled() {

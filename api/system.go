@@ -57,7 +57,7 @@ type (
 	authJSON struct {
 		Mode   string `json:"mode"`
 		Tokens bool   `json:"tokens"`
-		// SignIn is how the page lets people sign in; left out: it does not.
+		// SignIn is how the page lets people sign in; left out when it does not.
 		SignIn *signInJSON `json:"sign_in,omitempty"`
 	}
 	signInJSON struct {
@@ -74,8 +74,8 @@ func (s *server) health(c *gin.Context) error {
 	return nil
 }
 
-// ready says whether all required parts are available, and shows operators which are
-// down, those included without which the process still serves. The log has the reasons.
+// ready reports whether all required parts are available. It also shows operators which
+// parts are down, including optional ones. The log has the reasons.
 func (s *server) ready(c *gin.Context) error {
 	parts := map[string]string{"stream": "ok", "model": s.Model.Provider, "vectors": s.Store.VectorSearch()}
 	down := []string{}
@@ -164,7 +164,7 @@ func (s *server) config(c *gin.Context) error {
 	return nil
 }
 
-// signIn is nil without a Supabase project, and where its tokens are not accepted.
+// signIn returns nil if no Supabase project is set, or its tokens are not accepted.
 func (s *server) signIn() *signInJSON {
 	in := s.Config.SignIn
 	if in.URL == "" || !s.identity.AcceptsTokens() {
@@ -183,7 +183,7 @@ func (s *server) modelLabel() string {
 	return s.Model.Name
 }
 
-// page serves the web page for all other paths. A new anonymous user gets the cookie
+// page serves the web page for all paths that are not the API's. A new anonymous user gets the cookie
 // with the page, so that the page's first concurrent requests have the same caller.
 func (s *server) page(c *gin.Context) {
 	p := c.Request.URL.Path
@@ -192,7 +192,7 @@ func (s *server) page(c *gin.Context) {
 		s.fail(c, problem.NotFound)
 		return
 	}
-	if s.identity.Mode == identity.Anonymous && path.Ext(p) == "" && !strings.HasPrefix(p, "/s/") { // who reads a shared copy needs no identity
+	if s.identity.Mode == identity.Anonymous && path.Ext(p) == "" && !strings.HasPrefix(p, "/s/") { // a reader of a shared copy needs no identity
 		s.identity.SetCookie(c)
 	}
 	c.Status(http.StatusOK) // gin sets 404 for a path without a route

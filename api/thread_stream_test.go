@@ -216,7 +216,7 @@ func TestReusedConversationContinuesInTheStreamOfItsThread(t *testing.T) {
 	<-looks.looked // the first read
 	<-looks.looked // the read before it waits
 	if n := looks.reads.Load(); n != 0 {
-		t.Errorf("%d reads of turns for a page that rests", n)
+		t.Errorf("%d reads of turns while nothing happens", n)
 	}
 	b.requireNoError(b.store.DeleteConversation(t.Context(), owner, someThread))
 	next := b.row(owner) // before the stream reads again
@@ -252,7 +252,7 @@ func (s *lookingStore) TurnsAfter(ctx context.Context, owner, thread string, pla
 	return s.Store.TurnsAfter(ctx, owner, thread, place, limit)
 }
 
-// failingOnce cannot read a log the first time.
+// failingOnce is a store whose first read of a log fails.
 type failingOnce struct {
 	db.Store
 	failed atomic.Bool

@@ -14,7 +14,7 @@ import (
 	"github.com/palaver-chat/palaver/db"
 )
 
-// placeStore is the place of a thread's newest turn.
+// placeStore returns the place of a thread's newest turn.
 type placeStore struct {
 	db.Store
 	mu    sync.Mutex
@@ -54,8 +54,8 @@ func watched(t *testing.T, do func(t *testing.T, s *server, b *testBus, places *
 	})
 }
 
-// With a bus that delivers, a thread that rests is polled twice a minute, however
-// many pages show it.
+// With a bus that delivers, an idle thread is polled twice a minute, no matter how many
+// pages show it.
 func TestRestingThreadIsPolledTwiceAMinuteByAllItsPagesTogether(t *testing.T) {
 	for name, c := range map[string]struct {
 		down, refuses bool
@@ -119,7 +119,7 @@ func TestPagesOfDifferentOwnersDoNotShareAWatch(t *testing.T) {
 		again, leaveAgain := s.watches.join("ann", "thread")
 		require.Same(t, ann, again)
 		leaveAgain()
-		leaveAgain() // leaving twice leaves once
+		leaveAgain() // leaving twice counts once
 		require.Len(t, s.watches.watches, 2)
 		leaveAnn()
 		leaveBob()

@@ -32,14 +32,16 @@ type Threads interface {
 	State(ctx context.Context, threadID string) (chat.ThreadState, error)
 	// Delete ends the thread's workflow.
 	Delete(ctx context.Context, threadID string) error
-	// ForgetThread has the histories of all the thread's workflows deleted, those that
-	// closed earlier too.
+	// ForgetThread asks the engine to delete the histories of all the thread's workflows,
+	// including those that closed earlier.
 	ForgetThread(ctx context.Context, threadID string) error
-	// ChangeOwner gives an open thread to another owner; it does nothing when none is
-	// open. It returns a *chat.Refused with CodeTurnRunning while a turn runs.
+	// ChangeOwner gives an open thread to another owner. It does nothing when the thread
+	// has no open workflow. It returns a *chat.Refused with CodeTurnRunning while a turn
+	// runs.
 	ChangeOwner(ctx context.Context, threadID, owner string) error
 	// Ingest starts the ingest of an uploaded document.
 	Ingest(ctx context.Context, owner, docID string) error
-	// Import starts the import of a document, or has a running one look for more.
+	// Import starts the import of a document. If it is already running, Import makes it look
+	// for open imports once more before it ends.
 	Import(ctx context.Context, owner, key string) error
 }

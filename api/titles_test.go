@@ -33,7 +33,7 @@ func TestNamesAreOneLine(t *testing.T) {
 	require.Equal(t, "title", field(c.call(400, "POST", "/api/documents", map[string]any{"title": "a\x00b", "text": "x"})))
 }
 
-func TestWhatOperatorsCanDoAboutAFailureIsForThem(t *testing.T) {
+func TestOnlyOperatorsReadWhatToDoAboutAFailure(t *testing.T) {
 	t.Parallel()
 	const hint = "Check LLM_API_KEY."
 	failing := func(u *turn) {

@@ -318,9 +318,9 @@ func (s *server) insert(ctx context.Context, who identity.Caller, in dialect.Sub
 	return row, created, cancelled, err
 }
 
-// agentFor returns the agent for a message: on the thread of a discovery board the one
-// of boards, else the one that the message names, else agentOf. exists says whether the
-// conversation exists, if that was found out.
+// agentFor returns the agent for a message: on the thread of a discovery board the
+// boards' agent, else the agent that the message names, else the result of agentOf.
+// exists says whether the conversation exists; nil: not checked.
 func (s *server) agentFor(ctx context.Context, owner string, in dialect.Submit) (agent chat.Agent, exists *bool, err error) {
 	agent, followed := in.Content.Agent, false
 	if in.AgentUnset {
@@ -335,7 +335,7 @@ func (s *server) agentFor(ctx context.Context, owner string, in dialect.Submit) 
 
 // agentOf returns the agent for a message that names none: the agent of the turn
 // that it follows, or of the thread's newest turn, else the dialect's default. followed
-// says whether there is such a turn.
+// says whether there is such a turn; exists is that of agentFor.
 func (s *server) agentOf(ctx context.Context, owner string, in dialect.Submit) (_ chat.Agent, followed bool, exists *bool, _ error) {
 	before := chat.TurnOf(in.Content.ParentRequest)
 	if before == "" || before == chat.RootCheckpoint {
@@ -362,7 +362,7 @@ func (s *server) agentOf(ctx context.Context, owner string, in dialect.Submit) (
 	return t.Content.Agent, true, exists, nil
 }
 
-// checkSubmit finds what only the store knows: whether the ids exist.
+// checkSubmit checks what only the store knows: whether the ids exist.
 func (s *server) checkSubmit(ctx context.Context, owner string, in dialect.Submit) error {
 	var p dialect.Problems
 	if err := s.checkTags(ctx, &p, owner, "", in.Content.TaggedDocs, in.Content.TaggedSets); err != nil {
@@ -412,5 +412,5 @@ func (s *server) checkTags(ctx context.Context, p *dialect.Problems, owner, pref
 	return nil
 }
 
-// notFound reports whether err says that something is not there for the caller.
+// notFound reports whether err says that something does not exist for the caller.
 func notFound(err error) bool { return describe(err) == problem.NotFound }

@@ -21,7 +21,7 @@ import (
 	"github.com/palaver-chat/palaver/internal/bus"
 )
 
-// said is a person's message as an AI SDK client has it.
+// said returns a person's message in the form of an AI SDK client.
 func said(id, text string) map[string]any {
 	return map[string]any{"id": id, "role": "user", "parts": []any{map[string]any{"type": "text", "text": text}}}
 }
@@ -93,7 +93,7 @@ func chunkOf(all []map[string]any, kind string) map[string]any {
 
 const plainAnswer = "start start-step text-start text-end message-metadata finish-step finish"
 
-// turnOf is the turn behind a stream.
+// turnOf returns the turn of a stream.
 func (b *bundle) turnOf(c *client, s *events) chat.Turn {
 	b.t.Helper()
 	t, err := b.store.Turn(b.t.Context(), c.id(), s.res.Header.Get("X-Turn-Id"))
@@ -103,7 +103,7 @@ func (b *bundle) turnOf(c *client, s *events) chat.Turn {
 	return t
 }
 
-// loaded is a conversation as a page loads it.
+// loaded returns the messages of a conversation as a page loads them.
 func (c *client) loaded(chatID string) (messages []map[string]any) {
 	c.t.Helper()
 	for _, m := range c.call(200, "GET", "/api/ui/chat/"+chatID, nil)["messages"].([]any) {
@@ -272,7 +272,7 @@ func TestRepeatedUIMessageJoinsItsTurnWhateverItsParent(t *testing.T) {
 	b := setup(t)
 	c := b.client()
 	a1 := c.post("x", nil, said("u1", "One")).chunks()[0]["messageId"]
-	alone := c.post("x", nil, said("u2", "Two")).chunks()[0]["messageId"] // as it is accepted while the database is unavailable
+	alone := c.post("x", nil, said("u2", "Two")).chunks()[0]["messageId"] // without a parent, as during a database outage
 	if again := c.post("x", nil, said("u1", "One"), replied(a1), said("u2", "Two")).chunks()[0]["messageId"]; again != alone {
 		t.Error("the same message made another turn")
 	}
@@ -308,7 +308,7 @@ func TestRegenerateAlwaysMakesAnotherTurnForTheSameMessage(t *testing.T) {
 	if turn := b.turnOf(c, first); turn.Content.ParentRequest != chat.RootCheckpoint {
 		t.Errorf("the first message: %+v", turn.Content)
 	}
-	// The message is the server's: a client cannot put another in its place.
+	// The server's stored message is used: a client cannot replace it.
 	forged := c.post("x", map[string]any{"trigger": "regenerate-message", "messageId": a2}, said("u2", "Forged"))
 	forged.chunks()
 	if turn := b.turnOf(c, forged); turn.Content.Message != "Two" || turn.Content.ParentRequest != a1 {

@@ -33,7 +33,7 @@ type AgentInfo struct {
 	// nowhere else. It cannot be chosen.
 	OnBoards bool
 	// Instructions begin the system message of models, in place of the
-	// assistant's own; empty: those.
+	// assistant's instructions; empty: the assistant's.
 	Instructions string
 	// Version is recorded when a turn begins, so that the agent's code can tell turns
 	// that began under an older one.
@@ -49,7 +49,7 @@ type Check func(ctx context.Context, said Said) (string, error)
 type Said struct {
 	Owner, ThreadID, TurnID string
 	Message                 string
-	Answers                 []string // to the agent's own questions in this turn, in order; of a choice its label
+	Answers                 []string // to the agent's own questions in this turn, in order; for a choice, its label
 	Earlier                 []string // messages and answers of the turns before this one, oldest first: the last ones
 }
 
@@ -62,7 +62,7 @@ const (
 
 var agentName = regexp.MustCompile(`^[a-z][a-z0-9_-]{0,39}$`)
 
-// Validate reports why a process cannot have the agent.
+// Validate reports why the declaration is invalid; nil when it is valid.
 func (a AgentInfo) Validate() error {
 	switch {
 	case !agentName.MatchString(string(a.Name)):
@@ -99,7 +99,7 @@ func (a Agents) Find(name Agent) (info AgentInfo, known bool) {
 	return a[i], true
 }
 
-// Chosen are the agents that a message can name.
+// Chosen returns the agents that a message can name.
 func (a Agents) Chosen() Agents {
 	return slices.DeleteFunc(slices.Clone(a), func(x AgentInfo) bool { return x.OnBoards })
 }

@@ -42,7 +42,7 @@ type Submitted struct {
 }
 
 // Channel is the way by which a decision came: an answer to a question, a decision about
-// tools, or a cancel. It says where to look; it proves nothing.
+// tools, or a cancel. It is a hint for an investigation, not a proof.
 type Channel string
 
 const (
@@ -140,7 +140,7 @@ func ClientKey(clientTurnID string) string {
 
 // Refused is the error of a rejected command, with a code of docs/errors.md.
 type Refused struct {
-	Code    string // CodeTurnRunning, CodeNoInterrupt, CodeBadResume, CodeTurnConflict, CodeDatabase
+	Code    string // CodeTurnRunning, CodeNoInterrupt, CodeBadResume, CodeTurnConflict, CodeDatabase, CodeNotFound
 	Message string
 	TurnID  string // the running turn, for CodeTurnRunning
 }

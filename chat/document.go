@@ -11,7 +11,7 @@ const (
 	DocFailed     DocStatus = "failed"
 )
 
-// ReadProgress is the progress of an ingest, in percent, when the text was read.
+// ReadProgress is the progress of an ingest, in percent, after its text was read.
 const ReadProgress = 30
 
 // SourceType is where a document came from.
@@ -28,7 +28,7 @@ type Document struct {
 	ID         string
 	Owner      string // PublicOwner for a document that everyone can read
 	Title      string
-	Name       string // of its file, which finds it too; empty where it was given a title
+	Name       string // of its file, by which it is found, too; empty when it was given a title
 	Status     DocStatus
 	Format     string     // the type of the file: txt, md, html, pdf…
 	SourceType SourceType // where it came from; empty means SourceUpload
@@ -53,14 +53,14 @@ type Chunk struct {
 	Start   int
 	End     int
 	Heading string      // nearest heading above, may be empty
-	Pages   []PageStart // that it stands on, in order; none where the document has no pages
+	Pages   []PageStart // on which it stands, in order; none when the document has no pages
 }
 
 // PageStart is where the text of a page begins, in characters (runes) of the document's
 // stored text. Pages are counted from 1.
 type PageStart struct{ Page, Start int }
 
-// PageAt is the page that a character stands on; 0 when it is not known.
+// PageAt returns the page on which a character stands; 0 when it is not known.
 func PageAt(pages []PageStart, at int) int {
 	page := 0
 	for _, p := range pages {

@@ -7,7 +7,7 @@ type ImportState string
 
 const (
 	ImportLooking     ImportState = "looking"     // is the file there, may we read it, how large is it?
-	ImportDownloading ImportState = "downloading" //
+	ImportDownloading ImportState = "downloading" // its file is being downloaded
 	ImportReading     ImportState = "reading"     // its text is being extracted
 	ImportIndexing    ImportState = "indexing"    // its text is being indexed
 	ImportReady       ImportState = "ready"
@@ -45,7 +45,7 @@ type Import struct {
 	Chunks      int           // of a ready one
 	Code        string        // of a failed one
 	Message     string        // of a failed one: what the person reads
-	// Announce: no turn waits for its end, so the conversation is told of it.
+	// Announce: no turn waits for its end, so the conversation's next turn reports it.
 	Announce bool
 	// Address is that of an owner without an account, as in db.Bounds.
 	Address              string

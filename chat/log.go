@@ -28,8 +28,8 @@ type Entry struct {
 	Text     string       `json:"text,omitempty"`     // status and notice of an agent's own: the sentence, a constant of its code
 }
 
-// StatusMessage is the line a person sees while a status's step runs. webQuery is the
-// text behind Ref.
+// StatusMessage returns the line that a person sees while a status's step runs. webQuery is
+// the text that Ref names.
 func (e Entry) StatusMessage(webQuery string) string {
 	switch {
 	case e.Text != "":
@@ -40,7 +40,7 @@ func (e Entry) StatusMessage(webQuery string) string {
 	return StatusMessage(e.Node, webQuery)
 }
 
-// NoticeMessage is the sentence of a notice.
+// NoticeMessage returns the sentence of a notice.
 func (e Entry) NoticeMessage() string {
 	if e.Text != "" {
 		return e.Text

@@ -20,8 +20,8 @@ const (
 	TextAnswerable  = "answerable"
 	TextWebResults  = "web_results" // JSON
 	TextCitations   = "citations"   // JSON, []Citation of the answer
-	// TextAhead is how an activity goes on with the turn by itself, as JSON:
-	// activities.Ahead, with entries of the log (AheadLog).
+	// TextAhead is what an activity records before it goes on with the turn by itself, as
+	// JSON: activities.Ahead, with entries of the log (AheadLog).
 	TextAhead = "ahead"
 	// TextFailureHint says why the model's refusal is final. TextOperatorHint says to
 	// operators what to do then, such as which setting to check.
@@ -42,7 +42,7 @@ func CallKey(callID string) string   { return "call:" + callID }
 func EditedKey(callID string) string { return "edited:" + callID }
 func ResultKey(callID string) string { return "result:" + callID }
 
-// ProgressKey is the key of the n-th thing that a running tool call has reported.
+// ProgressKey is the key of the n-th report of a running tool call.
 func ProgressKey(callID string, n int) string { return "progress:" + callID + ":" + strconv.Itoa(n) }
 
 // ImportKey is the key of the sentence about an import's end in a turn's notice.

@@ -7,10 +7,9 @@ import (
 	"unicode/utf8"
 )
 
-// OneLine makes a name of one line: every run of blanks, line breaks and control
-// characters is one blank. Characters that turn the direction of a text around are
-// dropped: they could make a name look like another one. The NUL character stays, for the
-// API to refuse.
+// OneLine puts a name on one line: every run of blanks, line breaks and control characters
+// becomes one blank. Characters that change the direction of a text are dropped: they could
+// make a name look like another one. The NUL character stays, so that the API rejects it.
 func OneLine(name string) string {
 	name = strings.Map(func(r rune) rune {
 		switch {
@@ -27,8 +26,8 @@ func OneLine(name string) string {
 // MaxTitle is the length of a title made from a message, in characters.
 const MaxTitle = 60
 
-// TitleFrom returns the beginning of a message without what is said to be polite, cut
-// between words: the title of a conversation until there is a better one.
+// TitleFrom returns the beginning of a message without polite phrases, cut between words:
+// the title of a conversation until there is a better one.
 func TitleFrom(message string) string {
 	title := plainRequest(OneLine(message))
 	if utf8.RuneCountInString(title) > MaxTitle {
@@ -39,7 +38,7 @@ func TitleFrom(message string) string {
 	return CutTitle(title)
 }
 
-// TitleWith is the title of a conversation whose first message was answered from one
+// TitleWith returns the title of a conversation whose first message was answered from one
 // document: the message, with the document's name before it when the message alone says
 // little, as "Summarize this" does.
 func TitleWith(message, document string) string {
@@ -95,8 +94,8 @@ func saysLittle(title string) bool {
 // maxWritten bounds what a model may write for a title, in characters.
 const maxWritten = 200
 
-// WrittenTitle is the title that a model has written, as one line of plain text; "" when
-// it wrote something else.
+// WrittenTitle returns the title that a model has written, as one line of plain text; ""
+// when the model wrote something else.
 func WrittenTitle(text string) string {
 	line, _, _ := strings.Cut(strings.TrimSpace(text), "\n")
 	line = OneLine(strings.ToValidUTF8(line, ""))

@@ -21,7 +21,7 @@ func TestANameIsOneLine(t *testing.T) {
 	}
 }
 
-func TestTitleLeavesOutWhatIsSaidToBePolite(t *testing.T) {
+func TestTitleLeavesOutPolitePhrases(t *testing.T) {
 	for message, want := range map[string]string{
 		"Hello": "Hello", "hi there": "hi there", "please": "please", "Hit rate of the cache": "Hit rate of the cache",
 		"Hi, can you please tell me the notice period?":                                           "Tell me the notice period?",

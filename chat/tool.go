@@ -14,8 +14,8 @@ type ToolCall struct {
 	Editable  bool            `json:"editable"`  // approve with edited arguments is allowed
 }
 
-// ToolEffect says what a tool does to what it reaches. That of an MCP tool is the claim of
-// its server.
+// ToolEffect says whether a tool reads or changes the data that it reaches. The effect of an
+// MCP tool is a claim of its server.
 type ToolEffect string
 
 const (
@@ -24,7 +24,7 @@ const (
 	EffectDestroys ToolEffect = "destroys" // may delete or overwrite
 )
 
-// ToolInfo is what a person reads of a tool before a call is approved.
+// ToolInfo is what a person reads about a tool before approving a call.
 type ToolInfo struct {
 	Name        string          `json:"name"`
 	Server      string          `json:"server,omitempty"` // the MCP server that has it
@@ -54,8 +54,8 @@ type CallRef struct {
 	Pin string `json:"pin,omitempty"`
 }
 
-// ApprovalName is the name under which a remembered approval of the call is stored. That
-// of a pinned tool cannot be the name of any tool.
+// ApprovalName is the name under which a remembered approval of the call is stored. For a
+// pinned tool it cannot be equal to the name of any tool.
 func (c CallRef) ApprovalName() string {
 	if c.Pin == "" {
 		return c.Name
@@ -136,7 +136,8 @@ type Attachment struct {
 // AttachmentURL returns the path of an attachment.
 func AttachmentURL(id string) string { return "/api/attachments/" + id }
 
-// ToolProgress is what a running tool call has reported. Its words are a text of the turn.
+// ToolProgress is a report of a running tool call. Its words are a text of the turn
+// (ProgressKey).
 type ToolProgress struct {
 	TurnID string `json:"turn"`
 	CallID string `json:"call"`

@@ -24,8 +24,8 @@ const (
 	Compare   Action = "compare"
 	Audit     Action = "audit"
 
-	// Talk answers what asks for none of the others: a greeting, thanks, "what can you
-	// do?". It cannot be chosen, and responses do not name it.
+	// Talk answers a message that asks for none of the others: a greeting, thanks, "what can
+	// you do?". It cannot be chosen, and responses do not name it.
 	Talk Action = "talk"
 )
 
@@ -130,7 +130,7 @@ type Content struct {
 	Board      json.RawMessage `json:"board,omitempty"`
 }
 
-// ThreadKind is the kind of the thread that a first message makes.
+// ThreadKind returns the kind of the thread that a first message with this content creates.
 func (c Content) ThreadKind() ThreadKind {
 	switch {
 	case c.Agent != AgentDiscovery:
@@ -256,8 +256,8 @@ type Conversation struct {
 	Kind          ThreadKind
 	Pinned        bool // listed before the others
 	Archived      bool // not in the list, but in that of the archived ones
-	// Match, of a search, is the newest message that has its words, around them; empty
-	// when only the title has.
+	// Match is set by a search: the part around the search words of the newest message that
+	// has them; empty when only the title has them.
 	Match string
 }
 

@@ -5,11 +5,11 @@ import (
 	"fmt"
 )
 
-// ErrBadCursor is a cursor that this store did not hand out.
+// ErrBadCursor means that a cursor does not come from this store.
 var ErrBadCursor = errors.New("the cursor is not valid")
 
-// NewerSchemaError is a database that a newer release has migrated: this release may read
-// it wrongly, or write what the newer one cannot read.
+// NewerSchemaError means that a newer release has migrated the database: this release may
+// read it wrongly, or write what the newer one cannot read.
 type NewerSchemaError struct{ Found, Known int64 }
 
 func (e *NewerSchemaError) Error() string {
@@ -21,6 +21,6 @@ func (e *NewerSchemaError) Error() string {
 type OpenOptions struct {
 	// AllowNewerSchema opens a database that a newer release has migrated.
 	AllowNewerSchema bool
-	// Connections bounds those to Postgres; 0: 10, or pool_max_conns of the URL.
+	// Connections limits the connections to Postgres; 0: pool_max_conns of the URL, or 10.
 	Connections int
 }

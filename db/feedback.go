@@ -5,21 +5,21 @@ import (
 	"time"
 )
 
-// Feedbacks keeps what people think of answers. It is deleted with their turns.
+// Feedbacks keeps what people think of answers. Feedback is deleted with its turn.
 type Feedbacks interface {
-	// PutFeedback stores what an owner thinks of the answer of a settled turn, in place of
-	// what they thought before. ErrNotFound when no history of the thread shows the turn.
+	// PutFeedback stores what an owner thinks of the answer of a settled turn. It replaces
+	// earlier feedback. ErrNotFound when no history of the thread shows the turn.
 	PutFeedback(ctx context.Context, f Feedback) error
-	// DeleteFeedback is ErrNotFound when there is none.
+	// DeleteFeedback returns ErrNotFound when there is none.
 	DeleteFeedback(ctx context.Context, owner, threadID, turnID string) error
-	// Feedback lists that of a conversation, of every branch, in the order of its turns.
+	// Feedback lists the feedback on all branches of a conversation, in the order of its turns.
 	Feedback(ctx context.Context, owner, threadID string) ([]Feedback, error)
 }
 
-// FeedbackLog is for those who operate an installation.
+// FeedbackLog reads the feedback of all owners, for operators.
 type FeedbackLog interface {
-	// FeedbackAfter lists the feedback of every owner in the order of its last change,
-	// after a time and, of those with the same time, after a turn.
+	// FeedbackAfter lists the feedback of every owner in the order of its last change. It
+	// starts after the time and turn id of the last entry that was read.
 	FeedbackAfter(ctx context.Context, after time.Time, turnID string, limit int) ([]Feedback, error)
 }
 

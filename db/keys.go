@@ -7,10 +7,10 @@ import (
 
 // Keys keeps the keys with which other programs act for a person.
 type Keys interface {
-	// CreateKey stores a key; *Exceeded when its owner has MaxKeys. An anonymous owner's
-	// counts as something that they have stored (Visitors).
+	// CreateKey stores a key; *Exceeded when its owner has MaxKeys. With k.Anonymous, the
+	// owner becomes one of the Visitors.
 	CreateKey(ctx context.Context, k Key) error
-	// Keys lists an owner's, the oldest first.
+	// Keys lists an owner's keys, oldest first.
 	Keys(ctx context.Context, owner string) ([]Key, error)
 	// KeyByDigest finds the owner of a key; ErrNotFound when it was revoked or never
 	// existed. The caller checks whether it has expired.
@@ -20,7 +20,7 @@ type Keys interface {
 	DeleteKey(ctx context.Context, owner, id string) error
 }
 
-// MaxKeys bounds the keys of one owner.
+// MaxKeys limits the keys of one owner.
 const MaxKeys = 20
 
 // Key is a personal key, without the key itself.

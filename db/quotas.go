@@ -52,7 +52,7 @@ type Inserter interface {
 	// CreateSet is idempotent for one owner and id: the last call wins.
 	CreateSet(ctx context.Context, s chat.DocumentSet) error
 	// CreateBoard writes a new board with revision 1. It is idempotent for one owner
-	// and id: an existing board stays as it is, a deleted one is ErrNotFound.
+	// and id: an existing board stays as it is; ErrNotFound for a deleted one.
 	CreateBoard(ctx context.Context, b Board) error
 	// PutBoard writes the next revision of a board and returns it. b.Revision is the
 	// one that was read, else ErrVersion. Bounds count only when it has grown.
@@ -78,7 +78,7 @@ type Quotas interface {
 	// Spend adds what a model has used outside of turns and documents, such as for a
 	// search, for an owner and, unless it is empty, an address.
 	Spend(ctx context.Context, owner, address string, s Spending, at time.Time) error
-	// PruneSpending forgets the days before that of a time.
+	// PruneSpending deletes the records of all days before the day of a time.
 	PruneSpending(ctx context.Context, before time.Time) error
 }
 
@@ -86,20 +86,21 @@ type Quotas interface {
 // inserted with Bounds.Anonymous.
 type Visitors interface {
 	// Seen records a request of an owner. With account, the owner has one now: their
-	// data counts for no address any more, and is not UnusedOwners'.
+	// data counts for no address any more, and UnusedOwners does not list them.
 	Seen(ctx context.Context, owner string, account bool, at time.Time) error
-	// UnusedOwners lists owners without an account who were last seen before a time:
-	// ordered by id, those after one.
+	// UnusedOwners lists owners without an account who were last seen before a time, ordered
+	// by id, from the first id greater than after.
 	UnusedOwners(ctx context.Context, before time.Time, after string, limit int) ([]string, error)
-	// LeftThreads lists the chats of boards that cannot be restored any more now, and
-	// throw-away threads that were not used for OnceKept: ordered by id, those after one.
+	// LeftThreads lists the chats of deleted boards that can no longer be restored, and
+	// throw-away threads that were not used for OnceKept, ordered by id, from the first id
+	// greater than after.
 	LeftThreads(ctx context.Context, now time.Time, after string, limit int) ([]chat.ThreadRef, error)
 }
 
-// SeenEvery is how exactly it is recorded when an owner was last seen.
+// SeenEvery is how often the time when an owner was last seen is updated, at most.
 const SeenEvery = 24 * time.Hour
 
-// Bounds are what an insert may lead to. A number that is 0 is no bound.
+// Bounds limit what may be stored and spent after an insert. 0 means no bound.
 type Bounds struct {
 	Anonymous bool   // the owner has no account
 	Address   string // rate-limit key of an anonymous owner's address; empty: none
@@ -161,7 +162,7 @@ const (
 	OfEverybody Scope = "everybody"
 )
 
-// Exceeded is an insert that was refused because of a bound.
+// Exceeded is the error of an insert that was refused because of a bound.
 type Exceeded struct {
 	Bound Bound
 	Scope Scope
@@ -172,8 +173,8 @@ func (e *Exceeded) Error() string {
 	return fmt.Sprintf("more than %v %s of the %s", e.Limit, e.Bound, e.Scope)
 }
 
-// Exceeds returns the first bound that s exceeds; nil: none. Spending has reached its
-// bound when it equals it.
+// Exceeds returns the first bound that s exceeds; nil: none. Spending that equals its bound
+// exceeds it.
 func (s Spending) Exceeds(most Spending, scope Scope) *Exceeded {
 	switch {
 	case most.Tokens > 0 && s.Tokens >= most.Tokens:

@@ -10,18 +10,18 @@ import (
 // Audit lists open turns and documents, for the repair of rows whose workflow is lost.
 //
 // OpenThreads, ProcessingDocuments, UnacceptedTurns and OpenTurnCounts read rows of every
-// owner, as AuditLog does and no other method. They return only ids and numbers; changes go through methods
-// that take the owner.
+// owner. They return only ids and numbers; changes go through methods that take the owner.
 type Audit interface {
 	// OpenThreads lists conversations of all owners with an accepted, unsettled turn
-	// that was sent before a time: ordered by owner and id, those after one (zero:
-	// from the first).
+	// that was sent before a time, ordered by owner and id, from the first greater than
+	// after (zero: from the first).
 	OpenThreads(ctx context.Context, before time.Time, after chat.ThreadRef, limit int) ([]chat.ThreadRef, error)
 	// ProcessingDocuments lists documents of all owners that were created before a
-	// time and wait for their ingest: ordered by id, those after one.
+	// time and wait for their ingest, ordered by id, from the first id greater than after.
 	ProcessingDocuments(ctx context.Context, before time.Time, after string, limit int) ([]DocumentRef, error)
 	// UnacceptedTurns lists turns of all owners that no thread has accepted and whose
-	// message was last sent before a time: ordered by id, those after one.
+	// message was last sent before a time, ordered by id, from the first id greater than
+	// after.
 	UnacceptedTurns(ctx context.Context, before time.Time, after string, limit int) ([]TurnRef, error)
 	// HasOpenTurns reports whether OpenTurns lists any; false for an unknown
 	// conversation.

@@ -12,15 +12,15 @@ type Shares interface {
 	// CreateShare stores a link; *Exceeded when its owner has MaxShares, ErrNotFound when
 	// they do not have the conversation.
 	CreateShare(ctx context.Context, s Share) error
-	// Shares lists all of an owner's, the oldest first, without Content and Digest.
+	// Shares lists all links of an owner, oldest first, without Content and Digest.
 	Shares(ctx context.Context, owner string) ([]Share, error)
-	// ShareByDigest finds what a token names, without Digest; ErrNotFound when it was
+	// ShareByDigest finds the link of a token, without Digest; ErrNotFound when it was
 	// revoked or never existed.
 	ShareByDigest(ctx context.Context, digest string) (Share, error)
 	DeleteShare(ctx context.Context, owner, threadID, id string) error
 }
 
-// MaxShares bounds the links of one owner.
+// MaxShares limits the links of one owner.
 const MaxShares = 100
 
 // Share is a link to a copy of a conversation, without its token.

@@ -1,12 +1,12 @@
 // Package db defines the Store of conversations and documents. SQL lives in
 // db/sqlite and db/postgres, the rules that both share in db/internal/rules; one
-// conformance suite (db/dbtest) pins the contract for both.
+// conformance suite (internal/dbtest) pins the contract for both.
 //
 // Every method that takes an owner sees only that owner's rows (documents also
-// PublicOwner's); another owner's row is ErrNotFound, like one that does not exist.
-// Only methods of Audit, AuditLog, Upkeep and FeedbackLog read rows of every owner. They
-// return no texts, but for the reasons of FeedbackLog. KeyByDigest and ShareByDigest read
-// what a secret names.
+// PublicOwner's); for another owner's row it returns ErrNotFound, as for one that does not
+// exist. Only methods of Audit, AuditLog, Upkeep and FeedbackLog read rows of every owner.
+// They return no texts, except the reasons of FeedbackLog. KeyByDigest and ShareByDigest
+// find a row by a secret.
 package db
 
 //go:generate go run github.com/sqlc-dev/sqlc/cmd/sqlc@v1.31.1 generate
@@ -26,7 +26,7 @@ var (
 	ErrSettled      = errors.New("the turn is settled")
 	ErrOutdated     = errors.New("a later attempt has written this")
 	ErrForbidden    = errors.New("not allowed") // e.g. deleting a public document
-	ErrVersion      = errors.New("another version is there")
+	ErrVersion      = errors.New("the stored version is a different one")
 	ErrUnavailable  = errors.New("database unavailable") // wraps connection loss; try again later
 )
 
@@ -50,8 +50,8 @@ type Settlement struct {
 	Text                    string          // answer or partial; a completed turn without one has an assistant message only when Metadata has results of tools
 	Metadata                map[string]any  // of the assistant message
 	Prompts                 []Prompt        // PalAssist prompts with the answers given to them, and notices, in order
-	Events                  []chat.Event    // the whole durable log but the terminal event, numbered from 1
-	Terminal                chat.Event      // the terminal event, its N set
+	Events                  []chat.Event    // the whole durable log except the terminal event, numbered from 1
+	Terminal                chat.Event      // the terminal event, with its N
 	Registry                []string        // document ids this turn resolved, merged with the parent's registry
 	Approvals               []string        // names of tools that need no approval any more, merged with the parent's
 	Title                   string          // of the conversation, when it has none yet; of its first turn also in place of the one that was made from the message
@@ -66,9 +66,9 @@ type Prompt struct {
 	Type                chat.InterruptType // of a question; empty: a notice
 	Code                string             // of a notice
 	Outcome             chat.Outcome       // of a question
-	Channel             chat.Channel       // by which the answer came; in its message's metadata
+	Channel             chat.Channel       // by which the answer came; stored in the metadata of its message
 	At                  time.Time
-	AnsweredAt          time.Time // zero: At
+	AnsweredAt          time.Time // zero: as At
 }
 
 // Draft is the text of a piece so far.
@@ -78,8 +78,8 @@ type Draft struct {
 	Text           string
 }
 
-// Summary is what was said up to the end of a turn on its branch, in short. An empty
-// Text says that it is left out of prompts.
+// Summary summarises a branch up to the end of a turn. An empty Text means that this part
+// of the branch is left out of prompts.
 type Summary struct {
 	TurnID, Text string
 	At           time.Time
@@ -88,12 +88,12 @@ type Summary struct {
 // Text is a text of a turn and its key.
 type Text struct {
 	Key, Text string
-	// Order of its writer among those of the turn: a lower one does not overwrite a
-	// higher one's text. 0: overwrite always.
+	// Order ranks the writers of a turn: a writer does not overwrite a text that was
+	// written with a higher Order. 0: always overwrite.
 	Order int64
 }
 
-// ConversationChange is what ChangeConversation changes; nil: it stays.
+// ConversationChange is what ChangeConversation changes; nil fields stay as they are.
 type ConversationChange struct {
 	Title            *string
 	Pinned, Archived *bool
@@ -122,7 +122,7 @@ type History struct {
 	Head     string              // turn id at the end of Messages; RootCheckpoint when empty
 }
 
-// Store is everything Palaver keeps outside of Temporal. Safe for concurrent use.
+// Store keeps everything that Palaver stores outside of Temporal. Safe for concurrent use.
 type Store interface {
 	Inserter
 	Conversations
@@ -152,27 +152,27 @@ type Store interface {
 // Conversations keeps threads and profiles.
 type Conversations interface {
 	Conversation(ctx context.Context, owner, id string) (chat.Conversation, error)
-	// ListConversations lists the pinned ones, then the others, each the newest first, by
-	// last message; limit 1 to 100. q matches titles and message text, case-insensitively,
-	// and finds archived conversations, too; without q they are left out.
+	// ListConversations lists the pinned ones, then the others, both by last message, newest
+	// first; limit 1 to 100. q matches titles and message text, case-insensitively, and also
+	// finds archived conversations; without q they are left out.
 	ListConversations(ctx context.Context, owner, q, cursor string, limit int) (Page[chat.Conversation], error)
 	// ArchivedConversations lists the archived ones in the same order.
 	ArchivedConversations(ctx context.Context, owner, cursor string, limit int) (Page[chat.Conversation], error)
 	// ChangeConversation changes a title, or marks. A pinned conversation is not archived,
 	// and an archived one is not pinned. A new message makes it not archived.
 	ChangeConversation(ctx context.Context, owner, id string, c ConversationChange) (chat.Conversation, error)
-	// RetitleConversation replaces a title unless its owner has chosen it, or it is not the
-	// earlier one any more; then nothing changes (no error).
+	// RetitleConversation replaces the title earlier by title. Nothing changes (no error)
+	// when the title is another one by now, or when its owner has chosen it.
 	RetitleConversation(ctx context.Context, owner, id, earlier, title string) error
 	// DeleteConversation removes the thread with its turns, messages, texts,
 	// drafts and tombstones. Its owner may use the id for a new conversation, in
 	// which the deleted one never shows up: late writes for its turns, and its
-	// messages that are sent again within a day, are ErrNotFound.
+	// messages that are sent again within a day, return ErrNotFound.
 	DeleteConversation(ctx context.Context, owner, id string) error
 	Profile(ctx context.Context, owner string) (chat.Profile, error) // zero when never set
 	PutProfile(ctx context.Context, owner string, p chat.Profile) error
-	// SessionGeneration is the first generation of an anonymous owner's cookies that is
-	// valid; 0 until EndSessions.
+	// SessionGeneration returns the first generation of an anonymous owner's cookies that
+	// is valid; 0 until EndSessions.
 	SessionGeneration(ctx context.Context, owner string) (int64, error)
 	// EndSessions raises the generation and returns it.
 	EndSessions(ctx context.Context, owner string) (int64, error)
@@ -181,9 +181,9 @@ type Conversations interface {
 // Turns keeps turns with their messages, texts and events.
 type Turns interface {
 	// SaveTurn is InsertTurn for a turn that its thread accepted while the database
-	// was unavailable. It replaces an unaccepted row with the same client_turn_id:
-	// that is a retry's, which was answered with this turn. ErrNotFound when the
-	// turn's conversation was deleted, that is, has another generation.
+	// was unavailable. It replaces an unaccepted row with the same client_turn_id: a
+	// retry of the message wrote that row and was answered with this turn. ErrNotFound
+	// when the turn's conversation was deleted, that is, has another generation.
 	SaveTurn(ctx context.Context, t chat.Turn) (chat.Turn, error)
 	// Turn reads a turn in any status.
 	Turn(ctx context.Context, owner, id string) (chat.Turn, error)
@@ -216,8 +216,8 @@ type Turns interface {
 	// PutText upserts a text of an open turn under a key ("piece:1",
 	// "web_query", "unresolved"…). ErrSettled when the turn is over.
 	PutText(ctx context.Context, owner, turnID, key, text string) error
-	// PutTexts upserts several, all or none; if a key occurs twice, the last.
-	// ErrOutdated when one of them was written with a higher order.
+	// PutTexts upserts several texts, all or none; if a key occurs twice, the last text
+	// counts. ErrOutdated when one of them was written with a higher order.
 	PutTexts(ctx context.Context, owner, turnID string, texts []Text) error
 	// KeepText stores a text of an open turn unless the key has one already, and
 	// returns the one that the key has. ErrSettled when the turn is over.
@@ -229,16 +229,17 @@ type Turns interface {
 	// SaveDraft upserts by (turn, piece); a lower attempt than the stored one is
 	// ignored. ErrSettled when the turn is over.
 	SaveDraft(ctx context.Context, owner string, d Draft) error
-	// Draft is ErrNotFound when none was written.
+	// Draft returns ErrNotFound when none was written.
 	Draft(ctx context.Context, owner, turnID string, piece int) (Draft, error)
 
-	// PutSummary stores what was said up to the end of a turn on its branch, in short;
-	// a second one replaces the first. ErrNotFound when there is no such turn.
+	// PutSummary stores the summary of a branch up to the end of a turn; a second one
+	// replaces the first. ErrNotFound when there is no such turn.
 	PutSummary(ctx context.Context, owner string, s Summary) error
-	// Summary is the newest on the branch that ends at head; ErrNotFound when it has
-	// none. It is deleted with its conversation.
+	// Summary returns the newest summary on the branch that ends at head; ErrNotFound
+	// when there is none. Summaries are deleted with their conversation.
 	Summary(ctx context.Context, owner, threadID, head string) (Summary, error)
-	// Summaries are all of a conversation, of every branch, in the order of its turns.
+	// Summaries lists the summaries on all branches of a conversation, in the order of its
+	// turns.
 	Summaries(ctx context.Context, owner, threadID string) ([]Summary, error)
 
 	// Settle ends the turn and deletes its texts and drafts. A second call for the
@@ -271,25 +272,26 @@ type Turns interface {
 	// newest accepted turn). Accepted open turns show their user message.
 	// ErrNotFound when the conversation is unknown or head is not in it.
 	History(ctx context.Context, owner, threadID, head, before string, limit int) (History, error)
-	// TurnOfMessage is the turn of a message, by the message's id in History.
+	// TurnOfMessage finds the turn of a message, by the message's id in History.
 	// ErrNotFound when no history of the thread has such a message.
 	TurnOfMessage(ctx context.Context, owner, threadID, messageID string) (chat.Turn, error)
-	// Head is the newest accepted turn of a thread that is not hidden, settled or
-	// open; RootCheckpoint when none. A turn that waits for its parent is not the
-	// head: it will follow the head.
+	// Head returns the newest accepted turn of a thread, settled or open, that is not
+	// hidden; RootCheckpoint when there is none. A turn that waits for its parent is not
+	// the head: it will follow the head.
 	Head(ctx context.Context, owner, threadID string) (string, error)
-	// TurnsOfRun are the newest turns, up to 20, that were sent under a stream_run_id in any
-	// of the owner's threads, the newest first. Those that no history shows are left out.
+	// TurnsOfRun lists the newest turns, up to 20, that were sent with a stream_run_id in
+	// any of the owner's threads, newest first. It leaves out turns that no history shows.
 	TurnsOfRun(ctx context.Context, owner, runID string) ([]chat.Turn, error)
-	// HeadContent is the message of the turn that Head returns; ok is false when there is none.
+	// HeadContent returns the message of the turn that Head returns; ok is false when there
+	// is none.
 	HeadContent(ctx context.Context, owner, threadID string) (_ chat.Content, ok bool, _ error)
 	// Recent returns the last n user and assistant messages up to and including
 	// the settled turn head, oldest first; none for RootCheckpoint.
 	Recent(ctx context.Context, owner, threadID, head string, n int) ([]chat.Message, error)
-	// Registry is the documents known to a branch as of the settled turn head:
-	// keyed by id, only those that exist, are ready and visible to owner.
+	// Registry lists the documents known to a branch as of the settled turn head. It
+	// leaves out those that were deleted, are not ready or are not visible to owner.
 	Registry(ctx context.Context, owner, threadID, head string) ([]chat.DocRef, error)
-	// Approvals are the tools remembered as approved on a branch as of the settled
+	// Approvals lists the tools remembered as approved on a branch as of the settled
 	// turn head.
 	Approvals(ctx context.Context, owner, threadID, head string) ([]string, error)
 	// OpenTurns lists accepted turns that are not settled, oldest first.
@@ -298,7 +300,7 @@ type Turns interface {
 	// thread ran them, rolled back ones included. No turn ever gets a lower place
 	// than one that was listed.
 	TurnsAfter(ctx context.Context, owner, threadID string, place, limit int) ([]chat.Turn, error)
-	// LastPlace is the highest place of the thread's turns; 0 when none has one.
+	// LastPlace returns the highest place of the thread's turns; 0 when none has one.
 	LastPlace(ctx context.Context, owner, threadID string) (int, error)
 }
 
@@ -313,7 +315,7 @@ const UnusedFor = 24 * time.Hour
 
 // Files keeps pictures and the clients' own message repositories.
 type Files interface {
-	// Attachment reads one with its bytes.
+	// Attachment reads a picture with its bytes.
 	Attachment(ctx context.Context, owner, id string) (chat.Attachment, []byte, error)
 	// AttachmentsByID keeps the order of ids and leaves out unknown ones.
 	AttachmentsByID(ctx context.Context, owner string, ids []string) ([]chat.Attachment, error)
@@ -321,16 +323,16 @@ type Files interface {
 	// with it, unless they belong to one already. InsertTurn does so for those of
 	// its content.
 	UseAttachments(ctx context.Context, owner, threadID string, ids []string) error
-	// AttachmentIDs are the ids of an owner's pictures.
+	// AttachmentIDs lists the ids of an owner's pictures.
 	AttachmentIDs(ctx context.Context, owner string) ([]string, error)
 	// UnusedAttachments counts the pictures that no message uses, for a quota.
 	UnusedAttachments(ctx context.Context, owner string) (number int, bytes int64, err error)
 
-	// Repo is a thread's stored message repository, ErrNotFound when none.
+	// Repo returns a thread's stored message repository, ErrNotFound when there is none.
 	Repo(ctx context.Context, owner, threadID string) (Repo, error)
 }
 
-// Repo is a client's message repository, opaque to us.
+// Repo is a client's message repository, opaque to Palaver.
 type Repo struct {
 	Version   int
 	SHA256    string // hex, of the JSON before compression
@@ -341,25 +343,25 @@ type Repo struct {
 // Imports keeps what people asked to have imported, with its progress.
 type Imports interface {
 	ImportByID(ctx context.Context, owner, id string) (chat.Import, error)
-	// OpenImports are those of a document that have not ended, oldest first.
+	// OpenImports lists the imports of a document that have not ended, oldest first.
 	OpenImports(ctx context.Context, owner, key string) ([]chat.Import, error)
-	// ListImports are the owner's, newest first, of one conversation and of one turn
-	// unless these are empty; without those whose document was deleted. limit 1 to 200.
+	// ListImports lists the owner's imports, newest first, of one conversation and of one
+	// turn unless these are empty; without those whose document was deleted. limit 1 to 200.
 	ListImports(ctx context.Context, owner, threadID, turnID string, limit int) ([]chat.Import, error)
-	// AdvanceImports changes all open imports of a document. With an outcome, the oldest
-	// one gets it, and the document was known for the others.
+	// AdvanceImports changes all open imports of a document. With an outcome, only the
+	// oldest import gets it; the others get the outcome that the document was known.
 	AdvanceImports(ctx context.Context, owner, key string, step chat.ImportStep, at time.Time) error
-	// AnnounceImport sets whether the conversation is to be told of the import's end.
+	// AnnounceImport sets whether the conversation is told when the import ends.
 	AnnounceImport(ctx context.Context, owner, id string, announce bool) error
 }
 
-// MaxOpenImports bounds the imports of one owner that have not ended.
+// MaxOpenImports limits the imports of one owner that have not ended.
 const MaxOpenImports = 20
 
 // Documents keeps the documents that answers are searched in. A change to a public
-// document by anyone but PublicOwner is ErrForbidden.
+// document by anyone but PublicOwner returns ErrForbidden.
 type Documents interface {
-	// ImportedDocument is ErrNotFound until the owner has imported it.
+	// ImportedDocument returns ErrNotFound until the owner has imported the document.
 	ImportedDocument(ctx context.Context, owner string, source chat.SourceType, externalID string) (chat.Document, error)
 	// RawDocument returns the upload of a document that is still processing.
 	RawDocument(ctx context.Context, owner, id string) (chat.Document, []byte, error)
@@ -380,13 +382,13 @@ type Documents interface {
 	// another version has replaced it.
 	FailVersion(ctx context.Context, owner, id, version, reason string) error
 	Document(ctx context.Context, owner, id string) (chat.Document, error)
-	// ListDocuments are the owner's and the public ones, newest first; limit 1 to 200.
+	// ListDocuments lists the owner's and the public documents, newest first; limit 1 to 200.
 	ListDocuments(ctx context.Context, owner, cursor string, limit int) (Page[chat.Document], error)
-	// RenameDocument is ErrForbidden for a public one unless owner is PublicOwner.
+	// RenameDocument returns ErrForbidden for a public one unless owner is PublicOwner.
 	RenameDocument(ctx context.Context, owner, id, title string) error
-	// DeleteDocument is ErrForbidden for a public one unless owner is PublicOwner.
+	// DeleteDocument returns ErrForbidden for a public one unless owner is PublicOwner.
 	DeleteDocument(ctx context.Context, owner, id string) error
-	// DocumentText is ErrNotFound until the document is ready.
+	// DocumentText returns ErrNotFound until the document is ready.
 	DocumentText(ctx context.Context, owner, id string) (string, error)
 	// VisibleDocuments lists every document that owner may see as (id, title, name,
 	// status), for name matching; at most 5,000, newest first.
@@ -396,7 +398,7 @@ type Documents interface {
 	Chunk(ctx context.Context, owner, docID, chunkID string) (chat.Chunk, error)
 	// ChunksByID keeps the order of ids and leaves out unknown ones.
 	ChunksByID(ctx context.Context, owner string, ids []string) ([]chat.Hit, error)
-	// DocumentChunks are a document's first limit chunks in order.
+	// DocumentChunks lists a document's first limit chunks in order.
 	DocumentChunks(ctx context.Context, owner, docID string, limit int) ([]chat.Hit, error)
 	// SearchText ranks chunks of ready documents by full text (stemmed, any of
 	// the words), best first; docIDs nil: all that owner may see. Score > 0.
@@ -407,16 +409,16 @@ type Documents interface {
 	// VectorSearch says how SearchVector works here, for operators: "hnsw: …" or "exact: …".
 	VectorSearch() string
 	// PutVectors replaces the vectors of a ready document by those of an embedding model,
-	// one for each chunk. ErrNotFound when it has not that many chunks.
+	// one for each chunk. ErrNotFound when the number of its chunks is another one.
 	PutVectors(ctx context.Context, owner, id, model string, vectors [][]float32) error
 	// DocumentsToEmbed lists ready documents of all owners, as (id, owner), that have no
-	// vectors of the model; ordered by id, which is greater than after.
+	// vectors of the model, ordered by id, from the first id greater than after.
 	DocumentsToEmbed(ctx context.Context, model, after string, limit int) ([]chat.Document, error)
 	// EmbeddingProgress counts the ready documents that owner may see, and those of them
 	// that have vectors of the model.
 	EmbeddingProgress(ctx context.Context, owner, model string) (done, total int, err error)
 	// WordCounts returns in how many visible chunks each word's stem occurs, and how
-	// many visible chunks there are (for weighing what a question asks).
+	// many visible chunks there are. With them, a caller can weigh the words of a question.
 	WordCounts(ctx context.Context, owner string, words []string) (map[string]int, int, error)
 
 	UpdateSet(ctx context.Context, s chat.DocumentSet) error

@@ -7,14 +7,14 @@ import (
 	"github.com/palaver-chat/palaver/chat"
 )
 
-// Upkeep is for those who operate an installation: what takes room, and what is old. It
-// reads rows of every owner, and returns no texts.
+// Upkeep tells operators what uses disk space and what is old. It reads rows of every
+// owner, and returns no texts.
 type Upkeep interface {
 	// OldThreads lists conversations without an open turn that were last used before a
-	// time: ordered by id, those after one.
+	// time, ordered by id, from the first id greater than after.
 	OldThreads(ctx context.Context, before time.Time, after string, limit int) ([]chat.ThreadRef, error)
 	// LeftImports counts the imports that ended before a time and whose document was deleted.
-	// They still name its address and title.
+	// Such an import still has the document's address and title.
 	LeftImports(ctx context.Context, before time.Time) (int64, error)
 	// PruneImports removes what LeftImports counts.
 	PruneImports(ctx context.Context, before time.Time) (removed int64, err error)
@@ -22,13 +22,13 @@ type Upkeep interface {
 	OldAudit(ctx context.Context, before time.Time) (int64, error)
 	// UsageByOwner lists the owners who have stored most, the largest first.
 	UsageByOwner(ctx context.Context, limit int) ([]OwnerUsage, error)
-	// UsageByTable lists what tables take on disk with their indexes, the largest first.
+	// UsageByTable lists the disk space of tables with their indexes, the largest first.
 	UsageByTable(ctx context.Context) ([]TableUsage, error)
 	// IndexVectors makes the index of vectors where the database can have one and an owner
 	// has enough of them. It may take minutes; readers and writers do not wait.
 	IndexVectors(ctx context.Context) error
-	// Compact gives room that deleted rows have left back to the file system, when it is
-	// worth it, and says how many bytes. Writers wait meanwhile. Postgres does it by itself.
+	// Compact returns the space of deleted rows to the file system if that frees enough, and
+	// returns how many bytes it freed. Writers wait meanwhile. On Postgres it does nothing.
 	Compact(ctx context.Context) (freed int64, err error)
 }
 
@@ -38,7 +38,7 @@ type OwnerUsage struct {
 	Threads, Turns, Documents, Pictures, MessageBytes, Bytes int64 // Bytes as in Stored
 }
 
-// TableUsage is what a table takes on disk.
+// TableUsage is the disk space of a table.
 type TableUsage struct {
 	Table string
 	Bytes int64

@@ -4,14 +4,13 @@ import "context"
 
 // UserDeleter deletes all data of a user.
 type UserDeleter interface {
-	// UserData is what is stored of owner now; empty, without an error, for an
-	// unknown one.
+	// UserData counts what is stored for owner now; empty, without an error, for an
+	// unknown owner.
 	UserData(ctx context.Context, owner string) (UserData, error)
 	// DeleteUser deletes all of it and returns what it deleted, so that the caller
-	// can end the workflows of it. As after DeleteConversation, nothing can be
-	// inserted for the conversations any more. It is not one transaction: after an
-	// error call it again to delete the rest. ErrForbidden for PublicOwner, who is
-	// not a user.
+	// can end the workflows. As after DeleteConversation, nothing can be inserted for
+	// the conversations any more. It is not one transaction: after an error, call it
+	// again to delete the rest. ErrForbidden for PublicOwner, who is not a user.
 	DeleteUser(ctx context.Context, owner string) (UserData, error)
 }
 

@@ -1,5 +1,5 @@
 // Package deploy checks the Helm chart with Helm's own engine and the types of the
-// Kubernetes API. It is a module of its own, so that their dependencies stay out of the
+// Kubernetes API. It is a separate module, so that their dependencies stay out of the
 // product.
 package deploy
 
@@ -32,7 +32,7 @@ import (
 const (
 	chartDir = "helm"
 	smallest = "image: {tag: '1.0.0'}\nsecret: palaver\n"
-	// everything turns every part on.
+	// everything enables every part of the chart.
 	everything = smallest + `
 api: {drainDelay: 40, autoscaling: {enabled: true}}
 worker: {keda: {enabled: true, authentication: temporal}}
@@ -57,7 +57,7 @@ func palaver(t *testing.T) *chart.Chart {
 	return c
 }
 
-// render is what helm template does. The objects are by kind and name.
+// render renders the chart as helm template does. It returns the objects by "kind name".
 func render(t *testing.T, values string) (map[string]string, error) {
 	t.Helper()
 	c := palaver(t)
@@ -97,7 +97,7 @@ func rendered(t *testing.T, values string) map[string]string {
 	return objects
 }
 
-// read decodes an object into the API's own type, which refuses unknown fields.
+// read decodes an object into the type of the Kubernetes API. Unknown fields fail the test.
 func read[T any](t *testing.T, objects map[string]string, key string) (object T) {
 	t.Helper()
 	require.Contains(t, objects, key)
@@ -143,9 +143,9 @@ func TestEveryObjectIsValidForTheKubernetesAPI(t *testing.T) {
 					read[autoscalingv2.HorizontalPodAutoscaler](t, objects, key)
 				case "NetworkPolicy":
 					read[networkingv1.NetworkPolicy](t, objects, key)
-				case "ScaledObject", "ServiceMonitor": // of operators; TestObjectsOfOperators reads them
+				case "ScaledObject", "ServiceMonitor": // custom resources: TestObjectsOfOperators reads them
 				default:
-					t.Errorf("%s has no type here", kind)
+					t.Errorf("no type for kind %s in this test", kind)
 				}
 			}
 		})
@@ -157,9 +157,9 @@ func TestValuesThatCannotWorkAreRefused(t *testing.T) {
 		"no secret":                        "image: {tag: '1'}",
 		"no version":                       "secret: palaver",
 		"latest":                           "secret: palaver\nimage: {tag: latest}",
-		"a digest that is none":            "secret: palaver\nimage: {digest: abc}",
+		"not a digest":                     "secret: palaver\nimage: {digest: abc}",
 		"an unknown value":                 smallest + "apis: {}",
-		"an unknown value inside":          smallest + "api: {replica: 3}",
+		"an unknown nested value":          smallest + "api: {replica: 3}",
 		"no replica":                       smallest + "api: {replicas: 0}",
 		"a number as a setting":            smallest + "settings: {TURN_MAX_STEPS: 5}",
 		"a secret as a setting":            smallest + "settings: {DATABASE_URL: 'postgres://x'}",
@@ -173,7 +173,7 @@ func TestValuesThatCannotWorkAreRefused(t *testing.T) {
 	}
 }
 
-// A secret among the settings would be readable in the Deployment.
+// A secret among the settings could be read in the Deployment.
 func TestSettingsRefuseEverySecret(t *testing.T) {
 	example, err := os.ReadFile("../.env.example")
 	require.NoError(t, err)
@@ -181,7 +181,7 @@ func TestSettingsRefuseEverySecret(t *testing.T) {
 	require.Greater(t, len(secrets), 15)
 	for _, name := range append(secrets, []string{"", "TEMPORAL_API_KEY"}, []string{"", "TEMPORAL_TLS_CLIENT_KEY_DATA"}) {
 		_, err := render(t, smallest+"settings: {"+name[1]+": something}")
-		if name[1] == "SUPABASE_ANON_KEY" { // public: the page has it
+		if name[1] == "SUPABASE_ANON_KEY" { // public: browsers get it
 			require.NoError(t, err)
 			continue
 		}
@@ -189,7 +189,7 @@ func TestSettingsRefuseEverySecret(t *testing.T) {
 	}
 }
 
-// Settings are those of the program.
+// Every setting of the chart must be a setting of the program.
 func TestSettingsOfTheChartAndItsExamplesExist(t *testing.T) {
 	example, err := os.ReadFile("../.env.example")
 	require.NoError(t, err)
@@ -212,7 +212,7 @@ func TestPodsAreRestrictedProbedAndEndGracefully(t *testing.T) {
 		d := read[appsv1.Deployment](t, objects, "Deployment chat-"+component)
 		require.Subset(t, d.Spec.Template.Labels, d.Spec.Selector.MatchLabels)
 		selectors[metav1.FormatLabelSelector(d.Spec.Selector)] = true
-		require.Nil(t, d.Spec.Replicas, "the autoscaler has them")
+		require.Nil(t, d.Spec.Replicas, "the autoscaler sets the replicas")
 		require.Equal(t, 0, d.Spec.Strategy.RollingUpdate.MaxUnavailable.IntValue())
 		pod := d.Spec.Template.Spec
 		c := pod.Containers[0]
@@ -245,7 +245,7 @@ func TestPodsAreRestrictedProbedAndEndGracefully(t *testing.T) {
 	require.Contains(t, job.Annotations["helm.sh/hook"], "pre-upgrade")
 }
 
-// restricted has what the Pod Security Standard of that name asks for, and more.
+// restricted checks what the Pod Security Standard "restricted" requires, and more.
 func restricted(t *testing.T, pod corev1.PodSpec) {
 	t.Helper()
 	require.True(t, *pod.SecurityContext.RunAsNonRoot)
@@ -286,26 +286,27 @@ func TestCredentialsOfNATSAreMountedFromTheirSecret(t *testing.T) {
 	require.Contains(t, string(program), "#NATS_CREDENTIALS=")
 }
 
-func TestNetworkPoliciesLetInWhomTheValuesName(t *testing.T) {
+func TestNetworkPoliciesAllowOnlyThePeersOfTheValues(t *testing.T) {
 	objects := rendered(t, everything)
 	names := func(component string) (from []string) {
 		p := read[networkingv1.NetworkPolicy](t, objects, "NetworkPolicy chat-"+component)
 		require.Equal(t, component, p.Spec.PodSelector.MatchLabels["app.kubernetes.io/component"])
 		require.Len(t, p.Spec.PolicyTypes, 2)
-		require.Len(t, p.Spec.Egress, 2, "DNS, and the rule of the values")
+		require.Len(t, p.Spec.Egress, 2, "DNS and the rule of the values")
 		for _, peer := range p.Spec.Ingress[0].From {
 			from = append(from, slices.Collect(maps.Values(peer.NamespaceSelector.MatchLabels))...)
 		}
 		return from
 	}
-	require.Equal(t, []string{"ingress", "monitoring"}, names("api"), "the API has metrics, too")
+	require.Equal(t, []string{"ingress", "monitoring"}, names("api"), "Prometheus also reads metrics from the API")
 	require.Equal(t, []string{"monitoring"}, names("worker"))
 	open := rendered(t, smallest+"networkPolicy: {enabled: true, metricsFrom: [{podSelector: {}}]}")
-	require.Empty(t, read[networkingv1.NetworkPolicy](t, open, "NetworkPolicy chat-api").Spec.Ingress[0].From, "everybody")
+	require.Empty(t, read[networkingv1.NetworkPolicy](t, open, "NetworkPolicy chat-api").Spec.Ingress[0].From, "all peers are allowed")
 	require.NotContains(t, rendered(t, smallest), "NetworkPolicy chat-api")
 }
 
-// Their types are not part of the Kubernetes API: this has what the chart uses of them.
+// The types of these objects are not part of the Kubernetes API. The test declares the
+// fields that the chart uses.
 func TestObjectsOfOperators(t *testing.T) {
 	objects := rendered(t, everything)
 	type scaled struct {

@@ -20,7 +20,7 @@ import (
 // root is the path of the repository.
 const root = ".."
 
-// load reads docker-compose.yml and overlays of it.
+// load reads docker-compose.yml and overlays.
 func load(t *testing.T, env map[string]string, overlays ...string) (*types.Project, error) {
 	t.Helper()
 	var list []string
@@ -43,7 +43,7 @@ func project(t *testing.T) *types.Project {
 	return p
 }
 
-// withTLS is the project with docker-compose.tls.yml.
+// withTLS returns the project with docker-compose.tls.yml as an overlay.
 func withTLS(t *testing.T, env map[string]string) *types.Project {
 	t.Helper()
 	all := map[string]string{"PALAVER_HOST": "chat.example.com"}
@@ -56,11 +56,11 @@ func withTLS(t *testing.T, env map[string]string) *types.Project {
 func TestComposeHasEveryService(t *testing.T) {
 	p := project(t)
 	require.ElementsMatch(t, []string{"postgres", "postgres-roles", "temporal-schema", "temporal", "temporal-namespace", "temporal-ui", "nats", "api", "worker"}, p.ServiceNames())
-	require.Equal(t, []string{"ui"}, p.Services["temporal-ui"].Profiles, "it checks no hosts, so it runs only when asked for")
+	require.Equal(t, []string{"ui"}, p.Services["temporal-ui"].Profiles, "it does not check the Host header, so it must not start by default")
 	require.Equal(t, []string{"palaver", "postgres"}, slices.Sorted(maps.Keys(p.Volumes)))
 }
 
-// Each container has the files of its own secrets only, and no variable has a secret.
+// Each container has only the secrets that it needs, as files, and no variable has a secret.
 func TestSecretsAreFilesOfTheContainersThatNeedThem(t *testing.T) {
 	p := project(t)
 	want := map[string][]string{
@@ -124,9 +124,9 @@ func TestOptionalSecretsMayBeFiles(t *testing.T) {
 	require.NoError(t, err)
 	for _, role := range []string{"api", "worker"} {
 		s := p.Services[role]
-		require.Empty(t, *s.Environment["OPENAI_API_KEY"], "the program takes the file then")
+		require.Empty(t, *s.Environment["OPENAI_API_KEY"], "when the variable is empty, the program reads the file")
 		require.Equal(t, "/run/secrets/openai_api_key", *s.Environment["OPENAI_API_KEY_FILE"])
-		require.Len(t, s.Secrets, 4, "beside the others")
+		require.Len(t, s.Secrets, 4, "the other three secrets and this one")
 	}
 }
 
@@ -174,7 +174,7 @@ func TestEveryServiceIsBoundedAndRotatesItsLog(t *testing.T) {
 	require.Equal(t, types.UnitBytes(5<<30), p.Services["postgres"].MemLimit)
 }
 
-// The number of the first start is that of every later one.
+// The number of history shards cannot be changed after the first start.
 func TestTemporalStartsWithEnoughHistoryShards(t *testing.T) {
 	require.Equal(t, "512", *project(t).Services["temporal"].Environment["NUM_HISTORY_SHARDS"])
 }
@@ -235,8 +235,8 @@ var notPassed = map[string]string{
 	"PORT":                "the port on the host; in the container it is 8080",
 	"PALAVER_DATA_DIR":    "the image has /data",
 	"CHAT_MEMORY_BACKEND": "the database is Postgres",
-	"TEMPORAL_NAMESPACE":  "temporal-namespace makes the default one",
-	"NATS_CREDENTIALS":    "the NATS of the file has a token",
+	"TEMPORAL_NAMESPACE":  "temporal-namespace creates the namespace default",
+	"NATS_CREDENTIALS":    "the NATS server of docker-compose.yml has a token",
 	"TEMPORAL_PORT":       "no container has embedded servers",
 	"TEMPORAL_UI_PORT":    "no container has embedded servers",
 	"TEMPORAL_UI_WRITE":   "no container has embedded servers",
@@ -275,14 +275,14 @@ func TestEverySettingIsPassedOnOrExcused(t *testing.T) {
 	}
 	require.Greater(t, len(known), 50)
 	for name := range notPassed {
-		require.True(t, known[name], "%s is no setting", name)
+		require.True(t, known[name], "%s is not a setting", name)
 	}
 }
 
 func TestSettingsOfTheOperatorReachTheRoles(t *testing.T) {
 	plain := project(t).Services["api"].Environment
 	for name := range plain {
-		if name == "TEMPORAL_ADDRESS" || name == "NATS_URL" || name == "SETTINGS_DIR" || strings.HasSuffix(name, "_FILE") { // those of the containers
+		if name == "TEMPORAL_ADDRESS" || name == "NATS_URL" || name == "SETTINGS_DIR" || strings.HasSuffix(name, "_FILE") { // the containers have fixed values
 			continue
 		}
 		p, err := load(t, map[string]string{name: "the operator's 123"})
@@ -319,7 +319,7 @@ func values(env types.MappingWithEquals) (all []string) {
 	return all
 }
 
-// Without --no-TTY, docker compose exec refuses input from a file.
+// Without --no-TTY, docker compose exec does not accept input from a file.
 func TestDumpsOfTheDocsNeedNoTerminal(t *testing.T) {
 	docs, err := os.ReadFile(filepath.Join(root, "docs", "deploy.md"))
 	require.NoError(t, err)
@@ -331,13 +331,13 @@ func TestDumpsOfTheDocsNeedNoTerminal(t *testing.T) {
 	roles, err := os.ReadFile("postgres/roles.sql")
 	require.NoError(t, err)
 	for _, m := range regexp.MustCompile(`\('(\w+)', '(?:palaver|temporal)'\)`).FindAllStringSubmatch(string(roles), -1) {
-		require.Equal(t, 2, strings.Count(string(docs), "for name in temporal temporal_visibility palaver; do"), "both have all databases")
+		require.Equal(t, 2, strings.Count(string(docs), "for name in temporal temporal_visibility palaver; do"), "both commands cover all databases")
 		require.Contains(t, "temporal temporal_visibility palaver", m[1])
 	}
 }
 
-// A new container may have another address; a server that announced the old one fails
-// requests with "Not enough hosts" until its entry in the database is stale.
+// A new container may have another address. If the server announced the old one, requests
+// fail with "Not enough hosts" until its entry in the database is stale.
 func TestTemporalAnnouncesAnAddressThatStays(t *testing.T) {
 	env := project(t).Services["temporal"].Environment
 	require.Equal(t, "127.0.0.1", *env["TEMPORAL_BROADCAST_ADDRESS"])

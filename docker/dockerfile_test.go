@@ -62,9 +62,9 @@ func TestImageIsAStaticProgramOfAnUnprivilegedUser(t *testing.T) {
 		case *instructions.UserCommand:
 			user = c.User
 		case *instructions.CopyCommand:
-			require.Equal(t, build.Name, c.From, "nothing comes from the build context itself")
+			require.Equal(t, build.Name, c.From, "nothing is copied from the build context")
 		case *instructions.RunCommand:
-			t.Error("an empty image cannot run anything")
+			t.Error("the image is empty: RUN cannot work")
 		}
 	}
 	require.Equal(t, "65532:65532", user)

@@ -14,15 +14,15 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// cluster is a Postgres of its own, because roles belong to a whole server.
+// cluster is a separate Postgres server, because roles belong to a whole server.
 type cluster struct {
 	t      *testing.T
 	socket string
-	setup  string // a copy of docker/postgres, where the container has /setup
+	setup  string // a copy of docker/postgres, which containers mount as /setup
 }
 
-// startCluster makes a server with this superuser, to whom everyone is admitted by the
-// socket only; passwords count by TCP.
+// startCluster starts a server with this superuser. Connections by socket need no password;
+// connections by TCP do.
 func startCluster(t *testing.T, superuser string) *cluster {
 	t.Helper()
 	found, _ := filepath.Glob("/usr/lib/postgresql/*/bin")
@@ -64,7 +64,9 @@ func (c *cluster) port() string {
 	return clusterPort[c.socket]
 }
 
-// unprivileged is the user postgres when the tests run as root, as whom no Postgres starts.
+// unprivileged returns the credentials of the user postgres when the tests run as root,
+// because Postgres does not start as root, and makes that user the owner of the folder.
+// Otherwise it returns nil.
 func unprivileged(t *testing.T, folder string) *syscall.SysProcAttr {
 	t.Helper()
 	if os.Getuid() != 0 {
@@ -113,7 +115,7 @@ func (c *cluster) mustRoles(passwords map[string]string) {
 	require.NoError(c.t, err, out)
 }
 
-// login reports whether a password is the role's, by TCP as from another container.
+// login connects by TCP with a password, as another container does, and returns the error.
 func (c *cluster) login(role, password, database string) error {
 	_, err := c.psql(role, database, "SELECT 1", "PGHOST=127.0.0.1", "PGPASSWORD="+password)
 	return err
@@ -126,7 +128,7 @@ func TestRolesOwnTheirDatabasesAndCanDoNothingElse(t *testing.T) {
 
 	require.NoError(t, c.login("palaver", "it's one", "palaver"))
 	require.NoError(t, c.login("temporal", "three", "temporal_visibility"))
-	require.Error(t, c.login("temporal", "two", "temporal"), "the password of before")
+	require.Error(t, c.login("temporal", "two", "temporal"), "the previous password")
 	for role, databases := range map[string][]string{"palaver": {"temporal", "temporal_visibility", "postgres", "template1"}, "temporal": {"palaver", "postgres", "template1"}} {
 		for _, database := range databases {
 			out, err := c.psql(role, database, "SELECT 1")
@@ -145,8 +147,8 @@ func TestRolesOwnTheirDatabasesAndCanDoNothingElse(t *testing.T) {
 	c.must("temporal", "temporal_visibility", "CREATE EXTENSION btree_gin") // Temporal's schema has it
 }
 
-// What docs/deploy.md says for an installation whose one superuser was palaver.
-func TestInstallationWithOneRoleGetsItsTwo(t *testing.T) {
+// docs/deploy.md describes these steps for an installation whose superuser was palaver.
+func TestInstallationWithOneRoleIsMigratedToTwo(t *testing.T) {
 	c := startCluster(t, "palaver")
 	for _, database := range []string{"palaver", "temporal", "temporal_visibility"} {
 		c.must("palaver", "postgres", "CREATE DATABASE "+database)
@@ -157,7 +159,7 @@ func TestInstallationWithOneRoleGetsItsTwo(t *testing.T) {
 	out, err := c.roles(map[string]string{"PALAVER": "one", "TEMPORAL": "two"})
 	require.Error(t, err)
 	require.Contains(t, out, "docs/deploy.md")
-	require.Contains(t, out, "secrets/postgres_password", "another password is the other reason")
+	require.Contains(t, out, "secrets/postgres_password", "the error also names a wrong password as a reason")
 
 	docs, err := os.ReadFile(filepath.Join(root, "docs", "deploy.md"))
 	require.NoError(t, err)

@@ -44,26 +44,26 @@ func TestScriptMakesEverySecretOnce(t *testing.T) {
 			require.Equal(t, os.ModeDir|0o755, info.Mode())
 			continue
 		}
-		require.Equal(t, os.FileMode(0o644), info.Mode(), "programs in containers have users of their own")
+		require.Equal(t, os.FileMode(0o644), info.Mode(), "programs in containers run as other users")
 		names = append(names, f.Name())
 		values[secret(t, folder, f.Name())] = true
 		require.NotContains(t, out, secret(t, folder, f.Name()))
 	}
 	require.ElementsMatch(t, slices.Collect(maps.Keys(project(t).Secrets)), names)
-	require.Len(t, values, len(names), "no two are the same")
+	require.Len(t, values, len(names), "no two secrets are the same")
 	info, err := os.Stat(folder)
 	require.NoError(t, err)
-	require.Equal(t, os.FileMode(0o700), info.Mode().Perm(), "no other user of the machine reads them")
+	require.Equal(t, os.FileMode(0o700), info.Mode().Perm(), "no other user of the machine may read them")
 	require.Equal(t, "the cookie secret of before", secret(t, folder, "cookie_secret"))
 	require.Equal(t, "postgres://palaver:"+secret(t, folder, "palaver_database_password")+"@postgres:5432/palaver?sslmode=disable", secret(t, folder, "palaver_database_url"))
 	require.GreaterOrEqual(t, len(secret(t, folder, "nats_token")), 32)
 
 	before := secret(t, folder, "nats_token")
 	require.Empty(t, makeSecrets(t, folder, "NATS_TOKEN=another"))
-	require.Equal(t, before, secret(t, folder, "nats_token"), "it stays")
+	require.Equal(t, before, secret(t, folder, "nats_token"), "an existing secret is kept")
 }
 
-// A token of digits would be a number in NATS's configuration.
+// Without quotes, NATS would read a token of digits as a number.
 func TestNATSTakesTheTokenOfItsFile(t *testing.T) {
 	folder := t.TempDir()
 	token := filepath.Join(folder, "token")

@@ -21,7 +21,7 @@ import (
 
 func TestOverlayPublishesCaddyOnlyAndHasPalaverTrustItsAddress(t *testing.T) {
 	p := withTLS(t, nil)
-	require.Empty(t, p.Services["api"].Ports, "browsers come by Caddy")
+	require.Empty(t, p.Services["api"].Ports, "browsers must connect through Caddy")
 	var published []string
 	for _, port := range p.Services["caddy"].Ports {
 		published = append(published, port.Published+"/"+port.Protocol)
@@ -35,8 +35,8 @@ func TestOverlayPublishesCaddyOnlyAndHasPalaverTrustItsAddress(t *testing.T) {
 	require.Equal(t, "chat.example.com", *p.Services["caddy"].Environment["PALAVER_HOST"])
 	pool := p.Networks["default"].Ipam.Config[0]
 	require.True(t, netip.MustParsePrefix(pool.Subnet).Contains(netip.MustParseAddr(address)))
-	require.False(t, netip.MustParsePrefix(pool.IPRange).Contains(netip.MustParseAddr(address)), "no other container gets it")
-	require.Contains(t, p.Volumes, "caddy", "certificates survive")
+	require.False(t, netip.MustParsePrefix(pool.IPRange).Contains(netip.MustParseAddr(address)), "no other container may get Caddy's address")
+	require.Contains(t, p.Volumes, "caddy", "certificates must be kept")
 
 	moved := withTLS(t, map[string]string{"PALAVER_NETWORK": "10.9.8", "ALLOWED_HOSTS": "*.example.com"})
 	require.Equal(t, "10.9.8.10", *moved.Services["api"].Environment["TRUSTED_PROXIES"])
@@ -54,8 +54,9 @@ func freePort(t *testing.T) int {
 	return l.Addr().(*net.TCPAddr).Port
 }
 
-// startCaddy runs Caddy with the Caddyfile before an API, with a certificate of its own
-// authority for localhost, and returns its URL and a client that knows the authority.
+// startCaddy runs Caddy with the Caddyfile in front of an API. Caddy has a certificate for
+// localhost from its own authority. It returns Caddy's URL and a client that trusts the
+// authority.
 func startCaddy(t *testing.T, api string) (url string, client *http.Client) {
 	t.Helper()
 	program, err := exec.LookPath("caddy")
@@ -126,14 +127,14 @@ func TestCaddyTellsTheAPIWhoTheClientIsAndDoesNotBufferStreams(t *testing.T) {
 	request, err := http.NewRequestWithContext(t.Context(), http.MethodGet, url+"/stream", nil)
 	require.NoError(t, err)
 	for name, value := range map[string]string{"X-Forwarded-For": "203.0.113.9", "X-Forwarded-Proto": "http", "X-Forwarded-Host": "evil.example.com", "Origin": url, "Sec-Fetch-Site": "same-origin"} {
-		request.Header.Set(name, value) // a client's own words
+		request.Header.Set(name, value) // claimed by the client
 	}
 	response, err := client.Do(request)
 	require.NoError(t, err)
 	require.Contains(t, response.Header.Get("Strict-Transport-Security"), "max-age")
 	lines := bufio.NewScanner(response.Body)
 	require.True(t, lines.Scan())
-	require.Equal(t, "data: one", lines.Text(), "before the answer goes on")
+	require.Equal(t, "data: one", lines.Text(), "the first event must arrive before the response continues")
 	close(proceed)
 	require.True(t, lines.Scan())
 	require.True(t, lines.Scan())
@@ -148,8 +149,8 @@ func TestCaddyTellsTheAPIWhoTheClientIsAndDoesNotBufferStreams(t *testing.T) {
 
 	require.NoError(t, response.Body.Close())
 	select {
-	case <-left: // the slot of the stream is free again
+	case <-left: // the API can free the stream's slot
 	case <-time.After(time.Minute):
-		t.Fatal("the API's stream goes on after its client has left")
+		t.Fatal("the API's stream continues after its client has disconnected")
 	}
 }

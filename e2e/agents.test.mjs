@@ -1,5 +1,5 @@
-// The agent of each message: chosen in the composer, named at the answers; and the
-// place of a picture that is being drawn.
+// The composer chooses the agent of each message, and answers name it. While a picture is
+// drawn, a placeholder stands in for it.
 import assert from "node:assert/strict";
 import { beforeEach, it } from "node:test";
 import { answer, answers, ask, assist, axe, phone, shot } from "./browser.mjs";
@@ -76,7 +76,7 @@ it("the menu of agents fits a phone", async () => {
   assert.deepEqual(await axe(page), []);
 });
 
-it("a picture has its place, of its own shape, until it is drawn", async () => {
+it("a placeholder in the picture's shape is shown until the picture is drawn", async () => {
   await arrive();
   await page.goto("/");
   model.drawing = gate();

@@ -1,5 +1,5 @@
-// What a reader of an answer takes for granted: where it comes from at a glance, and the
-// document behind it; and where a first visitor begins.
+// Citations show their source at a glance and open the document. The welcome page shows a
+// first visitor where to begin.
 import assert from "node:assert/strict";
 import { beforeEach, describe, it } from "node:test";
 import { answer, ask, axe, composer, dark, desktop, phone, ready, shot, upload } from "./browser.mjs";

@@ -14,7 +14,7 @@ const card = (name, n = 0) => page.getByRole("region", { name: `Tool ${name}` })
 const standsAs = (state, of) => of.and(page.locator(`[data-tool-state=${state}]`)).waitFor();
 const pictures = () => conversation(page).locator("img[src^='/api/attachments/']");
 
-/** Opens a section of a tool's card (Arguments, Result or Reason) and returns its text. */
+/** Opens a section of a tool's card (Details, Result or Reason) and returns its text. */
 async function detail(of, name) {
   const part = of.getByRole("group", { name });
   if (!(await part.isVisible())) await of.getByRole("button").press("Enter"); // by keyboard: a growing page could move the button between mouse down and up

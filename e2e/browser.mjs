@@ -128,8 +128,8 @@ export const still = (page) =>
 
 /** Returns axe's violations of WCAG 2.2 AA. */
 export async function axe(page) {
-  await page.evaluate(AXE); // not a <script>: the policy forbids it
-  await still(page); // a colour in transition has no contrast of its own
+  await page.evaluate(AXE); // not a <script>: the content security policy forbids it
+  await still(page); // during a transition axe would measure the contrast of an intermediate colour
   // The focus guards of menus and dialogs are hidden and focusable on purpose.
   const where = { exclude: ["[data-base-ui-focus-guard]"] };
   const { violations } = await page.evaluate((context) => window.axe.run(context, { runOnly: ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa"] }), where);

@@ -1,4 +1,4 @@
-// Small things that a person notices when they are wrong.
+// Details that a person notices when they are wrong.
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { answer, ask, axe, composer, desktop, expectRefusal, messageForm, openDocuments, phone, sendButton, shot } from "./browser.mjs";
@@ -38,7 +38,7 @@ describe("the keyboard", () => {
   it("does not send an @ alone", async () => {
     await open();
     await composer(page).pressSequentially("@");
-    await page.keyboard.press("Escape"); // the list
+    await page.keyboard.press("Escape"); // closes the list
     assert.equal(await messageForm(page).getByRole("button", { name: "Send" }).isDisabled(), true);
     await page.keyboard.press("Enter");
     assert.equal(new URL(page.url()).pathname, "/");
@@ -47,7 +47,7 @@ describe("the keyboard", () => {
   });
 });
 
-it("an unknown address has a page of its own, with a way on", async () => {
+it("an unknown address shows an error page, from which a chat can be started", async () => {
   await arrive();
   expectRefusal(faults, 404);
   const res = await page.goto("/no/such/page");
@@ -78,7 +78,7 @@ it("notices cover nothing that can be pressed", async () => {
     await openDocuments(page);
     const remove = page.getByRole("button", { name: "Delete Soon gone" });
     await remove.click();
-    if (look === phone) await page.keyboard.press("Escape"); // the drawer
+    if (look === phone) await page.keyboard.press("Escape"); // closes the drawer
     const notice = page.getByText("“Soon gone” was deleted.");
     await notice.waitFor();
     const shape = await box(page.getByRole("region", { name: "Notifications" }).locator("div").filter({ has: notice }).first());
@@ -91,7 +91,7 @@ it("notices cover nothing that can be pressed", async () => {
   }
 });
 
-it("what can be pressed is at least 44 px high on a touch screen, but for words in a text, and 24 px elsewhere", async () => {
+it("targets are at least 44 px high on a touch screen, except links within text, and 24 px elsewhere", async () => {
   for (const [look, least] of [[phone, 44], [desktop, 24]]) {
     await open(look);
     await ask(page, QUESTION).catch(() => {});

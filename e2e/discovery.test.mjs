@@ -8,9 +8,9 @@ import { Answer, gate, startModelServer } from "./model-server.mjs";
 import { arrive, browser, context, faults, leaveNoFaults, page, stack, useStack } from "./suite.mjs";
 import { addDocument, assertSoon, interrupted, many, stop, yours } from "./thread.mjs";
 
-/** What the model says to a message, by words in it: {say, hold, more, calls, after, cut}. Later rounds of its turn say "after". */
+/** The model's answers by words of the message: {say, hold, more, calls, after, cut}. In later calls of the same turn it says "after". */
 const script = new Map();
-/** The requests that the model got. */
+/** The requests that the model received. */
 const asked = [];
 let model;
 
@@ -90,7 +90,7 @@ const eachANewPerson = (look = desktop) => {
 describe("the list of boards", () => {
   eachANewPerson();
 
-  it("is led to by the sidebar, makes a board, and a deleted one can be brought back", async () => {
+  it("is linked in the sidebar, creates a board, and a deleted one can be restored", async () => {
     await page.goto("/");
     await page.getByRole("link", { name: "Discovery" }).click();
     await page.getByText("Your boards will appear here.").waitFor();
@@ -196,10 +196,10 @@ describe("a board by hand", () => {
     await assertSoon(async () => JSON.stringify(await roles()) === JSON.stringify({ "F-3": "self" }), "one item is marked");
     await item("I-1").focus();
     await page.keyboard.press("Tab");
-    await assertSoon(async () => (await roles())["F-1"] === "down", "also from its buttons");
+    await assertSoon(async () => (await roles())["F-1"] === "down", "focus on its buttons also marks the items");
   });
 
-  it("keeps the versions of an item, and takes one back", async () => {
+  it("keeps the versions of an item, and restores one", async () => {
     const id = await openBoard();
     await menu("F-1", "Edit");
     await field("Text").fill("Churn rose from 2.1% to 3.6% in one quarter.");
@@ -286,7 +286,7 @@ describe("a board by hand", () => {
     await press("Save mine").click();
     await item("F-3").getByText("Support answers within three days.").waitFor();
 
-    // Another item's change is no conflict.
+    // A change of another item is not a conflict.
     await menu("F-2", "Edit");
     await page.request.patch(`/api/discoveries/${id}/items/F-1`, { data: { status: "final" } });
     await field("Text").fill("Ten of twelve customers never sent an invoice.");
@@ -329,7 +329,7 @@ describe("a board by hand", () => {
       for (const id of ["I-1", "I-2", "O-1", "O-2", "N-2"]) await item(id).hover();
     });
     const find = await during("searching", () => page.getByRole("searchbox", { name: "Search this board" }).pressSequentially("fact 77"));
-    // Without content-visibility and memoised cards these take seconds; a busy machine gets room.
+    // Without content-visibility and memoised cards these take seconds. The limit leaves room for a busy machine.
     for (const [name, ms] of Object.entries({ scroll, hover, find })) assert.ok(ms < 1000, `${name}: a task of ${ms} ms`);
     await item("F-77").waitFor();
   });
@@ -378,7 +378,7 @@ describe("the chat on a board", () => {
     await chatButton().click();
     const there = await box(panel());
     assert.deepEqual([there.width, there.height, 1280 - there.x - there.width, 800 - there.y - there.height], [400, 500, 24, 80]);
-    assert.ok(await composer(page).evaluate((el) => el === document.activeElement), "one can type at once");
+    assert.ok(await composer(page).evaluate((el) => el === document.activeElement), "the message box has the focus");
     assert.deepEqual(await axe(page), []);
     await shot(page, "10-discovery-chat");
     const hold = gate();
@@ -395,7 +395,7 @@ describe("the chat on a board", () => {
     assert.equal(await page.locator("[data-unread]").count(), 0);
   });
 
-  it("FS-ChatWidgetHiddenWithoutDiscovery: it is not there without a board", async () => {
+  it("FS-ChatWidgetHiddenWithoutDiscovery: it is not shown without a board", async () => {
     await page.getByRole("heading", { name: "Boards" }).waitFor();
     assert.equal(await chatButton().count(), 0);
     await page.goto("/");
@@ -446,13 +446,13 @@ describe("the chat on a board", () => {
     await assertSoon(async () => (await groups.count()) >= 6, "six groups");
     assert.deepEqual((await groups.evaluateAll((all) => all.map((g) => g.getAttribute("aria-label")))), ["Inputs", "Facts", "Insights", "Recommendations", "Outputs", "Documents"]);
     await page.getByRole("option", { name: "F-2 — Nine of twelve customers who left never sent an i…" }).waitFor();
-    assert.deepEqual((await axe(page)).filter((v) => !v.includes("partially obscured")), []); // the list lies over what it covers while it is open
+    assert.deepEqual((await axe(page)).filter((v) => !v.includes("partially obscured")), []); // the open list covers other elements on purpose
     await shot(page, "10-discovery-mentions");
     await composer(page).pressSequentially("F-");
     await many(page.getByRole("listbox").getByRole("option"), 3);
     await composer(page).press("Escape");
     await many(page.getByRole("listbox"), 0);
-    assert.ok(await panel().isVisible(), "Escape has closed the list alone");
+    assert.ok(await panel().isVisible(), "Escape closes only the list");
   });
 
   it("FS-ChatAtMentionSelect: the picked item is a pill in the message", async () => {
@@ -465,7 +465,7 @@ describe("the chat on a board", () => {
     assert.equal((await composer(page).innerText()).trim(), "Why is @F-2 true?");
   });
 
-  it("FS-ChatAtMentionContext: what is mentioned goes along with the message", async () => {
+  it("FS-ChatAtMentionContext: mentioned items are sent with the message", async () => {
     await openChat();
     const sent = page.waitForRequest((r) => r.method() === "POST" && r.url().endsWith("/api/ui/chat"));
     await composer(page).pressSequentially("Why is @F-2");
@@ -499,7 +499,7 @@ describe("the chat on a board", () => {
     script.set("read", { say: ["See [F-3] and N-1.\n\n", "[F-2]: it stands there. There is no F-99. `F-1` is code."] });
     await say("What did you read?");
     await panel().locator("[data-reference=N-1]").waitFor();
-    await assertSoon(async () => (await panel().locator("article [data-reference]").evaluateAll((all) => all.map((el) => el.dataset.reference).join())) === "F-3,N-1,F-2", "chips of what exists");
+    await assertSoon(async () => (await panel().locator("article [data-reference]").evaluateAll((all) => all.map((el) => el.dataset.reference).join())) === "F-3,N-1,F-2", "only existing items become chips");
     await told("There is no F-99.").waitFor();
     await page.getByRole("searchbox", { name: "Search this board" }).fill("nothing like it");
     await many(page.locator("[data-item]"), 0);
@@ -516,7 +516,7 @@ describe("the chat on a board", () => {
     await composer(page).pressSequentially("second line");
     await composer(page).press("Enter");
     await told("I have read the board.").waitFor();
-    await assertSoon(() => page.getByRole("article", { name: "Palaver", exact: true }).isVisible(), "it has ended");
+    await assertSoon(() => page.getByRole("article", { name: "Palaver", exact: true }).isVisible(), "the answer has ended");
     await composer(page).fill("And this one");
     await page.getByRole("button", { name: "Send", exact: true }).click();
     await many(page.getByRole("article", { name: "Palaver", exact: true }), 2);
@@ -557,7 +557,7 @@ describe("the chat on a board", () => {
     await stop(page).click();
     await interrupted(page).waitFor();
     await told("A long answer").waitFor();
-    await assertSoon(async () => (await composer(page).getAttribute("contenteditable")) === "true", "one can type again");
+    await assertSoon(async () => (await composer(page).getAttribute("contenteditable")) === "true", "the message box accepts text again");
     await assertSoon(() => composer(page).evaluate((el) => el === document.activeElement), "the caret is back");
     hold.open();
   });
@@ -601,7 +601,7 @@ describe("the chat on a board", () => {
     await card("Add a fact").getByText("Half of all invoices are late.").waitFor();
     await card("Add a fact").locator("[data-reference=I-2]").waitFor();
     for (const name of ["Confirm", "Edit", "Cancel"]) await inCard("Add a fact", name).waitFor();
-    assert.equal((await boardOf(id)).facts.length, 3, "nothing is added before");
+    assert.equal((await boardOf(id)).facts.length, 3, "nothing is added before the confirmation");
     assert.deepEqual(await axe(page), []);
     await shot(page, "10-discovery-add");
   });
@@ -725,9 +725,9 @@ describe("the chat on a board", () => {
     await inCard("Change F-3", "Apply").waitFor();
     const address = `/api/discoveries/${id}`;
     const before = await page.request.get(address);
-    await page.route(`**${address}`, (route) => route.fulfill({ response: before })); // the page does not learn of the change
+    await page.route(`**${address}`, (route) => route.fulfill({ response: before })); // so that the page does not see the change
     const read = page.waitForResponse(`**${address}`);
-    await page.evaluate(() => window.dispatchEvent(new Event("focus"))); // an older request no longer counts
+    await page.evaluate(() => window.dispatchEvent(new Event("focus"))); // the page then ignores the response to an older request
     await read;
     await page.request.patch(`${address}/items/F-3`, { data: { text: "Support answers at once." } });
     const refused = page.waitForResponse((res) => res.status() === 409);
@@ -841,7 +841,7 @@ describe("the chat on a board", () => {
     await interrupted(page).waitFor();
     assert.deepEqual(await axe(page), []);
     await shot(page, "10-discovery-failure");
-    await assertSoon(async () => (await composer(page).getAttribute("contenteditable")) === "true", "one can type again");
+    await assertSoon(async () => (await composer(page).getAttribute("contenteditable")) === "true", "the message box accepts text again");
     await say("Go on");
     await told("I have read the board.").waitFor();
     assert.equal((await boardOf(id)).facts.length, 3);

@@ -8,7 +8,7 @@ import { addDocument, assertSoon, conversation, history, interrupted, many, prog
 const QUESTION = "When does the lighthouse keeper wind the clock?";
 const SECOND = "And when do visitors come?";
 const PIECES = [...Array.from({ length: 30 }, (_, i) => `Word${i} `), "and the clock is wound ", "at seven ", "[1]."];
-const HELD = 8; // words that are shown while the model is held
+const HELD = 8; // number of words that are shown while the model pauses
 
 let sent; // the bodies of the page's messages
 
@@ -25,7 +25,7 @@ beforeEach(async () => {
 
 leaveNoFaults();
 
-/** Asks, and holds the answer in the middle until it is released. */
+/** Asks, and pauses the model in the middle of the answer. */
 async function begin() {
   model.hold = HELD;
   await ask(page, QUESTION);
@@ -146,7 +146,7 @@ describe("follow-on messages and stops", () => {
     it(`after ${how} buffered text is shown before the badge, and no text after it`, async () => {
       model.pieces = Array.from({ length: 4_000 }, (_, i) => `Word${i} `);
       await page.evaluate(() => {
-        window.texts = []; // of the answer, from the badge on
+        window.texts = []; // the answer's text at each change, from when the badge appears
         const badge = /You stopped this answer|This answer was interrupted/;
         new MutationObserver(() => {
           const text = [...document.querySelectorAll("article")].map((a) => a.textContent).find((t) => badge.test(t));

@@ -1,5 +1,5 @@
-// A small copy of Google's sign-in and Drive: the pages that a browser is sent to, and
-// the paths of the API that the server asks for.
+// A fake of Google's sign-in and Drive: the pages that browsers are redirected to, and the
+// API calls that the server makes.
 import { createHash, randomUUID } from "node:crypto";
 import { createServer } from "node:http";
 
@@ -7,9 +7,9 @@ const CLIENT = "e2e-client";
 const SECRET = "e2e-client-secret";
 const KEY = "e2e-drive-key";
 
-/** files: by id {name, mime, text, private, large, rateLimited, slow}. */
+/** Starts the fake. files maps ids to {name, mime, text, size, modified, private, rateLimited, cut, held}; held is a promise that delays the download. */
 export async function startGoogle() {
-  const google = { files: new Map(), account: "ann@example.com", asked: [], held: [] };
+  const google = { files: new Map(), account: "ann@example.com", asked: [] };
   const codes = new Map();
   const tokens = new Map(); // account by refresh or access token
   const url = () => `http://127.0.0.1:${server.address().port}`;
@@ -61,7 +61,7 @@ export async function startGoogle() {
       for await (const part of req) body.push(part);
       const form = new URLSearchParams(Buffer.concat(body).toString());
       if (at.pathname === "/token") return token(form);
-      tokens.clear(); // revoke: there is one account
+      tokens.clear(); // a revocation; the fake has one account
       return [200, {}];
     }
     if (at.pathname === "/drive/v3/about") return [200, { user: { emailAddress: google.account } }];
@@ -74,7 +74,7 @@ export async function startGoogle() {
 
   const server = createServer((req, res) => {
     void answer(req).then((said) => {
-      if (!said) return res.destroy(); // cut
+      if (!said) return res.destroy(); // the connection breaks
       const [status, body, type = "application/json"] = said;
       res.writeHead(status, { "Content-Type": type });
       res.end(typeof body === "string" ? body : JSON.stringify(body));

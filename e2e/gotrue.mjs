@@ -27,9 +27,13 @@ export async function startGoTrue(people = {}) {
     stale: 0,
     /** Answers every request to sign in with 429. */
     limited: false,
+    /** How many refreshes are carried out without their answer reaching the browser. */
+    lost: 0,
   };
   const users = new Map(); // by email
-  const refreshes = new Map(); // user by refresh token
+  // {user, replaces} by refresh token. Like Supabase's server, a used token works again until
+  // the one that replaced it is used: its answer may not have reached the browser.
+  const refreshes = new Map();
   const codes = new Map(); // {user, challenge} by code of PKCE
   const links = new Map(); // {user, challenge, back} by token of a link
   const url = () => `http://127.0.0.1:${server.address().port}`;
@@ -39,21 +43,21 @@ export async function startGoTrue(people = {}) {
     return users.get(email);
   };
 
-  const session = (user) => {
+  const session = (user, replaces) => {
     const now = Math.floor(Date.now() / 1000);
     const exp = auth.stale-- > 0 ? now - 120 : now + auth.lifetime;
     const refresh = randomUUID();
-    refreshes.set(refresh, user);
+    refreshes.set(refresh, { user, replaces });
     return [200, { access_token: sign({ sub: user.id, email: user.email, aud: "authenticated", role: "authenticated", iat: now, exp, jti: randomUUID() }), token_type: "bearer", expires_in: auth.lifetime, expires_at: now + auth.lifetime, refresh_token: refresh, user }];
   };
 
   const grants = {
     password: ({ email, password }) => (people[email] !== undefined && people[email] === password ? session(userOf(email)) : failed(400, "invalid_credentials")),
     refresh_token: ({ refresh_token }) => {
-      const user = refreshes.get(refresh_token);
-      if (!user) return failed(400, "refresh_token_not_found");
-      refreshes.delete(refresh_token);
-      return session(user);
+      const known = refreshes.get(refresh_token);
+      if (!known) return failed(400, "refresh_token_not_found");
+      refreshes.delete(known.replaces);
+      return session(known.user, refresh_token);
     },
     pkce: ({ auth_code, code_verifier }) => {
       const known = codes.get(auth_code);
@@ -121,6 +125,7 @@ export async function startGoTrue(people = {}) {
     let text = "";
     for await (const piece of req) text += piece;
     const [status, body, headers] = answer(req, at, text ? JSON.parse(text) : {});
+    if (at.searchParams.get("grant_type") === "refresh_token" && auth.lost-- > 0) return res.destroy();
     res.writeHead(status, { "Content-Type": "application/json", ...CORS, ...headers }).end(typeof body === "string" ? body : JSON.stringify(body));
   });
   await new Promise((resolve) => server.listen(0, "127.0.0.1", resolve));

@@ -43,7 +43,7 @@ describe("reloading a conversation", () => {
     await page.waitForURL(first);
     await same();
 
-    // One that exists and has no messages.
+    // A conversation that exists and has no messages.
     const { id } = await (await page.request.post("/api/conversations", { data: { title: "Nothing yet" } })).json();
     await page.goto(`/chat/${id}`);
     await page.getByRole("heading", { name: "Nothing yet" }).waitFor();
@@ -90,7 +90,7 @@ describe("reloading a conversation", () => {
 });
 
 describe("a user with much data", () => {
-  /** Makes n of something, several at a time. */
+  /** Creates n items with one(i), several at a time. */
   async function make(n, one) {
     let next = 0;
     const maker = async () => {

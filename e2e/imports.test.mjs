@@ -1,4 +1,4 @@
-// Links and imports on the page. The tests of scenarios have the scenarios' names.
+// Links and imports on the page. Tests of required scenarios have the scenarios' names.
 import assert from "node:assert/strict";
 import { after, beforeEach, describe, it } from "node:test";
 import { answer, answers, ask, assist, axe, composer, dark, desktop, documents, openDocuments, phone, ready, send, shot } from "./browser.mjs";
@@ -20,14 +20,14 @@ const account = () => page.getByRole("button", { name: "Your data" });
 const item = (name) => page.getByRole("menuitem", { name });
 const notice = (text) => page.getByRole("region", { name: /^Notifications/ }).getByText(text);
 
-/** Going to Google is a request to another host, and meant. */
+/** Ignores the fault of a request to another host when the host is the fake Google. */
 function goesToGoogle() {
   const keep = faults.push.bind(faults);
   const value = (fault) => (fault.includes(google.url) ? faults.length : keep(fault));
   Object.defineProperty(faults, "push", { value, configurable: true });
 }
 
-/** Pastes a text, as from the clipboard. */
+/** Pastes a text into the composer. */
 const paste = (text) =>
   composer(page).evaluate((el, text) => {
     const clipboardData = new DataTransfer();
@@ -98,7 +98,7 @@ describe("the reader's Google account", () => {
     await item("Connect Google Drive").click();
     await page.getByRole("link", { name: "Allow" }).click();
     await notice("Google Drive is connected.").waitFor();
-    assert.equal(new URL(page.url()).search, "", "the address is the page's own");
+    assert.equal(new URL(page.url()).search, "", "the query of the redirect is removed from the address");
 
     await account().click();
     await item(/Disconnect Google Drive/).getByText("ann@example.com").waitFor();
@@ -212,7 +212,7 @@ describe("an import", () => {
     await (await answer(page, 2)).getByText(/^Leave policy \(Google Drive, \d{4}-\d\d-\d\d \d\d:\d\d UTC\)$/).waitFor();
   });
 
-  it("stands in the library with its origin, its time and a link back", async () => {
+  it("is shown in the library with its source, its time and a link to the source", async () => {
     policy();
     await ask(page, `Import ${linkTo(DOC)}`);
     await page.locator("[data-import-state=ready]").waitFor();
@@ -239,7 +239,7 @@ describe("an import", () => {
     await notice("was updated.").waitFor();
   });
 
-  it("shows a hostile name as text: no markup, no picture, no link of it", async () => {
+  it("shows a hostile name as text: it makes no markup, picture or link", async () => {
     policy({ name: `<img src=x onerror="window.hit=1">![a](https://evil.example/a.png) [b](javascript:window.hit=1) </script><b>bold.md` });
     await ask(page, `Import ${linkTo(DOC)}`);
     await page.locator("[data-import-state=ready]").waitFor();

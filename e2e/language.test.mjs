@@ -8,7 +8,7 @@ import { arrive, faults, leaveNoFaults, page, useStack } from "./suite.mjs";
 useStack();
 leaveNoFaults();
 
-const BOTH = "Summarize and audit the liquidity policy"; // the title of the chat, too
+const BOTH = "Summarize and audit the liquidity policy"; // also the title of the chat
 const german = { locale: "de-DE", timezoneId: "Europe/Berlin" };
 const field = () => page.getByRole("textbox", { name: "Nachricht", exact: true });
 const ask = async (text) => {
@@ -16,7 +16,7 @@ const ask = async (text) => {
   await page.getByRole("button", { name: "Senden", exact: true }).click();
 };
 
-/** The page's own texts, visible or for screen readers, without messages and names. */
+/** Returns the page's own texts, visible or for screen readers, without messages and names. */
 const ownWords = () =>
   page.evaluate(() => {
     const foreign = "article p, article h2, article h3, article li, article td, [dir=auto], .composer-text .mention, [data-announcer], title, script, style, noscript";

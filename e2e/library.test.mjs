@@ -1,5 +1,5 @@
-// Documents as a person handles them: many at once, those that cannot be read, the file
-// itself, and which of them a conversation may use; and a conversation as a file.
+// Documents on the page: many uploads at once, files that cannot be read, downloads, and
+// the choice of the documents that a conversation may use. Also the export of a conversation.
 import assert from "node:assert/strict";
 import { readFile } from "node:fs/promises";
 import { beforeEach, describe, it } from "node:test";
@@ -145,10 +145,10 @@ describe("the library", () => {
   });
 });
 
-describe("what is put into a message", () => {
+describe("a file or text that is added to a message", () => {
   beforeEach(() => open());
 
-  it("looks failed with its reason when it cannot be read, and can be taken out", async () => {
+  it("is shown as failed with the reason when it cannot be read, and can be removed", async () => {
     const picker = messageForm(page).locator("input[type=file]");
     await picker.setInputFiles({ name: "Broken.pdf", mimeType: "application/pdf", buffer: Buffer.from("%PDF-1.4\nnothing") });
     const tray = page.getByRole("list", { name: "Attachments" });
@@ -186,7 +186,7 @@ describe("a chat", () => {
     assert.match(got.text, /\n## Palaver, [^]*\[\^1-1\][^]*\n\[\^1-1\]: Remote Work and Customer Data Policy 2025: “/);
   });
 
-  it("is found by its words, which are shown where they stand", async () => {
+  it("is found by its words, which the result shows in context", async () => {
     await open();
     await ask(page, QUESTION);
     await answer(page, 1);

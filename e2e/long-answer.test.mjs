@@ -1,5 +1,5 @@
-// Answers as a person reads them: a long one from its beginning, code in colours,
-// formulas, and what may be asked next.
+// How answers are shown: a long one from its beginning, code in colours, formulas, and
+// follow-up questions.
 import assert from "node:assert/strict";
 import { beforeEach, describe, it } from "node:test";
 import { answer, answers, ask, axe, composer, dark, desktop, phone, shot } from "./browser.mjs";
@@ -12,7 +12,7 @@ const LINES = Array.from({ length: 60 }, (_, i) => `Line ${i} of an answer.\n\n`
 useSlowModel(LINES, 4);
 leaveNoFaults();
 
-/** Begins a conversation with the assistant, and asks there. */
+/** Starts a conversation with the assistant, and asks there. */
 async function begin(look, pieces, hold, text) {
   Object.assign(model, { pieces: ["Yes."], hold: Infinity });
   await arrive(look);
@@ -47,7 +47,7 @@ describe("a long answer", () => {
     });
   }
 
-  it("is followed by who has asked for its end", async () => {
+  it("stays scrolled to its end for a reader who jumped to the end", async () => {
     await begin(desktop, LINES, 40, "Tell me all");
     await writing(page).getByText("Line 39 of").waitFor({ state: "attached" });
     await page.getByRole("button", { name: "Jump to latest" }).click();
@@ -61,7 +61,7 @@ describe("code and formulas", () => {
   const RICH = ["Take the mass \\(m_1 * m_2\\) and", " write it to `$HOME` for $5 or $6.\n\n\\[\nE = mc^2", " + \\frac{a}{b}\n\\]\n\n```js\nconst answer = ", '"six [1]"; // not seven\n```\n\nAll of it.'];
 
   for (const [name, look] of Object.entries({ desktop, dark, phone })) {
-    it(`are set when they are complete: ${name}`, async () => {
+    it(`are formatted when they are complete: ${name}`, async () => {
       await begin(look, RICH, 3, "How much is it?");
       await writing(page).locator(".katex").first().waitFor();
       await writing(page).getByText("const answer").waitFor();
@@ -78,7 +78,7 @@ describe("code and formulas", () => {
     });
   }
 
-  it("that are not valid stay as they were written", async () => {
+  it("that are not valid are shown as they were written", async () => {
     await begin(desktop, ["So \\(\\frac{a\\) and\n\n```nolanguage\nx = 1\n```\n"], Infinity, "How much is it?");
     const got = await answer(page, 2);
     await got.locator(".formula", { hasText: "\\frac{a" }).waitFor();
@@ -94,7 +94,7 @@ describe("follow-up questions", () => {
   const suggested = () => page.getByRole("region", { name: "Follow-up questions" });
 
   for (const [name, look] of Object.entries({ desktop, dark, phone })) {
-    it(`stand under an answer, and are asked with one press: ${name}`, async () => {
+    it(`are shown under an answer, and are asked with one press: ${name}`, async () => {
       await arrive(look);
       await page.goto("/");
       await addDocument(page, "Lighthouse notes", NOTES);
@@ -117,7 +117,7 @@ describe("follow-up questions", () => {
 
 describe("follow-up questions that are switched off", () => {
   const quiet = useSecondStack(["The keeper winds the clock at seven in the evening [1]."], 1, { FOLLOW_UPS: "off" });
-  it("are not there", async () => {
+  it("are not shown", async () => {
     await arrive(desktop, quiet.stack.url);
     await page.goto("/");
     await addDocument(page, "Lighthouse notes", NOTES);

@@ -1,9 +1,9 @@
-// An MCP server of plain JSON-RPC over POST, with tools of the tests.
+// An MCP server (JSON-RPC over POST) whose tools the tests define.
 import { createServer } from "node:http";
 
 /**
- * Starts a server with these tools, as tools/list names them. run(name, args) returns the
- * text of a call's result. calls has the calls that were made.
+ * Starts a server with these tools, in the format of tools/list. run(name, args) returns
+ * the text of a call's result. calls has the calls so far, as {name, args}.
  */
 export async function startMCPServer(tools, run) {
   const calls = [];
@@ -30,7 +30,7 @@ export async function startMCPServer(tools, run) {
   };
 }
 
-/** The settings of a stack that uses the server under a name; its calls may be edited. */
+/** Returns the settings of a stack that uses the server under a name. A person may edit its calls before approving them. */
 export const mcpSettings = (name, { url }) => ({
   MCP_SERVERS: JSON.stringify([{ name, transport: "rpc", url, approve: "edit" }]),
   ALLOW_PRIVATE_ADDRESSES: "127.0.0.0/8",

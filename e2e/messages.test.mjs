@@ -8,7 +8,7 @@ import { addDocument, assertSoon, conversation, history, interrupted, many, prog
 
 const NOTES = "Lighthouse notes";
 const TIDES = "Tide tables of the harbour";
-// A question that the notes answer; another one would make Palaver ask.
+// Questions that the notes answer; about others Palaver would ask back.
 const WHEN = "When does the lighthouse keeper wind the clock?";
 const WHAT = "What does the lighthouse keeper wind every evening?";
 const WHO = "Who winds the clock of the lighthouse at seven?";
@@ -142,7 +142,7 @@ describe("a message", () => {
     await many(pills(yours(page)), 3);
     await edit("please");
     await many(box().locator(".mention"), 3);
-    // From the end back over "please", the break and the space to the last mention, and over that.
+    // Deletes from the end: "please", the line break, the space, and then the last mention.
     for (let i = 0; i < "please".length + 3; i++) await page.keyboard.press("Backspace");
     await many(box().locator(".mention"), 2);
     await page.keyboard.press("Enter");
@@ -163,7 +163,7 @@ describe("a message", () => {
     await editor().getByRole("button", { name: "Cancel" }).click();
     await many(editor(), 0);
     await edit("When does");
-    await page.keyboard.press("Shift+Escape"); // to the composer, not out of the editing
+    await page.keyboard.press("Shift+Escape"); // goes to the composer and does not cancel the editing
     await composer(page).and(page.locator(":focus")).waitFor();
     await box().waitFor();
   });
@@ -182,7 +182,7 @@ describe("a message", () => {
     await yours(page).getByText("in short").waitFor();
     await many(versions(), 0);
     await edit("in short");
-    await page.keyboard.type(" about @nobody at all"); // no list is open here
+    await page.keyboard.type(" about @nobody at all"); // text that opens no list
     await list().waitFor({ state: "detached" });
     await page.keyboard.press("Escape");
     await many(editor(), 0);

@@ -1,4 +1,4 @@
-// What the tests' OpenAI-compatible model servers have in common: the protocol and the
+// The common part of the tests' OpenAI-compatible model servers: the protocol and the
 // structured answers.
 import { randomUUID } from "node:crypto";
 import { createServer } from "node:http";
@@ -26,7 +26,7 @@ export function gate() {
   return Object.assign(held, { open });
 }
 
-/** Answers a request with an error of the model server. */
+/** Responds to a request with an error of the model server. */
 export const refuse = (res, status) => sendJSON(res, status, { error: { message: "out of order", type: "error" } });
 
 /** A streamed answer. */
@@ -44,7 +44,7 @@ export class Answer {
   say(content) {
     this.#chunk({ content });
   }
-  /** Ends with the calls of tools, a list of {name, args}, if there are any. */
+  /** Ends the answer, with the tool calls if there are any: a list of {name, args}. */
   end(calls) {
     if (calls) this.#chunk({ tool_calls: calls.map(({ name, args = {} }, index) => ({ index, id: `call-${randomUUID()}`, type: "function", function: { name, arguments: JSON.stringify(args) } })) });
     this.#chunk({}, calls ? "tool_calls" : "stop");
@@ -54,10 +54,10 @@ export class Answer {
 }
 
 /**
- * Starts a server. stream(res, body, fixed) answers a request for a stream; fixed is
- * the structured answer that its schema asks for. before(res, fixed) is called first
- * for every request; it returns true when it has answered. draw returns a picture as
- * base64.
+ * Starts a server. stream(res, body, fixed) responds to a request for a stream; fixed is
+ * the structured answer for the request's schema, if it has one. before(res, fixed) is
+ * called first, except for pictures; it returns true when it has responded. draw(body)
+ * returns a picture as base64.
  */
 export async function startModelServer(stream, before = async () => false, draw = async () => undefined) {
   const server = createServer(async (req, res) => {

@@ -2,7 +2,7 @@
 
 const escaped = (s) => s.replace(/[\\()]/g, "\\$&");
 
-/** A PDF with these pages, each a list of lines. links: [{page, url}], each at the top of its page; script runs when the file is opened. */
+/** Returns a PDF with these pages, each a list of lines. links: [{page, url}], each at the top of its page; script is JavaScript that runs when the file is opened. */
 export function pdfFile(pages, { title, links = [], script } = {}) {
   const objects = ["", "", "<< /Type /Font /Subtype /Type1 /BaseFont /Helvetica /Encoding /WinAnsiEncoding >>"];
   const add = (o) => objects.push(o);

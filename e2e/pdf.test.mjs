@@ -1,5 +1,5 @@
-// PDF documents as their pages: a quote is marked on its page, only what can be seen is
-// drawn, and what a file brings with it does nothing.
+// The page shows the pages of PDF documents: it marks a quote on its page, draws only the
+// visible pages, and does not run a file's scripts.
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { answer, ask, axe, dark, desktop, openDocuments, phone, ready, shot } from "./browser.mjs";
@@ -11,7 +11,7 @@ const PAGES = 30;
 const CITED = 17;
 const TITLE = "Harbour handbook 2026";
 
-// No line is on several pages: the server takes those at the edges for headers and footers.
+// No line is on several pages: the server would take it for a header or footer.
 const place = (n) => `${["North", "South", "East", "West", "Inner", "Outer"][n % 6]} ${["Quay", "Basin", "Dock", "Pier", "Mole"][n % 5]}`;
 const lines = (n) => [
   `${n}. Rules of the ${place(n)}`,

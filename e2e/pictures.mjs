@@ -1,4 +1,4 @@
-// Makes the README's pictures again, from the running product: node pictures.mjs
+// Takes the README's screenshots again from the running product: node pictures.mjs
 import { mkdir, writeFile } from "node:fs/promises";
 import { fileURLToPath } from "node:url";
 import { answer, ask, assist, newPage, startBrowser, still } from "./browser.mjs";
@@ -55,7 +55,7 @@ async function answers(browser) {
     await ask(page, QUESTION);
     const chip = (await answer(page, 1)).locator("[data-citation]").first();
     await chip.hover();
-    await page.waitForTimeout(800); // the preview opens after a while
+    await page.waitForTimeout(800); // the preview opens after a delay
     await picture(browser, page, "answer");
     await chip.click();
     await page.locator("mark").first().waitFor();

@@ -1,4 +1,4 @@
-// Regressions that a review found: focus while typing, announcements of screen
+// Regressions that a review found: focus while typing, announcements to screen
 // readers, layout shifts, dropped files, and browsers without storage.
 import assert from "node:assert/strict";
 import { beforeEach, describe, it } from "node:test";
@@ -26,7 +26,7 @@ async function remove(title) {
   await page.getByText("was deleted").hover(); // a notice stays while the pointer is over it
 }
 
-/** What the page posts to the conversation from now on. */
+/** Collects the bodies that the page posts to the chat from now on. */
 function posts() {
   const bodies = [];
   page.on("request", (r) => r.method() === "POST" && new URL(r.url()).pathname === "/api/ui/chat" && bodies.push(r.postDataJSON()));
@@ -201,7 +201,7 @@ describe("on a phone", () => {
     await shot(page, "80-phone-notice");
     const notice = await undo.boundingBox();
     const send = await sendButton(page).boundingBox();
-    assert.ok(notice.y + notice.height < send.y, "the notice is above");
+    assert.ok(notice.y + notice.height < send.y, "the notice must be above the Send button");
   });
 });
 

@@ -1,5 +1,5 @@
-// A question stands in the thread and never closes the composer: it is answered by its
-// buttons or by typed words, skipped by another message, and cancelled with Esc.
+// A question is shown in the thread and never disables the composer. Buttons or typed
+// words answer it, another message skips it, and Esc cancels it.
 import assert from "node:assert/strict";
 import { beforeEach, describe, it } from "node:test";
 import { answer, answers, ask, assist, axe, composer, dark, desktop, mention, phone, send, shot } from "./browser.mjs";
@@ -26,7 +26,7 @@ const pending = async () => (await history(page)).pending_interrupt;
 describe("a question with options", () => {
   beforeEach(() => open());
 
-  it("stands in the thread below its message, is announced, and leaves the composer open with a hint", async () => {
+  it("is shown in the thread below its message, is announced, and leaves the composer enabled with a hint", async () => {
     await ask(page, BOTH);
     await choice("Check against rules").waitFor();
     await conversation(page).getByRole("region", { name: "Palaver needs your reply" }).waitFor();
@@ -106,7 +106,7 @@ describe("a question with options", () => {
 describe("little found", () => {
   beforeEach(() => open());
 
-  it("shows the closest passages above the ways out, and each opens in its document", async () => {
+  it("shows the closest passages above the options, and each opens in its document", async () => {
     await ask(page, "What is the capital of Mongolia?");
     await asks("I couldn't find this in your documents.");
     const closest = assist(page).getByRole("listitem");
@@ -115,7 +115,7 @@ describe("little found", () => {
     await assist(page).getByText("The closest I found").waitFor();
     const passages = await closest.count();
     const buttons = (await choice("Answer anyway").boundingBox()).y;
-    assert.ok((await closest.last().boundingBox()).y < buttons, "the ways out stand below");
+    assert.ok((await closest.last().boundingBox()).y < buttons, "the options are below the passages");
     await shot(page, "152-closest");
     assert.deepEqual(await axe(page), []);
     await closest.first().getByRole("button").click();
@@ -141,7 +141,7 @@ describe("little found", () => {
 });
 
 describe("an approval", () => {
-  it("is decided by its very words, and by no others", async () => {
+  it("is decided by the exact words of a choice, and by no others", async () => {
     await open();
     await startWithTools(page, "draw a cat in a hat");
     await choice("Approve").waitFor();

@@ -133,13 +133,13 @@ describe("a reader who has scrolled up", () => {
 
     await ask(page, "Fifth");
     await many(answers(page), 5);
-    await assertSoon(() => yours(page).filter({ hasText: "Fifth" }).evaluate((el) => el.getBoundingClientRect().bottom < innerHeight), "what was sent here is shown");
+    await assertSoon(() => yours(page).filter({ hasText: "Fifth" }).evaluate((el) => el.getBoundingClientRect().bottom < innerHeight), "the message that was sent here is in view");
   });
 });
 
 describe("a version that is picked", () => {
   const shared = exchanges("s", 0, 30);
-  // The newer has few messages after it, the older more than come at once, longer ones, and another first one.
+  // The newer version has few messages after it. The older has more than one page of them, longer ones, and another first one.
   const newer = exchanges("b", 0, 8);
   const older = exchanges("a", 0, 40, 12);
   older[0].parts[0].text = "A question\n".repeat(6);
@@ -153,7 +153,7 @@ describe("a version that is picked", () => {
 
   const picker = () => page.getByRole("group", { name: "Versions" });
   const press = (name) => picker().getByRole("button", { name }).click();
-  /** Where the picker stands, and where it stood when it was pressed. */
+  /** The picker's position now, and when it was pressed. */
   const places = () => picker().evaluate((el) => [el.getBoundingClientRect().top, window.pressedAt]);
   const stays = () =>
     assertSoon(async () => {
@@ -166,7 +166,7 @@ describe("a version that is picked", () => {
     await page.addInitScript(() => addEventListener("click", (e) => (window.pressedAt = e.target.closest("[data-versions]")?.getBoundingClientRect().top), true));
     await pretend({ b107: [...shared, ...newer], a139: [...shared, ...older] }, branches);
     await conversation(page).getByText("Answer b 7.").waitFor();
-    // By the wheel, so that the list does not go back to its end.
+    // Scrolls with the wheel, so that the list does not return to its end.
     await conversation(page).hover();
     await page.mouse.wheel(0, -300);
     await page.getByRole("button", { name: "Jump to latest" }).waitFor();

@@ -67,7 +67,7 @@ describe("a reload while Palaver asks", () => {
 
 describe("a reload of a conversation", () => {
   const PIECES = [...Array.from({ length: 30 }, (_, i) => `Word${i} `), "and that is all."];
-  const HELD = 8; // words that are shown while the model is held
+  const HELD = 8; // number of words that are shown while the model pauses
 
   useSlowModel(PIECES, 10, () => ({ LLM_RETRY_BUDGET: "1s" }));
 

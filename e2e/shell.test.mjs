@@ -18,7 +18,7 @@ const eachANewPerson = (look) => {
   leaveNoFaults();
 };
 
-/** Polls until the condition holds; the test's timeout ends it. */
+/** Polls until the condition holds, or until the test's timeout. */
 async function until(so) {
   while (!(await so())) await page.evaluate(() => new Promise(requestAnimationFrame));
 }
@@ -78,13 +78,13 @@ describe("the reader's own data", () => {
     await page.getByText("Your other browsers are signed out.").waitFor();
     const other = await browser.newContext({ baseURL: stack.url });
     await other.addCookies(before);
-    assert.deepEqual((await (await other.request.get("/api/conversations")).json()).items, [], "the old cookie is somebody new");
+    assert.deepEqual((await (await other.request.get("/api/conversations")).json()).items, [], "the old cookie gets a new user");
     await other.close();
     await page.reload();
     await row("When is the capital plan submitted?").waitFor();
   });
 
-  it("has industry and place, which are there again later", async () => {
+  it("has industry and place, which are stored", async () => {
     await page.goto("/");
     await choose(page, "About you");
     const dialog = page.getByRole("dialog", { name: "About you" });
@@ -111,20 +111,20 @@ describe("the reader's own data", () => {
     assert.equal(await dialog.getByLabel("Industry").inputValue(), "");
   });
 
-  it("has keys for other programs, which are shown once, work, and can be revoked", async () => {
+  it("has keys for other programs: a key is shown once, works, and can be revoked", async () => {
     await page.goto("/");
     await choose(page, "Personal keys");
     const dialog = page.getByRole("dialog", { name: "Personal keys" });
     await dialog.getByText("You have no keys.").waitFor();
     assert.ok(await dialog.getByRole("button", { name: "Create key" }).isDisabled(), "a key needs a name");
     await dialog.getByLabel("Name").fill("  Open WebUI ");
-    await dialog.getByLabel("Ends").selectOption({ label: "After 30 days" });
+    await dialog.getByLabel("Expires").selectOption({ label: "After 30 days" });
     await dialog.getByLabel("Name").press("Enter");
     await dialog.getByText("“Open WebUI” was created. Copy the key now").waitFor();
     const key = await dialog.getByLabel("Key of Open WebUI").inputValue();
     assert.match(key, /^plv_\w{48,}$/);
     const item = dialog.getByRole("listitem").filter({ hasText: "Open WebUI" });
-    await item.getByText(/^Never used · Ends /).waitFor();
+    await item.getByText(/^Never used · Expires /).waitFor();
     assert.deepEqual(await axe(page), []);
     await shot(page, "shell-keys");
     await page.emulateMedia({ colorScheme: "dark" });
@@ -140,10 +140,10 @@ describe("the reader's own data", () => {
     assert.equal(await withKey(), 200);
 
     await dialog.getByLabel("Name").fill("Scripts");
-    await dialog.getByLabel("Ends").selectOption({ label: "Never" });
+    await dialog.getByLabel("Expires").selectOption({ label: "Never" });
     await dialog.getByRole("button", { name: "Create key" }).click();
     await dialog.getByLabel("Key of Scripts").waitFor();
-    await dialog.getByRole("listitem").filter({ hasText: "Scripts" }).getByText("Never used · Doesn't end").waitFor();
+    await dialog.getByRole("listitem").filter({ hasText: "Scripts" }).getByText("Never used · Never expires").waitFor();
     await page.keyboard.press("Escape");
     await dialog.waitFor({ state: "detached" });
 
@@ -162,7 +162,7 @@ describe("the reader's own data", () => {
     await dialog.getByRole("listitem").filter({ hasText: "Scripts" }).waitFor();
   });
 
-  it("says why a key cannot be made", async () => {
+  it("says why a key cannot be created", async () => {
     await page.goto("/");
     await page.evaluate(async () => {
       for (let i = 0; i < 20; i++) await fetch("/api/me/keys", { method: "POST", headers: { "Content-Type": "application/json", "X-Palaver-Page": "1" }, body: JSON.stringify({ name: `Key ${i}` }) });
@@ -176,7 +176,7 @@ describe("the reader's own data", () => {
     assert.equal(await dialog.getByLabel("Name").inputValue(), "One more");
   });
 
-  it("is left after a warning, and drops what was typed", async () => {
+  it("is signed out after a warning, and discards the draft", async () => {
     await page.goto("/");
     await ask(page, "When is the capital plan submitted?");
     await replied(page);
@@ -291,7 +291,7 @@ describe("the welcome page", () => {
     await page.reload();
     await ways.getByRole("button", { name: `Summarize ${LONG}` }).waitFor();
     await many(ways.getByText("Shared"), 0);
-    assert.notEqual((await box(ways)).height, height, "the ways take another number of lines");
+    assert.notEqual((await box(ways)).height, height, "the suggestions take another number of lines");
     assert.equal((await box(heading)).top, top);
     await composer(page).fill("one\ntwo\nthree\nfour\nfive");
     assert.equal((await box(heading)).top, top);
@@ -357,14 +357,14 @@ describe("the composer", () => {
     await composer(page).click();
     await page.evaluate(async () => {
       document.execCommand("insertText", false, "Quick words");
-      await null; // the editor has seen it, and nothing is drawn yet
+      await null; // the editor has handled the input, but nothing is rendered yet
       document.activeElement.dispatchEvent(new KeyboardEvent("keydown", { key: "Enter", keyCode: 13, bubbles: true, cancelable: true }));
     });
     await yours().getByText("Quick words", { exact: true }).waitFor();
     assert.equal(sent[0].message.parts[0].text, "Quick words");
   });
 
-  it("mentions documents, actions and sets by keyboard, grouped, and sends what they are", async () => {
+  it("mentions documents, actions and sets by keyboard, in groups, and sends their ids and kinds", async () => {
     await page.goto("/");
     await composer(page).pressSequentially("@");
     const list = page.getByRole("listbox", { name: "Mentions" });
@@ -483,7 +483,7 @@ describe("the composer", () => {
     await give("paste", [{ name: "pasted.png", type: "image/png", bytes: PNG }]);
     await page.getByRole("progressbar", { name: "Uploading pasted.png" }).waitFor();
     await composer(page).pressSequentially("Look");
-    assert.equal(await sendButton(page).isDisabled(), true, "it waits for the picture");
+    assert.equal(await sendButton(page).isDisabled(), true, "sending waits for the upload of the picture");
     arrive();
     await page.getByRole("img", { name: "pasted.png" }).waitFor();
     assert.equal(await sendButton(page).isDisabled(), false);
@@ -581,7 +581,7 @@ describe("the list of conversations", () => {
     await page.goto("/");
     const search = page.getByRole("searchbox", { name: "Search chats" });
     await search.pressSequentially("remotely");
-    await search.press("Enter"); // before it is found
+    await search.press("Enter"); // before the results arrive
     await page.waitForURL(first);
     await yours().getByText("work remotely").waitFor();
     await replied(page);
@@ -610,7 +610,7 @@ describe("the list of conversations", () => {
     const url = await begin("What about liquidity?");
     await fromMenu("liquidity", "Delete");
     await hold("was deleted");
-    assert.ok(!covers(await box(notice()), await box(page.getByRole("main"))), "the notice stands beside the message");
+    assert.ok(!covers(await box(notice()), await box(page.getByRole("main"))), "the notice must not cover the main area");
     await row("liquidity").waitFor({ state: "detached" });
     await page.getByRole("heading", { name: "Ask your documents" }).waitFor();
     await shot(page, "shell-04-deleted");
@@ -824,7 +824,7 @@ describe("the theme", () => {
     await page.getByRole("button", { name: "Theme" }).click();
     await page.getByRole("menuitemradio", { name: "Dark" }).click();
     await page.waitForFunction((was) => getComputedStyle(document.body).backgroundColor !== was, light);
-    await other.waitForFunction((was) => getComputedStyle(document.body).backgroundColor !== was, light, { polling: 100 }); // it draws no frames behind the other
+    await other.waitForFunction((was) => getComputedStyle(document.body).backgroundColor !== was, light, { polling: 100 }); // a background tab draws no frames
     await page.reload();
     await composer(page).waitFor();
     assert.notEqual(await paper(page), light);
@@ -888,7 +888,7 @@ describe("by keyboard alone", () => {
 
   it("a user can ask, rename, delete, undo, and open and close the documents", async () => {
     await page.goto("/");
-    await page.waitForFunction(() => document.activeElement?.classList.contains("composer-text")); // the first page is for writing
+    await page.waitForFunction(() => document.activeElement?.classList.contains("composer-text")); // the welcome page focuses the message box
     await page.keyboard.type("What about liquidity?");
     await page.keyboard.press("Enter");
     await replied(page);
@@ -919,12 +919,12 @@ describe("by keyboard alone", () => {
     await tabTo("button", "Options for By keyboard");
     await page.keyboard.press("Enter");
     await page.locator('[role="menuitem"]:focus').waitFor();
-    await page.keyboard.press("End"); // to the last, Delete
+    await page.keyboard.press("End"); // goes to the last item, Delete
     await page.getByRole("menuitem", { name: "Delete" }).and(page.locator(":focus")).waitFor();
     await page.keyboard.press("Enter");
     await row("By keyboard").waitFor({ state: "detached" });
     await page.getByRole("button", { name: "Undo" }).waitFor();
-    await page.keyboard.press("F6"); // to the notices
+    await page.keyboard.press("F6"); // goes to the notices
     await tabTo("button", "Undo");
     await page.keyboard.press("Enter");
     await row("By keyboard").waitFor();
@@ -937,7 +937,7 @@ describe("by keyboard alone", () => {
     await page.keyboard.type("What about liquidity?");
     await page.keyboard.press("Enter");
     await replied(page);
-    await focused(".composer-text"); // the next message can be written at once
+    await focused(".composer-text"); // after sending, the message box keeps the focus
 
     await page.keyboard.press("Control+k");
     await focused("[type=search]");
@@ -957,7 +957,7 @@ describe("by keyboard alone", () => {
     await list.getByRole("button", { name: "Close Keyboard shortcuts" }).click();
     await list.waitFor({ state: "detached" });
 
-    await page.getByText("Palaver", { exact: true }).click(); // Tab goes on from here; only the first stop is before it
+    await page.getByText("Palaver", { exact: true }).click(); // Tab continues from here; only the first stop comes before
     await page.keyboard.press("Shift+Tab");
     await page.getByRole("button", { name: "Skip to message box" }).and(page.locator(":focus")).waitFor();
     await page.keyboard.press("Enter");
@@ -1042,7 +1042,7 @@ describe("on a phone", () => {
     await drawer.getByRole("button", { name: /^Options for What about liquidity/ }).tap();
     await page.getByRole("menuitem", { name: "Delete" }).tap();
     const undo = page.getByRole("button", { name: "Undo" });
-    await undo.hover(); // it does not go from under the pointer
+    await undo.hover(); // a notice stays while the pointer is over it
     for (const used of [drawer.getByRole("button", { name: "New chat" }), drawer.getByRole("searchbox"), drawer.getByRole("link", { name: /outsourcing/ })])
       assert.ok(!covers(await box(notice()), await box(used)), `the notice covers ${used}`);
     await shot(page, "shell-19-phone-notice");

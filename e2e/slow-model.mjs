@@ -5,9 +5,10 @@ import { Answer, refuse, startModelServer } from "./model-server.mjs";
 const PICTURE = "iVBORw0KGgoAAAANSUhEUgAAAAoAAAAKCAIAAAACUFjqAAAAFUlEQVR42mNk+M9Qz0AEYBxVSF+FAAhKDveksOjmAAAAAElFTkSuQmCC";
 
 /**
- * Answers with its pieces, one every stepMs, but for the time being no more than hold. While failing is set it answers
- * with an error of its own, or of that status. Structured answers wait for the promise thinking, pictures for drawing. Each entry of calls, a list of {name, args}, is asked
- * for once, after the pieces.
+ * Answers with its pieces, one every stepMs, and pauses after hold pieces until hold is raised. While failing is set, it
+ * responds with an error: 500 if failing is true, otherwise that status. Structured answers wait for
+ * the promise thinking, pictures for drawing. Each entry of calls, a list of {name, args}, is requested once, after the
+ * pieces of an answer.
  */
 export async function startSlowModel(pieces, stepMs) {
   const model = { pieces, failing: false, hold: Infinity, calls: [], thinking: undefined, drawing: undefined };
@@ -36,7 +37,7 @@ export async function startSlowModel(pieces, stepMs) {
     return PICTURE;
   });
   return Object.assign(model, {
-    /** For startStack. The model may be held for as long as a test takes. */
+    /** For startStack. The long timeout lets a test pause the model. */
     settings: { LLM_BASE_URL: url, LLM_API_KEY: "none", CHAT_MODEL_PROVIDER: "openai-compatible", CHAT_MODEL_NAME: "slow", LLM_FIRST_BYTE_TIMEOUT: "120s" },
     stop,
   });

@@ -19,7 +19,7 @@ export async function freePort() {
   return String(port);
 }
 
-/** Without settings: the offline engine. A setting "--name" is a flag. */
+/** Starts the product. Without settings it uses the offline engine. A setting named "--name" becomes a flag. */
 export async function startStack(settings) {
   const { PALAVER_URL } = process.env;
   if (PALAVER_URL && !settings) return { url: PALAVER_URL.replace(/\/$/, ""), stop: async () => {} };
@@ -51,7 +51,7 @@ export async function startStack(settings) {
 }
 
 async function start(cwd, env, flags) {
-  const child = spawn(BINARY, flags, { cwd, env, stdio: ["ignore", "pipe", "pipe"] }); // its own folder, so that it does not read a developer's .env
+  const child = spawn(BINARY, flags, { cwd, env, stdio: ["ignore", "pipe", "pipe"] }); // the working folder is a new one, so that it does not read a developer's .env
   const exited = new Promise((resolve) => child.once("close", resolve));
   const end = async (signal) => {
     child.kill(signal);

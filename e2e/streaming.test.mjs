@@ -1,7 +1,7 @@
-// What a person with an open page sees while a slow model writes: statuses
-// before the answer, words as they come, a stop that keeps them,
-// a message that talks over or waits, and a reload, a cut, a silence and a crash
-// that lose nothing.
+// What a person with an open page sees while a slow model writes: statuses before
+// the answer, words as they arrive, and a stop that keeps them. A second message
+// supersedes the answer or waits for it. A reload, a broken or silent connection
+// and a crash lose nothing.
 import assert from "node:assert/strict";
 import { after, afterEach, beforeEach, describe, it } from "node:test";
 import { answer, answers, ask, askTagging, composer, desktop, shot } from "./browser.mjs";
@@ -15,7 +15,7 @@ const QUOTE = "The lighthouse keeper winds the clock every evening at seven.";
 const QUESTION = "When does the lighthouse keeper wind the clock?";
 const PIECES = [...Array.from({ length: 30 }, (_, i) => `Word${i} `), "and the clock is wound ", "at seven ", "[1]."];
 const STEP_MS = 30;
-const HELD = 8; // words that are shown while the model is held
+const HELD = 8; // number of words that are shown while the model pauses
 
 let front;
 
@@ -42,7 +42,7 @@ const whole = (text) => {
   for (let i = 0; i < 30; i++) assert.equal(text.split(`Word${i} `).length, 2, `Word${i} stands once in: ${text}`);
   assert.match(text, /at seven/);
 };
-/** Asks, and holds the answer in the middle until it is released. */
+/** Asks, and pauses the model in the middle of the answer. */
 const begin = async () => {
   model.hold = HELD;
   await ask(page, QUESTION);
@@ -67,7 +67,7 @@ describe("a message and its answer", () => {
     await mine.waitFor();
     const box = await mine.boundingBox();
     const room = await conversation(page).boundingBox();
-    assert.ok(box.x > room.x + room.width / 2 - box.width, "it stands at the right");
+    assert.ok(box.x > room.x + room.width / 2 - box.width, "the message is at the right");
     await progress(page).getByText(/…$/).waitFor();
     await shot(page, "30-progress");
     thinking.open();
@@ -80,7 +80,7 @@ describe("a message and its answer", () => {
     assert.deepEqual(lines.map(([words]) => words).filter((words) => order.includes(words)), order);
     for (let i = 1; i < lines.length; i++) {
       const [words, since] = lines[i - 1];
-      // Drawing takes its time, before as well as after; the pace itself has a test of its own.
+      // The limit is below 300 ms, because drawing takes time before and after. Another test checks the pace itself.
       if (order.includes(words) && words !== order.at(-1)) assert.ok(lines[i][1] - since >= 200, `"${words}" stood for ${lines[i][1] - since} ms`);
     }
     assert.deepEqual(faults, []);
@@ -103,7 +103,7 @@ describe("a message and its answer", () => {
   });
 
   it("the statuses never scroll the page, nor do the documents found", async () => {
-    await page.setViewportSize({ width: 1280, height: 420 }); // the first answer is more than fits
+    await page.setViewportSize({ width: 1280, height: 420 }); // the first answer does not fit
     await finished();
     const thinking = gate();
     Object.assign(model, { hold: 0, thinking });
@@ -263,7 +263,7 @@ describe("nothing is lost when", () => {
     await begin();
     front.cut();
     await progress(page).getByText(/Reconnecting/).waitFor();
-    assert.match(await writing(page).textContent(), /Word0 Word1/, "what was there stays");
+    assert.match(await writing(page).textContent(), /Word0 Word1/, "the words so far stay");
     await shot(page, "36-reconnecting");
     goOn();
     front.restore();

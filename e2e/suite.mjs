@@ -1,5 +1,5 @@
-// The shared setup of a test file, which runs in its own process: its stack, its
-// browser, and the page under test.
+// The shared setup of a test file, which runs in its own process: a stack, a browser and
+// the page under test.
 import assert from "node:assert/strict";
 import { after, afterEach, before } from "node:test";
 import { desktop, newPage, shot, startBrowser } from "./browser.mjs";
@@ -16,9 +16,10 @@ export let faults;
 const begin = async (prepare) => startStack(await prepare?.());
 
 /**
- * Starts stack and browser before the tests of a file or suite, and ends them
- * after. prepare gives the settings; without: the offline engine. (The hooks of a
- * file begin together, so what comes before the stack is its to start.)
+ * Starts stack and browser before the tests of a file or suite, and stops them
+ * afterwards. prepare returns the settings; without it the stack uses the offline
+ * engine. (The before hooks of a file run concurrently, so servers that the stack
+ * needs must be started in prepare.)
  */
 export function useStack(prepare) {
   before(async () => {
@@ -39,7 +40,7 @@ export function useSlowModel(pieces, stepMs, prepare) {
   after(() => model?.stop());
 }
 
-/** A second stack with a slow model, and further settings; stack and model are set when the tests begin. */
+/** Starts a second stack with a slow model and further settings before the tests. Returns an object whose fields stack and model are set then. */
 export function useSecondStack(pieces, stepMs, settings = {}) {
   const second = {};
   before(async () => {

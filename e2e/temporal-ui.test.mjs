@@ -1,5 +1,5 @@
-// Encrypted histories in Temporal's Web UI: readable after a sign-in at the codec,
-// and only then.
+// Temporal's Web UI shows encrypted histories in plain text only after a sign-in at the
+// codec.
 import assert from "node:assert/strict";
 import { randomUUID } from "node:crypto";
 import { after, before, describe, it } from "node:test";
@@ -31,7 +31,7 @@ after(async () => {
   await stack?.stop();
 });
 
-/** A new browser; statuses collects how the codec answers the Web UI. */
+/** Opens a new browser context. statuses collects the statuses of the codec's responses to the Web UI. */
 async function operator() {
   const context = await browser.newContext({ viewport: { width: 1280, height: 900 } });
   context.setDefaultTimeout(120_000); // for busy machines

@@ -41,7 +41,7 @@ after(() => tracker?.stop());
 const field = (name) => assist(page).getByLabel(name, { exact: false });
 const press = (name) => assist(page).getByRole("button", { name, exact: true }).click();
 
-/** Lets the model ask for calls. The tools of an MCP server are known some time after the start. */
+/** Makes the model request calls. It retries until the MCP server's tools are known, some time after the start. */
 async function asks(calls, look) {
   await arrive(look);
   await page.goto("/");
@@ -103,11 +103,11 @@ describe("the form of an approval", () => {
     await conversation(page).getByText("Approved with changes").waitFor();
     const card = page.getByRole("region", { name: "Tool tracker__create_ticket" });
     await card.getByText("Create ticket (tracker)").waitFor();
-    await card.getByText("T-7").waitFor(); // the beginning of the result
+    await card.getByText("T-7").waitFor(); // the result
     await shot(page, "162-tool-result");
   });
 
-  it("says at the field what only the server finds", async () => {
+  it("shows at the field an error that only the server finds", async () => {
     expectRefusal(faults, 400);
     await field("Room").fill("cellar");
     await press("Approve");
@@ -123,7 +123,7 @@ describe("the form of an approval", () => {
     assert.equal(tracker.calls[0].args.room, "C-1");
   });
 
-  it("can be JSON, and a form again", async () => {
+  it("can be switched to JSON and back to a form", async () => {
     await field("Title").fill("The tap drips");
     await press("Show as JSON");
     const json = assist(page).getByRole("textbox", { name: "Details" });
@@ -148,7 +148,7 @@ it("a tool that can delete says so, in the dark as well", async () => {
   assert.deepEqual(await axe(page), []);
 });
 
-it("fits a phone, in German, too", async () => {
+it("fits a phone, also in German", async () => {
   await asks(create(ARGS), { ...phone, locale: "de-DE" });
   const form = page.locator("[data-question]");
   await form.getByText("Kann etwas ändern, sagt tracker").waitFor();

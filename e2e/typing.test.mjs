@@ -66,7 +66,7 @@ describe("a notice", () => {
     for (const title of ABOUT) {
       await fromMenu(title, "Delete");
       await row(title).waitFor({ state: "detached" });
-      await page.getByText(`“${title}” was deleted.`).hover(); // it does not go from under the pointer
+      await page.getByText(`“${title}” was deleted.`).hover(); // a notice stays while the pointer is over it
     }
     const undo = page.getByRole("button", { name: "Undo" });
     await many(undo.filter({ visible: true }), 4);
@@ -78,7 +78,7 @@ describe("a notice", () => {
     await focused(composer(page));
     await page.keyboard.press("Control+/");
     await page.getByRole("dialog", { name: "Keyboard shortcuts" }).waitFor();
-    await page.keyboard.press("Control+k"); // not under a dialog
+    await page.keyboard.press("Control+k"); // must do nothing while a dialog is open
     await page.keyboard.press("Escape");
     await page.getByRole("dialog", { name: "Keyboard shortcuts" }).waitFor({ state: "detached" });
     await many(undo, 4);
@@ -162,7 +162,7 @@ describe("the focus", () => {
   });
 
   it("goes to the next row after a deletion, to the previous one after the last, and then above the list", async () => {
-    await begin(ABOUT[0], ABOUT[1], ABOUT[2]); // the last stands first
+    await begin(ABOUT[0], ABOUT[1], ABOUT[2]); // the list has the newest first
     await fromMenu(ABOUT[1], "Delete");
     await focused(more(ABOUT[0]));
     await fromMenu(ABOUT[0], "Delete");
@@ -251,7 +251,7 @@ describe("on a touch screen", () => {
   });
 });
 
-it("with keys, Enter sends and says so", async () => {
+it("with a keyboard, Enter sends, and the button's title says so", async () => {
   await open();
   assert.equal(await composer(page).getAttribute("enterkeyhint"), "send");
   assert.equal(await submit().getAttribute("title"), "Send (Enter)");
@@ -329,7 +329,7 @@ describe("while an answer is written", () => {
     await page.getByRole("button", { name: "Delete Tides" }).click();
     const notice = page.getByText("“Tides” was deleted.");
     await notice.hover();
-    await page.keyboard.press("F6"); // to the notices
+    await page.keyboard.press("F6"); // goes to the notices
     await page.keyboard.press("Tab");
     await page.keyboard.press("Escape");
     await notice.waitFor({ state: "detached" });

@@ -1,4 +1,4 @@
-// A web search server like Tavily's.
+// A fake of Tavily's web search server.
 import { createServer } from "node:http";
 
 /** Returns the same pages, [{title, url, content}], for every query. */

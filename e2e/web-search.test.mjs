@@ -1,5 +1,5 @@
-// Answers from the web: after a question when the documents have little, or with a
-// mention; citations open in a new tab.
+// Answers from the web: Palaver offers a web search when the documents have little, or a
+// mention requests one. Citations of pages open in a new tab.
 import assert from "node:assert/strict";
 import { after, afterEach, beforeEach, describe, it } from "node:test";
 import { answer, ask, assist, composer, mention, shot } from "./browser.mjs";
@@ -35,7 +35,7 @@ afterEach(async () => {
 leaveNoFaults();
 
 describe("a web search", () => {
-  it("when little is found: Search the web goes on, says what it looks for, and the answer cites its pages", async () => {
+  it("when little is found: Search the web continues the turn, shows the query, and the answer cites the pages", async () => {
     model.hold = 1;
     await ask(page, QUESTION);
     await assist(page).getByRole("button", { name: "Search the web", exact: true }).click();

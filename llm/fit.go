@@ -113,8 +113,8 @@ func shortenLongest(messages []Message) bool {
 
 const shortenedMark = "\n[… shortened]"
 
-// shortenMiddle cuts a text to n characters, of which a third are its end: there the
-// prompts of documents have their question.
+// shortenMiddle cuts a text to n characters. The last third of them is the end of the text,
+// because prompts about documents have the question there.
 func shortenMiddle(text string, n int) string {
 	r := []rune(text)
 	if len(r) <= n {

@@ -32,7 +32,7 @@ type PriceTable struct {
 //go:embed prices.json
 var pricesJSON []byte
 
-// DefaultPrices is the embedded table: list prices of November 2026, without
+// DefaultPrices returns the embedded table: list prices of November 2026, without
 // discounts for cached input.
 func DefaultPrices() *PriceTable {
 	t, err := ParsePrices(pricesJSON)
@@ -88,7 +88,7 @@ func (t *PriceTable) Cost(model string, tokensIn, tokensOut int) float64 {
 	return (float64(tokensIn)*p.In + float64(tokensOut)*p.Out) / 1e6
 }
 
-// Known reports whether a model has a price. A price of 0 is one.
+// Known reports whether a model has a price, which may be 0.
 func (t *PriceTable) Known(model string) bool {
 	_, known := t.price(model)
 	return known

@@ -17,19 +17,19 @@ type Agent struct {
 	Answer func(ctx workflow.Context, u *turn, begun activities.Begun) (activities.Ending, error)
 }
 
-// Own declares an agent that is not of this package. answer decides what happens in a
-// turn; nil: the assistant's loop.
+// Own declares an agent from outside this package. answer decides what happens in a turn;
+// when it is nil, the agent runs the assistant's loop.
 func Own(info chat.AgentInfo, answer func(*Turn) error) Agent {
 	return Agent{AgentInfo: info, Answer: func(ctx workflow.Context, u *turn, begun activities.Begun) (activities.Ending, error) {
 		return activities.Ending{}, answerByOwn(ctx, u, begun, answer)
 	}}
 }
 
-// Agents are the agents that this program has. The first one also runs turns whose
-// agent is not known any more.
+// Agents returns the built-in agents. The first one also runs turns whose agent no longer
+// exists.
 func Agents() []Agent { return []Agent{documents, assistant, discovery} }
 
-// AgentInfos is what clients, the page and activities know of agents.
+// AgentInfos returns what clients, the page and activities know about agents.
 func AgentInfos(agents []Agent) chat.Agents {
 	infos := make(chat.Agents, len(agents))
 	for i, a := range agents {

@@ -111,7 +111,7 @@ func TestCancelRecordsItsChannel(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			p := newHarness(t, c.script())
-			// A cancel may be the first thing that a thread hears.
+			// A cancel may be the first message that a thread receives.
 			c.arrange(p)
 			p.run()
 			require.Equal(t, "t1", p.endings[0].TurnID)

@@ -26,7 +26,7 @@ type Client struct {
 	Temporal  client.Client
 	Namespace string // of Temporal, for Forget
 	Rules     Rules  // sent with each command
-	// ContinueAfter is ThreadInput's; tests set it.
+	// ContinueAfter goes into ThreadInput. Only tests set it.
 	ContinueAfter int
 }
 
@@ -209,14 +209,14 @@ func (c *Client) Cancel(ctx context.Context, threadID string, v chat.Cancel) (op
 	return err == nil, err
 }
 
-// Progress is the turn's log after n. Known is false when the turn is not open; its
-// log may be in the database.
+// Progress returns the turn's log after entry n. Known is false when the turn is not open;
+// then its log may be in the database.
 func (c *Client) Progress(ctx context.Context, threadID, turnID string, after int) (p chat.Progress, err error) {
 	err = c.query(ctx, threadID, &p, QueryProgress, turnID, after)
 	return p, err
 }
 
-// State is the state of the thread; zero when its workflow is not open.
+// State returns the state of the thread; it is zero when the workflow is not open.
 func (c *Client) State(ctx context.Context, threadID string) (s chat.ThreadState, err error) {
 	err = c.query(ctx, threadID, &s, QueryThread)
 	return s, err
@@ -311,8 +311,8 @@ func (c *Client) Ingest(ctx context.Context, owner, docID string) error {
 	return err
 }
 
-// Import starts the import of a document. If one is running, that looks for open imports
-// once more before it ends.
+// Import starts the import of a document. If it is already running, Import signals it to
+// look for open imports once more before it ends.
 func (c *Client) Import(ctx context.Context, owner, key string) error {
 	_, err := c.Temporal.SignalWithStartWorkflow(ctx, ImportWorkflowID(key), SignalAgain, nil, client.StartWorkflowOptions{
 		TaskQueue:     TaskQueue,
@@ -322,7 +322,7 @@ func (c *Client) Import(ctx context.Context, owner, key string) error {
 	return err
 }
 
-// Report tells a thread what a running tool call has reported.
+// Report sends a thread the progress that a running tool call has reported.
 func (c *Client) Report(ctx context.Context, threadID string, p chat.ToolProgress) error {
 	return c.Temporal.SignalWorkflow(ctx, ThreadWorkflowID(threadID), "", SignalReport, p)
 }

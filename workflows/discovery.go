@@ -10,21 +10,21 @@ import (
 	"github.com/palaver-chat/palaver/internal/board"
 )
 
-// discovery talks about a discovery board and proposes changes of it. A proposal is no
+// discovery talks about a discovery board and proposes changes to it. A proposal is not an
 // interrupt: it stays with the board, and the turn goes on.
 var discovery = Agent{
 	AgentInfo: chat.AgentInfo{
 		Name:        chat.AgentDiscovery,
 		Label:       "Discovery board",
-		Description: "Answers about a discovery board and proposes changes of it",
+		Description: "Answers about a discovery board and proposes changes to it",
 		OnBoards:    true,
 		Tools:       func(name string) bool { return slices.Contains(board.AgentTools, name) },
 	},
 	Answer: answerOnBoard,
 }
 
-// maxWrongRounds is how often a model may propose what the board cannot take. Then the
-// person reads why, in the proposals.
+// maxWrongRounds is the number of rounds with a rejected proposal that ends the turn. The
+// person reads in the proposals why they were rejected.
 const maxWrongRounds = 2
 
 func answerOnBoard(ctx workflow.Context, u *turn, _ activities.Begun) (activities.Ending, error) {

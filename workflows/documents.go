@@ -13,7 +13,7 @@ import (
 	"github.com/palaver-chat/palaver/internal/tools"
 )
 
-// documents answers from one's own documents:
+// documents answers from the person's documents:
 // intent_resolver → doc_resolver → validate_inputs →
 // summarize | inquire | compare | audit → format_response.
 var documents = Agent{
@@ -57,18 +57,18 @@ type documentsTurn struct {
 	docs   activities.Docs
 	found  activities.Retrieved
 	asText bool // the text to audit came as an answer
-	// unknown is the key of the text with names that match no document, for the next
-	// question to quote: from the message, or from the answer before.
+	// unknown is the key of a text for the next question to quote: the names in the message,
+	// or in the previous answer, that match no document.
 	unknown string
 	// webEmpty: the web was searched, and nothing was found.
 	webEmpty bool
-	// ahead is the end of the model call with which Resolve went on to the answer.
+	// ahead is the result of the answer's first model call if Resolve made it; else nil.
 	ahead *firstCall
 }
 
 // resolve finds the action and the documents. When the action is inferred, both are
-// inferred at once, and the documents once more if they do not suffice for the
-// action.
+// inferred in parallel. If the documents do not suffice for the action, they are inferred
+// once more.
 func (d *documentsTurn) resolve(ctx workflow.Context) error {
 	err := d.resolveBoth(ctx)
 	if err != nil {
@@ -149,8 +149,8 @@ func (d *documentsTurn) infer(ctx workflow.Context, r *activities.Resolved) erro
 	return nil
 }
 
-// goOn lets Resolve go on to the answer; nil when a limit of the turn may keep it from
-// calling the model again.
+// goOn returns the request that lets Resolve also write the answer; nil when the turn's
+// step limit allows no further model call.
 func (d *documentsTurn) goOn(known activities.Resolved) *activities.GoOn {
 	if d.thread.MaxSteps > 0 && d.Calls >= d.thread.MaxSteps {
 		return nil
@@ -162,10 +162,10 @@ func (d *documentsTurn) goOn(known activities.Resolved) *activities.GoOn {
 	return g
 }
 
-// takeAhead takes into the log what Resolve has recorded before it went on to the
-// answer. found then has the intent and the documents, the steps up to the answer are
-// done, and err, with which Resolve ended, is that of the first model call of the
-// answer. When nothing was recorded, takeAhead returns err.
+// takeAhead appends to the log the entries that Resolve recorded before it went on to the
+// answer. Then it sets the intent and the documents of found, marks the steps before the
+// answer as done, and keeps err, the error of Resolve, as the error of the answer's first
+// model call. When nothing was recorded, takeAhead returns err.
 func (d *documentsTurn) takeAhead(ctx workflow.Context, found *activities.Resolved, err error) error {
 	ahead := found.Ahead
 	if ahead == nil && err != nil {
@@ -187,8 +187,8 @@ func (d *documentsTurn) takeAhead(ctx workflow.Context, found *activities.Resolv
 	return err
 }
 
-// sealAhead returns what an activity that ended without a result has recorded. It
-// retries without a limit, as settling does: people may have seen it.
+// sealAhead returns what an activity recorded that ended without a result. Like settling,
+// it retries without a limit, because people may have seen the recorded entries.
 func (d *documentsTurn) sealAhead(ctx workflow.Context) activities.Ahead {
 	clean, _ := workflow.NewDisconnectedContext(ctx)
 	const summary = "Find out how far the answer got"
@@ -197,13 +197,13 @@ func (d *documentsTurn) sealAhead(ctx workflow.Context) activities.Ahead {
 		ahead, err = runWithRetries[activities.Ahead](clean, d.turn, 0, summary, acts.SealAhead, d.TurnRef)
 	}
 	if err != nil { // final: the turn is settled, or its conversation was deleted
-		d.log(ctx).Info("no record of the answer's beginning", "error", err)
+		d.log(ctx).Info("reading the entries that the activity recorded failed and is not retried", "error", err)
 	}
 	return ahead
 }
 
-// skipToAnswer records the steps that Resolve has made, and keeps the end of its call
-// of the model for callModel.
+// skipToAnswer records the steps that Resolve has done, and keeps the result of its model
+// call for callModel.
 func (d *documentsTurn) skipToAnswer(ahead *activities.Ahead, found *activities.Resolved, err error) error {
 	d.ahead = &firstCall{err: err}
 	if found.Written != nil {
@@ -391,13 +391,13 @@ func (d *documentsTurn) addDocs(ids []string) {
 // hasEnoughDocs reports whether the documents found suffice for the action.
 func (d *documentsTurn) hasEnoughDocs() bool { return d.missing() == "" }
 
-// missing is the prompt for what the action still needs; "" for nothing.
+// missing returns the prompt for what the action still needs; "" when nothing is missing.
 func (d *documentsTurn) missing() chat.PromptCode {
 	return activities.Missing(d.intent.Action, d.docsWithText())
 }
 
-// docsWithText are the documents, and whether a text to audit is there, which may have
-// come as an answer.
+// docsWithText returns the documents. Its HasText is also set for a text to audit that
+// came as an answer.
 func (d *documentsTurn) docsWithText() activities.Docs {
 	docs := d.docs
 	docs.HasText = docs.HasText || d.asText
@@ -432,7 +432,7 @@ func (d *documentsTurn) validate(ctx workflow.Context) error {
 	}
 }
 
-// subject is the document to audit when the person gave no text, and the documents
+// subject returns the document to audit when the person gave no text, and the documents
 // to audit it against.
 func (d *documentsTurn) subject() (subject string, targets []string) {
 	return activities.Subject(d.intent.Action, d.docsWithText())
@@ -484,8 +484,8 @@ func (d *documentsTurn) retrieve(ctx workflow.Context, step string) (err error) 
 	return err
 }
 
-// sayImporting ends the answer with the text that Retrieve has written: other documents
-// have too little, and one that is still imported may have it.
+// sayImporting answers with the text that Retrieve has stored: too little was found, and a
+// document that is still being imported may have the answer.
 func (d *documentsTurn) sayImporting(ctx workflow.Context) error {
 	_, err := once(d.turn, stepSayImporting, func() (bool, error) {
 		d.append(ctx, chat.Entry{Type: chat.EventText, Piece: 1, Ref: chat.PieceKey(1)})
@@ -527,8 +527,8 @@ func (d *documentsTurn) askRetrievalLow(ctx workflow.Context, searched bool) (we
 	return false, nil
 }
 
-// searchWeb has the model write a query and searches. It reports whether there are
-// results to cite.
+// searchWeb lets the model write a query, and searches the web with it. It reports whether
+// there are results to cite.
 func (d *documentsTurn) searchWeb(ctx workflow.Context) (bool, error) {
 	result, err := once(d.turn, stepSearchWeb, func() (r activities.WebResult, err error) {
 		on, err := lookup[bool](ctx, d.turn, "Is web search configured?", acts.WebConfigured, d.TurnRef)

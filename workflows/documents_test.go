@@ -319,7 +319,7 @@ func TestSmallTalkIsAnsweredWithoutQuestionsOrAnAction(t *testing.T) {
 	require.Equal(t, []int{1, 1, 1, 1}, []int{s.calls["ResolveByRules"], s.calls["Resolve"], s.calls["Retrieve"], s.calls["Write"]}, "as many activities as an inquiry, so that releases agree")
 }
 
-func TestWebIsAWayOutOnlyWhereItCanHelp(t *testing.T) {
+func TestWebSearchIsOfferedOnlyWhereItCanHelp(t *testing.T) {
 	for name, c := range map[string]struct {
 		found  activities.Retrieved
 		wanted bool

@@ -25,7 +25,7 @@ var incompatible = []edit{
 	u.settle(clean, ending)`},
 	{"a timer when a turn is rolled back", "", "", ""},
 	{"the stop is not announced", "stop.go", `	if u.calling {`, `	if u.calling && !edited("the stop is not announced") {`},
-	{"one stopped in the queue does not begin", "stop.go", `	if _, err := u.start(clean); err != nil { // settling`, `	if edited("one stopped in the queue does not begin") {
+	{"a turn stopped in the queue does not begin", "stop.go", `	if _, err := u.start(clean); err != nil { // settling`, `	if edited("a turn stopped in the queue does not begin") {
 	} else if _, err := u.start(clean); err != nil { // settling`},
 	{"a restored turn is marked", "thread.go", `		t.turn = t.restore(*t.Carried.Open)`, `		t.turn = t.restore(*t.Carried.Open)
 		if edited("a restored turn is marked") { t.turn.markStatus(ctx, "", acts.MarkInterrupted) }`},
@@ -118,7 +118,7 @@ func TestRecordedHistoriesDetectIncompatibleEdits(t *testing.T) {
 		t.Run(e.name, func(t *testing.T) {
 			t.Parallel()
 			ok, _ := replays(e.name)
-			require.False(t, ok, "no recorded history notices it")
+			require.False(t, ok, "no recorded history detects the edit")
 		})
 	}
 }

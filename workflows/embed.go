@@ -25,7 +25,7 @@ func Embed(ctx workflow.Context) error {
 	return workflow.ExecuteActivity(ctx, acts.EmbedDocuments).Get(ctx, nil)
 }
 
-// Embed starts Embed. It does nothing if it is running.
+// Embed starts the Embed workflow. It does nothing if that is already running.
 func (c *Client) Embed(ctx context.Context) error {
 	_, err := c.Temporal.ExecuteWorkflow(ctx, client.StartWorkflowOptions{
 		ID:                       embedWorkflowID,

@@ -22,9 +22,9 @@ func (c *Client) EndIngest(ctx context.Context, docID string) error {
 	return c.end(ctx, IngestWorkflowID(docID), "user deleted")
 }
 
-// end has an open run terminated and deleted in one step. Of a run that was terminated
-// before, the server deletes the history much later: it first waits until it has noted
-// the end, each half a minute, and the runs of a shard wait for each other.
+// end terminates an open run and deletes its history in one request. If it terminated the
+// run first, the server would delete the history much later: it waits about half a minute
+// until it has recorded the end of a run, and the runs of a shard wait for each other.
 func (c *Client) end(ctx context.Context, workflowID, reason string) error {
 	newest, err := c.Temporal.DescribeWorkflowExecution(ctx, workflowID, "")
 	if err == nil && newest.GetWorkflowExecutionInfo().GetStatus() == enumspb.WORKFLOW_EXECUTION_STATUS_RUNNING {
@@ -32,7 +32,7 @@ func (c *Client) end(ctx context.Context, workflowID, reason string) error {
 			return err
 		}
 	}
-	// For a run that began meanwhile, and a server that does not permit to delete.
+	// For a run that began meanwhile, and for a server that does not permit deletes.
 	return ignoreNotFound(c.Temporal.TerminateWorkflow(ctx, workflowID, "", reason))
 }
 
@@ -43,14 +43,14 @@ func (c *Client) deleteRun(ctx context.Context, workflowID, run string) error {
 	return err
 }
 
-// notPermitted is whether the server does not delete histories for us.
+// notPermitted reports whether the server does not permit us to delete histories.
 func notPermitted(err error) bool {
 	return errors.As(err, new(*serviceerror.PermissionDenied)) || errors.As(err, new(*serviceerror.Unimplemented))
 }
 
 // ForgetThread asks Temporal to delete the histories of a thread's runs: the newest, and
-// those that closed earlier. It does so in its own time. A server that does not permit it
-// keeps them until its retention ends, which is no error.
+// those that closed earlier. Temporal deletes them later, in the background. A server that
+// does not permit it keeps them until its retention ends, which is not an error.
 func (c *Client) ForgetThread(ctx context.Context, threadID string) error {
 	err := c.Forget(ctx, ThreadWorkflowID(threadID))
 	if notPermitted(err) {
@@ -74,7 +74,7 @@ func (c *Client) Forget(ctx context.Context, workflowID string) error {
 	return nil
 }
 
-// runsOf are the ids of a workflow's runs: the newest, and those that the visibility
+// runsOf returns the ids of a workflow's runs: the newest, and those that the visibility
 // store lists.
 func (c *Client) runsOf(ctx context.Context, workflowID string) (map[string]bool, error) {
 	runs := map[string]bool{}
@@ -87,7 +87,7 @@ func (c *Client) runsOf(ctx context.Context, workflowID string) (map[string]bool
 		runs[newest.GetWorkflowExecutionInfo().GetExecution().GetRunId()] = true
 	}
 	request := &workflowservice.ListWorkflowExecutionsRequest{
-		Query: fmt.Sprintf("WorkflowId = '%s'", workflowID), // our own id, kind and UUID: nothing to escape
+		Query: fmt.Sprintf("WorkflowId = '%s'", workflowID), // our own id, a prefix and a UUID: nothing to escape
 	}
 	for {
 		page, err := c.Temporal.ListWorkflow(ctx, request)

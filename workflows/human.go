@@ -60,7 +60,7 @@ func (u *turn) storeAnswer(ctx workflow.Context, q chat.Question, v chat.ResumeV
 	id := chat.InterruptID(u.TurnID, u.Asked)
 	key, err := runOnce[string](ctx, "Keep the answer", acts.KeepAnswer, activities.KeepRequest{TurnRef: u.TurnRef, InterruptID: id, Value: v})
 	if err != nil {
-		u.log(ctx).Warn("answer not stored; the thread carries it", "error", err)
+		u.log(ctx).Warn("storing the answer failed; the workflow keeps it", "interrupt", id, "error", err)
 		return v
 	}
 	short := v.ByReference(q, key)
@@ -101,7 +101,8 @@ func (u *turn) awaitAnswer(ctx workflow.Context) error {
 	}
 }
 
-// approvalLimit is the timer of a question about tools; nil for none.
+// approvalLimit starts the timer of a question about tools; nil when the question has no
+// time limit.
 func (u *turn) approvalLimit(ctx workflow.Context) workflow.Future {
 	if u.thread.ApprovalTimeout <= 0 || u.Pending == nil || u.Pending.Type != chat.ToolApproval {
 		return nil

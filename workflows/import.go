@@ -11,8 +11,8 @@ import (
 )
 
 // Import imports one document for all open imports of it, and ends them. Names and
-// texts are rows. An import that is asked for while it runs is signalled, and is served
-// before the workflow ends.
+// texts are database rows. When another import of the document is requested while it runs,
+// a signal tells it so, and it serves that import before it ends.
 func Import(ctx workflow.Context, in activities.ImportRequest) error {
 	again := workflow.GetSignalChannel(ctx, SignalAgain)
 	for {
@@ -63,11 +63,11 @@ func importOnce(ctx workflow.Context, in activities.ImportRequest) error {
 			return err
 		}
 	}
-	return temporal.NewApplicationError("the document is processed without an end", "ingest")
+	return temporal.NewApplicationError("the document is still processing after the last ingest", "ingest")
 }
 
-// ingestImport processes the document as an upload is. When another ingest of it runs,
-// perhaps of the version before, it waits for a moment; the caller tries again.
+// ingestImport processes the document like an upload. When another ingest of it is running,
+// perhaps of the previous version, it waits for a second; the caller tries again.
 func ingestImport(ctx workflow.Context, in activities.IngestRequest) error {
 	child := workflow.WithChildOptions(ctx, workflow.ChildWorkflowOptions{
 		WorkflowID:            IngestWorkflowID(in.DocID),

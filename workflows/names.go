@@ -1,6 +1,6 @@
-// Package workflows has the workflow of a thread, which runs its turns, and the
-// workflow of a document's ingest. The code is deterministic and does no I/O;
-// package activities does.
+// Package workflows has the workflow of a thread, which runs its turns, and those that
+// ingest, import and embed documents and remove old data. The code is deterministic and
+// does no I/O; package activities does.
 package workflows
 
 import "go.temporal.io/sdk/temporal"
@@ -8,8 +8,8 @@ import "go.temporal.io/sdk/temporal"
 // Names that clients and operators' tools use.
 const (
 	TaskQueue = "palaver"
-	// IngestQueue has the activities that read and embed documents. They take long and much
-	// memory, so that few run at once, and none takes the place of an answer.
+	// IngestQueue has the activities that read and embed documents. They take much time and
+	// memory. On a queue of their own, few run at once, and none delays an answer.
 	IngestQueue = "palaver-ingest"
 	ThreadType  = "Thread"
 	IngestType  = "Ingest"

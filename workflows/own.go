@@ -14,17 +14,17 @@ import (
 	"github.com/palaver-chat/palaver/chat"
 )
 
-// Turn is a turn in the hands of a custom agent. Its methods record what they did:
-// after the death of a process, or when the thread continues in a new run, the agent's
-// code runs again from its first line, and each method returns what it returned before.
+// Turn is a turn that the code of a custom agent runs. Its methods record their results.
+// After a process has died, or when the thread continues in a new run, the agent's code
+// runs again from its first line, and each method returns what it returned before.
 //
-// So that code must do the same each time: no clock, no random numbers, no I/O, no
-// goroutines, no walk through a map, no state outside the function. What a method has
-// returned is all that it may decide by.
+// So the code must do the same each time: no clock, no random numbers, no I/O, no
+// goroutines, no iteration over a map, no state outside the function. It may decide only
+// by what the methods have returned.
 //
-// When a method returns an error, the turn is stopped, has failed, or goes on in another
-// run: return that error. Further calls do nothing and return it again, and whatever the
-// agent returns then, the turn ends with it.
+// When a method returns an error, the turn was stopped, has failed, or goes on in another
+// run: return that error. Further calls do nothing and return the same error. The turn ends
+// with that error, whatever the agent returns.
 //
 // Texts for people are constants of the agent's code: a status has at most 200
 // characters, a notice or a question 1000, a label 200.
@@ -112,8 +112,8 @@ func (t *Turn) say(kind, message string, most int, e chat.Entry) error {
 }
 
 // Check runs the agent's check of this name on what the person has written, and returns
-// its word. The check may run more than once. It has 10 seconds. When it fails, it is
-// repeated a few times within a minute; then the turn fails.
+// its result, one word. The check may run more than once, and each run may take 10 seconds.
+// A check that fails is retried for a minute; then the turn fails.
 func (t *Turn) Check(name string) (string, error) {
 	return ownStep(t, "check", name, func(step string) (string, error) {
 		return once(t.turn, step, func() (string, error) {
@@ -127,16 +127,16 @@ func (t *Turn) Check(name string) (string, error) {
 	})
 }
 
-// Ask asks the person, and waits as long as it takes. Checks and the model read the
-// answer, at most 32,000 characters; the agent's code never sees it. name is the
-// question's own: at most 40 of a-z, 0-9, _ and -. The same one can be asked 25 times in
-// a turn.
+// Ask asks the person a question and waits for the answer, without a time limit. Checks and
+// the model read the answer, at most 32,000 characters; the agent's code never sees it. name
+// identifies the question: at most 40 of a-z, 0-9, _ and -. A turn can ask the same question
+// 25 times.
 func (t *Turn) Ask(name, question string) error {
 	_, err := t.ask(name, chat.Question{Type: chat.TextInput, Prompt: chat.PromptOwn, Text: question})
 	return err
 }
 
-// Choose is Ask with 2 to 20 choices. It returns the id of the one that the person took.
+// Choose is Ask with 2 to 20 choices. It returns the id of the one that the person chose.
 func (t *Turn) Choose(name, question string, choices ...Choice) (string, error) {
 	q := chat.Question{Type: chat.Choice, Prompt: chat.PromptOwn, Text: question}
 	for _, c := range choices {
@@ -169,9 +169,9 @@ func (t *Turn) ask(name string, q chat.Question) (string, error) {
 }
 
 // Round calls the model once, with the conversation and the tools that the agent may
-// call, and streams what it writes. Then it makes the tool calls that the model asks for:
-// people are asked about those that need approval. It is bounded as every model call is,
-// by the turn's deadline, steps and tokens.
+// call, and streams what it writes. Then it makes the tool calls that the model asks for,
+// after the person has approved those that need approval. Like every model call, it is
+// bounded by the turn's deadline, steps and tokens.
 func (t *Turn) Round() (Round, error) {
 	r, err := ownStep(t, "round", "", func(step string) (Round, error) {
 		return once(t.turn, step, t.runRound)
@@ -192,7 +192,7 @@ func (t *Turn) runRound() (Round, error) {
 	return r, nil
 }
 
-// Answer has rounds until the answer is complete: the assistant's loop.
+// Answer runs the assistant's loop: rounds until the answer is complete.
 func (t *Turn) Answer() error {
 	if t.err == nil {
 		_, t.err = t.turn.runToolLoop(t.ctx, t.turn.thinking(t.asked))

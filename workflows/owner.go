@@ -23,7 +23,8 @@ func (t *thread) validateOwner(_ workflow.Context, owner string) error {
 	return nil
 }
 
-// changeOwner lets what the thread does next be done for another owner, who has its rows.
+// changeOwner makes the thread act for another owner from now on. The API moves its rows to
+// that owner next.
 func (t *thread) changeOwner(ctx workflow.Context, owner string) error {
 	if err := t.validateOwner(ctx, owner); err != nil || owner == t.Owner {
 		return err

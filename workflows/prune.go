@@ -11,7 +11,7 @@ import (
 	"go.temporal.io/sdk/workflow"
 )
 
-// Prune removes what callers without an account have left unused.
+// Prune removes unused data of callers without an account.
 func Prune(ctx workflow.Context) error {
 	ctx = workflow.WithActivityOptions(ctx, workflow.ActivityOptions{
 		StartToCloseTimeout: 12 * time.Hour,
@@ -30,8 +30,8 @@ const (
 	pruneJitter     = 30 * time.Minute
 )
 
-// SchedulePrune creates the daily schedule of Prune. One that exists gets this release's
-// time and action; whether an operator has paused it stays.
+// SchedulePrune creates the daily schedule of Prune. An existing schedule gets this release's
+// time and action; if an operator has paused it, it stays paused.
 func (c *Client) SchedulePrune(ctx context.Context) error {
 	spec := client.ScheduleSpec{CronExpressions: []string{pruneTime}, Jitter: pruneJitter}
 	action := &client.ScheduleWorkflowAction{ID: pruneWorkflowID, Workflow: PruneType, TaskQueue: TaskQueue}

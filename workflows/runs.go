@@ -12,7 +12,7 @@ import (
 	"github.com/palaver-chat/palaver/chat"
 )
 
-// Run is the newest run of a thread's workflow. It needs no worker. On an error the
+// Run returns the newest run of a thread's workflow. It needs no worker. On an error the
 // run's status is unknown: the workflow may be open.
 func (c *Client) Run(ctx context.Context, threadID string) (chat.WorkflowRun, error) {
 	return c.run(ctx, ThreadWorkflowID(threadID))

@@ -42,7 +42,7 @@ const (
 	stepRunAfter    = ": run"    // after the name of the question's step
 	stepRound       = "round"
 
-	// Agents of others. The kind and the agent's own name of the step follow.
+	// Custom agents. The kind of the step and the agent's name for it follow.
 	stepOwn = "own "
 )
 

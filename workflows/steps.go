@@ -53,7 +53,7 @@ func runOnce[T any](ctx workflow.Context, summary string, activity, arg any) (re
 	return result, err
 }
 
-// runWithRetries runs a regular activity and retries it until timeout; 0: without end.
+// runWithRetries runs a regular activity and retries it until timeout; 0: no limit.
 func runWithRetries[T any](ctx workflow.Context, u *turn, timeout time.Duration, summary string, activity, arg any) (result T, err error) {
 	regular := workflow.WithActivityOptions(ctx, workflow.ActivityOptions{
 		ScheduleToCloseTimeout: timeout,

@@ -92,8 +92,8 @@ func (s SubmitRequest) stopReason() chat.CancelReason {
 	return ""
 }
 
-// stoppedBefore is why a turn is stopped before it begins, and by which channel a person
-// said so; "" when it is not.
+// stoppedBefore returns why a turn is stopped before it begins, and the channel by which a
+// person cancelled it; "" when it is not stopped.
 func (t *thread) stoppedBefore(s SubmitRequest) (chat.CancelReason, chat.Channel) {
 	if s.Stopped != "" {
 		return s.Stopped, s.StoppedBy
@@ -140,7 +140,7 @@ func (u *turn) settleUnstarted(ctx workflow.Context, why chat.CancelReason) {
 	u.Stopped, u.settling = why, true
 	u.log(ctx).Info("turn stopped", "reason", why, "channel", u.StoppedBy)
 	if _, err := u.start(clean); err != nil { // settling gives it its place, too
-		u.log(ctx).Warn("beginning the stopped turn failed; it is settled without", "error", err)
+		u.log(ctx).Warn("beginning the stopped turn failed; settling it anyway", "error", err)
 	}
 	u.settle(clean, activities.Ending{TurnRef: u.TurnRef, Status: chat.TurnCancelled, Reason: why, Channel: u.StoppedBy, Hidden: why == chat.RolledBack})
 }
@@ -156,14 +156,13 @@ func (u *turn) stop(ctx workflow.Context, why chat.CancelReason, by chat.Channel
 		u.abort()
 	}
 	if u.calling {
-		// The activity would learn of it by a heartbeat seconds later.
 		clean, _ := workflow.NewDisconnectedContext(ctx)
 		workflow.Go(clean, u.announceStop)
 	}
 }
 
-// announceStop sends the stop to the running activity over the bus. Its heartbeat
-// would tell it, too, but seconds later.
+// announceStop sends the stop to the running activity over the bus. Without it the
+// activity learns of the stop by its next heartbeat, up to seconds later.
 func (u *turn) announceStop(ctx workflow.Context) {
 	if _, err := runOnce[any](ctx, "Announce the stop", acts.AnnounceStop, u.TurnRef); err != nil {
 		u.log(ctx).Warn("announcing the stop failed; the activity stops at its next heartbeat", "error", err)

@@ -91,7 +91,7 @@ const (
 	maxSignal = 64 << 10
 )
 
-// Threads holds what the workflow is given by its worker.
+// Threads holds what the worker gives to the workflow.
 type Threads struct {
 	// Agents answer the turns. A turn needs its agent until it ends: see docs/upgrades.md
 	// before one is dropped or its code changes.
@@ -400,7 +400,7 @@ func (t *thread) validateSubmit(_ workflow.Context, s SubmitRequest) error {
 	return nil
 }
 
-// busy is the turn that runs or waits. It also finds a submit of the same workflow
+// busy returns a turn that runs or waits. It also finds a submit of the same workflow
 // task, because the handler of one update runs before the validator of the next.
 func (t *thread) busy() (turnID string, busy bool) {
 	switch {

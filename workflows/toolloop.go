@@ -18,7 +18,7 @@ type toolLoop struct {
 	first  *firstCall // nil unless the first call has been made already
 }
 
-// firstCall is the end of a model call that was made before the loop.
+// firstCall is the result of a model call that was made before the loop.
 type firstCall struct {
 	written activities.Written
 	err     error
@@ -63,7 +63,7 @@ func (u *turn) runRound(ctx workflow.Context, a toolLoop) (activities.Written, [
 	return said, made, err
 }
 
-// nextRound is the round after those that are finished.
+// nextRound returns the round after those that are finished.
 func (u *turn) nextRound() (round, error) {
 	next := round{N: 1, Stage: activities.Stage{Piece: 1}}
 	var err error
@@ -113,7 +113,7 @@ func (u *turn) finishRound(r *round, said activities.Written, made []activities.
 	return err
 }
 
-// callModel has the model write the next piece, or ask for tool calls.
+// callModel lets the model write the next piece, or ask for tool calls.
 func (u *turn) callModel(ctx workflow.Context, a toolLoop, n int, stage activities.Stage) (activities.Written, error) {
 	return once(u, stepName(stepWrite, n), func() (w activities.Written, err error) {
 		if a.first != nil && n == 1 {

@@ -293,7 +293,7 @@ func (u *turn) nextActivityRef() activities.TurnRef {
 	return ref
 }
 
-// log names turn, run and request in every line.
+// log returns a logger that adds the turn, run and request ids to every line.
 func (u *turn) log(ctx workflow.Context) log.Logger {
 	return log.With(workflow.GetLogger(ctx), "turn", u.TurnID, "run", u.RunID, "request_id", u.RequestID)
 }
@@ -317,7 +317,7 @@ func (u *turn) progress(after int) chat.Progress {
 	return p
 }
 
-// failureCode is the code that people get for an activity's error (docs/errors.md).
+// failureCode returns the code that people get for an activity's error (docs/errors.md).
 func failureCode(err error) string {
 	var app *temporal.ApplicationError
 	if errors.As(err, &app) && app.Type() != "" {

@@ -10,9 +10,10 @@ import (
 	"github.com/palaver-chat/palaver/internal/retrieval/sentence"
 )
 
-// minAuditText is the least length of a text to audit in a message, in characters,
+// minAuditText is the minimum length of a text to audit in a message, in characters,
 // without names and instruction. A quotation, and what follows a colon, may be shorter,
-// because the marks tell what is text, but it must have more words than most titles.
+// because the marks show which part is the text, but it must have more words than most
+// titles.
 const (
 	minAuditText      = 40
 	minQuotation      = 20
@@ -117,7 +118,7 @@ func ownTextOrEmpty(s string) string {
 	return s
 }
 
-// quotation is the longest text within double quotes.
+// quotation returns the longest text within double quotes.
 func quotation(s string) string {
 	longest := ""
 	for {

@@ -11,11 +11,11 @@ import (
 )
 
 var (
-	// reading ends with a demand to read or import what follows.
+	// reading matches a text that ends with a request to read or import what follows.
 	reading = regexp.MustCompile(`(?i)(?:^|[.!?:;,\n]|\b(?:please|and|then|you|to|now|bitte|und|dann|auch)\b)\s*` +
 		`(?:import|read|load|fetch|ingest|save|add|upload|download|importiere|lies|lese|lade|hole|speichere)\b` +
 		`(?:\s+(?:in|up|me|this|these|that|those|the|a|my|our|following|new|web|page|pages|article|articles|site|website|file|files|document|documents|pdf|link|links|url|from|at|of|for|too|also|both|diese|dieses|diesen|die|das|den|seite|artikel|datei|dateien|dokument|dokumente|von|aus|mir|bitte))*[\s:"'“„<(\[]*$`)
-	// between stands between two links of a list.
+	// between matches what stands between two links of a list.
 	between = regexp.MustCompile(`(?i)^[\s,;:.)>\]"'”“]*(?:(?:and|und|or|as well as|sowie|then|also)\b)?[\s,;:(<\["'“„]*$`)
 
 	asksForImports = regexp.MustCompile(`(?i)^\W*(?:please\s+|bitte\s+|can you\s+|could you\s+)?(?:` +
@@ -28,19 +28,19 @@ var (
 		`|(?:zeige?|nenne|liste)(?:\s+mir)?(?:\s+alle)?\s+(?:meine\s+)?(?:importe|importierten\s+(?:dokumente|dateien))` +
 		`)\b`)
 
-	// onlyImport are the words of a message that asks for nothing but an import.
+	// onlyImport matches a word of a message that asks for nothing but an import.
 	onlyImport = regexp.MustCompile(`(?i)^(?:import|read|load|fetch|ingest|save|add|upload|download|open|get|grab|take|use|try|here|is|are|it|please|can|could|would|you|i|we|want|need|like|to|in|into|up|me|us|for|this|these|that|those|the|a|an|my|our|following|new|web|page|pages|article|articles|site|website|file|files|document|documents|doc|docs|pdf|sheet|sheets|slides|spreadsheet|presentation|link|links|url|urls|from|at|of|google|drive|knowledge|base|library|and|also|both|then|too|again|now|hi|hello|hey|thanks|thank|bitte|importiere|importieren|lies|lese|lade|hole|speichere|füge|hinzu|diese|dieses|diesen|die|das|den|der|datei|dateien|dokument|dokumente|seite|artikel|von|aus|in|meine|wissensbasis|und|auch|hier|ist|mir|danke)$`)
 
 	word = regexp.MustCompile(`[\p{L}\p{N}]+`)
 
-	// ofImport says that a message is about what was imported, wherever it stands.
+	// ofImport matches words for something imported, anywhere in a message.
 	ofImport = regexp.MustCompile(`(?i)\b(?:(?:the|this|that|my|our) (?:(?:new|newest|latest|last|linked|imported) )*(?:import|(?:new|newest|latest|last|linked|imported) (?:document|file|page|article|pdf|sheet|slides|presentation))` +
 		`|(?:document|file|page|article|pdf|sheet|slides|presentation|link) (?:that |which )?(?:i|we)(?:'ve| have)?(?: just)? (?:import(?:ed)?|linked|sent|pasted|shared|gave)` +
 		`|(?:das|dem|des) (?:neue|neuen|importierte|importierten) dokuments?|(?:die|der) (?:neue|neuen|importierte|importierten) (?:datei|seite)|(?:das|dem|des) import)\b`)
-	// refersBack refers to what was spoken of just before.
+	// refersBack matches words that refer to the subject just before.
 	refersBack = regexp.MustCompile(`(?i)\b(?:its?|the (?:document|file|page|article|pdf|sheet|slides|presentation)|es|darin|darüber|(?:das|dem|des) dokuments?|(?:die|der) (?:datei|seite))\b` +
 		`|\b(?:this|that)(?: (?:is|was|says?|said|means?|contains?|document|file|page|article|import|pdf|sheet|presentation|link|one)\b|\s*[?.!,;:)]|\s*$)`)
-	// empty are uses of "it" that refer to nothing.
+	// empty matches uses of "it" that refer to nothing.
 	empty = regexp.MustCompile(`(?i)\b(?:what time is it|how late is it|it(?:'s| is| was| rains| will be)? (?:possible|true|raining|important|necessary|better|ok|okay|time|late|said|known|clear)|(?:is|was|isn't) it (?:possible|true|raining|important|necessary|better|ok|okay|time|late|correct|right)` +
 		`|gibt es|es gibt|ist es (?:möglich|wahr|richtig)|wie spät ist es)\b`)
 )
@@ -50,9 +50,9 @@ func ConcernsImports(message string) bool {
 	return len(LinksToImport(message)) > 0 || AsksForImports(message)
 }
 
-// LinksToImport are the links of a message that it asks to have imported, in their order:
-// those into Google Drive, also malformed ones, and others that it says to read. All other
-// links are left alone.
+// LinksToImport returns the links that a message asks to import, in their order: all links
+// to Google Drive, also malformed ones, and others that the message says to read. It leaves
+// out all other links.
 func LinksToImport(message string) []links.Found {
 	var out []links.Found
 	rest, asked := message, false

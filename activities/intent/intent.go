@@ -1,5 +1,5 @@
 // Package intent has the rules about what a message asks for: which action, whether it
-// is about one topic or about current information, and what of it is a text to audit.
+// is about one topic or about current information, and which part is a text to audit.
 // Rules recognize clear cases; a model decides about the others.
 package intent
 
@@ -27,7 +27,7 @@ var actionWords = map[chat.Action]language.Set{
 	chat.Inquire:   language.NewSet("what who when where why how which explain answer question"),
 }
 
-// Likely are the actions that may be meant, the likeliest first, at least two: those
+// Likely returns the actions that may be meant, the likeliest first, at least two: those
 // that the model listed, then those that the message's words ask for, then the usual
 // ones.
 func Likely(answer llm.Intent, message string) []chat.Action {
@@ -70,7 +70,7 @@ func OnlyMentions(rest string) bool {
 	return !slices.ContainsFunc(language.Words(rest), func(w string) bool { return !language.Connecting[w] })
 }
 
-// SubjectWords are the words that say what a message is about.
+// SubjectWords returns the words that say what a message is about.
 func SubjectWords(message string) []string {
 	return slices.DeleteFunc(language.Words(message), func(w string) bool { return language.Common[w] })
 }
@@ -87,7 +87,7 @@ func GoesOn(message string) bool {
 	return own < 2
 }
 
-// stressing are words that stress another one: "really? also on Sundays?".
+// stressing are words that only add emphasis: "really? also on Sundays?".
 var stressing = language.NewSet("really even actually honestly seriously truly indeed still always ever exactly sure")
 
 var relativeTime = language.NewSet("year years s year's now instead too")

@@ -9,7 +9,7 @@ import (
 	"github.com/palaver-chat/palaver/internal/language"
 )
 
-// maxRemark is the number of words of the longest remark of people about themselves.
+// maxRemark is the number of words of the longest remark that people make about themselves.
 const maxRemark = 8
 
 var (
@@ -32,8 +32,8 @@ give explain list search can could would should may must about`))
 	clauseEnds  = ",.!;:\n–—"
 )
 
-// onlyRemarks reports whether a message only thanks, praises, takes leave or judges an
-// answer, maybe with a remark of the person: "ok, I'm off to lunch now, bye".
+// onlyRemarks reports whether a message only thanks, praises, says goodbye or judges an
+// answer, maybe with a remark about the person: "ok, I'm off to lunch now, bye".
 func onlyRemarks(message string) bool {
 	if strings.Contains(message, "?") {
 		return false
@@ -63,7 +63,7 @@ func isExclamation(message string) bool {
 	return !AsksForDocuments(message) && !language.TitleNouns[w] && !asksForWork[w] && !asking[w] && !language.IsStopWord(w)
 }
 
-// isOwnRemark reports whether people say something of themselves and ask for nothing.
+// isOwnRemark reports whether people say something about themselves and ask for nothing.
 func isOwnRemark(words []string) bool {
 	words = words[slices.IndexFunc(append(slices.Clone(words), "i"), func(w string) bool { return !greetings[w] && !leading[w] }):]
 	if len(words) == 0 || len(words) > maxRemark || !aboutSelf[words[0]] {

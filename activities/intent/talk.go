@@ -69,8 +69,8 @@ func IsTalk(message string) bool {
 	return isCourtesy(words) || greetsByName(message) || asksAboutUs(words) || onlyRemarks(message)
 }
 
-// namedGreeting is a greeting with one or two words for who is greeted: "Hi giraffe". A
-// code is the name of a document.
+// namedGreeting matches a greeting with one or two words for who is greeted: "Hi giraffe".
+// It does not match a code, which would be the name of a document.
 var namedGreeting = regexp.MustCompile(`(?i)^(?:good (?:morning|afternoon|evening)|hi|hello|hey|hiya|howdy|hallo|hoi|moin|salut|bonjour|bonsoir|hola|ciao)(?: there)?,? (\pL+(?: \pL+)?)[ !.,]*$`)
 
 // greetsByName reports whether a message is a greeting with a name, which no list can know.
@@ -87,17 +87,18 @@ func greetsByName(message string) bool {
 	return !AsksForDocuments(m[1])
 }
 
-// asksForWork are words of short requests behind a greeting.
+// asksForWork are words of short requests after a greeting.
 var asksForWork = language.NewSet(`summary summarize summarise overview gist outline compare comparison difference differences audit check review verify
 tldr search find look explain list show read open document documents doc docs file files policy policies contract contracts agreement report letter
 email handbook manual rules regulation minutes circular`)
 
 var (
-	// leadsIn opens a question about us: "can you tell me what you can do".
+	// leadsIn matches words that introduce a question about us: "can you tell me what you can
+	// do".
 	leadsIn = regexp.MustCompile(`^(?:(?:so|and|please|ok|okay|well|now|just) )*(?:(?:(?:can|could|would|will) you (?:please )?|please )?(?:tell|show|explain|describe)(?: to)?(?: me| us)? |i (?:want|would like|d like|wanted) to know |do you know )?`)
-	// endsWith are words after a question about us that add nothing.
+	// endsWith matches words after a question about us that add nothing.
 	endsWith = regexp.MustCompile(` (?:please|palaver|exactly|actually|here|with (?:my|our|the|these) (?:documents|files)|bitte|alsjeblieft|for me|for us|then|(?:für|fuer) mich|pour moi|voor mij|por m[ií])$`)
-	// aboutUs are forms of questions about us: whole messages, as words.
+	// aboutUs matches questions about us: whole messages, as words.
 	aboutUs = regexp.MustCompile(`^(?:` + strings.Join([]string{
 		`(?:what|which)(?: kinds? of| sorts? of| types? of)?(?: questions?| things?| requests?| tasks?)?(?: else)? (?:can|could|should|may|do) (?:i|we|one) (?:ask|use|do with|expect from|get from|try with|say to)(?: you| this| it)?(?: for| about| to do)?`,
 		`what (?:else )?(?:do|can|could) you (?:do|offer|know|handle|help with|help me with|understand)`,
@@ -124,7 +125,7 @@ func isCourtesy(words []string) bool {
 	return greets
 }
 
-// asksAboutUs looks for a question about us behind greetings and the like.
+// asksAboutUs looks for a question about us after greetings and courtesies.
 func asksAboutUs(words []string) bool {
 	for i := range words {
 		if isAboutUs(strings.Join(words[i:], " ")) {
@@ -137,8 +138,8 @@ func asksAboutUs(words []string) bool {
 	return false
 }
 
-// addresses are, by language, the words that address us, and the others of questions about
-// us: a question of nothing else is one.
+// addresses are, by language, the words that address us and the other words of questions
+// about us. A question with no further words is a question about us.
 var addresses = []struct{ you, others language.Set }{
 	{language.NewSet("you your yours yourself palaver"), language.NewSet(`what who how why where which can could do does did are is am be been have has to the a an of for with in by
 at i we me my us here there and or else also really actually all any some not just bot robot machine human person people ai assistant chatbot program software model
@@ -151,7 +152,7 @@ company special possible limit limits limitations speak language languages tool 
 	{language.NewSet("tú puedes sabes eres llamas funcionas usted"), language.NewSet("qué que quién quien cómo como te hacer ayudarme ayudar por para mí mi me un una robot humano programa puedo preguntarte preguntar tu nombre es cuál")},
 }
 
-// asksYou reports whether a text asks us, and has no subject but us.
+// asksYou reports whether a text is a question about us and about nothing else.
 func asksYou(text string) bool {
 	words := strings.Fields(text)
 	if len(words) < 2 || !askingUs[words[0]] {
@@ -170,8 +171,8 @@ func asksYou(text string) bool {
 var askingUs = language.Union(language.QuestionWords, language.NewSet(`are is do does have can was wer wie welche bist kannst wat hoe welke ben kun kan
 que quoi qu qui comment tu es sais peux quelles quel qué quién quien cómo como puedes eres sabes cuál`))
 
-// isAboutUs reports whether the words are a question about us, also behind "can you tell
-// me" and before "for me, please".
+// isAboutUs reports whether the words are a question about us, also after "can you tell
+// me" or before "for me, please".
 func isAboutUs(text string) bool {
 	for {
 		if core := text[len(leadsIn.FindString(text)):]; questionsAboutUs[text] || questionsAboutUs[core] || aboutUs.MatchString(text) || aboutUs.MatchString(core) || asksYou(core) {
@@ -185,22 +186,22 @@ func isAboutUs(text string) bool {
 	}
 }
 
-// leadsUp are words before what is asked that are no part of it.
+// leadsUp matches introductory words that are not part of the question.
 var leadsUp = regexp.MustCompile(`(?i)^(?:please,? |so,? |well,? |just )*(?:(?:i|we)(?:['’]m| am| are|['’]re| was| were)? (?:just |only |also |still )?(?:wonder(?:ing)?|unsure|not sure|curious|asking myself|looking for|(?:need|want|like|trying|would like) to (?:know|find out|understand))|i['’]d like to know|(?:any|no) idea|(?:do|would) you (?:happen to )?know|(?:(?:can|could|would) you )?(?:please )?(?:tell|remind) me|wondering|looking for|not sure|unsure|need to know|(?:list|show|name|find|give me|tell me) (?:me )?(?:everything|all|anything)(?: that| which)?)(?: if| whether| about|:)? `)
 
 var (
-	// addressed is a greeting with a name, or thanks to somebody, before a request.
+	// addressed matches a greeting with a name, or thanks to somebody, before a request.
 	addressed = regexp.MustCompile(`^(?i:hi|hello|hey|hiya|dear|hallo|hoi|bonjour|salut|hola|thanks|thank you|cheers|good (?:morning|afternoon|evening))(?i: there| all| team| everyone)?,?(?: \p{Lu}\pL+){0,2}[,.!\n–—-]\s*`)
-	// pleasantries are sentences before a request that say nothing of it.
+	// pleasantries matches sentences before a request that are not part of it.
 	pleasantries = regexp.MustCompile(`^(?i:(?:(?:i|we) )?hope (?:you|this|all|everything)\b[^.?!\n]{0,60}|(?:so |very )?sorry (?:to|for|about) (?:both|disturb|troubl|interrupt|ask|the (?:late|many|another))[^.?!\n]{0,60}|(?:(?:i(?:['’]ve| have)?(?: got)?|just|here is) )*(?:an?(?:other)? |one )?(?:more |last )?(?:quick|short|small|simple|silly|stupid) (?:question|one|thing)[^.?!:\n]{0,40}|(?:it(?:['’]s| is) me|long time no see|me again|happy (?:new year|\w+day))[^.?!\n]{0,40})[.!:\n]\s*` +
 		`|^(?i:it['’]s|this is|i['’]m|i am|my name is) \p{Lu}\pL+(?: \p{Lu}\pL+)?(?: (?:from|in|of|at|here)\b[^.?!\n]{0,40})?[.!\n]\s*`)
-	// signature is how a letter ends, with at most three words of a name.
+	// signature matches the end of a letter, with at most three words of a name.
 	signature = regexp.MustCompile(`([.?!\n])\s*(?i:(?:many |with |and )?(?:thanks|thank you|thx|cheers|(?:best|kind|warm|many) (?:regards|wishes)|regards|sincerely|yours|best|bye|danke|merci|gracias|grazie|bedankt)(?: (?:you|truly|sincerely|a lot|a million|so much|very much|in advance|again|for (?:your|the|any) \w+))*)[\s,.!–—-]*(?:\p{Lu}[\pL.]*(?: \p{Lu}[\pL.]*){0,2})?[\s.!]*$`)
 )
 
-// WithoutTalk drops greetings before a request, the signature after it, and what leads up
-// to a question: "Quick one before my three o'clock: how long is …?", "I wonder whether
-// …". It returns the message when nothing else would be left.
+// WithoutTalk drops greetings before a request, the signature after it, and words that
+// introduce a question: "Quick one before my three o'clock: how long is …?", "I wonder
+// whether …". It returns the message unchanged when nothing else would be left.
 func WithoutTalk(message string) string {
 	rest := strings.TrimSpace(message)
 	for _, bare := range []string{

@@ -49,8 +49,8 @@ func AsksOfTopic(message string, names []string) bool {
 	return false
 }
 
-// ComparesSubjects reports whether a question for a difference has subjects and speaks of
-// no document: "is there a difference between day and night pay?".
+// ComparesSubjects reports whether a question about a difference names subjects and no
+// documents: "is there a difference between day and night pay?".
 func ComparesSubjects(message string) bool {
 	words := language.Words(language.Commands(message))
 	if len(words) == 0 || !questionWords[words[0]] || hasAny(words, language.TitleNouns) || hasAny(words, language.Pointing) || hasAny(words, language.NewSet("two versus vs compare")) || slices.ContainsFunc(words, language.IsYearOrVersion) {

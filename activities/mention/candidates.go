@@ -14,7 +14,7 @@ import (
 const (
 	maxRegistry      = 100 // newest entries of the registry in the prompt
 	maxSharingWords  = 20  // documents offered because their title shares a word
-	maxSimilarTitles = 5   // documents offered because their title is similar to that of the last one mentioned
+	maxSimilarTitles = 5   // documents offered because their title is similar to that of the document used last
 )
 
 // Candidates are the documents that a message may mean.
@@ -98,8 +98,8 @@ func (c *Candidates) NamesRegistered() bool {
 	})
 }
 
-// Fallback is the answer for a model whose answer cannot be parsed: the titles that
-// stand in the message.
+// Fallback replaces a model's answer that cannot be parsed: it resolves the documents whose
+// titles stand in the message.
 func (c *Candidates) Fallback() llm.DocResolution {
 	out := llm.DocResolution{ResolvedIDs: IDs(c.Verbatim), Confidence: chat.High}
 	if len(c.Verbatim) == 0 {

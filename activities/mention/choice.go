@@ -28,7 +28,7 @@ type Choice struct {
 	Processing bool     // a document is not ready yet
 }
 
-// Tagged is the choice of the tagged documents.
+// Tagged returns the choice of the tagged documents.
 func (c *Candidates) Tagged() Choice {
 	out := Choice{IDs: c.Tags.IDs(), Confidence: chat.High}
 	if len(out.IDs) > 0 {
@@ -59,8 +59,8 @@ type merge struct {
 	suggested []chat.Document
 }
 
-// takeModelChoice takes the documents that a model chose. Several of which it is not
-// sure, and documents that share a title, become suggestions for the person.
+// takeModelChoice takes the documents that a model chose. If it chose several and is not
+// sure, or if documents share a title, they become suggestions for the person.
 func (m *merge) takeModelChoice(found []chat.Document, c chat.Confidence) {
 	switch c {
 	case chat.High, chat.Medium:
@@ -102,9 +102,9 @@ func splitByMention(message string, docs []chat.Document) (sure, open []chat.Doc
 	return sure, open
 }
 
-// sameTitle are other documents of the same title that may be meant, too: from the
-// registry, when the chosen one is in it, else from all. There are none when the
-// model chose several of the title, or one is tagged.
+// sameTitle returns other documents of the same title that may be meant, too: from the
+// registry when the chosen one is in it, else from all. It returns none when the model
+// chose several of that title, or one is tagged.
 func (c *Candidates) sameTitle(of chat.Document, chosen []chat.Document) []chat.Document {
 	inRegistry := func(id string) bool {
 		return slices.ContainsFunc(c.Registry, func(k chat.DocRef) bool { return k.ID == id })

@@ -19,7 +19,7 @@ const (
 	maxCodeLabel  = 64  // bytes before a code that are read for its label
 )
 
-// Code is what may be the code of a document in a message: "HR-POL-11", "hr pol 11".
+// Code is a part of a message that may be a document's code: "HR-POL-11", "hr pol 11".
 type Code struct {
 	Words []string // to search for
 	keys  []code   // the longest first
@@ -30,8 +30,8 @@ type code struct {
 	from, to int // bytes of the message
 }
 
-// PossibleCodes are the codes in a message that no title has. A document may tell its code
-// in its text.
+// PossibleCodes returns the codes in a message that no title has. A document may have its
+// code only in its text.
 func PossibleCodes(message string, docs []chat.Document) []Code {
 	if !strings.ContainsFunc(message, unicode.IsDigit) {
 		return nil
@@ -54,7 +54,7 @@ func PossibleCodes(message string, docs []chat.Document) []Code {
 	return out
 }
 
-// codeEndingAt is the code that ends with the last of the parts, a number.
+// codeEndingAt returns the code that ends with the last of the parts, a number.
 func codeEndingAt(message string, parts [][]int) (c Code) {
 	last := parts[len(parts)-1]
 	if !unicode.IsDigit(rune(message[last[0]])) || last[1]-last[0] > maxCodeNumber {
@@ -86,7 +86,7 @@ func mayBeInCode(w string) bool {
 	return unicode.IsLetter(rune(w[0])) && utf8.RuneCountInString(w) <= maxCodeWord && !notInCode[w] && !language.IsStopWord(w)
 }
 
-// splits are the ways to read a word as two of a code: "hrpol" as "hr" and "pol".
+// splits returns the ways to read a word as two words of a code: "hrpol" as "hr" and "pol".
 func splits(w string) (out []string) {
 	const shortest = 4
 	for i := 1; len(w) >= shortest && i < len(w); i++ {
@@ -97,11 +97,12 @@ func splits(w string) (out []string) {
 	return out
 }
 
-// codeLabel stands before a document's own code.
+// codeLabel matches a label before a document's own code.
 var codeLabel = regexp.MustCompile(`(?i)(?:\b(?:document|doc|policy|file|reference|ref|number|no|nr|code|id|identifier)\b[.:#\s]*)+$`)
 
-// IsOwn reports whether the text of a passage, which begins at a character of its document,
-// tells the code as the document's own, and which bytes of the message mean it.
+// IsOwn reports whether a passage states the code as the code of its own document. text is
+// the passage, and start is where it begins in the document, in characters. from and to are
+// the bytes of the message that are the code.
 func (c Code) IsOwn(text string, start int) (from, to int, ok bool) {
 	if !slices.ContainsFunc(c.keys, func(k code) bool { return k.endsIn(text) }) {
 		return 0, 0, false
@@ -116,8 +117,9 @@ func (c Code) IsOwn(text string, start int) (from, to int, ok bool) {
 	return 0, 0, false
 }
 
-// opensOwnCode reports whether a document's own code follows: after a label, or on its own
-// in a line at the beginning of the document. before begins at a character of it.
+// opensOwnCode reports whether a document's own code follows: after a label, or at the start
+// of a line near the beginning of the document. before is the text before the code, and
+// start is where that text begins in the document.
 func opensOwnCode(before string, start int) bool {
 	line := strings.TrimRight(before, " \t*_#")
 	if (line == "" || strings.HasSuffix(line, "\n")) && start+len(before) < codeHead {
@@ -126,8 +128,8 @@ func opensOwnCode(before string, start int) bool {
 	return codeLabel.MatchString(before[max(0, len(before)-maxCodeLabel):])
 }
 
-// endsIn reports whether the last letter and the number of a code stand in a text, which
-// is quicker to tell than which codes are in it.
+// endsIn reports whether the last letter and the number of a code stand in a text. That is
+// faster than to find all codes in the text.
 func (k code) endsIn(text string) bool {
 	digits := strings.LastIndexFunc(k.key, func(r rune) bool { return !unicode.IsDigit(r) }) + 1
 	if digits == 0 || digits == len(k.key) {

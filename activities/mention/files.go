@@ -9,15 +9,15 @@ import (
 	"github.com/palaver-chat/palaver/internal/language"
 )
 
-// span is a part of a message, in bytes, and what is written instead of it.
+// span is a part of a message, in bytes, and its replacement.
 type span struct {
 	from, to int
 	instead  string
 }
 
-// withTitles writes titles instead of the names of files, which models do not know. A
-// name inside a title, or inside a longer name, stays; so does a single word that may be
-// no name at all ("notes"), unless it has a file's extension or quotation marks.
+// withTitles replaces file names, which models do not know, with titles. It keeps a name
+// inside a title or inside a longer name. It also keeps a single word that may not be a name
+// ("notes"), unless it has a file's extension or quotation marks.
 func withTitles(message string, docs []chat.Document) string {
 	lower := strings.ToLower(message)
 	type entry struct{ name, title string }
@@ -54,7 +54,7 @@ func withTitles(message string, docs []chat.Document) string {
 	return out.String() + message[end:]
 }
 
-// extensionLen is the length of a file's extension at the start of s.
+// extensionLen returns the length of the file extension at the start of s; 0 without one.
 func extensionLen(s string) int {
 	if !strings.HasPrefix(s, ".") {
 		return 0

@@ -13,8 +13,8 @@ import (
 	"github.com/palaver-chat/palaver/internal/language"
 )
 
-// abbreviations are common ones and what they stand for, beside the initials of the
-// titles themselves.
+// abbreviations are common ones and what they stand for. The initials of titles are found
+// without them.
 var abbreviations = map[string]string{
 	"infosec": "information security", "hr": "human resources", "t&c": "terms and conditions", "t&cs": "terms and conditions",
 	"tcs": "terms and conditions", "tos": "terms of service", "nda": "non-disclosure agreement", "dpa": "data processing agreement",
@@ -27,8 +27,8 @@ var abbreviations = map[string]string{
 // AsTitled writes the names in a message as the titles of documents do: names of files,
 // codes ("cr7" as "CR-7"), abbreviations ("the DPA" as "the Data Processing Agreement"), and
 // versions by their year or place ("last year's policy" as "the 2024 policy"). A name that
-// means one document alone becomes its title. about are documents that the conversation has
-// used, the latest last: "last year's version" is one of the last one.
+// means only one document becomes its title. about are documents that the conversation has
+// used, the latest last: "last year's version" means a version of the last one.
 func AsTitled(message string, docs, about []chat.Document, now time.Time) string {
 	message = withYears(withTitles(message, docs), docs, about, now)
 	names := newNames(message, docs)
@@ -67,8 +67,8 @@ type names map[string]*alias
 // maxParts is the number of words and numbers of the longest code.
 const maxParts = 4
 
-// newNames are the codes and abbreviations of titles that a message may have. A person may
-// see thousands of documents, so nothing else is looked for.
+// newNames returns the codes and abbreviations of titles that a message may have. A person
+// may see thousands of documents, so it looks for nothing else.
 func newNames(message string, docs []chat.Document) names {
 	n := names{}
 	hasNumber := strings.ContainsFunc(message, unicode.IsDigit)
@@ -113,14 +113,15 @@ func (n names) add(key, phrase string, d chat.Document, unique bool) {
 	}
 }
 
-// namesKind reports whether a phrase has the noun of a kind of document.
+// namesKind reports whether a phrase has a noun for a kind of document, such as "policy".
 func namesKind(phrase string) bool {
 	return slices.ContainsFunc(language.Words(phrase), func(w string) bool {
 		return language.TitleNouns[w] || w == "terms" || w == "plan" || w == "memorandum"
 	})
 }
 
-// at is how titles write what stands at the first part, and of how many parts it is.
+// at returns how titles write the name that begins at the first part, and the number of
+// parts of the name; 0 when no name begins there.
 func (n names) at(message string, parts [][]int) (written string, of int) {
 	for of = min(maxParts, len(parts)); of > 1; of-- { // the longest code
 		key, ok := joinedCode(message, parts[:of])
@@ -144,8 +145,8 @@ func (n names) at(message string, parts [][]int) (written string, of int) {
 	return a.write(message[:parts[0][0]], message[parts[0][1]:]), 1
 }
 
-// write is a name as titles have it: the whole title when it is the only one, and no
-// other word of it stands beside the name anyway.
+// write returns a name as titles write it. It is the whole title if only one document has
+// the name, and the words beside the name in the message are not part of that title.
 func (a *alias) write(before, after string) string {
 	if len(a.docs) > 1 || !a.unique {
 		return a.phrase
@@ -169,11 +170,11 @@ func (a *alias) write(before, after string) string {
 
 var titleCode = regexp.MustCompile(`\b[A-Z]{2,6}(?:[-_/. ]?[A-Z]{1,6}){0,2}[-_/. ]?\d{1,6}\b`)
 
-// codes are the codes in a title: CR-7, SEC-POL-04.
+// codes returns the codes in a title: CR-7, SEC-POL-04.
 func codes(title string) []string { return titleCode.FindAllString(title, -1) }
 
-// codeKey is a code without what people write differently: case, separators, zeros
-// before a number.
+// codeKey returns a code without the parts that people write differently: case, separators,
+// zeros before a number.
 func codeKey(code string) string {
 	var b strings.Builder
 	for _, m := range word.FindAllString(code, -1) {
@@ -189,7 +190,7 @@ func codePart(s string) string {
 	return strings.ToLower(s)
 }
 
-// joinedCode is the key of parts that may be one code: they end with a number and are
+// joinedCode returns the key of parts that may be one code: they end with a number and are
 // not far apart.
 func joinedCode(message string, parts [][]int) (key string, ok bool) {
 	var b strings.Builder
@@ -207,8 +208,8 @@ func joinsCode(gap string) bool { return len(gap) < 2 && strings.Trim(gap, " -_/
 
 var letters = regexp.MustCompile(`\pL+`)
 
-// initials are the initials of runs of words of a title, with the run: "dpa" for "Data
-// Processing Agreement". Words between, as "and", do not count.
+// initials returns the initials of runs of words in a title, with the run: "dpa" for "Data
+// Processing Agreement". Words such as "and" do not count.
 func initials(title string) map[string]string {
 	const fewest, most = 3, 5
 	out := map[string]string{}
@@ -244,8 +245,9 @@ var (
 	nthVersion   = regexp.MustCompile(`(?i)\b(first|second|third) version\b`)
 )
 
-// withYears writes years and versions by their numbers, when a title of what is meant has
-// them. about are documents that the conversation has used, the latest last.
+// withYears replaces words for years and versions with their numbers, when the title of a
+// document that is meant has the number. about are documents that the conversation has used,
+// the latest last.
 func withYears(message string, docs, about []chat.Document, now time.Time) string {
 	meant := sync.OnceValue(func() []chat.Document { return namedIn(relativeYear.ReplaceAllString(message, " "), docs, about) })
 	message = relativeYear.ReplaceAllStringFunc(message, func(s string) string {
@@ -273,8 +275,9 @@ func withYears(message string, docs, about []chat.Document, now time.Time) strin
 	})
 }
 
-// namedIn are the documents of whose years a message speaks: those whose titles it
-// mostly has, else the one that the conversation used last and its other versions, else all.
+// namedIn returns the documents to which a year in the message refers: those whose titles
+// the message mostly has, else the document that the conversation used last and its other
+// versions, else all.
 func namedIn(message string, docs, about []chat.Document) []chat.Document {
 	if named := sharingWords(message, docs, len(docs), true); len(named) > 0 {
 		return named

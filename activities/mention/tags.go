@@ -13,13 +13,13 @@ type Tags struct {
 	Names []string        // as they are written in the text
 }
 
-// IDs are the ids of the documents.
+// IDs returns the ids of the documents.
 func (t Tags) IDs() []string { return IDs(t.Docs) }
 
-// TextWithout is text without the tagged names.
+// TextWithout returns text without the tagged names.
 func (t Tags) TextWithout(text string) string { return language.ReplaceNames(text, t.Names, " ") }
 
-// IDs are the ids of documents, in order.
+// IDs returns the ids of documents, in order.
 func IDs(docs []chat.Document) []string {
 	var ids []string
 	for _, d := range docs {

@@ -17,8 +17,8 @@ import (
 // minTitle is the length of the shortest title that is searched for in a message.
 const minTitle = 3
 
-// Closest are the documents whose titles or file names are most like name, if alike
-// enough; several when they are equally good.
+// Closest returns the documents whose titles or file names are most similar to name, if
+// similar enough; several when they are equally similar.
 func Closest(name string, docs []chat.Document) []chat.Document {
 	var found []chat.Document
 	best := language.Similar
@@ -33,7 +33,7 @@ func Closest(name string, docs []chat.Document) []chat.Document {
 	return found
 }
 
-// Titles are the forms of the documents' titles and file names that a message may use.
+// Titles returns the forms of the documents' titles and file names that a message may use.
 func Titles(docs []chat.Document) []string {
 	var titles []string
 	for _, d := range docs {
@@ -42,7 +42,7 @@ func Titles(docs []chat.Document) []string {
 	return titles
 }
 
-// namesOf are the forms of a document's title, then of its file's name.
+// namesOf returns the forms of a document's title, then of its file's name.
 func namesOf(d chat.Document) []string {
 	if d.Name == "" {
 		return spellings(d.Title)
@@ -50,13 +50,13 @@ func namesOf(d chat.Document) []string {
 	return language.Distinct(append(spellings(d.Title), d.Name, language.WithoutExtension(d.Name)))
 }
 
-// spellings are the forms of a title that a message may use.
+// spellings returns the forms of a title that a message may use.
 func spellings(title string) []string {
 	return language.Distinct([]string{title, language.WithoutExtension(title), shortName(title)})
 }
 
-// shortName is the short name at the beginning of a title ("Circular 2025/04: Capital"),
-// if it is distinctive; else "".
+// shortName returns the short name at the beginning of a title ("Circular 2025/04" of
+// "Circular 2025/04: Capital"), if it is distinctive; else "".
 func shortName(title string) string {
 	i := strings.IndexAny(title, ":(–—|")
 	if j := strings.Index(title, " - "); j > 0 && (i < 0 || j < i) {
@@ -77,7 +77,7 @@ func isDistinctive(name string) bool {
 	return len(language.Words(name)) > 1 || strings.ContainsFunc(name, unicode.IsDigit)
 }
 
-// Occurring are the documents whose title, its short name or file name occurs in text,
+// Occurring returns the documents whose title, short name or file name occurs in text,
 // ignoring case and extension; those with the longest titles first. A name inside a
 // longer name that occurs does not count.
 func Occurring(text string, docs []chat.Document) []chat.Document {
@@ -115,8 +115,9 @@ func Occurring(text string, docs []chat.Document) []chat.Document {
 	return found
 }
 
-// sharingWords are the documents whose titles share distinctive words with text, those
-// with the most first. strict: at least two words, or half of the title's.
+// sharingWords returns at most most documents whose titles share distinctive words with
+// text, those with the most shared words first. strict: at least two words, or half of the
+// title's words, must be shared.
 func sharingWords(text string, docs []chat.Document, most int, strict bool) []chat.Document {
 	in := newWordsOf(text)
 	shared := map[string]int{}
@@ -187,7 +188,7 @@ func (in wordsOf) hasMisspelt(w string) bool {
 	return false
 }
 
-// acronyms are words of two or three characters in capitals, with or without
+// acronyms returns the words of two or three characters in capitals, with or without
 // digits: NDA, Q3.
 func acronyms(text string) []string {
 	var out []string
@@ -200,15 +201,15 @@ func acronyms(text string) []string {
 	return out
 }
 
-// titleWords are the words of at least four letters that distinguish titles.
+// titleWords returns the words of at least four letters that distinguish titles.
 func titleWords(text string) []string {
 	return slices.DeleteFunc(language.Words(text), func(w string) bool {
 		return utf8.RuneCountInString(w) < 4 || language.Common[w] && !language.TitleNouns[w]
 	})
 }
 
-// Index is the byte offset in text of the first mention of a document: its title, or a
-// word that only its title among those of docs has; -1 without a mention.
+// Index returns the byte offset in text of the first mention of a document: its title, or a
+// word that, among the titles of docs, only its title has; -1 without a mention.
 func Index(text string, d chat.Document, docs []chat.Document) int {
 	for _, name := range namesOf(d) {
 		if i, _ := language.FindName(text, name, 0); i >= 0 {

@@ -57,7 +57,7 @@ func (m *Material) number(hits []chat.Hit) []llm.Passage {
 	return out
 }
 
-// numbered is a passage with its number in the prompt.
+// numbered returns a passage with its number in the prompt.
 func numbered(n int, h chat.Hit) (cite.Source, llm.Passage) {
 	return cite.Source{N: n, DocID: h.DocID, ChunkID: h.ID, Title: h.Title, Text: h.Text, Start: h.Start, Pages: h.Pages},
 		llm.Passage{N: n, DocID: h.DocID, Title: h.Title, Heading: h.Heading, Text: h.Text, Score: h.Score}
@@ -93,7 +93,7 @@ func (m *Material) SetAudited(answer string, subject []chat.Hit) {
 	m.Quotable = append(m.Quotable, m.Audited)
 }
 
-// joined is the text of consecutive chunks, without their overlaps.
+// joined returns the text of consecutive chunks, without their overlaps.
 func joined(chunks []chat.Hit) string {
 	var b strings.Builder
 	end := 0
@@ -149,7 +149,7 @@ func (m Material) system() string {
 	return system
 }
 
-// user is the passages, the text under audit, and the question.
+// user returns the user message: the passages, the text under audit, and the question.
 func (m Material) user() string {
 	var b strings.Builder
 	writePassages(&b, m.Passages)

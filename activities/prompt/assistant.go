@@ -12,9 +12,9 @@ import (
 // maxEarlierResult limits an earlier turn's tool result, in characters.
 const maxEarlierResult = 1000
 
-// Assistant is the system message of the assistant, or of an agent with instructions of
-// its own. The rules about sources, tools and data hold for all. summary is of what was
-// said before the messages of the prompt.
+// Assistant returns the system message of the assistant, or of an agent with instructions
+// of its own. The rules about sources, tools and data apply to all. summary is the summary of
+// what was said before the messages of the prompt.
 func Assistant(instructions, summary string, today time.Time) llm.Message {
 	if instructions == "" {
 		instructions = text("assistant.md")
@@ -23,7 +23,7 @@ func Assistant(instructions, summary string, today time.Time) llm.Message {
 	return llm.Message{Role: llm.System, Text: WithSummary(system, summary)}
 }
 
-// Asked are an agent's own questions with the person's answers, as they were said.
+// Asked returns an agent's own questions with the person's answers, as messages.
 func Asked(questions, answers []string) []llm.Message {
 	var out []llm.Message
 	for i, q := range questions {
@@ -32,13 +32,13 @@ func Asked(questions, answers []string) []llm.Message {
 	return out
 }
 
-// UnseenPicturesNote is the note about so many pictures that the model cannot see.
+// UnseenPicturesNote returns the note about n pictures that the model cannot see.
 func UnseenPicturesNote(n int) string {
 	return fmt.Sprintf("\n\n(%d attached: you cannot see pictures. Say so if it matters.)", n)
 }
 
-// TaggedNote is the note about the tagged documents. Their titles are data, which stands
-// here beside what the person wrote.
+// TaggedNote returns the note about the tagged documents. Their titles are marked as data,
+// because the note follows the person's words in the same message.
 func TaggedNote(docs []chat.Document) string {
 	if len(docs) == 0 {
 		return ""
@@ -46,7 +46,7 @@ func TaggedNote(docs []chat.Document) string {
 	return "\n\n(Documents that this message is about:)\n<tagged_documents>\n" + titlesJSON(Known(docs)) + "\n</tagged_documents>"
 }
 
-// EarlierCalls are the tool calls of an earlier turn with their results, shortened.
+// EarlierCalls returns the tool calls of an earlier turn with their results, shortened.
 func EarlierCalls(results []chat.ToolResult) []llm.Message {
 	if len(results) == 0 {
 		return nil

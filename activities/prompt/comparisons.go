@@ -13,8 +13,8 @@ import (
 // maxComparisons is the number of comparisons of figures in a prompt.
 const maxComparisons = 20
 
-// comparisons are the figures of the text under audit that are beyond a bound of a rule
-// that shares words with them, for models that do not calculate.
+// comparisons lists the figures of the text under audit that break the limit of a rule with
+// a word in common, for models that do not calculate.
 func (m Material) comparisons() string {
 	if m.Action != chat.Audit {
 		return ""

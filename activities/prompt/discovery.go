@@ -31,7 +31,7 @@ func Discovery(b *board.Board, full []string, threshold int, summary string, tod
 	return llm.Message{Role: llm.System, Text: WithSummary(system, summary)}
 }
 
-// boardInFull is the board with the whole text of items, as JSON.
+// boardInFull returns the board with the whole text of items, as JSON.
 func boardInFull(b *board.Board, items []board.Item) string {
 	return "The board as it is now:\n" + boardBlock("board", struct {
 		Title string     `json:"title"`
@@ -49,7 +49,7 @@ type fullItem struct {
 	RestsOn []string `json:"rests_on,omitempty"`
 	Status  string   `json:"status,omitempty"`
 	Stale   bool     `json:"stale,omitempty"`
-	// Document is the id of the document that an input is, or that says a fact.
+	// Document is the id of the document that an input is, or that an item cites.
 	Document string `json:"document,omitempty"`
 }
 
@@ -64,7 +64,7 @@ func fullItems(items []board.Item) []fullItem {
 	return out
 }
 
-// documentOf is the document that an item is, or that it cites.
+// documentOf returns the id of the document that an item is, or that it cites.
 func documentOf(i board.Item) string {
 	if i.Citation != nil {
 		return i.Citation.DocumentID
@@ -72,7 +72,7 @@ func documentOf(i board.Item) string {
 	return i.DocumentID
 }
 
-// boardInShort is a summary of a large board, with the items that the message is about.
+// boardInShort returns a summary of a large board, with the whole text of the items in full.
 func boardInShort(b *board.Board, full []string) string {
 	type theme struct {
 		ID   string `json:"id"`
@@ -122,7 +122,7 @@ func boardBlock(name string, v any) string {
 // maxImported limits the messages of an imported chat in a prompt.
 const maxImported = 20
 
-// Imported are the last messages of a chat that came with the board.
+// Imported returns the last messages of a chat that came with the board.
 func Imported(history []board.Message) []llm.Message {
 	var out []llm.Message
 	for _, m := range history[max(0, len(history)-maxImported):] {
@@ -134,7 +134,7 @@ func Imported(history []board.Message) []llm.Message {
 	return out
 }
 
-// BoardFacts is a board for the facts of a request.
+// BoardFacts converts a board for the facts of a request.
 func BoardFacts(b *board.Board) *llm.Board {
 	out := &llm.Board{Title: b.Title, Goal: b.Goal}
 	for _, i := range b.Items {

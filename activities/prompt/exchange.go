@@ -55,8 +55,8 @@ func (e *Exchange) Add(piece string, calls []Call) {
 	e.Messages = append(append(e.Messages, said), results...)
 }
 
-// result is a call's result for the prompt: passages with their numbers in this
-// turn, any other text up to a limit.
+// result returns a call's result for the prompt: passages with their numbers in this turn,
+// or any other text up to a limit. whole is false when the text was cut.
 func (e *Exchange) result(c Call) (content string, whole bool) {
 	var passages strings.Builder
 	for _, id := range c.Shown {
@@ -105,7 +105,7 @@ func (e *Exchange) renumber(piece string) string {
 	})
 }
 
-// resultBlock delimits what a tool returned, which is data and no instruction. The
+// resultBlock delimits what a tool returned, which is data, not an instruction. The
 // caller has escaped the content.
 func resultBlock(tool, content string, isError bool) string {
 	flag := ""

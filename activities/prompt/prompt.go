@@ -1,5 +1,5 @@
-// Package prompt puts together what models are asked: the texts of its .md files,
-// earlier messages, and what a turn has read. It reads no store.
+// Package prompt builds the requests to models, from the texts of its .md files, earlier
+// messages, and what a turn has read. It reads no store and calls no model.
 package prompt
 
 import (
@@ -16,7 +16,7 @@ import (
 //go:embed *.md
 var files embed.FS
 
-// text is an embedded prompt. A test checks that every name in use exists.
+// text returns an embedded prompt. A test checks that every name in use exists.
 func text(name string) string {
 	b, err := files.ReadFile(name)
 	if err != nil {
@@ -39,8 +39,8 @@ var citationMarker = regexp.MustCompile(`\s?\[\d{1,3}\]`)
 
 // Recent converts earlier messages for a prompt: it shortens them, removes citation
 // numbers, which mean other passages now, and replaces an answer that was stopped by
-// a note with its beginning and its end. Answers to questions are notes, too: a button's
-// label is nothing that the person asks for.
+// a note with its beginning and its end. Answers to questions become notes, too: the label
+// of a button is not what the person asks for.
 func Recent(messages []chat.Message) []llm.Message {
 	var out []llm.Message
 	for _, m := range messages {
@@ -51,8 +51,8 @@ func Recent(messages []chat.Message) []llm.Message {
 	return out
 }
 
-// Message converts one message as Recent does, with at most so many characters. It has
-// no role when it does not belong in a prompt.
+// Message converts one message as Recent does, with at most the given number of characters
+// (most). It has no role when it does not belong in a prompt.
 func Message(m chat.Message, most int) llm.Message {
 	switch m.Role {
 	case string(llm.Assistant):
@@ -70,8 +70,8 @@ func Message(m chat.Message, most int) llm.Message {
 	return llm.Message{}
 }
 
-// Said are earlier messages as Recent converts them, without answers to questions: what
-// the person asked for in their own words, and what was answered.
+// Said converts earlier messages as Recent does, and leaves out answers to questions: what
+// remains is what the person asked for in their own words, and what was answered.
 func Said(messages []chat.Message) []llm.Message {
 	var own []chat.Message
 	for _, m := range messages {
@@ -102,7 +102,7 @@ func Shorten(s string, n int) string {
 	return s
 }
 
-// conversation is a prompt of a system message, earlier messages and the new one.
+// conversation returns a prompt of a system message, earlier messages and the new one.
 func conversation(system string, recent []chat.Message, message string) []llm.Message {
 	return withEarlier(system, Recent(recent), message)
 }
@@ -115,8 +115,8 @@ func withEarlier(system string, earlier []llm.Message, message string) []llm.Mes
 // maxSaid is the number of earlier messages that the facts of a request have.
 const maxSaid = 6
 
-// answering is the prompt of an answer: with the messages that are there word for word,
-// and the summary of those before them.
+// answering returns the prompt of an answer, with the recent messages word for word and the
+// summary of those before them.
 func (m Material) answering(system, message string) []llm.Message {
 	var earlier []llm.Message
 	for _, x := range m.Recent {
@@ -127,7 +127,7 @@ func (m Material) answering(system, message string) []llm.Message {
 	return withEarlier(WithSummary(system, m.Summary), earlier, message)
 }
 
-// said are the last messages before, for the facts of a request.
+// said returns the last messages before the turn, for the facts of a request.
 func (m Material) said() []llm.Message {
 	return Said(m.Recent[max(0, len(m.Recent)-maxSaid):])
 }

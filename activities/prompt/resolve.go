@@ -55,7 +55,7 @@ func Documents(action chat.Action, c *mention.Candidates, recent []chat.Message)
 	}
 }
 
-// titlesJSON is a list of documents as JSON, in which a title can neither end its line nor
+// titlesJSON returns a list of documents as JSON. In it a title can neither end its line nor
 // open or close a tag.
 func titlesJSON(known []llm.Document) string {
 	type entry struct {

@@ -10,8 +10,7 @@ import (
 // maxTitles limits the titles in the prompt for small talk.
 const maxTitles = 30
 
-// talk asks for an answer about Palaver itself, with the titles of the documents that are
-// there.
+// talk asks for an answer about Palaver itself, with the titles of the person's documents.
 func talk(m Material) llm.Request {
 	docs := slices.Clone(m.Documents)
 	slices.SortStableFunc(docs, func(a, b llm.Document) int { // the person's own first

@@ -81,7 +81,7 @@ func (p *Problems) Text(field, s string, least, most int) {
 	}
 }
 
-// ID checks a client's own id: empty, or up to 128 printable characters.
+// ID checks an id that a client has made: empty, or up to 128 printable characters.
 func (p *Problems) ID(field, s string) {
 	if utf8.RuneCountInString(s) > MaxID {
 		p.Add(field, "must have at most 128 characters")

@@ -8,7 +8,7 @@ type Submit struct {
 	ThreadID     string // a UUID; empty: the server derives or makes one
 	ThreadAlias  string // the client's name of the thread, if it is no UUID
 	Content      chat.Content
-	AgentUnset   bool   // the client named no agent: Content has the dialect's default, which applies if the thread has none yet
+	AgentUnset   bool   // the client named no agent: Content has the dialect's default, which applies if the thread has no agent yet
 	ClientTurnID string // empty: the server makes one
 	// Edition returns the client_turn_id of the nth content under one message id, for
 	// clients that send edited messages under their old ids; nil: ClientTurnID counts.
@@ -37,7 +37,7 @@ func threadName(alias string, t chat.Turn) string {
 
 // Answer is an answer to a thread's question independent of its wire format.
 type Answer struct {
-	chat.Resume               // without a ThreadID: that of ThreadAlias
+	chat.Resume               // if it has no ThreadID, ThreadAlias names the thread
 	ThreadAlias        string // the client's name of the thread
 	StreamRunID        string // stream_run_id of this request; empty: the turn's
 	CancelOnDisconnect bool

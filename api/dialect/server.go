@@ -21,12 +21,12 @@ type Dialect struct {
 	Words      map[string]openapi.Word // about the fields of its schemas
 	Renamed    map[string]string       // names of schemas that are not the prefix and the type's name
 	Operations func(Server) []openapi.Operation
-	// Failure makes the body of an error response in the dialect's own shape; nil: it has
-	// the API's. FailureShape is its type.
+	// Failure makes the body of an error response in the dialect's own shape; nil: the
+	// API's shape. FailureShape has the type of the body.
 	Failure      func(Failure) any
 	FailureShape any
-	// Below begins the paths that only the dialect's clients ask for: errors there have
-	// its shape, too, where no route is; empty: none.
+	// Below is the path prefix that only the dialect's clients use. Errors below it have
+	// the dialect's shape even where no route exists; empty: no prefix.
 	Below string
 }
 
@@ -53,14 +53,14 @@ type Server interface {
 	ThreadNamed(owner, name string) string
 	// IsEventID reports whether id can be one of our event ids.
 	IsEventID(id string) bool
-	// NotFound reports whether err says that something is not there for the caller.
+	// NotFound reports whether err says that something does not exist for the caller.
 	NotFound(err error) bool
 	// Unavailable reports whether err says that the database cannot be reached.
 	Unavailable(err error) bool
 	Agents() chat.Agents
 	// HasModel reports whether a model, or the offline engine, is configured.
 	HasModel() bool
-	// Origin is the scheme and host by which a request reached the server.
+	// Origin returns the scheme and host with which the client addresses the server.
 	Origin(c *gin.Context) string
 	Log() *slog.Logger
 }
@@ -81,12 +81,12 @@ type Streams interface {
 	Operator(c *gin.Context) bool
 }
 
-// Reads are what an owner's threads hold, and what runs in them.
+// Reads reads the messages, turns and questions of an owner's threads.
 type Reads interface {
 	// History returns the newest limit messages of a branch before a message, oldest
 	// first, and where it branches.
 	History(ctx context.Context, owner, thread, head, before string, limit int) (messages []chat.Message, branches map[string][]string, _ error)
-	// Logs returns turns by their ids. Those that run have no events.
+	// Logs returns turns and their events by turn id. Running turns have no events.
 	Logs(ctx context.Context, owner string, turnIDs []string) (map[string]TurnLog, error)
 	// OpenTurns returns a thread's open turns, oldest first.
 	OpenTurns(ctx context.Context, owner, thread string) ([]chat.Turn, error)
@@ -96,7 +96,7 @@ type Reads interface {
 	TurnOfClient(ctx context.Context, owner, thread, clientTurnID string) (chat.Turn, error)
 }
 
-// Rows are what is stored of an owner's threads.
+// Rows reads database rows of an owner's threads.
 type Rows interface {
 	Conversation(ctx context.Context, owner, id string) (chat.Conversation, error)
 	// Head returns the newest checkpoint of a thread.
@@ -104,12 +104,12 @@ type Rows interface {
 	Turn(ctx context.Context, owner, id string) (chat.Turn, error)
 	// TurnOfMessage returns the turn of a message in History.
 	TurnOfMessage(ctx context.Context, owner, thread, messageID string) (chat.Turn, error)
-	// TurnsOfRun are the newest turns that were sent under a stream_run_id, in any thread.
+	// TurnsOfRun returns the newest turns with a stream_run_id, in any thread.
 	TurnsOfRun(ctx context.Context, owner, runID string) ([]chat.Turn, error)
 	AttachmentsByID(ctx context.Context, owner string, ids []string) ([]chat.Attachment, error)
 }
 
-// Follow says what a stream of a thread shows.
+// Follow says which part of a thread a stream shows.
 type Follow struct {
 	ThreadID    string
 	TurnID      string // the first turn; empty: that of After, or the one that runs
@@ -118,7 +118,7 @@ type Follow struct {
 	View        View
 }
 
-// Running says how the turn that a thread runs is shown.
+// Running says how to stream the turn that a thread runs.
 type Running struct {
 	ThreadID   string
 	ThreadName string // as the client calls it

@@ -7,12 +7,12 @@ import (
 	"github.com/palaver-chat/palaver/chat"
 )
 
-// Each calls show with the turn's events, until it returns end or an error, or until
-// there are no more. Between events it calls wait, which returns when more is closed.
-// A turn that does not exist any more ends with an error event.
+// Each calls show with the turn's events, until show returns end or an error, or until
+// there are no more events. When there is no event yet, it calls wait, which must return
+// when more is closed. A turn that no longer exists ends with an error event.
 //
-// after names an interrupt: the events up to and including it are past. A terminal
-// event never is.
+// after names an interrupt: show gets past for the events up to and including it, but
+// never for a terminal event.
 func (v *Viewer) Each(after string, wait func(more <-chan struct{}) error, show func(item Item, past bool) (end bool, _ error)) error {
 	v.HoldText(after != "")
 	for {
@@ -40,7 +40,7 @@ func (v *Viewer) Each(after string, wait func(more <-chan struct{}) error, show 
 	}
 }
 
-// NotFound is the event that ends the stream of a turn that does not exist any more.
+// NotFound returns the event that ends the stream of a turn that no longer exists.
 func (v *Viewer) NotFound() chat.Event {
 	ref := v.Ref()
 	return chat.Event{Type: chat.EventFailed, TurnID: ref.TurnID, ThreadID: ref.ThreadID, StreamRunID: v.RunID,

@@ -173,9 +173,9 @@ type follower struct {
 	rebuilt  bool          // log was replaced by the shorter one of a lost turn
 	notFound bool
 	retry    int // how often the running model call has failed; 0 once it says something
-	retries  int // signals about that so far
+	retries  int // how many failures were signalled so far
 
-	pace pace // of run
+	pace pace // used by run only
 }
 
 // closedPiece compares a finished piece with what was received of it live.
@@ -384,7 +384,7 @@ func (f *follower) poll(ctx context.Context, after, piece int, draft, gap bool) 
 		}
 		end := slices.IndexFunc(entries, func(e chat.Entry) bool { return e.Type.Terminal() })
 		if end >= 0 || progress.Over {
-			// The settled log has everything, the terminal event with its texts too.
+			// The settled log has everything, including the terminal event with its texts.
 			r = f.settled(ctx, after)
 			r.queried = true
 			return r
@@ -452,8 +452,8 @@ func (f *follower) kept(ctx context.Context, after int) ([]chat.Entry, error) {
 	return chat.KeptLog(texts, after)
 }
 
-// ahead returns entries that the running activity has recorded, and the workflow not
-// yet.
+// ahead returns entries that the running activity has recorded but the workflow does not
+// know yet.
 func (f *follower) ahead(ctx context.Context, after int) ([]chat.Entry, error) {
 	texts, err := f.hub.store.Texts(ctx, f.ref.Owner, f.ref.TurnID)
 	if err != nil {
@@ -855,7 +855,7 @@ func (v *Viewer) deliver(text []rune) Item {
 	return Item{Event: e, At: v.at}
 }
 
-// Ref is the turn that v watches.
+// Ref returns the turn that v watches.
 func (v *Viewer) Ref() Ref { return v.f.ref }
 
 // Done reports whether the turn is over and v has all of it.

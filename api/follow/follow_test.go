@@ -37,7 +37,7 @@ type world struct {
 	queries  int
 	drafts   int
 	subs     []chan bus.Signal
-	noBus    bool          // no bus
+	noBus    bool          // Subscribe fails and Connected is false
 	waiting  bool          // the turn waits for a person
 	gate     chan struct{} // queries block until it is closed
 }
@@ -450,7 +450,7 @@ func TestSlowViewerGetsMissedTextAsOneTokenAndEveryDurableEvent(t *testing.T) {
 		}
 		w.addAndHint(finished, inquire)
 		if seen != long {
-			t.Fatalf("the quick viewer saw %d characters", len(seen))
+			t.Fatalf("the fast viewer got %d characters", len(seen))
 		}
 		got, _, _ := drain(t, slow)
 		want(t, got, "1:turn_started", "~"+long, "2:text", "3:status")
@@ -529,7 +529,7 @@ func TestHintTriggersAnImmediateQuery(t *testing.T) {
 			t.Fatalf("%+v, %v", i, err)
 		}
 		if took := time.Since(before); took != 0 {
-			t.Fatalf("it took %v", took)
+			t.Fatalf("the query came after %v, want at once", took)
 		}
 	})
 }
@@ -760,7 +760,7 @@ func TestHoldTextWithholdsTextUntilTheEventsBeforeItWereDelivered(t *testing.T) 
 	})
 }
 
-func TestRetriesOfAModelCallAreToldOnceAndOnlyUntilItSaysSomething(t *testing.T) {
+func TestRetryOfAModelCallIsShownOnceAndOnlyUntilTheModelAnswers(t *testing.T) {
 	run(t, func(t *testing.T, w *world, h *Hub) {
 		w.add(started)
 		v := h.Follow(testRef, Position{})
@@ -1111,7 +1111,7 @@ func TestLastViewerStopsTheFollower(t *testing.T) {
 		asked := w.queries
 		time.Sleep(time.Minute)
 		if w.queries != asked || len(w.subs) != 0 {
-			t.Errorf("asked %d more times, %d subscriptions", w.queries-asked, len(w.subs))
+			t.Errorf("after the last viewer: %d more queries, %d subscriptions", w.queries-asked, len(w.subs))
 		}
 	})
 }

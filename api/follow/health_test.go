@@ -138,7 +138,7 @@ func TestSlowReadersShareOneCopyOfTheText(t *testing.T) {
 		synctest.Wait()
 		// The text is 1 MB, 4 MB as runes, kept once; a copy for each reader would be 200 MB.
 		if grown := heap() - before; grown > 64<<20 {
-			t.Errorf("%d MB more for %d readers that do not read", grown>>20, readers)
+			t.Errorf("%d readers that do not read take %d MB", readers, grown>>20)
 		}
 		w.set(func() { w.texts["p1"] = strings.Repeat(text, deltas) })
 		w.addAndHint(finished)

@@ -9,7 +9,7 @@ const quickPolls = 5
 // pace schedules a follower's polls. As long as both ends are connected, the bus
 // delivers everything new; polls find the messages that were lost.
 type pace struct {
-	known           bool          // the first entries were known at the start
+	known           bool          // the first log entries were known when the follower started
 	complete        bool          // the subscription was made before the turn began
 	nothingReceived bool          // nothing was delivered yet, so earlier messages may be missing
 	waiting         bool          // the turn waits for a person

@@ -22,7 +22,7 @@ type piece struct {
 	earlyRunes int         // characters in early
 }
 
-// add takes a delta; grown reports whether text has changed.
+// add adds a delta; grown reports whether text has changed.
 func (p *piece) add(d bus.Delta) (grown bool) {
 	if d.Piece < p.n || d.Attempt < 1 || d.Offset < 0 {
 		return false
@@ -83,7 +83,7 @@ func (p *piece) retry(grown bool) bool {
 	return grown
 }
 
-// load takes a draft.
+// load replaces the text with a draft, if the draft is longer or of a later attempt.
 func (p *piece) load(d db.Draft) (grown bool) {
 	if d.Piece != p.n || d.Attempt < p.attempt || d.Attempt < 1 {
 		return false

@@ -51,8 +51,9 @@ func (cfg Config) rightmostUntrusted(client netip.Addr, named []string) netip.Ad
 	return client
 }
 
-// byHTTPS reports whether the client's connection is encrypted: ours, or by the word of
-// a trusted proxy the one to the proxy. Of several proxies the first one counts.
+// byHTTPS reports whether the client's connection is encrypted: the connection to us or,
+// if a trusted proxy says so in X-Forwarded-Proto, the connection to the proxy. Of several
+// proxies the first one counts.
 func (cfg Config) byHTTPS(r *http.Request) bool {
 	if r.TLS != nil {
 		return true

@@ -13,7 +13,7 @@ func TestAddressOfAClient(t *testing.T) {
 		{"no header", "10.0.0.1:99", "", "10.0.0.1", "10.0.0.1"},
 		{"untrusted peer", "192.0.2.1:99", "203.0.113.7", "192.0.2.1", "192.0.2.1"},
 		{"one client", "10.0.0.1:99", "203.0.113.7", "203.0.113.7", "203.0.113.7"},
-		{"appended to a forged one", "10.0.0.1:99", "1.2.3.4, 203.0.113.7", "1.2.3.4", "203.0.113.7"},
+		{"appended to a forged address", "10.0.0.1:99", "1.2.3.4, 203.0.113.7", "1.2.3.4", "203.0.113.7"},
 		{"a chain of proxies", "10.0.0.1:99", "203.0.113.7, 10.1.1.1,10.2.2.2", "203.0.113.7", "203.0.113.7"},
 		{"only proxies", "10.0.0.1:99", "10.3.3.3, 10.1.1.1", "10.3.3.3", "10.3.3.3"},
 		{"with a port", "10.0.0.1:99", "203.0.113.7:1234", "203.0.113.7", "203.0.113.7"},
@@ -48,7 +48,7 @@ func FuzzForwardedFor(f *testing.F) {
 			r.Header["X-Forwarded-For"] = []string{forwarded}
 			a := s.clientAddress(r)
 			if !s.trusted(parseAddress(peer)) && a != parseAddress(peer) {
-				t.Fatalf("an untrusted peer %q is believed to be %v", peer, a)
+				t.Fatalf("an untrusted peer %q counts as %v", peer, a)
 			}
 		}
 	})

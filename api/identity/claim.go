@@ -2,8 +2,8 @@ package identity
 
 import "net/http"
 
-// CookieOwner is the anonymous user whom the request's own cookie names, also when the
-// request has a token; "" without a valid cookie, and for a request from another site.
+// CookieOwner returns the anonymous user of the request's cookie, even if the request also
+// has a token; "" without a valid cookie, and for a request from another site.
 func (i *Identifier) CookieOwner(r *http.Request) string {
 	if len(i.CookieSecret) < minCookieSecret || i.csrf.Check(r) != nil {
 		return ""

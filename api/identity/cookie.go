@@ -12,10 +12,9 @@ import (
 	"github.com/google/uuid"
 )
 
-// Names of the anonymous user's cookie. Where the connection is encrypted it has the
-// name that browsers protect: no other host, no subdomain and no unencrypted page can set
-// such a cookie. The other one is still read there, so that its users keep their
-// conversations.
+// Names of the anonymous user's cookie. Over HTTPS it is HostCookieName, whose prefix
+// browsers protect: no other host, no subdomain and no unencrypted page can set such a
+// cookie. CookieName is still read over HTTPS, so that its users keep their conversations.
 const (
 	CookieName     = "palaver_user"
 	HostCookieName = "__Host-palaver_user"
@@ -23,7 +22,7 @@ const (
 
 const cookieMaxAge = 400 * 24 * 3600 // as long as browsers allow
 
-// session is what a cookie says. A cookie of an earlier generation than the user's is
+// session is the content of a cookie. A cookie of an earlier generation than the user's is
 // refused.
 type session struct {
 	user       string
@@ -38,8 +37,7 @@ func (i *Identifier) SetCookie(c *gin.Context) {
 }
 
 // cookieUser returns the user of the request's cookie, "" without a valid one. A client
-// that has only the cookie of unencrypted connections, and has an encrypted one now, gets
-// the protected cookie for the same user.
+// that sends only CookieName over HTTPS gets HostCookieName for the same user.
 func (i *Identifier) cookieUser(c *gin.Context) string {
 	s, name := i.session(c.Request)
 	if name == CookieName && i.byHTTPS(c.Request) {
@@ -82,10 +80,10 @@ func cookieFor(https bool) *http.Cookie {
 	return cookie
 }
 
-// SignOut takes the anonymous user's cookies back from this client. A cookie that is set
-// afterwards counts.
+// SignOut deletes the anonymous user's cookies in this client. A cookie that the same
+// response sets afterwards stays.
 func (i *Identifier) SignOut(c *gin.Context) {
-	c.Writer.Header().Del("Set-Cookie") // one that this request was given
+	c.Writer.Header().Del("Set-Cookie") // a cookie that this response was about to set
 	for _, https := range []bool{true, false} {
 		cookie := cookieFor(https)
 		cookie.MaxAge = -1
@@ -93,7 +91,7 @@ func (i *Identifier) SignOut(c *gin.Context) {
 	}
 }
 
-// EndSessions refuses all cookies that the user has been given so far. With keep this
+// EndSessions revokes all cookies that the user has received so far. With keep, this
 // client gets a new one.
 func (i *Identifier) EndSessions(c *gin.Context, user string, keep bool) error {
 	generation, err := i.revoked.end(c.Request.Context(), user)

@@ -29,7 +29,7 @@ const (
 	Required  = "required"  // without a token, 401
 )
 
-// Config says whom to believe.
+// Config says which credentials are accepted.
 type Config struct {
 	Mode           string         // default Anonymous
 	CookieSecret   []byte         // signs the anonymous cookie; at least 16 bytes unless Required
@@ -49,16 +49,16 @@ type Caller struct {
 	ID        string
 	Anonymous bool      // has no account: a cookie's user, or an anonymous one of Supabase
 	New       bool      // was given a cookie by this request
-	Expires   time.Time // of the token; zero: the caller has none
-	Key       string    // id of the personal key that was sent; empty: none
+	Expires   time.Time // when the token or personal key expires; zero: never, or there is none
+	Key       string    // id of the personal key in the request; empty: none
 	Channel   chat.Channel
 	Address   netip.Addr  // of the client, for limits
 	RequestID string      // for the log
-	Header    http.Header // of the answer, in which limits are shown
+	Header    http.Header // of the response, for the RateLimit headers
 }
 
-// Expiry returns a channel that fires when the caller's token is not accepted any more;
-// nil without a token. Call stop when done.
+// Expiry returns a channel that fires when the caller's token or personal key expires; nil
+// if it has no expiry. Call stop when done.
 func (c Caller) Expiry() (expired <-chan time.Time, stop func()) {
 	if c.Expires.IsZero() {
 		return nil, func() {}
@@ -152,9 +152,9 @@ func (i *Identifier) Identify(c *gin.Context) error {
 // PageHeader is sent by our page. A page of another origin cannot send it.
 const PageHeader = "X-Palaver-Page"
 
-// ChannelOf tells our page from other programs. A browser says itself whether a page of ours
-// sends the request, but not without TLS; then the page's own header says so. Other
-// programs can claim anything.
+// ChannelOf reports whether our page or another program sent the request. A browser says
+// in Sec-Fetch-Site whether a page of ours sent it, but only over TLS; without TLS the
+// page's own header says so. Other programs can send both headers, so this proves nothing.
 func ChannelOf(r *http.Request) chat.Channel {
 	site := r.Header.Get("Sec-Fetch-Site")
 	if site == "same-origin" || site == "" && r.Header.Get(PageHeader) != "" {
@@ -165,9 +165,9 @@ func ChannelOf(r *http.Request) chat.Channel {
 
 // authenticate returns the user that a trusted proxy names, else the subject of the
 // token, else the user of the anonymous cookie; new clients get a cookie. A bad token
-// is refused, never anonymous. Credentials that a browser sends by itself, to us or to
-// the proxy, count for same-origin requests only. From other clients a userid header
-// must equal the authenticated user.
+// is refused, never anonymous. Credentials that a browser attaches by itself, to us or to
+// the proxy, count for same-origin requests only. A userid header that no trusted proxy
+// sent must equal the authenticated user.
 func (i *Identifier) authenticate(c *gin.Context) (Caller, error) {
 	token, withToken := bearer(c.Request)
 	var caller Caller
@@ -185,12 +185,12 @@ func (i *Identifier) authenticate(c *gin.Context) (Caller, error) {
 		}
 		caller = Caller{ID: id, Anonymous: anonymous, Expires: expires}
 	}
-	named, vouched, err := i.namedUser(c.Request)
+	named, fromProxy, err := i.namedUser(c.Request)
 	if err != nil {
 		return Caller{}, err
 	}
 	if !withToken {
-		if !vouched && i.Mode == Required {
+		if !fromProxy && i.Mode == Required {
 			return Caller{}, problem.Unauthenticated
 		}
 		if i.csrf.Check(c.Request) != nil {
@@ -198,7 +198,7 @@ func (i *Identifier) authenticate(c *gin.Context) (Caller, error) {
 		}
 	}
 	switch {
-	case vouched:
+	case fromProxy:
 		return Caller{ID: named}, nil
 	case !withToken:
 		caller = Caller{ID: i.cookieUser(c), Anonymous: true}
@@ -217,9 +217,9 @@ func bearer(r *http.Request) (token string, sent bool) {
 	return strings.TrimSpace(token), strings.EqualFold(scheme, "Bearer")
 }
 
-// namedUser returns the user in the userid header, "" without one, and whether a proxy
-// with our secret sent it.
-func (i *Identifier) namedUser(r *http.Request) (id string, vouched bool, _ error) {
+// namedUser returns the user in the userid header, "" without one. fromProxy means that a
+// proxy with our secret sent it.
+func (i *Identifier) namedUser(r *http.Request) (id string, fromProxy bool, _ error) {
 	sent := r.Header.Values(UserHeader)
 	if len(sent) == 0 || len(sent) == 1 && sent[0] == "" {
 		return "", false, nil
@@ -230,10 +230,10 @@ func (i *Identifier) namedUser(r *http.Request) (id string, vouched bool, _ erro
 	return sent[0], i.isProxy(r), nil
 }
 
-// Session is the user whom a browser's own credentials name when it navigates: those of
-// our cookie, or of a trusted proxy; "" without any. Tokens are not sent then.
+// Session returns the user of a browser's navigation, which carries no token: the user
+// that a trusted proxy names, or that of our cookie; "" without either.
 func (i *Identifier) Session(r *http.Request) string {
-	if named, vouched, err := i.namedUser(r); err == nil && vouched {
+	if named, fromProxy, err := i.namedUser(r); err == nil && fromProxy {
 		return named
 	}
 	s, _ := i.session(r)

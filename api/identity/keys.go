@@ -92,8 +92,8 @@ func newKeySet(url string, stop <-chan struct{}, log *slog.Logger) (*keySet, err
 
 func (k *keySet) fetched() bool { return k.store.filled.Load() }
 
-// key returns the public key that a token names. A published set may contain secrets
-// by mistake; they prove nothing.
+// key returns the public key that a token names. A published set may contain secrets by
+// mistake; key refuses them.
 func (k *keySet) key(token *jwt.Token) (any, error) {
 	if _, named := token.Header["kid"].(string); !named {
 		return nil, errors.New("the token names no key")

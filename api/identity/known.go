@@ -7,10 +7,10 @@ import (
 	"github.com/gin-gonic/gin"
 )
 
-// AddressOf returns the address of a request's client, also of one that is not identified.
+// AddressOf returns the address of a request's client. The caller need not be identified.
 func (i *Identifier) AddressOf(r *http.Request) netip.Addr { return i.clientAddress(r) }
 
-// Known returns the caller of a request that may not be identified.
+// Known returns the caller of a request; known is false if the request was not identified.
 func Known(c *gin.Context) (who Caller, known bool) {
 	v, _ := c.Get(callerKey)
 	who, known = v.(Caller)

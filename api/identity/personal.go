@@ -23,14 +23,14 @@ const (
 	// How long other processes may accept a key that was revoked.
 	keysReadEvery = 30 * time.Second
 	keysTimeout   = 3 * time.Second
-	// How exactly the last use of a key is kept.
+	// The shortest time between two updates of a key's last use.
 	useEvery = time.Minute
-	// Keys that are kept in memory.
+	// The most keys that are kept in memory.
 	maxKnownKeys = 10_000
 )
 
-// personalKeys keeps the keys of recent callers in memory, so that most requests read
-// none, and those of a known key need no database.
+// personalKeys keeps the keys of recent callers in memory, so that most requests do not
+// read the database, and known keys stay valid while it is unavailable.
 type personalKeys struct {
 	store Keys
 
@@ -45,7 +45,7 @@ type knownKey struct {
 	until, noted time.Time
 }
 
-// caller returns whom a personal key names.
+// caller returns the caller that a personal key belongs to.
 func (p *personalKeys) caller(ctx context.Context, token string) (Caller, error) {
 	if p.store == nil {
 		return Caller{}, problem.Unauthenticated

@@ -14,7 +14,7 @@ import (
 // oneKey has one key until it is revoked.
 type oneKey struct {
 	digest string
-	read   func() // when the key is being read
+	read   func() // is called while the key is being read
 }
 
 func (o *oneKey) KeyByDigest(_ context.Context, digest string) (db.Key, error) {
@@ -37,7 +37,7 @@ func TestKeyThatIsRevokedWhileItIsReadIsNotKept(t *testing.T) {
 		p.Forget(accesskey.Digest(key))
 	}
 	_, err := p.caller(t.Context(), key)
-	require.NoError(t, err, "it was read before")
+	require.NoError(t, err, "the key was read before it was revoked")
 	_, err = p.caller(t.Context(), key)
 	require.Error(t, err)
 }

@@ -17,15 +17,15 @@ type Sessions interface {
 const (
 	// How long other processes may accept a cookie that was revoked.
 	revocationsReadEvery = 30 * time.Second
-	// The time for one read. Without an answer the cookie is valid, as it is while the
+	// Timeout of one read. If the read fails, the cookie counts as valid, also while the
 	// database is unavailable.
 	revocationsTimeout = time.Second
-	// Users whose generation is kept in memory.
+	// The most users whose generation is kept in memory.
 	maxRevocations = 10_000
 )
 
-// revocations keeps the generations of recent callers in memory, so that most requests
-// read none.
+// revocations keeps the generations of recent callers in memory, so that most requests do
+// not read the database.
 type revocations struct {
 	sessions Sessions
 
@@ -34,12 +34,12 @@ type revocations struct {
 }
 
 type generation struct {
-	first int64 // that is valid
+	first int64 // first valid generation
 	until time.Time
 }
 
-// valid reports whether a session was not ended. A session's own generation is proof
-// that there is no earlier one.
+// valid reports whether a session was not ended: its generation is at least the first
+// valid one of its user.
 func (v *revocations) valid(ctx context.Context, s session) bool {
 	if v.sessions == nil {
 		return true

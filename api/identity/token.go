@@ -68,9 +68,9 @@ func (t *tokens) ready() error {
 }
 
 // subject returns the user id of a valid token, whether its user has no account, and when
-// the token stops being accepted; errKeysUnavailable when the token cannot be checked yet.
+// the token expires. The error is errKeysUnavailable when the token cannot be checked yet.
 func (t *tokens) subject(token string) (id string, anonymous bool, expires time.Time, _ error) {
-	if !t.accepted() { // no valid methods would mean all of them
+	if !t.accepted() { // with an empty list of algorithms the parser would accept all of them
 		return "", false, expires, errors.New("no token is accepted: neither SUPABASE_JWT_SECRET nor SUPABASE_JWKS_URL is set")
 	}
 	var claims supabaseClaims

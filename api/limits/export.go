@@ -14,7 +14,7 @@ import (
 	"github.com/palaver-chat/palaver/api/problem"
 )
 
-// exports is how often one caller may have all that is theirs packed: it reads everything.
+// exports limits how often one caller may export their data: an export reads all of it.
 var exports = limiter.Rate{Limit: 6, Period: time.Hour}
 
 // AdmitExport counts an export, or refuses it with 429. While the database is unavailable
@@ -34,8 +34,8 @@ func (l *Limiter) AdmitExport(ctx context.Context, who identity.Caller) error {
 	return nil
 }
 
-// OneExport runs the handler of an export, unless one of the caller is under way in this
-// process.
+// OneExport wraps the handler of an export. It answers 429 while another export of the
+// caller runs in this process.
 func (l *Limiter) OneExport(h func(*gin.Context) error) func(*gin.Context) error {
 	return l.limitConcurrent(&l.exports, concurrency{caller: 1}, "Your data is being downloaded already. Please wait for it to finish.", h)
 }

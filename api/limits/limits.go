@@ -70,7 +70,7 @@ type Limiter struct {
 	Store Store
 	// SettleLost settles the owner's lost turns, which count as busy.
 	SettleLost func(ctx context.Context, owner string) error
-	Key        []byte // hides addresses from the store
+	Key        []byte // secret of the HMAC that hides addresses from the store
 	Log        *slog.Logger
 
 	streams inFlight
@@ -171,8 +171,8 @@ func (l *Limiter) AdmitThread(ctx context.Context, who identity.Caller) (*Admiss
 	return a, a.newThread(ctx, who)
 }
 
-// AdmitProfile counts what an anonymous caller says about themselves, or refuses it with
-// 429: each new caller's is a row.
+// AdmitProfile counts a change of an anonymous caller's profile, keys or accounts, or
+// refuses it with 429: each new caller adds a row.
 func (l *Limiter) AdmitProfile(ctx context.Context, who identity.Caller) error {
 	if !l.limitsNewThreads(who) {
 		return nil
@@ -180,8 +180,8 @@ func (l *Limiter) AdmitProfile(ctx context.Context, who identity.Caller) error {
 	return (&Admission{l: l}).count(ctx, who, "profiles", l.NewThreads, "This has been changed many times from your address. Please try again later.")
 }
 
-// AdmitChange counts a change of what a caller has, or refuses it with 429. what names
-// its counter.
+// AdmitChange counts a change of a caller's data, or refuses it with 429. what names its
+// counter.
 func (l *Limiter) AdmitChange(ctx context.Context, who identity.Caller, what string) error {
 	if l.Changes.Limit == 0 {
 		return nil
@@ -193,7 +193,7 @@ func (l *Limiter) AdmitChange(ctx context.Context, who identity.Caller, what str
 const VisitsPerMinute = 120
 
 // AdmitVisit counts that somebody opens a shared link, or refuses it with 429. shown is
-// the header of the answer.
+// the response header, for the RateLimit headers.
 func (l *Limiter) AdmitVisit(ctx context.Context, address netip.Addr, shown http.Header) error {
 	visitor := identity.Caller{Anonymous: true, Address: address, Header: shown}
 	return (&Admission{l: l}).count(ctx, visitor, "visits", limiter.Rate{Period: time.Minute, Limit: VisitsPerMinute}, "Links have been opened many times from your address. Please try again in a minute.")
@@ -249,8 +249,9 @@ func (a *Admission) Refund(ctx context.Context) {
 	a.keys = nil
 }
 
-// key names what is counted together: the address of anonymous callers, else the caller.
-// It hides the address from the store: it is an HMAC with the secret that signs cookies.
+// key returns the rate-limit key: anonymous callers at one address share a key, any other
+// caller has their own. The key hides the address and the user id from the store: it is an
+// HMAC with the secret that signs cookies.
 func (l *Limiter) key(what string, who identity.Caller) string {
 	of := "user " + who.ID
 	if who.Anonymous {
@@ -292,7 +293,7 @@ type inFlight struct {
 	open map[string]int
 }
 
-// place is where a request counts, and how many may be open there; 0: no limit.
+// place is a counter of open requests and its limit; 0: no limit.
 type place struct {
 	key   string
 	limit int
@@ -327,12 +328,14 @@ func (u *inFlight) release(places []place) {
 	}
 }
 
-// OneStream runs the handler of a stream, unless the caller has too many open.
+// OneStream wraps the handler of a stream. It answers 429 if the caller has too many open
+// streams.
 func (l *Limiter) OneStream(h func(*gin.Context) error) func(*gin.Context) error {
 	return l.limitConcurrent(&l.streams, concurrency{l.Streams, l.AddressStreams, 0}, "You have too many open streams. Please close a tab and try again.", h)
 }
 
-// OneUpload runs the handler of an upload, unless too many are in flight.
+// OneUpload wraps the handler of an upload. It answers 429 if too many uploads are in
+// flight.
 func (l *Limiter) OneUpload(h func(*gin.Context) error) func(*gin.Context) error {
 	return l.limitConcurrent(&l.uploads, concurrency{maxUploads, maxAddressUploads, maxAllUploads}, "Too many uploads are under way. Please wait for one to finish.", h)
 }

@@ -22,7 +22,7 @@ const (
 	quotaRetryAfter = time.Hour
 )
 
-// Bounds returns what a caller's inserts may lead to.
+// Bounds returns the bounds that the store enforces when the caller inserts rows.
 func (l *Limiter) Bounds(who identity.Caller) db.Bounds {
 	b := db.Bounds{
 		Owner: l.Owner, BusyThreads: l.BusyTurns, Daily: l.Daily,
@@ -38,7 +38,7 @@ func (l *Limiter) Bounds(who identity.Caller) db.Bounds {
 	return b
 }
 
-// addressKey names a caller's address in what is stored.
+// addressKey returns the key under which a caller's address is stored.
 func (l *Limiter) addressKey(who identity.Caller) string { return l.key("stored", who) }
 
 // Insert returns the store's inserting methods, with the caller's bounds.
@@ -59,8 +59,8 @@ func (l *Limiter) InsertTurn(ctx context.Context, who identity.Caller, turn chat
 	return l.Insert(who).InsertTurn(ctx, turn)
 }
 
-// AdmitPaid counts a search or an upload for which a model is asked, or refuses it with
-// 429. what names its counter.
+// AdmitPaid counts a search or an upload that calls a model, or refuses it with 429. what
+// names its counter.
 func (l *Limiter) AdmitPaid(ctx context.Context, who identity.Caller, what string) error {
 	if err := l.checkBudget(ctx, who); err != nil {
 		return err
@@ -85,7 +85,7 @@ func (l *Limiter) Spend(ctx context.Context, who identity.Caller, used chat.Usag
 	}
 	err := l.Store.Spend(ctx, who.ID, address, db.Spending{Tokens: int64(used.Tokens()), CostUSD: used.CostUSD}, time.Now())
 	if err != nil {
-		l.Log.Warn("the cost of a search could not be counted", "error", err)
+		l.Log.Warn("counting a search against the daily budget failed", "error", err)
 	}
 }
 
@@ -115,11 +115,11 @@ func (l *Limiter) checkBudget(ctx context.Context, who identity.Caller) error {
 	return nil
 }
 
-// Refusal is the answer to what a bound refused.
+// Refusal returns the response to a request that would exceed a bound.
 func Refusal(e *db.Exceeded) *problem.Problem {
 	switch e.Bound {
 	case db.BoundBusy:
-		return problem.Limited("Too many of your conversations are at work at once. Please wait for one to finish.", busyRetryAfter)
+		return problem.Limited("Too many of your conversations are running at once. Please wait for one to finish.", busyRetryAfter)
 	case db.BoundQueued:
 		return problem.Limited("Too many messages wait in this conversation. Please wait for some to be answered.", busyRetryAfter)
 	case db.BoundOpenImports:
@@ -165,23 +165,23 @@ func quotaMessage(e *db.Exceeded) string {
 	return "You may store " + what + " and have done so. Please delete something."
 }
 
-// Use is how much of a bound is used.
+// Use says how much of a bound is used.
 type Use struct {
 	Bound    db.Bound `json:"name"`
 	Used     float64  `json:"used"`
 	Limit    float64  `json:"limit"`
-	ResetsAt string   `json:"resets_at,omitempty"` // of daily ones
+	ResetsAt string   `json:"resets_at,omitempty"` // of daily bounds
 }
 
-// Uses returns how much of their bounds a caller has used: of the owner's and the
-// address's, the one that is nearer to its end.
+// Uses returns how much of each bound a caller has used. For an anonymous caller it
+// compares the caller's bound with that of the address, and returns the fuller one.
 func (l *Limiter) Uses(ctx context.Context, who identity.Caller) ([]Use, error) {
 	uses, err := l.usesOf(ctx, who.ID, "", l.Owner)
 	if err != nil || !who.Anonymous {
 		return uses, err
 	}
 	shared, err := l.usesOf(ctx, "", l.addressKey(who), l.PerAddress)
-	return nearerEnd(uses, shared), err
+	return mergeFuller(uses, shared), err
 }
 
 func (l *Limiter) usesOf(ctx context.Context, owner, address string, most db.Quota) (uses []Use, err error) {
@@ -218,8 +218,8 @@ func (l *Limiter) usesOf(ctx context.Context, owner, address string, most db.Quo
 	return uses, nil
 }
 
-// nearerEnd merges two lists; of the same bound it keeps the fuller one.
-func nearerEnd(a, b []Use) []Use {
+// mergeFuller merges two lists; of the same bound it keeps the fuller one.
+func mergeFuller(a, b []Use) []Use {
 	at := map[db.Bound]int{}
 	for i, u := range a {
 		at[u.Bound] = i

@@ -12,12 +12,13 @@ const (
 	visitTimeout = 5 * time.Second
 	// Visits that are recorded at the same time. Others are recorded with a later request.
 	maxVisitWrites = 4
-	// Callers that a process remembers. When there are more, it asks the store again.
+	// Callers that a process remembers. When there are more, it forgets them all and
+	// records their visits again.
 	maxVisitors = 100_000
 )
 
-// visits remembers who was recorded today, so that the store is asked once a day for
-// each caller.
+// visits remembers who was recorded today, so that each caller is written to the store
+// once a day.
 type visits struct {
 	mu      sync.Mutex
 	day     time.Time
@@ -30,8 +31,8 @@ type visitor struct {
 	account bool
 }
 
-// Visit records that a caller was here, in the background. What anonymous callers leave
-// unused is removed (docs/limits.md).
+// Visit records in the background that a caller was active today. Data that an anonymous
+// caller no longer uses is removed (docs/limits.md).
 func (l *Limiter) Visit(who identity.Caller) {
 	v := visitor{who.ID, !who.Anonymous}
 	now := time.Now()

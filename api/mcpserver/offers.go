@@ -19,8 +19,8 @@ import (
 	"github.com/palaver-chat/palaver/internal/tools"
 )
 
-// offer is a tool that MCP clients may call. Errors of run are described to the
-// client as HTTP errors are.
+// offer is a tool that MCP clients may call. The client reads an error of run in the same
+// words as an HTTP error.
 type offer struct {
 	tool *sdk.Tool
 	run  func(s *Server, in *call, arguments json.RawMessage, report func(string)) (*sdk.CallToolResult, error)
@@ -307,7 +307,7 @@ func (s *Server) outcome(in *call, turn chat.Turn, v *follow.Viewer, after strin
 	defer tick.Stop()
 	expired, stop := s.Expiry(in.who)
 	defer stop()
-	last := v.NotFound() // unless its log has a terminal event
+	last := v.NotFound() // the result if the log has no terminal event
 	err := v.Each(after, func(more <-chan struct{}) error { return s.wait(in, tick.C, expired, more) }, func(item follow.Item, past bool) (end bool, _ error) {
 		switch {
 		case item.Type.Terminal(), item.Type == chat.EventInterrupt && item.Latest && !past:
@@ -324,8 +324,8 @@ func (s *Server) outcome(in *call, turn chat.Turn, v *follow.Viewer, after strin
 	return showOutcome(turn, last), nil
 }
 
-// wait keeps the connection open, with filler at each tick, until more is closed. It ends
-// with the caller's token.
+// wait keeps the connection open, with filler at each tick, until more is closed. It
+// returns problem.Expired when the caller's token expires.
 func (s *Server) wait(in *call, tick, expired <-chan time.Time, more <-chan struct{}) error {
 	for {
 		select {

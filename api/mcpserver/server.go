@@ -41,7 +41,7 @@ type Server struct {
 	Log      *slog.Logger
 	Stop     <-chan struct{} // closed when the process shuts down
 	Ping     time.Duration   // interval of the filler that keeps connections open
-	// AllowedNames says that clients may address the server by other names than localhost.
+	// AllowedNames means that clients may address the server by names other than localhost.
 	AllowedNames bool
 	// Expiry fires when a caller's token expires.
 	Expiry func(identity.Caller) (expired <-chan time.Time, stop func())
@@ -124,7 +124,7 @@ func progress(ctx context.Context, req *sdk.CallToolRequest) func(string) {
 	}
 }
 
-// requestKey finds the call in the context of a tool.
+// requestKey is the context key of the *call.
 type requestKey struct{}
 
 // call is the request of a tool call.

@@ -105,15 +105,15 @@ type refusal struct {
 }
 
 var refusals = []refusal{
-	{http.StatusBadRequest, "BadRequest", "The request has fields that cannot be used; details names them."},
-	{http.StatusUnauthorized, "Unauthorized", "No valid token came with the request."},
+	{http.StatusBadRequest, "BadRequest", "The request has invalid fields; details lists them."},
+	{http.StatusUnauthorized, "Unauthorized", "The request has no valid token."},
 	{http.StatusForbidden, "Forbidden", "Not for this caller, or from another site."},
-	{http.StatusNotFound, "NotFound", "There is nothing of the caller's by that id."},
-	{http.StatusMethodNotAllowed, "MethodNotAllowed", "The path knows other methods; Allow names them."},
+	{http.StatusNotFound, "NotFound", "The caller has nothing with this id."},
+	{http.StatusMethodNotAllowed, "MethodNotAllowed", "The path does not support the method; the header Allow lists those that it does."},
 	{http.StatusConflict, "Conflict", "A turn runs (on_busy reject), or the client_turn_id was used with other content."},
 	{http.StatusPreconditionFailed, "PreconditionFailed", "Another version has been stored meanwhile."},
 	{http.StatusRequestEntityTooLarge, "TooLarge", "The body is larger than allowed."},
-	{http.StatusUnsupportedMediaType, "UnsupportedType", "The body is of a type that is not read here."},
+	{http.StatusUnsupportedMediaType, "UnsupportedType", "The type of the body is not supported."},
 	{http.StatusTooManyRequests, "TooManyRequests", "Too much at once, or in a short time; Retry-After says when to come back."},
 	{http.StatusInternalServerError, "Internal", "Something went wrong on our side."},
 	{http.StatusServiceUnavailable, "Unavailable", "Something that is needed cannot be reached right now."},

@@ -11,7 +11,7 @@ import (
 // that follow from the other fields are left out: every route with a body may return
 // 413, every route with an id 404.
 type Operation struct {
-	Route  string // as the router has it: "GET /api/me"
+	Route  string // in the form of the router: "GET /api/me"
 	Handle func(*gin.Context) error
 	Stream bool // counts as an open stream of its caller
 	Upload bool // counts as an upload of its caller, as every File does
@@ -54,12 +54,12 @@ func OK(v any, headers ...string) []Answer {
 	return []Answer{{Status: http.StatusOK, JSON: v, Headers: headers}}
 }
 
-// Created is OK for what was made.
+// Created is like OK, with status 201.
 func Created(v any, headers ...string) []Answer {
 	return []Answer{{Status: http.StatusCreated, JSON: v, Headers: headers}}
 }
 
-// Accepted is OK for what will be done.
+// Accepted is like OK, with status 202.
 func Accepted(v any) []Answer { return []Answer{{Status: http.StatusAccepted, JSON: v}} }
 
 // NoContent is an answer without a body.
@@ -70,7 +70,7 @@ func Streams(events string) []Answer {
 	return []Answer{{Status: http.StatusOK, Events: events, Headers: []string{"X-Thread-Id", "X-Turn-Id", "X-Stream-Run-Id"}}}
 }
 
-// StreamsIfAny is Streams, or no content.
+// StreamsIfAny is Streams, or NoContent when there is nothing to stream.
 func StreamsIfAny(events string) []Answer { return append(Streams(events), NoContent()...) }
 
 // Parameters of several operations.
@@ -86,7 +86,8 @@ func ParamLimit(most int) Param {
 	return Param{Name: "limit", About: "How many, at most.", Least: 1, Most: most}
 }
 
-// Refusals beyond the usual: of a message, and of an answer to a question.
+// Further error statuses: of routes that take a message, and of routes that take an answer
+// to a question.
 var (
 	TakesTurn   = []int{http.StatusNotFound, http.StatusConflict, http.StatusTooManyRequests}
 	AnswersTurn = []int{http.StatusNotFound, http.StatusTooManyRequests}

@@ -21,7 +21,7 @@ type schemas struct {
 	made    openapi3.Schemas
 	read    *openapi3gen.Generator
 	written *openapi3gen.Generator
-	unions  []string // types of which shapes are parts; no schema refers to them
+	unions  []string // types whose shapes have only some of their fields; no schema refers to them
 }
 
 func (a API) newSchemas() *schemas {

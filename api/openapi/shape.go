@@ -14,5 +14,5 @@ type Shape struct {
 // AnyOf lists values of the types that a field may have.
 type AnyOf []any
 
-// Read holds a value whose schema is that for reading, inside what is written.
+// Read marks a value of a response that gets the schema of a request: that for reading.
 type Read struct{ Value any }

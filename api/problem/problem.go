@@ -36,7 +36,7 @@ func (p *Problem) Unwrap() error { return p.Cause }
 // Problems that more than one route has.
 var (
 	NotFound        = &Problem{Status: http.StatusNotFound, Code: chat.CodeNotFound, Message: "There is nothing here by that id."}
-	Method          = &Problem{Status: http.StatusMethodNotAllowed, Code: chat.CodeMethod, Message: "This path knows other methods."}
+	Method          = &Problem{Status: http.StatusMethodNotAllowed, Code: chat.CodeMethod, Message: "This path does not support this method."}
 	Host            = &Problem{Status: http.StatusMisdirectedRequest, Code: chat.CodeHost, Message: "This server does not answer for this host. ALLOWED_HOSTS can allow it."}
 	Operators       = &Problem{Status: http.StatusForbidden, Code: chat.CodeForbidden, Message: "This is for operators: send METRICS_TOKEN as a bearer token, or ask from the same host."}
 	Expired         = &Problem{Status: http.StatusUnauthorized, Code: chat.CodeUnauthenticated, Message: "Your sign-in has expired. The conversation goes on; please sign in again to see it."}
@@ -56,10 +56,10 @@ func Unsupported(message string) error {
 	return &Problem{Status: http.StatusUnsupportedMediaType, Code: chat.CodeUnsupported, Message: message}
 }
 
-// TooMany is a 429. The client may come back after wait.
+// TooMany is a 429. The client may retry after wait.
 func TooMany(message string, wait time.Duration) error { return Limited(message, wait) }
 
-// Limited is TooMany as a Problem.
+// Limited is TooMany, returned as a *Problem.
 func Limited(message string, wait time.Duration) *Problem {
 	return &Problem{Status: http.StatusTooManyRequests, Code: chat.CodeRateLimited, Message: message,
 		Wait: max(time.Second, wait)}

@@ -48,10 +48,10 @@ func (b *uploadBody) Read(p []byte) (int, error) {
 	return b.ReadCloser.Read(p)
 }
 
-// What may follow the last part of an upload.
+// The most bytes that may follow the last part of an upload.
 const maxRest = 4 << 10
 
-// BodyReceived is called when the body was read. It removes the body's timeout, which
+// BodyReceived must be called when the body was read. It removes the body's timeout, which
 // would end a stream, and restarts the answer deadline.
 func BodyReceived(c *gin.Context) {
 	if _, err := io.CopyN(io.Discard, c.Request.Body, maxRest); errors.Is(err, io.EOF) {

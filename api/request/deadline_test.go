@@ -23,7 +23,7 @@ func TestDeadlineStartsWhenTheBodyHasArrivedAndEndsBeforeTheAnswerIsDue(t *testi
 		}
 		after, _ = c.Request.Context().Deadline()
 		if _, bounded := ClientContext(c).Deadline(); bounded {
-			t.Error("a stream ends when its beginning was due")
+			t.Error("the client context has a deadline, which would end a stream")
 		}
 	})
 	r := httptest.NewRequest("POST", "/", strings.NewReader("{}"))
@@ -31,10 +31,10 @@ func TestDeadlineStartsWhenTheBodyHasArrivedAndEndsBeforeTheAnswerIsDue(t *testi
 	sent := time.Now()
 	e.ServeHTTP(httptest.NewRecorder(), r)
 	if d := before.Sub(sent); d < 14*time.Second || d > 15*time.Second {
-		t.Errorf("all that is done for a request ends after %s", d)
+		t.Errorf("the request's deadline is %s after its start, want 14 to 15 s", d)
 	}
 	if !after.After(before) {
-		t.Errorf("from %s to %s", before, after)
+		t.Errorf("the deadline did not move when the body arrived: from %s to %s", before, after)
 	}
 }
 
@@ -52,12 +52,12 @@ func TestFractionOfDeadlineIsPartOfTheRemainingTime(t *testing.T) {
 			t.Errorf("%s, want %s", left, want)
 		}
 	}
-	gone, leave := context.WithCancel(ctx)
-	on, done := Detached(gone)
+	client, disconnect := context.WithCancel(ctx)
+	detached, done := Detached(client)
 	defer done()
-	leave()
+	disconnect()
 	want, _ := ctx.Deadline()
-	if got, _ := on.Deadline(); on.Err() != nil || !got.Equal(want) {
-		t.Errorf("%v, until %s instead of %s", on.Err(), got, want)
+	if got, _ := detached.Deadline(); detached.Err() != nil || !got.Equal(want) {
+		t.Errorf("error %v, deadline %s, want %s", detached.Err(), got, want)
 	}
 }

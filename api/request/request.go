@@ -59,7 +59,7 @@ func Body(c *gin.Context, limit int64) ([]byte, error) {
 	return b.Bytes(), nil
 }
 
-// readError makes a failed read of the body a client error.
+// readError converts the error of a failed read of the body to a 400 (413 if too long).
 func readError(err error) error {
 	var large *http.MaxBytesError
 	if err == nil || errors.As(err, &large) {

@@ -13,14 +13,14 @@ import (
 	"github.com/palaver-chat/palaver/api/problem"
 )
 
-// inMemory is up to where a spooled body needs no file.
+// inMemory is the largest size, in bytes, of a spooled body that needs no file.
 const inMemory = 256 << 10
 
-// ErrTooLong is a body that is longer than allowed.
+// ErrTooLong means that a body is longer than allowed.
 var ErrTooLong = errors.New("the body is too long")
 
-// Spooled is a body, or a part of one, that has arrived. A long one is in a temporary
-// file, so that one that arrives slowly takes no memory.
+// Spooled is a body, or a part of one, that was received. A long one is in a temporary
+// file, so that a slow upload takes no memory.
 type Spooled struct {
 	Size int64
 	head []byte
@@ -50,8 +50,8 @@ func Spool(from io.Reader, dir string, limit int64) (*Spooled, error) {
 	return s, nil
 }
 
-// spill copies the rest into a file that has no name any more, where the system permits
-// that, so that it is removed even if the process dies.
+// spill copies the rest into a temporary file. Where the system permits it, the file is
+// unlinked at once, so that it is removed even if the process dies.
 func (s *Spooled) spill(from io.Reader, dir string) (err error) {
 	if s.file, err = os.CreateTemp(dir, ".upload-*"); err != nil {
 		return err
@@ -80,11 +80,12 @@ func (s *Spooled) Bytes() ([]byte, error) {
 func (s *Spooled) Close() {
 	if s.file != nil {
 		_ = s.file.Close()
-		_ = os.Remove(s.file.Name()) // gone already, but for systems that do not remove open files
+		_ = os.Remove(s.file.Name()) // already removed, except on systems that do not remove open files
 	}
 }
 
-// SpoolBody is Body for long JSON: it returns ErrTooLong beyond limit. Close the result.
+// SpoolBody is like Body, for long JSON. It returns ErrTooLong if the body is longer than
+// limit. Close the result.
 func SpoolBody(c *gin.Context, dir string, limit int64) (*Spooled, error) {
 	if kind, _, err := mime.ParseMediaType(c.ContentType()); err != nil || kind != "application/json" {
 		return nil, problem.Unsupported("The body must be application/json.")

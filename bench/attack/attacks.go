@@ -45,7 +45,7 @@ func (t *target) person() (*person, error) {
 	return p, err
 }
 
-// send returns the answer's status and as much of its body as an attacker looks at.
+// send sends a request and returns the response's status and at most 1 MB of its body.
 func (p *person) send(ctx context.Context, method, path, body string, headers map[string]string) (int, string, error) {
 	req, err := http.NewRequestWithContext(ctx, method, p.t.url+path, strings.NewReader(body))
 	if err != nil {
@@ -66,13 +66,15 @@ func (p *person) send(ctx context.Context, method, path, body string, headers ma
 	return res.StatusCode, string(raw), err
 }
 
-// verbs are the methods that a description of a path has, beside other keys.
+// verbs are the HTTP methods. A path in the OpenAPI document also has keys that are not
+// methods.
 var verbs = []string{"GET", "POST", "PUT", "PATCH", "DELETE"}
 
-// route is one of the API's, by its own description; its path has {parameters}.
+// route is a route of the API as its OpenAPI document has it; the path has {parameters}.
 type route struct{ method, path string }
 
-// routes are those that an attack is for, and a new person to attack them.
+// routes returns the routes for which wanted is true, and a new person to send requests
+// to them.
 func (t *target) routes(ctx context.Context, wanted func(route) bool) ([]route, *person, error) {
 	p, err := t.person()
 	if err != nil {
@@ -141,7 +143,7 @@ func (t *target) otherSites(ctx context.Context) (tries, got int, _ error) {
 	return tries, got, nil
 }
 
-// filled puts an id in place of every parameter of a path.
+// filled returns the path with id in place of each parameter.
 func filled(path, id string) string {
 	parts := strings.Split(path, "/")
 	for i, part := range parts {
@@ -178,7 +180,8 @@ func (t *target) forgedTokens(ctx context.Context) (tries, got int, _ error) {
 	return tries, got, nil
 }
 
-// forgedKeys are personal keys that must not be taken: guessed, changed and revoked.
+// forgedKeys returns personal keys that the server must reject: guessed, changed and
+// revoked ones.
 func (t *target) forgedKeys(ctx context.Context) ([]string, error) {
 	owner, err := t.person()
 	if err != nil {
@@ -190,16 +193,16 @@ func (t *target) forgedKeys(ctx context.Context) ([]string, error) {
 	}
 	var made struct{ ID, Key string }
 	if err := json.Unmarshal([]byte(raw), &made); err != nil || made.Key == "" {
-		return nil, fmt.Errorf("no key was made: %s %w", raw, err)
+		return nil, errors.Join(fmt.Errorf("no key was made: %s", raw), err)
 	}
 	keys := []string{"plv_", "plv_" + strings.Repeat("A", len(made.Key)-4), made.Key[:len(made.Key)-1], made.Key + "A", strings.ToLower(made.Key), "plv_" + made.ID, "plv_%", "plv_' OR 1=1 --"}
 	if status, _, err := owner.send(ctx, "DELETE", "/api/me/keys/"+made.ID, "", nil); err != nil || status != http.StatusNoContent {
-		return nil, fmt.Errorf("revoke the key: status %d, %w", status, err)
+		return nil, errors.Join(fmt.Errorf("revoke the key: status %d", status), err)
 	}
 	return append(keys, made.Key), nil
 }
 
-// forged are tokens that must not be taken.
+// forged returns tokens that the server must reject.
 func forged() ([]string, error) {
 	now := time.Now()
 	good := func() jwt.MapClaims {
@@ -250,14 +253,14 @@ func forged() ([]string, error) {
 	return tokens, nil
 }
 
-// property is what the victim has.
+// property has the ids of what the victim owns.
 type property struct{ thread, document, set, board, imported, key string }
 
 func (o property) ids() []string {
 	return []string{o.thread, o.document, o.set, o.board, o.imported, o.key}
 }
 
-// made makes a thing and returns its id.
+// made sends a POST that creates something and returns the new id.
 func (p *person) made(ctx context.Context, path, body string) (id string, err error) {
 	status, raw, err := p.send(ctx, "POST", path, body, nil)
 	var out struct{ ID string }
@@ -270,7 +273,7 @@ func (p *person) made(ctx context.Context, path, body string) (id string, err er
 	return out.ID, err
 }
 
-// own makes a conversation, a document and a set.
+// own creates a conversation, a document and a set.
 func (p *person) own(ctx context.Context) (o property, err error) {
 	if o.thread, err = p.made(ctx, "/api/conversations", `{"title":"Marzipan"}`); err != nil {
 		return o, err
@@ -282,7 +285,7 @@ func (p *person) own(ctx context.Context) (o property, err error) {
 	return o, err
 }
 
-// ownAll makes one of everything.
+// ownAll also creates a board, an import and a personal key.
 func (p *person) ownAll(ctx context.Context) (o property, err error) {
 	if o, err = p.own(ctx); err != nil {
 		return o, err
@@ -297,7 +300,7 @@ func (p *person) ownAll(ctx context.Context) (o property, err error) {
 	return o, err
 }
 
-// all is what the victim can still see of their property.
+// all returns the responses that the victim gets for their property.
 func (p *person) all(ctx context.Context, o property) (string, error) {
 	var seen strings.Builder
 	for _, path := range []string{"/api/conversations/" + o.thread, "/api/documents/" + o.document + "/text", "/api/document-sets", "/api/discoveries/" + o.board, "/api/me/keys"} {
@@ -310,8 +313,8 @@ func (p *person) all(ctx context.Context, o property) (string, error) {
 	return seen.String(), nil
 }
 
-// inBodies are requests that name things in their bodies; % is an id. None makes a thing
-// of that id.
+// inBodies are requests that refer to an id in the body, here %. None creates something
+// with that id.
 var inBodies = []struct{ path, body string }{
 	{"/api/chat", `{"message":"marzipan","tagged_doc_ids":["%"]}`},
 	{"/api/chat", `{"message":"marzipan","tagged_set_ids":["%"]}`},
@@ -323,8 +326,8 @@ var inBodies = []struct{ path, body string }{
 	{"/api/document-sets", `{"name":"x","doc_ids":["%"]}`},
 }
 
-// wrongOwners compares what a stranger is answered about the victim's ids with what they
-// are answered about ids that do not exist.
+// wrongOwners compares the responses that a stranger gets for the victim's ids with those
+// for ids that do not exist.
 func (t *target) wrongOwners(ctx context.Context) (tries, got int, _ error) {
 	victim, err := t.person()
 	if err != nil {
@@ -339,7 +342,7 @@ func (t *target) wrongOwners(ctx context.Context) (tries, got int, _ error) {
 		return 0, 0, err
 	}
 	routes, stranger, err := t.routes(ctx, func(r route) bool {
-		return strings.Contains(r.path, "{") && r.method != "PUT" // a PUT makes what is not there
+		return strings.Contains(r.path, "{") && r.method != "PUT" // a PUT creates what does not exist
 	})
 	if err != nil {
 		return 0, 0, err
@@ -398,7 +401,7 @@ func bodyOf(method string) string {
 	return `{"title":"x"}`
 }
 
-// hostile are bodies that no handler may fail on.
+// hostile are bodies for which no handler may return a 5xx status.
 var hostile = []string{
 	"", "{", "}", "[]", "null", "true", "7", `"text"`, "{}", `{"message":null}`, `{"message":7}`, `{"message":[]}`, `{"message":{}}`,
 	`{"message":"\u0000"}`, "{\"message\":\"\xff\xfe\"}", `{"message":"\ud800"}`, `{"thread_id":"../../etc/passwd"}`, `{"thread_id":"' OR 1=1 --"}`,
@@ -421,7 +424,7 @@ func (t *target) hostileBodies(ctx context.Context) (tries, got int, _ error) {
 		return 0, 0, err
 	}
 	for _, r := range routes {
-		token, err := signedIn(r.method + r.path) // a caller for each route, or the rate limits would answer instead of it
+		token, err := signedIn(r.method + r.path) // a new caller for each route; otherwise rate limits would reject the requests
 		if err != nil {
 			return tries, got, err
 		}
@@ -439,13 +442,13 @@ func (t *target) hostileBodies(ctx context.Context) (tries, got int, _ error) {
 	return tries, got, nil
 }
 
-// signedIn is a token of a person with an account.
+// signedIn returns a valid token of an account; the name determines the account.
 func signedIn(name string) (string, error) {
 	claims := jwt.MapClaims{"sub": uuid.NewSHA1(uuid.Nil, []byte(name)).String(), "aud": "authenticated", "exp": time.Now().Add(time.Hour).Unix()}
 	return jwt.NewWithClaims(jwt.SigningMethodHS256, claims).SignedString([]byte(jwtSecret))
 }
 
-// flood sends messages of ever new people of one address.
+// flood sends 40 messages from one address, each as a new person.
 func (t *target) flood(ctx context.Context) (tries, got int, _ error) {
 	taken := 0
 	for range 40 {
@@ -462,12 +465,12 @@ func (t *target) flood(ctx context.Context) (tries, got int, _ error) {
 	return tries, max(0, taken-10), nil // CHAT_RATE_LIMIT's default
 }
 
-// slowBodies announce a body that never comes.
+// slowBodies sends the headers of requests whose bodies never arrive.
 func (t *target) slowBodies(ctx context.Context) (tries, got int, err error) {
 	return silent(ctx, t.url, "POST /api/chat HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: 1000\r\n\r\n{")
 }
 
-// slowHeaders begin a request to the API and to the Web UI, and do not end its headers.
+// slowHeaders sends requests whose headers never end, to the API and to the Web UI.
 func (t *target) slowHeaders(ctx context.Context) (tries, got int, err error) {
 	for _, url := range []string{t.url, t.ui} {
 		some, through, err := silent(ctx, url, "GET / HTTP/1.1\r\nHost: localhost\r\nX-Slow: ")
@@ -479,7 +482,8 @@ func (t *target) slowHeaders(ctx context.Context) (tries, got int, err error) {
 	return tries, got, nil
 }
 
-// silent opens connections that send the beginning of a request and nothing more.
+// silent opens connections and sends only the beginning of a request on each. got counts
+// those that the server did not close before the timeout slowest.
 func silent(ctx context.Context, url, beginning string) (tries, got int, err error) {
 	const connections = 65
 	closed := make(chan bool, connections)
@@ -512,5 +516,5 @@ func silent(ctx context.Context, url, beginning string) (tries, got int, err err
 	return tries, got, nil
 }
 
-// slowest is how long a connection without the rest of its request may stay open.
+// slowest is the longest time that a connection with an incomplete request may stay open.
 const slowest = 60 * time.Second

@@ -4,32 +4,16 @@ import (
 	"archive/zip"
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"net/http"
 	"net/url"
-	"os"
-	"strconv"
 	"strings"
 	"time"
 )
 
-// peakMemory is the most memory that the server has had, in bytes (Linux).
-func (t *target) peakMemory() (int64, error) {
-	raw, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", t.pid))
-	if err != nil {
-		return 0, err
-	}
-	for line := range strings.Lines(string(raw)) {
-		if rest, ok := strings.CutPrefix(line, "VmHWM:"); ok {
-			kilobytes, err := strconv.ParseInt(strings.TrimSpace(strings.TrimSuffix(strings.TrimSpace(rest), "kB")), 10, 64)
-			return kilobytes << 10, err
-		}
-	}
-	return 0, fmt.Errorf("process %d: no VmHWM", t.pid)
-}
-
-// victim is a person with a cookie that an attacker knows parts of.
+// victim returns a new person, their id and their cookie.
 func (t *target) victim(ctx context.Context) (p *person, id string, cookie *http.Cookie, err error) {
 	if p, err = t.person(); err != nil {
 		return nil, "", nil, err
@@ -48,7 +32,7 @@ func (t *target) victim(ctx context.Context) (p *person, id string, cookie *http
 	return p, id, cookies[0], nil
 }
 
-// id is who the server takes a person for.
+// id returns the id that the server has for a person.
 func (p *person) id(ctx context.Context) (string, error) {
 	_, raw, err := p.send(ctx, "GET", "/api/me", "", nil)
 	_, rest, _ := strings.Cut(raw, `"id":"`)
@@ -56,7 +40,8 @@ func (p *person) id(ctx context.Context) (string, error) {
 	return id, err
 }
 
-// forgedCookies changes a victim's cookie, and uses one after its owner has signed out.
+// forgedCookies sends changed copies of a victim's cookie, and the cookie itself after
+// the victim has signed out.
 func (t *target) forgedCookies(ctx context.Context) (tries, got int, _ error) {
 	victim, id, real, err := t.victim(ctx)
 	if err != nil {
@@ -89,12 +74,13 @@ func (t *target) forgedCookies(ctx context.Context) (tries, got int, _ error) {
 		}
 	}
 	if status, _, err := victim.send(ctx, "DELETE", "/api/me/sessions?which=all", "", nil); err != nil || status != http.StatusNoContent {
-		return tries, got, fmt.Errorf("sign out: status %d, %w", status, err)
+		return tries, got, errors.Join(fmt.Errorf("sign out: status %d", status), err)
 	}
 	return tries, got, asVictim(v)
 }
 
-// pretended are headers of proxies and of other dialects that nobody has vouched for.
+// pretended returns headers that only a trusted proxy may set: n determines the claimed
+// address, id is the claimed user.
 func pretended(id string, n int) []map[string]string {
 	address := fmt.Sprintf("203.0.113.%d", n%250+1)
 	return []map[string]string{
@@ -103,7 +89,8 @@ func pretended(id string, n int) []map[string]string {
 	}
 }
 
-// forgedHeaders claims to be another address, or the victim, as only a proxy may.
+// forgedHeaders claims another address, or to be the victim, with headers that the server
+// accepts from a trusted proxy only.
 func (t *target) forgedHeaders(ctx context.Context) (tries, got int, _ error) {
 	_, id, _, err := t.victim(ctx)
 	if err != nil {
@@ -130,10 +117,10 @@ func (t *target) forgedHeaders(ctx context.Context) (tries, got int, _ error) {
 			}
 		}
 	}
-	return tries, got + max(0, taken-10), nil // one address, whatever it says: CHAT_RATE_LIMIT's default
+	return tries, got + max(0, taken-10), nil // all requests come from one address: CHAT_RATE_LIMIT's default
 }
 
-// foreignExports asks for the archive of somebody else.
+// foreignExports requests the export of another person.
 func (t *target) foreignExports(ctx context.Context) (tries, got int, _ error) {
 	victim, id, _, err := t.victim(ctx)
 	if err != nil {
@@ -159,7 +146,7 @@ func (t *target) foreignExports(ctx context.Context) (tries, got int, _ error) {
 	return tries, got, nil
 }
 
-// exports reports whether an archive has the victim's word.
+// exports reports whether the archive at path contains a word of the victim.
 func (p *person) exports(ctx context.Context, path string) (bool, error) {
 	req, err := http.NewRequestWithContext(ctx, "GET", p.t.url+path, nil)
 	if err != nil {
@@ -192,13 +179,13 @@ func (p *person) exports(ctx context.Context, path string) (bool, error) {
 	return false, nil
 }
 
-// ids are what no id may be, as parts of paths and values of queries.
+// ids are invalid ids, encoded for paths and queries.
 var ids = []string{
 	"%00", "a%00b", "%ff%fe", "%F0%9F%92%A9", "..%2f..%2fetc%2fpasswd", "%2e%2e", "%27%20OR%201%3D1%20--", "%0d%0aSet-Cookie:%20evil=1",
 	strings.Repeat("a", 5000), "-1", "9223372036854775808", "null", "*", "%25", "%e2%80%ae",
 }
 
-// hostileIDs puts them wherever a GET or a DELETE takes an id or a query.
+// hostileIDs sends each of ids in the path and the query of every GET and DELETE route.
 func (t *target) hostileIDs(ctx context.Context) (tries, got int, _ error) {
 	routes, p, err := t.routes(ctx, func(r route) bool { return r.method == "GET" || r.method == "DELETE" })
 	if err != nil {
@@ -206,7 +193,7 @@ func (t *target) hostileIDs(ctx context.Context) (tries, got int, _ error) {
 	}
 	for _, r := range routes {
 		if strings.HasSuffix(r.path, "/export") || strings.HasSuffix(r.path, "/sessions") {
-			continue // their queries are tried by others, and exports are few
+			continue // exports have a low rate limit, and a DELETE of the sessions would sign p out
 		}
 		for _, id := range ids {
 			status, said, err := p.send(ctx, r.method, filled(r.path, id)+"?q="+id+"&thread_id="+id+"&cursor="+id+"&doc_ids="+id+"&k="+id+"&head="+id+"&before="+id+"&follow="+id+"&turn_id="+id, "", nil)

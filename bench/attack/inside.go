@@ -11,17 +11,18 @@ import (
 	"sync"
 	"sync/atomic"
 	"time"
+
+	"github.com/palaver-chat/palaver/internal/stack"
 )
 
-// inside are hosts of links that lead to the server itself, its network, or a metadata
-// service.
+// inside are hosts that lead to the server itself, to its network or to a metadata service.
 var inside = []string{
 	"127.0.0.1", "localhost", "0.0.0.0", "[::1]", "[::]", "[::ffff:127.0.0.1]", "[::ffff:7f00:1]", "[64:ff9b::7f00:1]", "[2002:7f00:1::]", "127.1", "0x7f.1", "2130706433", "0177.0.0.1",
 	"127.0.0.1.", "①②⑦.⓪.⓪.①", "169.254.169.254", "[fd00:ec2::254]", "100.100.100.200", "10.0.0.1", "192.168.1.1", "172.16.0.1", "100.64.0.1", "[fe80::1]", "[fd00::1]", "224.0.0.1",
 }
 
-// privateImports asks for imports from inside. None may end with a document, and a
-// listener on this host must not be reached.
+// privateImports requests imports from the hosts of inside. None may become a document,
+// and none may connect to a listener on this machine.
 func (t *target) privateImports(ctx context.Context) (tries, got int, _ error) {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -64,7 +65,7 @@ func (t *target) privateImports(ctx context.Context) (tries, got int, _ error) {
 	return tries, got + int(reached.Load()), nil
 }
 
-// imports reports whether an import of a link ends with a document.
+// imports requests an import of a link and reports whether it becomes a document.
 func (p *person) imports(ctx context.Context, link string) (bool, error) {
 	body, err := json.Marshal(map[string]string{"url": link})
 	if err != nil {
@@ -103,7 +104,7 @@ func (p *person) imports(ctx context.Context, link string) (bool, error) {
 // boardChanges is CHANGE_RATE_LIMIT's default.
 const boardChanges = 120
 
-// boardFlood makes boards as ever new people of one address.
+// boardFlood creates boards from one address, each as a new person.
 func (t *target) boardFlood(ctx context.Context) (tries, got int, _ error) {
 	taken := 0
 	for range boardChanges + 40 {
@@ -124,12 +125,13 @@ const (
 	largeUploads = 10
 	largeUpload  = 48 << 20
 	addressQuota = 256 << 20 // QUOTA_PER_ADDRESS's default
-	// settleMemory is how long the server may work on what it took before its memory is read.
+	// settleMemory is how long to wait, after the uploads, before the peak memory is read.
 	settleMemory = 20 * time.Second
 )
 
-// uploadFlood sends large files of ever new people at once. No more may be taken than
-// the address's quota, and the memory stays bounded.
+// uploadFlood sends large files from one address at the same time, each as a new person.
+// The server may accept at most the address's quota, and its peak memory must stay below
+// maxMemory.
 func (t *target) uploadFlood(ctx context.Context) (tries, got int, _ error) {
 	content := bytes.Repeat([]byte("The marzipan is private, and this sentence is one of many.\n"), largeUpload/59)
 	var group sync.WaitGroup
@@ -139,13 +141,13 @@ func (t *target) uploadFlood(ctx context.Context) (tries, got int, _ error) {
 			p := &person{&http.Client{Timeout: 2 * time.Minute}, t}
 			res, err := p.upload(ctx, "/api/documents", file{"large" + strconv.Itoa(i) + ".txt", content})
 			if err != nil {
-				return // refused while it was sent
+				return // the server rejected the file before it was sent completely
 			}
 			_ = res.Body.Close()
 			switch {
 			case res.StatusCode == http.StatusAccepted:
 				taken.Add(1)
-			case res.StatusCode == http.StatusInternalServerError: // 429 and 503 ask to come again
+			case res.StatusCode == http.StatusInternalServerError: // 429 and 503 ask for a retry
 				failed.Add(1)
 			}
 		})
@@ -157,7 +159,7 @@ func (t *target) uploadFlood(ctx context.Context) (tries, got int, _ error) {
 		return largeUploads, 0, ctx.Err()
 	}
 	got = int(failed.Load()) + max(0, int(taken.Load())-addressQuota/len(content))
-	most, err := t.peakMemory()
+	most, err := stack.PeakMemory(t.pid)
 	if most > maxMemory {
 		got++
 	}

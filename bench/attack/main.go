@@ -1,11 +1,11 @@
 // Command attack starts Palaver on loopback and attacks it as strangers would: through
 // other hosts, other sites, other people's ids, forged tokens, hostile bodies, slow
-// bodies and floods. It prints a table of what held, and fails if something did not.
+// bodies and floods. It prints a table of the attacks, and fails if any got through.
 //
 //	go run ./bench/attack -server bin/palaver-standalone
 //
-// It is bounded: a few thousand small requests, and half a minute of silent connections
-// (-slow=false leaves those out).
+// The load is small: a few thousand requests, and half a minute of idle connections
+// (-slow=false skips these).
 package main
 
 import (
@@ -83,16 +83,16 @@ func run(ctx context.Context, server, only string, slow bool) error {
 	attacks = append(attacks, attack{"10 uploads of 48 MB at once by one address", "within its quota, memory bounded", t.uploadFlood})
 	attacks = slices.DeleteFunc(attacks, func(a attack) bool { return !strings.Contains(a.name, only) })
 	failed := table(ctx, attacks)
-	if most, err := t.peakMemory(); err == nil {
+	if most, err := stack.PeakMemory(t.pid); err == nil {
 		fmt.Printf("\nThe server has had at most %d MB of memory.\n", most>>20)
 	}
 	return failed
 }
 
-// attack is one kind of attack and what must come of it.
+// attack is one kind of attack and the result that it must have.
 type attack struct {
 	name, want string
-	run        func(context.Context) (tries, got int, err error) // got: tries that ended as they should not
+	run        func(context.Context) (tries, got int, err error) // got: tries that got through
 }
 
 func table(ctx context.Context, attacks []attack) (failed error) {
@@ -110,7 +110,7 @@ func table(ctx context.Context, attacks []attack) (failed error) {
 	return failed
 }
 
-// twoPorts are free on loopback.
+// twoPorts returns two free ports on loopback.
 func twoPorts() (one, other string, _ error) {
 	var ports [2]string
 	for i := range ports {

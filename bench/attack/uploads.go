@@ -13,22 +13,24 @@ import (
 	"net/textproto"
 	"strings"
 	"time"
+
+	"github.com/palaver-chat/palaver/internal/stack"
 )
 
-// bombSize is what one part of a bomb unpacks to.
+// bombSize is the unpacked size of a bomb's part, in bytes.
 const bombSize = 512 << 20
 
-// parts of the documents that are read from zip files.
+// zipped has the main part of each Office format, which is a zip file.
 var zipped = map[string]string{"docx": "word/document.xml", "xlsx": "xl/workbook.xml", "pptx": "ppt/presentation.xml"}
 
-// mainTypes are how such a document names its main part.
+// mainTypes are the ends of the media types of the main parts.
 var mainTypes = map[string]string{
 	"word/document.xml":    "wordprocessingml.document.main+xml",
 	"xl/workbook.xml":      "spreadsheetml.sheet.main+xml",
 	"ppt/presentation.xml": "presentationml.presentation.main+xml",
 }
 
-// begin writes what makes a zip file an Office file.
+// begin writes the two files that make a zip file an Office file.
 func begin(z *zip.Writer, part string) error {
 	for name, content := range map[string]string{
 		"[Content_Types].xml": `<Types xmlns="http://schemas.openxmlformats.org/package/2006/content-types"><Override PartName="/` + part +
@@ -46,7 +48,7 @@ func begin(z *zip.Writer, part string) error {
 	return nil
 }
 
-// bomb is a zip file whose part unpacks to bombSize bytes.
+// bomb returns an Office file whose part unpacks to bombSize bytes.
 func bomb(part string) ([]byte, error) {
 	var out bytes.Buffer
 	z := zip.NewWriter(&out)
@@ -67,7 +69,8 @@ func bomb(part string) ([]byte, error) {
 	return out.Bytes(), z.Close()
 }
 
-// laughs is a zip file whose part has entities that grow without end.
+// laughs returns an Office file whose part has XML entities that expand exponentially
+// ("billion laughs").
 func laughs(part string) ([]byte, error) {
 	var xml strings.Builder
 	xml.WriteString(`<?xml version="1.0"?><!DOCTYPE x [<!ENTITY a0 "marzipan"><!ENTITY f SYSTEM "file:///etc/passwd">`)
@@ -90,7 +93,7 @@ func laughs(part string) ([]byte, error) {
 	return out.Bytes(), z.Close()
 }
 
-// file is an upload of an attacker.
+// file is a file that an attacker uploads.
 type file struct {
 	name string
 	data []byte
@@ -116,7 +119,7 @@ func bombs() (files []file, _ error) {
 	), nil
 }
 
-// upload sends a file as a browser does, under any name.
+// upload sends a file as a browser does. It does not escape the name.
 func (p *person) upload(ctx context.Context, path string, f file) (*http.Response, error) {
 	var body bytes.Buffer
 	m := multipart.NewWriter(&body)
@@ -141,8 +144,8 @@ func (p *person) upload(ctx context.Context, path string, f file) (*http.Respons
 	return p.Do(req)
 }
 
-// bombUploads sends files that grow when they are read. None may be read in full, and
-// the server must stay below maxMemory and answer.
+// bombUploads sends files that expand when they are read, and broken ones. None may be
+// expanded, and the server must respond and stay below maxMemory.
 func (t *target) bombUploads(ctx context.Context) (tries, got int, _ error) {
 	p, err := t.person()
 	if err != nil {
@@ -166,7 +169,7 @@ func (t *target) bombUploads(ctx context.Context) (tries, got int, _ error) {
 			continue
 		}
 		if doc.ID == "" {
-			continue // refused
+			continue // rejected
 		}
 		through, err := p.readBomb(ctx, doc.ID)
 		if err != nil {
@@ -177,17 +180,18 @@ func (t *target) bombUploads(ctx context.Context) (tries, got int, _ error) {
 		}
 	}
 	tries++
-	if most, err := t.peakMemory(); err != nil || most > maxMemory {
+	if most, err := stack.PeakMemory(t.pid); err != nil || most > maxMemory {
 		got++
 	}
 	return tries, got, nil
 }
 
-// maxMemory is what docs/limits.md says of the largest uploads, and a little more.
+// maxMemory is a little more than the memory that docs/limits.md states for the largest
+// uploads, in bytes.
 const maxMemory = 1400 << 20
 
-// readBomb waits until a document is processed and says whether more of it was read than
-// was sent.
+// readBomb waits until a document is processed and reports whether its entities were
+// expanded.
 func (p *person) readBomb(ctx context.Context, id string) (bool, error) {
 	for ctx.Err() == nil {
 		_, raw, err := p.send(ctx, "GET", "/api/documents/"+id, "", nil)
@@ -208,14 +212,14 @@ func (p *person) readBomb(ctx context.Context, id string) (bool, error) {
 	return false, ctx.Err()
 }
 
-// names of files that must stay names.
+// names are hostile file names.
 var names = []string{
 	`../../../../../../tmp/palaver-attack.txt`, `..\\..\\palaver.txt`, `/etc/passwd.txt`, `a%0d%0aSet-Cookie: evil=1.txt`,
 	`<img src=x onerror=alert(1)>.txt`, `a` + "\u202e" + `fdp.txt`, strings.Repeat("n", 4000) + ".txt", `.txt`, `CON.txt`, `x.txt;.html`,
 }
 
 // hostileNames uploads files under names that mean something to a file system, a header
-// or a page, and checks how they come back.
+// or a page, and checks that the responses are harmless.
 func (t *target) hostileNames(ctx context.Context) (tries, got int, _ error) {
 	p, err := t.person()
 	if err != nil {
@@ -259,7 +263,7 @@ func (t *target) hostileNames(ctx context.Context) (tries, got int, _ error) {
 	return tries, got, nil
 }
 
-// inert reports whether a browser shows an answer without running anything in it.
+// inert reports whether a browser shows the response at path without running scripts.
 func (p *person) inert(ctx context.Context, path string) (bool, error) {
 	req, err := http.NewRequestWithContext(ctx, "GET", p.t.url+path, nil)
 	if err != nil {

@@ -1,8 +1,8 @@
-// Command ingest measures the memory that uploads take: for each format it starts a
+// Command ingest measures the memory that uploads need. For each format it starts a
 // server, sends large files of several people at once, waits until all are processed or
-// the time is over, and prints the most memory that the server has had (Linux). Files
+// the time limit is reached, and prints the server's peak memory (Linux only). Files
 // that need more memory than INGEST_MEMORY_MB are processed one after another, so the
-// most is reached long before the last one.
+// server reaches its peak long before the last file.
 //
 //	go run ./bench/ingest -server bin/palaver-standalone
 package main
@@ -34,7 +34,7 @@ import (
 
 const jwtSecret = "a secret that only this bench has"
 
-// makers write a document of about so many bytes.
+// makers create a document of about size bytes, by format.
 var makers = map[string]func(size int) ([]byte, error){"txt": plain, "pdf": pdf, "docx": docx, "xlsx": xlsx, "pptx": pptx}
 
 func main() {
@@ -55,7 +55,7 @@ func main() {
 func measure(server, format string, files, mb int, limit time.Duration) error {
 	maker, known := makers[format]
 	if !known {
-		return fmt.Errorf("no documents of format %q are made here", format)
+		return fmt.Errorf("-formats: %q is not supported", format)
 	}
 	content, err := maker(mb << 20)
 	if err != nil {
@@ -68,7 +68,7 @@ func measure(server, format string, files, mb int, limit time.Duration) error {
 		return err
 	}
 	defer end()
-	idle, err := memory(p.Pid())
+	idle, err := stack.PeakMemory(p.Pid())
 	if err != nil {
 		return err
 	}
@@ -96,7 +96,7 @@ func measure(server, format string, files, mb int, limit time.Duration) error {
 			ready++
 		}
 	}
-	most, err := memory(p.Pid())
+	most, err := stack.PeakMemory(p.Pid())
 	fmt.Printf("| %s | %d | %d | %.0f s | %.0f s | %d | %d | %d |\n", format, files, len(content)>>20, sent.Seconds(), time.Since(began).Seconds(), ready, idle>>20, most>>20)
 	return err
 }
@@ -129,18 +129,8 @@ func start(ctx context.Context, server string) (url string, p *stack.Program, en
 	return url, p, end, nil
 }
 
-// memory is the most memory that a process has had, in bytes.
-func memory(pid int) (int64, error) {
-	raw, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))
-	if err != nil {
-		return 0, err
-	}
-	_, rest, _ := strings.Cut(string(raw), "VmHWM:")
-	kilobytes, err := strconv.ParseInt(strings.Fields(rest)[0], 10, 64)
-	return kilobytes << 10, err
-}
-
-// call sends a request of a person and decodes its answer.
+// call sends a request as a person and decodes the response into out if its status is
+// below 300.
 func call(ctx context.Context, person int, method, url, contentType string, body io.Reader, out any) (int, error) {
 	token, err := jwt.NewWithClaims(jwt.SigningMethodHS256, jwt.MapClaims{
 		"sub": fmt.Sprint("person-", person), "exp": time.Now().Add(2 * time.Hour).Unix()}).SignedString([]byte(jwtSecret))
@@ -164,7 +154,7 @@ func call(ctx context.Context, person int, method, url, contentType string, body
 	return res.StatusCode, json.NewDecoder(res.Body).Decode(out)
 }
 
-// upload sends a file, again when the server asks to wait.
+// upload sends a file and returns the document's id. It retries after a 429 or 503.
 func upload(ctx context.Context, url string, person int, format string, content []byte) (string, error) {
 	var body bytes.Buffer
 	m := multipart.NewWriter(&body)
@@ -203,13 +193,13 @@ func processed(ctx context.Context, url string, person int, id string) (ready bo
 		}
 		select {
 		case <-time.After(500 * time.Millisecond):
-		case <-ctx.Done(): // the others may be processed
+		case <-ctx.Done(): // the time limit; measure still counts the other files
 			return false, ctx.Err()
 		}
 	}
 }
 
-// words are as many bytes of sentences as a file has, in lines.
+// words returns size bytes of random sentences, one per line.
 func words(size int) []byte {
 	r := rand.New(rand.NewPCG(1, 2))
 	var b bytes.Buffer
@@ -227,8 +217,8 @@ func plain(size int) ([]byte, error) { return words(size), nil }
 // part is a file of an Office archive.
 type part struct{ name, content string }
 
-// office is an Office file that is not compressed, so that its text is about as long as
-// it is. main is the path of its main part, and kind the part's media type.
+// office returns an uncompressed Office file, so that its text is about as long as the
+// file. main is the path of the main part, and kind is that part's media type.
 func office(main, kind string, parts ...part) ([]byte, error) {
 	const relations = "http://schemas.openxmlformats.org/officeDocument/2006/relationships/"
 	var out bytes.Buffer
@@ -257,7 +247,7 @@ func office(main, kind string, parts ...part) ([]byte, error) {
 	return out.Bytes(), err
 }
 
-// relationsTo are the relations r1, r2… of a part to parts of one kind.
+// relationsTo returns the XML of a part's relations r1, r2… to other parts of one kind.
 func relationsTo(kind string, targets ...string) string {
 	var b strings.Builder
 	b.WriteString(`<Relationships xmlns="http://schemas.openxmlformats.org/package/2006/relationships">`)
@@ -278,7 +268,7 @@ func docx(size int) ([]byte, error) {
 		part{"word/document.xml", text.String()})
 }
 
-// xlsx has one sheet with a word in each cell.
+// xlsx returns a workbook of one sheet with a word in each cell.
 func xlsx(size int) ([]byte, error) {
 	var sheet strings.Builder
 	sheet.WriteString(`<worksheet xmlns="http://schemas.openxmlformats.org/spreadsheetml/2006/main"><sheetData>`)
@@ -298,7 +288,7 @@ func xlsx(size int) ([]byte, error) {
 		part{"xl/worksheets/sheet1.xml", sheet.String()})
 }
 
-// pptx has slides of a hundred lines.
+// pptx returns a presentation whose slides have a hundred lines each.
 func pptx(size int) ([]byte, error) {
 	const lines = 100
 	var parts []part
@@ -316,7 +306,7 @@ func pptx(size int) ([]byte, error) {
 		targets = append(targets, fmt.Sprintf("slides/slide%d.xml", n))
 		parts = append(parts, part{fmt.Sprintf("ppt/slides/slide%d.xml", n), slide.String()})
 		fmt.Fprintf(&list, `<p:sldId id="%d" r:id="r%d"/>`, 255+n, n)
-		if len(parts) == maxSlides { // an archive with more is refused
+		if len(parts) == maxSlides { // Palaver rejects an archive with more parts
 			break
 		}
 	}
@@ -328,7 +318,7 @@ func pptx(size int) ([]byte, error) {
 
 const maxSlides = 9_000
 
-// pdf has pages of uncompressed text.
+// pdf returns a PDF file whose pages have uncompressed text.
 func pdf(size int) ([]byte, error) {
 	const lines = 50
 	var out bytes.Buffer

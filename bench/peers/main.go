@@ -1,5 +1,5 @@
 // Command peers runs the documents agent's turn on Palaver and on alternatives. It
-// runs the same load on each in alternation and writes one table: response times,
+// runs the same load on them in alternation and writes one table: response times,
 // turns per second, and CPU per turn.
 //
 //	make bench-peers                                  # all of it, into docs/performance.md

@@ -19,9 +19,9 @@ type system struct {
 	start func(ctx context.Context, b *bench) (*running, error)
 }
 
-// systems in the order of the table. Palaver resolves action and documents
-// concurrently; so does langgraph-parallel. The other LangGraph.js graphs run one
-// node after the other, as such a graph is usually built.
+// systems are in the order of the table. Palaver, langgraph-parallel and dbos resolve
+// action and documents concurrently. The other LangGraph.js graphs run one node after
+// the other, as such a graph is usually built.
 var systems = []system{
 	{"palaver", "Palaver, one command (embedded Temporal, SQLite)", 2, startPalaver},
 	{"palaver-apart", "Palaver, processes apart on Postgres (embedded Temporal)", 2, startApart},
@@ -68,7 +68,7 @@ func (r *running) logs() error {
 	return errors.Join(all...)
 }
 
-// shownOutput is the maximum of a program's output in an error, in bytes.
+// shownOutput is how much of a program's output an error includes, in bytes.
 const shownOutput = 2000
 
 func startPalaver(ctx context.Context, b *bench) (*running, error) {
@@ -104,7 +104,7 @@ func startApart(ctx context.Context, b *bench) (*running, error) {
 	return &running{caller: palaverCaller{u}, upload: u.UploadText, pids: append(a.Pids(), pg.Pid()), said: []func() string{a.API.Said, a.Worker.Said}, stop: stop}, nil
 }
 
-// poolSize is the number of database connections of a peer: more made no difference.
+// poolSize is the number of database connections of a peer; more made no difference.
 const poolSize = "20"
 
 const peers = "bench/peers"
@@ -158,9 +158,8 @@ func startPeer(ctx context.Context, b *bench, c peer, dir string, env []string, 
 	return &running{caller: c, upload: c.Upload, pids: []int{p.Pid(), pg.Pid()}, said: []func() string{p.Said}, stop: stop}, nil
 }
 
-// ofPeers are the settings of Postgres: its commits do not wait for the disk, because
-// those of the one command's SQLite do not either, and it keeps no statistics of
-// statements, which nobody reads here.
+// ofPeers are the settings of Postgres. Commits do not wait for the disk, as with the one
+// command's SQLite. Statistics of statements are off because nothing reads them.
 var ofPeers = stack.PostgresSettings{"synchronous_commit": "off", "pg_stat_statements.track": "none", "compute_query_id": "off"}
 
 // database starts a Postgres for one system.

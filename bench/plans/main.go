@@ -90,7 +90,7 @@ func run(ctx context.Context, owners, times int) (err error) {
 	return nil
 }
 
-// scanned is how many rows of large tables were read by sequential scans.
+// scanned returns the number of rows of large tables that sequential scans have read.
 func scanned(ctx context.Context, conn *pgx.Conn) (rows int64, err error) {
 	err = conn.QueryRow(ctx, `SELECT sum(seq_tup_read)::bigint FROM pg_stat_user_tables
 		WHERE relname IN ('chunks', 'chunk_vectors', 'messages', 'turns', 'turn_events', 'stream_runs', 'conversations', 'documents', 'document_texts')`).Scan(&rows)

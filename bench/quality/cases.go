@@ -2,6 +2,7 @@ package main
 
 import (
 	"embed"
+	"errors"
 	"fmt"
 	"io/fs"
 	"path"
@@ -13,31 +14,31 @@ import (
 //go:embed testdata
 var testdata embed.FS
 
-// testCase is one message with what must happen.
+// testCase is one message and the expected outcome.
 type testCase struct {
 	category string
-	action   string   // talk, *, or one of the four
-	docs     []string // keys of documents, in no order
-	anyDocs  bool
-	question string // type of the question that must be asked; "" for none, ask for any, * when it does not matter
+	action   string   // talk, * (any), or one of actions
+	docs     []string // keys of documents, in any order
+	anyDocs  bool     // the documents do not matter
+	question string   // type of the expected question; "" for none, ask for any, * when it does not matter
 	earlier  []earlierMessage
 	message  string
 }
 
-// earlierMessage is a message of the same conversation before the one that counts.
+// earlierMessage is a message that precedes the measured one in its conversation.
 type earlierMessage struct {
 	docs []string
 	text string
 }
 
-// document is one of the library.
+// document is a document of a set's library.
 type document struct{ key, title, text string }
 
 // readCases reads the tables of one set, a folder of testdata.
 func readCases(set string, now time.Time) ([]testCase, error) {
 	files, err := fs.Glob(testdata, "testdata/"+set+"/*.txt")
 	if err != nil || len(files) == 0 {
-		return nil, fmt.Errorf("no tables of the set %q: %w", set, err)
+		return nil, errors.Join(fmt.Errorf("no tables of the set %q", set), err)
 	}
 	var out []testCase
 	for _, file := range files {
@@ -89,15 +90,15 @@ func readCase(category, line string) (testCase, error) {
 	return c, nil
 }
 
-// sampleTitles are the beginnings of the public samples' titles, by the keys that
-// tables use.
+// sampleTitles maps the keys that the tables use to the beginnings of the titles of the
+// public sample documents.
 var sampleTitles = map[string]string{
 	"circular": "Circular 2025/04", "supplier": "Supplier Contract", "email": "Email: Customer list",
 	"rw24": "Remote Work and Customer Data Policy 2024", "rw25": "Remote Work and Customer Data Policy 2025",
 }
 
-// readLibrary reads the documents of a set, or those that sets without documents of their
-// own share: a title in the first line, then the text.
+// readLibrary reads the documents of a set: a title in the first line, then the text. A
+// set without its own documents has those of the common library.
 func readLibrary(set string, now time.Time) ([]document, error) {
 	files, err := fs.Glob(testdata, "testdata/"+set+"/library/*.md")
 	if err == nil && len(files) == 0 {

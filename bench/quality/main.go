@@ -1,12 +1,13 @@
-// Command quality measures how well the documents agent understands messages: tables of
-// messages, each with what must happen, are sent to a running server as a person would.
+// Command quality measures how well the documents agent understands messages. It sends
+// tables of messages to a running server, as a person would, and compares the outcome of
+// each with the expected one.
 //
 //	go run ./bench/quality                                  # the server of this checkout
 //	go run ./bench/quality -before path/to/older/server     # and an older one beside it
 //	go run ./bench/quality -sets tuned -verbose             # what went wrong, message by message
 //
-// It measures the offline engine, and a scripted model that says what the table expects,
-// so that the rules around a model are measured and not the model.
+// It measures the offline engine, and a scripted model that answers what the table
+// expects: this measures the rules around a model, not the model.
 package main
 
 import (
@@ -30,9 +31,9 @@ func main() {
 	server := flag.String("server", "bin/palaver-standalone", "the server to measure (make build makes it)")
 	before := flag.String("before", "", "an older server to measure, too")
 	sets := flag.String("sets", "tuned,heldout,fresh,second,railway,clinic,museum,sailing", "sets of messages")
-	engines := flag.String("engines", "offline,scripted", "what answers")
-	into := flag.String("into", "", "a document to write the table into, as docs/quality.md")
-	verbose := flag.Bool("verbose", false, "say what went wrong")
+	engines := flag.String("engines", "offline,scripted", "engines to measure")
+	into := flag.String("into", "", "document to write the table into, such as docs/quality.md")
+	verbose := flag.Bool("verbose", false, "print each message with a wrong outcome, and the figures of each category")
 	only := flag.String("only", "", "only messages of this category")
 	flag.Parse()
 	ctx, cancel := context.WithTimeout(context.Background(), limit)
@@ -54,7 +55,7 @@ type bench struct {
 	only    string
 }
 
-// compare measures each engine of each server, and returns a table.
+// compare measures each engine on each server and returns a Markdown table.
 func (b bench) compare(ctx context.Context, before, server string, sets, engines []string) (string, error) {
 	var out strings.Builder
 	out.WriteString("| engine | messages | release | intent | documents | questions: precision | recall | honest \"not found\" |\n| --- | --- | --- | --- | --- | --- | --- | --- |\n")
@@ -198,7 +199,7 @@ func (r *runner) known(keys []string) ([]string, error) {
 	return ids, nil
 }
 
-// run has the conversation of a case and returns the outcome of its last message.
+// run sends the messages of a case and returns the outcome of the last one.
 func (r *runner) run(ctx context.Context, c testCase) (outcome, error) {
 	thread := uuid.NewString()
 	for _, e := range c.earlier {

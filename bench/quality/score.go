@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// ratio counts what was right.
+// ratio counts how many of some outcomes were right.
 type ratio struct{ right, of int }
 
 func (r *ratio) count(right bool) {
@@ -25,11 +25,11 @@ func (r ratio) String() string {
 
 func (r *ratio) add(o ratio) { r.right, r.of = r.right+o.right, r.of+o.of }
 
-// score is the figures of a table.
+// score has the figures of a set or a category.
 type score struct {
 	intent, docs      ratio
 	precision, recall ratio // of questions
-	honest            ratio // of what the documents cannot answer
+	honest            ratio // of messages that the documents cannot answer
 }
 
 func (s *score) add(o score) {
@@ -40,7 +40,8 @@ func (s *score) add(o score) {
 	s.honest.add(o.honest)
 }
 
-// judge compares an outcome with what was expected, and says what is wrong.
+// judge compares an outcome with the expected one. wrong describes each difference; want
+// has the ids of the expected documents.
 func judge(c testCase, got outcome, want []string) (s score, wrong []string) {
 	if c.category == "notfound" {
 		honest := got.question == "retrieval_low" || strings.Contains(got.text, "found nothing") || strings.Contains(got.text, "do not say")

@@ -9,9 +9,9 @@ import (
 	"github.com/palaver-chat/palaver/llm/llmtest"
 )
 
-// script makes the model answer as one that understands everything: it says what the
-// case expects, as far as the prompt offers it. So the figures show what the rules
-// around a model make of its answers.
+// script makes the model answer like one that understands everything: it answers what
+// the case expects, if the prompt offers it. So the figures show the effect of the rules
+// around a model. unknown means that the message names a document that does not exist.
 func script(model *llmtest.Server, c testCase, docs []string, unknown bool) {
 	model.Reset()
 	model.On(llmtest.Match{Schema: llm.IntentSchema.Name, Func: func(r llmtest.Request) bool { return offersTalk(r) }}, llmtest.JSON(intentOf(c, true)))
@@ -22,10 +22,9 @@ func script(model *llmtest.Server, c testCase, docs []string, unknown bool) {
 	}}, llmtest.JSON(resolution(c, docs, false)))
 }
 
-// offersTalk reports whether the schema or the prompt knows messages that ask for
-// nothing.
+// offersTalk reports whether a request offers the model the action talk.
 func offersTalk(r llmtest.Request) bool {
-	return strings.Contains(string(r.Body), `talk`) && strings.Contains(r.System, "talk:")
+	return strings.Contains(r.System, "talk:")
 }
 
 func intentOf(c testCase, talk bool) map[string]any {
@@ -36,7 +35,7 @@ func intentOf(c testCase, talk bool) map[string]any {
 	case action == "*":
 		action = string(chat.Summarize)
 	}
-	if c.action == "*" && c.question != "action_choice" { // a question about documents: the verb tells
+	if c.action == "*" && c.question != "action_choice" { // a question about documents: the verb determines the action
 		confidence = "high"
 		for verb, a := range map[string]chat.Action{"ompar": chat.Compare, "udit": chat.Audit, "heck": chat.Audit, "ummar": chat.Summarize, "tldr": chat.Summarize, "overview": chat.Summarize} {
 			if strings.Contains(c.message, verb) {
@@ -52,8 +51,8 @@ func intentOf(c testCase, talk bool) map[string]any {
 		"actions": []string{action, string(chat.Compare)}, "reasoning": "scripted"}
 }
 
-// resolution is the answer about documents. Without ids the model knows no document
-// that is meant; open says that the message names one.
+// resolution returns the model's answer about documents. Without ids the model finds no
+// document; open means that the message names one.
 func resolution(c testCase, ids []string, open bool) map[string]any {
 	confidence, names := "high", []string{}
 	if c.question == "doc_choice" {
@@ -68,8 +67,8 @@ func resolution(c testCase, ids []string, open bool) map[string]any {
 	return map[string]any{"resolved_uuids": ids, "unresolved_names": names, "inference_confidence": confidence, "has_implicit_refs": false, "reasoning": "scripted"}
 }
 
-// nameIn is what a model that does not find a document calls its name: the words after
-// the verb.
+// nameIn returns the words after the verb, as a model that does not find a document
+// would return its name.
 func nameIn(message string) string {
 	words := strings.Fields(strings.TrimRight(message, ".?!"))
 	if len(words) < 2 {

@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"net/http"
 	"slices"
@@ -14,12 +15,12 @@ import (
 	"github.com/palaver-chat/palaver/internal/stack"
 )
 
-// outcome is what a turn came to.
+// outcome is the outcome of a turn.
 type outcome struct {
-	action   string // "" when a question was asked before the action showed
+	action   string // "" when a question was asked before the action was known
 	docs     []string
 	question string // type of the open question
-	asked    string // its sentence
+	asked    string // its text
 	options  []string
 	text     string
 	id       string // of the question
@@ -73,7 +74,7 @@ func (o *outcome) add(e event) (ended bool, err error) {
 	return false, nil
 }
 
-// actionOf is the action that a question's sentence tells.
+// actionOf infers the action from the text of a question; "" when it cannot.
 func actionOf(sentence string) string {
 	for action, words := range map[string]string{"compare": "ompare", "summarize": "to summarize", "audit": "to audit", "inquire": "do you mean"} {
 		if strings.Contains(sentence, words) {
@@ -124,10 +125,10 @@ func exchange(ctx context.Context, u *stack.User, o outcome, path string, body a
 			return o, err
 		}
 	}
-	return o, fmt.Errorf("the stream ended early: %w", lines.Err())
+	return o, errors.Join(errors.New("the stream ended early"), lines.Err())
 }
 
-// titles are the ids of the documents that the user can see, by title.
+// titles returns the ids of the documents that the user can see, by title.
 func titles(ctx context.Context, u *stack.User) (map[string]string, error) {
 	resp, err := u.Get(ctx, "/api/documents")
 	if err != nil {

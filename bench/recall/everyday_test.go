@@ -6,7 +6,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// Most questions of these sets share hardly a word with their answers.
+// Most questions of these sets have hardly any words in common with their answers.
 func TestEverydayQuestionsAreFoundAndNeverWorseThanByBM25(t *testing.T) {
 	for _, name := range []string{"policies", "contracts"} {
 		s, err := everyday(name)

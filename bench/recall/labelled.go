@@ -7,21 +7,22 @@ import (
 	"unicode/utf8"
 )
 
-// labelled is a text in numbered sections and changes that name some of them.
+// labelled is a text with numbered sections, and changes that are labelled with the
+// sections they are about.
 type labelled struct {
 	text     string
 	sections []section
 	items    []change
 }
 
-// section is the start of a section, in characters; it ends where the next section
+// section is a section's range of the text, in characters. It ends where the next section
 // of any level begins.
 type section struct {
 	number     string
 	start, end int
 }
 
-// change is one change and the sections it is about.
+// change is the text of one change and the numbers of the sections it is about.
 type change struct {
 	text     string
 	sections []string
@@ -52,7 +53,8 @@ var (
 	number    = regexp.MustCompile(`\d+(?:\.\d+)*`)
 )
 
-// oldest is the first version of the checklist whose labels no longer hold.
+// oldest is the newest version whose labels no longer match the manual's sections; the
+// checklist has newer versions first.
 const oldest = "Version 2.4."
 
 // parse reads the chapters of the manual without its appendices, and the labels of
@@ -80,7 +82,8 @@ func parse(policy, checklist string) (labelled, error) {
 	return l, nil
 }
 
-// chapters returns the numbered sections from "1." on, while chapter numbers rise.
+// chapters returns the numbered sections from chapter 1 on. It stops at a chapter whose
+// number is not the next one, such as the first appendix.
 func chapters(policy string) labelled {
 	var l labelled
 	var text strings.Builder

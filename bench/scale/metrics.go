@@ -16,7 +16,7 @@ import (
 type serverMetrics struct {
 	requests map[string]float64       // to the frontend, by operation
 	stores   map[string]float64       // to the database, by operation
-	waited   map[string]time.Duration // of these, together
+	waited   map[string]time.Duration // total latency of these, by operation
 }
 
 // scrape reads a server's metrics.

@@ -17,8 +17,8 @@ const (
 	target = 10_000 // turns a second
 	// The writes of a shard are sequential. This is the maximum planned utilization.
 	shardBusy = 0.5
-	// The latency of a commit on a network disk: this machine's local disk is faster
-	// than a cluster's.
+	// The latency of a commit on a network disk. It is assumed, because this machine's
+	// local disk is faster than a cluster's.
 	clusterCommit = 5 * time.Millisecond
 )
 
@@ -89,7 +89,8 @@ func difference(after, before map[string]float64, turns float64) map[string]floa
 	return d
 }
 
-// table lists what happens at least once in twenty turns, most frequent first.
+// table lists the operations that occur at least once in twenty turns, most frequent
+// first, except those in without.
 func table(out *strings.Builder, perTurn map[string]float64, without []string) {
 	names := slices.SortedFunc(maps.Keys(perTurn), func(a, b string) int {
 		return cmp.Or(cmp.Compare(perTurn[b], perTurn[a]), cmp.Compare(a, b))

@@ -1,9 +1,9 @@
 // Command search measures retrieval in both stores over many passages of many
-// owners, idle and while documents are stored.
+// owners, without other load and while documents are stored.
 //
 //	go run ./bench/search -owners 500 -passages 50000
 //
-// A query is that of a turn without named documents: the best passages among all
+// A query is the one of a turn that names no documents: the best passages among all
 // that the owner may see, with their scores.
 package main
 

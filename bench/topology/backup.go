@@ -10,12 +10,14 @@ import (
 	"github.com/palaver-chat/palaver/internal/stack"
 )
 
-// databases in the order of docs/deploy.md: Palaver's last, so that it is the newest.
+// databases are in the order of docs/deploy.md: Palaver's is the last, so that its dump is
+// the newest.
 var databases = append(slices.Clone(stack.TemporalDatabases), database)
 
 func (s *system) dump(name string) string { return filepath.Join(s.dir, name+".dump") }
 
-// backup dumps the databases while people talk, restores them, and goes on.
+// backup dumps the databases while people talk, restores them, and checks that every
+// conversation continues. It returns a summary.
 func (s *system) backup(ctx context.Context) (string, error) {
 	kept, err := s.dumpWhileTalking(ctx)
 	if err != nil {
@@ -34,14 +36,15 @@ func (s *system) backup(ctx context.Context) (string, error) {
 			return "", fmt.Errorf("after the restore: %w", err)
 		}
 	}
-	return fmt.Sprintf("%d turns of before it are whole, those of later were settled or are missing (%d); every conversation goes on", s.count()-later-len(s.people), later), nil
+	return fmt.Sprintf("%d turns from before the backup are complete, later ones were settled or are missing (%d); every conversation continues", s.count()-later-len(s.people), later), nil
 }
 
-// dumpWhileTalking returns what was answered before the backup began, by person.
+// dumpWhileTalking returns, for each person, the messages that were answered before the
+// backup began.
 func (s *system) dumpWhileTalking(ctx context.Context) (kept [][]string, err error) {
 	stop := s.talk(ctx)
 	before := s.count()
-	err = await(ctx, "answers before the backup", func() bool { return s.count() > before+len(s.people) })
+	err = await(ctx, "wait for answers before the backup", func() bool { return s.count() > before+len(s.people) })
 	for _, p := range s.people {
 		kept = append(kept, p.said())
 	}
@@ -49,12 +52,13 @@ func (s *system) dumpWhileTalking(ctx context.Context) (kept [][]string, err err
 		err = errors.Join(err, s.pg.Dump(ctx, name, s.dump(name)))
 	}
 	after := s.count()
-	err = errors.Join(err, await(ctx, "answers after the backup", func() bool { return s.count() > after }))
+	err = errors.Join(err, await(ctx, "wait for answers after the backup", func() bool { return s.count() > after }))
 	_, failed := stop()
 	return kept, errors.Join(err, failed)
 }
 
-// restore follows docs/deploy.md: stop everything, restore, start Temporal, a worker, the API.
+// restore follows docs/deploy.md: it stops everything, restores the databases, and starts
+// Temporal, the workers and the APIs.
 func (s *system) restore(ctx context.Context) (err error) {
 	for _, r := range s.roles {
 		if err := r.stop(); err != nil {
@@ -74,13 +78,13 @@ func (s *system) restore(ctx context.Context) (err error) {
 	return s.startAll(ctx)
 }
 
-// checkRestored waits until open turns are settled and checks that every message of before
-// the backup is there once, with its answer, and no other one twice.
+// checkRestored waits until open turns are settled. It checks that the conversation has
+// every message of kept once, with its answer, and no other message twice.
 func (p *person) checkRestored(ctx context.Context, kept []string) error {
 	var messages []message
 	var active bool
 	var err error
-	if e := await(ctx, "open turns of the backup end", func() bool {
+	if e := await(ctx, "wait until open turns of the backup end", func() bool {
 		messages, active, err = p.history(ctx)
 		return err == nil && !active
 	}); e != nil {
@@ -92,7 +96,7 @@ func (p *person) checkRestored(ctx context.Context, kept []string) error {
 			continue
 		}
 		if slices.Contains(said, m.Content) {
-			return fmt.Errorf("%q is there twice", m.Content)
+			return fmt.Errorf("the conversation has %q twice", m.Content)
 		}
 		if said = append(said, m.Content); slices.Contains(kept, m.Content) && (i+1 == len(messages) || messages[i+1].Role != "assistant") {
 			return fmt.Errorf("%q has lost its answer", m.Content)

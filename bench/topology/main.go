@@ -5,9 +5,9 @@
 //	make test-topology
 //
 // It restarts every process in turn while people talk, once for each step of turning the
-// encryption of histories on, replacing its key and turning it off. It takes NATS, the
-// database, Temporal and a worker away and reads the probes. It makes a backup while
-// people talk, and restores it.
+// encryption of histories on, replacing its key and turning it off. It disconnects NATS,
+// the database and Temporal, kills a worker, and reads the probes. It makes a backup
+// while people talk, and restores it.
 package main
 
 import (

@@ -16,8 +16,8 @@ import (
 	"github.com/palaver-chat/palaver/internal/stack"
 )
 
-// person talks in one conversation. When a process ends a stream, the message is sent
-// again to the other one, with its id: that must not make a second turn.
+// person talks in one conversation. When a process ends a stream, person sends the message
+// to the other process with the same id: that must not start a second turn.
 type person struct {
 	system *system
 	user   *stack.User
@@ -26,7 +26,7 @@ type person struct {
 
 	mu       sync.Mutex
 	answered []string // messages, in order
-	again    int      // messages that were sent more than once
+	again    int      // number of messages that were sent more than once
 }
 
 func (s *system) newPerson(ctx context.Context) (*person, error) {
@@ -71,7 +71,7 @@ func (p *person) say(ctx context.Context, action string) error {
 	}
 }
 
-// said is the person's messages that were answered until now.
+// said returns the messages that have been answered.
 func (p *person) said() []string {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -80,7 +80,7 @@ func (p *person) said() []string {
 
 type message struct{ Role, Content string }
 
-// history is the conversation as an API process has it.
+// history reads the conversation from an API process. active reports an open turn.
 func (p *person) history(ctx context.Context) (messages []message, active bool, err error) {
 	resp, err := p.user.At(p.system.apis()[1].url).Get(ctx, "/api/chat/history/"+p.thread+"?limit=500")
 	if err != nil {
@@ -99,7 +99,8 @@ func (p *person) history(ctx context.Context) (messages []message, active bool, 
 	return h.Messages, len(h.ActiveTurn) > 0 && string(h.ActiveTurn) != "null", err
 }
 
-// check compares the conversation with what was said: every message once, with an answer.
+// check checks that the conversation has every answered message once, with its answer, and
+// nothing else.
 func (p *person) check(ctx context.Context) error {
 	messages, _, err := p.history(ctx)
 	if err != nil {
@@ -118,13 +119,13 @@ func (p *person) check(ctx context.Context) error {
 		}
 	}
 	if !slices.Equal(want, found) {
-		return fmt.Errorf("conversation %s: %d messages were answered, and it has %d rows: %q", p.thread, len(said), len(found), found)
+		return fmt.Errorf("conversation %s: %d messages were answered, but it has %d rows: %q", p.thread, len(said), len(found), found)
 	}
 	return nil
 }
 
-// talk has everybody talk until stop is called, which returns the first error and how many
-// messages were answered.
+// talk makes all people talk until stop is called. stop returns the number of messages that
+// were answered, and the errors.
 func (s *system) talk(ctx context.Context) (stop func() (int, error)) {
 	before := s.count()
 	ending := make(chan struct{})
@@ -156,7 +157,7 @@ func (s *system) count() (n int) {
 	return n
 }
 
-// checkAll compares all conversations.
+// checkAll checks all conversations.
 func (s *system) checkAll(ctx context.Context) error {
 	for _, p := range s.people {
 		if err := p.check(ctx); err != nil {

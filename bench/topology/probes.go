@@ -12,10 +12,11 @@ import (
 	"github.com/palaver-chat/palaver/internal/stack"
 )
 
-// deadLimit is how soon palaver health worker must see a dead worker.
+// deadLimit is the time within which palaver health worker must report a dead worker.
 const deadLimit = 15 * time.Second
 
-// probes takes each dependency away and reads the probes of all processes.
+// probes disconnects each dependency and kills a worker, and reads the probes of all
+// processes. It returns a summary.
 func (s *system) probes(ctx context.Context) (string, error) {
 	for _, f := range []struct {
 		part   string // as /readyz names it
@@ -34,10 +35,11 @@ func (s *system) probes(ctx context.Context) (string, error) {
 	if err != nil {
 		return "", fmt.Errorf("dead worker: %w", err)
 	}
-	return fmt.Sprintf("NATS degrades, database and Temporal fail readiness; a dead worker was seen after %s", took.Round(time.Millisecond)), s.checkAll(ctx)
+	return fmt.Sprintf("without NATS the processes stay ready, without the database or Temporal they do not; a dead worker was reported after %s", took.Round(time.Millisecond)), s.checkAll(ctx)
 }
 
-// without cuts a link until all processes have noticed, and restores it.
+// without cuts a link, waits until the readiness of all processes has the status want and
+// names part, and restores the link.
 func (s *system) without(ctx context.Context, part string, link *stack.Link, want int) error {
 	link.Cut()
 	err := s.awaitProbes(ctx, want, part)
@@ -48,8 +50,8 @@ func (s *system) without(ctx context.Context, part string, link *stack.Link, wan
 	return errors.Join(err, s.awaitProbes(ctx, http.StatusOK, ""))
 }
 
-// awaitProbes waits until every process has that readiness and names that part, or none.
-// Liveness must not change.
+// awaitProbes waits until /readyz of every process has the status want and names part as
+// down, or no part when part is "". After that /healthz must still be 200.
 func (s *system) awaitProbes(ctx context.Context, want int, part string) error {
 	for _, r := range s.roles {
 		var last string
@@ -62,7 +64,7 @@ func (s *system) awaitProbes(ctx context.Context, want int, part string) error {
 			return fmt.Errorf("%w; the last probe: %s", err, last)
 		}
 		if status, _, err := r.probe(ctx, "/healthz"); err != nil || status != http.StatusOK {
-			return fmt.Errorf("liveness of %s: %d %w", r.name, status, err)
+			return errors.Join(fmt.Errorf("liveness of %s: status %d", r.name, status), err)
 		}
 	}
 	return nil
@@ -72,13 +74,13 @@ func (s *system) awaitProbes(ctx context.Context, want int, part string) error {
 func (s *system) killWorker(ctx context.Context) (took time.Duration, err error) {
 	dead := s.workers()[0]
 	if err := s.health(ctx, dead); err != nil {
-		return 0, fmt.Errorf("before its death: %w", err)
+		return 0, fmt.Errorf("before it was killed: %w", err)
 	}
 	dead.program.Kill()
 	began := time.Now()
 	for s.health(ctx, dead) == nil {
 		if time.Since(began) > deadLimit {
-			return 0, fmt.Errorf("palaver health worker did not see it in %s", deadLimit)
+			return 0, fmt.Errorf("palaver health worker did not report it within %s", deadLimit)
 		}
 	}
 	took = time.Since(began)

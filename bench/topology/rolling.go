@@ -22,7 +22,7 @@ import (
 )
 
 // rollEncryption follows the table of docs/deploy.md: each step restarts every process in
-// turn while people talk in conversations whose histories began before the first.
+// turn. Meanwhile people talk in conversations that began before the first step.
 func (s *system) rollEncryption(ctx context.Context) (string, error) {
 	for range s.options.people {
 		p, err := s.newPerson(ctx)
@@ -48,10 +48,11 @@ func (s *system) rollEncryption(ctx context.Context) (string, error) {
 	for _, p := range s.people {
 		again += p.again
 	}
-	return fmt.Sprintf("%d times %d processes, with encryption turned on, its key replaced, and off; %d turns, none lost and none twice, %d sent again", len(steps), len(s.roles), turns, again), nil
+	return fmt.Sprintf("%d times %d processes, while encryption was turned on, its key replaced, and turned off; %d turns, none lost and none twice, %d messages sent again", len(steps), len(s.roles), turns, again), nil
 }
 
-// roll restarts every process in turn while people talk.
+// roll restarts every process in turn with the settings while people talk. It returns the
+// number of turns.
 func (s *system) roll(ctx context.Context, draining bool, settings ...string) (turns int, err error) {
 	if draining {
 		if err := s.restartAPIs(ctx); err != nil {
@@ -71,7 +72,7 @@ func (s *system) roll(ctx context.Context, draining bool, settings ...string) (t
 	return turns, s.checkAll(ctx)
 }
 
-// restartAPIs sets DRAIN_DELAY.
+// restartAPIs restarts the API processes with DRAIN_DELAY set.
 func (s *system) restartAPIs(ctx context.Context) error {
 	s.settings = []string{"DRAIN_DELAY=" + drainDelay.String()}
 	for _, r := range s.apis() {
@@ -85,7 +86,8 @@ func (s *system) restartAPIs(ctx context.Context) error {
 	return nil
 }
 
-// restartEach waits for an answer after each restart, so that each meets some.
+// restartEach restarts every process in turn. After each restart it waits for one answer
+// per person, so that turns run during the next one.
 func (s *system) restartEach(ctx context.Context, draining bool) error {
 	for _, r := range s.roles {
 		end := r.stop
@@ -99,15 +101,15 @@ func (s *system) restartEach(ctx context.Context, draining bool) error {
 			return err
 		}
 		before := s.count()
-		if err := await(ctx, "answers after a restart", func() bool { return s.count() >= before+len(s.people) }); err != nil {
+		if err := await(ctx, "wait for answers after a restart", func() bool { return s.count() >= before+len(s.people) }); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// drain ends an API process and checks that it goes on serving for DRAIN_DELAY after its
-// readiness fails.
+// drain stops an API process and checks that it still serves requests for DRAIN_DELAY
+// after its readiness fails.
 func (r *role) drain(ctx context.Context) error {
 	began := time.Now()
 	ended := make(chan error, 1)
@@ -117,11 +119,11 @@ func (r *role) drain(ctx context.Context) error {
 		status, down, err := r.probe(ctx, "/readyz")
 		return err == nil && status == http.StatusServiceUnavailable && slices.Contains(down, "process")
 	}
-	if err := await(ctx, "readiness fails first", unready); err != nil {
+	if err := await(ctx, "wait until readiness fails", unready); err != nil {
 		return errors.Join(err, <-ended)
 	}
 	if status, _, err := r.probe(ctx, "/api/config"); err != nil || status != http.StatusOK {
-		return errors.Join(fmt.Errorf("while draining, a request got %d: %w", status, err), <-ended)
+		return errors.Join(fmt.Errorf("while draining, a request got %d", status), err, <-ended)
 	}
 	select {
 	case <-program.Exited():
@@ -137,7 +139,8 @@ func (r *role) drain(ctx context.Context) error {
 	return nil
 }
 
-// checkPayloads has a new conversation and checks that its history is encrypted, or not.
+// checkPayloads starts a conversation and checks that all payloads of its history are
+// encrypted, or that none is.
 func (s *system) checkPayloads(ctx context.Context, encrypted bool) error {
 	talker := s.people[0]
 	fresh := &person{system: s, user: talker.user, doc: talker.doc, thread: uuid.NewString()}

@@ -22,13 +22,14 @@ import (
 const (
 	database = "palaver"
 	shards   = 16
-	// drainDelay is long enough for a probe and a request of a busy machine.
+	// drainDelay is long enough for a probe and a request on a busy machine.
 	drainDelay = 3 * time.Second
-	// waitLimit is how long a state may take to be reached on a busy machine.
+	// waitLimit is the timeout of every wait, long enough for a busy machine.
 	waitLimit = 2 * time.Minute
 )
 
-// system is the whole installation. What the roles connect to is behind links.
+// system is the whole installation. The roles connect to Postgres, Temporal and NATS
+// through links that can be cut.
 type system struct {
 	options  options
 	dir      string
@@ -56,7 +57,7 @@ func start(ctx context.Context, o options) (s *system, err error) {
 	if s.dir, err = os.MkdirTemp("", "palaver-topology-"); err != nil {
 		return s, err
 	}
-	// Slow enough that every restart meets answers that are being written.
+	// The model is so slow that answers are being written at every restart.
 	if s.model, err = llmtest.Listen("127.0.0.1:0", llmtest.Pace{Tokens: 20, PerToken: 20 * time.Millisecond}); err != nil {
 		return s, err
 	}
@@ -120,7 +121,8 @@ func (s *system) startRoles(ctx context.Context) error {
 	return s.startAll(ctx)
 }
 
-// startAll starts the roles that do not run; the first worker creates the schema.
+// startAll starts the roles that are not running, one after another; the first worker
+// creates the schema.
 func (s *system) startAll(ctx context.Context) error {
 	for _, r := range s.roles {
 		if r.program == nil {
@@ -140,7 +142,8 @@ func (s *system) startRole(ctx context.Context, r *role) (err error) {
 	return r.program.Answers(ctx, r.url+"/readyz")
 }
 
-// stop ends a process like a supervisor does.
+// stop stops a process as a supervisor does: SIGTERM, then a wait. An exit code other than
+// 0 is an error.
 func (r *role) stop() error {
 	code := r.program.Process.Stop(syscall.SIGTERM, waitLimit)
 	said := r.program.Said()
@@ -172,7 +175,7 @@ func (s *system) health(ctx context.Context, r *role) error {
 func (s *system) apis() []*role    { return s.roles[2:] }
 func (s *system) workers() []*role { return s.roles[:2] }
 
-// probe reads a probe: its status and the parts that are down.
+// probe returns the status of a probe and the parts that it reports as down.
 func (r *role) probe(ctx context.Context, path string) (status int, down []string, err error) {
 	req, err := http.NewRequestWithContext(ctx, http.MethodGet, r.url+path, nil)
 	if err != nil {
@@ -188,7 +191,7 @@ func (r *role) probe(ctx context.Context, path string) (status int, down []strin
 	return resp.StatusCode, said.Down, err
 }
 
-// await polls until reached is true.
+// await polls until reached returns true, or returns an error after waitLimit.
 func await(ctx context.Context, what string, reached func() bool) error {
 	ctx, cancel := context.WithTimeout(ctx, waitLimit)
 	defer cancel()
@@ -202,7 +205,7 @@ func await(ctx context.Context, what string, reached func() bool) error {
 	return nil
 }
 
-// said is the end of the output of all processes.
+// said returns the last 4,000 bytes of the output of each running process.
 func (s *system) said() string {
 	var b strings.Builder
 	for _, r := range s.roles {

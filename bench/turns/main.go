@@ -106,7 +106,7 @@ func start(ctx context.Context, server string, o options) (_ *candidate, stop fu
 		return nil, nil, err
 	}
 	c := &candidate{o, u, s.Pid(), stack.Inquiry(doc, o.action)}
-	if o.action == "" { // "CRR2" may be a document's name, so that the model is asked for documents, too
+	if o.action == "" { // "CRR2" may be a document's name, so the model is also asked for documents
 		c.message["message"] = "What does the circular say about the liquidity coverage ratio under CRR2?"
 	}
 	_, err = u.Measure(ctx, 4, 12, c.message) // warm up

@@ -4,8 +4,9 @@
 //	go run ./bench/vectors -passages 50000 -dimensions 1536
 //	go run ./bench/vectors -postgres postgres://postgres@127.0.0.1:5432/postgres   # a server with pgvector
 //
-// Vectors are made, not those of a model: topics, passages near a topic, and questions
-// near a passage. Another owner has a tenth as many passages of the same topics.
+// The vectors are generated at random, not by a model: topics, passages near a topic, and
+// questions near a passage. Another owner has a tenth as many passages about the same
+// topics.
 package main
 
 import (
@@ -54,7 +55,7 @@ func main() {
 const (
 	hits       = 10
 	perTopic   = 100 // passages
-	perOther   = 10  // one passage of the other owner for so many
+	perOther   = 10  // passages of the owner for each one of the other owner
 	ofDocument = 1000
 	owner      = "ann"
 	other      = "bob"
@@ -136,7 +137,7 @@ func statement(ctx context.Context, server, sql string) error {
 	return errors.Join(err, conn.Close(ctx))
 }
 
-// set is vectors of passages and of questions, and the passages nearest to each question.
+// set has the vectors of passages and questions, and the passages nearest to each question.
 type set struct {
 	own, others, questions [][]float32
 	nearest                [][]int
@@ -162,7 +163,7 @@ func made(o options) *set {
 	return s
 }
 
-// near is a vector of length 1 in a random direction from v.
+// near returns a vector of length 1 at about a distance from v in a random direction.
 func near(r *rand.Rand, v []float32, distance float64) []float32 {
 	n := make([]float32, len(v))
 	scale, sum := distance/math.Sqrt(float64(len(v))), 0.0
@@ -176,7 +177,7 @@ func near(r *rand.Rand, v []float32, distance float64) []float32 {
 	return n
 }
 
-// top returns the places of the vectors with the greatest product.
+// top returns the indexes of the vectors with the greatest dot product with q.
 func top(vectors [][]float32, q []float32) []int {
 	var places []int
 	var scores []float64

@@ -1,5 +1,5 @@
-// Command palaver plays one role of a deployment against an external Temporal
-// and NATS: serve (API and worker), api, worker, ingest, migrate or delete-user.
+// Command palaver runs one role of a deployment (serve, api or worker) or an operators'
+// command (see palaver --help) with an external Temporal and NATS.
 // The one-process program of make run is in the module standalone.
 package main
 

@@ -90,13 +90,13 @@ func TestNoStatementReadsAWholeTable(t *testing.T) {
 	}
 }
 
-// byOperators are statements that no turn and no list runs, and that read much by design.
+// byOperators are statements that read many rows by design. No turn and no list runs them.
 var byOperators = []string{"CountUserData", "OldAudit", "UsageByOwner", "LeftThreads", "OldThreads", "PruneAudit"}
 
-// What Postgres chooses by itself, with the rows of an installation that is in use: an index
-// that it has may still be the wrong one. Not parallel: it keeps the server busy, and other
-// tests count what it reads.
-func TestNoStatementOfATurnOrAListReadsALargeTableAtSize(t *testing.T) {
+// This test checks which plans Postgres chooses by itself, with as many rows as a used
+// installation has: it may not choose an index that exists. Not parallel: the test keeps the
+// server busy, and other tests count what the server reads.
+func TestNoStatementOfATurnOrAListScansALargeTable(t *testing.T) {
 	url := pgtest.Database(t)
 	openStore(t, url)
 	conn, err := pgx.Connect(t.Context(), url)
@@ -113,7 +113,7 @@ func TestNoStatementOfATurnOrAListReadsALargeTableAtSize(t *testing.T) {
 }
 
 // A join between columns of two collations cannot use their indexes.
-func TestColumnsThatReferToOthersHaveTheirCollation(t *testing.T) {
+func TestForeignKeyColumnsHaveTheCollationOfTheirTargets(t *testing.T) {
 	t.Parallel()
 	url := pgtest.Database(t)
 	openStore(t, url)

@@ -10,7 +10,7 @@ import (
 	"github.com/palaver-chat/palaver/db/postgres/sqlcgen"
 )
 
-// queries are what the rules ask of Postgres.
+// queries implements rules.Queries for Postgres.
 type queries struct{ *sqlcgen.Queries }
 
 var _ rules.Queries = queries{}

@@ -48,14 +48,15 @@ var (
 		CROSS JOIN LATERAL (SELECT FROM documents d WHERE d.id = c.doc_id AND ` + isVisible + ` OFFSET 0) d`
 )
 
-// rankText returns a row with the number of visible chunks as its score, then the
-// hits.
+// rankText returns the SQL of a search. Its first row has the number of visible chunks as
+// its score; the hits follow.
 //
 // ts_rank does not know how rare a word is and recalls less (bench/recall: .907
 // against .926), so this is BM25 with k1 = 1.2 and b = 0.75 (0.3 and 0.9 are
-// k1 * (1 - b) and k1 * b), its statistics those of what is visible. Ties: older
-// text first, then by place in it; rounded, because a sum depends on its order. $3 to $6
-// are the words and what is like them (record.Flat): of each word, the best one counts.
+// k1 * (1 - b) and k1 * b), with the statistics of the visible chunks. Ties: older text
+// first, then by place in it. Scores are rounded, because a sum depends on its order. $3 to
+// $6 are the words and those similar to them (record.Flat); for each word, the best score
+// of the word and its similar words counts.
 func rankText(read string) string {
 	return `WITH ` + visible + `,
 		corpus AS (SELECT coalesce(sum(chunks), 0)::float8 AS chunks, (sum(words) / greatest(sum(chunks), 1))::float8 AS average FROM visible),
@@ -84,8 +85,8 @@ func rankText(read string) string {
 		ORDER BY r.score DESC, r.id)`
 }
 
-// countWords returns the number of visible chunks, then the number of those with
-// each word.
+// countWords returns the SQL that counts the visible chunks, and then, for each word, those
+// that have it.
 func countWords(read string) string {
 	return `WITH ` + visible + `,
 		asked AS MATERIALIZED (SELECT w.n, phraseto_tsquery('palaver', w.word) AS query FROM unnest($3::text[]) WITH ORDINALITY AS w (word, n)),

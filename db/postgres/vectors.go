@@ -18,18 +18,18 @@ import (
 )
 
 // A vector is stored as bytes, which every Postgres can read, and scores are computed
-// from these. Where pgvector is there, the column meaning has it again, at half the
-// precision, for an HNSW index that finds candidates. The column and its indexes are not
-// part of the migrations: pgvector may be missing, and may be installed later.
+// from these. With pgvector, the column meaning also has it, at half the precision, for an
+// HNSW index that finds candidates. The column and its indexes are not part of the
+// migrations: pgvector may be missing, and may be installed later.
 
 const (
-	// indexFrom is from how many passages of one owner on an index is made and used.
-	// Comparing fewer one by one takes less than a look into the index of all owners.
+	// indexFrom is the number of passages of one owner from which on an index is made and
+	// used. Fewer are compared one by one: that is faster than the index of all owners.
 	indexFrom = 5000
 	// maxIndexed is the most dimensions that pgvector indexes in half precision.
 	maxIndexed = 4000
-	// The search reads the index until it has this many candidates of what is visible,
-	// which are then compared exactly.
+	// The search reads the index until it has this many candidates that the owner may see.
+	// These are then compared exactly.
 	candidatesPerHit, minCandidates, maxCandidates = 8, 160, 1000
 	// indexLock is the number of the advisory lock under which indexes are made.
 	indexLock = migrationLock + 1
@@ -49,8 +49,8 @@ func (s *Store) VectorSearch() string {
 	return fmt.Sprintf("exact: %s; at most %d passages are compared", s.meanings.why, s.compared)
 }
 
-// prepareMeanings adds the column if pgvector is there or can be added. Without it the
-// store works all the same.
+// prepareMeanings adds the column if pgvector is installed or can be. The store works
+// without it, too.
 func prepareMeanings(ctx context.Context, pool *sql.DB) (m meanings, err error) {
 	var version string
 	var installed, suits bool
@@ -91,7 +91,8 @@ func prepareMeanings(ctx context.Context, pool *sql.DB) (m meanings, err error) 
 	return meanings{used: true, why: "pgvector " + version}, nil
 }
 
-// What must still be filled in: rows of before pgvector, and those of older releases.
+// addMeaning adds the column meaning, and an index of the rows that do not have it yet:
+// those written before pgvector was installed, and those that older releases write.
 var addMeaning = `ALTER TABLE chunk_vectors ADD COLUMN IF NOT EXISTS meaning halfvec;
 	CREATE INDEX IF NOT EXISTS chunk_vectors_unfilled ON chunk_vectors (id) WHERE ` + unfilled
 
@@ -135,14 +136,15 @@ const countVisible = `SELECT coalesce(sum(d.chunks), 0),
 		coalesce((SELECT i.indisvalid FROM pg_index i WHERE i.indexrelid = to_regclass($3)), false)
 	FROM documents d WHERE ` + isVisible
 
-// Settings of one transaction. Without the first the index would return its nearest rows
-// of all owners. The second is how far it looks for visible ones. The others leave the
-// planner the index or a sort of everything, and make the sort the worse one.
+// searchSettings are settings of one transaction. With the first, the index is read on until
+// there are enough visible rows; without it, the nearest rows of all owners would be all
+// that it returns. The second limits how many rows are read. The last two make the planner
+// prefer the index to sorting everything.
 const searchSettings = `SELECT set_config('hnsw.iterative_scan', 'relaxed_order', true), set_config('hnsw.max_scan_tuples', '40000', true),
 	set_config('hnsw.ef_search', '200', true), set_config('enable_sort', 'off', true), set_config('enable_seqscan', 'off', true)`
 
 // readNearest reads candidates from the index of that many dimensions. OFFSET 0 keeps the
-// condition from becoming a join, which could do without the index.
+// condition from becoming a join, for which the planner might not use the index.
 func readNearest(dimensions int) string {
 	return fmt.Sprintf(`SELECT v.id, v.vector FROM chunk_vectors v
 		WHERE vector_dims(v.meaning) = %[1]d AND EXISTS (SELECT FROM chunks c JOIN documents d ON d.id = c.doc_id WHERE c.id = v.id AND `+isVisible+` OFFSET 0)
@@ -177,8 +179,8 @@ func (s *Store) compare(ctx context.Context, owner string, query []float32, docI
 	return rank(rows, query, k)
 }
 
-// nearest asks the index. It returns less than k where there is none, or where too little
-// of what is near is visible to the owner.
+// nearest searches the index. It returns fewer than k when there is no index, when the owner
+// has too few passages for it, or when too few of the nearest passages are visible.
 func (s *Store) nearest(ctx context.Context, owner string, query []float32, docIDs []string, k int) (best []vector.Scored, err error) {
 	if !s.meanings.used || len(query) > maxIndexed || k > maxCandidates {
 		return nil, nil
@@ -203,7 +205,7 @@ func (s *Store) nearest(ctx context.Context, owner string, query []float32, docI
 	return best, err
 }
 
-// rank reads ids with their vectors.
+// rank reads ids with their vectors and returns the k best, with their scores.
 func rank(rows pgx.Rows, query []float32, k int) ([]vector.Scored, error) {
 	best := vector.Best{Most: k}
 	var id int64
@@ -215,8 +217,8 @@ func rank(rows pgx.Rows, query []float32, k int) ([]vector.Scored, error) {
 	return best.Ranking(), err
 }
 
-// IndexVectors fills in what the index lacks, and makes the indexes that are needed, one
-// for each number of dimensions. While another process does so, it does nothing.
+// IndexVectors adds missing rows to the index, and makes the indexes that are needed, one
+// for each number of dimensions. It does nothing while another process does this.
 func (s *Store) IndexVectors(ctx context.Context) (err error) {
 	defer s.wrap(ctx, "index vectors", &err) // no timeout: it may take long
 	if !s.meanings.used {
@@ -274,16 +276,17 @@ func (s *Store) fillMeanings(ctx context.Context) error {
 	}
 }
 
-// dimensionsInUse are those of the vectors of owners with many passages. The first passage
-// of a document stands for all. Half of $1 keeps an index that was needed.
+// dimensionsInUse lists the dimensions of the vectors of owners with many passages, and
+// whether an index is needed. It reads the vector of each document's first passage only. An
+// index is made above $1 passages, and kept above half of that.
 const dimensionsInUse = `SELECT dimensions, max(passages) > $1 FROM (
 		SELECT length(v.vector) / 4 AS dimensions, sum(d.chunks) AS passages
 		FROM documents d JOIN chunks c ON c.doc_id = d.id AND c.ordinal = 0 JOIN chunk_vectors v ON v.id = c.id
 		WHERE d.status = 'ready' AND length(v.vector) <= 4 * $2 GROUP BY d.owner, 1) o
 	GROUP BY dimensions HAVING max(passages) > $1 / 2`
 
-// makeIndexes also drops the indexes that are no longer needed, and those whose making
-// was interrupted.
+// makeIndexes makes the missing indexes. It drops those that are no longer needed, and
+// those whose creation was interrupted.
 func (s *Store) makeIndexes(ctx context.Context) error {
 	keep, err := s.pool.Query(ctx, dimensionsInUse, s.indexedFrom, maxIndexed)
 	if err != nil {

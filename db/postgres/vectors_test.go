@@ -160,7 +160,7 @@ func TestIndexesOfVectorsFollowWhatIsStored(t *testing.T) {
 	require.NoError(t, s.IndexVectors(t.Context()))
 	require.Equal(t, []string{"chunk_vectors_hnsw_12", "chunk_vectors_hnsw_8"}, indexes())
 
-	// An index whose making was interrupted is made again.
+	// An index whose creation was interrupted is made again.
 	pgtest.Exec(t, url, "UPDATE pg_index SET indisvalid = false WHERE indexrelid = 'chunk_vectors_hnsw_8'::regclass")
 	best, err := s.nearest(t.Context(), "bob", random(r, 8), nil, 10)
 	require.NoError(t, err)

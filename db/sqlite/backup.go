@@ -12,7 +12,7 @@ import (
 	sqlite3 "modernc.org/sqlite/lib"
 )
 
-// ErrInUse is a database file that another connection has open.
+// ErrInUse means that another connection has the database file open.
 var ErrInUse = errors.New("another process uses the database")
 
 // Backup copies the SQLite file at path to a new file, as it is at one moment. Other
@@ -41,7 +41,7 @@ func Backup(ctx context.Context, path, to string) error {
 	})
 }
 
-// Verify checks that the SQLite file at path is whole.
+// Verify checks that the SQLite file at path is not damaged.
 func Verify(ctx context.Context, path string) error {
 	return withConn(ctx, path, func(conn *sql.Conn) error {
 		var found string
@@ -56,10 +56,10 @@ func Verify(ctx context.Context, path string) error {
 }
 
 // Detach moves everything from the log of the SQLite file at path into the file, so that
-// the file alone is the database. It is ErrInUse while another connection is open.
+// the file alone is the database. It returns ErrInUse while another connection is open.
 func Detach(ctx context.Context, path string) error {
 	err := withConn(ctx, path, func(conn *sql.Conn) error {
-		_, err := conn.ExecContext(ctx, "PRAGMA journal_mode = DELETE") // SQLite refuses it unless it is alone
+		_, err := conn.ExecContext(ctx, "PRAGMA journal_mode = DELETE") // SQLite refuses it while there is another connection
 		return err
 	})
 	var failed *driver.Error
@@ -69,7 +69,7 @@ func Detach(ctx context.Context, path string) error {
 	return err
 }
 
-// Damaged reports whether an error says that a file is no SQLite database any more.
+// Damaged reports whether an error says that a file is not a readable SQLite database.
 func Damaged(err error) bool {
 	var failed *driver.Error
 	return errors.As(err, &failed) && (failed.Code()&0xff == sqlite3.SQLITE_CORRUPT || failed.Code()&0xff == sqlite3.SQLITE_NOTADB)

@@ -12,7 +12,7 @@ import (
 	"github.com/palaver-chat/palaver/db"
 )
 
-// BenchmarkTurn is all that one turn writes.
+// BenchmarkTurn measures all writes of one turn.
 func BenchmarkTurn(b *testing.B) {
 	s, err := Open(b.Context(), filepath.Join(b.TempDir(), "palaver.db"))
 	require.NoError(b, err)
@@ -36,8 +36,8 @@ func BenchmarkTurn(b *testing.B) {
 	}
 }
 
-// BenchmarkCompact is what a start of the one-process program waits for, and for how long
-// one step of Shrink holds the lock: 500 MB of which four fifths are free.
+// BenchmarkCompact measures how long a start of the one-process program waits, and how long
+// one step of Shrink holds the lock, for 500 MB of which four fifths are free.
 func BenchmarkCompact(b *testing.B) {
 	b.Run("file", func(b *testing.B) {
 		for b.Loop() {

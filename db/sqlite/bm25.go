@@ -15,7 +15,7 @@ type match struct {
 }
 
 // matches are the visible chunks with terms of a search, and the statistics of all
-// visible chunks. FTS5's own bm25() uses those of the whole index: scores would tell
+// visible chunks. FTS5's own bm25() uses those of the whole index: scores would reveal
 // what other owners store.
 type matches struct {
 	chunks, average float64 // visible chunks, and their words on average
@@ -23,8 +23,8 @@ type matches struct {
 	found           [][]match // by term
 }
 
-// add counts an occurrence of a term. Those of one chunk come one after another. A
-// word in the heading counts half of one in the text.
+// add counts an occurrence of a term. The caller passes those of one chunk one after
+// another. A word in the heading counts half as much as one in the text.
 func (m *matches) add(term int, chunk int64, inHeading bool, sizes []byte) {
 	found := m.found[term]
 	if len(found) == 0 || found[len(found)-1].chunk != chunk {
@@ -44,7 +44,7 @@ const (
 	b  = 0.75
 )
 
-// group is a term with those that are alike.
+// group is a term with the terms similar to it.
 type group struct {
 	term  string
 	alike []alike
@@ -84,9 +84,9 @@ func groups(flat record.Flat, terms []wordTerm) []group {
 	return out
 }
 
-// rank returns the k best chunks: of each group the best of its terms, summed. Ties:
-// older text first, then by place in it. Scores are rounded, because a sum depends on
-// its order.
+// rank returns the k best chunks. A chunk's score is the sum, over the groups, of the best
+// score of a group's terms. Ties: older text first, then by place in it. Scores are
+// rounded, because a sum depends on its order.
 func (m matches) rank(groups []group, k int) []vector.Scored {
 	at := make(map[string]int, len(m.terms))
 	for i, term := range m.terms {
@@ -116,7 +116,7 @@ func (m matches) rarity(term int) float64 {
 	return math.Log(1 + (m.chunks-n+0.5)/(n+0.5))
 }
 
-// score raises the chunks with a term to its score.
+// score raises best[chunk] to the term's score, for each chunk with the term.
 func (m matches) score(best map[int64]float64, term int, weight, rarity float64) {
 	for _, f := range m.found[term] {
 		score := weight * rarity * f.frequency * (k1 + 1) / (f.frequency + k1*(1-b+b*f.words/m.average))

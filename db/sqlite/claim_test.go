@@ -11,9 +11,9 @@ import (
 	"github.com/palaver-chat/palaver/internal/dbtest"
 )
 
-// keptAfterClaim are the tables in which a former owner may have rows: which cookies
-// count, a token that only its owner can read (package connections moves it), and the
-// audit log.
+// keptAfterClaim are the tables in which a former owner may still have rows: which cookies
+// are valid, a token that is encrypted for its owner (package connections moves it), and
+// the audit log.
 var keptAfterClaim = map[string]bool{"profiles": true, "connections": true, "audit_log": true}
 
 // A new table with an owner has to be in queries/claims.sql.
@@ -25,7 +25,7 @@ func TestClaimLeavesNoRowOfTheFormerOwner(t *testing.T) {
 	d, err := s.UserData(ctx, from)
 	require.NoError(t, err)
 	for _, id := range d.Documents {
-		_ = s.FailDocument(ctx, from, id, "unreadable") // those that are processed
+		_ = s.FailDocument(ctx, from, id, "unreadable") // documents that are still being processed
 	}
 	for _, id := range d.Threads {
 		require.NoError(t, s.ClaimThread(ctx, from, "account", id))

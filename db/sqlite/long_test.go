@@ -30,7 +30,7 @@ func (p *prepared) PrepareContext(ctx context.Context, text string) (*sql.Stmt, 
 var scans = regexp.MustCompile(`^SCAN (t|h|m|e|x|d|c|r|turns|messages|conversations|turn_events|turn_texts|drafts|stream_runs|attachments|repos|limits)\b`)
 
 // goThrough are queries that may scan a whole table or index: a search of all texts,
-// the deletion of a user, and the number of open turns, whose index has only these.
+// the deletion of a user, and the number of open turns, whose index has open turns only.
 var goThrough = []string{"SearchConversations", "CountUserData", "UserThreads", "OpenTurnCounts"}
 
 func TestQueriesOfAThreadScanNoWholeTable(t *testing.T) {

@@ -9,7 +9,7 @@ import (
 	"github.com/palaver-chat/palaver/db/sqlite/sqlcgen"
 )
 
-// queries are what the rules ask of SQLite. Lists are passed as JSON.
+// queries implements rules.Queries for SQLite. Lists are passed as JSON.
 type queries struct {
 	*sqlcgen.Queries
 	noLocks
@@ -32,7 +32,7 @@ func (s *Store) database() rules.Database {
 	}
 }
 
-// noLocks: a writing transaction holds the only write lock from its beginning.
+// noLocks takes no locks: a writing transaction holds the only write lock from its beginning.
 type noLocks struct{}
 
 func (noLocks) LockThread(context.Context, string) error               { return nil }

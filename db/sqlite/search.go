@@ -25,15 +25,15 @@ const visibleEditions = `(SELECT d.edition FROM documents d WHERE d.owner IN (?1
 const (
 	indexChunk = `INSERT INTO chunk_index (rowid, text, heading) VALUES (?1, ?2, ?3)`
 
-	// countIndexed is the number of words of the chunks from ?1 until before ?2.
+	// countIndexed counts the words of the chunks with ids from ?1 up to, but without, ?2.
 	countIndexed = `SELECT coalesce(sum(palaver_words(z.sz)), 0) FROM chunk_index_docsize z WHERE z.id >= ?1 AND z.id < ?2`
 
-	// readCorpus is the number of visible chunks and of their words. Documents that an
-	// earlier release stored have no number of words.
+	// readCorpus counts the visible chunks, those with a known number of words, and these
+	// words. Documents that an earlier release stored have no number of words.
 	readCorpus = `SELECT coalesce(sum(d.chunks), 0), coalesce(sum(CASE WHEN d.words > 0 THEN d.chunks END), 0), coalesce(sum(d.words), 0)
 		FROM documents d WHERE d.edition IN ` + visibleEditions
 
-	// readOccurrences are those of the terms ?3 in visible chunks, by term and chunk.
+	// readOccurrences reads the occurrences of the terms ?3 in visible chunks, by term and chunk.
 	readOccurrences = `SELECT t.key, o.doc, o.col = 'heading', z.sz
 		FROM json_each(?3) t CROSS JOIN chunk_words o CROSS JOIN chunk_index_docsize z
 		WHERE o.term = t.value AND (o.doc >> 20) IN ` + visibleEditions + ` AND z.id = o.doc`
@@ -83,7 +83,7 @@ func (s *Store) SearchText(ctx context.Context, owner string, words []db.Word, d
 		return nil, err
 	}
 	var best []vector.Scored
-	err = inTx(ctx, s.reader, func(tx *sql.Tx) error { // the numbers of one state of the database
+	err = inTx(ctx, s.reader, func(tx *sql.Tx) error { // all numbers are of one state of the database
 		found, err := s.readMatches(ctx, tx, owner, docIDs, distinct(terms))
 		if err == nil && found.found != nil {
 			best = found.rank(groups(flat, terms), k)
@@ -96,7 +96,7 @@ func (s *Store) SearchText(ctx context.Context, owner string, words []db.Word, d
 	return rules.Hits(ctx, queries{Queries: s.read}, owner, best)
 }
 
-// readMatches reads the occurrences of the terms in what the owner may see.
+// readMatches reads the occurrences of the terms in the chunks that the owner may see.
 func (s *Store) readMatches(ctx context.Context, tx *sql.Tx, owner string, docIDs, terms []string) (m matches, err error) {
 	visible := nullableList(docIDs)
 	var counted, words float64
@@ -104,7 +104,7 @@ func (s *Store) readMatches(ctx context.Context, tx *sql.Tx, owner string, docID
 	if err != nil || m.chunks == 0 {
 		return m, err
 	}
-	m.average = max(words, 1) / max(counted, 1) // neither is 0 unless an earlier release stored all of it
+	m.average = max(words, 1) / max(counted, 1) // both are above 0 unless an earlier release stored all documents
 	rows, err := tx.StmtContext(ctx, s.search.occurrences).QueryContext(ctx, owner, visible, record.Strings(terms))
 	if err != nil {
 		return m, err
@@ -193,7 +193,7 @@ func quote(word string) string {
 	return `"` + strings.NewReplacer(`"`, `""`, "\x00", " ").Replace(word) + `"`
 }
 
-// nullableList is NULL for nil and JSON for a list, an empty one too.
+// nullableList returns NULL for nil, and JSON for a list, also for an empty one.
 func nullableList(ids []string) any {
 	if ids == nil {
 		return nil

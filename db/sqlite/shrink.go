@@ -17,7 +17,7 @@ const (
 	shrinkEvery = time.Second
 )
 
-// freeSpace is how much of a file its deleted rows have left.
+// freeSpace says how much of a file is free because rows were deleted.
 type freeSpace struct{ pages, free, pageSize int64 }
 
 func (f freeSpace) bytes() int64 { return f.free * f.pageSize }
@@ -33,8 +33,8 @@ func readFreeSpace(ctx context.Context, q rowQuerier) (f freeSpace, err error) {
 	return f, err
 }
 
-// CompactFile rewrites the SQLite file at path when much of it is free, and makes it one
-// that Shrink can shrink. Other connections wait until it ends.
+// CompactFile rewrites the SQLite file at path when much of it is free. The new file is one
+// that Shrink can shrink. Other connections wait until the rewrite ends.
 func CompactFile(ctx context.Context, path string) (freed int64, err error) {
 	err = withConn(ctx, path, func(conn *sql.Conn) error {
 		f, err := readFreeSpace(ctx, conn)
@@ -52,24 +52,24 @@ func CompactFile(ctx context.Context, path string) (freed int64, err error) {
 	return freed, err
 }
 
-// Shrink gives what is free of the SQLite file at path back to the file system, in small
-// steps while others use it, until stop is called. It begins when much is free. Files
+// Shrink returns the free space of the SQLite file at path to the file system, in small
+// steps while others use the file, until stop is called. It begins when much is free. Files
 // without auto_vacuum = INCREMENTAL stay as they are.
 func Shrink(path string) (stop func(), err error) {
 	var s shrinking
 	return every(shrinkEvery, path, []string{"mode", "rw", "_pragma", "busy_timeout(1000)"}, func(ctx context.Context, pool *sql.DB) {
 		s.pool = pool
-		_, _ = s.step(ctx) // the next one comes
+		_, _ = s.step(ctx) // the next step tries again
 	})
 }
 
-// shrinking is a file that is shrunk from time to time.
+// shrinking is the state of Shrink for one file.
 type shrinking struct {
 	pool   *sql.DB
-	active bool // it goes on until nothing is free
+	active bool // steps go on until nothing is free
 }
 
-// step frees some pages and returns how many bytes.
+// step frees some pages and returns how many bytes that are.
 func (s *shrinking) step(ctx context.Context) (freed int64, err error) {
 	before, err := readFreeSpace(ctx, s.pool)
 	if err != nil || !s.active && !before.worth() {

@@ -9,7 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// bloated makes a file in WAL mode of which most is free, and returns the pool of a program
+// bloated makes a file in WAL mode with mostly free space, and returns the pool of a program
 // that uses it.
 func bloated(t testing.TB, megabytes int, setup ...string) (path string, user *sql.DB) {
 	t.Helper()
@@ -46,7 +46,7 @@ func count(t testing.TB, user *sql.DB) (n int) {
 }
 
 // A file from before Shrink existed has no auto_vacuum.
-func TestCompactFileMakesAFileSmallThatShrinksFromThenOn(t *testing.T) {
+func TestCompactFileMakesAFileSmallAndShrinkableFromThenOn(t *testing.T) {
 	t.Parallel()
 	path, user := bloated(t, 40)
 	s := shrinking{pool: user}
@@ -59,7 +59,7 @@ func TestCompactFileMakesAFileSmallThatShrinksFromThenOn(t *testing.T) {
 	require.NoError(t, err)
 	require.Greater(t, freed, int64(30<<20))
 	require.Less(t, fileSize(t, path), int64(10<<20))
-	require.Equal(t, 32, count(t, user), "a connection that was open goes on")
+	require.Equal(t, 32, count(t, user), "a connection that was already open still works")
 	var mode int
 	require.NoError(t, user.QueryRowContext(t.Context(), "PRAGMA auto_vacuum").Scan(&mode))
 	require.Equal(t, 2, mode)
@@ -82,7 +82,7 @@ func TestShrinkFreesAllInStepsWhileOthersWrite(t *testing.T) {
 		if freed == 0 {
 			break
 		}
-		require.LessOrEqual(t, freed, int64(shrinkPages+100)*4096, "one step, with pages of the map of pages")
+		require.LessOrEqual(t, freed, int64(shrinkPages+100)*4096, "one step, plus the pages that list free pages")
 		_, err = user.ExecContext(t.Context(), "INSERT INTO rows (data) VALUES (zeroblob(1 << 18))")
 		require.NoError(t, err)
 		_, err = user.ExecContext(t.Context(), "DELETE FROM rows WHERE id = last_insert_rowid()")
@@ -99,7 +99,7 @@ func TestShrinkFreesAllInStepsWhileOthersWrite(t *testing.T) {
 	require.NoError(t, Verify(t.Context(), copied))
 }
 
-func TestAFileOfWhichLittleIsFreeIsLeftAlone(t *testing.T) {
+func TestShrinkLeavesAFileWithLittleFreeSpaceAlone(t *testing.T) {
 	t.Parallel()
 	path, user := bloated(t, 12, "PRAGMA auto_vacuum = INCREMENTAL")
 	size := fileSize(t, path)

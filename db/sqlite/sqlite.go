@@ -69,8 +69,8 @@ func open(ctx context.Context, path string, busy time.Duration, options db.OpenO
 }
 
 func (s *Store) connect(ctx context.Context, path string, busy time.Duration) (err error) {
-	// IMMEDIATE: a transaction that began with a read cannot wait for the write
-	// lock of another process.
+	// IMMEDIATE takes the write lock at the beginning: a transaction that began with a
+	// read cannot wait for the write lock of another process.
 	if s.writer, err = openPool(path, busy, 1, "_txlock", "immediate", "_pragma", "cache_size(-16000)", "_pragma", "journal_size_limit(67108864)"); err != nil {
 		return err
 	}
@@ -168,7 +168,7 @@ func inTx(ctx context.Context, pool *sql.DB, f func(tx *sql.Tx) error) error {
 	return tx.Commit()
 }
 
-// Pool is the state of the reading connections; there is one more, for writing.
+// Pool returns the state of the reading connections; there is one more, for writing.
 func (s *Store) Pool() db.Pool {
 	stats := s.reader.Stats()
 	return db.Pool{Used: stats.InUse, Idle: stats.Idle, Max: stats.MaxOpenConnections, Waits: stats.WaitCount, Waited: stats.WaitDuration}

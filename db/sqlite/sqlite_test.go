@@ -354,6 +354,6 @@ func TestCompactGivesDeletedRowsBackToTheFileSystem(t *testing.T) {
 	require.NoError(t, err)
 	require.Greater(t, freed, int64(23<<20))
 	require.Less(t, size(), int64(4<<20))
-	require.NoError(t, s.Ping(t.Context()), "the open connections go on")
+	require.NoError(t, s.Ping(t.Context()), "the open connections still work")
 	require.NoError(t, s.CreateDocument(t.Context(), d, []byte("again")))
 }

@@ -17,7 +17,7 @@ const syncEvery = time.Second
 // commit, costs more than a fifth of the turns per second (docs/reliability.md).
 func Sync(path string) (stop func(), err error) {
 	return every(syncEvery, path, []string{"_pragma", "synchronous(normal)"}, func(ctx context.Context, pool *sql.DB) {
-		// Another connection's running checkpoint is as good.
+		// An error is fine: then another connection's checkpoint is running.
 		_, _ = pool.ExecContext(ctx, "PRAGMA wal_checkpoint(PASSIVE)")
 	})
 }

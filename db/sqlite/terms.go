@@ -12,8 +12,8 @@ import (
 	"github.com/palaver-chat/palaver/db/internal/record"
 )
 
-// palaver_words(sz) is the number of terms of an entry of the full-text index. sz is
-// that of its docsize table: one varint for each column.
+// palaver_words(sz) is the number of terms of an entry of the full-text index. sz comes
+// from the entry's row in the index's docsize table: one varint for each column.
 func init() {
 	sqlite.MustRegisterDeterministicScalarFunction("palaver_words", 1, func(_ *sqlite.FunctionContext, args []driver.Value) (driver.Value, error) {
 		sizes, ok := args[0].([]byte)
@@ -24,8 +24,8 @@ func init() {
 	})
 }
 
-// indexedWords adds up SQLite's varints, which begin with the highest bits. A size
-// has less than five bytes.
+// indexedWords adds up SQLite's varints, which begin with the highest bits. Each has fewer
+// than five bytes.
 func indexedWords(sizes []byte) (words int64) {
 	var size int64
 	for _, b := range sizes {
@@ -37,8 +37,8 @@ func indexedWords(sizes []byte) (words int64) {
 	return words
 }
 
-// tokenizer splits words into the terms of the full-text index. SQLite does that only
-// for what is indexed, so it has an index in memory that never keeps anything.
+// tokenizer splits words into the terms of the full-text index. SQLite splits only texts
+// that it indexes, so the tokenizer has an index in memory, from which it rolls back.
 type tokenizer struct {
 	pool        *sql.DB
 	index, read *sql.Stmt
@@ -47,7 +47,7 @@ type tokenizer struct {
 	known map[string][]string // the terms of recent words
 }
 
-// Bounds of the words whose terms are kept: 1 MB or so.
+// Limits of the words whose terms are kept, for about 1 MB.
 const (
 	maxKnownWords = 10_000
 	maxKnownWord  = 64 // bytes
@@ -80,7 +80,7 @@ type wordTerm struct {
 	term string
 }
 
-// terms are the terms of words, in their order.
+// terms returns the terms of words, in their order.
 func (t *tokenizer) terms(ctx context.Context, words []string) (terms []wordTerm, err error) {
 	split, missing := t.find(words)
 	if len(missing) > 0 {
@@ -133,8 +133,8 @@ func (t *tokenizer) keep(words []string, terms [][]string) {
 	}
 }
 
-// split has SQLite split each word. It ignores ctx's end, which would close the connection
-// and lose the tables.
+// split has SQLite split each word. It ignores the cancellation of ctx: that would close
+// the connection and lose the tables.
 func (t *tokenizer) split(ctx context.Context, words []string) ([][]string, error) {
 	ctx = context.WithoutCancel(ctx)
 	tx, err := t.pool.BeginTx(ctx, nil)
@@ -162,7 +162,7 @@ func (t *tokenizer) split(ctx context.Context, words []string) ([][]string, erro
 	return terms, rows.Err()
 }
 
-// distinct are the terms without repeats.
+// distinct returns the terms without repeats.
 func distinct(terms []wordTerm) (list []string) {
 	seen := map[string]bool{}
 	for _, t := range terms {

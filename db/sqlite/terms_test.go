@@ -8,7 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-func TestTermsOfWordsAreTheSameWhenTheyAreKnown(t *testing.T) {
+func TestCachedTermsOfWordsAreTheSame(t *testing.T) {
 	t.Parallel()
 	tok, err := openTokenizer(t.Context())
 	require.NoError(t, err)

@@ -7,10 +7,11 @@ import (
 	"github.com/palaver-chat/palaver/db"
 )
 
-// FreePages is the name under which UsageByTable lists what Compact can give back.
+// FreePages is the name under which UsageByTable lists the space that Compact can free.
 const FreePages = "(free)"
 
-// UsageByTable reads every page of the file. The tables of the index are its own.
+// UsageByTable reads every page of the file. It lists the tables of the full-text index one
+// by one.
 func (s *Store) UsageByTable(ctx context.Context) (usage []db.TableUsage, err error) {
 	defer s.wrap("sum up the tables", &err)
 	rows, err := s.reader.QueryContext(ctx, `SELECT coalesce(m.tbl_name, d.name), sum(d.pgsize) AS bytes FROM dbstat d
@@ -31,8 +32,8 @@ func (s *Store) UsageByTable(ctx context.Context) (usage []db.TableUsage, err er
 	return usage, rows.Err()
 }
 
-// Compact rewrites the file when much of it is free. It uses a connection of its own,
-// whose copy is a file: those of the store keep such things in memory.
+// Compact rewrites the file when much of it is free. It uses its own connection, which
+// writes the temporary copy to a file: the store's connections would keep it in memory.
 func (s *Store) Compact(ctx context.Context) (freed int64, err error) {
 	defer s.wrap("compact the database", &err)
 	f, err := readFreeSpace(ctx, s.reader)

@@ -1,6 +1,6 @@
 #!/bin/sh
-# Starts NATS with the token of its file. The quotes make it a text in the configuration,
-# also when it is a number.
+# Starts NATS with the token from NATS_TOKEN_FILE. The quotes make the token a string in the
+# configuration, even if it consists of digits.
 set -eu
 
 NATS_TOKEN="\"$(cat "$NATS_TOKEN_FILE")\""

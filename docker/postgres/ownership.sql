@@ -1,11 +1,11 @@
--- Gives what the superuser owns in the schema public to :owner: installations of earlier
--- releases had one role for all. roles.sh runs it.
+-- Makes :owner the owner of what the superuser owns in the schema public. Installations of
+-- earlier releases had one role for everything. roles.sh runs this file.
 SELECT format('ALTER %s %I.%I OWNER TO %I',
 	CASE c.relkind WHEN 'v' THEN 'VIEW' WHEN 'm' THEN 'MATERIALIZED VIEW' WHEN 'S' THEN 'SEQUENCE' ELSE 'TABLE' END,
 	n.nspname, c.relname, :'owner')
 FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
 WHERE n.nspname = 'public' AND c.relkind IN ('r', 'p', 'v', 'm', 'S') AND c.relowner = 'postgres'::regrole
--- Not what an extension has, nor sequences that follow their column's table.
+-- Except what belongs to an extension, and sequences whose owner follows their column's table.
 AND NOT EXISTS (SELECT FROM pg_depend d WHERE d.classid = 'pg_class'::regclass AND d.objid = c.oid AND d.deptype IN ('e', 'a', 'i') AND (d.deptype = 'e' OR c.relkind = 'S'))
 ORDER BY c.relkind = 'S' \gexec
 

@@ -1,6 +1,6 @@
 #!/bin/sh
-# Creates the roles palaver and temporal and the databases that each of them owns. It is
-# idempotent and runs at every start, so that a changed password counts from then on.
+# Creates the roles palaver and temporal, and the databases that each of them owns. It is
+# idempotent and runs at every start, so that it also sets changed passwords.
 set -eu
 
 PGPASSWORD=$(cat "$POSTGRES_PASSWORD_FILE")

@@ -1,4 +1,4 @@
--- Two roles that can do nothing beside owning their databases. roles.sh runs it.
+-- Creates two roles that have no rights except to own their databases. roles.sh runs this file.
 \set palaver_password `cat "$PALAVER_PASSWORD_FILE"`
 \set temporal_password `cat "$TEMPORAL_PASSWORD_FILE"`
 
@@ -16,6 +16,6 @@ WHERE NOT EXISTS (SELECT FROM pg_database WHERE datname = database) \gexec
 
 SELECT format('ALTER DATABASE %I OWNER TO %I', database, owner) FROM wanted \gexec
 
--- Only the owner connects.
+-- Only the owner may connect.
 SELECT format('REVOKE ALL ON DATABASE %I FROM PUBLIC', database) FROM wanted \gexec
 REVOKE ALL ON DATABASE postgres, template1 FROM PUBLIC;

@@ -4,7 +4,7 @@
 # POSTGRES_PASSWORD_FILE name the server and the role.
 set -eu
 
-SQL_PASSWORD=$(cat "$POSTGRES_PASSWORD_FILE") # as the tool calls it
+SQL_PASSWORD=$(cat "$POSTGRES_PASSWORD_FILE") # the name that temporal-sql-tool expects
 export SQL_PASSWORD
 
 schema() {

@@ -1,5 +1,5 @@
 #!/bin/sh
-# Starts the Temporal server with the password of its file.
+# Starts the Temporal server with the password from POSTGRES_PASSWORD_FILE.
 set -eu
 
 POSTGRES_PWD=$(cat "$POSTGRES_PASSWORD_FILE")

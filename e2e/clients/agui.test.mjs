@@ -13,7 +13,7 @@ useStacks();
 let ids = 0;
 const message = (content) => ({ id: `message-${++ids}-${Math.random()}`, role: "user", content });
 
-/** A person's agent, which records what it is told. */
+/** Returns a person's agent that records its events and errors. */
 function newAgent(who, url, threadId = `thread-${Math.random()}`, options = {}) {
   const agent = new HttpAgent({ url: `${url}/api/agui`, threadId, fetch: (input, init) => who.fetch(input, init), ...options });
   const events = [];
@@ -55,7 +55,7 @@ describe("@ag-ui/client 1.0.0, with the offline engine", () => {
     const steps = agent.events.filter((e) => e.type === "STEP_STARTED").map((e) => e.stepName);
     assert.deepEqual(steps, ["intent_resolver", "doc_resolver", "validate_inputs", "inquire", "format_response"]);
     assert.equal(agent.events.filter((e) => e.type === "STEP_FINISHED").length, steps.length);
-    assert.equal(agent.state.mine, 1, "the client's own state stays");
+    assert.equal(agent.state.mine, 1, "the client's own state is kept");
     assert.deepEqual(agent.state.palaver.documents, [{ id: doc, title: "Lighthouse notes" }]);
     assert.equal(agent.state.palaver.citations[0].doc_id, doc);
     assert.deepEqual(agent.ended().outcome, { type: "success" });
@@ -139,7 +139,7 @@ describe("@ag-ui/client 1.0.0, with a scripted model", () => {
     assert.match(text(agent), /^Begun/);
   });
 
-  it("abortRun stops the turn, too", async () => {
+  it("abortRun also stops the turn", async () => {
     const rest = gate();
     model.says({ say: ["Begun ", rest, "never said"] });
     const agent = newAgent(who, scripted.url);

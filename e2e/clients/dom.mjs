@@ -1,5 +1,5 @@
-// The browser APIs that a React app needs, for tests without a browser. Import it
-// before react-dom. Network and abort signals stay Node's own.
+// Defines the browser APIs that a React app needs, for tests without a browser. Import it
+// before react-dom. fetch and abort signals remain those of Node.
 import { Window } from "happy-dom";
 
 const window = new Window({ url: "http://localhost/" });

@@ -15,7 +15,7 @@ useStacks();
 const user = (content) => ({ role: "user", content });
 const assistant = (content) => ({ role: "assistant", content });
 
-/** A person with a personal key, and OpenAI's client with it. */
+/** Returns a person with a personal key, and OpenAI's client that uses it. */
 async function newClient(url) {
   const who = person(url);
   const { status, body } = await who.call("POST", "/api/me/keys", { name: "the openai package" });
@@ -69,10 +69,10 @@ describe("openai 7.57.0, with the offline engine", () => {
     const answer = await who.say(messages, { agent: "documents" });
     assert.equal(answer.turn, question.turn, "it is the same turn");
     const again = await who.say(messages, { agent: "documents" });
-    assert.equal(again.turn, question.turn, "a repeated answer is no new message");
+    assert.equal(again.turn, question.turn, "a repeated answer must not be a new message");
     assert.equal(again.text, answer.text);
     const more = await who.say([...messages, assistant(answer.text), user("When does the keeper wind the clock?")], { agent: "documents" });
-    assert.equal(more.thread, answer.thread, "the conversation goes on after an answered question");
+    assert.equal(more.thread, answer.thread, "the conversation continues after an answered question");
   });
 
   it("a question is answered by the words of a choice, and another text is a new message", async () => {
@@ -120,7 +120,7 @@ describe("openai 7.57.0, with the offline engine", () => {
     assert.equal((await who.history(thread)).messages[0].metadata.attachments.length, 1);
   });
 
-  it("tools of the client, other models and bad keys are refused in OpenAI's shape", async () => {
+  it("tools of the client, unknown models and invalid keys are rejected with errors in OpenAI's format", async () => {
     const tools = [{ type: "function", function: { name: "f", parameters: {} } }];
     await assert.rejects(who.ai.chat.completions.create({ model: "palaver-assistant", messages: [user("x")], tools }), (err) => {
       assert.ok(err instanceof OpenAI.BadRequestError);
@@ -175,12 +175,12 @@ describe("openai 7.57.0, with a scripted model", () => {
     assert.deepEqual(branches[one.turn].sort(), [two.turn, edited.turn].sort());
     model.says({ say: ["Another first answer."] }, { say: ["After it."] }, { say: ["After the first."] });
     const other = await who.say([user("first")]);
-    assert.notEqual(other.thread, one.thread, "a conversation of its own");
-    assert.equal((await who.say([...before, user("third")])).thread, one.thread, "the one with this answer");
+    assert.notEqual(other.thread, one.thread, "the message starts a new conversation");
+    assert.equal((await who.say([...before, user("third")])).thread, one.thread, "it continues the conversation that has this answer");
     assert.equal((await who.say([user("first"), assistant(other.text), user("third")])).thread, other.thread);
   });
 
-  it("a named thread goes on with the newest message alone", async () => {
+  it("a named thread continues with only the newest message in the request", async () => {
     const headers = { "X-Thread-Id": "my-thread" };
     const one = await who.say([user("one")], { headers });
     const two = await who.say([user("two")], { headers });

@@ -12,7 +12,7 @@ export const SDKS = [
 /** A fetch with a cookie jar: one anonymous user. */
 export function person(url) {
   let cookie = "";
-  const sent = []; // bodies of what was posted to the chat
+  const sent = []; // bodies of the posts to the chat
   const who = { sent, thread: "" }; // the UUID of the thread last talked to
   who.fetch = async (input, init = {}) => {
     const headers = new Headers(init.headers);

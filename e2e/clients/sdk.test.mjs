@@ -76,7 +76,7 @@ for (const sdk of SDKS) {
       assert.equal(chat.lastMessage.metadata.finished_reason, "stop");
     });
 
-    it("a tool that asks: approved by the client's own helper", async () => {
+    it("a tool call that needs approval: approved with the client's own helper", async () => {
       const chat = newChat(sdk, who, { body: assistant });
       await chat.sendMessage({ text: "draw a cat in a hat" });
       const { id } = chat.lastMessage;
@@ -98,7 +98,7 @@ for (const sdk of SDKS) {
       assert.equal(who.sent.length, 2, "nothing is sent again");
     });
 
-    it("a tool that asks: rejected by the client's own helper", async () => {
+    it("a tool call that needs approval: rejected with the client's own helper", async () => {
       const chat = newChat(sdk, who, { body: assistant });
       await chat.sendMessage({ text: "draw a cat in a hat" });
       await chat.addToolApprovalResponse({ id: part(chat.lastMessage, "tool-generate_image").approval.id, approved: false, reason: "no cats" });
@@ -115,7 +115,7 @@ for (const sdk of SDKS) {
       assert.equal(chat.messages.length, 4);
     });
 
-    it("a reload while a tool asks: the message is there, can be resumed and approved", async () => {
+    it("a reload while a tool call needs approval: the message is shown, can be resumed and approved", async () => {
       const first = newChat(sdk, who, { body: assistant });
       await first.sendMessage({ text: "draw a cat in a hat" });
       const { messages } = (await who.call("GET", `/api/ui/chat/${first.id}`)).body;

@@ -1,4 +1,4 @@
-// The product as the clients' tests use it.
+// The stacks that the clients' tests use.
 import { after, before } from "node:test";
 import { startStack } from "../stack.mjs";
 import { startModel } from "./model.mjs";

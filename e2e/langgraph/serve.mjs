@@ -1,5 +1,5 @@
-// The page at /chat/…, and everything under /api from Palaver: one
-// origin for both.
+// Serves the page at /chat/…, and forwards everything under /api to Palaver, so that both
+// have one origin.
 import { readFile } from "node:fs/promises";
 import { createServer, request } from "node:http";
 import path from "node:path";

@@ -1,5 +1,5 @@
-// Package accesskey makes the personal keys with which other programs act for a person.
-// Who makes one sees it once; only its digest is stored.
+// Package accesskey makes personal keys: with one, another program acts for its owner.
+// The owner sees a key once, when it is created; only its digest is stored.
 package accesskey
 
 import (
@@ -25,7 +25,7 @@ const (
 	MaxDays     = 3650
 )
 
-// What is wrong with a new key.
+// Errors of Create.
 var (
 	ErrName = errors.New("the name must have 1 to 100 characters")
 	ErrDays = errors.New("the days must be from 0 (no end) to 3650")
@@ -37,7 +37,8 @@ const prefix = "plv_"
 // Is reports whether a bearer token is a personal key.
 func Is(token string) bool { return strings.HasPrefix(token, prefix) }
 
-// Digest is what is stored of a key. A key is random, so that a fast hash is enough.
+// Digest returns the digest under which a key is stored. Keys are random, so a fast hash
+// is enough.
 func Digest(key string) string {
 	sum := sha256.Sum256([]byte(key))
 	return hex.EncodeToString(sum[:])
@@ -48,8 +49,8 @@ type Store interface {
 	CreateKey(ctx context.Context, k db.Key) error
 }
 
-// Create makes a key for an owner, which ends after so many days (0: never), and returns
-// it with the key itself.
+// Create stores a new key of owner that expires after the given days (0: never). It
+// returns the secret key, which cannot be read again, and its stored record.
 func Create(ctx context.Context, store Store, owner string, anonymous bool, name string, days int) (key string, _ db.Key, _ error) {
 	name = chat.OneLine(name)
 	if name == "" || utf8.RuneCountInString(name) > MaxName || strings.ContainsRune(name, 0) {

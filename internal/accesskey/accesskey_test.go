@@ -38,7 +38,7 @@ func TestAKeyIsStoredAsItsDigestOnly(t *testing.T) {
 	require.Zero(t, m.keys[1].ExpiresAt)
 }
 
-func TestWhatIsNoKeyIsRefused(t *testing.T) {
+func TestInvalidKeysAreRefused(t *testing.T) {
 	m := &memory{}
 	for name, want := range map[string]error{"": ErrName, " \n": ErrName, strings.Repeat("x", 101): ErrName, "a\x00b": ErrName} {
 		_, _, err := Create(t.Context(), m, "ann", false, name, 0)

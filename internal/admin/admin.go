@@ -1,5 +1,5 @@
-// Package admin is what operators do from the command line beside serving: loading
-// documents, deleting users, repairing, moving threads and stores.
+// Package admin has the commands of operators, except serving: loading documents, deleting
+// users, repairing, moving threads and stores.
 package admin
 
 import (

@@ -14,7 +14,7 @@ import (
 // auditPage is how many entries are read at once.
 const auditPage = 500
 
-// PrintAudit prints the entries that match, oldest first: as a table, or as JSON lines.
+// PrintAudit prints the matching entries, oldest first, as a table or as JSON lines.
 func PrintAudit(ctx context.Context, store db.AuditLog, filter db.AuditFilter, asJSON bool, out io.Writer) error {
 	table := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
 	print := func(e db.AuditEntry) error { return auditRow(table, e) }

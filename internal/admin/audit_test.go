@@ -17,7 +17,7 @@ import (
 func TestAuditPrintsEveryEntryThatMatchesOldestFirst(t *testing.T) {
 	store, ctx, began := litetest.Store(t), t.Context(), time.Date(2026, 5, 1, 12, 0, 0, 0, time.UTC)
 	var entries []db.AuditEntry
-	for n := range 1100 { // more than are read at once
+	for n := range 1100 { // more than one page
 		e := db.AuditEntry{At: began.Add(time.Duration(n) * time.Second), Kind: "decision", Owner: "ann", Channel: "page", Address: "192.0.2.1", Times: 1, Detail: map[string]any{"n": n}}
 		if n%2 == 1 {
 			e.Kind, e.Owner = "deletion", "bob"

@@ -18,14 +18,14 @@ import (
 type UserDeletion struct {
 	Store   db.Store
 	Threads *workflows.Client
-	// Accounts disconnects a connected account and revokes the access; nil: the rows are
-	// deleted only.
+	// Accounts disconnects a connected account and revokes its access; nil: only the rows
+	// are deleted.
 	Accounts interface {
 		Disconnect(ctx context.Context, owner string) (revoked bool, err error)
 	}
 }
 
-// Timeout of the check that Temporal is available.
+// temporalTimeout limits the check that Temporal is available.
 const temporalTimeout = 2 * time.Second
 
 // Delete lists on out the data of a user and, when confirmed, ends the user's workflows,
@@ -49,7 +49,7 @@ func (d UserDeletion) Delete(ctx context.Context, user string, confirmed bool, o
 	if err != nil {
 		return err
 	}
-	return say(out, "Of user %s were removed: %s.\n%s%s", user, describeData(removed), histories, remains)
+	return say(out, "The data of user %s were removed: %s.\n%s%s", user, describeData(removed), histories, remains)
 }
 
 // Remove deletes all that is kept of a user. After an error, calling it again continues.
@@ -64,8 +64,8 @@ func (d UserDeletion) Remove(ctx context.Context, user string) error {
 	return err
 }
 
-// remove ends the user's workflows and deletes the data; histories says for the operator
-// what became of those in Temporal.
+// remove ends the user's workflows and deletes the data. histories is a message for the
+// operator about the histories in Temporal.
 func (d UserDeletion) remove(ctx context.Context, user string) (removed db.UserData, histories string, _ error) {
 	data, err := d.Store.UserData(ctx, user)
 	if err != nil {
@@ -81,7 +81,7 @@ func (d UserDeletion) remove(ctx context.Context, user string) (removed db.UserD
 	if removed, err = d.Store.DeleteUser(ctx, user); err != nil {
 		return db.UserData{}, "", err
 	}
-	if err := d.endWorkflows(ctx, removed); err != nil { // those that were started meanwhile
+	if err := d.endWorkflows(ctx, removed); err != nil { // workflows that were started meanwhile
 		return db.UserData{}, "", err
 	}
 	removed.Connections = data.Connections
@@ -98,7 +98,7 @@ func (d UserDeletion) disconnect(ctx context.Context, user string) error {
 	return nil
 }
 
-// remains lists data that no command of ours can delete.
+// remains lists data that no command of Palaver can delete.
 const remains = `What remains:
 - the entries of the audit log about the user, with ids and addresses;
 - of Temporal, what is in its archive, if it has one;

@@ -26,7 +26,7 @@ func TestUserIsNotDeletedWhileTheirWorkflowsCannotBeEnded(t *testing.T) {
 	var out bytes.Buffer
 	require.ErrorContains(t, users.Delete(t.Context(), "user-1", true, &out), "nothing was deleted")
 	assert.Empty(t, out.String())
-	require.NoError(t, users.Delete(t.Context(), "user-1", false, &out), "to look needs no Temporal")
+	require.NoError(t, users.Delete(t.Context(), "user-1", false, &out), "a dry run needs no Temporal")
 	assert.Contains(t, out.String(), "1 profiles")
 	kept, err := store.Profile(t.Context(), "user-1")
 	require.NoError(t, err)

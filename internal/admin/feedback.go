@@ -20,7 +20,7 @@ type FeedbackStore interface {
 	Events(ctx context.Context, owner, turnID string, after int) ([]chat.Event, error)
 }
 
-// FeedbackFilter says what Feedback writes.
+// FeedbackFilter says what Feedback writes, and how.
 type FeedbackFilter struct {
 	Since time.Time // changes after this time
 	CSV   bool      // else JSON lines
@@ -29,7 +29,7 @@ type FeedbackFilter struct {
 
 const feedbackAtOnce = 500
 
-// feedbackLine is a line of what Feedback writes.
+// feedbackLine is one line that Feedback writes.
 type feedbackLine struct {
 	At           time.Time  `json:"at"`
 	Owner        string     `json:"owner"`
@@ -118,7 +118,7 @@ func csvLines(out io.Writer) (write func(feedbackLine) error, flush func() error
 		}
 }
 
-// cell keeps a spreadsheet from taking words of a person for a formula.
+// cell keeps a spreadsheet from reading a person's text as a formula.
 func cell(s string) string {
 	if s != "" && (s[0] == '=' || s[0] == '+' || s[0] == '-' || s[0] == '@' || s[0] == '\t' || s[0] == '\r') {
 		return "'" + s

@@ -52,7 +52,7 @@ func (in Ingester) Load(ctx context.Context, paths []string, out io.Writer) erro
 		}
 		switch {
 		case errors.Is(err, errUnknownType) && !slices.Contains(paths, file): // found in a folder
-			said = "left out, " + err.Error()
+			said = "skipped, " + err.Error()
 		case err != nil:
 			failed++
 			said = "FAILED, " + err.Error()

@@ -48,7 +48,7 @@ func TestIngestLoadsFoldersAndFilesOnceForTheirOwner(t *testing.T) {
 	require.NoError(t, in.Load(t.Context(), []string{dir, single}, &out))
 	assert.Contains(t, out.String(), "policy.md: ready, 1 passages")
 	assert.NotContains(t, out.String(), "hidden")
-	require.NoError(t, in.Load(t.Context(), []string{dir}, io.Discard), "again changes nothing")
+	require.NoError(t, in.Load(t.Context(), []string{dir}, io.Discard), "loading again changes nothing")
 
 	documents := ready(t, in.Store, "ann")
 	titles := map[string]chat.DocStatus{}
@@ -60,7 +60,7 @@ func TestIngestLoadsFoldersAndFilesOnceForTheirOwner(t *testing.T) {
 
 	in.Owner = chat.PublicOwner
 	require.NoError(t, in.Load(t.Context(), []string{single}, io.Discard))
-	assert.Len(t, ready(t, in.Store, "bob"), 1, "public documents are everybody's")
+	assert.Len(t, ready(t, in.Store, "bob"), 1, "everybody can read public documents")
 }
 
 func TestIngestReportsUnreadableFilesAndLoadsTheRest(t *testing.T) {
@@ -76,8 +76,8 @@ func TestIngestReportsUnreadableFilesAndLoadsTheRest(t *testing.T) {
 	err := in.Load(t.Context(), []string{dir}, &out)
 	require.EqualError(t, err, "3 of 5 files could not be loaded")
 	assert.Contains(t, out.String(), "program.bin: left out")
-	require.Error(t, in.Load(t.Context(), []string{filepath.Join(dir, "program.bin")}, io.Discard), "one that was named is missed")
+	require.Error(t, in.Load(t.Context(), []string{filepath.Join(dir, "program.bin")}, io.Discard), "an unreadable file that was named is an error")
 	assert.Contains(t, out.String(), "good.txt: ready")
 	assert.Contains(t, out.String(), "MAX_UPLOAD_MB=1")
-	require.Error(t, in.Load(t.Context(), []string{t.TempDir()}, io.Discard), "nothing to load is no success")
+	require.Error(t, in.Load(t.Context(), []string{t.TempDir()}, io.Discard), "an empty folder is an error")
 }

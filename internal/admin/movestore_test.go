@@ -38,7 +38,7 @@ func TestWholeInstallationMovesFromSQLiteToPostgres(t *testing.T) {
 	filled.AcceptsNewRows(t, to)
 
 	require.ErrorIs(t, admin.MoveStore(t.Context(), "sqlite:"+path, url, io.Discard), postgres.ErrNotEmpty)
-	require.NoError(t, from.PutProfile(t.Context(), "o", chat.Profile{}), "the file goes on as it was")
+	require.NoError(t, from.PutProfile(t.Context(), "o", chat.Profile{}), "the SQLite file still works")
 }
 
 func TestInvalidMoveIsRefusedBeforeAnythingIsCreated(t *testing.T) {

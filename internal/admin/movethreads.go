@@ -10,13 +10,14 @@ import (
 )
 
 const (
-	// Timeout of the query for a thread's version.
+	// versionTimeout limits the query for a thread's version.
 	versionTimeout   = 5 * time.Second
 	movePollInterval = time.Second
 )
 
-// MoveThreads moves every open thread to the version of the client's rules, and waits until all have moved or ctx ends. Run it before a downgrade to a release that
-// does not know the newer version. A thread in the middle of a step moves after it.
+// MoveThreads moves every open thread to the version of the client's rules, and waits until
+// all have moved or ctx ends. Run it before a downgrade to a release that does not know the
+// newer version. A thread in the middle of a step moves after that step.
 func MoveThreads(ctx context.Context, threads *workflows.Client, out io.Writer) error {
 	version := threads.Rules.Version
 	for {

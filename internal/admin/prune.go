@@ -12,15 +12,15 @@ import (
 	"github.com/palaver-chat/palaver/db"
 )
 
-// Pruning removes what is old: the data of callers without an account who do not come back,
-// conversations, traces of deleted documents, and entries of the audit log. An age of 0
-// removes nothing.
+// Pruning removes old data: that of callers without an account who do not come back, old
+// conversations, records of deleted documents' imports, and old entries of the audit log.
+// For each kind, an age of 0 removes nothing.
 type Pruning struct {
 	Users         UserDeletion
 	Retention     time.Duration // of callers without an account, since their last request
 	Conversations time.Duration // since their last message
-	Imports       time.Duration // since the end of one whose document is deleted
-	Audit         time.Duration // since the entry
+	Imports       time.Duration // since the end of an import whose document is deleted
+	Audit         time.Duration // since the time of the entry
 	DryRun        bool          // Prune only logs what it would remove
 	// Reseal encrypts stored tokens of other keys with the current one, so that those keys
 	// can be dropped, and returns how many. nil: there are none.
@@ -29,7 +29,7 @@ type Pruning struct {
 	Now           func() time.Time // nil: time.Now
 }
 
-// spendingKept is for how many days it is kept what turns have used.
+// spendingKept is how long the daily records of used tokens and costs are kept.
 const spendingKept = 31 * 24 * time.Hour
 
 func (p Pruning) now() time.Time {
@@ -56,14 +56,14 @@ func (p Pruning) Run(ctx context.Context, confirmed bool, out io.Writer) error {
 	return errors.Join(say(out, "Removed:\n%s", removed.describe(p, "had")), err)
 }
 
-// old is what Pruning finds, or has removed.
+// old counts what Pruning finds, or has removed.
 type old struct {
 	owners        int // without an account
 	data          db.UserData
 	conversations int
 	imports       int64
 	audit         int64
-	left          int // threads of deleted boards, and throw-away ones
+	left          int // threads of deleted boards, and throw-away threads
 }
 
 func (o old) describe(p Pruning, have string) string {
@@ -231,7 +231,7 @@ func (p Pruning) removeThread(ctx context.Context, t chat.ThreadRef) error {
 	return nil
 }
 
-// pruneAudit removes old entries of the audit log, and says how many.
+// pruneAudit removes old entries of the audit log, and returns how many.
 func (p Pruning) pruneAudit(ctx context.Context) (int64, error) {
 	if p.Audit <= 0 {
 		return 0, nil
@@ -239,8 +239,8 @@ func (p Pruning) pruneAudit(ctx context.Context) (int64, error) {
 	return p.Users.Store.PruneAudit(ctx, p.now().Add(-p.Audit))
 }
 
-// remove removes one caller after another. Each is looked up right before, so that one
-// who has come back is spared. A caller who cannot be removed does not keep the others.
+// remove removes one caller after another. It looks up each right before, so that it keeps
+// one who has come back. If one cannot be removed, it goes on with the others.
 func (p Pruning) remove(ctx context.Context) (owners int, sum db.UserData, failed error) {
 	before := p.now().Add(-p.Retention)
 	for after := ""; ; {

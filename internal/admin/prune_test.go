@@ -55,7 +55,7 @@ func TestPruneListsWhatIsUnusedAndRemovesNothingByItself(t *testing.T) {
 	once := uuid.NewString()
 	_, err = store.CreateConversation(ctx, chat.Conversation{ID: once, Owner: "signed in", Kind: chat.ThreadOnce})
 	require.NoError(t, err)
-	require.NoError(t, p.Prune(ctx), "it needs no Temporal")
+	require.NoError(t, p.Prune(ctx), "a dry run needs no Temporal")
 	require.Contains(t, logged.String(), "anonymous_callers=1")
 	require.Contains(t, logged.String(), "left_threads=1")
 	require.Contains(t, logged.String(), "tokens=3")

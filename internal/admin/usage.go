@@ -9,7 +9,7 @@ import (
 	"github.com/palaver-chat/palaver/db"
 )
 
-// Usage lists on out which tables and which owners take most room.
+// Usage lists on out which tables and which owners use the most space.
 func Usage(ctx context.Context, store db.Upkeep, owners int, out io.Writer) error {
 	tables, err := store.UsageByTable(ctx)
 	if err != nil {

@@ -1,6 +1,6 @@
-// Package audit records what those who answer for an installation may be asked about:
-// in the process's log at once, and in the store soon after. Entries have names, ids
-// and numbers, never a text of a person.
+// Package audit records what operators must be able to prove later, such as deletions and
+// refused sign-ins: in the process's log at once, and in the store soon after. Entries have
+// names, ids and numbers, never a text that a person wrote.
 package audit
 
 import (
@@ -16,7 +16,7 @@ import (
 
 // Kinds of entries.
 const (
-	Started       = "started"         // a process, with its settings
+	Started       = "started"         // a process started, with these settings
 	SignInRefused = "sign_in_refused" // counted
 	LimitHit      = "limit_hit"       // counted
 	Decided       = "decision"        // about tool calls
@@ -38,10 +38,10 @@ var Kinds = []string{Started, SignInRefused, LimitHit, Decided, Deleted, Exporte
 const Command = "command"
 
 const (
-	window     = time.Minute // of which counted entries are stored as one
-	maxWaiting = 1000        // entries that the store has not taken yet
-	// Different counted entries of one window. What comes then is counted without owner and
-	// address: refused requests must not fill the database.
+	window     = time.Minute // counted entries of one window are stored as one
+	maxWaiting = 1000        // most entries that wait to be stored
+	// maxCounted is the most different counted entries of one window. Further ones are
+	// counted without owner and address: refused requests must not fill the database.
 	maxCounted   = 200
 	batch        = 100
 	storeTimeout = 3 * time.Second
@@ -54,8 +54,8 @@ type Store interface {
 	AppendAudit(ctx context.Context, entries []db.AuditEntry) error
 }
 
-// Log takes entries; it never waits for the store. A nil Log takes none. Close it when
-// done.
+// Log records entries without waiting for the store. A nil Log records nothing. Close it
+// when done.
 type Log struct {
 	store Store
 	log   *slog.Logger
@@ -72,10 +72,10 @@ type Log struct {
 	done chan struct{}
 }
 
-// counter tells counted entries apart.
+// counter identifies a counted entry.
 type counter struct{ kind, owner, channel, address, what string }
 
-// Open begins to store entries.
+// Open returns a Log, and starts the goroutine that stores its entries.
 func Open(store Store, log *slog.Logger) *Log {
 	l := &Log{store: store, log: log.With("part", "audit"), now: time.Now, counted: map[counter]*db.AuditEntry{},
 		wake: make(chan struct{}, 1), stop: make(chan struct{}), done: make(chan struct{})}
@@ -96,8 +96,8 @@ func (l *Log) Record(e db.AuditEntry) {
 	l.nudge()
 }
 
-// Count logs an entry that may come often, and has it stored once a minute with the
-// number of times. what tells it from others of its kind.
+// Count logs an entry that may come often, and has it stored once a minute with the number
+// of times. Entries of one kind, owner and address are counted apart if what differs.
 func (l *Log) Count(e db.AuditEntry, what string) {
 	if l == nil {
 		return
@@ -132,7 +132,7 @@ func (l *Log) write(e db.AuditEntry) {
 	}
 	level := slog.LevelInfo
 	if e.Kind == Started {
-		level = slog.LevelDebug // all settings; the table has them
+		level = slog.LevelDebug // its detail has all settings; the stored entry has them, too
 	}
 	l.log.Log(context.Background(), level, "audit", attrs...)
 }
@@ -165,7 +165,7 @@ func (l *Log) run() {
 			l.flushCounted()
 		case <-l.stop:
 		}
-		if l.stopping() { // also when there is more to store: Close does that, within its own limit
+		if l.stopping() { // even if more entries wait: Close stores them, within its own timeout
 			return
 		}
 		if err := l.storeAll(context.Background()); err != nil {
@@ -184,7 +184,7 @@ func (l *Log) stopping() bool {
 	}
 }
 
-// flushCounted queues what was counted.
+// flushCounted queues the counted entries.
 func (l *Log) flushCounted() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -194,7 +194,7 @@ func (l *Log) flushCounted() {
 	clear(l.counted)
 }
 
-// storeAll stores what waits, in batches.
+// storeAll stores the waiting entries, in batches.
 func (l *Log) storeAll(ctx context.Context) error {
 	for {
 		l.mu.Lock()
@@ -215,7 +215,7 @@ func (l *Log) storeAll(ctx context.Context) error {
 	}
 }
 
-// Close stores what waits, for a few seconds at most.
+// Close stores the waiting entries. It takes a few seconds at most.
 func (l *Log) Close() {
 	if l == nil {
 		return

@@ -76,10 +76,10 @@ func TestRefusalsOfOneAddressAreStoredOnceAMinute(t *testing.T) {
 		for range 1000 {
 			l.Count(db.AuditEntry{Kind: SignInRefused, Address: "192.0.2.1"}, "unauthenticated")
 		}
-		for i := range 1000 { // from ever new addresses
+		for i := range 1000 { // each from a new address
 			l.Count(db.AuditEntry{Kind: SignInRefused, Address: fmt.Sprint("2001:db8::", i)}, "unauthenticated")
 		}
-		time.Sleep(window + time.Second) // of the test's own clock
+		time.Sleep(window + time.Second) // the clock of the synctest bubble
 		synctest.Wait()
 		entries := s.kept()
 		require.LessOrEqual(t, len(entries), maxCounted+1, "refused requests do not fill the database")
@@ -95,7 +95,7 @@ func TestRefusalsOfOneAddressAreStoredOnceAMinute(t *testing.T) {
 	})
 }
 
-func TestStoreThatIsAwayLosesNothingAndHoldsNobodyUp(t *testing.T) {
+func TestUnavailableStoreLosesNoEntryAndBlocksNoCaller(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := &fakeStore{err: db.ErrUnavailable}
 		l := Open(s, slog.New(slog.DiscardHandler))
@@ -112,7 +112,7 @@ func TestStoreThatIsAwayLosesNothingAndHoldsNobodyUp(t *testing.T) {
 	})
 }
 
-func TestEntriesThatCannotBeStoredAreSaidInTheLog(t *testing.T) {
+func TestEntriesThatCannotBeStoredAreLogged(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var out bytes.Buffer
 		s := &fakeStore{err: errors.New("disk full")}
@@ -127,7 +127,7 @@ func TestEntriesThatCannotBeStoredAreSaidInTheLog(t *testing.T) {
 	})
 }
 
-func TestStoreThatHangsHoldsUpNeitherRequestsNorTheEnd(t *testing.T) {
+func TestHangingStoreBlocksNeitherRequestsNorClose(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := &fakeStore{hold: make(chan struct{})}
 		l := Open(s, slog.New(slog.DiscardHandler))
@@ -141,7 +141,7 @@ func TestStoreThatHangsHoldsUpNeitherRequestsNorTheEnd(t *testing.T) {
 	})
 }
 
-func TestNilLogTakesNothing(t *testing.T) {
+func TestNilLogRecordsNothing(t *testing.T) {
 	var l *Log
 	l.Record(db.AuditEntry{})
 	l.Count(db.AuditEntry{}, "")

@@ -5,8 +5,8 @@ import (
 	"github.com/palaver-chat/palaver/db"
 )
 
-// Decision is the entry about what a person said to tool calls, without arguments and
-// reasons.
+// Decision returns the entry for a person's decision about tool calls, without arguments
+// and reasons.
 func Decision(owner, thread string, by chat.Channel, q chat.Question, v chat.ResumeValue) db.AuditEntry {
 	var calls []map[string]any
 	for _, d := range v.Decisions {

@@ -1,5 +1,5 @@
 // Package backup copies the data folder of an installation without Postgres into one
-// archive, while Palaver runs, and back.
+// archive while Palaver runs, and restores it from there.
 package backup
 
 import (
@@ -31,11 +31,11 @@ const (
 )
 
 var (
-	// databases are copied in this order. What happens between the two copies is in
-	// Palaver's database only, and repairs end turns that Temporal does not have any
-	// more; the other way round Temporal would have turns that the database lacks.
+	// databases are copied in this order. What happens between the two copies is only in
+	// the copy of Palaver's database, and repairs end turns that Temporal does not have. In
+	// the other order, Temporal would have turns that Palaver's database does not have.
 	databases = []string{Temporal, Palaver}
-	// others are the rest of what a data folder cannot do without.
+	// others are the other files that a data folder needs.
 	others = []string{"cookie_secret", "samples_loaded"}
 )
 
@@ -69,7 +69,7 @@ func Create(ctx context.Context, dir, path, release string, now time.Time) (_ Ma
 			err = errors.Join(err, os.Remove(path))
 		}
 	}()
-	draft, err := os.MkdirTemp(filepath.Dir(path), ".palaver-backup-*") // next to the archive: the disk for it has the space
+	draft, err := os.MkdirTemp(filepath.Dir(path), ".palaver-backup-*") // next to the archive: that disk has the space
 	if err != nil {
 		return m, err
 	}
@@ -83,12 +83,12 @@ func Create(ctx context.Context, dir, path, release string, now time.Time) (_ Ma
 	return m, out.Sync()
 }
 
-// collect copies what is there of a data folder into draft.
+// collect copies those of these files that exist from the data folder dir into draft.
 func collect(ctx context.Context, dir, draft string) (files []File, err error) {
 	for _, name := range slices.Concat(databases, others) {
 		from, to := filepath.Join(dir, name), filepath.Join(draft, name)
 		if _, err := os.Stat(from); errors.Is(err, fs.ErrNotExist) {
-			continue // Temporal may be a server of its own, and the secret a setting
+			continue // Temporal may be a separate server, and the secret a setting
 		}
 		if slices.Contains(databases, name) {
 			if err = sqlite.Backup(ctx, from, to); err == nil {
@@ -140,8 +140,8 @@ func pack(m Manifest, draft string, out io.Writer) error {
 }
 
 // Restore puts the files of the archive at path into the data folder dir, which no process
-// may use. only names the one file to restore; empty: all. What it replaces is moved into
-// the folder that it returns.
+// may use. only names the one file to restore; empty: all. It moves the files that it
+// replaces into a folder, and returns that folder as replaced.
 func Restore(ctx context.Context, path, dir, only string, now time.Time) (m Manifest, replaced string, err error) {
 	draft, err := os.MkdirTemp(dir, ".palaver-restore-*")
 	if err != nil {
@@ -149,7 +149,7 @@ func Restore(ctx context.Context, path, dir, only string, now time.Time) (m Mani
 	}
 	defer func() { err = errors.Join(err, os.RemoveAll(draft)) }()
 	if m, err = unpack(ctx, path, draft); err != nil {
-		return m, "", fmt.Errorf("%s is no whole backup: %w", path, err)
+		return m, "", fmt.Errorf("%s is not a complete backup: %w", path, err)
 	}
 	if only != "" {
 		m.Files = slices.DeleteFunc(m.Files, func(f File) bool { return f.Name != only })
@@ -157,7 +157,7 @@ func Restore(ctx context.Context, path, dir, only string, now time.Time) (m Mani
 			return m, "", fmt.Errorf("%s has no %s", path, only)
 		}
 	}
-	for _, f := range m.Files { // all before the first is moved
+	for _, f := range m.Files { // check all files before moving the first
 		if err := free(ctx, filepath.Join(dir, f.Name)); err != nil {
 			return m, "", err
 		}
@@ -188,12 +188,12 @@ func free(ctx context.Context, path string) error {
 	case errors.Is(err, sqlite.ErrInUse):
 		return fmt.Errorf("%s: %w; stop all of Palaver first", path, err)
 	case sqlite.Damaged(err):
-		return nil // often the reason for the restore
+		return nil // a damaged database is often the reason for the restore
 	}
 	return err
 }
 
-// moveAside moves a file, and SQLite's companions of it, which it would read into the
+// moveAside moves a file and its -wal and -shm files: SQLite would apply those to the
 // restored file.
 func moveAside(dir, name, aside string) (moved bool, err error) {
 	for _, suffix := range []string{"", "-wal", "-shm"} {
@@ -243,7 +243,7 @@ func unpack(ctx context.Context, path, draft string) (m Manifest, err error) {
 			return m, err
 		}
 		if h.Name != want.Name || h.Size != want.Bytes || h.Typeflag != tar.TypeReg {
-			return m, fmt.Errorf("%q is not what its manifest says", h.Name)
+			return m, fmt.Errorf("%q does not match the manifest", h.Name)
 		}
 		to := filepath.Join(draft, want.Name)
 		if err := writeFile(to, io.LimitReader(archive, want.Bytes)); err != nil {

@@ -17,7 +17,7 @@ import (
 
 var at = time.Date(2026, 5, 1, 12, 0, 0, 0, time.UTC)
 
-// folder is a data folder with one database that is open.
+// folder makes a data folder with one open database.
 func folder(t *testing.T) (string, *sqlite.Store) {
 	t.Helper()
 	dir := t.TempDir()
@@ -46,7 +46,7 @@ func industry(t *testing.T, dir, owner string) string {
 	return p.Industry
 }
 
-func TestBackupOfAnOpenDatabaseIsWholeAndForItsOwnerOnly(t *testing.T) {
+func TestBackupOfAnOpenDatabaseIsCompleteAndReadableOnlyByItsOwner(t *testing.T) {
 	dir, s := folder(t)
 	require.NoError(t, s.PutProfile(t.Context(), "ann", chat.Profile{Industry: "banking"}))
 	var writing sync.WaitGroup
@@ -138,7 +138,7 @@ func TestRestoreRefusesADamagedArchive(t *testing.T) {
 		require.NoError(t, os.WriteFile(path, damaged, 0o600))
 		target := t.TempDir()
 		_, _, err := backup.Restore(t.Context(), path, target, "", at)
-		require.ErrorContains(t, err, "is no whole backup", name)
+		require.ErrorContains(t, err, "is not a complete backup", name)
 		left, err := os.ReadDir(target)
 		require.NoError(t, err)
 		require.Empty(t, left, name)

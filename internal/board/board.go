@@ -1,6 +1,6 @@
 // Package board has the rules of a discovery board: five columns of items, each of which
 // builds on items of the column before. A Board is a plain value: the methods change it
-// and say what they changed; whoever calls them reads and stores it.
+// and say what they changed; the caller reads and stores it.
 package board
 
 import (
@@ -47,7 +47,7 @@ var Kinds = []Kind{Input, Fact, Insight, Recommendation, Output}
 
 var letters = map[Kind]string{Input: "I", Fact: "F", Insight: "N", Recommendation: "R", Output: "O"}
 
-// OutputTypes are what an output can be.
+// OutputTypes are the types of outputs.
 var OutputTypes = []string{"report", "presentation", "action_plan", "brief"}
 
 // Letter is the first letter of the ids of a column.
@@ -78,10 +78,10 @@ type Board struct {
 	Goal      string       `json:"goal"`
 	Items     []Item       `json:"items"`               // of all columns, each column in the order of its numbers
 	Given     map[Kind]int `json:"given"`               // the highest number that was given in a column; no number is given twice
-	Changes   []Change     `json:"changes,omitempty"`   // that can be undone, oldest first
+	Changes   []Change     `json:"changes,omitempty"`   // changes that can be undone, oldest first
 	Proposals []Proposal   `json:"proposals,omitempty"` // of the assistant, oldest first
 	History   []Message    `json:"history,omitempty"`   // the chat
-	Extra     Fields       `json:"extra,omitempty"`     // what an imported file has besides
+	Extra     Fields       `json:"extra,omitempty"`     // the unknown fields of an imported file
 }
 
 // Item is one entry of a column.
@@ -91,25 +91,25 @@ type Item struct {
 	Title   string   `json:"title,omitempty"`   // of an input
 	Type    string   `json:"type,omitempty"`    // of an input or an output
 	Related []string `json:"related,omitempty"` // ids of items in the column before
-	Status  string   `json:"status,omitempty"`  // free, as "draft"; empty: none
-	// DocumentID is the document of the library that an input is.
+	Status  string   `json:"status,omitempty"`  // any text, such as "draft"; empty: none
+	// DocumentID is the document of the library that an input stands for.
 	DocumentID string    `json:"document_id,omitempty"`
-	Citation   *Citation `json:"citation,omitempty"` // where a document says it
-	// Stale are the items whose change or removal has made this one out of date, until
-	// somebody says that it is not.
+	Citation   *Citation `json:"citation,omitempty"` // the passage of a document that the item rests on
+	// Stale has the ids of the items whose change or removal has made this one out of date,
+	// until somebody clears it.
 	Stale   []string  `json:"stale,omitempty"`
 	Version Version   `json:"version"`           // the present text
 	Earlier []Version `json:"earlier,omitempty"` // oldest first
 	Extra   Fields    `json:"extra,omitempty"`
 }
 
-// Citation is the passage of a document that says what an item says. It stays with the
-// item when its text changes.
+// Citation is the passage of a document that an item rests on. It stays with the item when
+// the item's text changes.
 type Citation struct {
 	DocumentID string `json:"document_id"`
 	Title      string `json:"title,omitempty"` // of the document, when it was cited
 	ChunkID    string `json:"chunk_id,omitempty"`
-	Quote      string `json:"quote"` // as the document has it
+	Quote      string `json:"quote"` // word for word as in the document
 	// Start and End count characters of the document's text; both 0: unknown.
 	Start int `json:"start"`
 	End   int `json:"end"`
@@ -133,7 +133,7 @@ type Message struct {
 	References []string   `json:"references,omitempty"` // ids of items
 }
 
-// ToolCall is a proposal as the chat shows it.
+// ToolCall is a proposal in the form that the chat shows.
 type ToolCall struct {
 	ID     string          `json:"id,omitempty"`
 	Tool   string          `json:"tool"`
@@ -141,7 +141,7 @@ type ToolCall struct {
 	Status string          `json:"status"`
 }
 
-// Fields are those that we do not know; they are kept as they are.
+// Fields are unknown fields of a file; they are kept as they are.
 type Fields map[string]json.RawMessage
 
 // Invalid says what is wrong with one field of a change.
@@ -207,7 +207,7 @@ func (b *Board) nextID(k Kind) string {
 	return k.Letter() + "-" + strconv.Itoa(b.Given[k])
 }
 
-// remember makes sure that an id that came from outside is not given again.
+// remember makes sure that an id from a file or a request is not given again.
 func (b *Board) remember(k Kind, id string) {
 	if n, ok := number(k, id); ok {
 		if b.Given == nil {
@@ -227,7 +227,7 @@ func number(k Kind, id string) (int, bool) {
 	return n, err == nil && n > 0
 }
 
-// related checks relations: existing items of the column before, each once.
+// related checks relations: each must be an item of the column before. It drops repeats.
 func (b *Board) related(k Kind, field string, ids []string) ([]string, error) {
 	if len(ids) > MaxRelations {
 		return nil, invalid(field, "must have at most %d entries", MaxRelations)
@@ -258,7 +258,8 @@ func withArticle(k Kind) string {
 
 func plural(k Kind) string { return string(k) + "s" }
 
-// text checks a text for storing.
+// text trims a text and checks that it can be stored: its length in characters and its
+// encoding. An error is an *Invalid about the field.
 func text(field, s string, least, most int) (string, error) {
 	s = strings.TrimSpace(s)
 	switch n := utf8.RuneCountInString(s); {
@@ -274,12 +275,12 @@ func text(field, s string, least, most int) (string, error) {
 	return s, nil
 }
 
-// line checks a text of one line.
+// line is text for a single line: it replaces white space, and so line breaks, by blanks.
 func line(field, s string, least, most int) (string, error) {
 	return text(field, strings.Join(strings.Fields(s), " "), least, most)
 }
 
-// short bounds what a message repeats of the caller's words.
+// short quotes a text of the caller for an error message, cut to 40 characters.
 func short(s string) string {
 	const most = 40
 	if r := []rune(s); len(r) > most {
@@ -290,7 +291,7 @@ func short(s string) string {
 
 var idWord = regexp.MustCompile(`(?i)\b[IFNRO]-[1-9][0-9]{0,8}\b`)
 
-// idsIn are the ids of a text, in capitals.
+// idsIn returns the ids in a text, in capitals.
 func idsIn(text string) []string {
 	return idWord.FindAllString(strings.ToUpper(text), -1)
 }

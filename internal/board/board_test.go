@@ -90,7 +90,7 @@ func TestAnotherTextMakesEverythingDownstreamStaleUntilItIsCleared(t *testing.T)
 func TestVersionsKeepEveryTextWithItsAuthor(t *testing.T) {
 	b := chain(t)
 	edit(t, b, "F-1", "Seven of ten left.")
-	edit(t, b, "F-1", "Seven of ten left.") // the same text is no version
+	edit(t, b, "F-1", "Seven of ten left.") // the same text makes no version
 	item := b.Find("F-1")
 	if item.Version.N != 2 || len(item.Earlier) != 1 || item.Earlier[0].Text != "Six of ten left within 30 days." || item.Earlier[0].By != Person {
 		t.Errorf("version %+v after %+v", item.Version, item.Earlier)
@@ -164,7 +164,7 @@ func TestUndoingAnEditWritesTheEarlierTextAsANewVersion(t *testing.T) {
 	}
 }
 
-func TestNothingIsUndoneThatSomethingWasBuiltOn(t *testing.T) {
+func TestUndoRefusesAChangeThatLaterChangesBuildOn(t *testing.T) {
 	for name, build := range map[string]func(t *testing.T, b *Board){
 		"the item itself was changed": func(t *testing.T, b *Board) { edit(t, b, "F-2", "other") },
 		"an item was added to it": func(t *testing.T, b *Board) {

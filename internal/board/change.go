@@ -12,7 +12,7 @@ type Added struct {
 	Type        string
 	Related     []string
 	Status      string
-	// DocumentID is the document that an input is.
+	// DocumentID is the document that an input stands for.
 	DocumentID string
 	Citation   *Citation
 }
@@ -21,11 +21,11 @@ type Added struct {
 type Edit struct {
 	Title, Text, Type, Status *string
 	Related                   *[]string
-	// Fresh clears the mark that the item is stale, as another text does.
+	// Fresh clears the mark that the item is stale. A new text clears it, too.
 	Fresh bool
 }
 
-// What a Change did.
+// Values of Change.Did.
 const (
 	DidAdd    = "add"
 	DidEdit   = "edit"
@@ -39,8 +39,8 @@ type Change struct {
 	By   Author    `json:"by"`
 	At   time.Time `json:"at"`
 	Item Item      `json:"item"` // after an add; before an edit or a delete
-	// Unlinked are the items that lost their relation to a deleted one, Marked those
-	// that became stale, and Cleared are the marks that an edit has taken off its item.
+	// Unlinked are the items that lost their relation to a deleted one. Marked are those
+	// that became stale. Cleared are the marks that an edit has cleared on its item.
 	Unlinked []string `json:"unlinked,omitempty"`
 	Cleared  []string `json:"cleared,omitempty"`
 	Marked   []string `json:"marked,omitempty"`
@@ -50,7 +50,7 @@ type Change struct {
 // Result says what a call has changed.
 type Result struct {
 	Change int      `json:"change,omitempty"` // its number, for Undo
-	Items  []string `json:"items,omitempty"`  // ids of the changed items, the one that was asked for first
+	Items  []string `json:"items,omitempty"`  // ids of the changed items, first the one that the call was about
 	Impact int      `json:"impact,omitempty"` // how many items are downstream of it
 }
 
@@ -119,7 +119,7 @@ func (b *Board) newItem(a Added) (item Item, err error) {
 	return item, err
 }
 
-// checkType: the type of an output is one of four.
+// checkType checks the type of an output.
 func checkType(k Kind, name string) error {
 	if k == Output && !slices.Contains(OutputTypes, name) {
 		return invalid("output_type", "must be report, presentation, action_plan or brief")
@@ -127,8 +127,8 @@ func checkType(k Kind, name string) error {
 	return nil
 }
 
-// Edit changes an item. Another text is a new version, which makes everything
-// downstream stale; so do other relations.
+// Edit changes an item. A new text makes a new version. New texts and new relations make
+// everything downstream stale.
 func (b *Board) Edit(id string, e Edit, by Author, at time.Time) (Result, error) {
 	item := b.Find(id)
 	if item == nil {
@@ -157,7 +157,7 @@ func (b *Board) Edit(id string, e Edit, by Author, at time.Time) (Result, error)
 	return Result{Change: n, Items: append([]string{item.ID}, c.Marked...), Impact: len(b.Downstream(item.ID))}, nil
 }
 
-// apply makes an edit on a copy of the item, but for the text.
+// apply changes item, a copy, by an edit, except for the text.
 func (b *Board) apply(item *Item, e Edit) (err error) {
 	for _, f := range []struct {
 		into  *string
@@ -189,7 +189,7 @@ func (b *Board) apply(item *Item, e Edit) (err error) {
 	return nil
 }
 
-// Delete removes an item and the relations to it; what was downstream becomes stale.
+// Delete removes an item and the relations to it; everything downstream becomes stale.
 func (b *Board) Delete(id string, by Author, at time.Time) (Result, error) {
 	item := b.Find(id)
 	if item == nil {
@@ -208,8 +208,8 @@ func (b *Board) Delete(id string, by Author, at time.Time) (Result, error) {
 	return Result{Change: n, Items: append([]string{c.Item.ID}, c.Marked...), Impact: len(c.Marked)}, nil
 }
 
-// markDownstream marks everything downstream as stale because of an item, and returns
-// what had no such mark.
+// markDownstream marks everything downstream as stale because of an item, and returns the
+// ids of the newly marked items.
 func (b *Board) markDownstream(id string) (marked []string) {
 	for _, below := range b.Downstream(id) {
 		item := b.Find(below)
@@ -233,7 +233,7 @@ func (i *Item) write(text string, by Author, at time.Time) {
 	i.Version = Version{N: i.Version.N + 1, Text: text, By: by, At: at}
 }
 
-// clone copies an item, so that changes of one do not show in the other.
+// clone copies an item, so that the copy can be changed without changing the original.
 func (i Item) clone() Item {
 	i.Related, i.Stale, i.Earlier = slices.Clone(i.Related), slices.Clone(i.Stale), slices.Clone(i.Earlier)
 	return i

@@ -11,7 +11,7 @@ import (
 	"unicode/utf8"
 )
 
-// keys are what the fields of a column are called in a file.
+// keys are the names that the fields of a column have in a file.
 type keys struct {
 	column, id, related string
 }
@@ -28,10 +28,10 @@ var keysOf = map[Kind]keys{
 const (
 	MaxMessages = 2000
 	maxMessage  = 32000 // characters
-	maxFields   = 50    // unknown ones of an object
+	maxFields   = 50    // unknown fields of an object
 )
 
-// Limits of where an item comes from.
+// Limits of the fields that say where an item comes from.
 const (
 	maxSourceID    = 128  // bytes
 	maxSourceTitle = 1000 // characters
@@ -65,7 +65,7 @@ func (b *Board) File() Fields {
 	return f
 }
 
-// Fields are an item as files and answers show it.
+// Fields returns the fields of an item for files and answers.
 func (i *Item) Fields() Fields {
 	f := maps.Clone(i.Extra)
 	if f == nil {
@@ -116,9 +116,9 @@ func (f Fields) Put(key string, value any) {
 	f[key] = raw
 }
 
-// Read reads a file: one that was exported, or one of another program with the same
-// lists. Ids that fit are kept, others are replaced; unknown fields are kept. An error
-// is an *Invalid.
+// Read reads a file that was exported, or one of another program with the same lists. It
+// keeps ids in Palaver's form, such as F-1, and replaces others; it keeps unknown fields.
+// An error is an *Invalid.
 func Read(raw []byte, at time.Time) (*Board, error) {
 	if len(raw) > MaxBytes {
 		return nil, invalid("body", "must have at most %d MB", MaxBytes>>20)
@@ -133,8 +133,7 @@ func Read(raw []byte, at time.Time) (*Board, error) {
 	return read(f, at, false)
 }
 
-// ReadContext reads the board of a request, whose ids stay as they are, with the chat
-// so far.
+// ReadContext reads the board and the chat so far of a request. Ids stay as they are.
 func ReadContext(raw, history []byte, at time.Time) (*Board, error) {
 	var f Fields
 	if err := json.Unmarshal(raw, &f); err != nil || f == nil {
@@ -163,14 +162,14 @@ type reader struct {
 	board   *Board
 	at      time.Time
 	byOldID map[string]string // the id that an item of the file has on the board
-	keepIDs bool              // ids that are not ours stay
+	keepIDs bool              // keep ids that are not in Palaver's form
 }
 
 // pending is an item of a file before its relations are known.
 type pending struct {
 	item  Item
 	id    string // in the file
-	field string // where it stands
+	field string // its path in the file, for errors
 }
 
 func (r *reader) read(f Fields) error {
@@ -200,7 +199,7 @@ func (r *reader) read(f Fields) error {
 	if err := r.history(f); err != nil {
 		return err
 	}
-	for _, answer := range []string{"id", "thread_id", "revision", "changes", "proposals"} { // of GET, not of a file
+	for _, answer := range []string{"id", "thread_id", "revision", "changes", "proposals"} { // fields of the API's answer that a file does not have
 		delete(f, answer)
 	}
 	if len(f) > maxFields {
@@ -212,7 +211,7 @@ func (r *reader) read(f Fields) error {
 	return nil
 }
 
-// column reads one list. The columns come in order, so what it relates to is there.
+// column reads one list. The columns are read in order, so the related items exist.
 func (r *reader) column(k Kind, f Fields) error {
 	var list []Fields
 	column := keysOf[k].column
@@ -334,8 +333,8 @@ func (r *reader) item(k Kind, f Fields, field string) (pending, error) {
 	return p, r.checkItem(&p, body, v, former)
 }
 
-// takeSources reads the document of an input and the citation of an item. What has
-// another shape is an unknown field of another program.
+// takeSources reads the document of an input and the citation of an item. If one has
+// another shape, it is kept as an unknown field of another program.
 func (f Fields) takeSources(item *Item) {
 	var id string
 	if raw := f["document_id"]; item.Kind == Input && raw != nil && json.Unmarshal(raw, &id) == nil && sourceID(id) {

@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-func TestWhatIsExportedIsImportedUnchanged(t *testing.T) {
+func TestExportedBoardIsImportedUnchanged(t *testing.T) {
 	b := chain(t)
 	edit(t, b, "F-1", "Seven of ten left.")
 	b.History = []Message{{ID: "m1", Role: "user", Content: "Why?", References: []string{"F-1"}}}
@@ -44,7 +44,7 @@ func TestAnOldFileOfAnotherProgramIsRead(t *testing.T) {
 	}
 }
 
-func TestABadFileIsRefusedByField(t *testing.T) {
+func TestErrorOfABadFileNamesItsField(t *testing.T) {
 	for file, want := range map[string]string{
 		`[]`:                             "body must be a JSON object",
 		`null`:                           "body must be a JSON object",
@@ -69,7 +69,7 @@ func TestABadFileIsRefusedByField(t *testing.T) {
 	}
 }
 
-func TestWhereAnItemComesFromIsKept(t *testing.T) {
+func TestDocumentsAndCitationsOfItemsAreKept(t *testing.T) {
 	b, err := Read([]byte(`{"inputs":[{"input_id":"I-1","text":"a","document_id":"d"},{"text":"b","document_id":7}],
 		"facts":[{"text":"one","citation":{"document_id":"d","title":"T","chunk_id":"d.0","quote":"one","start":0,"end":3}},
 			{"text":"two","citation":"page 7"},{"text":"three","citation":{"document_id":"d","quote":"x","page":7}},{"text":"four","citation":{"document_id":"d","quote":"","start":2,"end":1}}]}`), noon)

@@ -7,26 +7,26 @@ import (
 	"time"
 )
 
-// Tools that a model proposes changes with.
+// Names of the tools with which a model proposes changes.
 const (
 	ToolAdd    = "add_item"
 	ToolEdit   = "edit_item"
 	ToolDelete = "delete_item"
 )
 
-// Tools are their names.
+// Tools lists the names of these tools.
 var Tools = []string{ToolAdd, ToolEdit, ToolDelete}
 
-// Tools about documents, which the agent of boards has beside them.
+// Names of the agent's tools about documents.
 const (
 	ToolRead        = "read_document"
-	ToolAddDocument = "add_document" // proposes an input, which is an add_item
+	ToolAddDocument = "add_document" // proposes an input; the proposal is an add_item
 )
 
 // AgentTools are all tools of the agent of boards.
 var AgentTools = append(slices.Clone(Tools), ToolRead, ToolAddDocument)
 
-// State is where a proposal stands.
+// State is the state of a proposal.
 type State string
 
 // States of a proposal.
@@ -34,11 +34,11 @@ const (
 	Pending   State = "pending"
 	Applied   State = "applied"
 	Cancelled State = "cancelled"
-	Failed    State = "error"     // the board is as it was; it can be tried again
+	Failed    State = "error"     // the board did not change; the proposal can be tried again
 	Overtaken State = "overtaken" // a later proposal is about the same item
 )
 
-// Params are what a proposal asks for; which fields count depends on its tool.
+// Params are the parameters of a proposal; its tool says which fields count.
 type Params struct {
 	EntityType Kind     `json:"entity_type"`
 	Text       string   `json:"text,omitempty"`
@@ -47,12 +47,13 @@ type Params struct {
 	Title      string   `json:"title,omitempty"`
 	ItemID     string   `json:"item_id,omitempty"`
 	NewText    string   `json:"new_text,omitempty"`
-	// Of an addition: the document that an input is, or the passage that says it.
+	// Of an addition: the document that an input stands for, or the passage that the item
+	// rests on.
 	DocumentID string    `json:"document_id,omitempty"`
 	Citation   *Citation `json:"citation,omitempty"`
 }
 
-// UnmarshalJSON reads relations under the names that they have in a column, too.
+// UnmarshalJSON also reads relations under the names that a column gives them.
 func (p *Params) UnmarshalJSON(raw []byte) error {
 	type plain Params
 	in := struct {
@@ -69,7 +70,7 @@ func (p *Params) UnmarshalJSON(raw []byte) error {
 	return nil
 }
 
-// OnWire is the JSON of what is asked for, with its relations under their general name
+// OnWire returns the JSON of the parameters, with the relations under their general name
 // and under that of the column.
 func (p Params) OnWire() (json.RawMessage, error) {
 	raw, err := json.Marshal(p)
@@ -92,7 +93,7 @@ type Proposal struct {
 	Params Params    `json:"params"`
 	State  State     `json:"state"`
 	Reason string    `json:"reason,omitempty"` // why it failed
-	Seen   Version   `json:"seen"`             // of the item that it is about, when it was made
+	Seen   Version   `json:"seen"`             // of the item that it is about, when the proposal was made
 	At     time.Time `json:"at"`
 	Result Result    `json:"result"` // once it is applied
 }
@@ -100,7 +101,7 @@ type Proposal struct {
 // Decision is a person's answer to a proposal.
 type Decision struct {
 	Confirm bool
-	// Params replaces what was proposed; nil: as proposed. The tool, the item, the
+	// Params replaces the proposed parameters; nil: as proposed. The tool, the item, the
 	// document and the citation stay.
 	Params *Params
 	// Similar confirms an addition although the board has similar items, Changed an
@@ -108,14 +109,15 @@ type Decision struct {
 	Similar, Changed bool
 }
 
-// SimilarItems refuses an addition of what the board has already.
+// SimilarItems is the error of an addition when the board has similar items already.
 type SimilarItems struct {
 	IDs []string
 }
 
 func (e *SimilarItems) Error() string { return "the board has similar items" }
 
-// ItemChanged refuses a change of an item whose text is another one by now.
+// ItemChanged is the error of a change when the item's text has changed since it was
+// proposed.
 type ItemChanged struct {
 	Seen, Now Version
 }
@@ -124,7 +126,7 @@ func (e *ItemChanged) Error() string {
 	return "the item has changed: version " + strconv.Itoa(e.Now.N) + " instead of " + strconv.Itoa(e.Seen.N)
 }
 
-// Decided refuses another decision than the one that was made.
+// Decided is the error of a decision when another one was made before.
 type Decided struct {
 	State State
 }
@@ -150,8 +152,8 @@ func (b *Board) Propose(id, turnID, tool string, p Params, at time.Time) error {
 	return nil
 }
 
-// ProposeFailed keeps a proposal that the board cannot take, with the reason, so that a
-// person can correct it. What is too long is cut.
+// ProposeFailed keeps a proposal that does not fit the board, with the reason, so that a
+// person can correct it. Texts that are too long are cut.
 func (b *Board) ProposeFailed(id, turnID, tool string, p Params, reason error, at time.Time) {
 	if b.proposal(id) != nil || !slices.Contains(Tools, tool) {
 		return
@@ -178,8 +180,7 @@ func (b *Board) keep(p Proposal) {
 	}
 }
 
-// check validates what a proposal asks for against the board, and writes ids as the
-// board does.
+// check validates a proposal against the board, and writes ids in the board's form.
 func (b *Board) check(p *Proposal) error {
 	switch p.Tool {
 	case ToolAdd:
@@ -211,8 +212,8 @@ func (p *Proposal) added() Added {
 		DocumentID: p.Params.DocumentID, Citation: p.Params.Citation}
 }
 
-// restOnDocument relates a fact without relations to the input that is the document
-// which it cites.
+// restOnDocument relates a fact without relations to the input that stands for the cited
+// document.
 func (b *Board) restOnDocument(p *Params) {
 	if p.EntityType != Fact || p.Citation == nil || len(p.RelatedIDs) > 0 {
 		return
@@ -249,7 +250,7 @@ func (b *Board) Decide(id string, d Decision, at time.Time) (Result, error) {
 		next.Params.EntityType, next.Params.ItemID = p.Params.EntityType, p.Params.ItemID
 		next.Params.DocumentID, next.Params.Citation = p.Params.DocumentID, p.Params.Citation
 	} else {
-		b.restOnDocument(&next.Params) // the input may have come since
+		b.restOnDocument(&next.Params) // the input may have been added since
 	}
 	result, err := b.confirm(next, d, at)
 	if err != nil {
@@ -281,14 +282,14 @@ func (b *Board) confirm(p Proposal, d Decision, at time.Time) (Result, error) {
 	return b.Edit(item.ID, Edit{Text: &p.Params.NewText}, Assistant, at)
 }
 
-// ToolCall is a proposal as the chat shows it.
+// ToolCall returns a proposal in the form that the chat shows.
 func (b *Board) ToolCall(id string) (call ToolCall, found bool) {
 	p := b.proposal(id)
 	if p == nil {
 		return call, false
 	}
 	params, err := json.Marshal(p.Params)
-	if err != nil { // texts can always be written
+	if err != nil { // cannot happen: texts always marshal
 		return call, false
 	}
 	status := p.State

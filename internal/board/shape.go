@@ -2,15 +2,15 @@ package board
 
 import "slices"
 
-// Shape says how the items of a board hang together.
+// Shape says how the items of a board are connected.
 type Shape struct {
-	Orphans []string    // that rest on nothing, although they are no inputs
-	Unused  []string    // that nothing rests on, although they are no outputs
-	Stale   []string    // that are out of date
-	Depths  map[int]int // how many items have a chain of so many columns below them, themselves included
+	Orphans []string    // items that build on nothing, although they are not inputs
+	Unused  []string    // items that nothing builds on, although they are not outputs
+	Stale   []string    // items that are out of date
+	Depths  map[int]int // by length: how many items have a longest chain of that many items, themselves included
 }
 
-// Shape looks at the whole board.
+// Shape describes the whole board.
 func (b *Board) Shape() Shape {
 	s := Shape{Depths: map[int]int{}}
 	used, depth := map[string]bool{}, map[string]int{}
@@ -43,8 +43,8 @@ func (b *Board) Shape() Shape {
 	return s
 }
 
-// Named returns the ids of the items that stand in a text, in the board's order. Case
-// does not matter.
+// Named returns the ids of the items that a text names, in the board's order. Case does not
+// matter.
 func (b *Board) Named(text string) (ids []string) {
 	words := idsIn(text)
 	for _, item := range b.Items {

@@ -5,7 +5,7 @@ import (
 	"unicode"
 )
 
-// similarAbove is the share of common words from which two texts count as the same.
+// similarAbove is the share of common words from which on two texts count as similar.
 const similarAbove = 0.8
 
 // Similar returns the ids of the items of a column that say nearly the same as a text:
@@ -20,7 +20,7 @@ func (b *Board) Similar(k Kind, text string) (ids []string) {
 	return ids
 }
 
-// words are those of a text; the value says whether it is a number.
+// words has the words of a text as keys; the value says whether the word is a number.
 type words map[string]bool
 
 func wordsOf(s string) words {

@@ -12,7 +12,7 @@ func (b *Board) record(c Change) int {
 		c.N = b.Changes[last].N + 1
 	}
 	if c.Did != DidDelete {
-		c.Item.Earlier = nil // the item on the board has them
+		c.Item.Earlier = nil // the item on the board has the earlier versions
 	}
 	b.Changes = append(b.Changes, c)
 	if len(b.Changes) > maxChanges {
@@ -21,9 +21,8 @@ func (b *Board) record(c Change) int {
 	return c.N
 }
 
-// Undo takes a change back, as long as nothing was built on it: neither the item nor
-// anything downstream of it was changed since. Undoing an edit writes the earlier text
-// as a new version.
+// Undo undoes a change if neither the item nor anything downstream of it was changed since;
+// otherwise it returns ErrBuiltOn. Undoing an edit writes the earlier text as a new version.
 func (b *Board) Undo(n int, by Author, at time.Time) (Result, error) {
 	i := slices.IndexFunc(b.Changes, func(c Change) bool { return c.N == n && !c.Undone })
 	if i < 0 {
@@ -71,8 +70,8 @@ func (b *Board) restoreText(c Change, by Author, at time.Time) {
 	*item = before
 }
 
-// restoreItem puts a deleted item back into its place, with the relations to it and
-// without its own to what was deleted meanwhile.
+// restoreItem puts a deleted item back into its place and restores the relations to it. It
+// drops the item's own relations to items that were deleted meanwhile.
 func (b *Board) restoreItem(c Change) {
 	item := c.Item.clone()
 	item.Related = slices.DeleteFunc(item.Related, func(id string) bool { return b.Find(id) == nil })
@@ -92,7 +91,7 @@ func (b *Board) restoreItem(c Change) {
 	}
 }
 
-// Undoable are the changes that can be undone, the latest first.
+// Undoable lists the changes that can be undone, the latest first.
 func (b *Board) Undoable() []Change {
 	open := []Change{}
 	for i, c := range slices.Backward(b.Changes) {
@@ -103,8 +102,8 @@ func (b *Board) Undoable() []Change {
 	return open
 }
 
-// Replace puts the content of another board, which was read from a file, into b. What
-// happened before cannot be undone then, and open proposals are overtaken.
+// Replace replaces the content of b by that of another board, which was read from a file.
+// After that, earlier changes cannot be undone, and open proposals are overtaken.
 func (b *Board) Replace(next *Board) {
 	for k, n := range b.Given {
 		next.Given[k] = max(next.Given[k], n)

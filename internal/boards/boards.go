@@ -10,7 +10,7 @@ import (
 	"github.com/palaver-chat/palaver/internal/board"
 )
 
-// Reader and Writer are the parts of a store that boards need. A writer may have bounds.
+// Reader and Writer are the parts of a store that boards need. A Writer may enforce bounds.
 type (
 	Reader interface {
 		Board(ctx context.Context, owner, id string) (db.Board, error)
@@ -21,14 +21,14 @@ type (
 )
 
 var (
-	// ErrBusy: others changed the board again and again in between.
+	// ErrBusy means that others changed the board during each of maxTries tries.
 	ErrBusy = errors.New("the board is being changed by many at once")
-	// ErrTooLarge: the board would have more than board.MaxBytes.
+	// ErrTooLarge means that the board would have more than board.MaxBytes.
 	ErrTooLarge = errors.New("the board is too large")
 )
 
-// maxTries is how often a change is made anew because another one came first. It is more
-// than the calls of one model message, which run at once (llm.MaxCalls).
+// maxTries is how often a change is tried while others change the board at the same time. It
+// is more than the calls of one model message, which run at once (llm.MaxCalls).
 const maxTries = 40
 
 // Load reads a board.
@@ -41,7 +41,7 @@ func Load(ctx context.Context, store Reader, owner, id string) (db.Board, *board
 	return stored, b, json.Unmarshal(stored.Content, b)
 }
 
-// Stored is a board as the store keeps it.
+// Stored converts a board to the form in which the store keeps it.
 func Stored(b *board.Board) (db.Board, error) {
 	raw, err := json.Marshal(b)
 	if err != nil {
@@ -53,10 +53,10 @@ func Stored(b *board.Board) (db.Board, error) {
 	return db.Board{Title: b.Title, Items: len(b.Items), Content: raw}, nil
 }
 
-// Change reads a board, changes it and stores it. A change that came between is not
-// lost: the board is read again, unless match names a revision; then another one is
-// db.ErrVersion. change says whether to store the board. It may do so with an error,
-// which is returned as refused.
+// Change reads a board, changes it and stores it. If somebody else stored the board in
+// between, Change reads it and calls change again, so no change is lost. If match is set and
+// the board has another revision, it returns db.ErrVersion. change says whether to store the
+// board, and returns an error that Change returns as refused.
 func Change(ctx context.Context, from Reader, to Writer, owner, id string, match *int, change func(*board.Board) (store bool, refused error)) (revision int, refused, err error) {
 	for range maxTries {
 		stored, b, err := Load(ctx, from, owner, id)

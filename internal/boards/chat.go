@@ -16,12 +16,12 @@ type Chats interface {
 	History(ctx context.Context, owner, threadID, head, before string, limit int) (db.History, error)
 }
 
-// Chat is the chat of a board: what was imported with it, and then its thread's messages.
-// The id of a board is that of its thread. A message that was exported and imported
-// again is not there twice.
+// Chat returns the chat of a board: the messages that were imported with it, and then its
+// thread's messages. A board and its thread have the same id. A message that was exported
+// and imported again is not repeated.
 func Chat(ctx context.Context, store Chats, owner, id string, b *board.Board) ([]board.Message, error) {
 	h, err := store.History(ctx, owner, id, "", "", board.MaxMessages)
-	if err != nil && !errors.Is(err, db.ErrNotFound) { // nobody has said anything yet
+	if err != nil && !errors.Is(err, db.ErrNotFound) { // not found: the thread has no messages yet
 		return nil, err
 	}
 	var said []board.Message
@@ -37,7 +37,7 @@ func Chat(ctx context.Context, store Chats, owner, id string, b *board.Board) ([
 	return all[max(0, len(all)-board.MaxMessages):], nil
 }
 
-// message is a thread's message as the chat of a board has it.
+// message converts a thread's message to one of a board's chat.
 func message(m chat.Message, b *board.Board) board.Message {
 	out := board.Message{ID: m.ID, Role: m.Role, Content: m.Content, CreatedAt: m.CreatedAt.UTC().Format(time.RFC3339Nano),
 		References: references(m.Metadata["references"])}

@@ -12,20 +12,20 @@ import (
 	"github.com/palaver-chat/palaver/internal/retrieval/cite"
 )
 
-// Library is the part of a store that has the documents which items come from.
+// Library is the part of a store with the documents that items come from.
 type Library interface {
 	VisibleDocuments(ctx context.Context, owner string) ([]chat.Document, error)
 	DocumentText(ctx context.Context, owner, id string) (string, error)
 	DocumentChunks(ctx context.Context, owner, docID string, limit int) ([]chat.Hit, error)
 }
 
-// maxChunks is how many passages of a document a quote is looked for in.
+// maxChunks is the most passages of a document that are read to find that of a quote.
 const maxChunks = 20_000
 
-// Source checks where the item of an addition comes from, and completes it: the document
-// that an input is, with its title and the beginning of its text, or the place of a
-// citation's quote in its document. A document is named by its id or its title. An error
-// about what was asked for is a *board.Invalid.
+// Source checks the document of an addition, and completes p: for an input that stands for a
+// document, the title and the beginning of the text; for a citation, the place of its quote
+// in the document. A document is named by its id or its title. An error about the parameters
+// is a *board.Invalid.
 func Source(ctx context.Context, lib Library, owner string, p *board.Params) error {
 	if p.DocumentID != "" {
 		if err := sourceInput(ctx, lib, owner, p); err != nil {
@@ -57,7 +57,7 @@ func sourceInput(ctx context.Context, lib Library, owner string, p *board.Params
 	return nil
 }
 
-// locate is a citation with the words, the place and the passage of its document.
+// locate completes a citation with the words, the place and the passage of its document.
 func locate(ctx context.Context, lib Library, owner string, c board.Citation) (board.Citation, error) {
 	if n := len([]rune(c.Quote)); n > board.MaxQuote {
 		return c, &board.Invalid{Field: "citation.quote", Problem: "is too long: quote the sentence that says it"}
@@ -71,7 +71,7 @@ func locate(ctx context.Context, lib Library, owner string, c board.Citation) (b
 		return c, &board.Invalid{Field: "citation.quote", Problem: "is not in the document: quote it word for word"}
 	}
 	quote := string([]rune(text)[start:end])
-	if len([]rune(quote)) > board.MaxQuote { // with its white space
+	if len([]rune(quote)) > board.MaxQuote { // the document's white space can make it longer
 		return c, &board.Invalid{Field: "citation.quote", Problem: "is too long: quote the sentence that says it"}
 	}
 	out := board.Citation{DocumentID: doc.ID, Title: cut(chat.OneLine(doc.Title), board.MaxTitle), Quote: quote, Start: start, End: end}
@@ -79,7 +79,7 @@ func locate(ctx context.Context, lib Library, owner string, c board.Citation) (b
 	if err != nil {
 		return c, err
 	}
-	for _, chunk := range chunks { // the last that begins before it
+	for _, chunk := range chunks { // the last passage that begins before the quote
 		if chunk.Start <= start {
 			out.ChunkID = chunk.ID
 		}
@@ -87,7 +87,7 @@ func locate(ctx context.Context, lib Library, owner string, c board.Citation) (b
 	return out, nil
 }
 
-// document is a ready document that owner may see, by its id or title, with its text.
+// document finds a ready document that owner may see, by its id or title, with its text.
 func document(ctx context.Context, lib Library, owner, field, name string) (chat.Document, string, error) {
 	visible, err := lib.VisibleDocuments(ctx, owner)
 	if err != nil {
@@ -111,7 +111,8 @@ func document(ctx context.Context, lib Library, owner, field, name string) (chat
 	return visible[i], text, err
 }
 
-// onlyPart is the one document whose title has a name in it; -1: none, or several.
+// onlyPart returns the index of the only document whose title contains name; -1: none, or
+// several.
 func onlyPart(docs []chat.Document, name string) int {
 	only := -1
 	for i, d := range docs {

@@ -14,11 +14,11 @@ var version, commit, date string
 // Info describes a build. An unknown field is "unknown".
 type Info struct {
 	Version string
-	Commit  string // of the source, with "+changes" if it was changed
+	Commit  string // of the source, with "+changes" if there were uncommitted changes
 	Date    string // of the commit, RFC 3339
 }
 
-// Read returns what the linker was told, else what the Go toolchain recorded.
+// Read returns the values that the linker set, else those that the Go toolchain recorded.
 func Read() Info {
 	recorded, _ := debug.ReadBuildInfo()
 	return read(Info{version, commit, date}, recorded)

@@ -33,7 +33,7 @@ type Bus interface {
 	// queries the workflow.
 	Hint(turnID string, n int)
 	// Retrying says that the turn's model call has failed for the n-th time in a row and is
-	// made again.
+	// retried.
 	Retrying(turnID string, n int)
 	// Settled says that the turn has ended and its whole log is in the database.
 	Settled(turnID string)

@@ -14,7 +14,7 @@ import (
 	"github.com/palaver-chat/palaver/internal/bus"
 )
 
-// startServerWithAccounts starts a server that takes users of one account by their JWT, as
+// startServerWithAccounts starts a server that accepts users of one account by their JWT, as
 // Synadia Cloud does, and returns the content of such a user's .creds file.
 func startServerWithAccounts(t *testing.T) (ns *server.Server, credentials string) {
 	t.Helper()

@@ -30,24 +30,25 @@ type NATS struct {
 var _ Bus = (*NATS)(nil)
 
 const (
-	// Half a second of the fastest stream. Messages that do not fit are dropped;
-	// followers recover from the log and the draft.
+	// bufferSize holds half a second of the fastest stream. Messages that do not fit are
+	// dropped; followers recover from the log and the draft.
 	bufferSize = 256
 
 	reconnectInterval = time.Second
 	pingInterval      = 2 * time.Second
-	// How long Subscribe waits for the server to confirm the subscription.
+	// flushTimeout is how long Subscribe waits for the server to confirm the subscription.
 	flushTimeout = time.Second
-	// How long Watched waits for a yes. Processes without a viewer do not reply.
+	// watchedTimeout is how long Watched waits for a yes. Processes without a viewer do not
+	// reply.
 	watchedTimeout = 500 * time.Millisecond
 )
 
-// Login is how a client of NATS says who it is, where the url does not. The zero value is
+// Login has the credentials of a NATS client that are not in the URL. The zero value means
 // anonymous.
 type Login struct {
 	Token string
 	// Credentials is a user's JWT and key: the content of a .creds file, or the path of
-	// one, which is read at each connect. They count before the Token.
+	// one, which is read at each connect. They take precedence over the Token.
 	Credentials string
 }
 

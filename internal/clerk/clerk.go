@@ -1,6 +1,6 @@
-// Package clerk is a custom agent, for tests. Recorded histories replay it, as they
-// must replay agents of programs that we do not know: its code does not change, and what
-// it calls keeps its commands.
+// Package clerk is a custom agent for tests. Recorded histories replay it, as they must
+// replay the agents of other programs. So its code must not change, and the methods that it
+// calls must keep their commands.
 package clerk
 
 import (
@@ -54,7 +54,7 @@ var Agent = palaver.Agent{
 	},
 }
 
-// Agents are those of a program that has the clerk.
+// Agents returns the agents of a program that has the clerk.
 func Agents() ([]workflows.Agent, error) {
 	additions, err := service.Collect([]palaver.Option{palaver.WithAgent(Agent)})
 	return append(workflows.Agents(), additions.Agents...), err

@@ -21,7 +21,7 @@ type Config struct {
 	Host         string `env:"HOST" default:"127.0.0.1" group:"Server" help:"Address the page and the API listen on; 0.0.0.0 or :: for all interfaces."`
 	Port         int    `env:"PORT" default:"8080" group:"Server" help:"Port of the page and the API; 0 takes any free one."`
 	AllowedHosts string `env:"ALLOWED_HOSTS" group:"Server" help:"Names by which clients may address the page, the API and the Web UI, besides localhost, loopback addresses and HOST: chat.example.com, or *.example.com for all names below it, separated by commas; * allows every name. A process that listens on other interfaces can be addressed by every IP address. Other requests get 421."`
-	DataDir      string `env:"PALAVER_DATA_DIR" default:".palaver" group:"Server" help:"Folder for the databases and the cookie secret, for Palaver alone: it and what Palaver keeps in it become readable for its own user only."`
+	DataDir      string `env:"PALAVER_DATA_DIR" default:".palaver" group:"Server" help:"Folder for the databases and the cookie secret. Use it only for Palaver: Palaver makes the folder and its files readable for its own user only."`
 
 	StreamMode string `name:"chat-stream-mode" env:"CHAT_STREAM_MODE" default:"events" group:"Server" help:"What streams carry when a request does not say: events (statuses, tools and tokens too) or messages (finished text only)."`
 
@@ -35,16 +35,16 @@ type Config struct {
 	BaseURL          string        `name:"llm-base-url" env:"LLM_BASE_URL" group:"Model" help:"Any OpenAI-compatible endpoint, for example http://localhost:11434/v1; each provider has its own."`
 	FirstByteTimeout time.Duration `name:"llm-first-byte-timeout" env:"LLM_FIRST_BYTE_TIMEOUT" default:"20s" group:"Model" help:"Longest silence of a model before its first byte and between bytes."`
 	ModelTimeout     time.Duration `name:"llm-timeout" env:"LLM_TIMEOUT" default:"120s" group:"Model" help:"Longest duration of one model call."`
-	RetryBudget      time.Duration `name:"llm-retry-budget" env:"LLM_RETRY_BUDGET" default:"45s" group:"Model" help:"No new try of a model call starts later than this after the first."`
+	RetryBudget      time.Duration `name:"llm-retry-budget" env:"LLM_RETRY_BUDGET" default:"45s" group:"Model" help:"How long a failed model call is retried: no new try starts later than this after the first."`
 	Vision           string        `name:"chat-model-vision" env:"CHAT_MODEL_VISION" group:"Model" help:"on: the models take pictures; off: they do not. Without it: a model gets pictures until it refuses one, which the process remembers."`
-	ContextTokens    int           `name:"llm-context-tokens" env:"LLM_CONTEXT_TOKENS" default:"0" group:"Model" help:"Tokens of a prompt and its answer that the models take together; prompts are cut to fit. 0: 4096 for ollama, its own default (set it to your OLLAMA_CONTEXT_LENGTH), and for others what they report when a prompt is too long."`
-	ChatThreshold    int           `name:"chat-context-threshold" env:"CHAT_CONTEXT_THRESHOLD" default:"50" group:"Model" help:"Items of a discovery board that the model is given in full. Of a larger board it gets a summary, and the items that the message names."`
+	ContextTokens    int           `name:"llm-context-tokens" env:"LLM_CONTEXT_TOKENS" default:"0" group:"Model" help:"How many tokens a prompt and its answer may have together; prompts are cut to fit. 0: 4096 for ollama, its own default (set it to your OLLAMA_CONTEXT_LENGTH), and for others what they report when a prompt is too long."`
+	ChatThreshold    int           `name:"chat-context-threshold" env:"CHAT_CONTEXT_THRESHOLD" default:"50" group:"Model" help:"A discovery board with at most this many items is given to the model in full. Of a larger board it gets a summary, and the items that the message names."`
 	ChatTemperature  float64       `name:"llm-temp-chat" env:"LLM_TEMP_CHAT" default:"0.4" group:"Model" help:"Temperature of answers about discovery boards, 0 to 2."`
-	ChatMaxTokens    int           `name:"llm-chat-max-tokens" env:"LLM_CHAT_MAX_TOKENS" default:"4096" group:"Model" help:"Tokens of one answer about a discovery board at most."`
-	HistoryTokens    int           `name:"chat-history-tokens" env:"CHAT_HISTORY_TOKENS" default:"8000" group:"Model" help:"Tokens of earlier messages that an answer's prompt has word for word, at most a quarter of LLM_CONTEXT_TOKENS. What is older is summarised by the model."`
-	Prices           string        `name:"llm-prices" env:"LLM_PRICES" group:"Model" help:"Prices in US dollars beside those that Palaver knows, as JSON: in and out per million tokens, picture and search each. Example: {\"qwen3\":{\"in\":0.1,\"out\":0.4},\"web_search\":{\"search\":0.008}}. The cost of a model without a price is not known, and DAILY_COST_USD does not count it."`
-	EmbeddingModel   string        `name:"embedding-model-name" env:"EMBEDDING_MODEL_NAME" group:"Model" help:"Embedding model, with which retrieval is by words and meaning both; off: none. Default: text-embedding-3-small with openai, gemini-embedding-001 with gemini, and none with others or with LLM_BASE_URL."`
-	ImageModel       string        `name:"image-model-name" env:"IMAGE_MODEL_NAME" default:"gpt-image-1" group:"Model" help:"Model that paints for generate_image; none: there is no such tool. An OpenAI model paints at OpenAI when OPENAI_API_KEY is set, whatever the provider of the chat."`
+	ChatMaxTokens    int           `name:"llm-chat-max-tokens" env:"LLM_CHAT_MAX_TOKENS" default:"4096" group:"Model" help:"How many tokens one answer about a discovery board may have."`
+	HistoryTokens    int           `name:"chat-history-tokens" env:"CHAT_HISTORY_TOKENS" default:"8000" group:"Model" help:"How many tokens of earlier messages a prompt has word for word, at most a quarter of LLM_CONTEXT_TOKENS. The model summarises older messages."`
+	Prices           string        `name:"llm-prices" env:"LLM_PRICES" group:"Model" help:"Prices in US dollars, in addition to those that Palaver knows, as JSON: in and out per million tokens, picture and search each. Example: {\"qwen3\":{\"in\":0.1,\"out\":0.4},\"web_search\":{\"search\":0.008}}. The cost of a model without a price is not known, and DAILY_COST_USD does not count it."`
+	EmbeddingModel   string        `name:"embedding-model-name" env:"EMBEDDING_MODEL_NAME" group:"Model" help:"Embedding model. With one, retrieval uses both words and meaning; off: none. Default: text-embedding-3-small with openai, gemini-embedding-001 with gemini, and none with others or with LLM_BASE_URL."`
+	ImageModel       string        `name:"image-model-name" env:"IMAGE_MODEL_NAME" default:"gpt-image-1" group:"Model" help:"Model of the tool generate_image; none: there is no such tool. An OpenAI model is called at OpenAI when OPENAI_API_KEY is set, whatever the provider of the chat."`
 
 	MemoryBackend string `name:"chat-memory-backend" env:"CHAT_MEMORY_BACKEND" group:"Database" help:"sqlite, or postgres with DATABASE_URL. Without it: by DATABASE_URL, else SQLite in the data folder."`
 	DatabaseURL   string `env:"DATABASE_URL" group:"Database" help:"Postgres, as postgres://USER:PASSWORD@HOST:5432/DATABASE; Supabase's transaction pooler on port 6543 too. The role must own the tables. CHAT_MEMORY_BACKEND=sqlite ignores it."`
@@ -52,20 +52,20 @@ type Config struct {
 	DatabaseConnections int  `env:"DATABASE_CONNECTIONS" default:"0" group:"Database" help:"Most connections of one process to Postgres. 0: 10, or pool_max_conns of DATABASE_URL. All processes together, and Temporal, must stay below the server's max_connections."`
 	AllowNewerSchema    bool `env:"ALLOW_NEWER_SCHEMA" group:"Database" help:"true: start although a newer release has migrated the database, for a rollback that the release notes allow. Without it such a start fails."`
 
-	TemporalAddress   string `env:"TEMPORAL_ADDRESS" group:"Temporal and NATS" help:"Temporal server of the roles serve, api and worker; without it 127.0.0.1:7233. The Temporal SDK's other TEMPORAL_ variables (API key, TLS, profile) hold too. The one-process main needs none."`
+	TemporalAddress   string `env:"TEMPORAL_ADDRESS" group:"Temporal and NATS" help:"Temporal server of the roles serve, api and worker; without it 127.0.0.1:7233. The Temporal SDK's other TEMPORAL_ variables (API key, TLS, profile) apply, too. The one-process program needs no server."`
 	TemporalNamespace string `env:"TEMPORAL_NAMESPACE" group:"Temporal and NATS" help:"Temporal namespace; without it default."`
 	WorkflowVersion   string `env:"WORKFLOW_VERSION" group:"Temporal and NATS" help:"Version of the workflow's rules that threads follow from their next run on; without it the one that this release and the one before it both know. See docs/upgrades.md."`
 
 	PayloadEncryptionKey string `env:"PAYLOAD_ENCRYPTION_KEY" group:"Temporal and NATS" help:"At least 32 characters. Encrypts what enters Temporal's history, and tokens of connected accounts unless TOKEN_ENCRYPTION_KEY is set. All processes need the same. Several keys, separated by commas: the first encrypts, all decrypt; with the word plain first, nothing is encrypted. See docs/deploy.md."`
-	CodecToken           string `name:"codec-token" env:"CODEC_TOKEN" group:"Temporal and NATS" help:"At least 16 characters. Whoever sends it to /codec, as a bearer token or password, gets payloads decrypted. Without it only programs on the same host do, if no proxy is between."`
-	TemporalUIOrigin     string `name:"temporal-ui-origin" env:"TEMPORAL_UI_ORIGIN" group:"Temporal and NATS" help:"Where Temporal's Web UI is, as https://temporal.example.com, for its requests to /codec; several with commas. The one-process main knows its own."`
+	CodecToken           string `name:"codec-token" env:"CODEC_TOKEN" group:"Temporal and NATS" help:"At least 16 characters. Whoever sends it to /codec, as a bearer token or password, gets payloads decrypted. Without it only programs on the same host do, and not through a proxy."`
+	TemporalUIOrigin     string `name:"temporal-ui-origin" env:"TEMPORAL_UI_ORIGIN" group:"Temporal and NATS" help:"Origin of Temporal's Web UI, such as https://temporal.example.com, which may send requests to /codec; several separated by commas. The one-process program knows its own."`
 
-	NATSURL   string `name:"nats-url" env:"NATS_URL" group:"Temporal and NATS" help:"NATS server of the roles serve, api and worker. Without it text arrives in larger steps. The one-process main needs none."`
+	NATSURL   string `name:"nats-url" env:"NATS_URL" group:"Temporal and NATS" help:"NATS server of the roles serve, api and worker. Without it text arrives in larger steps. The one-process program needs no server."`
 	NATSToken string `name:"nats-token" env:"NATS_TOKEN" group:"Temporal and NATS" help:"At least 16 characters. Token for the server of NATS_URL, unless that URL has one. The embedded NATS of NATS_PORT demands it."`
 
 	NATSCredentials string `name:"nats-credentials" env:"NATS_CREDENTIALS" group:"Temporal and NATS" help:"Credentials for the server of NATS_URL, as Synadia Cloud and other servers with accounts give them: the path of a .creds file, or its content."`
 
-	FollowUps string `name:"follow-ups" env:"FOLLOW_UPS" default:"on" group:"Server" help:"on or off: whether the page suggests questions that may follow under an answer. They are made of the headings of the cited documents, without a model."`
+	FollowUps string `name:"follow-ups" env:"FOLLOW_UPS" default:"on" group:"Server" help:"on or off: whether the page suggests questions that may follow under an answer. They are made from the headings of the cited documents, without a model."`
 
 	SharedLinks string `name:"shared-links" env:"SHARED_LINKS" default:"on" group:"Server" help:"on or off: whether people can make links with which anybody can read a copy of a conversation. off also closes the links that exist."`
 	Titles      string `name:"titles" env:"TITLES" default:"on" group:"Server" help:"on or off: whether a model writes the title of a conversation after its first answer, in one small call. Without it, or without a model, the title is made from the question and the document."`
@@ -84,11 +84,11 @@ type Config struct {
 	TokenEncryptionKey string `name:"token-encryption-key" env:"TOKEN_ENCRYPTION_KEY" group:"Imports" help:"At least 32 characters. Encrypts the tokens of connected accounts. To replace it, put the new key first and the old one after a comma. Without it the keys are those of PAYLOAD_ENCRYPTION_KEY, else one derived from COOKIE_SECRET."`
 
 	MCPServers   string `name:"mcp-servers" env:"MCP_SERVERS" group:"MCP" help:"JSON list of MCP servers whose tools agents may use: {name, transport (http, stdio or rpc), url or command, headers, allow, approve (never, ask or edit)}; see docs/mcp.md."`
-	MCPJWTSecret string `name:"mcp-jwt-secret" env:"MCP_JWT_SECRET" group:"MCP" help:"At least 16 characters. Signs the short-lived token (HS256) by which an MCP server knows for which user a request is."`
+	MCPJWTSecret string `name:"mcp-jwt-secret" env:"MCP_JWT_SECRET" group:"MCP" help:"At least 16 characters. Signs the short-lived token (HS256) that tells an MCP server which user a request is for."`
 	AllowPrivate string `name:"allow-private-addresses" env:"ALLOW_PRIVATE_ADDRESSES" group:"MCP" help:"Networks such as 127.0.0.0/8,10.1.0.0/16 that imports and MCP servers may be reached in; without it public addresses only."`
 
 	TurnDeadline      time.Duration `env:"TURN_DEADLINE" default:"10m" group:"Limits" help:"Longest turn; waiting for people is not counted."`
-	ApprovalTimeout   time.Duration `env:"APPROVAL_TIMEOUT" default:"0s" group:"Limits" help:"How long a question about tool calls stays open; then they are not made. 0s: as long as it takes."`
+	ApprovalTimeout   time.Duration `env:"APPROVAL_TIMEOUT" default:"0s" group:"Limits" help:"How long a question about tool calls stays open; after that the calls are not made. 0s: no limit."`
 	TurnMaxSteps      int           `name:"turn-max-steps" env:"TURN_MAX_STEPS" default:"20" group:"Limits" help:"Most model calls of one turn."`
 	TurnMaxTokens     int           `name:"turn-max-tokens" env:"TURN_MAX_TOKENS" default:"200000" group:"Limits" help:"No further model call is made in a turn that has used this many tokens, both directions."`
 	ThreadIdleTimeout time.Duration `env:"THREAD_IDLE_TIMEOUT" default:"30m" group:"Limits" help:"An idle thread's workflow completes after this; the next message begins its next run."`
@@ -97,20 +97,20 @@ type Config struct {
 
 	ChatRateLimit         string        `env:"CHAT_RATE_LIMIT" default:"10/minute" group:"Callers" help:"Turns that anonymous callers at one address may begin: N/second, N/minute, N/hour or off. Messages sent again, answers and stops do not count; an IPv6 address counts by its /64. Shared by all API processes."`
 	MaxNewThreads         string        `name:"max-new-threads-per-address" env:"MAX_NEW_THREADS_PER_ADDRESS" default:"60/hour" group:"Callers" help:"Conversations that anonymous callers at one address may begin, in the same form."`
-	MaxTurns              int           `name:"max-turns-per-caller" env:"MAX_TURNS_PER_CALLER" default:"4" group:"Callers" help:"Conversations of one caller that may be at work at once; one that waits for a person is not. 0: no limit."`
+	MaxTurns              int           `name:"max-turns-per-caller" env:"MAX_TURNS_PER_CALLER" default:"4" group:"Callers" help:"Conversations of one caller that may run at the same time; one that waits for a person does not count. 0: no limit."`
 	MaxStreams            int           `name:"max-streams-per-caller" env:"MAX_STREAMS_PER_CALLER" default:"20" group:"Callers" help:"Open streams of one caller, in each API process. 0: no limit."`
 	MaxAddressStreams     int           `name:"max-streams-per-address" env:"MAX_STREAMS_PER_ADDRESS" default:"100" group:"Callers" help:"Open streams of anonymous callers at one address, in each API process. 0: no limit."`
 	UserRateLimit         string        `env:"USER_RATE_LIMIT" default:"120/minute" group:"Callers" help:"Turns that one signed-in caller may begin, in the form of CHAT_RATE_LIMIT. Searches and uploads that use an embedding model are limited in the same way, each with a count of its own."`
 	ChangeRateLimit       string        `env:"CHANGE_RATE_LIMIT" default:"120/minute" group:"Callers" help:"Changes of discovery boards that one signed-in caller, or anonymous callers at one address, may make, and as many imports that the API or MCP may begin, in the form of CHAT_RATE_LIMIT."`
-	CallerQuota           string        `name:"quota-per-caller" env:"QUOTA_PER_CALLER" default:"conversations=20000,documents=5000,sets=1000,pictures=5000,discoveries=1000,storage=8GB" group:"Callers" help:"How much one caller may store, signed in or not; storage is documents as they were uploaded, pictures, message repositories and discovery boards. A number that is left out keeps its default; 0: no limit; off: none at all. What is stored already stays."`
+	CallerQuota           string        `name:"quota-per-caller" env:"QUOTA_PER_CALLER" default:"conversations=20000,documents=5000,sets=1000,pictures=5000,discoveries=1000,storage=8GB" group:"Callers" help:"How much one caller may store, signed in or not; storage is documents as they were uploaded, pictures, message repositories and discovery boards. A number that is left out keeps its default; 0: no limit; off: no limits at all. Data that is already stored stays."`
 	AddressQuota          string        `name:"quota-per-address" env:"QUOTA_PER_ADDRESS" default:"conversations=5000,documents=500,sets=200,pictures=500,discoveries=200,storage=256MB" group:"Callers" help:"How much anonymous callers at one address may store together, in the same form."`
-	AnonymousQuota        string        `name:"quota-anonymous" env:"QUOTA_ANONYMOUS" default:"conversations=100000,documents=10000,sets=5000,pictures=10000,discoveries=5000,storage=5GB" group:"Callers" help:"How much all anonymous callers may store together, in the same form. It is counted at each insert: large numbers cost time."`
+	AnonymousQuota        string        `name:"quota-anonymous" env:"QUOTA_ANONYMOUS" default:"conversations=100000,documents=10000,sets=5000,pictures=10000,discoveries=5000,storage=5GB" group:"Callers" help:"How much all anonymous callers may store together, in the same form. It is counted at each insert, so large numbers cost time."`
 	AuditRetention        time.Duration `env:"AUDIT_RETENTION" default:"8760h" group:"Callers" help:"Entries of the audit log are removed after this long, at least 720h. 0s: they are kept."`
-	AnonymousRetention    time.Duration `env:"ANONYMOUS_RETENTION" default:"720h" group:"Callers" help:"What anonymous callers have stored is removed when they have made no request for this long; workers look once a day, and palaver prune does it at once. 0s: it is kept."`
+	AnonymousRetention    time.Duration `env:"ANONYMOUS_RETENTION" default:"720h" group:"Callers" help:"The data of anonymous callers is removed when they have made no request for this long; workers check once a day, and palaver prune does it at once. 0s: it is kept."`
 	ConversationRetention time.Duration `env:"CONVERSATION_RETENTION" default:"0s" group:"Callers" help:"Conversations, of all callers, are removed when their last message is older than this, at least 24h, unless a question in them is open. 0s: they are kept."`
 	ImportRetention       time.Duration `env:"IMPORT_RETENTION" default:"2160h" group:"Callers" help:"The record of an import (address and title) is removed this long after its end when its document is deleted. 0s: it is kept."`
 	PruneDryRun           bool          `env:"PRUNE_DRY_RUN" group:"Callers" help:"true: the daily removal only logs what it would remove."`
-	DailyTokens           int64         `env:"DAILY_TOKENS" default:"0" group:"Callers" help:"Tokens, both directions, that one caller may use in a day (UTC), and all anonymous callers at one address together: by turns, and by searches and uploads that use an embedding model. Then these get 429. A turn that runs may exceed it. 0: no limit."`
+	DailyTokens           int64         `env:"DAILY_TOKENS" default:"0" group:"Callers" help:"Tokens, both directions, that one caller may use in a day (UTC), and all anonymous callers at one address together: by turns, and by searches and uploads that use an embedding model. After that they get 429. A running turn may exceed it. 0: no limit."`
 	DailyCostUSD          float64       `name:"daily-cost-usd" env:"DAILY_COST_USD" default:"0" group:"Callers" help:"The same in US dollars, by the prices that Palaver knows of models, web searches and pictures. 0: no limit."`
 	MaxConnections        int           `name:"max-connections-per-address" env:"MAX_CONNECTIONS_PER_ADDRESS" default:"256" group:"Callers" help:"Open connections of one address to a process with an API; an IPv6 address counts by its /64. Loopback addresses and TRUSTED_PROXIES have no limit. 0: no limit."`
 	TrustedProxies        string        `env:"TRUSTED_PROXIES" group:"Callers" help:"Addresses or networks (10.0.0.0/8), separated by commas, of the proxies before the API: their X-Forwarded-For says who the client is, and their X-Forwarded-Proto whether it came by https. Those of other senders are ignored."`
@@ -126,15 +126,15 @@ type Config struct {
 	CookieSecret      string `env:"COOKIE_SECRET" group:"Identity" help:"Signs the cookie of anonymous callers, at least 16 characters; without it one is made and kept in the data folder."`
 	ProxySharedSecret string `env:"PROXY_SHARED_SECRET" group:"Identity" help:"At least 16 characters. A proxy that sends it as X-Proxy-Secret says in the header userid who the caller is; without it no proxy can."`
 
-	MetricsToken string `name:"metrics-token" env:"METRICS_TOKEN" group:"Operations" help:"At least 16 characters. Whoever sends it as a bearer token may read /metrics and the details of /readyz from anywhere. Without it only programs on the same host can, if no proxy is between."`
+	MetricsToken string `name:"metrics-token" env:"METRICS_TOKEN" group:"Operations" help:"At least 16 characters. Whoever sends it as a bearer token may read /metrics and the details of /readyz from anywhere. Without it only programs on the same host can, and not through a proxy."`
 
 	WorkerMetricsPort int `env:"WORKER_METRICS_PORT" default:"0" group:"Operations" help:"Port on which a process that is only a worker serves /metrics, /healthz and /readyz; 0: none. Processes with an API serve them there."`
 
-	SettingsDir string `env:"SETTINGS_DIR" group:"Operations" help:"A folder with files that are named like settings (OPENAI_API_KEY) and hold their values, as mounted secrets do. A setting may also be in any file, whose path is in the variable with _FILE behind its name."`
+	SettingsDir string `env:"SETTINGS_DIR" group:"Operations" help:"Folder of settings, for secrets: each file that is named like a setting (OPENAI_API_KEY) has its value. Any setting can also be read from one file, whose path is in the variable with _FILE behind the name of the setting."`
 
-	DrainDelay time.Duration `env:"DRAIN_DELAY" default:"0s" group:"Operations" help:"After SIGTERM, /readyz of a process with an API fails at once, and the process goes on serving for this long, so that load balancers notice. Longer than their check interval; 0s: it stops at once."`
+	DrainDelay time.Duration `env:"DRAIN_DELAY" default:"0s" group:"Operations" help:"After SIGTERM, /readyz of a process with an API fails at once, and the process goes on serving for this long, so that load balancers notice. Use more than their check interval; 0s: it stops at once."`
 
-	RepairInterval time.Duration `env:"REPAIR_INTERVAL" default:"1m" group:"Operations" help:"How often each worker looks for turns and documents whose workflow was lost, and settles them. 0s: never; then only using a conversation does, and palaver repair."`
+	RepairInterval time.Duration `env:"REPAIR_INTERVAL" default:"1m" group:"Operations" help:"How often each worker looks for turns and documents whose workflow was lost, and settles them. 0s: never; then they are settled only when the conversation is used, or by palaver repair."`
 
 	LogLevel  string `env:"LOG_LEVEL" default:"info" group:"Operations" help:"debug, info, warn or error."`
 	LogFormat string `env:"LOG_FORMAT" default:"text" group:"Operations" help:"text or json."`
@@ -155,11 +155,11 @@ type Config struct {
 	// ContinueAfter is the history length, in events, after which runs started by this
 	// API process continue as new. For tests; 0: when Temporal suggests it.
 	ContinueAfter int `hidden:""`
-	// ImportWait and ImportRetryBudget shorten how long a chat waits for an import, and for
-	// how long a step of one is tried again, for tests that wait it out.
+	// ImportWait and ImportRetryBudget shorten how long a chat waits for an import, and how
+	// long a step of an import is retried, for tests that wait for the end of these times.
 	ImportWait        time.Duration `hidden:""`
 	ImportRetryBudget time.Duration `hidden:""`
-	// AnswerTimeout shortens api.AnswerTimeout, for tests that wait it out.
+	// AnswerTimeout shortens api.AnswerTimeout, for tests that wait for the timeout.
 	AnswerTimeout time.Duration `hidden:""`
 }
 
@@ -273,7 +273,7 @@ func (c *Config) checkStores() error {
 	return address("TAVILY_BASE_URL", c.TavilyBaseURL, "http", "https")
 }
 
-// UIOrigins are the origins of Temporal's Web UI.
+// UIOrigins returns the origins of Temporal's Web UI.
 func (c *Config) UIOrigins() []string {
 	var origins []string
 	for _, origin := range payload.Split(c.TemporalUIOrigin) {
@@ -303,6 +303,7 @@ func (c *Config) checkLimits() error {
 		{"TURN_DEADLINE", c.TurnDeadline, time.Second, 24 * time.Hour},
 		{"APPROVAL_TIMEOUT", c.ApprovalTimeout, 0, 365 * 24 * time.Hour},
 		{"THREAD_IDLE_TIMEOUT", c.ThreadIdleTimeout, time.Second, 30 * 24 * time.Hour},
+		{"IMPORT_TIMEOUT", c.ImportTimeout, time.Second, 10 * time.Minute}, // shorter than its activity's timeout
 		{"REPAIR_INTERVAL", c.RepairInterval, 0, 24 * time.Hour},
 		{"DRAIN_DELAY", c.DrainDelay, 0, 10 * time.Minute},
 		{"ANONYMOUS_RETENTION", c.AnonymousRetention, 0, 10 * 365 * 24 * time.Hour},
@@ -313,7 +314,7 @@ func (c *Config) checkLimits() error {
 			return refuse(d.name, "%s is not allowed; use a duration from %s to %s, such as 30s or 10m", d.value, d.min, d.max)
 		}
 	}
-	if c.ConversationRetention != 0 && c.ConversationRetention < 24*time.Hour { // a slip of the unit would remove what people just wrote
+	if c.ConversationRetention != 0 && c.ConversationRetention < 24*time.Hour { // a wrong unit would remove what people just wrote
 		return refuse("CONVERSATION_RETENTION", "%s is not allowed; use at least 24h, or 0s for no end", c.ConversationRetention)
 	}
 	if c.AuditRetention != 0 && c.AuditRetention < db.AuditKept {

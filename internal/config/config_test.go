@@ -43,7 +43,7 @@ func parseHere(t *testing.T, env map[string]string, args ...string) (*grammar, e
 	return &g, err
 }
 
-func TestASecretMayBeInAFile(t *testing.T) {
+func TestSecretIsReadFromAFile(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "secret")
 	require.NoError(t, os.WriteFile(path, []byte("0123456789abcdef\n"), 0o600))
 	c, err := parse(t, map[string]string{"COOKIE_SECRET_FILE": path})
@@ -52,7 +52,7 @@ func TestASecretMayBeInAFile(t *testing.T) {
 	require.Equal(t, "0123456789abcdef", c.CookieSecret)
 	_, err = parse(t, map[string]string{"COOKIE_SECRET_FILE": path, "COOKIE_SECRET": "another secret of 16"})
 	require.ErrorContains(t, err, "COOKIE_SECRET_FILE: COOKIE_SECRET is set, too")
-	c, err = parse(t, map[string]string{"COOKIE_SECRET_FILE": path, "COOKIE_SECRET": ""}) // as docker-compose.yml passes what is not set
+	c, err = parse(t, map[string]string{"COOKIE_SECRET_FILE": path, "COOKIE_SECRET": ""}) // docker-compose.yml passes an unset variable as an empty one
 	require.NoError(t, err)
 	require.Equal(t, "0123456789abcdef", c.CookieSecret)
 	require.NoError(t, os.Unsetenv("COOKIE_SECRET"))
@@ -80,7 +80,7 @@ func TestSettingsMayBeFilesOfAFolder(t *testing.T) {
 	require.ErrorContains(t, err, "SETTINGS_DIR: cannot read")
 }
 
-func TestTokensAreEncryptedByTheKeysOfPayloadsUnlessTheyHaveTheirOwn(t *testing.T) {
+func TestTokensAreEncryptedWithPayloadKeysUnlessTokenKeysAreSet(t *testing.T) {
 	one, two := strings.Repeat("1", 32), strings.Repeat("2", 32)
 	cfg := config.Config{CookieSecret: "cookie", PayloadEncryptionKey: "plain, " + one}
 	secrets, err := cfg.TokenSecrets()
@@ -155,76 +155,77 @@ func TestInvalidValueIsAOneLineErrorThatNamesItsVariable(t *testing.T) {
 		env  map[string]string
 		says []string
 	}{
-		{"a port that is no number", map[string]string{"PORT": "abc"}, []string{"PORT", "abc"}},
+		{"a port that is not a number", map[string]string{"PORT": "abc"}, []string{"PORT", "abc"}},
 		{"a port too high", map[string]string{"PORT": "65536"}, []string{"PORT:", "1 to 65535"}},
 		{"an embedded port", map[string]string{"TEMPORAL_PORT": "-1"}, []string{"TEMPORAL_PORT:", "1 to 65535"}},
 		{"a UI port", map[string]string{"TEMPORAL_UI_PORT": "70000"}, []string{"TEMPORAL_UI_PORT:"}},
 		{"a NATS port", map[string]string{"NATS_PORT": "70000"}, []string{"NATS_PORT:"}},
 		{"an unknown provider", map[string]string{"CHAT_MODEL_PROVIDER": "hal"}, []string{"CHAT_MODEL_PROVIDER:", `"hal"`, "gemini", "openai-compatible", "offline"}},
-		{"a key that belongs to nobody", map[string]string{"LLM_API_KEY": "k"}, []string{"CHAT_MODEL_PROVIDER:", "LLM_API_KEY"}},
+		{"a key without a provider", map[string]string{"LLM_API_KEY": "k"}, []string{"CHAT_MODEL_PROVIDER:", "LLM_API_KEY"}},
 		{"a provider without its key", map[string]string{"CHAT_MODEL_PROVIDER": "openai"}, []string{"OPENAI_API_KEY:", "LLM_API_KEY"}},
 		{"a compatible endpoint without address", map[string]string{"CHAT_MODEL_PROVIDER": "openai-compatible", "CHAT_MODEL_NAME": "m"}, []string{"LLM_BASE_URL:"}},
 		{"an endpoint without a model", map[string]string{"LLM_BASE_URL": "http://localhost:1/v1"}, []string{"CHAT_MODEL_NAME:"}},
-		{"a base URL that is none", map[string]string{"LLM_BASE_URL": "localhost:11434"}, []string{"LLM_BASE_URL:", "http://"}},
+		{"a base URL that is not a URL", map[string]string{"LLM_BASE_URL": "localhost:11434"}, []string{"LLM_BASE_URL:", "http://"}},
 		{"embeddings without a provider for them", map[string]string{"EMBEDDING_MODEL_NAME": "e"}, []string{"EMBEDDING_MODEL_NAME:", "offline"}},
 		{"a duration without unit", map[string]string{"LLM_TIMEOUT": "20"}, []string{"LLM_TIMEOUT"}},
-		{"a duration of nothing", map[string]string{"LLM_FIRST_BYTE_TIMEOUT": "0s"}, []string{"LLM_FIRST_BYTE_TIMEOUT:", "from 100ms"}},
+		{"a duration of zero", map[string]string{"LLM_FIRST_BYTE_TIMEOUT": "0s"}, []string{"LLM_FIRST_BYTE_TIMEOUT:", "from 100ms"}},
 		{"a negative budget", map[string]string{"LLM_RETRY_BUDGET": "-1s"}, []string{"LLM_RETRY_BUDGET:"}},
-		{"a turn without end", map[string]string{"TURN_DEADLINE": "1000h"}, []string{"TURN_DEADLINE:"}},
-		{"a turn of no step", map[string]string{"TURN_MAX_STEPS": "0"}, []string{"TURN_MAX_STEPS:", "1 to 1000"}},
-		{"a turn of no token", map[string]string{"TURN_MAX_TOKENS": "-1"}, []string{"TURN_MAX_TOKENS:"}},
-		{"an idle time of nothing", map[string]string{"THREAD_IDLE_TIMEOUT": "0s"}, []string{"THREAD_IDLE_TIMEOUT:"}},
-		{"uploads of any size", map[string]string{"MAX_UPLOAD_MB": "9999"}, []string{"MAX_UPLOAD_MB:", "1 to 500"}},
+		{"a turn deadline that is too long", map[string]string{"TURN_DEADLINE": "1000h"}, []string{"TURN_DEADLINE:"}},
+		{"a turn without steps", map[string]string{"TURN_MAX_STEPS": "0"}, []string{"TURN_MAX_STEPS:", "1 to 1000"}},
+		{"a turn without tokens", map[string]string{"TURN_MAX_TOKENS": "-1"}, []string{"TURN_MAX_TOKENS:"}},
+		{"an idle timeout of zero", map[string]string{"THREAD_IDLE_TIMEOUT": "0s"}, []string{"THREAD_IDLE_TIMEOUT:"}},
+		{"a limit for uploads that is too high", map[string]string{"MAX_UPLOAD_MB": "9999"}, []string{"MAX_UPLOAD_MB:", "1 to 500"}},
 		{"postgres without its address", map[string]string{"CHAT_MEMORY_BACKEND": "postgres"}, []string{"CHAT_MEMORY_BACKEND:", "DATABASE_URL"}},
 		{"an unknown store", map[string]string{"CHAT_MEMORY_BACKEND": "redis"}, []string{"CHAT_MEMORY_BACKEND:", "sqlite"}},
 		{"another database's URL", map[string]string{"DATABASE_URL": "mysql://u:geheim@h/d"}, []string{"DATABASE_URL:", "postgres://"}},
 		{"a database URL with a bare password", map[string]string{"DATABASE_URL": "postgres://u:geheim/%zz@h/d"}, []string{"DATABASE_URL:", "postgres://"}},
-		{"conversations of an hour", map[string]string{"CONVERSATION_RETENTION": "1h"}, []string{"CONVERSATION_RETENTION:", "at least 24h"}},
+		{"a retention of conversations that is too short", map[string]string{"CONVERSATION_RETENTION": "1h"}, []string{"CONVERSATION_RETENTION:", "at least 24h"}},
 		{"a short key for payloads", map[string]string{"PAYLOAD_ENCRYPTION_KEY": "plain,geheim"}, []string{"PAYLOAD_ENCRYPTION_KEY:", "too short"}},
 		{"a short token for decrypting payloads", map[string]string{"CODEC_TOKEN": "short"}, []string{"CODEC_TOKEN:", "too short"}},
 		{"a Web UI without a scheme", map[string]string{"TEMPORAL_UI_ORIGIN": "temporal.example.com"}, []string{"TEMPORAL_UI_ORIGIN:"}},
-		{"an auth mode", map[string]string{"AUTH_MODE": "open"}, []string{"AUTH_MODE:", "anonymous, required"}},
-		{"auth that lets nobody in", map[string]string{"AUTH_MODE": "required"}, []string{"AUTH_MODE:", "SUPABASE_JWT_SECRET"}},
+		{"an unknown auth mode", map[string]string{"AUTH_MODE": "open"}, []string{"AUTH_MODE:", "anonymous, required"}},
+		{"required sign-in without a way to sign in", map[string]string{"AUTH_MODE": "required"}, []string{"AUTH_MODE:", "SUPABASE_JWT_SECRET"}},
 		{"a sign-in without a key", map[string]string{"SUPABASE_URL": "https://p.example"}, []string{"SUPABASE_ANON_KEY:", "missing"}},
 		{"a sign-in without an address", map[string]string{"SUPABASE_ANON_KEY": "geheim"}, []string{"SUPABASE_URL:", "missing"}},
+		{"an import that may take too long", map[string]string{"IMPORT_TIMEOUT": "11m"}, []string{"IMPORT_TIMEOUT:", "1s to 10m"}},
 		{"a sign-in without TLS", map[string]string{"SUPABASE_URL": "http://geheim.example", "SUPABASE_ANON_KEY": "k"}, []string{"SUPABASE_URL:", "https://"}},
-		{"a sign-in at no address", map[string]string{"SUPABASE_URL": "geheim.example", "SUPABASE_ANON_KEY": "k"}, []string{"SUPABASE_URL:", "https://"}},
-		{"a sign-in that adds to the policy", map[string]string{"SUPABASE_URL": "https://a.example;script-src", "SUPABASE_ANON_KEY": "k"}, []string{"SUPABASE_URL:"}},
-		{"a way to sign in", map[string]string{"SUPABASE_URL": "https://p.example", "SUPABASE_ANON_KEY": "k", "SUPABASE_SIGN_IN": "link,Git Hub"}, []string{"SUPABASE_SIGN_IN:", "OAuth"}},
+		{"a sign-in at an address without a scheme", map[string]string{"SUPABASE_URL": "geheim.example", "SUPABASE_ANON_KEY": "k"}, []string{"SUPABASE_URL:", "https://"}},
+		{"a sign-in address that would add to the content security policy", map[string]string{"SUPABASE_URL": "https://a.example;script-src", "SUPABASE_ANON_KEY": "k"}, []string{"SUPABASE_URL:"}},
+		{"an invalid way to sign in", map[string]string{"SUPABASE_URL": "https://p.example", "SUPABASE_ANON_KEY": "k", "SUPABASE_SIGN_IN": "link,Git Hub"}, []string{"SUPABASE_SIGN_IN:", "OAuth"}},
 		{"a way to sign in twice", map[string]string{"SUPABASE_URL": "https://p.example", "SUPABASE_ANON_KEY": "k", "SUPABASE_SIGN_IN": "link,link"}, []string{"SUPABASE_SIGN_IN:", "once"}},
-		{"keys at no address", map[string]string{"SUPABASE_JWKS_URL": "geheim.example/jwks"}, []string{"SUPABASE_JWKS_URL:", "https://"}},
+		{"keys at an address without a scheme", map[string]string{"SUPABASE_JWKS_URL": "geheim.example/jwks"}, []string{"SUPABASE_JWKS_URL:", "https://"}},
 		{"a guessable proxy", map[string]string{"PROXY_SHARED_SECRET": "geheim"}, []string{"PROXY_SHARED_SECRET:", "16 characters"}},
 		{"a guessable secret", map[string]string{"COOKIE_SECRET": "geheim"}, []string{"COOKIE_SECRET:", "16 characters"}},
 		{"guessable metrics", map[string]string{"METRICS_TOKEN": "geheim"}, []string{"METRICS_TOKEN:", "16 characters"}},
-		{"a NATS URL", map[string]string{"NATS_URL": "http://u:geheim@h"}, []string{"NATS_URL:", "nats://"}},
-		{"NATS credentials that are not there", map[string]string{"NATS_CREDENTIALS": "/geheim/user.creds"}, []string{"NATS_CREDENTIALS:", ".creds"}},
+		{"a NATS URL with another scheme", map[string]string{"NATS_URL": "http://u:geheim@h"}, []string{"NATS_URL:", "nats://"}},
+		{"a missing file of NATS credentials", map[string]string{"NATS_CREDENTIALS": "/geheim/user.creds"}, []string{"NATS_CREDENTIALS:", ".creds"}},
 		{"a file that has no NATS credentials", map[string]string{"NATS_CREDENTIALS": "config_test.go"}, []string{"NATS_CREDENTIALS:", ".creds"}},
 		{"a Google client without its secret", map[string]string{"GOOGLE_CLIENT_ID": "x"}, []string{"GOOGLE_CLIENT_SECRET:"}},
 		{"Google's address", map[string]string{"GOOGLE_OAUTH_BASE_URL": "x"}, []string{"GOOGLE_OAUTH_BASE_URL:"}},
 		{"a short key for tokens", map[string]string{"TOKEN_ENCRYPTION_KEY": "0123456789abcdef0123456789abcdef,short"}, []string{"TOKEN_ENCRYPTION_KEY:"}},
 		{"Tavily's address", map[string]string{"TAVILY_BASE_URL": "x"}, []string{"TAVILY_BASE_URL:"}},
-		{"MCP servers that are no list", map[string]string{"MCP_SERVERS": `{"name":"geheim"}`}, []string{"MCP_SERVERS:", "JSON list"}},
-		{"an MCP server without a way to it", map[string]string{"MCP_SERVERS": `[{"name":"files","transport":"http","headers":{"A":"geheim"}}]`}, []string{"MCP_SERVERS:", "files", "url"}},
+		{"MCP servers that are not a list", map[string]string{"MCP_SERVERS": `{"name":"geheim"}`}, []string{"MCP_SERVERS:", "JSON list"}},
+		{"an MCP server without a URL", map[string]string{"MCP_SERVERS": `[{"name":"files","transport":"http","headers":{"A":"geheim"}}]`}, []string{"MCP_SERVERS:", "files", "url"}},
 		{"a guessable MCP secret", map[string]string{"MCP_JWT_SECRET": "geheim"}, []string{"MCP_JWT_SECRET:", "16 characters"}},
-		{"an MCP secret that opens our own door", map[string]string{"MCP_JWT_SECRET": "geheim geheim geheim", "SUPABASE_JWT_SECRET": "geheim geheim geheim"}, []string{"MCP_JWT_SECRET:", "of its own"}},
-		{"networks that are none", map[string]string{"ALLOW_PRIVATE_ADDRESSES": "10.0.0.0/8,localhost"}, []string{"ALLOW_PRIVATE_ADDRESSES:", "localhost"}},
-		{"a log level", map[string]string{"LOG_LEVEL": "loud"}, []string{"LOG_LEVEL:", "debug, info, warn, error"}},
-		{"a stream mode", map[string]string{"CHAT_STREAM_MODE": "updates"}, []string{"CHAT_STREAM_MODE:", "events, messages"}},
+		{"an MCP secret that also signs Palaver's own tokens", map[string]string{"MCP_JWT_SECRET": "geheim geheim geheim", "SUPABASE_JWT_SECRET": "geheim geheim geheim"}, []string{"MCP_JWT_SECRET:", "of its own"}},
+		{"a network that is a name", map[string]string{"ALLOW_PRIVATE_ADDRESSES": "10.0.0.0/8,localhost"}, []string{"ALLOW_PRIVATE_ADDRESSES:", "localhost"}},
+		{"an unknown log level", map[string]string{"LOG_LEVEL": "loud"}, []string{"LOG_LEVEL:", "debug, info, warn, error"}},
+		{"an unknown stream mode", map[string]string{"CHAT_STREAM_MODE": "updates"}, []string{"CHAT_STREAM_MODE:", "events, messages"}},
 		{"a rate without its period", map[string]string{"CHAT_RATE_LIMIT": "10"}, []string{"CHAT_RATE_LIMIT:", "10/minute"}},
-		{"a rate of nothing", map[string]string{"CHAT_RATE_LIMIT": "0/minute"}, []string{"CHAT_RATE_LIMIT:", "off"}},
-		{"a rate by the day", map[string]string{"MAX_NEW_THREADS_PER_ADDRESS": "9/day"}, []string{"MAX_NEW_THREADS_PER_ADDRESS:", "N/hour"}},
-		{"fewer than no turns", map[string]string{"MAX_TURNS_PER_CALLER": "-1"}, []string{"MAX_TURNS_PER_CALLER:", "0 for no limit"}},
-		{"fewer than no streams", map[string]string{"MAX_STREAMS_PER_CALLER": "-1"}, []string{"MAX_STREAMS_PER_CALLER:"}},
+		{"a rate of zero", map[string]string{"CHAT_RATE_LIMIT": "0/minute"}, []string{"CHAT_RATE_LIMIT:", "off"}},
+		{"a rate per day", map[string]string{"MAX_NEW_THREADS_PER_ADDRESS": "9/day"}, []string{"MAX_NEW_THREADS_PER_ADDRESS:", "N/hour"}},
+		{"a negative number of turns", map[string]string{"MAX_TURNS_PER_CALLER": "-1"}, []string{"MAX_TURNS_PER_CALLER:", "0 for no limit"}},
+		{"a negative number of streams", map[string]string{"MAX_STREAMS_PER_CALLER": "-1"}, []string{"MAX_STREAMS_PER_CALLER:"}},
 		{"a proxy by its name", map[string]string{"TRUSTED_PROXIES": "10.0.0.0/8, proxy.example"}, []string{"TRUSTED_PROXIES:", "proxy.example"}},
-		{"a forwarded address", map[string]string{"XFF": "last"}, []string{"XFF:", "rightmost-untrusted, leftmost"}},
+		{"an unknown choice of the forwarded address", map[string]string{"XFF": "last"}, []string{"XFF:", "rightmost-untrusted, leftmost"}},
 		{"LangSmith's address", map[string]string{"LANGSMITH_ENDPOINT": "smith"}, []string{"LANGSMITH_ENDPOINT:", "https://"}},
-		{"tracing by another word", map[string]string{"LANGSMITH_TRACING": "perhaps"}, []string{"langsmith-tracing"}},
+		{"a switch for traces that is not true or false", map[string]string{"LANGSMITH_TRACING": "perhaps"}, []string{"langsmith-tracing"}},
 		{"traces with half of the content", map[string]string{"TRACE_CONTENT": "some"}, []string{"TRACE_CONTENT:", "on, off"}},
-		{"traces to no URL", map[string]string{"OTEL_EXPORTER_OTLP_ENDPOINT": "localhost:4318"}, []string{"OTEL_EXPORTER_OTLP_ENDPOINT:", "http:// or https://"}},
+		{"traces to an address without a scheme", map[string]string{"OTEL_EXPORTER_OTLP_ENDPOINT": "localhost:4318"}, []string{"OTEL_EXPORTER_OTLP_ENDPOINT:", "http:// or https://"}},
 		{"traces to a path", map[string]string{"OTEL_EXPORTER_OTLP_TRACES_ENDPOINT": "/v1/traces"}, []string{"OTEL_EXPORTER_OTLP_TRACES_ENDPOINT:", "http:// or https://"}},
 		{"traces over gRPC", map[string]string{"OTEL_EXPORTER_OTLP_ENDPOINT": "grpc://collector:4317"}, []string{"OTEL_EXPORTER_OTLP_ENDPOINT:", "http:// or https://"}},
 		{"traces by another protocol", map[string]string{"OTEL_EXPORTER_OTLP_PROTOCOL": "grpc"}, []string{"OTEL_EXPORTER_OTLP_PROTOCOL:", "http/protobuf"}},
-		{"a log format", map[string]string{"LOG_FORMAT": "xml"}, []string{"LOG_FORMAT:", "text, json"}},
+		{"an unknown log format", map[string]string{"LOG_FORMAT": "xml"}, []string{"LOG_FORMAT:", "text, json"}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			_, err := parse(t, c.env)
@@ -319,13 +320,13 @@ func TestCookieKeyIsCreatedOnceAndKeptPrivate(t *testing.T) {
 	}
 	group.Wait()
 	for _, key := range keys {
-		assert.Equal(t, keys[0], key, "processes that start at once agree")
+		assert.Equal(t, keys[0], key, "processes that start at once use the same secret")
 	}
 	assert.GreaterOrEqual(t, len(keys[0]), 32)
 
 	files, err := os.ReadDir(c.DataDir)
 	require.NoError(t, err)
-	require.Len(t, files, 1, "nothing is left behind")
+	require.Len(t, files, 1, "no temporary file is left")
 	info, err := files[0].Info()
 	require.NoError(t, err)
 	assert.Equal(t, os.FileMode(0o600), info.Mode().Perm())
@@ -394,7 +395,7 @@ func TestEnvExampleExplainsLangSmith(t *testing.T) {
 	}
 }
 
-func TestTestSettingsAreNotListed(t *testing.T) {
+func TestSettingsForTestsAreNotListed(t *testing.T) {
 	g, err := parse(t, nil, "--clock-offset=-5s", "--continue-after=150")
 	require.NoError(t, err)
 	assert.Equal(t, -5*time.Second, g.ClockOffset)

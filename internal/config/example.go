@@ -12,7 +12,7 @@ const exampleHead = `# Palaver's settings. Copy this file to .env and take the #
 # Made by "palaver env-example" from package config; do not edit.
 `
 
-// EnvExample is the text of .env.example.
+// EnvExample returns the text of .env.example.
 func EnvExample() string {
 	var b strings.Builder
 	b.WriteString(exampleHead)

@@ -18,7 +18,7 @@ func (c *Config) checkGoogle() error {
 
 func (c *Config) tokenKeys() []string { return payload.Split(c.TokenEncryptionKey) }
 
-// TokenSecrets are the secrets of the keys that encrypt tokens of connected accounts, the
+// TokenSecrets returns the secrets of the keys that encrypt tokens of connected accounts, the
 // current one first: those of TOKEN_ENCRYPTION_KEY, of PAYLOAD_ENCRYPTION_KEY, then
 // COOKIE_SECRET.
 func (c *Config) TokenSecrets() ([][]byte, error) {

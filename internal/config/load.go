@@ -24,7 +24,7 @@ func Parse(cli any, args []string, options ...kong.Option) (*kong.Context, error
 	if err := loadDotEnv(".env"); err != nil {
 		return nil, err
 	}
-	// An empty variable (as compose files pass on unset ones) means its default.
+	// An empty variable means its default: compose files pass unset variables as empty ones.
 	for _, v := range variables(cli) {
 		if value, set := os.LookupEnv(v.env); set && value == "" {
 			_ = os.Unsetenv(v.env)
@@ -40,13 +40,15 @@ func Parse(cli any, args []string, options ...kong.Option) (*kong.Context, error
 	return parser.Parse(args)
 }
 
-// readFiles sets variables from files, as secrets of containers are given: NAME_FILE is the
-// path of a file with the value of NAME, and SETTINGS_DIR a folder with files that are named
-// like their variables. An empty file sets nothing.
+// readFiles sets variables from files, in which container platforms pass secrets: NAME_FILE
+// is the path of a file with the value of NAME, and SETTINGS_DIR a folder whose files are
+// named like their variables. An empty file sets nothing.
 func readFiles(cli any) error {
 	folder := os.Getenv("SETTINGS_DIR")
-	if _, err := os.ReadDir(folder); folder != "" && err != nil {
-		return refuse("SETTINGS_DIR", "cannot list the folder: %v", err)
+	if folder != "" {
+		if _, err := os.ReadDir(folder); err != nil {
+			return refuse("SETTINGS_DIR", "cannot list the folder: %v", err)
+		}
 	}
 	for _, v := range variables(cli) {
 		by, path := v.env+"_FILE", os.Getenv(v.env+"_FILE")
@@ -107,8 +109,8 @@ func (c *Config) Logger(w io.Writer) *slog.Logger {
 	return slog.New(slog.NewTextHandler(w, options))
 }
 
-// inMilliseconds gives a duration its unit: as JSON it would be a bare number of
-// nanoseconds.
+// inMilliseconds converts a duration to milliseconds, with the unit in its name. Without
+// it, a JSON log would have a number of nanoseconds without a unit.
 func inMilliseconds(_ []string, a slog.Attr) slog.Attr {
 	if a.Value.Kind() != slog.KindDuration {
 		return a

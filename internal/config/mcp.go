@@ -19,7 +19,7 @@ func (c *Config) checkMCP() error {
 	case len(c.MCPJWTSecret) < shortestSecret:
 		return refuse("MCP_JWT_SECRET", "too short; use at least %d characters", shortestSecret)
 	case slices.Contains([]string{c.SupabaseJWTSecret, c.CookieSecret, c.ProxySharedSecret}, c.MCPJWTSecret):
-		// A server could come to us with the token that it was sent.
+		// With the same secret, an MCP server could sign in to Palaver with the token it was sent.
 		return refuse("MCP_JWT_SECRET", "must be a secret of its own")
 	}
 	return nil

@@ -22,14 +22,14 @@ func Providers() []string {
 	return []string{Gemini, OpenAI, Anthropic, Ollama, OpenAICompatible, Offline, None}
 }
 
-// Choice is the model provider that the settings mean, with the key to use.
+// Choice is the model provider that follows from the settings, with the key to use.
 type Choice struct {
 	Provider    string
 	APIKey      string
-	KeyVariable string // that APIKey came from; empty without a key
+	KeyVariable string // the variable that APIKey came from; empty without a key
 }
 
-// keys are the providers that are chosen by their key alone, the first that is
+// keys lists the providers that are chosen by their key alone. The first whose key is
 // set wins.
 func (c *Config) keys() []struct{ provider, variable, key string } {
 	return []struct{ provider, variable, key string }{
@@ -41,7 +41,7 @@ func (c *Config) keys() []struct{ provider, variable, key string } {
 
 // Model resolves the provider: the one named, else the one whose key is set
 // (gemini before openai before anthropic), else the endpoint of LLM_BASE_URL,
-// else the offline engine. LLM_API_KEY goes before a provider's own key.
+// else the offline engine. LLM_API_KEY takes precedence over a provider's own key.
 func (c *Config) Model() Choice {
 	provider := c.Provider
 	if provider == "" {
@@ -70,14 +70,14 @@ func (c *Config) byKey() string {
 	return Offline
 }
 
-// Prompts with less room have none for documents or earlier messages.
+// Minimum values. A smaller prompt has no room for documents or earlier messages.
 const (
 	minContextTokens = 2048
 	minHistoryTokens = 200
 	minChatTokens    = 64 // of an answer
 )
 
-// PriceTable is the embedded table with LLM_PRICES.
+// PriceTable returns the embedded table, extended by LLM_PRICES.
 func (c *Config) PriceTable() (*llm.PriceTable, error) {
 	prices := llm.DefaultPrices()
 	if c.Prices == "" {

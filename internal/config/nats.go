@@ -6,8 +6,8 @@ import (
 	"github.com/palaver-chat/palaver/internal/bus"
 )
 
-// checkNATSCredentials reads the file once, so that a wrong path fails the start: a client of
-// NATS would only try again.
+// checkNATSCredentials reads the file once, so that a wrong path fails the start. The NATS
+// client would only retry.
 func (c *Config) checkNATSCredentials() error {
 	if c.NATSCredentials == "" || bus.IsCredentials(c.NATSCredentials) {
 		return nil

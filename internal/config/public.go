@@ -6,8 +6,8 @@ import (
 	"time"
 )
 
-// shown are the settings whose text may be shown to everyone who operates Palaver. All
-// other texts may hold a secret, as keys and addresses with passwords do.
+// shown are the text settings whose values operators may see. All other texts may be or
+// hold a secret, such as keys and addresses with passwords.
 var shown = []string{
 	"HOST", "ALLOWED_HOSTS", "CHAT_STREAM_MODE", "FOLLOW_UPS", "SHARED_LINKS", "TITLES", "CHAT_MODEL_PROVIDER", "CHAT_MODEL_NAME", "CHAT_MODEL_NAME_STRONG",
 	"CHAT_MODEL_VISION", "LLM_PRICES", "EMBEDDING_MODEL_NAME", "IMAGE_MODEL_NAME", "CHAT_MEMORY_BACKEND", "TEMPORAL_NAMESPACE", "TEMPORAL_UI_ORIGIN", "WORKFLOW_VERSION",
@@ -19,8 +19,8 @@ var shown = []string{
 // Set stands for the value of a setting that is not shown.
 const Set = "(set)"
 
-// Public are the settings that have a value, by variable: numbers, durations, switches
-// and what is no secret as they are, others as Set.
+// Public returns the settings that have a value, by variable: numbers, durations, switches
+// and texts that are not secret as they are, others as Set.
 func (c *Config) Public() map[string]string {
 	out := map[string]string{}
 	for _, v := range variables(c) {

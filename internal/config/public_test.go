@@ -27,5 +27,5 @@ func TestPublicSettingsHoldNoSecret(t *testing.T) {
 	require.Equal(t, Set, public["COOKIE_SECRET"])
 	require.Equal(t, "8080", public["PORT"])
 	require.Equal(t, "required", public["AUTH_MODE"])
-	require.NotContains(t, public, "HOST", "what is not set is left out")
+	require.NotContains(t, public, "HOST", "settings without a value are left out")
 }

@@ -10,8 +10,8 @@ import (
 // quotaUnits are the units of storage.
 var quotaUnits = map[string]int64{"MB": 1 << 20, "GB": 1 << 30}
 
-// defaultQuota is the default tag of a setting, so that a value may name some of its
-// numbers only.
+// defaultQuota returns the default tag of a setting, for the numbers that a value leaves
+// out.
 func defaultQuota(name string) string {
 	for _, v := range variables(&Config{}) {
 		if v.env == name {
@@ -69,8 +69,8 @@ func (c *Config) Quotas() (caller, address, anonymous db.Quota) {
 	return caller, address, anonymous
 }
 
-// Of INGEST_MEMORY_MB, API processes use one part to receive uploads and workers the
-// rest to process them.
+// uploadShare divides INGEST_MEMORY_MB: API processes use one fourth to receive uploads,
+// workers use the rest to process them.
 const uploadShare = 4
 
 // IngestMemory returns the bytes for receiving uploads and for processing them.

@@ -10,7 +10,7 @@ import (
 	"github.com/palaver-chat/palaver/internal/config"
 )
 
-func TestQuotasNameTheNumbersThatDiffer(t *testing.T) {
+func TestQuotaSettingReplacesOnlyTheNumbersThatItNames(t *testing.T) {
 	g, err := parse(t, map[string]string{"QUOTA_PER_CALLER": "off", "QUOTA_PER_ADDRESS": "documents=7, storage = 3MB,sets=0", "QUOTA_ANONYMOUS": "storage=0"})
 	require.NoError(t, err)
 	require.NoError(t, g.Config.Validate())

@@ -14,9 +14,9 @@ import (
 // cookieSecretFile holds the secret that was made on the first start.
 const cookieSecretFile = "cookie_secret"
 
-// CookieKey is COOKIE_SECRET, or the secret kept in the data folder, which is
-// made when there is none yet, readable for its owner only. Processes that start
-// at once agree on one.
+// CookieKey returns COOKIE_SECRET, or the secret in the data folder. If there is none
+// yet, it makes one that only the file's owner can read. Processes that start at once
+// use the same one.
 func (c *Config) CookieKey() ([]byte, error) {
 	if c.CookieSecret != "" {
 		return []byte(c.CookieSecret), nil
@@ -36,8 +36,8 @@ func (c *Config) CookieKey() ([]byte, error) {
 	return secret, nil
 }
 
-// makeSecret writes a new secret beside path and links it there, which fails
-// when another process was first; whatever then stands at path is the secret.
+// makeSecret writes a new secret to a temporary file and links it to path. If another
+// process was first, the link fails. The file at path then has the secret.
 func makeSecret(path string) ([]byte, error) {
 	random := make([]byte, 32)
 	rand.Read(random)

@@ -8,7 +8,7 @@ import (
 	"strings"
 )
 
-// Ways to sign in that are no OAuth provider.
+// Ways to sign in that are not OAuth providers.
 const (
 	signInLink     = "link"
 	signInPassword = "password"
@@ -86,7 +86,7 @@ func (c *Config) SignIn() SignIn {
 	return s
 }
 
-// JWKSURL is where the public keys of tokens are, by default those of SUPABASE_URL.
+// JWKSURL returns the address of the public keys of tokens, by default that of SUPABASE_URL.
 func (c *Config) JWKSURL() string {
 	if c.SupabaseJWKSURL+c.SupabaseJWTSecret != "" || c.SupabaseURL == "" {
 		return c.SupabaseJWKSURL

@@ -12,7 +12,7 @@ func (c *Config) checkTraces() error {
 	if err := address("LANGSMITH_ENDPOINT", c.LangSmithEndpoint, "http", "https"); err != nil {
 		return err
 	}
-	// The exporter's own variables: what it cannot use it passes over in silence.
+	// The exporter's own variables: it silently ignores values that it cannot use.
 	for _, name := range []string{"OTEL_EXPORTER_OTLP_ENDPOINT", "OTEL_EXPORTER_OTLP_TRACES_ENDPOINT"} {
 		if err := address(name, strings.TrimSpace(os.Getenv(name)), "http", "https"); err != nil {
 			return err

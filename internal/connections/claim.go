@@ -7,8 +7,8 @@ import (
 	"github.com/palaver-chat/palaver/db"
 )
 
-// Claim gives the account that an anonymous owner has connected to another owner, unless
-// they have connected one themselves. A token that cannot be read is deleted.
+// Claim moves the account that an anonymous owner has connected to another owner, unless
+// that one has connected an account already. A token that cannot be read is deleted.
 func (a *Accounts) Claim(ctx context.Context, from, to string) error {
 	if a == nil {
 		return nil

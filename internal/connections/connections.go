@@ -19,18 +19,18 @@ import (
 // Google is the provider's name.
 const Google = "google"
 
-// Store is what Accounts keep.
+// Store is the part of db.Store that Accounts use.
 type Store interface {
 	db.Connections
 	db.Limits
 }
 
-// Options are how accounts are connected.
+// Options are the options of New.
 type Options struct {
 	Store Store
 	Keys  *Keys
-	// ClientID and ClientSecret are Palaver's at Google. Without them no account can be
-	// connected; those that are can be listed and disconnected.
+	// ClientID and ClientSecret are Palaver's OAuth client at Google. Without them no account
+	// can be connected; connected ones can still be listed and disconnected.
 	ClientID, ClientSecret string
 	OAuthURL               string // another address of Google's sign-in, for tests
 	DriveURL               string // another address of Drive's API
@@ -46,7 +46,7 @@ type Accounts struct {
 	now    func() time.Time
 }
 
-// New opens no connection.
+// New returns Accounts. It opens no connection.
 func New(o Options) (*Accounts, error) {
 	g, err := newGoogle(o.ClientID, o.ClientSecret, o.OAuthURL, o.DriveURL)
 	if err != nil {
@@ -63,7 +63,7 @@ type Account struct {
 	Provider    string
 	Name        string // the account's address; empty when Google did not say
 	Scope       string
-	Expired     bool // it has to be connected again
+	Expired     bool // the owner must connect it again
 	ConnectedAt time.Time
 }
 
@@ -82,8 +82,8 @@ func (a *Accounts) List(ctx context.Context, owner string) ([]Account, error) {
 }
 
 // Disconnect removes an owner's account, then asks Google to revoke the access. revoked is
-// false when Google could not be asked; the token is deleted all the same.
-// db.ErrNotFound when nothing is connected.
+// false when that failed; the token is deleted in any case. db.ErrNotFound when nothing is
+// connected.
 func (a *Accounts) Disconnect(ctx context.Context, owner string) (revoked bool, err error) {
 	c, err := a.store.Connection(ctx, owner, Google)
 	if err != nil {
@@ -96,7 +96,7 @@ func (a *Accounts) Disconnect(ctx context.Context, owner string) (revoked bool, 
 }
 
 func (a *Accounts) revoke(ctx context.Context, c db.Connection) (revoked bool) {
-	if c.Token == "" { // Google has taken it back
+	if c.Token == "" { // Google has revoked it already
 		return true
 	}
 	token, err := a.open(c)
@@ -104,17 +104,18 @@ func (a *Accounts) revoke(ctx context.Context, c db.Connection) (revoked bool) {
 		err = a.google.revoke(ctx, token.RefreshToken)
 	}
 	if err != nil {
-		a.log.Warn("access to a Google account was not revoked at Google; its token is deleted here", "owner", c.Owner, "error", err)
+		a.log.Warn("revoking the access at Google failed; the stored token was deleted", "owner", c.Owner, "error", err)
 	}
 	return err == nil
 }
 
-// purpose binds an encrypted token to its row: copied to another owner's it cannot be read.
+// purpose binds an encrypted token to its row: copied to another owner's row, it cannot be
+// decrypted.
 func purpose(c db.Connection) string {
 	return fmt.Sprintf("token of %q at %q", c.Owner, c.Provider)
 }
 
-// token is what is stored encrypted.
+// token is the content of an encrypted token.
 type token struct {
 	Access  string    `json:"access"`
 	Refresh string    `json:"refresh"`
@@ -126,11 +127,11 @@ func (a *Accounts) seal(c db.Connection, t *oauth2.Token) (string, error) {
 	return a.keys.Seal(text, purpose(c)), err
 }
 
-var errTakenBack = errors.New("the service has taken its token back")
+var errNoToken = errors.New("the service has revoked the token")
 
 func (a *Accounts) open(c db.Connection) (*oauth2.Token, error) {
 	if c.Token == "" {
-		return nil, errTakenBack
+		return nil, errNoToken
 	}
 	text, err := a.keys.Open(c.Token, purpose(c))
 	if err != nil {

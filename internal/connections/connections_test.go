@@ -18,7 +18,7 @@ import (
 	"github.com/palaver-chat/palaver/internal/connections/googletest"
 )
 
-// fixture is a person, ann, and the processes that share her accounts.
+// fixture has a person, ann, and the processes that share her accounts.
 type fixture struct {
 	*testing.T
 	google *googletest.Server
@@ -148,10 +148,10 @@ func TestResealingLetsTheOldKeyBeDropped(t *testing.T) {
 	require.False(t, ok)
 }
 
-func TestAccessThatGoogleHasTakenBackHasToBeConnectedAgain(t *testing.T) {
+func TestAccountMustBeConnectedAgainAfterGoogleRevokedItsAccess(t *testing.T) {
 	f := setup(t)
 	f.connect()
-	f.google.TakeBack()
+	f.google.RevokeAll()
 	f.now = f.now.Add(2 * time.Hour)
 	_, ok := f.token(f.a)
 	require.False(t, ok)
@@ -180,7 +180,7 @@ func TestFailedRefreshIsAnErrorAndKeepsTheConnection(t *testing.T) {
 	require.True(t, ok)
 }
 
-func TestDisconnectDuringARefreshCounts(t *testing.T) {
+func TestDisconnectDuringARefreshIsNotUndone(t *testing.T) {
 	f := setup(t)
 	f.connect()
 	f.now = f.now.Add(2 * time.Hour)
@@ -220,7 +220,7 @@ func TestStoredTokenIsReadableForItsOwnerAndWithItsKeyOnly(t *testing.T) {
 	require.True(t, ok, "the refreshed token is encrypted with the new key")
 }
 
-func TestFlowEndsAfterItsTime(t *testing.T) {
+func TestFlowExpires(t *testing.T) {
 	f := setup(t)
 	_, cookie, err := f.a.Begin(Flow{Owner: "ann", Redirect: "http://localhost/back"})
 	require.NoError(t, err)

@@ -25,7 +25,7 @@ const (
 	Failed  Code = "failed"  // Google did not answer as expected
 )
 
-// Error is an account that was not connected. Its text holds no token and no code.
+// Error says why an account was not connected. Its text holds no token and no code.
 type Error struct {
 	Code  Code
 	Cause error
@@ -43,15 +43,15 @@ func (e *Error) Unwrap() error { return e.Cause }
 // ErrNotConfigured is returned by Begin where no account can be connected.
 var ErrNotConfigured = errors.New("GOOGLE_CLIENT_ID and GOOGLE_CLIENT_SECRET are not set")
 
-// FlowTime is how long a person has to answer Google's questions.
+// FlowTime is how long a person has to finish Google's pages.
 const FlowTime = 10 * time.Minute
 
-// Flow is an account that is being connected. A browser keeps it, encrypted, in a cookie
-// while Google asks the person.
+// Flow is the state while an account is being connected. The browser keeps it, encrypted, in
+// a cookie while the person is on Google's pages.
 type Flow struct {
 	Owner     string
-	Anonymous bool   // the owner has no account with us
-	Session   string // whom the browser's own credentials named at the beginning
+	Anonymous bool   // the owner has no account at Palaver
+	Session   string // the caller that the browser's credentials named at the beginning
 	Redirect  string // where Google sends the browser
 	ReturnTo  string // the path of the page to go back to
 	State     string
@@ -61,7 +61,7 @@ type Flow struct {
 
 const flowPurpose = "google account that is being connected"
 
-// Begin returns Google's page, to which the browser goes, and the flow's cookie.
+// Begin returns the address of Google's page, for the browser, and the flow's cookie.
 func (a *Accounts) Begin(f Flow) (address, cookie string, err error) {
 	if !a.Available() {
 		return "", "", ErrNotConfigured
@@ -71,7 +71,7 @@ func (a *Accounts) Begin(f Flow) (address, cookie string, err error) {
 	if err != nil {
 		return "", "", err
 	}
-	// The consent is asked for each time: without it Google gives no refresh token again.
+	// Ask for consent each time: without it Google gives no second refresh token.
 	address = a.google.at(f.Redirect).AuthCodeURL(f.State, oauth2.AccessTypeOffline, oauth2.ApprovalForce, oauth2.S256ChallengeOption(f.Verifier))
 	return address, a.keys.Seal(text, flowPurpose), nil
 }
@@ -89,14 +89,15 @@ func (a *Accounts) Open(cookie string) (Flow, error) {
 	return f, nil
 }
 
-// Finish connects the account with what Google has sent the browser back with. session is
-// whom the browser's credentials name now. Its error is an *Error, or the store's.
+// Finish connects the account. answer has the parameters with which Google sent the browser
+// back; session is the caller that the browser's credentials name now. Its error is an
+// *Error, or the store's.
 func (a *Accounts) Finish(ctx context.Context, f Flow, session string, answer url.Values) error {
 	switch {
 	case !a.Available():
 		return &Error{Code: Failed, Cause: ErrNotConfigured}
 	case subtle.ConstantTimeCompare([]byte(f.State), []byte(answer.Get("state"))) != 1:
-		return &Error{Code: Expired, Cause: errors.New("the state is another one")}
+		return &Error{Code: Expired, Cause: errors.New("the state does not match")}
 	case f.Session != session:
 		return &Error{Code: Expired, Cause: errors.New("another person uses the browser now")}
 	case a.now().After(f.Expires):
@@ -124,14 +125,14 @@ func (a *Accounts) connect(ctx context.Context, f Flow, code string) error {
 	scope, _ := t.Extra("scope").(string)
 	switch {
 	case !slices.Contains(strings.Fields(scope), Scope):
-		_ = a.google.revoke(ctx, t.AccessToken) // it is of no use
+		_ = a.google.revoke(ctx, t.AccessToken) // without the scope it is of no use
 		return &Error{Code: Partial}
 	case t.RefreshToken == "":
 		return &Error{Code: Failed, Cause: errors.New("no refresh token was given")}
 	}
 	name, err := a.google.accountName(ctx, t.AccessToken)
 	if err != nil {
-		a.log.Warn("the name of a connected Google account was not read", "owner", f.Owner, "error", err)
+		a.log.Warn("reading the name of a connected Google account failed", "owner", f.Owner, "error", err)
 	}
 	c := db.Connection{Owner: f.Owner, Provider: Google, Account: name, Scope: scope, CreatedAt: a.now()}
 	if c.Token, err = a.seal(c, t); err != nil {

@@ -18,17 +18,17 @@ import (
 	"google.golang.org/api/option"
 )
 
-// Scope is the access that is asked for: reading files, nothing else. drive.file would be
-// less, but with it a link that a person pastes cannot be read: it covers only files that
-// were picked in Google's own dialog, which is a script of another host in our page.
+// Scope is the access that Palaver asks for: only reading files. drive.file would be less,
+// but it covers only files that were picked in Google's own dialog, so a pasted link could
+// not be read. That dialog would also be a script of another host in Palaver's page.
 const Scope = drive.DriveReadonlyScope
 
 const (
 	revokeURL   = "https://oauth2.googleapis.com/revoke"
-	callTimeout = 5 * time.Second // three calls, and an answer is due in 15 s
+	callTimeout = 5 * time.Second // a flow makes three calls within one request of the browser (api.AnswerTimeout)
 )
 
-// google is Google's sign-in, and of Drive what says whose it is.
+// google calls Google's sign-in, and asks Drive for the name of an account.
 type google struct {
 	config    oauth2.Config
 	revokeURL string
@@ -40,7 +40,7 @@ func newGoogle(id, secret, oauthURL, driveURL string) (*google, error) {
 	g := &google{
 		config:    oauth2.Config{ClientID: id, ClientSecret: secret, Endpoint: endpoints.Endpoint, Scopes: []string{Scope}},
 		revokeURL: revokeURL, driveURL: driveURL,
-		// A redirect would take secrets elsewhere.
+		// Do not follow redirects: they would send secrets to another address.
 		http: &http.Client{Timeout: callTimeout, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }},
 	}
 	if oauthURL == "" {
@@ -56,7 +56,7 @@ func newGoogle(id, secret, oauthURL, driveURL string) (*google, error) {
 	return g, nil
 }
 
-// at is the configuration with an address that Google sends the browser back to.
+// at returns the configuration with the address that Google sends the browser back to.
 func (g *google) at(redirect string) *oauth2.Config {
 	c := g.config
 	c.RedirectURL = redirect
@@ -68,8 +68,8 @@ func (g *google) exchange(ctx context.Context, f Flow, code string) (*oauth2.Tok
 	return t, plain(err)
 }
 
-// errRevoked: the refresh token has expired or was revoked.
-var errRevoked = errors.New("the access was taken back")
+// errRevoked means that the refresh token has expired or was revoked.
+var errRevoked = errors.New("the refresh token has expired or was revoked")
 
 // refresh returns a new access token with its refresh token.
 func (g *google) refresh(ctx context.Context, refreshToken string) (*oauth2.Token, error) {
@@ -85,7 +85,7 @@ func (g *google) with(ctx context.Context) context.Context {
 	return context.WithValue(ctx, oauth2.HTTPClient, g.http)
 }
 
-// plain drops the body of an answer, which an error would otherwise show.
+// plain removes the body of the response from an error.
 func plain(err error) error {
 	var said *oauth2.RetrieveError
 	if errors.As(err, &said) {
@@ -94,7 +94,7 @@ func plain(err error) error {
 	return err
 }
 
-// revoke takes the access back, of all tokens of the account.
+// revoke revokes all tokens of the account.
 func (g *google) revoke(ctx context.Context, token string) error {
 	body := strings.NewReader(url.Values{"token": {token}}.Encode())
 	r, err := http.NewRequestWithContext(ctx, http.MethodPost, g.revokeURL, body)
@@ -108,7 +108,7 @@ func (g *google) revoke(ctx context.Context, token string) error {
 	}
 	defer res.Body.Close()
 	_, _ = io.Copy(io.Discard, io.LimitReader(res.Body, 64<<10))
-	if res.StatusCode != http.StatusOK && res.StatusCode != http.StatusBadRequest { // 400: it is invalid already
+	if res.StatusCode != http.StatusOK && res.StatusCode != http.StatusBadRequest { // 400: the token is invalid already
 		return fmt.Errorf("status %d", res.StatusCode)
 	}
 	return nil
@@ -117,7 +117,7 @@ func (g *google) revoke(ctx context.Context, token string) error {
 // maxName limits the address of an account.
 const maxName = 320
 
-// accountName is the address of the account. The scope for reading files covers it.
+// accountName returns the email address of the account. Scope covers this call.
 func (g *google) accountName(ctx context.Context, accessToken string) (string, error) {
 	client := oauth2.NewClient(g.with(ctx), oauth2.StaticTokenSource(&oauth2.Token{AccessToken: accessToken}))
 	client.CheckRedirect = g.http.CheckRedirect

@@ -17,7 +17,7 @@ import (
 type Keys struct{ list []sealKey }
 
 type sealKey struct {
-	id   string // stands before what the key has encrypted
+	id   string // the prefix of texts that the key has encrypted
 	aead cipher.AEAD
 }
 

@@ -11,9 +11,11 @@ import (
 )
 
 const (
-	// enough is how long a token must still be valid: an import takes at most as long.
-	enough = 6 * time.Minute
-	// leaseTime is longer than a refresh. After a crash another process refreshes then.
+	// enough is how long a token must still be valid, so that it outlasts the longest
+	// IMPORT_TIMEOUT.
+	enough = 11 * time.Minute
+	// leaseTime is longer than a refresh. After a crash, another process can refresh when
+	// the lease has expired.
 	leaseTime  = 20 * time.Second
 	leaseRetry = 100 * time.Millisecond
 )
@@ -53,9 +55,9 @@ func accessOf(t *oauth2.Token) string {
 	return t.AccessToken
 }
 
-// refreshOnce refreshes the connection, or waits a moment when that goes on elsewhere.
-// Without a token and an error the connection is to be read again. The lease is a counter
-// that all processes share.
+// refreshOnce refreshes the connection, or waits a moment while another process does. If it
+// returns neither a token nor an error, the caller reads the connection again. The lease is
+// a counter that all processes share.
 func (a *Accounts) refreshOnce(ctx context.Context, read db.Connection) (*oauth2.Token, error) {
 	lease := "google refresh:" + read.Owner
 	_, _, mine, err := db.Take(ctx, a.store, lease, 1, leaseTime, a.now())
@@ -72,7 +74,7 @@ func (a *Accounts) refreshOnce(ctx context.Context, read db.Connection) (*oauth2
 	}
 	defer func() {
 		if err := a.store.ForgetCount(context.WithoutCancel(ctx), lease); err != nil {
-			a.log.Warn("lease of a token was not released; it ends by itself", "owner", read.Owner, "error", err)
+			a.log.Warn("releasing the lease of a token refresh failed; it expires by itself", "owner", read.Owner, "error", err)
 		}
 	}()
 	c, err := a.store.Connection(ctx, read.Owner, Google) // another process may have refreshed it
@@ -94,7 +96,7 @@ func (a *Accounts) refresh(ctx context.Context, c db.Connection) (*oauth2.Token,
 	t, err := a.google.refresh(ctx, old.RefreshToken)
 	switch {
 	case errors.Is(err, errRevoked):
-		a.log.Info("a connected Google account has to be connected again", "owner", c.Owner)
+		a.log.Info("Google refused to refresh a token; its owner must connect the account again", "owner", c.Owner)
 	case err != nil:
 		return nil, &Error{Code: Failed, Cause: err}
 	default:
@@ -103,7 +105,7 @@ func (a *Accounts) refresh(ctx context.Context, c db.Connection) (*oauth2.Token,
 		}
 	}
 	err = a.store.RenewConnection(ctx, c, sealed, a.now())
-	if errors.Is(err, db.ErrVersion) { // connected again, or disconnected; that counts
+	if errors.Is(err, db.ErrVersion) { // the account was connected again or disconnected meanwhile
 		return nil, nil
 	}
 	return t, err

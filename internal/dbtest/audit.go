@@ -19,7 +19,7 @@ func kinds(entries []db.AuditEntry) []string {
 	return ids(entries, func(e db.AuditEntry) string { return e.Kind })
 }
 
-// The log cannot be emptied between tests, so every test has owners and kinds of its own.
+// The log cannot be emptied between tests, so every test has its own owners and kinds.
 var auditTests = []test{
 	{"audit entries are read as they were written, oldest first", func(b *fixture) {
 		e := db.AuditEntry{At: b.now(), Kind: "decision", Owner: b.owner, Channel: "api", Address: "2001:db8::1", RequestID: "r", Times: 3,

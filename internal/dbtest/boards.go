@@ -25,7 +25,7 @@ func (b *fixture) boards(cursor string, limit int) db.Page[db.Board] {
 	return page
 }
 
-// said inserts a message that its thread has accepted.
+// said inserts a turn with a message that its thread has accepted.
 func (b *fixture) said(thread string, c chat.Content) {
 	b.t.Helper()
 	turn, _, _, err := b.store.InsertTurn(b.ctx, chat.Turn{ID: uuid.NewString(), ThreadID: thread, Owner: b.owner, Content: c, Status: chat.TurnNew})
@@ -92,7 +92,7 @@ var boardTests = []test{
 		}
 		b.Equal(want, got)
 	}},
-	{"a deleted board can be restored, and is not there until then", func(b *fixture) {
+	{"a deleted board can be restored, and is not found until then", func(b *fixture) {
 		board := b.newBoard("Churn")
 		b.ErrorIs(b.store.RestoreBoard(b.ctx, b.owner, board.ID), db.ErrNotFound)
 		b.NoError(b.store.DeleteBoard(b.ctx, b.owner, board.ID))
@@ -106,7 +106,7 @@ var boardTests = []test{
 		b.NoError(b.store.RestoreBoard(b.ctx, b.owner, board.ID))
 		b.Len(b.boards("", 10).Items, 1)
 	}},
-	{"the thread of a board is there without a message, and is never listed", func(b *fixture) {
+	{"the thread of a board exists without a message, and is never listed", func(b *fixture) {
 		board := b.newBoard("Churn")
 		b.NoError(b.store.HasBoard(b.ctx, b.owner, board.ID))
 		b.ErrorIs(b.store.HasBoard(b.ctx, "other", board.ID), db.ErrNotFound)
@@ -133,7 +133,7 @@ var boardTests = []test{
 		}
 		list, err = b.store.ListConversations(b.ctx, b.owner, "", "", 10)
 		b.NoError(err)
-		b.Empty(list.Items, "a client's repository of it does not list it either")
+		b.Empty(list.Items, "a client's message repository does not list the thread either")
 		h, err = b.store.History(b.ctx, b.owner, board.ID, "", "", 10)
 		b.NoError(err)
 		b.Equal([]any{"F-1"}, h.Messages[0].Metadata["references"])
@@ -162,9 +162,9 @@ var boardTests = []test{
 		}
 		b.ElementsMatch([]string{gone, once}, left(time.Now().Add(2*time.Hour)))
 		b.Equal([]string{gone}, left(time.Now()), "a single turn may still run")
-		b.ElementsMatch([]string{gone, once, deleted.ID}, left(time.Now().Add(25*time.Hour)), "what is deleted cannot be restored any more")
+		b.ElementsMatch([]string{gone, once, deleted.ID}, left(time.Now().Add(25*time.Hour)), "the deleted board cannot be restored any more")
 	}},
-	{"who has reached the quota can still make a board smaller", func(b *fixture) {
+	{"an owner who has reached the quota can still make a board smaller", func(b *fixture) {
 		board := b.newBoard("Churn")
 		in := b.store.Within(db.Bounds{Owner: db.Quota{Bytes: 5}})
 		board.Content = []byte("{}")

@@ -9,7 +9,7 @@ import (
 	"github.com/palaver-chat/palaver/db"
 )
 
-// claim gives everything of the fixture's owner to another one, who is returned.
+// claim moves everything of the fixture's owner to another owner, and returns that one.
 func (b *fixture) claim(p property) (to string) {
 	b.t.Helper()
 	to = uuid.NewString()
@@ -35,7 +35,7 @@ var claimTests = []test{
 
 		to := b.claim(p)
 		left := b.userData(from)
-		b.Equal(db.UserData{Profiles: 1}, left, "the row that says which cookies count")
+		b.Equal(db.UserData{Profiles: 1}, left, "the row that says which cookies are valid")
 		got := b.userData(to)
 		b.Zero(got.Keys)
 		had.Keys, had.Cancels, had.Connections = 0, 0, 0
@@ -80,7 +80,7 @@ var claimTests = []test{
 		b.NoError(b.store.ClaimThread(b.ctx, b.owner, own, b.thread))
 		_, done, err := b.store.ClaimRest(b.ctx, b.owner, own)
 		b.NoError(err)
-		b.False(done, "a document is still read")
+		b.False(done, "a document is still being processed")
 		b.Len(b.userData(b.owner).Documents, 2)
 		b.NoError(b.store.FailDocument(b.ctx, b.owner, p.processing.ID, "unreadable"))
 		_, done, err = b.store.ClaimRest(b.ctx, b.owner, own)
@@ -160,7 +160,7 @@ func withOwner(t chat.Turn, owner string) chat.Turn {
 	return t
 }
 
-// session is the generation of an owner's cookies.
+// session returns the generation of an owner's cookies.
 func (b *fixture) session(owner string) int64 {
 	b.t.Helper()
 	n, err := b.store.SessionGeneration(b.ctx, owner)

@@ -8,7 +8,7 @@ import (
 	"github.com/palaver-chat/palaver/db"
 )
 
-// account is a connection of the owner, not stored yet.
+// account returns a connection of the owner that is not stored yet.
 func (b *fixture) account(token string) db.Connection {
 	return db.Connection{Owner: b.owner, Provider: "google", Account: "ann@example.com", Scope: "drive.readonly", Token: token, CreatedAt: b.now()}
 }
@@ -21,7 +21,7 @@ func (b *fixture) connected() db.Connection {
 }
 
 var connectionTests = []test{
-	{"a connection is read as it was written, and one that is not there is ErrNotFound", func(b *fixture) {
+	{"a connection is read as it was written, and a missing one is ErrNotFound", func(b *fixture) {
 		_, err := b.store.Connection(b.ctx, b.owner, "google")
 		b.ErrorIs(err, db.ErrNotFound)
 		want := b.account("sealed")
@@ -91,7 +91,7 @@ var connectionTests = []test{
 		b.ErrorIs(b.store.RenewConnection(b.ctx, foreign, "theirs", b.now()), db.ErrVersion)
 		b.Equal("sealed", b.connected().Token)
 	}},
-	{"an anonymous owner who has only a connection is listed as unused in time", func(b *fixture) {
+	{"an anonymous owner who has only a connection is listed as unused after some time", func(b *fixture) {
 		b.NoError(b.store.PutConnection(b.ctx, b.account("sealed"), true))
 		owners, err := b.store.UnusedOwners(b.ctx, time.Now().Add(time.Hour), "", 10)
 		b.NoError(err)

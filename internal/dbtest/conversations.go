@@ -37,7 +37,7 @@ func (b *fixture) change(id string, c db.ConversationChange) chat.Conversation {
 	return changed
 }
 
-// title is the title of the fixture's thread.
+// title returns the title of the fixture's thread.
 func (b *fixture) title() string {
 	b.t.Helper()
 	c, err := b.store.Conversation(b.ctx, b.owner, b.thread)
@@ -75,7 +75,7 @@ func (b *fixture) staysDeleted(t chat.Turn) {
 }
 
 var conversationTests = []test{
-	{"creating twice gives the first one back", func(b *fixture) {
+	{"creating twice returns the first one", func(b *fixture) {
 		c := b.conversation("First")
 		b.Equal("idle", c.Status)
 		b.Equal(b.clock, c.CreatedAt)
@@ -201,7 +201,7 @@ var conversationTests = []test{
 		b.NoError(err)
 		b.Equal([]string{b.thread}, b.listed("mine"))
 	}},
-	{"its status follows its open turn", func(b *fixture) {
+	{"a conversation's status follows its open turn", func(b *fixture) {
 		status := func() string {
 			c, err := b.store.Conversation(b.ctx, b.owner, b.thread)
 			b.NoError(err)
@@ -256,7 +256,7 @@ var conversationTests = []test{
 		b.False(b.change(all[3], db.ConversationChange{Pinned: new(false)}).Pinned)
 		b.Equal([]string{all[0], all[6]}, b.listed("")[:2])
 	}},
-	{"archived conversations are listed apart, and a search finds them", func(b *fixture) {
+	{"archived conversations have their own list, and a search finds them", func(b *fixture) {
 		keep, away := b.conversation("one tax"), b.conversation("two tax")
 		b.change(away.ID, db.ConversationChange{Pinned: new(true)})
 		c := b.change(away.ID, db.ConversationChange{Archived: new(true)})

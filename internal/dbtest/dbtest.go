@@ -80,13 +80,13 @@ func newFixture(t *testing.T, open func(t *testing.T) db.Store) *fixture {
 	}
 }
 
-// now is a second later at each call.
+// now returns a time that is a second later at each call.
 func (b *fixture) now() time.Time {
 	b.clock = b.clock.Add(time.Second)
 	return b.clock
 }
 
-// newTurn is a turn of the fixture's thread, not inserted yet.
+// newTurn returns a turn of the fixture's thread that is not inserted yet.
 func (b *fixture) newTurn(message string) chat.Turn {
 	content := chat.Content{Message: message, Agent: chat.AgentDocuments}
 	return chat.Turn{
@@ -95,7 +95,7 @@ func (b *fixture) newTurn(message string) chat.Turn {
 	}
 }
 
-// sentAt is newTurn at a time.
+// sentAt is newTurn for a turn that was sent at a time.
 func (b *fixture) sentAt(at time.Time) chat.Turn {
 	t := b.newTurn("hello")
 	t.CreatedAt = at.UTC().Truncate(time.Microsecond)
@@ -124,7 +124,7 @@ func (b *fixture) running(message, parent string) chat.Turn {
 	return t
 }
 
-// ending is the settlement that completes a turn of the fixture's thread.
+// ending returns the settlement that completes a turn of the fixture's thread.
 func (b *fixture) ending(t chat.Turn, text string) db.Settlement {
 	at := b.now()
 	return db.Settlement{
@@ -161,7 +161,7 @@ func (b *fixture) document(owner, title string, texts ...string) chat.Document {
 	return stored
 }
 
-// cut makes a document's text of texts, and its chunks.
+// cut joins texts to the text of a document, and returns it with one chunk for each.
 func cut(docID string, texts ...string) (string, []chat.Chunk) {
 	full, at := "", 0
 	chunks := make([]chat.Chunk, len(texts))
@@ -180,7 +180,7 @@ func (b *fixture) history(head, before string, limit int) db.History {
 	return h
 }
 
-// contents are the texts of messages.
+// contents returns the texts of messages.
 func contents(messages []chat.Message) []string {
 	list := []string{}
 	for _, m := range messages {
@@ -189,7 +189,7 @@ func contents(messages []chat.Message) []string {
 	return list
 }
 
-// found are the chunk ids of hits.
+// found returns the chunk ids of hits.
 func found(hits []chat.Hit) []string {
 	list := []string{}
 	for _, h := range hits {

@@ -23,7 +23,7 @@ func (b *fixture) upload(owner, title string, raw []byte) chat.Document {
 	return d
 }
 
-// imported is a document of a Drive that is not stored yet.
+// imported returns a document from Google Drive that is not stored yet.
 func (b *fixture) imported(externalID, version string) chat.Document {
 	return chat.Document{
 		ID: uuid.NewString(), Owner: b.owner, Title: "Rules", Status: chat.DocProcessing, Format: "txt",
@@ -64,7 +64,7 @@ var documentTests = []test{
 		_, err = b.store.Original(b.ctx, b.owner, d.ID)
 		b.ErrorIs(err, db.ErrNotFound)
 	}},
-	{"what is imported twice is one document, also at once", func(b *fixture) {
+	{"a file that is imported twice, even at once, is one document", func(b *fixture) {
 		d := b.imported("drive-1", "v1")
 		const tries = 4
 		ids, errs := make(chan string, tries), make(chan error, tries)
@@ -91,7 +91,7 @@ var documentTests = []test{
 		d.ID = first
 		b.Equal(d, got)
 		_, err = b.store.ImportedDocument(b.ctx, b.owner, chat.SourceLink, d.ExternalID)
-		b.ErrorIs(err, db.ErrNotFound, "another source has ids of its own")
+		b.ErrorIs(err, db.ErrNotFound, "each source has its own ids")
 		_, err = b.store.ImportedDocument(b.ctx, b.owner, d.SourceType, "")
 		b.ErrorIs(err, db.ErrNotFound)
 	}},
@@ -122,7 +122,7 @@ var documentTests = []test{
 		b.Equal(chat.DocReady, got.Status, "the same version changes nothing")
 		b.Equal(d.Title, got.Title)
 
-		for _, version := range []string{"v2", "v3"} { // the third comes before the second is processed
+		for _, version := range []string{"v2", "v3"} { // version 3 arrives before version 2 is processed
 			next := d
 			next.ID, next.Title, next.SourceVersion, next.Format = uuid.NewString(), "Title "+version, version, "md"
 			id, err = b.store.PutImport(b.ctx, next, []byte(version))
@@ -210,7 +210,7 @@ var documentTests = []test{
 		b.NoError(err)
 		b.Equal([]string{chunkID(d.ID, 0), chunkID(d.ID, 1)}, found(hits))
 	}},
-	{"a file's name as title gives way to the document's own title", func(b *fixture) {
+	{"the document's own title replaces a title that is the file's name", func(b *fixture) {
 		text := "apple"
 		for _, c := range []struct{ title, name, own, rename, want string }{
 			{"scan 17", "scan 17", "Leave policy", "", "Leave policy"},
@@ -299,7 +299,7 @@ var documentTests = []test{
 		b.NoError(err)
 		b.Empty(hits)
 	}},
-	{"as many vectors as chunks, or none", func(b *fixture) {
+	{"a document has as many vectors as chunks, or none", func(b *fixture) {
 		d := b.upload(b.owner, "x", nil)
 		text, chunks := cut(d.ID, "one", "two")
 		b.Error(b.store.StoreText(b.ctx, b.owner, d.ID, text, chunks, [][]float32{{1}}))

@@ -9,7 +9,7 @@ import (
 	"github.com/palaver-chat/palaver/db"
 )
 
-// opinion is feedback on a turn, not stored yet.
+// opinion returns feedback on a turn that is not stored yet.
 func (b *fixture) opinion(turn string, good bool, reason string) db.Feedback {
 	at := b.now()
 	return db.Feedback{Owner: b.owner, ThreadID: b.thread, TurnID: turn, Good: good, Reason: reason, CreatedAt: at, UpdatedAt: at}
@@ -23,7 +23,7 @@ func (b *fixture) feedback() []db.Feedback {
 }
 
 var feedbackTests = []test{
-	{"feedback is listed in the order of the turns, of every branch", func(b *fixture) {
+	{"feedback on every branch is listed in the order of the turns", func(b *fixture) {
 		first := b.exchange("one", "1", chat.RootCheckpoint)
 		second, branch := b.exchange("two", "2", first), b.exchange("other", "3", first)
 		want := []db.Feedback{b.opinion(first, true, ""), b.opinion(second, false, "Wrong figures"), b.opinion(branch, true, "Short")}
@@ -32,7 +32,7 @@ var feedbackTests = []test{
 		}
 		b.Equal(want, b.feedback())
 	}},
-	{"feedback can be changed and taken back", func(b *fixture) {
+	{"feedback can be changed and deleted", func(b *fixture) {
 		turn := b.exchange("one", "1", chat.RootCheckpoint)
 		first, second := b.opinion(turn, true, "Good"), b.opinion(turn, false, "")
 		b.NoError(b.store.PutFeedback(b.ctx, first))

@@ -10,7 +10,7 @@ import (
 	"github.com/palaver-chat/palaver/db"
 )
 
-// attachment is a picture of owner's that no message uses yet.
+// attachment stores a picture of owner that no message uses yet.
 func (b *fixture) attachment(owner, data string) chat.Attachment {
 	b.t.Helper()
 	a := chat.Attachment{ID: uuid.NewString(), Owner: owner, MIME: "image/png", Bytes: len(data)}
@@ -18,7 +18,7 @@ func (b *fixture) attachment(owner, data string) chat.Attachment {
 	return a
 }
 
-// stored is an attachment as it reads back; its bytes are checked.
+// stored reads an attachment, and checks its bytes.
 func (b *fixture) stored(id, data string) chat.Attachment {
 	b.t.Helper()
 	a, got, err := b.store.Attachment(b.ctx, b.owner, id)
@@ -40,7 +40,7 @@ func (b *fixture) unused() (int, int64) {
 	return number, bytes
 }
 
-// showing is a turn whose message has pictures.
+// showing returns a turn whose message has pictures.
 func (b *fixture) showing(ids ...string) chat.Turn {
 	t := b.newTurn("look")
 	t.Content.Attachments = ids
@@ -88,7 +88,7 @@ var fileTests = []test{
 		b.NoError(b.store.UseAttachments(b.ctx, b.owner, b.thread, nil))
 		b.Equal(b.thread, b.stored(a.ID, "x").ThreadID)
 	}},
-	{"a picture made in a conversation is stored once, and not after the conversation was deleted", func(b *fixture) {
+	{"a picture made in a conversation is stored once, and refused after the conversation was deleted", func(b *fixture) {
 		b.thread = b.conversation("").ID
 		made := chat.Attachment{ID: uuid.NewString(), Owner: b.owner, ThreadID: b.thread, MIME: "image/png", Bytes: 1}
 		for range 2 {
@@ -169,7 +169,7 @@ var fileTests = []test{
 		_, err = b.store.PutRepo(b.ctx, b.owner, b.thread, []byte("x"), "d", nil)
 		b.ErrorIs(err, db.ErrNotFound)
 	}},
-	{"of writers that expect the same version one wins", func(b *fixture) {
+	{"of several writers that expect the same version, one succeeds", func(b *fixture) {
 		var errs [5]error
 		none := 0
 		together(len(errs), func(i int) {

@@ -33,7 +33,7 @@ var summaryTests = []test{
 		b.NoError(err)
 		b.Equal([]db.Summary{{TurnID: first, Text: "one", At: at}, {TurnID: second, Text: "one, two", At: at}}, all)
 	}},
-	{"a summary belongs to its owner and goes with its conversation", func(b *fixture) {
+	{"a summary belongs to its owner and is deleted with its conversation", func(b *fixture) {
 		turn := b.exchange("one", "1", chat.RootCheckpoint)
 		b.ErrorIs(b.store.PutSummary(b.ctx, "somebody else", db.Summary{TurnID: turn, Text: "x"}), db.ErrNotFound)
 		b.NoError(b.store.PutSummary(b.ctx, b.owner, db.Summary{TurnID: turn, Text: "x"}))
@@ -86,7 +86,7 @@ var historyTests = []test{
 		b.Equal(one, h.Head)
 		b.Equal(map[string][]string{chat.RootCheckpoint: {one}}, h.Branches)
 	}},
-	{"an open turn shows its message under the id it keeps", func(b *fixture) {
+	{"an open turn shows its message under the id that it has later, too", func(b *fixture) {
 		one := b.exchange("one", "1", chat.RootCheckpoint)
 		t := b.running("two", one)
 		open := b.history("", "", 10)
@@ -113,7 +113,7 @@ var historyTests = []test{
 		b.Equal([]string{"second"}, contents(b.history("", "", 1).Messages))
 		b.Equal([]string{"running"}, contents(b.history(running.ID, "", 10).Messages))
 	}},
-	{"the head is the turn that a waiting turn will follow, never itself", func(b *fixture) {
+	{"the head is the turn that a waiting turn will follow, never the waiting turn", func(b *fixture) {
 		one := b.exchange("one", "1", chat.RootCheckpoint)
 		t := b.insert(b.newTurn("two"))
 		b.mark(t.ID, chat.TurnAccepted, "")
@@ -183,7 +183,7 @@ var historyTests = []test{
 			q, a := "q"+strconv.Itoa(i), "a"+strconv.Itoa(i)
 			parent = b.exchange(q, a, parent)
 			want = append(want, q, a)
-			b.exchange("side", "side", chat.RootCheckpoint) // of another branch: on no page
+			b.exchange("side", "side", chat.RootCheckpoint) // on another branch, so on no page
 		}
 		for limit := 1; limit <= 11; limit++ {
 			var got []string

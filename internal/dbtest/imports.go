@@ -45,7 +45,7 @@ var importTests = []test{
 		b.Equal(chat.ImportDownloading, again.State)
 		b.Equal("Rules.pdf", again.Name)
 	}},
-	{"all open imports of a document advance together, and one of them has imported it", func(b *fixture) {
+	{"all open imports of a document advance together, and only the oldest has imported it", func(b *fixture) {
 		first, second, other := b.newImport("a"), b.newImport("a"), b.newImport("b")
 		second.CreatedAt = second.CreatedAt.Add(time.Second)
 		for _, i := range []chat.Import{second, first, other} {
@@ -64,7 +64,7 @@ var importTests = []test{
 		b.Equal(chat.ImportLooking, b.readImport(other.ID).State)
 
 		b.NoError(b.store.AdvanceImports(b.ctx, b.owner, first.Key, chat.ImportStep{State: chat.ImportFailed, Code: "late"}, b.now()))
-		b.Equal(chat.ImportReady, b.readImport(first.ID).State, "an end is for ever")
+		b.Equal(chat.ImportReady, b.readImport(first.ID).State, "an import that has ended does not change")
 	}},
 	{"imports are listed newest first, of a conversation or a turn, without deleted documents", func(b *fixture) {
 		turn := b.insert(b.newTurn("import this"))
@@ -110,7 +110,7 @@ var importTests = []test{
 		b.NoError(b.store.AnnounceImport(b.ctx, b.owner, i.ID, false))
 		b.False(knows())
 	}},
-	{"imports in flight are deleted with their conversation", func(b *fixture) {
+	{"open imports are deleted with their conversation", func(b *fixture) {
 		b.insert(b.newTurn("import this"))
 		i := b.newImport("a")
 		i.ThreadID = b.thread
@@ -119,7 +119,7 @@ var importTests = []test{
 		_, err := b.store.ImportByID(b.ctx, b.owner, i.ID)
 		b.ErrorIs(err, db.ErrNotFound)
 	}},
-	{"an owner has a bounded number of open imports", func(b *fixture) {
+	{"the number of an owner's open imports is limited", func(b *fixture) {
 		for range db.MaxOpenImports {
 			b.createImport(b.newImport("a"))
 		}

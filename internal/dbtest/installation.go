@@ -12,12 +12,12 @@ import (
 	"github.com/palaver-chat/palaver/db"
 )
 
-// Installation is what Fill wrote: two owners' belongings and public documents.
+// Installation is what Fill wrote: the belongings of two owners, and public documents.
 type Installation struct {
 	owners []belongings
 }
 
-// belongings are what one owner has.
+// belongings are everything that Fill wrote for one owner.
 type belongings struct {
 	owner, thread, deleted string
 	board, digest          string
@@ -27,7 +27,7 @@ type belongings struct {
 	deletedTurn            chat.Turn // of the deleted conversation
 }
 
-// spentAt is when the turns of Fill cost something.
+// spentAt is the time at which the turns of Fill used tokens.
 var spentAt = time.Date(2026, 5, 1, 12, 0, 0, 0, time.UTC)
 
 // Fill writes something of every kind that a store keeps. No accepted turn is
@@ -108,8 +108,8 @@ func (b *fixture) belongings() belongings {
 	return all
 }
 
-// Snapshot reads everything that Fill wrote, rankings without their scores. Equal
-// stores give equal snapshots.
+// Snapshot reads everything that Fill wrote, with rankings but without their scores. Equal
+// stores return equal snapshots.
 func (i Installation) Snapshot(t *testing.T, store db.Store) []any {
 	t.Helper()
 	var read []any

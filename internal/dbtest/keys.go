@@ -9,13 +9,13 @@ import (
 	"github.com/palaver-chat/palaver/db"
 )
 
-// personalKey is a key of the owner, not stored yet.
+// personalKey returns a key of the owner that is not stored yet.
 func (b *fixture) personalKey(name string) db.Key {
 	return db.Key{ID: uuid.NewString(), Owner: b.owner, Name: name, Digest: uuid.NewString(), CreatedAt: b.now()}
 }
 
 var keyTests = []test{
-	{"a key is found by its digest, and one that is not there is ErrNotFound", func(b *fixture) {
+	{"a key is found by its digest, and a missing one is ErrNotFound", func(b *fixture) {
 		want := b.personalKey("Open WebUI")
 		want.ExpiresAt = want.CreatedAt.Add(time.Hour)
 		b.NoError(b.store.CreateKey(b.ctx, want))
@@ -62,7 +62,7 @@ var keyTests = []test{
 		b.ErrorIs(err, db.ErrNotFound)
 		b.ErrorIs(b.store.DeleteKey(b.ctx, b.owner, k.ID), db.ErrNotFound)
 	}},
-	{"an anonymous owner who has only a key is listed as unused in time", func(b *fixture) {
+	{"an anonymous owner who has only a key is listed as unused after some time", func(b *fixture) {
 		k := b.personalKey("mine")
 		k.Anonymous = true
 		b.NoError(b.store.CreateKey(b.ctx, k))
@@ -70,7 +70,7 @@ var keyTests = []test{
 		b.NoError(err)
 		b.Equal([]string{b.owner}, owners)
 	}},
-	{"turns of a run are the newest first, of every thread, without those that no history shows", func(b *fixture) {
+	{"turns of a run are listed newest first, from every thread, without those that no history shows", func(b *fixture) {
 		run := uuid.NewString()
 		first := b.newTurn("one")
 		first.StreamRunID = run

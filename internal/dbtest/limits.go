@@ -103,11 +103,11 @@ var limitTests = []test{
 		counted(1, 2)
 		b.NoError(b.store.AbandonTurn(b.ctx, b.owner, sent.ID))
 		counted(1, 1)
-		_, created, _, err := b.store.InsertTurn(b.ctx, sent) // it is sent again
+		_, created, _, err := b.store.InsertTurn(b.ctx, sent) // the message is sent again
 		b.NoError(err)
 		b.False(created)
 		counted(1, 2)
-		b.NoError(b.store.AbandonTurn(b.ctx, b.owner, running.ID), "it was taken after all")
+		b.NoError(b.store.AbandonTurn(b.ctx, b.owner, running.ID), "the thread has accepted it after all")
 		counted(1, 2)
 		b.mark(running.ID, chat.TurnInterrupted, "")
 		counted(0, 2)

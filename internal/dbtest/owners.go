@@ -57,7 +57,7 @@ func (b *fixture) property() property {
 	return p
 }
 
-// pictureIn is a new picture that names another owner's conversation.
+// pictureIn returns a new picture that names another owner's conversation.
 func pictureIn(thread, owner string) chat.Attachment {
 	return chat.Attachment{ID: uuid.NewString(), Owner: owner, ThreadID: thread, MIME: "image/png"}
 }
@@ -460,7 +460,7 @@ var ownerTests = []test{
 	}},
 }
 
-// view is everything that the owner sees of their property.
+// view reads everything that the owner can see of their property.
 func (b *fixture) view(p property) []any {
 	b.t.Helper()
 	var seen []any

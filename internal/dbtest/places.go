@@ -9,7 +9,7 @@ import (
 	"github.com/palaver-chat/palaver/db"
 )
 
-// made is a new turn as an API process with the clock at makes it.
+// made returns a new turn of an API process whose clock shows at.
 func (b *fixture) made(message string, at time.Time) chat.Turn {
 	t := b.newTurn(message)
 	id := uuid.Must(uuid.NewV7())
@@ -20,7 +20,7 @@ func (b *fixture) made(message string, at time.Time) chat.Turn {
 	return t
 }
 
-// ran is one page of the ids of the turns after a place.
+// ran returns one page of the ids of the turns after a place.
 func (b *fixture) ran(place int) []string {
 	b.t.Helper()
 	turns, err := b.store.TurnsAfter(b.ctx, b.owner, b.thread, place, 100)

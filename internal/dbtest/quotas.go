@@ -47,18 +47,18 @@ func turnOf(owner, thread string) chat.Turn {
 		ContentHash: content.Hash(), CreatedAt: time.Now().UTC().Truncate(time.Microsecond)}
 }
 
-// quota is n of each kind, and bytes without a bound.
+// quota returns a quota of n of each kind, without a bound for bytes.
 func quota(n int64) db.Quota {
 	return db.Quota{Threads: n, Sets: n, Documents: n, Pictures: n, Boards: n}
 }
 
-// visitor is an anonymous caller at an address.
+// visitor returns b for an anonymous caller at an address.
 func visitor(address string, b db.Bounds) db.Bounds {
 	b.Anonymous, b.Address = true, address
 	return b
 }
 
-// refusedBy counts the calls that a bound of a scope refused; any other error fails.
+// refusedBy counts the calls that a bound of a scope refused. Any other error fails the test.
 func (b *fixture) refusedBy(errs []error, bound db.Bound, scope db.Scope) (n int) {
 	b.t.Helper()
 	for _, err := range errs {
@@ -103,7 +103,7 @@ var quotaTests = []test{
 				errs[i] = ways[i%len(ways)](b, b.store.Within(visitor(uuid.NewString(), limits)), uuid.NewString())
 			})
 			b.Equal(atOnce-5, b.refusedBy(errs, bound, db.OfEverybody), bound)
-			b.NoError(ways[0](b, b.store.Within(limits), uuid.NewString()), "who has an account is not counted")
+			b.NoError(ways[0](b, b.store.Within(limits), uuid.NewString()), "an owner with an account is not counted")
 		}
 	}},
 	{"bytes of documents, pictures and repos count together", func(b *fixture) {
@@ -129,7 +129,7 @@ var quotaTests = []test{
 		b.NoError(err, "the stored version does not count beside the one that replaces it")
 		b.Equal(2, repo.Version, "what was refused has left nothing")
 	}},
-	{"what is deleted makes room", func(b *fixture) {
+	{"deleting things frees their quota", func(b *fixture) {
 		in := b.store.Within(visitor("here", db.Bounds{Owner: quota(1), PerAddress: quota(1), Everybody: quota(1)}))
 		doc := chat.Document{ID: uuid.NewString(), Owner: b.owner, Title: "x", Format: "txt", Bytes: 3}
 		b.NoError(in.CreateDocument(b.ctx, doc, []byte("raw")))
@@ -154,15 +154,15 @@ var quotaTests = []test{
 		_, err = in.PutRepo(b.ctx, b.owner, b.thread, []byte("x"), "d", nil)
 		b.NoError(err)
 	}},
-	{"pictures that no message uses have a bound of their own", func(b *fixture) {
+	{"pictures that no message uses have their own bound", func(b *fixture) {
 		in := b.store.Within(db.Bounds{Unused: db.Quota{Pictures: 4}})
 		errs := make([]error, atOnce)
 		together(atOnce, func(i int) { errs[i] = inserts[db.BoundPictures][0](b, in, b.owner) })
 		b.Equal(atOnce-4, b.refusedBy(errs, db.BoundUnused, db.OfOwner))
 		b.insert(b.newTurn("hello"))
-		b.NoError(in.PutAttachment(b.ctx, chat.Attachment{ID: uuid.NewString(), Owner: b.owner, ThreadID: b.thread}, []byte("x")), "one of a conversation")
+		b.NoError(in.PutAttachment(b.ctx, chat.Attachment{ID: uuid.NewString(), Owner: b.owner, ThreadID: b.thread}, []byte("x")), "a picture of a conversation")
 	}},
-	{"of 30 concurrent turns in as many threads as many begin as the owner may run", func(b *fixture) {
+	{"of 30 concurrent turns in 30 threads, as many begin as the owner may run", func(b *fixture) {
 		in := b.store.Within(db.Bounds{BusyThreads: 4, QueuedTurns: 2})
 		errs := make([]error, atOnce)
 		turns := make([]chat.Turn, atOnce)
@@ -185,7 +185,7 @@ var quotaTests = []test{
 			b.ErrorIs(missing, db.ErrNotFound, "what was refused has left nothing")
 		}
 	}},
-	{"of 30 concurrent turns in one thread as many wait as may", func(b *fixture) {
+	{"of 30 concurrent turns in one thread, as many wait as the bound allows", func(b *fixture) {
 		in := b.store.Within(db.Bounds{BusyThreads: 4, QueuedTurns: 5})
 		errs := make([]error, atOnce)
 		together(atOnce, func(i int) { _, _, _, errs[i] = in.InsertTurn(b.ctx, turnOf(b.owner, b.thread)) })
@@ -234,7 +234,7 @@ var quotaTests = []test{
 		b.Equal(1, b.refusedBy([]error{err}, db.BoundCost, db.OfOwner))
 		b.NoError(b.store.PruneSpending(b.ctx, time.Now()))
 		_, _, _, err = dear.InsertTurn(b.ctx, turnOf(b.owner, b.thread))
-		b.Equal(1, b.refusedBy([]error{err}, db.BoundCost, db.OfOwner), "only days before it are forgotten")
+		b.Equal(1, b.refusedBy([]error{err}, db.BoundCost, db.OfOwner), "only earlier days are deleted")
 		b.NoError(b.store.PruneSpending(b.ctx, time.Now().Add(24*time.Hour)))
 		_, _, _, err = dear.InsertTurn(b.ctx, turnOf(b.owner, b.thread))
 		b.NoError(err)
@@ -290,16 +290,16 @@ var visitorTests = []test{
 		b.Equal("a b", b.unusedOwners(later, "", 2))
 		b.Equal("c", b.unusedOwners(later, "b", 2))
 	}},
-	{"a request keeps what its owner has stored, and makes no owner known", func(b *fixture) {
+	{"a request keeps its owner's data from being listed as unused, and does not add unknown owners", func(b *fixture) {
 		b.visitors("a", "b")
 		now := time.Now()
 		b.NoError(b.store.Seen(b.ctx, "a", false, now.Add(48*time.Hour)))
-		b.NoError(b.store.Seen(b.ctx, "b", false, now.Add(time.Hour)), "within a day nothing is written")
+		b.NoError(b.store.Seen(b.ctx, "b", false, now.Add(time.Hour)), "a second request within a day writes nothing")
 		b.NoError(b.store.Seen(b.ctx, "unknown", false, now))
 		b.Equal("b", b.unusedOwners(now.Add(30*time.Minute), "", 10))
 		b.Equal("a b", b.unusedOwners(now.Add(72*time.Hour), "", 10))
 	}},
-	{"who has an account now is not listed, and their data counts for no address", func(b *fixture) {
+	{"an owner who has an account now is not listed, and their data counts for no address", func(b *fixture) {
 		b.visitors("a")
 		in := b.store.Within(visitor("here", db.Bounds{}))
 		for _, ways := range inserts {

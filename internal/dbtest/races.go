@@ -98,7 +98,7 @@ var raceTests = []test{
 				b.ErrorIs(errs[1], db.ErrSettled)
 			}
 			if errs[2] == nil {
-				b.Equal("x", read["piece:1"], "of an open turn all texts are there")
+				b.Equal("x", read["piece:1"], "an open turn has all of its texts")
 			} else {
 				b.ErrorIs(errs[2], db.ErrSettled)
 			}
@@ -156,7 +156,7 @@ var raceTests = []test{
 					_, _ = b.store.Settle(ctx, s)
 					return
 				}
-				for range i { // ever later
+				for range i { // cancel later each time
 					_, _ = b.store.Turn(b.ctx, b.owner, t.ID)
 				}
 				giveUp()
@@ -174,7 +174,7 @@ var raceTests = []test{
 				b.ErrorIs(err, db.ErrNotFound)
 				b.Equal([]string{"hello"}, messages)
 			}
-			b.Equal(s.Terminal, b.settle(s)) // and can be repeated
+			b.Equal(s.Terminal, b.settle(s)) // the settle can be repeated
 		}
 		b.NotZero(settled)
 	}},

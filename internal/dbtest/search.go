@@ -45,7 +45,7 @@ var searchTests = []test{
 		b.Equal(chunkID(d.ID, 1), b.search("apple", "pear", "plum")[0])
 		b.ElementsMatch([]string{chunkID(d.ID, 0), chunkID(d.ID, 1), chunkID(d.ID, 2)}, b.search("apple", "pear"))
 	}},
-	{"vectors of a ready document can be replaced, and what lacks those of a model is listed", func(b *fixture) {
+	{"vectors of a ready document can be replaced, and documents without vectors of a model are listed", func(b *fixture) {
 		d, other := b.document(b.owner, "x", "one", "two"), b.document(b.owner, "y", "three")
 		listed := func(model string) (ids []string) {
 			for after := ""; ; {
@@ -82,7 +82,7 @@ var searchTests = []test{
 			b.ErrorIs(refused, db.ErrNotFound)
 		}
 	}},
-	{"a word that is alike counts less than the word, and never beside it", func(b *fixture) {
+	{"a similar word counts less than the word itself, and never in addition to it", func(b *fixture) {
 		d := b.document(b.owner, "x", "the vehicle is red", "the car is red", "the vehicle and the car", "nothing here", "nor here", "or there")
 		hits, err := b.store.SearchText(b.ctx, b.owner, []db.Word{
 			{Text: "cars", Alike: []db.Alike{{Text: "vehicle", Weight: 0.5}, {Text: "vehicles", Weight: 0.5}}},
@@ -116,7 +116,7 @@ var searchTests = []test{
 		b.Equal("Title", hits[0].Title)
 		b.Equal(chat.Chunk{ID: chunkID(d.ID, 1), DocID: d.ID, Ordinal: 1, Text: "apple pie", Start: 6, End: 15}, hits[0].Chunk)
 	}},
-	{"a search may be narrowed to documents, to none too", func(b *fixture) {
+	{"a search may be limited to documents, also to none", func(b *fixture) {
 		one, two := b.document(b.owner, "1", "apple"), b.document(b.owner, "2", "apple")
 		b.ElementsMatch([]string{chunkID(one.ID, 0), chunkID(two.ID, 0)}, b.search("apple"))
 		b.Equal([]string{chunkID(two.ID, 0)}, b.searchIn([]string{two.ID}, "apple"))
@@ -227,7 +227,7 @@ var searchTests = []test{
 			b.Empty(hits)
 		}
 	}},
-	{"a vector search may be narrowed to documents and does not find other owners'", func(b *fixture) {
+	{"a vector search may be limited to documents, and does not find those of other owners", func(b *fixture) {
 		embedded := func(owner string) string {
 			d := b.upload(owner, "x", nil)
 			text, chunks := cut(d.ID, "text")

@@ -7,13 +7,13 @@ import (
 	"github.com/palaver-chat/palaver/db"
 )
 
-// share is a link to the fixture's thread, not stored yet.
+// share returns a link to the fixture's thread that is not stored yet.
 func (b *fixture) share(title string) db.Share {
 	return db.Share{ID: uuid.NewString(), Owner: b.owner, ThreadID: b.thread, Digest: uuid.NewString(), Title: title,
 		Content: []byte(`[{"role":"user","text":"hello"}]`), CreatedAt: b.now()}
 }
 
-// listedShare is a link as Shares lists it.
+// listedShare returns a link in the form in which Shares lists it.
 func listedShare(s db.Share) db.Share {
 	s.Digest, s.Content = "", nil
 	return s

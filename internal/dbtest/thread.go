@@ -45,8 +45,7 @@ func (b *fixture) insertOnly(t chat.Turn) chat.Turn {
 	return stored
 }
 
-// Uses are the calls that the next turn in the thread makes, in an order in which
-// they can be made.
+// Uses lists the calls that the next turn in the thread makes, in a possible order.
 func (th Thread) Uses(t testing.TB, store db.Store) []Use {
 	b := &fixture{Assertions: require.New(t), ctx: t.Context(), store: store, owner: th.Owner, thread: th.ID}
 	next := b.newTurn("next")

@@ -31,7 +31,7 @@ var turnTests = []test{
 		b.settle(b.ending(t, "x"))
 		b.ErrorIs(b.store.PutTexts(b.ctx, b.owner, t.ID, []db.Text{{Key: "c"}}), db.ErrSettled)
 	}},
-	{"a text that is kept once stays the first one", func(b *fixture) {
+	{"KeepText keeps the first text of a key", func(b *fixture) {
 		t := b.running("hello", chat.RootCheckpoint)
 		for _, text := range []string{"first", "second", ""} {
 			kept, err := b.store.KeepText(b.ctx, b.owner, t.ID, "once", text)
@@ -47,7 +47,7 @@ var turnTests = []test{
 		_, err = b.store.KeepText(b.ctx, b.owner, t.ID, "once", "x")
 		b.ErrorIs(err, db.ErrSettled)
 	}},
-	{"of two writers that keep a text at once, both get the same", func(b *fixture) {
+	{"two writers that call KeepText at once get the same text", func(b *fixture) {
 		t := b.running("hello", chat.RootCheckpoint)
 		var kept [8]string
 		var g errgroup.Group
@@ -440,7 +440,7 @@ var settleTests = []test{
 		b.settle(b.ending(t, ""))
 		b.Equal([]string{"hello"}, contents(b.history("", "", 10).Messages))
 	}},
-	{"a cancelled question says so, and its turn why there is no answer", func(b *fixture) {
+	{"a cancelled question is marked as cancelled, and its turn says why there is no answer", func(b *fixture) {
 		t := b.running("compare", chat.RootCheckpoint)
 		s := b.ending(t, "")
 		s.Status, s.Metadata = chat.TurnCancelled, map[string]any{"finished_reason": "cancelled", "interrupted_reason": "user_cancelled"}

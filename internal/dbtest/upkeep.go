@@ -56,7 +56,7 @@ var upkeepTests = []test{
 		b.readImport(kept.ID)
 		b.readImport(going.ID)
 	}},
-	{"what owners have stored is summed up, the largest first, and what tables take", func(b *fixture) {
+	{"the data of owners is summed up, the largest first, and so is the space of tables", func(b *fixture) {
 		b.exchange("hellö", "hi", chat.RootCheckpoint)
 		d := b.document(b.owner, "Rules", "capital")
 		stored, err := b.store.Stored(b.ctx, b.owner, "")

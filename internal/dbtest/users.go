@@ -7,7 +7,7 @@ import (
 	"github.com/palaver-chat/palaver/db"
 )
 
-// everything is a property with all else that the store keeps of an owner: an
+// everything makes a property and everything else that the store keeps of an owner: an
 // unlisted conversation and cancels of every kind.
 func (b *fixture) everything() property {
 	b.t.Helper()

@@ -14,7 +14,7 @@ import (
 	"github.com/palaver-chat/palaver/db"
 )
 
-// conversationJSON describes a conversation; its file goes on with the turns.
+// conversationJSON describes a conversation; in its file, the turns follow.
 type conversationJSON struct {
 	ID            string    `json:"id"`
 	Title         string    `json:"title"`
@@ -24,7 +24,7 @@ type conversationJSON struct {
 	Archived      bool      `json:"archived,omitempty"`
 	// Feedback is what the person thinks of answers.
 	Feedback []feedbackJSON `json:"feedback,omitempty"`
-	// Summaries are what models wrote about the older parts of its branches.
+	// Summaries are the models' summaries of the older parts of its branches.
 	Summaries []summaryJSON `json:"summaries,omitempty"`
 }
 
@@ -41,7 +41,7 @@ type summaryJSON struct {
 	CreatedAt time.Time `json:"created_at"`
 }
 
-// turnJSON is a turn: what the person sent, and the events of its answer.
+// turnJSON is a turn: the person's message, and the events of its answer.
 type turnJSON struct {
 	ID        string          `json:"id"`
 	Parent    string          `json:"parent,omitempty"`
@@ -50,7 +50,7 @@ type turnJSON struct {
 	SettledAt *time.Time      `json:"settled_at,omitempty"` // nil while it is open
 	Content   chat.Content    `json:"content"`
 	Events    []chat.Event    `json:"events,omitempty"`
-	// Texts are what is kept of an open turn.
+	// Texts are the stored texts of an open turn.
 	Texts map[string]string `json:"texts,omitempty"`
 }
 
@@ -66,8 +66,8 @@ func (a *archive) conversations(ctx context.Context, have db.UserData) error {
 	return nil
 }
 
-// conversation writes all turns of a conversation, in the order in which they ran: those
-// of every branch, and those that were taken back.
+// conversation writes all turns of a conversation, in the order in which they ran: those of
+// every branch, and those that were rolled back.
 func (a *archive) conversation(ctx context.Context, id string) error {
 	v, err := a.store.Conversation(ctx, a.User, id)
 	if err != nil {
@@ -178,7 +178,7 @@ func (o *turnWriter) turn(ctx context.Context, l db.TurnLog) error {
 	return err
 }
 
-// repo writes a client's own message repository as the client sent it.
+// repo writes a client's own message repository in the form in which the client sent it.
 func (a *archive) repo(ctx context.Context, thread string) error {
 	r, err := a.store.Repo(ctx, a.User, thread)
 	if err != nil {

@@ -1,4 +1,4 @@
-// Package export writes all that the store keeps of a person into one archive.
+// Package export writes everything that the store keeps of a person into one archive.
 package export
 
 import (
@@ -16,7 +16,7 @@ import (
 	"github.com/palaver-chat/palaver/internal/board"
 )
 
-// Store is what an export reads.
+// Store is the part of db.Store that an export reads.
 type Store interface {
 	db.Conversations
 	db.Turns
@@ -66,8 +66,8 @@ type archive struct {
 }
 
 // Write streams the archive of an owner to w. It holds one conversation's page of turns,
-// one document or one picture in memory at a time. What is deleted while it runs is left
-// out.
+// one document or one picture in memory at a time. It leaves out data that is deleted while
+// it runs.
 func Write(ctx context.Context, store Store, owner string, at time.Time, w io.Writer) error {
 	a := &archive{store: store, zip: zip.NewWriter(w), Manifest: Manifest{Format: format, User: owner, ExportedAt: at}}
 	have, err := store.UserData(ctx, owner)
@@ -146,7 +146,7 @@ type documentJSON struct {
 	CreatedAt  time.Time       `json:"created_at"`
 }
 
-// document writes what is stored of a document: its file, and its text once it is ready.
+// document writes the description and the file of a document, and its text once it is ready.
 func (a *archive) document(ctx context.Context, id string) error {
 	d, err := a.store.Document(ctx, a.User, id)
 	if err != nil || d.Owner != a.User {
@@ -174,7 +174,7 @@ func (a *archive) document(ctx context.Context, id string) error {
 	return err
 }
 
-// extension keeps what a file's name may end with.
+// extension makes a safe file name extension of a document's type.
 func extension(kind string) string {
 	clean := strings.Map(func(r rune) rune {
 		if r >= 'a' && r <= 'z' || r >= '0' && r <= '9' {
@@ -232,7 +232,7 @@ func (a *archive) attachments(ctx context.Context, _ db.UserData) error {
 	return nil
 }
 
-// keys says which personal keys there are, without their digests.
+// keys lists the personal keys, without their digests.
 func (a *archive) keys(ctx context.Context, _ db.UserData) error {
 	type keyJSON struct {
 		ID        string    `json:"id"`
@@ -253,8 +253,8 @@ func (a *archive) keys(ctx context.Context, _ db.UserData) error {
 	return a.json("keys.json", all)
 }
 
-// shares says which links to conversations there are, without their tokens. What they
-// show is a copy of the conversation.
+// shares lists the links to conversations, without their tokens and without the copies of
+// conversations that they show.
 func (a *archive) shares(ctx context.Context, _ db.UserData) error {
 	type shareJSON struct {
 		ID           string    `json:"id"`
@@ -274,7 +274,7 @@ func (a *archive) shares(ctx context.Context, _ db.UserData) error {
 	return a.json("shared-links.json", all)
 }
 
-// connections says which accounts are connected, without their tokens.
+// connections lists the connected accounts, without their tokens.
 func (a *archive) connections(ctx context.Context, _ db.UserData) error {
 	type connectionJSON struct {
 		Provider    string    `json:"provider"`
@@ -311,7 +311,7 @@ func (a *archive) boards(ctx context.Context, _ db.UserData) error {
 	}
 }
 
-// board writes a board as people export it.
+// board writes a board in the form in which people export it.
 func (a *archive) board(ctx context.Context, id string) error {
 	stored, err := a.store.Board(ctx, a.User, id)
 	if err != nil {
@@ -346,7 +346,7 @@ func (a *archive) create(name string) (io.Writer, error) {
 	return a.zip.CreateHeader(&zip.FileHeader{Name: name, Method: zip.Deflate, Modified: a.ExportedAt})
 }
 
-// leftOut drops the error of something that was deleted meanwhile.
+// leftOut returns nil for the error of a row that was deleted meanwhile, else err.
 func leftOut(err error) error {
 	if errors.Is(err, db.ErrNotFound) {
 		return nil

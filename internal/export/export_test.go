@@ -154,7 +154,7 @@ func TestArchiveHasEveryTurnOfALongConversation(t *testing.T) {
 	require.Len(t, seen, 2*turnsAtOnce+1)
 }
 
-// full takes so many bytes.
+// full accepts left bytes, then it fails.
 type full struct{ left int }
 
 func (f *full) Write(p []byte) (int, error) {

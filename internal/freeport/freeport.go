@@ -20,7 +20,7 @@ func Get() (_ int, err error) {
 	if err != nil {
 		return 0, fmt.Errorf("find a free port: %w", err)
 	}
-	defer func() { err = errors.Join(err, client.Close()) }() // after the server's side
+	defer func() { err = errors.Join(err, client.Close()) }() // after the server's side, which so gets the state TIME_WAIT
 	server, err := listener.Accept()
 	if err != nil {
 		return 0, fmt.Errorf("find a free port: %w", err)

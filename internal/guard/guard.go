@@ -28,7 +28,7 @@ func (r *Refused) Error() string {
 	return "the address " + r.Address.String() + " is not a public one; ALLOW_PRIVATE_ADDRESSES can allow it"
 }
 
-// ErrRedirect is a redirect that is not followed.
+// ErrRedirect is the error of a redirect that is not followed.
 var ErrRedirect = errors.New("the redirect is not followed")
 
 // Guard decides which addresses are allowed. Safe for concurrent use.
@@ -149,7 +149,7 @@ func (c checked) RoundTrip(r *http.Request) (*http.Response, error) {
 	return c.RoundTripper.RoundTrip(r)
 }
 
-// CloseIdleConnections lets http.Client close them.
+// CloseIdleConnections lets http.Client close idle connections.
 func (c checked) CloseIdleConnections() {
 	if t, ok := c.RoundTripper.(*http.Transport); ok {
 		t.CloseIdleConnections()

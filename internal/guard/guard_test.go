@@ -89,8 +89,8 @@ func TestConnectionIsRefusedWhenItIsOpened(t *testing.T) {
 	require.True(t, asked)
 }
 
-// A name that leads to an allowed address first, and inside later, is refused then.
-func TestNameThatTurnsInwardsIsRefusedAtItsNextConnection(t *testing.T) {
+// A name can resolve to an allowed address first, and to an internal address later.
+func TestNameThatChangesToAnInternalAddressIsRefusedAtItsNextConnection(t *testing.T) {
 	server := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) {}))
 	defer server.Close()
 	_, port, err := net.SplitHostPort(server.Listener.Addr().String())
@@ -114,7 +114,7 @@ func TestNameThatTurnsInwardsIsRefusedAtItsNextConnection(t *testing.T) {
 	}
 }
 
-// names is a connection to a name server that gives the address for every name.
+// names returns a connection to a name server that answers every name with the address.
 func names(t *testing.T, address *atomic.Value) net.Conn {
 	near, far := net.Pipe() // a stream: each message has its length before it
 	go func() {
@@ -193,7 +193,7 @@ func TestTheEnvironmentsProxyIsNotUsed(t *testing.T) {
 // errDialled replaces a connection that the guard would have opened.
 var errDialled = errors.New("dialled")
 
-func FuzzNoAddressLeadsInside(f *testing.F) {
+func FuzzNoURLReachesAnInternalAddress(f *testing.F) {
 	for _, a := range internalAddresses {
 		if !strings.Contains(a, "%") {
 			f.Add("http://" + net.JoinHostPort(a, "80") + "/")

@@ -12,7 +12,7 @@ import (
 
 // Hosts are the names by which clients may address a server. A page whose name was
 // rebound to this machine's address (DNS rebinding) sends its own name in the Host
-// header, so checking the name keeps it out.
+// header, so a check of the name refuses its requests.
 type Hosts struct {
 	names     []string // lower case, without port
 	domains   []string // ".example.com" for every name below it

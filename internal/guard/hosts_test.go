@@ -46,7 +46,7 @@ func TestOnlyNamesOfThisServerAreAnswered(t *testing.T) {
 	require.True(t, h.Allow("evil.example"))
 }
 
-func TestHostsAreNamedWhenTheOperatorNamesThem(t *testing.T) {
+func TestNamedReportsWhetherOtherNamesThanLocalhostAreAllowed(t *testing.T) {
 	for _, c := range []struct {
 		listen, allowed string
 		named           bool

@@ -7,8 +7,8 @@ import (
 )
 
 // LimitConnections closes new connections of an address that has limit open ones. Loopback
-// addresses and the exempt networks, which are those of proxies, have no limit; neither
-// has anybody when limit is 0. An IPv6 client counts by its /64.
+// addresses and the exempt networks, which are those of proxies, have no limit. If limit is
+// 0, no address has a limit. An IPv6 client counts by its /64.
 func LimitConnections(l net.Listener, limit int, exempt []netip.Prefix) net.Listener {
 	if limit == 0 {
 		return l

@@ -57,7 +57,7 @@ func TestConnectionsOfOneAddressAreBounded(t *testing.T) {
 	other := accept("192.0.2.1:1002", "192.0.2.2:1000")
 	require.Equal(t, "192.0.2.2:1000", other.RemoteAddr().String())
 	require.NoError(t, first.Close())
-	require.NoError(t, first.Close()) // closing twice frees one place
+	require.NoError(t, first.Close()) // closing twice counts once
 	require.Equal(t, "192.0.2.1:1003", accept("192.0.2.1:1003").RemoteAddr().String())
 	require.Equal(t, "[2001:db8::1]:1", accept("192.0.2.1:1004", "[2001:db8::1]:1").RemoteAddr().String())
 	accept("[2001:db8::2]:1")

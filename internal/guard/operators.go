@@ -9,11 +9,12 @@ import (
 	"strings"
 )
 
-// Operators are those who may read what tells of the whole process, such as its metrics:
+// Operators decides who may read data about the whole process, such as its metrics:
 // programs on the same host, and whoever has the token.
 type Operators struct{ token string }
 
-// NewOperators takes METRICS_TOKEN, which may be empty: then there are only local ones.
+// NewOperators takes METRICS_TOKEN. If it is empty, only programs on the same host are
+// allowed.
 func NewOperators(token string) *Operators { return &Operators{token} }
 
 // Allow reports whether a request comes from an operator.
@@ -48,7 +49,7 @@ func Local(r *http.Request) bool {
 	return err == nil && ip.Unmap().IsLoopback() && !Forwarded(r)
 }
 
-// Forwarded reports whether a proxy has passed a request on, by its headers.
+// Forwarded reports whether the headers say that a proxy has forwarded a request.
 func Forwarded(r *http.Request) bool {
 	for _, name := range []string{"Forwarded", "X-Forwarded-For", "X-Forwarded-Host", "X-Forwarded-Proto", "X-Real-Ip", "Via"} {
 		if _, is := r.Header[name]; is {

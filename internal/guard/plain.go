@@ -8,7 +8,8 @@ import (
 	"syscall"
 )
 
-// NotEncrypted is the error of a plain HTTP connection that would leave the operator's networks.
+// NotEncrypted is the error of a plain HTTP connection to an address outside the operator's
+// networks.
 type NotEncrypted struct{ Address netip.Addr }
 
 func (n *NotEncrypted) Error() string {

@@ -1,5 +1,5 @@
-// Package heartbeat shows that the worker processes of a host are alive, by the age of a
-// file of each in the data folder.
+// Package heartbeat shows whether the worker processes of a host are alive: each renews a
+// file in the data folder, and Check reads the ages of these files.
 package heartbeat
 
 import (
@@ -21,15 +21,16 @@ const (
 	period = 3 * time.Second
 	// MaxAge is how long after its last heartbeat a worker counts as alive.
 	MaxAge = 10 * time.Second
-	// Files of hosts that no longer exist, such as containers, are removed after this long.
+	// forgetAfter is the age at which files of other hosts are removed: such hosts, for
+	// example containers, may no longer exist.
 	forgetAfter = time.Hour
 )
 
 // ErrNone means that no worker of this host has used the folder.
 var ErrNone = errors.New("the data folder has no heartbeat file of a worker on this host")
 
-// Start renews the heartbeat file until stop is called. The file stays, so that Check knows that there
-// was a worker.
+// Start renews the heartbeat file of this process until stop is called. The file stays, so
+// that Check knows that there was a worker.
 func Start(dir string, log *slog.Logger) (stop func(), _ error) {
 	host, err := os.Hostname()
 	if err != nil {
@@ -54,7 +55,7 @@ func Start(dir string, log *slog.Logger) (stop func(), _ error) {
 			}
 			err := touch(path)
 			if err != nil && !failing {
-				log.Warn("palaver health worker cannot see this process", "error", err)
+				log.Warn("renewing the heartbeat file failed; palaver health worker does not see this process", "error", err)
 			}
 			failing = err != nil
 		}
@@ -65,7 +66,8 @@ func Start(dir string, log *slog.Logger) (stop func(), _ error) {
 	}), nil
 }
 
-// Check is nil if a worker of this host is alive.
+// Check returns nil if a worker of this host is alive, ErrNone if no worker of this host has
+// a file, and else an error with the age of the last heartbeat.
 func Check(dir string) error {
 	host, err := os.Hostname()
 	if err != nil {
@@ -88,7 +90,8 @@ func Check(dir string) error {
 
 func prefix(host string) string { return "worker-" + host + "-" }
 
-// touch sets the times itself: those of a network file system may be another clock's.
+// touch sets the file's times to this process's clock: a network file system may have
+// another one.
 func touch(path string) error {
 	now := time.Now()
 	err := os.Chtimes(path, now, now)
@@ -102,15 +105,15 @@ func forget(dir, host string) {
 	for path, age := range files(dir, Pattern) {
 		own, _ := filepath.Match(prefix(host)+"*.alive", filepath.Base(path))
 		if age > forgetAfter || own && age > MaxAge {
-			_ = os.Remove(path) // a worker that still lives makes it again
+			_ = os.Remove(path) // a worker that is still alive makes the file again
 		}
 	}
 }
 
-// files are the ages of the files with a name like the pattern.
+// files returns the ages of the files whose names match the pattern.
 func files(dir, pattern string) map[string]time.Duration {
 	ages := map[string]time.Duration{}
-	paths, _ := filepath.Glob(filepath.Join(dir, pattern)) // a host's name has no characters of patterns
+	paths, _ := filepath.Glob(filepath.Join(dir, pattern)) // a host's name has no special characters of patterns
 	for _, path := range paths {
 		if info, err := os.Stat(path); err == nil {
 			ages[path] = time.Since(info.ModTime())

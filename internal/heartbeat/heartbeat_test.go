@@ -25,7 +25,7 @@ func age(t *testing.T, path string, by time.Duration) {
 	require.NoError(t, os.Chtimes(path, then, then))
 }
 
-func TestWorkerIsSeenWithinFifteenSecondsOfItsEnd(t *testing.T) {
+func TestDeadWorkerIsReportedWithinFifteenSeconds(t *testing.T) {
 	require.LessOrEqual(t, MaxAge+period, 15*time.Second)
 	dir := t.TempDir()
 	require.ErrorIs(t, Check(dir), ErrNone)

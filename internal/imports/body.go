@@ -9,8 +9,8 @@ import (
 	"time"
 )
 
-// readBody reads a response, at most limit bytes. A response that is cut, or has another
-// length than declared, is an error.
+// readBody reads a response. It returns an error for one that has more than limit bytes, is
+// cut off, or has another length than declared.
 func readBody(res *http.Response, limit int64) ([]byte, error) {
 	if res.ContentLength > limit {
 		return nil, &Error{Code: TooLarge, Size: res.ContentLength, Limit: limit}
@@ -28,7 +28,7 @@ func readBody(res *http.Response, limit int64) ([]byte, error) {
 // maxRetryAfter bounds how long a source can make an import wait.
 const maxRetryAfter = 10 * time.Minute
 
-// retryAfter reads the header of that name: seconds or a date.
+// retryAfter reads the header Retry-After: seconds or a date.
 func retryAfter(h http.Header, now time.Time) time.Duration {
 	value := strings.TrimSpace(h.Get("Retry-After"))
 	if seconds, err := strconv.Atoi(value); err == nil {

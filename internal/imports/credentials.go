@@ -14,13 +14,14 @@ type Credentials interface {
 
 type bearerKey struct{}
 
-// withBearer has the requests of ctx sent with a person's own access token.
+// withBearer returns a context whose requests bearerTransport sends with a person's own
+// access token.
 func withBearer(ctx context.Context, token string) context.Context {
 	return context.WithValue(ctx, bearerKey{}, token)
 }
 
-// bearerTransport sends the access token of the request's context to one host. Other
-// requests go to next, which has the access of the deployment.
+// bearerTransport adds the access token of a request's context to requests to one host. It
+// passes others to next, which uses the access of the deployment.
 type bearerTransport struct {
 	host           string
 	next, personal http.RoundTripper

@@ -3,7 +3,7 @@ package imports
 import (
 	"cmp"
 	"context"
-	"crypto/md5" // the sum that Drive gives, against damage
+	"crypto/md5" // the checksum that Drive sends; it detects damage, not attacks
 	"encoding/hex"
 	"errors"
 	"fmt"
@@ -32,7 +32,7 @@ const DriveURL = "https://www.googleapis.com/drive/v3/"
 type Drive struct {
 	files *drive.FilesService
 	own   Credentials // nil: people cannot connect accounts
-	// shared: the deployment has access of its own.
+	// shared is true if the deployment has its own access.
 	shared bool
 }
 
@@ -43,7 +43,7 @@ var _ Source = (*Drive)(nil)
 type DriveAccess struct {
 	APIKey         string
 	ServiceAccount string      // JSON of a service account's key; with it, APIKey is not used
-	Own            Credentials // of people; tried before the access of the deployment; can be nil
+	Own            Credentials // the access of people; tried before that of the deployment; can be nil
 	BaseURL        string      // another address of the API; empty: DriveURL
 }
 
@@ -93,7 +93,8 @@ func byAnyAccess[T any](ctx context.Context, d *Drive, owner string, ask func(co
 	return ask(ctx)
 }
 
-// noRedirect: the API has no redirects. Followed, one would take a token elsewhere.
+// noRedirect follows no redirect. The API has none, and a redirect would send a token to
+// another address.
 func noRedirect(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
 
 // apiKeyTransport sends the key as a header. In the URL it would end up in errors.
@@ -118,7 +119,7 @@ const (
 	driveFields  = "id,name,mimeType,size,md5Checksum,modifiedTime,trashed,capabilities/canDownload,shortcutDetails"
 )
 
-// exports says as what documents of Google's own editors are downloaded.
+// exports maps documents of Google's own editors to the types in which they are downloaded.
 var exports = map[string]struct{ mediaType, extension string }{
 	googleApps + "document":     {"text/markdown", ".md"},
 	googleApps + "spreadsheet":  {"text/csv", ".csv"},
@@ -151,7 +152,7 @@ func (d *Drive) look(ctx context.Context, link links.Link) (Remote, error) {
 		version = f.ModifiedTime
 	}
 	r := Remote{ExternalID: id, ResourceKey: key, URL: link.URL, Name: f.Name, MediaType: f.MimeType, Size: f.Size, Version: version}
-	if exported { // its size is that of the original
+	if exported { // the size in the metadata is that of the original
 		r.Name, r.Size = f.Name+export.extension, 0
 	}
 	return r, nil
@@ -209,23 +210,23 @@ func (d *Drive) download(ctx context.Context, r Remote) (*http.Response, error) 
 	return call.Download()
 }
 
-// expectType refuses a page that came in the place of a file, such as a form to sign in.
+// expectType refuses a web page that was sent instead of a file, such as a sign-in form.
 func expectType(res *http.Response, want string) error {
 	got, _, _ := mime.ParseMediaType(res.Header.Get("Content-Type"))
 	if got == "text/html" && want != "text/html" {
-		return &Error{Code: NotShared, Cause: errors.New("a web page came in the place of the file")}
+		return &Error{Code: NotShared, Cause: errors.New("the response is a web page instead of the file")}
 	}
 	return nil
 }
 
-// checkSum compares what was downloaded with the size and the sum that Drive gives.
+// checkSum compares the downloaded bytes with the size and the checksum that Drive sent.
 func checkSum(r Remote, raw []byte) error {
 	sum := md5.Sum(raw)
 	switch {
 	case r.Size > 0 && int64(len(raw)) != r.Size:
-		return fmt.Errorf("%d bytes came of %d", len(raw), r.Size)
+		return fmt.Errorf("received %d of %d bytes", len(raw), r.Size)
 	case len(r.Version) == 2*md5.Size && r.Version != hex.EncodeToString(sum[:]):
-		return errors.New("the content has another checksum than the file")
+		return errors.New("the checksum of the content does not match")
 	}
 	return nil
 }
@@ -237,8 +238,8 @@ var (
 	keyReasons = []string{"accessNotConfigured", "keyInvalid", "ipRefererBlocked", "forbiddenByPolicy", "SERVICE_DISABLED"}
 )
 
-// driveError makes an *Error of an answer of Drive's API. Other errors are returned
-// without the address that was asked.
+// driveError makes an *Error of an error response of Drive's API. It removes the address
+// of the request from other errors.
 func driveError(err error) error {
 	var said *googleapi.Error
 	if !errors.As(err, &said) {
@@ -270,5 +271,5 @@ func driveError(err error) error {
 	return cause
 }
 
-// maxExport is Drive's own limit of what it exports.
+// maxExport is Drive's own limit for an export, in bytes.
 const maxExport = 10 << 20

@@ -16,22 +16,22 @@ import (
 type Code string
 
 const (
-	NotShared     Code = "not_shared"     // or it does not exist: sources do not tell
+	NotShared     Code = "not_shared"     // or it does not exist: sources do not say which
 	TooLarge      Code = "too_large"      //
 	RateLimited   Code = "rate_limited"   // a later try can succeed
 	Network       Code = "network"        // a later try can succeed
 	Timeout       Code = "timeout"        // a later try can succeed
-	NotPublic     Code = "not_public"     // the address is not a public one
-	Unsupported   Code = "unsupported"    // not of a type that can be read
+	NotPublic     Code = "not_public"     // the address is not public
+	Unsupported   Code = "unsupported"    // its type cannot be read
 	NotConfigured Code = "not_configured" // this server cannot import from there
-	Malformed     Code = "malformed_link" // nothing that can be imported
-	QuotaReached  Code = "quota_reached"  // the owner may store no more
-	Unreadable    Code = "unreadable"     // downloaded, but not to be read; the message is the reader's
-	Deleted       Code = "deleted"        // while it was processed
-	Internal      Code = "internal"       // a failure of ours
+	Malformed     Code = "malformed_link" // not a link that can be imported
+	QuotaReached  Code = "quota_reached"  // the owner has reached their quota
+	Unreadable    Code = "unreadable"     // it was downloaded but cannot be read; the reader says why in its message
+	Deleted       Code = "deleted"        // it was deleted while it was processed
+	Internal      Code = "internal"       // a failure of Palaver
 )
 
-// MalformedDriveLink is what a person reads whose link names no file in Google Drive.
+// MalformedDriveLink is the message for a link to Google Drive that does not name a file.
 const MalformedDriveLink = "That doesn't look like a valid Google Drive link. Please paste a link that looks like: https://drive.google.com/file/d/..."
 
 // Error is a failed import.
@@ -60,7 +60,7 @@ func (e *Error) Retryable() bool {
 	return e.Code == RateLimited || e.Code == Network || e.Code == Timeout
 }
 
-// Sentence is what the person who asked for the import reads.
+// Sentence returns the message for the person who requested the import.
 func (e *Error) Sentence() string {
 	drive := e.Source == chat.SourceDrive
 	switch e.Code {
@@ -120,7 +120,7 @@ var (
 	errTooLong = errors.New("longer than allowed")
 )
 
-// asError makes an *Error of what went wrong in a source.
+// asError makes an *Error of any error of a source.
 func asError(ctx context.Context, source chat.SourceType, err error) error {
 	var known *Error
 	var refused *guard.Refused

@@ -1,5 +1,5 @@
-// Package imports fetches documents from the places that links lead to. It trusts
-// neither the link nor what comes back: sizes, times, names and addresses have limits.
+// Package imports downloads the documents that links lead to. It trusts neither the link nor
+// the response: it limits or checks sizes, times, names and addresses.
 package imports
 
 import (
@@ -14,12 +14,12 @@ import (
 )
 
 // Source is a place that documents are imported from. To add one, add a file with a
-// Source, teach package links its links, and name it where the Importer is made.
-// A Source returns an *Error for what went wrong there.
+// Source, have package links recognise its links, and add it where the Importer is made.
+// A Source returns an *Error for a failure at that place.
 type Source interface {
 	Type() chat.SourceType
-	// Look reads what is known about a document before its content is downloaded. owner
-	// is who imports it.
+	// Look reads the metadata of a document before its content is downloaded. owner is the
+	// user who imports it.
 	Look(ctx context.Context, owner string, link links.Link) (Remote, error)
 	// Fetch downloads the content. It stops after limit bytes with TooLarge.
 	Fetch(ctx context.Context, owner string, r Remote, limit int64) (Content, error)
@@ -30,18 +30,19 @@ type Remote struct {
 	Source      chat.SourceType
 	ExternalID  string
 	ResourceKey string
-	URL         string // leads back to it
-	Name        string // as the source has it; empty when it is known from the content only
+	URL         string // the address of the document
+	Name        string // as the source has it; empty when only the content has it
 	MediaType   string // as the source has it
 	Size        int64  // bytes; 0 when it is not known
-	// Version is compared with SameVersion. It is empty when only the content tells.
+	// Version is compared with SameVersion. It is empty when it can be known only from the
+	// content.
 	Version string
 }
 
-// Content is what was downloaded.
+// Content is a downloaded content.
 type Content struct {
-	Name      string // of the file; not clean
-	Title     string // of a page; not clean
+	Name      string // of the file, as the source sent it
+	Title     string // of a page, as the source sent it
 	MediaType string
 	Version   string
 	Raw       []byte
@@ -60,9 +61,9 @@ type Importer struct {
 	Sources  []Source
 	Types    extract.Types
 	MaxBytes int64
-	// LookTimeout and FetchTimeout bound one try; 0: the defaults.
+	// LookTimeout and FetchTimeout limit one try; 0: the defaults.
 	LookTimeout, FetchTimeout time.Duration
-	// RetryBudget bounds the retries of a step: none starts later than this after the
+	// RetryBudget limits the retries of a step: none starts later than this after the
 	// first failure. 0: the default.
 	RetryBudget time.Duration
 }
@@ -70,7 +71,8 @@ type Importer struct {
 const (
 	defaultLookTimeout  = 15 * time.Second
 	defaultFetchTimeout = 5 * time.Minute
-	// defaultRetryBudget leaves a chat, which waits 30 s, the time to say why it failed.
+	// defaultRetryBudget is shorter than the 30 s that a chat waits for an import, so that
+	// the chat can say why the import failed.
 	defaultRetryBudget = 12 * time.Second
 )
 
@@ -83,8 +85,8 @@ func (i *Importer) source(t chat.SourceType) (Source, error) {
 	return nil, &Error{Code: NotConfigured, Source: t}
 }
 
-// Look reads what is known about the document behind a link, and refuses one that is
-// too large. Its error is an *Error.
+// Look reads the metadata of the document that a link leads to, and refuses one that is too
+// large. Its error is an *Error.
 func (i *Importer) Look(ctx context.Context, owner string, link links.Link) (Remote, error) {
 	s, err := i.source(link.Source)
 	if err != nil {
@@ -129,8 +131,8 @@ func withTimeout(ctx context.Context, set, standard time.Duration) (context.Cont
 	return context.WithTimeoutCause(ctx, set, errTimeout)
 }
 
-// Title is the title that a document gets when its source knows its name.
+// Title returns the title of a document, from its name or its address.
 func (i *Importer) Title(r Remote) string { return title(r.Name, r.URL, i.Types) }
 
-// Budget is the RetryBudget, or its default.
+// Budget returns the RetryBudget, or its default.
 func (i *Importer) Budget() time.Duration { return cmp.Or(i.RetryBudget, defaultRetryBudget) }

@@ -124,7 +124,7 @@ func TestResourceKeyAndShortcutLeadToTheFile(t *testing.T) {
 	server.Put(id, drivetest.File{Name: "short", MIME: shortcutType, Target: "target-0123456789"})
 	r, d, err := get(t.Context(), i, driveLink(""))
 	require.NoError(t, err)
-	require.Equal(t, "target-0123456789", r.ExternalID, "the same file by two ways is one")
+	require.Equal(t, "target-0123456789", r.ExternalID, "a shortcut and its target are the same file")
 	require.Equal(t, "Rules 2026", d.Title)
 }
 
@@ -280,7 +280,7 @@ func TestTitlesAreOneCleanLine(t *testing.T) {
 	require.Equal(t, "example.com", title("", "https://example.com/", extract.All()))
 }
 
-func TestTypeOfAFileWithAVeryLongNameIsTold(t *testing.T) {
+func TestTypeOfAFileWithAVeryLongNameIsFound(t *testing.T) {
 	i, _ := driveImporter(t, drivetest.File{Name: strings.Repeat("a/", 2000) + ".md", MIME: "application/octet-stream", Content: []byte("# Text")})
 	_, d, err := get(t.Context(), i, driveLink(""))
 	require.NoError(t, err)
@@ -396,7 +396,7 @@ func TestRedirectsAreCheckedLikeAddresses(t *testing.T) {
 	}
 }
 
-func TestPageFailuresAreTold(t *testing.T) {
+func TestPageFailuresHaveTheirCodes(t *testing.T) {
 	for name, c := range map[string]struct {
 		answer http.HandlerFunc
 		want   Code
@@ -459,7 +459,7 @@ func FuzzPageTitle(f *testing.F) {
 	f.Fuzz(func(_ *testing.T, raw []byte, mediaType string) { pageTitle(raw, mediaType) })
 }
 
-// tokens are people's own accounts.
+// tokens are Credentials: access tokens by owner.
 type tokens map[string]string
 
 func (t tokens) Token(_ context.Context, owner string) (string, bool, error) {

@@ -13,7 +13,7 @@ import (
 	"github.com/palaver-chat/palaver/internal/imports/links"
 )
 
-// Store is the part of db.Store that jobs use.
+// Store is the part of db.Store that Jobs uses.
 type Store interface {
 	ImportByID(ctx context.Context, owner, id string) (chat.Import, error)
 	AnnounceImport(ctx context.Context, owner, id string, announce bool) error
@@ -28,21 +28,21 @@ type Inserter interface {
 // Jobs starts imports and follows them. The work is done by a workflow.
 type Jobs struct {
 	Store Store
-	// Start starts the workflow of a document's open imports; it does nothing harmful when
-	// that runs already.
+	// Start starts the workflow of a document's open imports; it is safe to call when that
+	// workflow is already running.
 	Start func(ctx context.Context, owner, key string) error
 	Poll  time.Duration // interval of reading the progress; 0: pollInterval
 }
 
 const pollInterval = 200 * time.Millisecond
 
-// Key is the same for all imports of what a link leads to by one owner.
+// Key returns the id that all imports of one document by one owner share.
 func Key(owner string, link links.Link) string {
 	sum := sha256.Sum256([]byte(strings.Join([]string{owner, string(link.Source), link.ExternalID}, "\x00")))
 	return hex.EncodeToString(sum[:16])
 }
 
-// LinkOf is the link that an import was asked for with.
+// LinkOf returns the link that an import was requested with.
 func LinkOf(i chat.Import) links.Link {
 	return links.Link{Source: i.Source, ExternalID: i.ExternalID, ResourceKey: i.ResourceKey, URL: i.URL}
 }
@@ -69,8 +69,8 @@ func (j *Jobs) Begin(ctx context.Context, in Inserter, i chat.Import) (chat.Impo
 // its process died between recording it and starting it.
 const neverStarted = time.Minute
 
-// Revive starts the imports of a list that may have been recorded but not started. It
-// does nothing to one that runs.
+// Revive starts those imports of a list that may have been recorded but not started. It does
+// not affect one that is running.
 func (j *Jobs) Revive(ctx context.Context, list []chat.Import, now time.Time) error {
 	started := map[string]bool{}
 	for _, i := range list {
@@ -85,8 +85,8 @@ func (j *Jobs) Revive(ctx context.Context, list []chat.Import, now time.Time) er
 	return nil
 }
 
-// Follow reports each step of an import until it has ended or ctx ends, which is no
-// error. A step that was too short to be seen is reported all the same.
+// Follow reports each step of an import until the import or ctx ends. The end of ctx is not
+// an error. It also reports a step that was too short to be seen.
 func (j *Jobs) Follow(ctx context.Context, owner, id string, report func(chat.Import)) (chat.Import, error) {
 	every := j.Poll
 	if every <= 0 {
@@ -117,7 +117,7 @@ func (j *Jobs) Follow(ctx context.Context, owner, id string, report func(chat.Im
 	}
 }
 
-// steps that people are told of, in their order.
+// steps are the steps that Follow reports, in their order.
 var steps = []chat.ImportState{chat.ImportLooking, chat.ImportDownloading, chat.ImportReading, chat.ImportReady}
 
 // between returns the import at each step after last, up to now.
@@ -135,7 +135,7 @@ func between(last, now chat.Import) (out []chat.Import) {
 	return out
 }
 
-// position is that of a step; -1 for none, and for a failure.
+// position returns the index of a state in steps; -1 for no state, and for a failure.
 func position(s chat.ImportState) int {
 	if s == chat.ImportIndexing {
 		s = chat.ImportReading
@@ -148,7 +148,7 @@ func position(s chat.ImportState) int {
 	return -1
 }
 
-// Progress is what a person reads while an import runs.
+// Progress returns the message for a person while an import runs.
 func Progress(i chat.Import) string {
 	switch i.State {
 	case chat.ImportLooking:
@@ -168,18 +168,18 @@ func Progress(i chat.Import) string {
 
 const alreadyKnown = "That document is already in your knowledge base. I can answer questions about it."
 
-// StillProcessing is what a person reads who asks about a document that is not ready.
+// StillProcessing is the answer to a question about a document that is not ready.
 const StillProcessing = "That document is still being processed. It should be ready for questions in a moment."
 
 const takesLonger = "The import is taking longer than expected. The document may still be processing in the background."
 
-// SaysUnfinished reports whether an answer says that an import goes on.
+// SaysUnfinished reports whether an answer says that an import is not finished.
 func SaysUnfinished(answer string) bool {
 	return strings.Contains(answer, takesLonger) || strings.Contains(answer, StillProcessing)
 }
 
-// Sentence is what a person reads at the end of an import, or when the turn
-// stops waiting for it.
+// Sentence returns the message for a person at the end of an import, or when the turn stops
+// waiting for it.
 func Sentence(i chat.Import) string {
 	switch {
 	case i.State == chat.ImportFailed:
@@ -194,7 +194,7 @@ func Sentence(i chat.Import) string {
 	return "I've imported '" + i.Name + "' into your knowledge base. You can now ask me questions about it."
 }
 
-// SourceLabel names a kind of source to a person.
+// SourceLabel returns the name of a kind of source for people.
 func SourceLabel(t chat.SourceType) string {
 	switch t {
 	case chat.SourceDrive:

@@ -31,7 +31,7 @@ func title(name, address string, types extract.Types) string {
 	return language.Truncate(t, maxTitle)
 }
 
-// fileName is the end of a name, by which its type is told.
+// fileName returns the end of a name, which is enough to find the file's type.
 func fileName(name string) string {
 	name = oneLine(name)
 	if runes := []rune(name); len(runes) > maxTitle {

@@ -33,8 +33,8 @@ func NewPages(g *guard.Guard) *Pages { return &Pages{g.Client()} }
 
 func (p *Pages) Type() chat.SourceType { return chat.SourceLink }
 
-// Look asks for the size and the validator. Servers need not tell them: what counts is
-// Fetch.
+// Look asks for the size and the validator. Servers need not send them, and its status does
+// not matter: Fetch decides.
 func (p *Pages) Look(ctx context.Context, _ string, link links.Link) (Remote, error) {
 	r := Remote{ExternalID: link.ExternalID, URL: link.URL}
 	res, err := p.ask(ctx, http.MethodHead, link.URL)
@@ -85,7 +85,8 @@ func (p *Pages) ask(ctx context.Context, method, address string) (*http.Response
 	return res, withoutURL(err)
 }
 
-// withoutURL drops the address from an error: it may hold a secret, and is not for logs.
+// withoutURL removes the address from an error: it may hold a secret, which must not be
+// logged.
 func withoutURL(err error) error {
 	var where *url.Error
 	if errors.As(err, &where) {
@@ -94,7 +95,7 @@ func withoutURL(err error) error {
 	return err
 }
 
-// pageError makes an *Error of a status that is no success.
+// pageError makes an *Error of a status other than success.
 func pageError(res *http.Response) error {
 	cause := fmt.Errorf("status %d", res.StatusCode)
 	switch {
@@ -108,7 +109,7 @@ func pageError(res *http.Response) error {
 	return &Error{Code: NotShared, Cause: cause}
 }
 
-// sentName is the file name that a server sends, or the end of the last address.
+// sentName returns the file name that a server sends, or the end of the last address.
 func sentName(res *http.Response) string {
 	if _, params, err := mime.ParseMediaType(res.Header.Get("Content-Disposition")); err == nil && params["filename"] != "" {
 		return params["filename"]
@@ -116,10 +117,10 @@ func sentName(res *http.Response) string {
 	return lastPart(res.Request.URL.String())
 }
 
-// titleSample is how much of a page is looked at to find its title, in bytes.
+// titleSample is how much of a page is read to find its title, in bytes.
 const titleSample = 256 << 10
 
-// pageTitle is the title of a page; empty when it has none.
+// pageTitle returns the title of a page; empty when it has none.
 func pageTitle(raw []byte, mediaType string) string {
 	in, err := charset.NewReader(bytes.NewReader(raw[:min(len(raw), titleSample)]), mediaType)
 	if err != nil {

@@ -6,27 +6,27 @@ import (
 	"time"
 )
 
-// A version is a sum of the content, or a time at the source. That of a page has a
-// second part, the validator that its server has sent, if any: "SUM VALIDATOR". Before
-// the download the validator is all that is known: " VALIDATOR".
+// A version is a checksum of the content, or a time at the source. The version of a page
+// also has the validator that its server has sent, if any: "SUM VALIDATOR". Before the
+// download, only the validator is known: " VALIDATOR".
 
-// SameVersion reports whether two versions are of the same content. Versions that tell
-// nothing are never the same.
+// SameVersion reports whether two versions are of the same content. Empty versions are
+// never the same.
 func SameVersion(a, b string) bool {
 	aSum, aValidator, _ := strings.Cut(a, " ")
 	bSum, bValidator, _ := strings.Cut(b, " ")
 	return aSum != "" && aSum == bSum || aValidator != "" && aValidator == bValidator
 }
 
-// settled is the age from which a time of a change in whole seconds tells versions
-// apart (RFC 9110, 8.8.2.2).
+// settled is the age from which on a time of the last change, in whole seconds, identifies
+// a version (RFC 9110, 8.8.2.2).
 const settled = time.Minute
 
-// maxValidator bounds what is stored of an answer's header, in bytes.
+// maxValidator is the longest validator that is stored, in bytes.
 const maxValidator = 200
 
-// validator is what changes with a page, as its server says: the ETag, or else the time
-// of the last change. It is empty when there is none that tells versions apart.
+// validator returns a value of the server that changes with the page: the ETag, or else the
+// time of the last change. It is empty when there is none that identifies a version.
 func validator(h http.Header) string {
 	value := strings.Join(strings.Fields(h.Get("ETag")), "_")
 	if value == "" {

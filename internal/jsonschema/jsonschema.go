@@ -1,4 +1,4 @@
-// Package jsonschema checks JSON against JSON schemas, and words what is wrong for models and
+// Package jsonschema checks JSON against JSON schemas, and describes problems for models and
 // people.
 package jsonschema
 
@@ -63,7 +63,7 @@ func Compile(text json.RawMessage) (*Schema, error) {
 	return s, nil
 }
 
-// Parse parses JSON as Misfit needs it: numbers keep all their digits.
+// Parse parses JSON for Misfit and Problems: numbers keep all their digits.
 func Parse(text []byte) (any, error) { return validator.UnmarshalJSON(bytes.NewReader(text)) }
 
 const (

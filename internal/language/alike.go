@@ -9,11 +9,11 @@ import (
 //go:embed equivalents.txt
 var equivalentsFile string
 
-// maxPhrase is the most words of an entry of equivalents.txt.
+// maxPhrase is the maximum number of words of an entry of equivalents.txt.
 const maxPhrase = 5
 
-// equivalents are the groups of equivalents.txt: by the stems of an entry, the single
-// words of its groups.
+// equivalents maps the stems of each entry of equivalents.txt to the single words of the
+// entry's groups.
 var equivalents = sync.OnceValue(func() map[string][]string {
 	groups := map[string][]string{}
 	for line := range strings.Lines(equivalentsFile) {
@@ -36,7 +36,7 @@ var equivalents = sync.OnceValue(func() map[string][]string {
 	return groups
 })
 
-// phraseKey is the stems of words in a row.
+// phraseKey joins the stems of words with spaces.
 func phraseKey(words []string) string {
 	stems := make([]string, len(words))
 	for i, w := range words {
@@ -45,9 +45,9 @@ func phraseKey(words []string) string {
 	return strings.Join(stems, " ")
 }
 
-// Equivalents are everyday words for the same as the words of a text: for each word that
-// has some, by its stem. Those of a phrase ("time off") are listed at its last word that
-// is no stop word.
+// Equivalents returns everyday words with the same meaning as words of a text, by the stem
+// of the word that they stand for. Those of a phrase ("time off") are listed under its last
+// word that is no stop word.
 func Equivalents(text string) map[string][]string {
 	groups := equivalents()
 	words := Words(text)
@@ -71,8 +71,8 @@ func Equivalents(text string) map[string][]string {
 	return out
 }
 
-// spellings are endings that British and American English spell differently, with the
-// fewest letters before them.
+// spellings are endings that British and American English spell differently. least is
+// the minimum number of bytes before the ending.
 var spellings = []struct {
 	british, american string
 	least             int
@@ -85,7 +85,8 @@ var spellings = []struct {
 	{"ences", "enses", 3}, {"ence", "ense", 3}, {"ammes", "ams", 4}, {"amme", "am", 4}, {"gement", "gment", 3}, {"aemia", "emia", 2},
 }
 
-// spelledApart are words that no ending tells.
+// spelledApart are British words, with their American spelling, that no rule of spellings
+// covers.
 var spelledApart = map[string]string{
 	"cheque": "check", "cheques": "checks", "grey": "gray", "tyre": "tire", "tyres": "tires", "kerb": "curb", "plough": "plow",
 	"aluminium": "aluminum", "sceptical": "skeptical", "practise": "practice", "ageing": "aging", "storey": "story",
@@ -101,8 +102,8 @@ var spelledApartUS = func() map[string]string {
 	return m
 }()
 
-// OtherSpellings are how a lower-case word may be spelled on the other side of the
-// Atlantic. Not all of them are words.
+// OtherSpellings returns the British spellings of an American lower-case word and the
+// reverse. It follows rules, so some results are not words.
 func OtherSpellings(w string) []string {
 	var out []string
 	for _, list := range []map[string]string{spelledApart, spelledApartUS} {

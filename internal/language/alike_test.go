@@ -24,7 +24,7 @@ func TestEquivalentsOfWordsAndPhrases(t *testing.T) {
 	}
 }
 
-func TestSpellingsOfBothSidesOfTheAtlantic(t *testing.T) {
+func TestBritishAndAmericanSpellingsAreFound(t *testing.T) {
 	for british, american := range map[string]string{
 		"organisation": "organization", "authorised": "authorized", "analyse": "analyze", "colour": "color",
 		"favourable": "favorable", "centre": "center", "travelled": "traveled", "licence": "license", "programme": "program", "cheque": "check",

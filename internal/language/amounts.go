@@ -24,7 +24,7 @@ type Quantity struct {
 	At    int    // byte offset in the text
 }
 
-// inWords is the number when it is written in words, else "".
+// inWords returns the number if it is written in words, else "".
 func (q Quantity) inWords() string {
 	first, _, _ := strings.Cut(strings.ToLower(q.Text), " ")
 	if _, ok := numberWords[first]; ok {
@@ -33,7 +33,7 @@ func (q Quantity) inWords() string {
 	return ""
 }
 
-// String is the quantity as written, with single spaces.
+// String returns the quantity as written, with single spaces.
 func (q Quantity) String() string { return strings.Join(strings.Fields(q.Text), " ") }
 
 var (
@@ -41,7 +41,7 @@ var (
 		`(\d(?:[\d,.]*\d)?|(?:` + strings.Join(slices.SortedFunc(maps.Keys(numberWords), longestFirst), "|") + `)\b)` +
 		`(?:\s?(k|thousand|mn|million|bn|billion)\b)?` +
 		`\s*(?:\(\d+\)\s*)?(%|[$€£]|per cent|(?:(?:business|working|calendar|full|consecutive) )?[a-z]+(?:-[a-z]+)?)?`)
-	number      = regexp.MustCompile(`(?i)\d|\b(?:one|two|three|four|five|six|seven|eight|nine|ten|twelve|fifteen|twenty|thirty|sixty|ninety|hundred|thousand)\b`)
+	number      = regexp.MustCompile(`(?i)\d|\b(?:` + strings.Join(slices.Sorted(maps.Keys(numberWords)), "|") + `|thousand)\b`)
 	numberWords = map[string]float64{"one": 1, "two": 2, "three": 3, "four": 4, "five": 5, "six": 6, "seven": 7, "eight": 8, "nine": 9, "ten": 10, "eleven": 11, "twelve": 12,
 		"thirteen": 13, "fourteen": 14, "fifteen": 15, "sixteen": 16, "seventeen": 17, "eighteen": 18, "nineteen": 19, "twenty": 20, "twenty-five": 25, "thirty": 30,
 		"forty": 40, "forty-five": 45, "fifty": 50, "sixty": 60, "seventy": 70, "eighty": 80, "ninety": 90, "hundred": 100}
@@ -66,7 +66,7 @@ var unitStems = func() Set {
 
 var timeStems = NewSet(strings.Join(slices.Collect(maps.Keys(days)), " ")).Stems()
 
-// figureStems are the stems of numbers and months in words.
+// figureStems are the stems of number words and month names.
 var figureStems = NewSet(strings.Join(slices.Concat(slices.Collect(maps.Keys(numberWords)), monthNames), " ")).Stems()
 
 // IsFigureStem reports whether a stem is a number, in digits or in words, or a month.
@@ -95,7 +95,7 @@ func HasNumber(s string) bool { return number.MatchString(s) }
 func longestFirst(a, b string) int { return cmp.Or(len(b)-len(a), strings.Compare(a, b)) }
 
 // Quantities returns the quantities of a sentence. A number in words counts only with
-// percent, a time or a currency: "one of" and "two parties" are no amounts.
+// percent, a time or a currency: "two parties" is not an amount. The word "one" never counts.
 func Quantities(s string) []Quantity {
 	return slices.DeleteFunc(counts(s), func(q Quantity) bool {
 		word := q.inWords()
@@ -103,7 +103,8 @@ func Quantities(s string) []Quantity {
 	})
 }
 
-// counts are the quantities of a sentence, also those of things in words: "two guests".
+// counts returns all quantities of a sentence, including things counted in words: "two
+// guests".
 func counts(s string) []Quantity {
 	var out []Quantity
 	for _, m := range quantity.FindAllStringSubmatchIndex(s, -1) {
@@ -134,7 +135,7 @@ func readQuantity(s string, m []int) (Quantity, bool) {
 		return Quantity{}, false
 	}
 	if !q.readUnit(currency, strings.Fields(unit)) {
-		q.Text = s[m[0]:end] // without the word after it
+		q.Text = s[m[0]:end] // without the next word, which is not a unit
 	}
 	return q, !inWords || q.Unit != ""
 }
@@ -220,10 +221,10 @@ var (
 	dateOrTime   = regexp.MustCompile(`(?i)\b\d{1,2}:\d{2}(?: ?[ap]m)?\b|\b\d{1,2}\.\d{2} ?[ap]m\b|\b(?:\d{1,2} )?(?:january|february|march|april|may|june|july|august|september|october|november|december) (?:\d{1,2},? )?\d{4}\b`)
 )
 
-// ClauseNumber is the number of a clause or section at the beginning of a text, or "".
+// ClauseNumber returns the number of a clause or section at the beginning of a text, or "".
 func ClauseNumber(s string) string { return strings.TrimSpace(clauseNumber.FindString(s)) }
 
-// WithoutClauseNumber drops the number at the beginning of a text.
+// WithoutClauseNumber drops the number of a clause or section at the beginning of a text.
 func WithoutClauseNumber(s string) string { return clauseNumber.ReplaceAllString(s, "") }
 
 // Figures returns the dates, times and quantities of a sentence as written, without the

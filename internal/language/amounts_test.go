@@ -37,6 +37,17 @@ func TestQuantities(t *testing.T) {
 	}
 }
 
+func TestEveryWordForANumberIsANumber(t *testing.T) {
+	for word := range numberWords {
+		if text := "The " + word + " pages"; !HasNumber(text) {
+			t.Errorf("%q has no number", text)
+		}
+	}
+	if !HasNumber("page 7") || HasNumber("Someone often wrote a page") {
+		t.Error("digits are numbers, and parts of words are not")
+	}
+}
+
 func TestLimits(t *testing.T) {
 	for in, upper := range map[string]bool{
 		"at most 5 days":      true,

@@ -8,11 +8,12 @@ import (
 	"strings"
 )
 
-// Excess is a figure of a text that is beyond a bound of a rule in the same unit.
+// Excess is a figure of a text that exceeds an upper bound of a rule, or falls short of a
+// lower one, in the same unit.
 type Excess struct {
 	Text  string // as the text writes it
 	Bound string // as the rule writes it
-	Upper bool   // the bound is at most, else at least
+	Upper bool   // the bound is a maximum, else a minimum
 	Date  bool   // both are dates, and the bound is a deadline
 	At    int    // byte offset of Text in the text
 	Rule  int    // byte offset of Bound in the rule
@@ -28,9 +29,9 @@ func (x Excess) String() string {
 	return fmt.Sprintf("the text says %s, the rule asks for at least %s", x.Text, x.Bound)
 }
 
-// Beyond returns the figures of a text that are beyond the bounds of a rule: amounts,
+// Beyond returns the figures of a text that violate the bounds of a rule: amounts,
 // periods, counts and dates, each compared with its own unit only. It does not know
-// whether both speak of the same matter.
+// whether rule and text are about the same subject.
 func Beyond(rule, text string) []Excess {
 	var out []Excess
 	for _, l := range Limits(rule) {
@@ -51,8 +52,8 @@ func Beyond(rule, text string) []Excess {
 	return out
 }
 
-// Within reports whether a text has a figure that a bound of the rule is about, and none
-// beyond it.
+// Within reports whether a text has a figure in the unit of one of the rule's bounds, and
+// no figure that violates a bound.
 func Within(rule, text string) bool {
 	found := false
 	for _, l := range Limits(rule) {
@@ -64,17 +65,17 @@ func Within(rule, text string) bool {
 	return found && len(Beyond(rule, text)) == 0
 }
 
-// SetsBound reports whether a rule sets a bound that only figures or dates can keep.
+// SetsBound reports whether a rule sets a bound on an amount or a date.
 func SetsBound(rule string) bool { return len(Limits(rule))+len(deadlines(rule)) > 0 }
 
-// figuresOf are the quantities of a text, also counts in words. "One" is none: it seldom
-// counts.
+// figuresOf returns the quantities of a text, including counts in words, without "one",
+// which is seldom a count.
 func figuresOf(text string) []Quantity {
 	return slices.DeleteFunc(counts(text), func(q Quantity) bool { return q.inWords() == "one" })
 }
 
-// comparable reports whether a bound is one of such quantities: of the same unit, and
-// money of the same currency.
+// comparable reports whether the limit and q have the same unit. Amounts of money need
+// the same currency, unless one of them names none.
 func (l Limit) comparable(q Quantity) bool {
 	if l.Unit == "" || q.Unit != l.Unit {
 		return false
@@ -99,15 +100,15 @@ func currencyOf(amount string) string {
 
 var currencyWord = regexp.MustCompile(`[$€£]|[[:alpha:]]+`)
 
-// date is a day, of any year when year is 0.
+// date is a day. Year 0 means that the text names no year.
 type date struct {
 	year, month, day int
 	text             string
 	at               int
 }
 
-// after compares days. Without a year on one side, that of the other does not count; a
-// deadline without a year recurs every year.
+// after reports whether d is later than o. If one of them has no year, only month and day
+// count: a deadline without a year recurs every year.
 func (d date) after(o date) bool {
 	if d.year != 0 && o.year != 0 && d.year != o.year {
 		return d.year > o.year
@@ -123,11 +124,11 @@ var (
 	lastDay    = regexp.MustCompile(`(?i)\b(?:by|until|before|no later than|not later than|on or before|latest on)\s+(?:the )?$`)
 )
 
-// dates are the days that a text names.
+// dates returns the days that a text names.
 func dates(s string) (out []date) {
 	add := func(m []int, year, month, day string) {
 		d := date{text: s[m[0]:m[1]], at: m[0]}
-		d.year, _ = strconv.Atoi(year) // without a year: 0
+		d.year, _ = strconv.Atoi(year) // 0 without a year
 		d.day, _ = strconv.Atoi(day)
 		for i, name := range monthNames {
 			if strings.EqualFold(name, month) {
@@ -153,7 +154,7 @@ func dates(s string) (out []date) {
 	return out
 }
 
-// deadlines are the days by which a rule wants something done.
+// deadlines returns the days of a rule that a word such as "by" or "until" makes deadlines.
 func deadlines(rule string) (out []date) {
 	for _, d := range dates(rule) {
 		if lastDay.MatchString(rule[:d.at]) {

@@ -37,7 +37,7 @@ func TestFiguresBeyondABoundAreFoundByUnit(t *testing.T) {
 	}
 }
 
-func TestWithinIsSaidOnlyOfFiguresThatCanBeCompared(t *testing.T) {
+func TestWithinNeedsAComparableFigureAndNoExcess(t *testing.T) {
 	rule := "The cost must not exceed EUR 160 per night."
 	for text, want := range map[string]bool{"It is EUR 120.": true, "It is EUR 240.": false, "It is EUR 120 and EUR 240.": false, "It takes 2 days.": false} {
 		if got := Within(rule, text); got != want {

@@ -13,8 +13,8 @@ import (
 //go:embed commands.txt
 var commandsFile string
 
-// commandWords are foreign words for a command, and what they become. Those of the
-// second map count at the beginning of a message only.
+// commandWords maps words of other languages and typing errors to the English command.
+// openingWords does the same, for words that count only where a request begins.
 var commandWords, openingWords = readCommands()
 
 func readCommands() (anywhere, atStart map[string]string) {
@@ -35,7 +35,7 @@ func readCommands() (anywhere, atStart map[string]string) {
 	return anywhere, atStart
 }
 
-// misspeltQuestionWords are typing errors in question words, which no search is made of.
+// misspeltQuestionWords are typing errors in question words. They are stop words.
 var misspeltQuestionWords = func() Set {
 	s := Set{}
 	for w, command := range commandWords {
@@ -47,7 +47,7 @@ var misspeltQuestionWords = func() Set {
 }()
 
 // commands are the words whose misspellings are recognized, and notMisspelt are words
-// that look like one and are none.
+// that look like a misspelt command but are not.
 var (
 	commands    = strings.Fields("summarize summarise summary compare comparison difference differences overview audit check review verify outline")
 	notMisspelt = NewSet(`summaries summarized summarised summarizes summarizing summarising comparing compares compared compare compose compete company
@@ -59,13 +59,12 @@ peux tu peut pouvez vous puedes puede por favor to s'il te plaît`)
 )
 
 const (
-	shortCommand = 5 // characters of a command of which one may be wrong
-	longCommand  = 8 // characters of one of which two may be
+	shortCommand = 5 // from this length in characters on, a command may have one wrong
+	longCommand  = 8 // from this length on, two
 )
 
-// Commands writes the commands of a message as the rules know them: misspelt ones, and
-// those in some other languages. Everything else stays as it is. "Vat … samen" and
-// "fasse … zusammen" become one word.
+// Commands replaces misspelt commands, and commands in some other languages, with the
+// English words that the rules know. Everything else stays as it is.
 func Commands(message string) string {
 	message = contraction.ReplaceAllString(phraseAgainst.ReplaceAllString(message, "against "), "$1 is")
 	var out strings.Builder
@@ -102,7 +101,8 @@ var (
 	contraction = regexp.MustCompile(`(?i)\b(what|who|where|when|how)s\b`)
 )
 
-// inEnglish reports whether an English word follows at once: "was the", "comment on".
+// inEnglish reports whether the next word shows that the text is English: "was the",
+// "comment on".
 func inEnglish(rest string) bool {
 	words := Words(Truncate(rest, 30))
 	return len(words) > 0 && afterOpening[words[0]]
@@ -110,7 +110,7 @@ func inEnglish(rest string) bool {
 
 var afterOpening = NewSet("the this that these those it there a an my our your his her their i we you they he she on upon in any all")
 
-// command is the command that a word stands for, or the word.
+// command returns the command that a word stands for, or the word itself.
 func command(word string, opening, english bool) string {
 	lower := strings.ToLower(word)
 	if c := commandWords[lower]; c != "" {
@@ -125,11 +125,11 @@ func command(word string, opening, english bool) string {
 	return word
 }
 
-// shortVerb are commands that are like too many other words: their misspellings count
+// shortVerb are commands that resemble too many other words: their misspellings count only
 // where a request begins.
 var shortVerb = NewSet("audit check review verify outline")
 
-// misspelt is the command that a word misspells, or "".
+// misspelt returns the command that a word misspells, or "".
 func misspelt(word string) string {
 	n := utf8.RuneCountInString(word)
 	if n+1 < shortCommand || notMisspelt[word] {

@@ -2,7 +2,7 @@ package language
 
 import "testing"
 
-func TestCommandsAreReadInSpiteOfTyposAndLanguages(t *testing.T) {
+func TestMisspeltAndForeignCommandsAreRecognized(t *testing.T) {
 	for in, want := range map[string]string{
 		"sumarize the policy":                "summarize the policy",
 		"Summerise this":                     "summarise this",

@@ -9,7 +9,7 @@ import (
 //go:embed irregular.txt
 var irregularFile string
 
-// irregular are the forms of irregular.txt, each with the others of its group.
+// irregular maps each word of irregular.txt to the other words of its groups.
 var irregular = sync.OnceValue(func() map[string][]string {
 	forms := map[string][]string{}
 	for line := range strings.Lines(irregularFile) {
@@ -24,8 +24,8 @@ var irregular = sync.OnceValue(func() map[string][]string {
 	return forms
 })
 
-// OtherForms are the other forms of an irregular word, by its stem, too: "shows" has
-// "shown".
+// OtherForms returns the other forms of an irregular word. It also looks up the word's
+// stem, so that "shows" has "shown".
 func OtherForms(w string) []string {
 	if forms := irregular()[w]; forms != nil {
 		return forms

@@ -9,12 +9,12 @@ too under until up upon us very was we were what whatever when where whether whi
 within without would yet you your yours im ive dont doesnt didnt isnt arent wasnt werent wont cant couldnt shouldnt
 wouldnt hasnt havent hadnt thats whats theres lets tell give show say says said ok okay explain describe know want need find`))
 
-// requestWords ask for an explanation, and do not say of what.
+// requestWords ask for an explanation but do not say of what.
 var requestWords = NewSet(`clarify clarification elaborate outline provide provided detail details detailed example examples specific
 specifically specify regarding concerning guidance insight insights consider considered ensure expect expected expects`)
 
-// DocumentNouns are what people call a document, wherever that is looked for. A rule
-// that takes more words for a document adds them.
+// DocumentNouns are words that people use for a document. All rules share them; a rule
+// that accepts more words adds its own.
 var DocumentNouns = NewSet(`document documents doc docs file files paper papers pdf text texts version versions draft
 policy policies circular circulars contract contracts agreement agreements guideline guidelines guidance report reports
 regulation regulations rule rules standard standards code act directive procedure procedures handbook manual

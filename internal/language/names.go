@@ -11,9 +11,9 @@ import (
 )
 
 const (
-	// Similar is the least likeness of a name and a title that match.
+	// Similar is the minimum Likeness of a name and a title that match.
 	Similar = float32(0.85)
-	// maxName limits the length of a name that is compared, in characters.
+	// maxName is the maximum length, in characters, of a name that Likeness compares.
 	maxName = 300
 )
 
@@ -34,8 +34,9 @@ func FoldName(name string) string {
 	}), " ")
 }
 
-// Likeness is the Levenshtein similarity of a name and a title, each with and without
-// its extension. It is 0 when they are too different to match.
+// Likeness returns the Levenshtein similarity of a name and a title, from 0 to 1: the
+// highest with and without their extensions. It is 0 if their lengths are too different
+// to match, or if they are too long.
 func Likeness(name, title string) float32 {
 	var best float32
 	for _, a := range foldedForms(name) {
@@ -56,8 +57,8 @@ func foldedForms(name string) []string {
 	return Distinct([]string{FoldName(name), FoldName(WithoutExtension(name))})
 }
 
-// FindName finds a name in a text at word bounds, ignoring case, from a byte offset
-// on; -1 when it is not found.
+// FindName finds a name in a text at word bounds, ignoring case, from byte offset from
+// on. It returns the byte range, or -1, -1 if the name is not found.
 func FindName(text, name string, from int) (start, end int) {
 	if name == "" {
 		return -1, -1
@@ -72,8 +73,8 @@ func FindName(text, name string, from int) (start, end int) {
 	return -1, -1
 }
 
-// foldPrefix reports whether text begins with name, ignoring case, and the length of
-// that prefix in bytes.
+// foldPrefix reports whether text begins with name, ignoring case. It returns the length
+// of that prefix in bytes.
 func foldPrefix(text, name string) (int, bool) {
 	n := 0
 	for _, want := range name {
@@ -96,8 +97,8 @@ func atWordBounds(text string, i, j int) bool {
 	return !(isWord(before) && isWord(first)) && !(isWord(last) && isWord(after))
 }
 
-// ReplaceNames replaces every name in a text, with an @ before it. It begins with the
-// longest names, because they may contain others.
+// ReplaceNames replaces every name in a text, together with an @ before it. It replaces
+// the longest names first, because they may contain others.
 func ReplaceNames(text string, names []string, replacement string) string {
 	names = slices.Clone(names)
 	slices.SortStableFunc(names, func(a, b string) int { return len(b) - len(a) })

@@ -1,7 +1,7 @@
 // Package language holds the rules about words, mostly English ones, that search, the offline engine
 // and the resolvers of package activities share: words and stems, names in a text,
-// amounts and dates, and lists of words of a kind. It knows nothing of what a message
-// asks for; that is decided where the rules are used.
+// amounts and dates, and lists of words of a kind. It does not decide what a message asks
+// for; the callers do.
 package language
 
 import (

@@ -6,14 +6,15 @@ import (
 	"unicode"
 )
 
-// Token is a word as names of documents are compared by: "BankNegara2024" has three.
+// Token is a word of a document's name. Names are compared token by token;
+// "BankNegara2024" has three.
 type Token struct {
 	Stem    string
 	Version bool   // v2, 2024
 	Raw     string // in lower case
 }
 
-// Is reports whether both stand for the same in a name.
+// Is reports whether two tokens count as equal in a name.
 func (t Token) Is(o Token) bool { return t.Stem == o.Stem && t.Version == o.Version }
 
 // Word is a token with its place in a text.
@@ -30,19 +31,19 @@ var (
 	versionNumber = regexp.MustCompile(`(?i)\b(?:version|ver|rev|revision)[ .]?(\d)`)
 )
 
-// versionWord matches a version with its number in words.
+// A version whose number is written in words.
 var (
 	versionWord   = regexp.MustCompile(`(?i)\b(?:version|revision)[ .](?:one|two|three|four|five)\b`)
 	countingWords = map[string]string{"one": "1", "two": "2", "three": "3", "four": "4", "five": "5"}
 )
 
-// IsVersion reports whether a lower-case word is a number or like v2.
+// IsVersion reports whether a lower-case word is a number or a version such as v2.
 func IsVersion(w string) bool { return version.MatchString(w) }
 
-// IsYearOrVersion reports whether a lower-case word is a year or like v2.
+// IsYearOrVersion reports whether a lower-case word is a year or a version such as v2.
 func IsYearOrVersion(w string) bool { return yearOrVersion.MatchString(w) }
 
-// Scan cuts a text at everything that is no letter or digit, between letters and
+// Scan cuts a text at every character that is not a letter or digit, between letters and
 // digits, and before a capital that follows a small letter.
 func Scan(text string) []Word {
 	s := scanner{runes: []rune(text)}

@@ -31,7 +31,7 @@ func TestTitleTokens(t *testing.T) {
 	}
 }
 
-func TestScanTellsPlaceStopWordsAndVersions(t *testing.T) {
+func TestScanMarksPositionsStopWordsAndVersions(t *testing.T) {
 	got := Scan("The policy, v2")
 	want := []Word{
 		{Token: Token{Stem: "the", Raw: "the"}, Stop: true},

@@ -15,9 +15,9 @@ func Words(text string) []string {
 	})
 }
 
-// ContentWords returns the words that a search is made of, in lower case and in order,
-// with repeats: runs of letters and digits (as FTS5's unicode61 sees them) without stop
-// words and single letters. A possessive is dropped, and an apostrophe splits no word.
+// ContentWords returns the words that a search uses, in lower case and in order, with
+// repeats: runs of letters and digits (as FTS5's unicode61 tokenizer splits them) without
+// stop words and single letters. A possessive is dropped, and an apostrophe splits no word.
 func ContentWords(text string) []string {
 	var out []string
 	for _, w := range strings.FieldsFunc(text, separates) {
@@ -64,8 +64,8 @@ func separates(r rune) bool {
 
 func isLetter(w string) bool { return len(w) == 1 && (w[0] < '0' || w[0] > '9') }
 
-// Stem returns the Porter stem of a lower-case word, which FTS5 uses, too. Words that
-// have anything but English letters stay as they are.
+// Stem returns the Porter stem of a lower-case word, as FTS5 does. A word with any
+// character other than a to z stays as it is.
 func Stem(w string) string {
 	if len(w) < 3 || len(w) > 64 {
 		return w
@@ -87,13 +87,13 @@ func Singular(w string) string {
 	return strings.TrimSuffix(w, "s")
 }
 
-// IsStopWord reports whether a lower-case word has no content of its own.
+// IsStopWord reports whether a lower-case word says nothing about a subject.
 func IsStopWord(w string) bool { return stopWords[w] }
 
 // IsRequestWord reports whether a lower-case word only asks for an explanation.
 func IsRequestWord(w string) bool { return requestWords[w] }
 
-// Distinct returns the first of each string, in order, without empty ones.
+// Distinct returns the list without duplicates and empty strings, in order.
 func Distinct(list []string) []string {
 	var out []string
 	seen := make(map[string]bool, len(list))

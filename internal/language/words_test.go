@@ -22,7 +22,7 @@ func TestContentWords(t *testing.T) {
 	}
 }
 
-// A turn compares thousands of words with its question.
+// A turn compares thousands of words with its question, so the cost per word matters.
 func TestPlainWordsAreNotCopied(t *testing.T) {
 	text := strings.Repeat("capital buffers of banks ", 1000)
 	if n := testing.AllocsPerRun(10, func() { ContentWords(text) }); n > 100 {
@@ -30,7 +30,7 @@ func TestPlainWordsAreNotCopied(t *testing.T) {
 	}
 }
 
-func TestStemsOfOneWordAreTheSame(t *testing.T) {
+func TestFormsOfAWordHaveTheSameStem(t *testing.T) {
 	for _, pair := range [][2]string{{"buffers", "buffer"}, {"reporting", "reported"}, {"outsourced", "outsourcing"}, {"policies", "policy"}} {
 		if Stem(pair[0]) != Stem(pair[1]) {
 			t.Errorf("%s is %s, %s is %s", pair[0], Stem(pair[0]), pair[1], Stem(pair[1]))

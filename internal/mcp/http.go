@@ -21,7 +21,7 @@ const (
 	sessionID    = "Mcp-Session-Id"
 )
 
-// statusError is a request that a server refused before it ran anything.
+// statusError means that a server refused a request before it ran anything.
 type statusError struct{ code int }
 
 func (e *statusError) Error() string {
@@ -34,7 +34,7 @@ func refused(status int) bool {
 	return status == http.StatusUnauthorized || status == http.StatusForbidden || status == http.StatusTooManyRequests
 }
 
-// notConnected is the error of a request that was never sent.
+// notConnected means that a request was never sent.
 type notConnected struct{ cause error }
 
 func (u *notConnected) Error() string { return "not connected: " + u.cause.Error() }

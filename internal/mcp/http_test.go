@@ -283,7 +283,7 @@ func TestRequestsCarryATokenOfTheirOwner(t *testing.T) {
 		subjects[c.Subject]++
 		tokens[c.ID] = true
 	}
-	require.Len(t, tokens, len(all.requests), "each request has a token of its own")
+	require.Len(t, tokens, len(all.requests), "each request has its own token")
 	require.Len(t, subjects, 3)
 	require.NotZero(t, subjects[serviceSubject])
 }
@@ -309,7 +309,7 @@ func TestConfiguredHeadersAreSentAndTakePrecedence(t *testing.T) {
 func TestCredentialsAreNotSentToRedirectsToOtherHosts(t *testing.T) {
 	t.Parallel()
 	other := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
-		t.Errorf("asked with %v", r.Header)
+		t.Errorf("the redirect's target got a request with %v", r.Header)
 	}))
 	t.Cleanup(other.Close)
 	web := httptest.NewServer(http.RedirectHandler(other.URL, http.StatusTemporaryRedirect))
@@ -339,7 +339,7 @@ func TestRedirectWithinTheServerIsFollowed(t *testing.T) {
 
 func TestServersAtPrivateAddressesAreRefused(t *testing.T) {
 	t.Parallel()
-	web := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { t.Error("asked") }))
+	web := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { t.Error("a refused server got a request") }))
 	t.Cleanup(web.Close)
 	r := setup(t, func(o *Options) { o.Guard = guard.New(nil) },
 		Server{Name: "h", Transport: HTTP, URL: web.URL}, Server{Name: "r", Transport: RPC, URL: web.URL})

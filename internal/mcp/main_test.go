@@ -32,8 +32,8 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// child is a server. With mode "dies" it exits when its tool is called; with mode
-// "ignores-shutdown" it does not end when its input is closed.
+// child runs an MCP server on the standard streams. With mode "dies" it exits when its tool
+// is called; with mode "ignores-shutdown" it does not end when its input is closed.
 func child(mode string) {
 	s := sdk.NewServer(&sdk.Implementation{Name: "child"}, nil)
 	s.AddTool(object("work"), func(context.Context, *sdk.CallToolRequest) (*sdk.CallToolResult, error) {
@@ -49,7 +49,7 @@ func child(mode string) {
 	}
 }
 
-// object is a tool that takes any object.
+// object returns the declaration of a tool that takes any object.
 func object(name string) *sdk.Tool {
 	return &sdk.Tool{Name: name, Description: "Test tool " + name, InputSchema: json.RawMessage(`{"type":"object"}`)}
 }
@@ -98,7 +98,8 @@ func setup(t *testing.T, change func(*Options), servers ...Server) *rig {
 	return r
 }
 
-// until waits for a refresh after which ok holds.
+// until waits for a refresh whose state satisfies ok. what says in the failure what it
+// waited for.
 func (r *rig) until(what string, ok func(state) bool) state {
 	r.t.Helper()
 	deadline := time.After(testTimeout)

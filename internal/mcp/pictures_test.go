@@ -52,7 +52,7 @@ func (g *gallery) AttachmentsByID(context.Context, string, []string) ([]chat.Att
 	return nil, errors.New("not asked for")
 }
 
-// drawn returns a small picture of one format; side makes it different.
+// drawn returns a small picture in one format. Pictures with different side differ.
 func drawn(t *testing.T, side int, encode func(io.Writer, image.Image) error) []byte {
 	t.Helper()
 	var b bytes.Buffer
@@ -101,7 +101,7 @@ func TestPictureHasTheTypeOfItsBytes(t *testing.T) {
 	for name, c := range map[string]struct {
 		mime string
 		data []byte
-		kept string // its type; empty: it is named only
+		kept string // type of the stored picture; empty: the result only mentions it
 	}{
 		"PNG":                   {"image/png", drawn(t, 2, png.Encode), "image/png"},
 		"JPEG under an alias":   {"image/jpg", drawn(t, 2, asJPEG), "image/jpeg"},
@@ -173,7 +173,7 @@ func TestPictureThatCannotBeStoredIsMentioned(t *testing.T) {
 	failed := shows("image/png", small)
 	failed.IsError = true
 	got = reading(&gallery{}, "c1").read(t.Context(), failed)
-	require.Empty(t, got.Attachments, "the page shows none of a tool that failed")
+	require.Empty(t, got.Attachments, "the page shows no pictures of a tool that failed")
 	require.True(t, got.IsError)
 }
 

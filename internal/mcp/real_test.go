@@ -49,7 +49,7 @@ func everything(t *testing.T, port int) (stop func()) {
 	t.Helper()
 	ctx, cancel := context.WithCancel(context.Background())
 	cmd := exec.CommandContext(ctx, "node", script(t, "server-everything"), "streamableHttp")
-	cmd.Env = []string{"PATH=" + os.Getenv("PATH"), fmt.Sprintf("PORT=%d", port)} // it has a tool that shows its environment
+	cmd.Env = []string{"PATH=" + os.Getenv("PATH"), fmt.Sprintf("PORT=%d", port)} // nothing else, because one of its tools shows its environment
 	out, in, err := os.Pipe()
 	require.NoError(t, err)
 	cmd.Stdout, cmd.Stderr = in, in

@@ -88,9 +88,9 @@ func (p *reader) describe(ctx context.Context, c sdk.Content) string {
 	return "[content of another kind]"
 }
 
-// keep stores a picture and returns its id and the type of its bytes. The id is empty if it is no
-// picture, exceeds the limits or cannot be stored: the result is valid anyway, because the tool
-// has run.
+// keep stores a picture and returns its id and MIME type. The id is empty if data is no
+// picture, exceeds the limits or cannot be stored. That is not an error, because the tool has
+// run and its result is valid.
 func (p *reader) keep(ctx context.Context, data []byte) (id, kind string) {
 	kind, err := pictures.Type(data)
 	if p.pictures == nil || err != nil || len(data) > p.left || len(p.stored) == chat.MaxAttachments {
@@ -101,7 +101,7 @@ func (p *reader) keep(ctx context.Context, data []byte) (id, kind string) {
 	id = tools.PictureID(p.call.ID + "." + strconv.Itoa(len(p.stored)) + "." + hex.EncodeToString(sum[:]))
 	a := chat.Attachment{ID: id, Owner: p.call.Owner, ThreadID: p.call.ThreadID, MIME: kind, Bytes: len(data)}
 	if err := tools.KeepPicture(ctx, p.pictures, a, data); err != nil {
-		p.log.Warn("storing a picture of a tool's result failed", "error", err)
+		p.log.Warn("storing a picture of a tool result failed", "error", err)
 		return "", ""
 	}
 	p.stored = append(p.stored, id)
@@ -126,5 +126,5 @@ func clean(s string, most int) string {
 	return strings.ReplaceAll(strings.ToValidUTF8(s, "\uFFFD"), "\x00", "\uFFFD") + note
 }
 
-// failure is a result that tells the model what went wrong.
+// failure returns a result that tells the model what went wrong.
 func failure(text string) tools.Result { return tools.Result{Content: text, IsError: true} }

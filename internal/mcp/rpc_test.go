@@ -14,8 +14,8 @@ import (
 	"github.com/palaver-chat/palaver/internal/tools"
 )
 
-// rpcServer answers tools/list with one tool and tools/call by answer, which
-// writes result or error members, or the whole response when it returns "".
+// rpcServer answers tools/list with one tool. For tools/call it calls answer, which returns
+// the result or error member of the response, or "" if it has written the whole response.
 func rpcServer(t *testing.T, answer func(w http.ResponseWriter, r *http.Request, arguments string) string) *httptest.Server {
 	t.Helper()
 	web := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -103,12 +103,12 @@ func TestJSONRPCAnswersOfAnyShapeAreRead(t *testing.T) {
 			want: failure("The tool's server answered with error -32000: the quota is used up")},
 		"an error with its status": {whole: whole(500, "application/json", `{"jsonrpc":"2.0","id":null,"error":{"code":-32603,"message":"broken"}}`),
 			want: failure("The tool's server answered with error -32603: broken")},
-		"no access":       {whole: whole(401, "text/plain", "no"), want: failure("The tool's server refused the call (status 401 Unauthorized). Nothing was done.")},
-		"not found":       {whole: whole(404, "text/html", "no"), want: failure("The tool's server refused the call (status 404 Not Found). Nothing was done.")},
-		"broken":          {whole: whole(502, "text/html", "no"), err: "status 502"},
-		"no JSON":         {whole: whole(200, "text/html", "<p>"), err: "not JSON-RPC"},
-		"neither of both": {whole: whole(200, "application/json", `{"jsonrpc":"2.0","id":"call-1"}`), err: "not JSON-RPC"},
-		"another's":       {whole: whole(200, "application/json", `{"jsonrpc":"2.0","id":"call-2","result":{}}`), err: "another request"},
+		"no access":           {whole: whole(401, "text/plain", "no"), want: failure("The tool's server refused the call (status 401 Unauthorized). Nothing was done.")},
+		"not found":           {whole: whole(404, "text/html", "no"), want: failure("The tool's server refused the call (status 404 Not Found). Nothing was done.")},
+		"bad gateway":         {whole: whole(502, "text/html", "no"), err: "status 502"},
+		"no JSON":             {whole: whole(200, "text/html", "<p>"), err: "not JSON-RPC"},
+		"no result or error":  {whole: whole(200, "application/json", `{"jsonrpc":"2.0","id":"call-1"}`), err: "not JSON-RPC"},
+		"for another request": {whole: whole(200, "application/json", `{"jsonrpc":"2.0","id":"call-2","result":{}}`), err: "another request"},
 		"too long": {member: `"result":{"content":[{"type":"text","text":"` + strings.Repeat("ü", maxResult) + `"}]}`,
 			want: tools.Result{Content: strings.Repeat("ü", maxResult/2) + cutNote}},
 	} {

@@ -24,7 +24,7 @@ import (
 // Options configure Servers.
 type Options struct {
 	Servers []Server // as Parse returns them
-	Secret  string   // of which the keys of the tokens are derived that identify the owner of a call; empty: no tokens are sent
+	Secret  string   // the keys that sign the owners' tokens are derived from it; empty: no tokens are sent
 	Guard   *guard.Guard
 	// Pictures stores pictures in results; nil: results only mention them.
 	Pictures tools.Pictures
@@ -227,12 +227,12 @@ func (s *server) refresh(ctx context.Context) error {
 	return nil
 }
 
-// noteChanges logs tools whose definition has changed: their calls need approval again.
+// noteChanges logs tools whose definition has changed. Their calls need approval again.
 func (s *server) noteChanges(before, after []tools.Tool) {
 	for _, t := range after {
 		i := slices.IndexFunc(before, func(b tools.Tool) bool { return b.Name == t.Name })
 		if i >= 0 && before[i].Pin != t.Pin {
-			s.log.Warn("MCP tool definition changed; remembered approvals do not hold any more", "tool", t.Name, "before", before[i].Pin, "after", t.Pin)
+			s.log.Warn("MCP tool definition changed; remembered approvals no longer apply", "tool", t.Name, "before", before[i].Pin, "after", t.Pin)
 		}
 	}
 }
@@ -287,7 +287,7 @@ func (s *server) tool(t *sdk.Tool, schema json.RawMessage) tools.Tool {
 		SideEffects: !readOnly,
 		Destructive: destructive,
 		Server:      s.cfg.Name,
-		Web:         openWorld, // in the words of MCP, for example a web search
+		Web:         openWorld, // MCP's openWorldHint, for example of a web search
 		// s.call's own timeout must expire first: its message says more.
 		Timeout: s.cfg.Timeout + 2*time.Second,
 		Run: func(ctx context.Context, c tools.Call) (tools.Result, error) {

@@ -38,7 +38,7 @@ type sessions struct {
 	mu         sync.Mutex
 	open       map[string]*session // by owner
 	closed     bool
-	closing    sync.WaitGroup // sessions being closed, except those after closed
+	closing    sync.WaitGroup // sessions being closed, except those that end after closed is set
 }
 
 var errClosed = errors.New("closed")
@@ -218,7 +218,7 @@ func (l *sessions) call(ctx context.Context, c tools.Call, tool string) (*sdk.Ca
 	}
 }
 
-// arguments returns a call's arguments, an empty object without any.
+// arguments returns a call's arguments, or an empty object if it has none.
 func arguments(c tools.Call) json.RawMessage {
 	if len(c.Arguments) == 0 {
 		return json.RawMessage("{}")
@@ -228,7 +228,7 @@ func arguments(c tools.Call) json.RawMessage {
 
 const closeTimeout = 5 * time.Second
 
-// close ends every session, after closeTimeout by force.
+// close ends every session. After closeTimeout it ends them by force.
 func (l *sessions) close() {
 	l.mu.Lock()
 	for _, s := range l.open {

@@ -18,8 +18,8 @@ const (
 	maxStderrLine    = 1000
 )
 
-// stdioTransport starts a child process. Our environment holds keys, so the child gets only PATH and
-// HOME of it.
+// stdioTransport starts a child process. Our environment holds keys, so the child inherits only PATH
+// and HOME.
 func stdioTransport(ctx context.Context, s Server, log *slog.Logger) sdk.Transport {
 	cmd := exec.CommandContext(ctx, s.Command[0], s.Command[1:]...)
 	cmd.Env = []string{}

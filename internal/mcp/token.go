@@ -20,8 +20,9 @@ const (
 	keyPurpose = "palaver/mcp/token/" // and the server's name
 )
 
-// Key returns the key that signs the tokens for one server. It is derived from MCP_JWT_SECRET, so
-// that a server which knows its own key can make tokens for no other. Servers use the text as it is.
+// Key returns the key that signs the tokens for one server. It is derived from MCP_JWT_SECRET and
+// the server's name, so a server that knows its own key cannot make tokens for another server. The
+// text itself is the HMAC key; servers do not decode it.
 func Key(secret, server string) (string, error) {
 	key, err := hkdf.Key(sha256.New, []byte(secret), nil, keyPurpose+server, keyBytes)
 	return base64.RawURLEncoding.EncodeToString(key), err
@@ -32,8 +33,8 @@ type signer struct{ secret string }
 
 func (s signer) signs() bool { return s.secret != "" }
 
-// token returns a short-lived token for one server that proves the owner; "" stands for the service
-// itself.
+// token returns a short-lived token that proves to one server who the owner is; owner "" stands for
+// the service itself.
 func (s signer) token(owner, server string) (string, error) {
 	if owner == "" {
 		owner = serviceSubject

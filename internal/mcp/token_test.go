@@ -41,7 +41,7 @@ func TestServerCannotForgeTokensForAnother(t *testing.T) {
 }
 
 func TestServerOutsideTheOperatorsNetworksNeedsHTTPS(t *testing.T) {
-	web := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { t.Error("asked") }))
+	web := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { t.Error("a refused server got a request") }))
 	t.Cleanup(web.Close)
 	r := setup(t, func(o *Options) { o.Guard, o.Secret = guard.New(nil), secret },
 		Server{Name: "h", Transport: HTTP, URL: "http://1.1.1.1:9/mcp"}, Server{Name: "r", Transport: RPC, URL: "http://1.1.1.1:9/mcp/rpc"})

@@ -7,13 +7,13 @@ import (
 	"golang.org/x/sync/semaphore"
 )
 
-// Limit is how many bytes of memory may be in use at once. A nil Limit is none.
+// Limit bounds how many bytes of memory may be in use at once. A nil Limit has no bound.
 type Limit struct {
 	free *semaphore.Weighted
 	all  int64
 }
 
-// New makes a limit of that many bytes; 0: nil.
+// New returns a limit of the given number of bytes, or nil if it is 0 or less.
 func New(bytes int64) *Limit {
 	if bytes <= 0 {
 		return nil
@@ -21,8 +21,9 @@ func New(bytes int64) *Limit {
 	return &Limit{semaphore.NewWeighted(bytes), bytes}
 }
 
-// Acquire waits until so many bytes are free, in the order of the calls, or ctx ends.
-// Work that needs more than there is gets all of it. Call release when it is done.
+// Acquire waits, in the order of the calls, until the given bytes are free or ctx ends.
+// Work that needs more than the whole limit takes the whole limit. Call release when the
+// work is done.
 func (l *Limit) Acquire(ctx context.Context, bytes int64) (release func(), _ error) {
 	if l == nil {
 		return func() {}, nil

@@ -9,12 +9,13 @@ import (
 	"strings"
 )
 
-// files have the limit of the container's memory: of cgroups 2, then of cgroups 1.
+// files hold the memory limit of the container: for cgroups 2, then for cgroups 1.
 var files = []string{"sys/fs/cgroup/memory.max", "sys/fs/cgroup/memory/memory.limit_in_bytes"}
 
-// FollowContainer has the garbage collector keep the process below nine tenths of its
-// container's memory, unless GOMEMLIMIT is set: at the whole of it the kernel would kill
-// the process while it could still collect. Without a container it does nothing.
+// FollowContainer sets the soft memory limit of the Go runtime to nine tenths of the
+// container's memory, unless GOMEMLIMIT is set. At the full limit the kernel would kill the
+// process although a garbage collection could still free memory. Without a container it
+// does nothing.
 func FollowContainer() {
 	if os.Getenv("GOMEMLIMIT") != "" {
 		return
@@ -24,7 +25,7 @@ func FollowContainer() {
 	}
 }
 
-// ofContainer is the limit in bytes; 0: there is none.
+// ofContainer returns the container's limit in bytes, or 0 if there is none.
 func ofContainer(root fs.FS) int64 {
 	for _, path := range files {
 		text, err := fs.ReadFile(root, path)
@@ -32,7 +33,7 @@ func ofContainer(root fs.FS) int64 {
 			continue
 		}
 		limit, err := strconv.ParseInt(strings.TrimSpace(string(text)), 10, 64)
-		if err != nil || limit <= 0 || limit > math.MaxInt64/2 { // "max", or what cgroups 1 writes for it
+		if err != nil || limit <= 0 || limit > math.MaxInt64/2 { // no limit: "max" in cgroups 2, a huge number in cgroups 1
 			return 0
 		}
 		return limit

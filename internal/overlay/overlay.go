@@ -1,6 +1,6 @@
-// Package overlay builds programs from edited sources, for tests of what happens
-// when another release runs: go's -overlay has the compiler read other files in
-// the place of those in the tree.
+// Package overlay builds programs from edited sources, for tests in which another
+// release runs. With -overlay the go command reads other files in place of those in
+// the tree.
 package overlay
 
 import (
@@ -14,10 +14,10 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// Edit replaces Old, which must stand once in File, by New.
+// Edit replaces Old, which must occur exactly once in File, with New.
 type Edit struct{ File, Old, New string }
 
-// Write applies edits to files of a package's folder, adds new files to it, and
+// Write applies edits to copies of files of a package's folder and adds new files. It
 // returns the path of a file for -overlay.
 func Write(t testing.TB, folder string, edits []Edit, added map[string]string) string {
 	t.Helper()

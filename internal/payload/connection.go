@@ -14,7 +14,7 @@ import (
 	"google.golang.org/protobuf/proto"
 )
 
-// Use has a client encrypt and decrypt all payloads of its calls, and put the messages of
+// Use makes a client encrypt and decrypt all payloads of its calls, and put the messages of
 // errors, which can quote what people and models wrote, into payloads. It works below the
 // SDK, so that workflows and callers see plain payloads only. Search attributes stay
 // plain: the server indexes them.
@@ -45,9 +45,9 @@ func visit(convert func([]*commonpb.Payload) ([]*commonpb.Payload, error)) *prox
 }
 
 // guarded keeps the codec from changing the SDK's own messages, and drops tasks that it
-// cannot decrypt: code that met a missing result would fail the turn, while another
-// worker may have the key, or this one after its next start. The server dispatches such
-// a task again after its timeout.
+// cannot decrypt. Without the drop, workflow code would see a missing result and fail the
+// turn, although another worker may have the key, or this one after its next start. The
+// server dispatches a dropped task again after its timeout.
 func (k *Keys) guarded(codec grpc.UnaryClientInterceptor, log *slog.Logger) grpc.UnaryClientInterceptor {
 	return func(ctx context.Context, method string, req, reply any, cc *grpc.ClientConn, invoke grpc.UnaryInvoker, opts ...grpc.CallOption) error {
 		if message, is := req.(proto.Message); is && !k.plain {
@@ -59,11 +59,11 @@ func (k *Keys) guarded(codec grpc.UnaryClientInterceptor, log *slog.Logger) grpc
 		}
 		switch task := reply.(type) {
 		case *workflowservice.PollWorkflowTaskQueueResponse:
-			log.Error("a conversation cannot be read; check PAYLOAD_ENCRYPTION_KEY", "workflow", task.GetWorkflowExecution().GetWorkflowId(), "error", err)
+			log.Error("workflow task dropped: its payloads cannot be decrypted; check PAYLOAD_ENCRYPTION_KEY", "workflow", task.GetWorkflowExecution().GetWorkflowId(), "error", err)
 			proto.Reset(task)
 			return nil
 		case *workflowservice.PollActivityTaskQueueResponse:
-			log.Error("a step of a conversation cannot be read; check PAYLOAD_ENCRYPTION_KEY", "workflow", task.GetWorkflowExecution().GetWorkflowId(), "error", err)
+			log.Error("activity task dropped: its payloads cannot be decrypted; check PAYLOAD_ENCRYPTION_KEY", "workflow", task.GetWorkflowExecution().GetWorkflowId(), "error", err)
 			proto.Reset(task)
 			return nil
 		}

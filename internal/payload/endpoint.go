@@ -12,11 +12,11 @@ import (
 	"github.com/palaver-chat/palaver/internal/guard"
 )
 
-// Path is where the endpoint is; Temporal's Web UI and command line append /decode and
+// Path is the path of the endpoint. Temporal's Web UI and command line append /decode and
 // /encode.
 const Path = "/codec"
 
-// maxBody is more than a page of the Web UI asks for: a server takes payloads of 2 MB.
+// maxBody is more than a page of the Web UI sends: a server accepts payloads of up to 2 MB.
 const maxBody = 8 << 20
 
 // Endpoint is Temporal's remote codec: it decrypts payloads for operators.
@@ -49,8 +49,9 @@ func (e Endpoint) Handler() http.Handler {
 			}
 		}
 		if !e.allow(r) {
-			// A browser that opens Path asks for the password, which the Web UI's requests then
-			// carry. Those are not asked: the Web UI would wait with everything for an answer.
+			// A browser that opens Path asks for the password; the Web UI's requests carry it
+			// from then on. Requests of the Web UI itself get no challenge: the password prompt
+			// would block the whole Web UI.
 			if e.Token != "" && r.Header.Get("Origin") == "" {
 				w.Header().Set("WWW-Authenticate", `Basic realm="Palaver's payloads", charset="UTF-8"`)
 			}

@@ -1,5 +1,5 @@
-// Package payload encrypts what enters Temporal's history, and decrypts it for Palaver's
-// own processes and for Temporal's Web UI.
+// Package payload encrypts the payloads that enter Temporal's history, and decrypts them for
+// Palaver's own processes and for Temporal's Web UI.
 package payload
 
 import (
@@ -19,9 +19,9 @@ import (
 )
 
 const (
-	// Plain stands for no key in a list of keys.
+	// Plain, as the first entry of a list of keys, turns encryption off.
 	Plain = "plain"
-	// ShortestKey is how many characters a key has at least.
+	// ShortestKey is the minimum length of a key in characters.
 	ShortestKey = 32
 
 	encoding   = "binary/encrypted"
@@ -33,9 +33,9 @@ const (
 var ErrKey = errors.New("payload cannot be decrypted")
 
 // Keys is a codec of Temporal's payloads, with AES-256-GCM. The first key encrypts; all
-// decrypt, so that a key can be replaced. What is not encrypted is read as it is. Each
-// payload has a key of its own, derived with a salt: the random nonces of one key would
-// repeat too soon, in a week of 10,000 turns a minute.
+// decrypt, so that a key can be replaced. Payloads that are not encrypted are read as they
+// are. Each payload has its own key, derived with a salt: with one key for all payloads,
+// a random nonce could repeat within a week of 10,000 turns a minute.
 type Keys struct {
 	list  []key
 	plain bool // nothing is encrypted
@@ -86,7 +86,7 @@ func Split(list string) []string {
 	return keys
 }
 
-// Any reports whether there is a key, if only to decrypt.
+// Any reports whether any key is set, even one that only decrypts.
 func (k *Keys) Any() bool { return len(k.list) > 0 }
 
 func (k key) aead(salt []byte) (cipher.AEAD, error) {
@@ -101,8 +101,8 @@ func (k key) aead(salt []byte) (cipher.AEAD, error) {
 	return cipher.NewGCMWithRandomNonce(block)
 }
 
-// Encode encrypts payloads. One that is encrypted already stays: a call that is tried
-// again passes here twice.
+// Encode encrypts payloads. It leaves encrypted payloads unchanged, because a call that is
+// retried passes here twice.
 func (k *Keys) Encode(payloads []*commonpb.Payload) ([]*commonpb.Payload, error) {
 	if k.plain {
 		return payloads, nil

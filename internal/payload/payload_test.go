@@ -36,7 +36,7 @@ func plain(t *testing.T, text string) []*commonpb.Payload {
 	return []*commonpb.Payload{p}
 }
 
-func TestWhichKeysReadWhatOthersHaveWritten(t *testing.T) {
+func TestWhichKeysDecryptWhichPayloads(t *testing.T) {
 	t.Parallel()
 	for _, test := range []struct {
 		name, writer, reader string
@@ -49,7 +49,7 @@ func TestWhichKeysReadWhatOthersHaveWritten(t *testing.T) {
 		{"plain histories after a key is set", "", older, true, true},
 		{"a replaced key", older, newer + ", " + older, false, true},
 		{"the new key, before all processes use it", newer + "," + older, older + "," + newer, false, true},
-		{"a key that was forgotten", older, newer, false, false},
+		{"a key that is missing", older, newer, false, false},
 		{"no key any more", older, "", false, false},
 	} {
 		t.Run(test.name, func(t *testing.T) {
@@ -59,7 +59,7 @@ func TestWhichKeysReadWhatOthersHaveWritten(t *testing.T) {
 			sent, err := keys(t, test.writer).Encode(before)
 			require.NoError(t, err)
 			require.Equal(t, test.plain, bytes.Contains(sent[0].GetData(), []byte(secret)))
-			require.Contains(t, string(before[0].GetData()), secret, "the caller's payload is left alone")
+			require.Contains(t, string(before[0].GetData()), secret, "the caller's payload is not changed")
 			got, err := keys(t, test.reader).Decode(sent)
 			if !test.read {
 				require.ErrorIs(t, err, payload.ErrKey)
@@ -82,7 +82,7 @@ func TestEncryptionIsRandomAuthenticatedAndHappensOnce(t *testing.T) {
 	require.NotEqual(t, one[0].GetData(), two[0].GetData())
 	again, err := k.Encode(one)
 	require.NoError(t, err)
-	require.True(t, proto.Equal(one[0], again[0]), "a call that is tried again")
+	require.True(t, proto.Equal(one[0], again[0]), "a call that is retried is not encrypted twice")
 	for i := range one[0].GetData() {
 		changed := proto.Clone(one[0]).(*commonpb.Payload)
 		changed.Data[i] ^= 1
@@ -128,11 +128,11 @@ func TestOnlyOperatorsAndTheWebUIHavePayloadsDecrypted(t *testing.T) {
 		{name: "on the same host", from: "127.0.0.1:4", status: 200, decoded: true},
 		{name: "through a proxy on the same host", from: "127.0.0.1:4", header: map[string]string{"X-Forwarded-For": "203.0.113.1"}, status: 401},
 		{name: "from elsewhere", status: 401},
-		{name: "on the same host, where there is a token", token: token, from: "127.0.0.1:4", status: 401},
+		{name: "on the same host, but a token is set", token: token, from: "127.0.0.1:4", status: 401},
 		{name: "a bearer token", token: token, header: map[string]string{"Authorization": "Bearer " + token}, status: 200, decoded: true},
-		{name: "a password", token: token, header: map[string]string{"Authorization": "Basic Om9wZXJhdG9yczogYSB0b2tlbg=="}, status: 401},
+		{name: "a wrong password", token: token, header: map[string]string{"Authorization": "Basic Om9wZXJhdG9yczogYSB0b2tlbg=="}, status: 401},
 		{name: "the right password", token: token, header: map[string]string{"Authorization": "Basic eDphIHRva2VuIG9mIG9wZXJhdG9ycw=="}, status: 200, decoded: true},
-		{name: "another token", token: token, header: map[string]string{"Authorization": "Bearer x"}, status: 401},
+		{name: "a wrong token", token: token, header: map[string]string{"Authorization": "Bearer x"}, status: 401},
 		{name: "an empty token", token: "", header: map[string]string{"Authorization": "Bearer "}, status: 401},
 		{name: "the Web UI", token: token, header: map[string]string{"Origin": ui, "Authorization": "Bearer " + token}, status: 200, decoded: true},
 		{name: "the Web UI of a browser that has not signed in", token: token, header: map[string]string{"Origin": ui}, status: 401},
@@ -141,7 +141,7 @@ func TestOnlyOperatorsAndTheWebUIHavePayloadsDecrypted(t *testing.T) {
 		{name: "a preflight of another page", token: token, method: http.MethodOptions, header: map[string]string{"Origin": "null"}, status: 403},
 		{name: "no payloads", from: "127.0.0.1:4", body: []byte("{"), status: 400},
 		{name: "another path", from: "127.0.0.1:4", path: payload.Path + "/x/decode", status: 404},
-		{name: "too much", from: "127.0.0.1:4", body: bytes.Repeat([]byte(" "), 9<<20), status: 400},
+		{name: "a body that is too large", from: "127.0.0.1:4", body: bytes.Repeat([]byte(" "), 9<<20), status: 400},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()
@@ -171,7 +171,8 @@ func TestOnlyOperatorsAndTheWebUIHavePayloadsDecrypted(t *testing.T) {
 				require.NoError(t, json.Unmarshal(w.Body.Bytes(), &got))
 				require.Equal(t, `"what somebody wrote"`, string(got.Payloads[0].Data))
 			}
-			// The password is asked for where a browser opens the endpoint, not behind the Web UI.
+			// The endpoint asks for the password when a browser opens it, not for requests of
+			// the Web UI.
 			asks := test.status == 401 && test.token != "" && test.header["Origin"] == ""
 			require.Equal(t, asks, w.Header().Get("WWW-Authenticate") != "")
 			allowed := ""

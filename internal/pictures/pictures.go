@@ -28,8 +28,9 @@ var (
 
 var types = map[string]string{"jpeg": "image/jpeg", "png": "image/png", "webp": "image/webp"}
 
-// Type is the MIME type by the bytes, whatever the file name or header says. It
-// decodes the image header only, so that a small file cannot expand into gigabytes.
+// Type returns the MIME type of a picture. It looks at the bytes, not at a file name or an
+// HTTP header, and decodes the image header only, so that a small file cannot expand into
+// gigabytes.
 func Type(raw []byte) (string, error) {
 	if len(raw) > MaxBytes {
 		return "", ErrSize

@@ -13,7 +13,7 @@ import (
 	"github.com/palaver-chat/palaver/internal/pictures"
 )
 
-// sized is a PNG with this size in its header, and without pixels.
+// sized returns a PNG with this size in its header, but without pixels.
 func sized(t *testing.T, width, height uint32) []byte {
 	t.Helper()
 	var b bytes.Buffer

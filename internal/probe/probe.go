@@ -13,7 +13,8 @@ import (
 type Check = func(context.Context) error
 
 // Run runs the checks concurrently, so that a slow one does not fail the others, and
-// returns each one's result. One that panics, or has not answered when ctx ends, failed.
+// returns the result of each; nil means that it passed. A check fails, too, if it panics or
+// has not answered when ctx ends.
 func Run(ctx context.Context, checks map[string]Check, log *slog.Logger) map[string]error {
 	type answer struct {
 		part string

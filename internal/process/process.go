@@ -29,8 +29,8 @@ func Start(command *exec.Cmd) (*Process, error) {
 	return p, nil
 }
 
-// Env returns the environment of a program that inherits only where programs, the
-// home and temporary files are, with more added to it.
+// Env returns an environment for a child process: PATH, HOME and TMPDIR of this process,
+// and more. Nothing else is inherited.
 func Env(more ...string) []string {
 	return append([]string{"PATH=" + os.Getenv("PATH"), "HOME=" + os.Getenv("HOME"), "TMPDIR=" + os.TempDir()}, more...)
 }
@@ -41,14 +41,14 @@ func (p *Process) Pid() int { return p.command.Process.Pid }
 // Exited is closed once the process has ended and its output has been read.
 func (p *Process) Exited() <-chan struct{} { return p.exited }
 
-// Kill sends SIGKILL and waits for the end.
+// Kill sends SIGKILL and waits until the process has ended.
 func (p *Process) Kill() {
 	_ = p.command.Process.Kill()
 	<-p.exited
 }
 
-// Stop sends s and waits for the end; after timeout, it kills the process. It returns
-// the exit code, -1 after a kill.
+// Stop sends s and waits until the process has ended; after timeout, it kills the process.
+// It returns the exit code, -1 after a kill.
 func (p *Process) Stop(s os.Signal, timeout time.Duration) int {
 	_ = p.command.Process.Signal(s)
 	timer := time.NewTimer(timeout)

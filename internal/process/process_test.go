@@ -26,7 +26,7 @@ func start(t *testing.T, onTerm string) *Process {
 func TestStopReturnsTheExitCode(t *testing.T) {
 	p := start(t, "exit 7")
 	require.Equal(t, 7, p.Stop(syscall.SIGTERM, time.Minute))
-	require.Equal(t, 7, p.Stop(syscall.SIGTERM, time.Minute), "a second stop has the same answer")
+	require.Equal(t, 7, p.Stop(syscall.SIGTERM, time.Minute), "a second stop returns the same exit code")
 }
 
 func TestAProcessThatIgnoresItsStopIsKilled(t *testing.T) {

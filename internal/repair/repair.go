@@ -23,10 +23,10 @@ import (
 type Threads interface {
 	// Run returns the newest run of the thread's workflow.
 	Run(ctx context.Context, threadID string) (chat.WorkflowRun, error)
-	// State is the thread at a glance; zero when no workflow of it is open.
+	// State returns a summary of the thread; it is zero when no workflow of it is open.
 	State(ctx context.Context, threadID string) (chat.ThreadState, error)
-	// Progress is the turn's log after n; Known is false when no open workflow has
-	// the turn.
+	// Progress returns the entries of the turn's log after the given number; Known is false
+	// when no open workflow has the turn.
 	Progress(ctx context.Context, threadID, turnID string, after int) (chat.Progress, error)
 	// Cancel ends a turn; open is false when no workflow of the thread is open.
 	Cancel(ctx context.Context, threadID string, c chat.Cancel) (open bool, _ error)
@@ -39,7 +39,7 @@ type Checker struct {
 	Threads Threads
 	Log     *slog.Logger
 	DryRun  bool // report findings without repairing them
-	// Stop cancels the running activity of a turn; nil: it cannot be reached.
+	// Stop cancels the running activity of a turn; nil: activities cannot be reached.
 	Stop func(turnID string)
 
 	mu sync.Mutex
@@ -56,7 +56,7 @@ type Finding struct {
 	Owner, ThreadID, TurnID, DocumentID string
 	Problem                             string
 	Repair                              string // the repair that was made, or would be made
-	Later                               bool   // it is too recent to be certain; nothing was changed
+	Later                               bool   // the row is too recent to be certain; nothing was changed
 }
 
 // CheckThread checks one conversation. It returns its findings even with an error.
@@ -146,8 +146,8 @@ const (
 )
 
 // collect stops the activities of a workflow that was closed recently, so that they save
-// their text. They would run until their next heartbeat, and the newest text is in no
-// draft yet.
+// their text. Otherwise they would run until their next heartbeat, and the newest text is in
+// no draft yet.
 func (k *check) collect(ctx context.Context, run chat.WorkflowRun, rows []chat.Turn) {
 	works := func(row chat.Turn) bool { return row.Status == chat.TurnRunning }
 	if k.DryRun || k.Stop == nil || time.Since(run.Closed) > collectWindow || !slices.ContainsFunc(rows, works) {

@@ -113,7 +113,7 @@ func setup(t *testing.T) *bundle {
 	return b
 }
 
-// insert writes a turn of the given age.
+// insert writes a turn that was created the given time ago.
 func (b *bundle) insert(message string, ago time.Duration) chat.Turn {
 	b.t.Helper()
 	content := chat.Content{Message: message, Agent: chat.AgentAssistant}
@@ -292,7 +292,7 @@ func TestStopCancelsATurnWithoutAWorkflowHoweverRecentItIs(t *testing.T) {
 	b.opens(runs)
 	found, err = b.CheckCancelled(t.Context(), runs, chat.UserCancelled)
 	require.NoError(t, err)
-	require.Empty(t, found, "its workflow ends it")
+	require.Empty(t, found, "the workflow ends its own turn")
 }
 
 func TestTurnOfARetriedMessageIsNotSettled(t *testing.T) {
@@ -309,7 +309,7 @@ func TestQuestionWithoutAnOpenRowIsClosed(t *testing.T) {
 	b := setup(t)
 	missing := chat.Turn{ID: uuid.NewString()}
 	b.opens(missing)
-	require.Empty(t, b.check(), "a turn that works may be unsaved, and ends by itself")
+	require.Empty(t, b.check(), "a running turn without a row may not be saved yet; otherwise it ends at its first write")
 	require.Empty(t, b.engine.cancels)
 	b.asks()
 	require.Len(t, b.check(), 1)

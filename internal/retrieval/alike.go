@@ -7,14 +7,14 @@ import (
 	"github.com/palaver-chat/palaver/internal/language"
 )
 
-// Weights of words that are alike (bench/recall).
+// Weights of words that are alike, measured with bench/recall.
 const (
 	spelledWeight    = 1.0 // other spellings and irregular forms
 	equivalentWeight = 0.5
 )
 
-// withAlike adds to each word of a query what means the same: its other spellings and
-// irregular forms, and everyday words for it that the query does not have itself.
+// withAlike adds to each word of a query the words that mean the same: its other spellings
+// and irregular forms, and everyday words for it that the query does not have itself.
 func withAlike(query string, words []string) []db.Word {
 	asked := map[string]bool{}
 	for _, w := range words {
@@ -37,8 +37,8 @@ func withAlike(query string, words []string) []db.Word {
 	return out
 }
 
-// alikeStems are, by the stem of a query's word, the stems of what means the same, with
-// what each covers of the word.
+// alikeStems returns, by the stem of each word of a query, the stems of the words that mean
+// the same, with their weights.
 func alikeStems(query string) map[string]map[string]float64 {
 	out := map[string]map[string]float64{}
 	for _, w := range withAlike(query, language.Distinct(language.ContentWords(query))) {
@@ -52,7 +52,7 @@ func alikeStems(query string) map[string]map[string]float64 {
 	return out
 }
 
-// spelledAlike are those that are the same word in another form.
+// spelledAlike returns only those of alike that are the same word in another form.
 func spelledAlike(alike map[string]map[string]float64) map[string]map[string]float64 {
 	out := map[string]map[string]float64{}
 	for stem, covers := range alike {

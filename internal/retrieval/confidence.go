@@ -9,15 +9,15 @@ import (
 	"github.com/palaver-chat/palaver/internal/language"
 )
 
-// Least scores of high and of medium confidence.
+// Minimum scores of high and of medium confidence.
 const (
 	HighScore   = 0.8
 	MediumScore = 0.38
 )
 
-// A score is the sum of these shares: of the question's words that one passage has,
-// that one sentence has, and that the best passages have together. Words in one
-// sentence are about one thing; spread over several they may be about anything.
+// A score is the weighted sum of three shares of the question's words: those in one
+// passage, those in one sentence, and those in the best passages together. Words in one
+// sentence are about one thing; words in several sentences may be about different things.
 const (
 	passagePart  = 0.4
 	sentencePart = 0.4
@@ -30,15 +30,15 @@ const (
 	belowMedium = MediumScore - 0.01
 )
 
-// askingWords ask for something without saying about what.
+// askingWords ask for something but do not name the subject.
 var askingWords = language.StemsOf(`according answer answers audit comparison compare compares compared content contents detail details
 difference differences different document documents example file files help information kind kinds happen happens list long main many mention
 mentions much often overview part parts point points possible question questions regarding relevant rule rules said section summarise
 summarize summary come comes coming text texts soon thing things type types use used topic topics
 get gets getting got go goes going went put puts putting rid really actually even exactly quickly deadline deadlines maximum minimum old new`)
 
-// judgingWords ask for an opinion about a text. A question of nothing else is vague,
-// and the text need not have any of them.
+// judgingWords ask for an opinion about a text. A question with no other words is vague,
+// and the text need not contain them.
 var judgingWords = language.StemsOf(`advice aim anything author bad challenge challenges concern concerns conclusion conclusions critical change changed changes error errors
 essence everything flag flags gap gaps gist goal good highlight highlights idea ideas important improve improvement improvements interesting
 issue issues key meaning message mistake mistakes noteworthy notable odd opinion problem problems problematic purpose recommend recommendation
@@ -50,7 +50,7 @@ takeaway takeaways think thought thoughts unclear unusual useful watch weakness 
 var documentWords = language.StemsOf(`agreement agreements circular circulars contract contracts email emails guideline guidelines handbook letter manual memo
 minutes paper pdf policies policy regulation report version versions current latest newer newest old older oldest updated`)
 
-// confidence is the level of a score.
+// confidence returns the level of a score.
 func confidence(score float64) chat.Confidence {
 	switch {
 	case score >= HighScore:
@@ -61,8 +61,8 @@ func confidence(score float64) chat.Confidence {
 	return chat.Low
 }
 
-// weights weighs words by how rare they are among the passages. A word that no
-// passage has weighs the most.
+// weights gives words a weight by how rare they are among the passages. A word that is in
+// no passage has the highest weight.
 type weights struct {
 	counts map[string]int
 	total  int
@@ -81,8 +81,8 @@ func (w weights) of(word string) float64 {
 	return math.Log(1 + (float64(w.total)-n+0.5)/(n+0.5))
 }
 
-// common reports whether so many passages have a word that a match says nothing.
-// One passage is never many.
+// common reports whether a word is in so many passages that a match says nothing. A word
+// in one passage is never common.
 func (w weights) common(word string) bool {
 	return float64(w.counts[word]) > max(1, commonShare*float64(w.total))
 }
@@ -91,7 +91,7 @@ func (w weights) common(word string) bool {
 type question struct {
 	weight  map[string]float64
 	common  map[string]bool
-	alike   map[string]map[string]float64 // stems that mean the same, and what they cover
+	alike   map[string]map[string]float64 // by stem: stems that mean the same, with their weights
 	sum     float64
 	counted map[string]bool // stems of the noun that "how many" counts; empty without one
 }
@@ -114,8 +114,8 @@ func (s *Searcher) question(ctx context.Context, owner, query string) (question,
 	return q, nil
 }
 
-// withoutNames is the question without the words that name the documents, or all of
-// it when nothing else is left.
+// withoutNames returns the question without the words that name the documents, or the
+// whole question when nothing else is left.
 func (q question) withoutNames(docs []chat.Document) question {
 	names := map[string]bool{}
 	for _, d := range docs {
@@ -144,8 +144,8 @@ func (q question) vague() bool {
 	return true
 }
 
-// matches reports whether the hits have what is asked at all. Of a question of three
-// words and more, a single one is not enough.
+// matches reports whether the hits have any word of the question. For a question of three
+// words or more they must also have a minimum share of its weight.
 func (q question) matches(hits []chat.Hit) bool {
 	const short, least = 2, 0.17
 	all, shared := map[string]bool{}, 0
@@ -160,7 +160,8 @@ func (q question) matches(hits []chat.Hit) bool {
 	return shared > 0 && (len(q.weight) <= short || q.share(all) >= least)
 }
 
-// share is the weight, out of 1, of the question's words among the stems.
+// share returns the share, from 0 to 1, of the question's weight whose words are among the
+// stems.
 func (q question) share(stems map[string]bool) float64 {
 	if q.sum == 0 {
 		return 0
@@ -169,11 +170,11 @@ func (q question) share(stems map[string]bool) float64 {
 	for stem, weight := range q.weight {
 		covered += weight * q.covered(stem, stems)
 	}
-	return min(1, covered/q.sum) // sums depend on their order
+	return min(1, covered/q.sum) // covered may exceed sum slightly: the order of additions differs
 }
 
-// covered is 1 if the stems have a word of the question, less if they have one that means
-// the same, and else 0.
+// covered returns 1 if the stems have a word of the question, the weight of a word that
+// means the same if they have one, and else 0.
 func (q question) covered(stem string, stems map[string]bool) float64 {
 	if stems[stem] {
 		return 1
@@ -187,8 +188,8 @@ func (q question) covered(stem string, stems map[string]bool) float64 {
 	return best
 }
 
-// rarest is the word that weighs most; "" without words. Of equal ones, the first by
-// spelling.
+// rarest returns the stem with the highest weight; "" without words. Of equal ones, it
+// returns the first in alphabetical order.
 func (q question) rarest() (rarest string) {
 	for stem, weight := range q.weight {
 		if best := q.weight[rarest]; weight > best || weight == best && stem < rarest {
@@ -198,10 +199,10 @@ func (q question) rarest() (rarest string) {
 	return rarest
 }
 
-// bound lowers a score to what the passages allow. "How do volcanoes form?" is not
-// answered by "in encrypted form", and "What does the director earn?" not by a sentence on
-// directors and another on payments. Without its rarest word beside another one, a question needs
-// two others in one sentence, and is never answered well.
+// bound limits a score. "in encrypted form" does not answer "How do volcanoes form?", and
+// one sentence on directors and another on payments do not answer "What does the director
+// earn?". If the rarest word does not stand beside another word of the question, the score
+// stays below HighScore, and below MediumScore unless one sentence has two other words.
 func (q question) bound(score float64, hasRarest bool, others int) float64 {
 	switch {
 	case hasRarest:
@@ -212,8 +213,9 @@ func (q question) bound(score float64, hasRarest bool, others int) float64 {
 	return min(score, belowHigh)
 }
 
-// hasRarest reports whether the rarest word stands beside another one of the question: in
-// the passage, or in a sentence when it is a word that means the same.
+// hasRarest reports whether the rarest word stands beside another word of the question: in
+// the same passage, or, for a word that means the same, in the same sentence. For a
+// question of one word it reports whether the passage has it.
 func (q question) hasRarest(passage, sentence map[string]bool) bool {
 	rarest := q.rarest()
 	if len(q.weight) == 1 {
@@ -222,7 +224,7 @@ func (q question) hasRarest(passage, sentence map[string]bool) bool {
 	return q.covered(rarest, passage) == 1 && q.wordsIn(passage) > 1 || q.covered(rarest, sentence) > 0 && q.wordsIn(sentence) > 1
 }
 
-// wordsIn is the number of the question's words that are among the stems.
+// wordsIn counts the words of the question that are among the stems.
 func (q question) wordsIn(stems map[string]bool) (n int) {
 	for stem := range q.weight {
 		if q.covered(stem, stems) > 0 {
@@ -232,10 +234,10 @@ func (q question) wordsIn(stems map[string]bool) (n int) {
 	return n
 }
 
-// score says from 0 to 1 how well the best hits match the question. "How many
-// customers does the bank have?" is not answered by "customers" and "bank", which
-// are on every page of a bank's rules: without a rarer word the score stays below
-// HighScore. It stays there, too, when it takes words that mean the same.
+// score returns, from 0 to 1, how well the best hits match the question. "customers" and
+// "bank", which are on every page of a bank's rules, do not answer "How many customers
+// does the bank have?": without a rarer word the score stays below HighScore. It also
+// stays below it if the match depends on words that mean the same.
 func (q question) score(hits []chat.Hit) float64 {
 	literal := q
 	literal.alike = spelledAlike(q.alike)

@@ -6,16 +6,16 @@ import (
 	"github.com/palaver-chat/palaver/internal/language"
 )
 
-// A question "how many members does the club have?" is answered by a number of members
-// only, and not by what else is said about members.
+// Only a number of members answers the question "how many members does the club have?",
+// not another statement about members.
 
 const (
-	countedWords = 4 // words after a number, one of which is what it counts: "six small children"
-	numberWithin = 3 // words after a noun, one of which is its number: "members: 250"
+	countedWords = 4 // a number counts a noun among this many words after it: "six small children"
+	numberWithin = 3 // a noun has a number among this many words after it: "members: 250"
 )
 
-// countedStems are the stems of the noun behind "how many", with its adjectives, and of
-// words that mean the same. They are empty when the question counts nothing, and for "how
+// countedStems returns the stems of the noun after "how many", of its adjectives, and of
+// words that mean the same. It returns nil when the question counts nothing, and for "how
 // many times".
 func countedStems(query string) map[string]bool {
 	words := language.Words(language.Commands(query))
@@ -45,8 +45,8 @@ func countedStems(query string) map[string]bool {
 	return out
 }
 
-// countsIn reports whether a sentence has a number of what the question counts. Of a time
-// it may be in another unit.
+// countsIn reports whether a sentence has a number of what the question counts. A time may
+// be in another unit.
 func (q question) countsIn(sentence string) bool {
 	if q.countsTime() && slices.ContainsFunc(language.Quantities(sentence), func(x language.Quantity) bool { return x.Unit == language.Time }) {
 		return true

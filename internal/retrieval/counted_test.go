@@ -6,7 +6,7 @@ import (
 	"github.com/palaver-chat/palaver/chat"
 )
 
-func TestHowManyIsAnsweredByANumberOfThatOnly(t *testing.T) {
+func TestOnlyANumberOfTheCountedThingAnswersHowMany(t *testing.T) {
 	b := setup(t)
 	b.samples()
 	b.add("garden", "Allotment Rules", `1. Plots. The colony has 84 plots. A gardener rents at most two plots.
@@ -30,13 +30,13 @@ func TestHowManyIsAnsweredByANumberOfThatOnly(t *testing.T) {
 	}
 }
 
-func TestRarestWordCountsBesideAnotherOneOnly(t *testing.T) {
+func TestRarestWordCountsOnlyBesideAnotherWordOfTheQuestion(t *testing.T) {
 	b := setup(t)
 	b.add("choir", "Choir Rules", "The conductor chooses the pieces. Singers stand when the conductor enters.")
 	b.add("hall", "Hall Rental", "The hall costs EUR 80 an evening. The landlord pays for the heating.")
 	b.add("trip", "Concert Tour", "Singers receive their meals on the tour. The bus leaves from the hall. Nobody sings in the bus.")
 	for question, want := range map[string]chat.Confidence{
-		"What does the conductor earn?":             chat.Low, // pay stands elsewhere
+		"What does the conductor earn?":             chat.Low, // pay is in another sentence
 		"Who is the landlord of the conductor?":     chat.Low,
 		"May singers sing in the bus on the tour?":  chat.High,
 		"Do singers get food when they are on tour": chat.Medium,

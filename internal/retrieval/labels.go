@@ -10,8 +10,8 @@ import (
 // maxLabel is the number of words of the longest label of a clause.
 const maxLabel = 3
 
-// labelledSentence is a sentence with the label of its clause, as "Light" in "3. Light.
-// Paper is shown in the dark."; "" without one.
+// labelledSentence is a sentence with the label of its clause, such as "Light" in
+// "3. Light. Paper is shown in the dark."; "" without one.
 type labelledSentence struct {
 	sentence.Span
 	label string

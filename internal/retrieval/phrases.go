@@ -8,14 +8,14 @@ import (
 	"github.com/palaver-chat/palaver/internal/language"
 )
 
-// Words that follow each other in the query often stand together in the passage that is
-// meant ("capital requirement", "notice period"). A passage gains by the share of such
-// pairs that it has, which BM25 does not see (bench/recall).
+// Words that follow each other in the query often also do so in the passage that is meant
+// ("capital requirement", "notice period"). A passage's score rises with the share of such
+// pairs that it has, because BM25 ignores the order of words (bench/recall).
 const (
-	adjacentGain = 2.0 // by pairs that are adjacent there
-	nearGain     = 1.0 // by pairs that are near each other there
-	adjacent     = 2   // words ahead at most; one word may stand between
-	near         = 10
+	adjacentGain = 2.0 // for pairs that are adjacent in the passage
+	nearGain     = 1.0 // for pairs that are near each other in the passage
+	adjacent     = 2   // maximum distance in words: one word may stand between
+	near         = 10  // maximum distance in words
 )
 
 // byPhrases ranks hits by their scores and by the pairs of the query's words that they have.
@@ -24,7 +24,7 @@ func byPhrases(words []string, hits []chat.Hit) []chat.Hit {
 		return hits
 	}
 	stems := make([]string, len(words))
-	starts := map[string]bool{} // of the words that are worth a stem
+	starts := map[string]bool{} // words of a passage with another start are not stemmed
 	for i, w := range words {
 		stems[i] = language.Stem(w)
 		starts[start(stems[i])] = true
@@ -36,10 +36,11 @@ func byPhrases(words []string, hits []chat.Hit) []chat.Hit {
 	return hits
 }
 
-// start is the part of a word that its stem has, too.
+// start returns the first bytes of a word, which its stem has, too.
 func start(word string) string { return word[:min(2, len(word))] }
 
-// places are the positions of a text's words, by stem.
+// places returns the positions of a text's words by stem, for words that begin with one of
+// starts.
 func places(text string, starts map[string]bool) map[string][]int {
 	at := map[string][]int{}
 	for i, w := range language.Words(text) {
@@ -51,7 +52,8 @@ func places(text string, starts map[string]bool) map[string][]int {
 	return at
 }
 
-// gain is the factor by which a passage's score rises.
+// gain returns the factor for a passage's score, at least 1. at has the positions of the
+// passage's words by stem.
 func gain(stems []string, at map[string][]int) float64 {
 	sum := 0.0
 	for i, first := range stems[:len(stems)-1] {
@@ -66,8 +68,9 @@ func gain(stems []string, at map[string][]int) float64 {
 	return 1 + sum/float64(len(stems)-1)
 }
 
-// closest is the least distance from a place of one word to one of the next. The other
-// way round counts one more. Both are in order.
+// closest returns the smallest distance, in words, from a position of the first word to
+// one of the next word. In reverse order the distance counts one more. Both lists must be
+// in order. If no distance is at most near, it returns near+1.
 func closest(first, next []int) int {
 	least := near + 1
 	for _, a := range first {

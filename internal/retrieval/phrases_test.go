@@ -10,15 +10,15 @@ import (
 	"github.com/palaver-chat/palaver/internal/language"
 )
 
-func TestPairsOfTheQueryRaiseAPassage(t *testing.T) {
+func TestPairsOfQueryWordsRaiseAPassagesScore(t *testing.T) {
 	for _, c := range []struct {
 		query, text string
 		want        float64
 	}{
 		{"notice period", "The notice period is a month.", 3 + 1},
 		{"notice periods", "A notice or period.", 3 + 1},             // one word between
-		{"notice period", "The period of notice is a month.", 1 + 1}, // the other way round, and one word between
-		{"notice period", "The period notice.", 3 + 1},               // the other way round
+		{"notice period", "The period of notice is a month.", 1 + 1}, // reverse order, and one word between
+		{"notice period", "The period notice.", 3 + 1},               // reverse order
 		{"notice period", "Notice is given. It has, as we said, a period.", 1 + 1},
 		{"notice period", "A notice " + strings.Repeat("and so on ", 9) + "a period.", 1},
 		{"notice period", "A notice.", 1},
@@ -32,7 +32,7 @@ func TestPairsOfTheQueryRaiseAPassage(t *testing.T) {
 	}
 }
 
-func TestPassageWithTheWordsTogetherIsBeforeOneWithThemApart(t *testing.T) {
+func TestPassageWithAdjacentWordsRanksAboveOneWithScatteredWords(t *testing.T) {
 	hits := byPhrases([]string{"notice", "period"}, []chat.Hit{
 		{Chunk: chat.Chunk{ID: "apart", Text: "A notice " + strings.Repeat("and so on ", 9) + "a period."}, Score: 1.1},
 		{Chunk: chat.Chunk{ID: "heading", Heading: "Notice period", Text: "A month."}, Score: 1},
@@ -42,7 +42,7 @@ func TestPassageWithTheWordsTogetherIsBeforeOneWithThemApart(t *testing.T) {
 	require.Empty(t, byPhrases([]string{"notice", "period"}, nil))
 }
 
-func TestWordsThatOnlyAskAreNotSearchedFor(t *testing.T) {
+func TestRequestWordsAreNotSearchedFor(t *testing.T) {
 	for query, want := range map[string][]string{
 		"Could you provide detailed guidance regarding the notice period?": {"notice", "period"},
 		"Please elaborate":           {"elaborate"},

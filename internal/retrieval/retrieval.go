@@ -1,6 +1,6 @@
-// Package retrieval finds the passages that answers are made of: by words, by
-// vectors when an embedding model is configured, and by what an action needs of
-// its documents.
+// Package retrieval finds the passages for an answer. It searches by words, and by vectors
+// when an embedding model is configured, and it selects the passages that an action needs
+// from its documents.
 package retrieval
 
 import (
@@ -19,7 +19,7 @@ import (
 	"github.com/palaver-chat/palaver/llm"
 )
 
-// Store is what retrieval needs of db.Documents.
+// Store has the methods of db.Documents that retrieval needs.
 type Store interface {
 	VisibleDocuments(ctx context.Context, owner string) ([]chat.Document, error)
 	DocumentsByID(ctx context.Context, owner string, ids []string) ([]chat.Document, error)
@@ -44,19 +44,19 @@ type Searcher struct {
 func New(s Store, e Embedder) *Searcher { return &Searcher{Store: s, Embedder: e} }
 
 const (
-	maxQueryWords = 64              // the most telling ones of a longer text
-	fusedRanks    = 50              // ranks of either list that are fused
+	maxQueryWords = 64              // of a longer text, the rarest words
+	fusedRanks    = 50              // ranks of each list that are fused
 	embedTimeout  = 3 * time.Second // for the query's vector
 	// Reciprocal rank fusion: weight/(fusionRank+rank), summed. With these values a
-	// fusion with weak vectors is nowhere much worse than words alone, and the best
+	// fusion with weak vectors is in no case much worse than words alone, and the best
 	// passage by vectors is among the first ten (bench/recall, docs/quality.md).
 	fusionRank   = 10
 	wordWeight   = 1.0
 	vectorWeight = 0.6
 )
 
-// Search returns the k best passages for a query, best first. With docIDs nil it
-// searches all that owner may see. Scores of different searches do not compare.
+// Search returns the k best passages for a query, best first. If docIDs is nil, it searches
+// all documents that owner may see. Scores of different searches cannot be compared.
 func (s *Searcher) Search(ctx context.Context, owner, query string, docIDs []string, k int) ([]chat.Hit, error) {
 	if k < 1 {
 		return nil, nil
@@ -91,8 +91,8 @@ func (s *Searcher) Search(ctx context.Context, owner, query string, docIDs []str
 	return hits[:min(k, len(hits))], nil
 }
 
-// vectorHits searches by the query's vector. It returns nil without an embedding
-// model and when it fails: then words decide.
+// vectorHits searches by the query's vector. It returns nil without an embedding model, and
+// when it fails; then Search uses words only.
 func (s *Searcher) vectorHits(ctx context.Context, owner, query string, docIDs []string, k int) []chat.Hit {
 	embedCtx, cancel := context.WithTimeout(ctx, embedTimeout)
 	defer cancel()
@@ -133,8 +133,8 @@ func fuse(byWords, byVector []chat.Hit) []chat.Hit {
 	return out
 }
 
-// searchWords are the words of a query that say what it is about, in order. A query that
-// has none of these is searched by what it has.
+// searchWords returns the words of a query that say what it is about, in order. If there
+// are none, it returns the query's other words.
 func searchWords(query string) []string {
 	words := language.ContentWords(query)
 	if len(words) == 0 {
@@ -147,7 +147,8 @@ func searchWords(query string) []string {
 	return about
 }
 
-// queryWords are the distinct ones of a query's searchWords, of a long text the rarest.
+// queryWords returns a query's searchWords without duplicates; for a long text, the rarest
+// of them.
 func (s *Searcher) queryWords(ctx context.Context, owner string, inOrder []string) ([]string, error) {
 	words := language.Distinct(inOrder)
 	if len(words) <= maxQueryWords {

@@ -80,7 +80,7 @@ func ids(hits []chat.Hit) []string {
 	return out
 }
 
-// long is a text of n sections of about 1,000 characters each.
+// long returns a text of n sections of about 1,000 characters each.
 func long(n int, topic string) string {
 	var b strings.Builder
 	for i := range n {
@@ -90,7 +90,8 @@ func long(n int, topic string) string {
 	return b.String()
 }
 
-// The labelled questions that the thresholds are set by.
+// HighScore and MediumScore were chosen so that these labelled questions get the confidence
+// that they should have.
 func TestConfidenceOfLabelledQuestions(t *testing.T) {
 	b := setup(t)
 	b.samples()
@@ -127,7 +128,7 @@ func TestConfidenceOfLabelledQuestions(t *testing.T) {
 	}
 }
 
-// That its words can be found does not make a question answered: none of these is.
+// The samples have words of these questions but answer none of them.
 func TestSharedWordsAreNotEnoughForHighConfidence(t *testing.T) {
 	b := setup(t)
 	b.samples()
@@ -143,7 +144,7 @@ func TestSharedWordsAreNotEnoughForHighConfidence(t *testing.T) {
 		{"What is the minimum salary of employees?", chat.Low},
 		{"What is the capital requirement for banks in France?", chat.Medium},
 		{"How many days per week may employees work on the moon?", chat.Medium},
-		// All of these words are there, in sentences about different things.
+		// The samples have all of these words, in sentences about different things.
 		{"What is the telephone number of the supplier?", chat.Medium},
 		{"How many days of annual leave do employees get?", chat.Medium},
 		{"What does the supplier pay its employees?", chat.Medium},
@@ -161,7 +162,7 @@ func TestSharedWordsAreNotEnoughForHighConfidence(t *testing.T) {
 	}
 }
 
-// Words that stand on every page of a library say nothing about a question.
+// Words that are on every page of a library say nothing about a question.
 func TestCommonWordsAreNotEnoughForHighConfidence(t *testing.T) {
 	b := setup(t)
 	b.samples()
@@ -267,8 +268,8 @@ func TestInquiryPutsTheBestPassageOfNamedDocumentsFirst(t *testing.T) {
 	}
 }
 
-// A vague question about a document is answered from all of it; a question for
-// what stands nowhere in it is told from that, also when it names the document.
+// A vague question about a document is answered from the whole document. A question about
+// something that is not in the document has low confidence, even if it names the document.
 func TestInquiryIntoAWholeDocumentHasLowConfidenceOnlyWhenItIsAboutSomethingElse(t *testing.T) {
 	b := setup(t)
 	b.samples()
@@ -351,7 +352,7 @@ func TestLargeSetIsSearchedWholeAndLeavesNothingOutSilently(t *testing.T) {
 	}
 }
 
-func TestSetThatIsTooLargeIsReadWhereItIsAboutTheText(t *testing.T) {
+func TestTooLargeSetUsesTheDocumentsThatAreAboutTheText(t *testing.T) {
 	const maxDocs = 80
 	b := setup(t)
 	var ids []string
@@ -481,7 +482,7 @@ func TestSearchByWordsWhenTheEmbedderFails(t *testing.T) {
 	b.add("dogs", "Dogs", "Dogs bark at the moon.", []float32{1, 0, 0})
 	for name, e := range map[string]fake{
 		"not configured": {err: llm.ErrNoEmbeddings},
-		"away":           {err: errors.New("no route to host")},
+		"unavailable":    {err: errors.New("no route to host")},
 		"wrong size":     {vector: []float32{1}},
 		"no vector":      {},
 	} {

@@ -18,29 +18,30 @@ const (
 	maxChars    = 48_000 // characters of all passages
 	wholeChars  = 12_000 // characters of a document that is given whole
 	broad       = 12     // passages when no document is named
-	tooWeak     = 0.3    // share of the question a passage must cover when all are weak
-	maxRead     = 2_000  // passages of one document that are looked at for a summary
-	maxDocs     = 80     // documents of which each has passages, at least one
+	tooWeak     = 0.3    // with low confidence, passages that cover a smaller share of the question are left out
+	maxRead     = 2_000  // passages of one document that are read to choose from
+	maxDocs     = 80     // documents that get a share of the passages
 )
 
 // Selection is the passages for an answer.
 type Selection struct {
 	Hits       []chat.Hit
 	Confidence chat.Confidence
-	Score      float64    // 0 to 1, what Confidence follows from
+	Score      float64    // 0 to 1; Confidence follows from it
 	Processing bool       // a document in scope is not ready yet and was left out
 	Unreadable bool       // a named document could not be read and was left out
 	Weak       []chat.Hit // with low confidence: passages that were left out because they share too little with the question
-	Partly     bool       // there are more documents than fit, and some were left out
+	Partly     bool       // some documents were left out, because there are more than maxDocs
 }
 
-// Select picks the passages that an action may use. With docIDs it takes them from
-// these documents: all of a short one, of a long one the best (for a summary also
-// some from all over it), and for compare and audit a share of each. Without docIDs
-// it takes the best of all that owner may see. Hits of an inquiry come best first,
-// those of other actions in the order of docIDs and of the text.
+// Select picks the passages that an action may use. With docIDs it takes them from these
+// documents: all passages of a short document, the best of a long one (for a summary also
+// some from all parts of it), and for compare and audit a share of each document. Without
+// docIDs it takes the best passages of all documents that owner may see. Hits of an inquiry
+// are in order of rank, best first; those of other actions in the order of docIDs and of
+// the text.
 //
-// known are the documents of docIDs that owner may see, if they were read already.
+// known are the documents of docIDs that owner may see, if the caller has read them already.
 //
 // Confidence says how well the passages match what is asked. An inquiry into documents
 // that are taken whole has at least medium confidence, unless they share no word with a
@@ -95,7 +96,7 @@ func (s *Searcher) Select(ctx context.Context, owner string, action chat.Action,
 }
 
 // mostAbout picks maxDocs documents: first those with the best passages for the query, then
-// the others as they come. Both lists keep the order of docs.
+// others in the order of docs. Both lists keep the order of docs.
 func (s *Searcher) mostAbout(ctx context.Context, owner, query string, docs []chat.Document) (picked, others []chat.Document, err error) {
 	var ids []string
 	for _, d := range docs {
@@ -124,8 +125,8 @@ func (s *Searcher) mostAbout(ctx context.Context, owner, query string, docs []ch
 	return picked, others, nil
 }
 
-// selectAnywhere answers from all that owner may see. Failed documents are not
-// reported: a library may always hold one.
+// selectAnywhere selects from all documents that owner may see. It does not report failed
+// documents: a library may hold one for ever.
 func (s *Searcher) selectAnywhere(ctx context.Context, owner, query string) (Selection, error) {
 	var out Selection
 	var q question
@@ -148,7 +149,7 @@ func (s *Searcher) selectAnywhere(ctx context.Context, owner, query string) (Sel
 	}
 	out.Score = q.score(out.Hits)
 	out.Confidence = confidence(out.Score)
-	if out.Confidence == chat.Low { // a single word in common says nothing
+	if out.Confidence == chat.Low { // leave out passages that share too little with the question
 		all := out.Hits
 		out.Hits = nil
 		for _, h := range all {
@@ -162,8 +163,8 @@ func (s *Searcher) selectAnywhere(ctx context.Context, owner, query string) (Sel
 	return out, nil
 }
 
-// inquire answers from named documents: the best passages of all first, then what else
-// there is of the short ones among docs. more are searched, too.
+// inquire selects from named documents: first the best passages of docs and more, then the
+// shares of docs, which for a short document are the rest of it.
 func (s *Searcher) inquire(ctx context.Context, owner, query string, docs, more []chat.Document, out Selection) (Selection, error) {
 	var ids []string
 	for _, d := range slices.Concat(docs, more) {
@@ -209,13 +210,13 @@ func (s *Searcher) inquire(ctx context.Context, owner, query string, docs, more 
 	return out, nil
 }
 
-// share is what one document gets.
+// share is the passages that are taken from one document.
 type share struct {
 	hits  []chat.Hit // in the order of the text
-	whole bool       // it is all of the document
+	whole bool       // hits are all passages of the document
 }
 
-// shares reads each document's share, side by side.
+// shares reads the share of each document, several documents at a time.
 func (s *Searcher) shares(ctx context.Context, owner string, action chat.Action, query string, docs []chat.Document) ([]share, error) {
 	passages, chars := max(1, maxPassages/len(docs)), maxChars/len(docs)
 	out := make([]share, len(docs))
@@ -272,8 +273,8 @@ func (s *Searcher) takeRanked(ctx context.Context, owner, query, docID string, k
 	return err
 }
 
-// spread picks n passages over a whole document: its first, the beginnings of
-// its sections, then others, each evenly.
+// spread picks n passages from all parts of a document and returns their indexes: the first
+// passages of its sections, then others, evenly in both cases.
 func spread(all []chat.Hit, n int) []int {
 	var starts, rest []int
 	for i := range all {
@@ -337,9 +338,9 @@ func length(hits []chat.Hit) int {
 	return n
 }
 
-// Merge is the selection for a question that was searched for in other words, too. The
-// person's words weigh more. Its confidence is that of the better one, and high only
-// for the person's words.
+// Merge joins the selections for a question as it was asked and as it was reworded. The
+// confidence is that of the better selection, but it is high only if the question as it
+// was asked has high confidence.
 func Merge(asked, reworded Selection) Selection {
 	out := asked
 	out.Hits = fuse(asked.Hits, reworded.Hits)

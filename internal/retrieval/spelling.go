@@ -13,12 +13,13 @@ import (
 
 const (
 	spellingHits  = 30 // passages whose words correct a query
-	shortMisspelt = 6  // characters of a word that may have one typing error
-	longMisspelt  = 9  // characters of one that may have two
+	shortMisspelt = 6  // from this length in characters on, a word may have one typing error
+	longMisspelt  = 9  // from this length on, two
 )
 
-// Respell corrects the words of a query that occur nowhere, by words of the passages that
-// its other words find. It returns the query when there is nothing to correct.
+// Respell corrects words of a query that occur in no document that owner may see. It
+// replaces them with similar words of the passages that the query's other words find. It
+// returns the query unchanged when there is nothing to correct.
 func (s *Searcher) Respell(ctx context.Context, owner, query string, docIDs []string) (string, error) {
 	words := language.Distinct(language.ContentWords(query))
 	counts, _, err := s.Store.WordCounts(ctx, owner, words)
@@ -54,7 +55,8 @@ func (s *Searcher) Respell(ctx context.Context, owner, query string, docIDs []st
 	return query, nil
 }
 
-// errorsIn is the number of typing errors by which w may have become of x; 0 for none.
+// errorsIn returns the number of typing errors that turn x into w; 0 if w is no likely
+// misspelling of x.
 func errorsIn(w, x string) int {
 	n, m := utf8.RuneCountInString(w), utf8.RuneCountInString(x)
 	most := 1

@@ -10,13 +10,13 @@ import (
 )
 
 const (
-	sureScore   = 1.0 // of passages that are all that was asked for
-	doubtful    = 0.6 // of passages that are a part of it
-	unsuitable  = 0.1 // of passages about something else
-	mostRead    = 0.5 // share of a document from which on it counts as read
+	sureScore   = 1.0 // score of passages that cover what was asked for
+	doubtful    = 0.6 // score of passages that cover a part of it
+	unsuitable  = 0.1 // score of passages about something else
+	mostRead    = 0.5 // a document counts as read from this share of its passages on
 	relatedness = 0.1 // share of words that documents on related subjects have in common
-	ruleShare   = 0.2 // share of a sentence's weight that a rule about it has
-	maxChecked  = 200 // sentences of a text to audit
+	ruleShare   = 0.2 // a rule is about a sentence if it has this share of the sentence's weight
+	maxChecked  = 200 // sentences of a text to audit that are compared with the rules
 )
 
 // formWords say how an answer should look.
@@ -24,18 +24,18 @@ var formWords = language.StemsOf(`brief briefly bullet bullets chart concise eng
 key language length line lines note notes one page pages paragraph paragraphs plain sentence sentences short shortly simple slide slides style table three tone two
 version word words five ten boss team client colleague board management meeting email exec gist tldr audit check compare comparison summarise summarize summary quick hello hi thanks dear`)
 
-// suitability says from 0 to 1 how well the passages of named documents suit a summary, a
-// comparison or an audit.
+// suitability returns, from 0 to 1, how well the passages of named documents suit a
+// summary, a comparison or an audit.
 //
-//   - A summary is high when most of its documents was read and they have the subject
-//     that was asked for, if there is one; else medium.
-//   - A comparison is so, too, when each document has passages and they are about related
-//     things.
-//   - An audit is high when rules were found for half of the text's sentences, medium when
-//     they were found for any, the text is about something related or is not in English, and
-//     else low.
+//   - A summary is high when most of each document was read and the passages have the
+//     subject that was asked for, if there is one; else medium.
+//   - A comparison is high under the same conditions, if the documents are also about
+//     related subjects; else medium.
+//   - An audit is high when rules were found for half of the text's sentences. It is medium
+//     when rules were found for any sentence, or when the text is about a related subject or
+//     not in English. Else it is low.
 //
-// It is low without any text.
+// Without any passage the result is 0.
 func (s *Searcher) suitability(ctx context.Context, owner string, action chat.Action, query string, docs []chat.Document, shares []share) (float64, error) {
 	var hits []chat.Hit
 	for _, share := range shares {
@@ -60,7 +60,8 @@ func (s *Searcher) suitability(ctx context.Context, owner string, action chat.Ac
 	return sureScore, nil
 }
 
-// mostWasRead reports whether every document has passages, and most of each.
+// mostWasRead reports whether every share has passages, and at least the share mostRead of
+// its document.
 func mostWasRead(docs []chat.Document, shares []share) bool {
 	for i, share := range shares {
 		if len(share.hits) == 0 || !share.whole && float64(len(share.hits)) < mostRead*float64(docs[i].Chunks) {
@@ -90,7 +91,7 @@ func related(shares []share) bool {
 	return true
 }
 
-// overlap is the share of the smaller set that the other one has.
+// overlap returns the share of the smaller set that the larger set has, too.
 func overlap(a, b map[string]bool) float64 {
 	if len(a) > len(b) {
 		a, b = b, a
@@ -112,8 +113,8 @@ func stemsOfHits(hits []chat.Hit) map[string]bool {
 	return all
 }
 
-// hasSubjectIn reports whether the hits have a word of what a request is about, or the
-// request names no subject.
+// hasSubjectIn reports whether the hits have a word of the request's subject. It is true if
+// the request names no subject.
 func (q question) hasSubjectIn(hits []chat.Hit) bool {
 	stems, subject := stemsOfHits(hits), false
 	for stem := range q.weight {
@@ -128,7 +129,7 @@ func (q question) hasSubjectIn(hits []chat.Hit) bool {
 	return !subject
 }
 
-// rulesFor is the suitability of rules for an audit of a text.
+// rulesFor returns the suitability of rules for an audit of a text.
 func (s *Searcher) rulesFor(ctx context.Context, owner, text string, rules []chat.Hit) (float64, error) {
 	q, err := s.question(ctx, owner, text)
 	if err != nil {
@@ -160,7 +161,7 @@ func (s *Searcher) rulesFor(ctx context.Context, owner, text string, rules []cha
 	}
 	switch {
 	case matched == 0 && (!isEnglish(text) || overlap(language.StemsOf(text), stemsOfHits(rules)) >= relatedness):
-		return doubtful, nil // words of another language are not compared
+		return doubtful, nil // words of a text in another language cannot be compared
 	case matched == 0:
 		return unsuitable, nil
 	case 2*matched < checked:
@@ -181,7 +182,7 @@ func isEnglish(text string) bool {
 	return float64(stop) >= least*float64(len(words))
 }
 
-// of is the question of a part of the text.
+// of returns a question with only the words of text, with their weights in q.
 func (q question) of(text string) question {
 	part := question{weight: map[string]float64{}, common: q.common, alike: q.alike}
 	for stem := range language.StemsOf(text) {
@@ -193,8 +194,8 @@ func (q question) of(text string) question {
 	return part
 }
 
-// hasRule reports whether a sentence of the rules has two words of a sentence, and enough
-// of its weight.
+// hasRule reports whether a sentence of the rules, given by its stems, has at least two
+// words of q and at least the share ruleShare of its weight.
 func (q question) hasRule(rules []map[string]bool) bool {
 	for _, stems := range rules {
 		shared := 0

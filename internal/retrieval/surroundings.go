@@ -7,16 +7,16 @@ import (
 	"github.com/palaver-chat/palaver/chat"
 )
 
-// A passage is likelier to be meant where the passages around it match, too: a rule speaks
-// of its subject in several clauses, and names it in one of them. A passage gains a share
-// of the best score near it, and of the best score in its document (bench/recall).
+// A passage is more likely to be the right one if the passages around it match, too: a rule
+// treats its subject in several clauses but names it in only one of them. So a passage gains
+// a share of the best score near it and of the best score in its document (bench/recall).
 const (
 	neighbourGain = 0.1
 	neighbours    = 5 // passages before and after
 	documentGain  = 0.3
 )
 
-// bySurroundings ranks hits by their scores and by those of the hits around them.
+// bySurroundings ranks hits by their own scores and by the scores of the hits around them.
 func bySurroundings(hits []chat.Hit) []chat.Hit {
 	inDocument := map[string][]chat.Hit{}
 	for _, h := range hits {

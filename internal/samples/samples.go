@@ -1,5 +1,5 @@
-// Package samples holds small documents to try Palaver with. They are our own
-// writing; the board, the bank, the supplier and the people in them are made up.
+// Package samples holds small documents to try Palaver with. We wrote them ourselves;
+// the board, the bank, the supplier and the people in them are fictional.
 package samples
 
 import (
@@ -27,5 +27,5 @@ var list = []Sample{
 	{"email-customer-list.txt", "Email: Customer list for the spring campaign", "txt"},
 }
 
-// List names the samples, in the order in which to load them.
+// List returns the samples in the order in which to load them.
 func List() []Sample { return slices.Clone(list) }

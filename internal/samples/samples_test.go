@@ -41,7 +41,7 @@ func TestEverySampleIsListedReadableAndCutIntoPassages(t *testing.T) {
 	}
 }
 
-// What the samples are for: rules that the email breaks, and two versions that
+// The samples must have rules that the email breaks, and two versions of a policy that
 // agree in some rules and differ in others.
 func TestSamplesHaveSomethingToFind(t *testing.T) {
 	read := func(name string) string {

@@ -15,8 +15,8 @@ import (
 	"github.com/palaver-chat/palaver/workflows"
 )
 
-// Additions are what a program has beside the product's own agents, tools, types of
-// documents and model providers.
+// Additions are the agents, tools, types of documents and model providers that a program
+// has in addition to the built-in ones.
 type Additions struct {
 	Agents        []workflows.Agent
 	Tools         tools.List
@@ -39,13 +39,13 @@ func Collect[Option ~func(*Additions)](options []Option) (Additions, error) {
 	return a, a.validate()
 }
 
-// agents are the product's own, then the added ones.
+// agents returns the built-in agents, then the added ones.
 func (a Additions) agents() []workflows.Agent { return append(workflows.Agents(), a.Agents...) }
 
-// Types are the types of documents that can be read.
+// Types returns the types of documents that can be read, built-in and added.
 func (a Additions) Types() extract.Types { return append(extract.All(), a.DocumentTypes...) }
 
-// Providers are the names of the added model providers.
+// Providers returns the names of the added model providers.
 func (a Additions) Providers() []string {
 	var names []string
 	for _, m := range a.Models {
@@ -87,7 +87,7 @@ func (a Additions) NewModel(cfg *config.Config) (llm.Model, error) {
 
 var providerName = regexp.MustCompile(`^[a-z][a-z0-9-]{0,39}$`)
 
-// validate reports the first addition that cannot be used.
+// validate returns an error for the first addition that cannot be used, or nil.
 func (a Additions) validate() error {
 	agents := workflows.AgentInfos(workflows.Agents()).Names()
 	for _, x := range a.Agents {
@@ -117,7 +117,8 @@ func (a Additions) validate() error {
 	return nil
 }
 
-// added reports why an addition cannot be used: its own error, or that its name is taken.
+// added returns why an addition cannot be used: err, its own error, or that its name is in
+// taken. If it can be used, added adds its name to taken and returns nil.
 func added(kind, name string, taken *[]string, err error) error {
 	if err != nil {
 		return fmt.Errorf("%s %q: %w", kind, name, err)

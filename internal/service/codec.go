@@ -7,8 +7,8 @@ import (
 	"github.com/palaver-chat/palaver/internal/payload"
 )
 
-// withCodec serves Temporal's remote codec beside the API, where payloads are encrypted. It
-// is no part of the API: only operators and Temporal's tools use it.
+// withCodec adds Temporal's remote codec to the API's handler if any encryption key is set.
+// The codec is not part of the API: only operators and Temporal's tools use it.
 func withCodec(cfg *config.Config, api http.Handler) (http.Handler, error) {
 	keys, err := payload.NewKeys(cfg.PayloadEncryptionKey)
 	if err != nil || !keys.Any() {

@@ -21,8 +21,8 @@ const (
 	// come too late after an outage of two seconds.
 	reconnectMax   = 500 * time.Millisecond
 	connectTimeout = 10 * time.Second
-	// A workflow task that was dispatched longer ago may belong to another worker by
-	// now: its timeout is 4 s.
+	// A workflow task that was dispatched longer ago than this may belong to another worker
+	// by now: its timeout is 4 s.
 	staleTask   = 2 * time.Second
 	taskTimeout = 2 * time.Second // of the check whether the task is still ours
 )
@@ -35,7 +35,7 @@ const (
 // although Temporal is available again.
 //
 // A worker that was frozen while it polled drops the workflow tasks that other workers
-// got meanwhile: they would run local activities with outdated state
+// got in the meantime: with them it would run local activities with outdated state
 // (TestTaskDispatchedToAFrozenWorkerIsDropped).
 func connection(log *slog.Logger) []grpc.DialOption {
 	delays := backoff.DefaultConfig
@@ -78,9 +78,9 @@ func waitForServer(log *slog.Logger) grpc.UnaryClientInterceptor {
 	}
 }
 
-// dropStaleTasks replaces a workflow task that was dispatched a while ago by an empty
-// poll result, unless the server says that it is still ours. If our clock is ahead of
-// the server's, every task costs a check.
+// dropStaleTasks replaces a workflow task that was dispatched more than staleTask ago with
+// an empty poll result, unless the server says that the task is still ours. If our clock is
+// that much ahead of the server's, every task costs a check.
 func dropStaleTasks(log *slog.Logger) grpc.UnaryClientInterceptor {
 	return func(ctx context.Context, method string, req, reply any, cc *grpc.ClientConn, invoke grpc.UnaryInvoker, opts ...grpc.CallOption) error {
 		err := invoke(ctx, method, req, reply, cc, opts...)
@@ -97,7 +97,8 @@ func dropStaleTasks(log *slog.Logger) grpc.UnaryClientInterceptor {
 }
 
 // isCurrentTask asks the server whether it still waits for this workflow task. If the
-// server cannot say, the task counts as stale: it would time out.
+// server does not answer, the task counts as stale; the server dispatches it again after
+// its timeout.
 func isCurrentTask(ctx context.Context, cc *grpc.ClientConn, namespace string, task *workflowservice.PollWorkflowTaskQueueResponse) bool {
 	ctx, cancel := context.WithTimeout(ctx, taskTimeout)
 	defer cancel()

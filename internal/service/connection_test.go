@@ -23,7 +23,7 @@ import (
 // frontend is a Temporal server that dispatches one workflow task.
 type frontend struct {
 	workflowservice.UnimplementedWorkflowServiceServer
-	unavailable atomic.Int32 // polls that fail first
+	unavailable atomic.Int32 // number of polls that fail before one succeeds
 	polls       atomic.Int32
 	task        *workflowservice.PollWorkflowTaskQueueResponse
 	pending     *workflowpb.PendingWorkflowTaskInfo
@@ -85,10 +85,10 @@ func TestTaskDispatchedToAFrozenWorkerIsDropped(t *testing.T) {
 		kept     bool
 		asked    int32
 	}{
-		"handed out just now":          {started: now, kept: true},
+		"dispatched just now":          {started: now, kept: true},
 		"given to another worker":      {started: long, pending: &workflowpb.PendingWorkflowTaskInfo{StartedTime: now}, asked: 1},
 		"done by another worker":       {started: long, asked: 1},
-		"nobody can say":               {started: long, describe: status.Error(codes.Unavailable, "down"), asked: 1},
+		"the server does not answer":   {started: long, describe: status.Error(codes.Unavailable, "down"), asked: 1},
 		"ours, and our clock is ahead": {started: long, pending: &workflowpb.PendingWorkflowTaskInfo{StartedTime: long}, kept: true, asked: 1},
 		"a query, or nothing":          {kept: true},
 	} {

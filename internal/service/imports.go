@@ -12,8 +12,8 @@ import (
 	"github.com/palaver-chat/palaver/internal/retrieval/extract"
 )
 
-// newImporter makes the importer with its sources. own has the access tokens of people;
-// nil: they cannot connect accounts.
+// newImporter makes the importer with its sources. own has the access tokens of people; it
+// is nil if they cannot connect accounts.
 func newImporter(ctx context.Context, cfg *config.Config, types extract.Types, own imports.Credentials) (*imports.Importer, error) {
 	allowed, err := guard.ParsePrefixes(cfg.AllowPrivate)
 	if err != nil {
@@ -37,8 +37,8 @@ func newImporter(ctx context.Context, cfg *config.Config, types extract.Types, o
 	}, nil
 }
 
-// serviceAccount is the JSON of a service account's key, which the setting has itself or
-// names the file of.
+// serviceAccount returns the JSON of a service account's key. The setting is that JSON, or
+// the path of a file with it.
 func serviceAccount(setting string) (string, error) {
 	if setting == "" || strings.HasPrefix(strings.TrimSpace(setting), "{") {
 		return setting, nil
@@ -50,7 +50,8 @@ func serviceAccount(setting string) (string, error) {
 	return string(raw), nil
 }
 
-// importBounds are what imports may store. An owner with an address has no account.
+// importBounds returns a function that returns the limits of what an owner's imports may
+// store. An owner with an address is anonymous; address is "" for an account.
 func importBounds(cfg *config.Config) func(address string) db.Bounds {
 	limits := callerLimits(cfg)
 	return func(address string) db.Bounds {

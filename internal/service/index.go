@@ -5,8 +5,8 @@ import (
 	"time"
 )
 
-// indexInterval is how often a worker checks whether vectors need an index. Without one
-// they are compared one by one.
+// indexInterval is how often a worker checks whether vectors need an index. Without an
+// index a search compares vectors one by one.
 const indexInterval = time.Hour
 
 // startIndexing indexes vectors at once and then periodically. It is a goroutine, not a

@@ -38,7 +38,8 @@ func (p *Process) serveWorker() error {
 	return nil
 }
 
-// workerReady is /readyz of the API for a worker: which parts are down is for operators.
+// workerReady answers GET /readyz of a worker like that of the API. Only operators see
+// which parts are down.
 func (p *Process) workerReady(w http.ResponseWriter, r *http.Request, operators *guard.Operators) {
 	checks := p.checks()
 	checks["database"] = p.parts.Store.Ping
@@ -46,7 +47,7 @@ func (p *Process) workerReady(w http.ResponseWriter, r *http.Request, operators 
 	defer cancel()
 	parts, down, status, word := map[string]string{"stream": p.streamState(), "vectors": p.parts.Store.VectorSearch()}, []string{}, http.StatusOK, "ready"
 	if parts["stream"] == "down" {
-		down = append(down, "stream") // it works without, in larger steps
+		down = append(down, "stream") // the worker stays ready: answers then arrive in larger steps
 	}
 	for part, err := range probe.Run(ctx, checks, p.parts.Log) {
 		parts[part] = "ok"

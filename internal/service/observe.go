@@ -34,7 +34,7 @@ func (p *Process) observe() error {
 	return p.metrics.Register(info)
 }
 
-// backlog asks Temporal what waits for workers.
+// backlog asks Temporal for the tasks that wait for workers, by type.
 func (p *Process) backlog(ctx context.Context) (all []telemetry.Backlog, _ error) {
 	for name, of := range map[string]struct {
 		queue string

@@ -20,7 +20,7 @@ import (
 	"github.com/palaver-chat/palaver/internal/telemetry"
 )
 
-// exported are the metrics of a process with API and worker, with the labels that each has.
+// exported returns the metrics of a process with API and worker, by name, with their labels.
 func exported(t *testing.T) map[string]string {
 	t.Helper()
 	cfg := settings(t)
@@ -49,7 +49,7 @@ func exported(t *testing.T) map[string]string {
 	return names
 }
 
-// ofTemporal are the names of the SDK's metrics without the suffix of their kind.
+// ofTemporal returns the names of the SDK's metrics without the suffix for their kind.
 func ofTemporal(t *testing.T) string {
 	t.Helper()
 	dir, err := exec.Command("go", "list", "-m", "-f", "{{.Dir}}", "go.temporal.io/sdk").Output()
@@ -84,7 +84,7 @@ func TestDocsDashboardAndAlertsNameTheMetricsThatAreExported(t *testing.T) {
 		}
 	}
 	slices.Sort(undocumented)
-	require.Empty(t, undocumented, "metrics that docs/observability.md leaves out")
+	require.Empty(t, undocumented, "metrics that docs/observability.md does not document")
 
 	for _, path := range []string{"docs/observability.md", "docs/runbook.md", "deploy/prometheus/alerts.yaml", "deploy/grafana/palaver.json"} {
 		found := metricName.FindAllString(read(t, path), -1)

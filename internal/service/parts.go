@@ -31,8 +31,8 @@ import (
 // databaseFile is the store's file in the data folder.
 const databaseFile = "palaver.db"
 
-// ownFiles are patterns of what a data folder holds. Other files of a folder that is
-// used for more than that are left alone.
+// ownFiles are patterns of Palaver's files in a data folder. Other files in the folder are
+// not touched.
 var ownFiles = []string{databaseFile + "*", "temporal*.db*", "cookie_secret*", "lock", "samples*", heartbeat.Pattern}
 
 // MakeDataDir creates the data folder and checks that files can be written there. The
@@ -58,8 +58,9 @@ func MakeDataDir(cfg *config.Config) error {
 	return closeDataDir(cfg.DataDir)
 }
 
-// closeDataDir removes the rights of others from what an earlier release or a copy has
-// left open. What belongs to another user cannot be changed, nor need it be.
+// closeDataDir removes the access of other users from the data folder and from files that
+// an earlier release or a copy has left open. It skips files of another user, whose
+// permissions it cannot change.
 func closeDataDir(dir string) error {
 	open := []string{dir}
 	for _, pattern := range ownFiles {
@@ -72,7 +73,7 @@ func closeDataDir(dir string) error {
 	for _, path := range open {
 		info, err := os.Lstat(path)
 		if err != nil || info.Mode().Perm()&0o077 == 0 || !info.IsDir() && !info.Mode().IsRegular() {
-			continue // it is closed already, or gone
+			continue // it is closed already or deleted, or it is a special file
 		}
 		if err := os.Chmod(path, info.Mode().Perm()&0o700); err != nil && !errors.Is(err, fs.ErrPermission) && !errors.Is(err, fs.ErrNotExist) {
 			return fmt.Errorf("close the data folder to other users: %w", err)
@@ -89,7 +90,7 @@ func OpenStore(ctx context.Context, cfg *config.Config) (db.Store, error) {
 	options := db.OpenOptions{AllowNewerSchema: cfg.AllowNewerSchema, Connections: cfg.DatabaseConnections}
 	if cfg.Postgres() {
 		store, err := postgres.OpenWith(ctx, cfg.DatabaseURL, options)
-		if err != nil { // it does not hold the URL, which may have a password
+		if err != nil { // err does not contain the URL, which may have a password
 			return nil, fmt.Errorf("open the database of DATABASE_URL: %w", err)
 		}
 		return store, nil
@@ -135,9 +136,9 @@ func DialTemporal(cfg *config.Config, log *slog.Logger, metrics ...client.Metric
 	return c, options.Namespace, err
 }
 
-// TemporalClient is client.NewLazyClient with log as its logger. It does not compress
-// requests to a server on the same machine: that costs more than it saves. It encrypts
-// payloads by PAYLOAD_ENCRYPTION_KEY.
+// TemporalClient makes a lazy client with log as its logger. The client does not compress
+// requests to a server on the same machine, because that costs more than it saves. It
+// encrypts payloads with PAYLOAD_ENCRYPTION_KEY.
 func TemporalClient(cfg *config.Config, options client.Options, log *slog.Logger) (client.Client, error) {
 	options.Logger = sdklog.NewStructuredLogger(slog.New(quieter{log.With("part", "temporal").Handler()}))
 	options.ConnectionOptions.DialOptions = append(options.ConnectionOptions.DialOptions, connection(log)...)
@@ -170,7 +171,7 @@ func onLoopback(address string) bool {
 	return err == nil && ip.IsLoopback()
 }
 
-// Listen opens the port of page and API.
+// Listen opens the port of the page and the API.
 func Listen(cfg *config.Config) (net.Listener, error) {
 	l, err := net.Listen("tcp", net.JoinHostPort(cfg.Host, strconv.Itoa(cfg.Port)))
 	switch {

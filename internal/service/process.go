@@ -74,7 +74,7 @@ type Process struct {
 	accounts   *connections.Accounts
 	stopping   chan struct{} // closed when streams are to end
 	failed     chan error
-	heartbeat  func() // ends that of a worker
+	heartbeat  func() // ends a worker's heartbeat
 	once       sync.Once
 	listens    bool // has an API
 
@@ -129,7 +129,7 @@ func Start(ctx context.Context, parts Parts, roles Roles) (*Process, error) {
 	if roles.Worker {
 		if p.heartbeat, err = heartbeat.Start(parts.Config.DataDir, parts.Log); err != nil {
 			p.heartbeat = func() {}
-			parts.Log.Warn("palaver health worker cannot see this process", "error", err)
+			parts.Log.Warn("writing the heartbeat file failed; palaver health worker does not see this process", "error", err)
 		}
 		if err := p.startWorker(ctx); err != nil {
 			p.Stop()
@@ -146,12 +146,12 @@ func (p *Process) Failed() <-chan error { return p.failed }
 func (p *Process) fail(err error) {
 	select {
 	case p.failed <- err:
-	default: // it ends already
+	default: // the process is ending already
 	}
 }
 
 // Drain makes /readyz fail and goes on serving for DRAIN_DELAY, so that load balancers send
-// new requests elsewhere before Stop refuses them. A process without an API has none.
+// new requests elsewhere before Stop refuses them. A process without an API does not wait.
 func (p *Process) Drain() {
 	p.draining.Store(true)
 	if delay := p.parts.Config.DrainDelay; delay > 0 && p.listens {
@@ -270,7 +270,7 @@ func (p *Process) startAPI(listener net.Listener) error {
 	listener = guard.LimitConnections(listener, cfg.MaxConnections, cfg.Proxies())
 	go func() {
 		if err := p.http.Serve(listener); !errors.Is(err, http.ErrServerClosed) {
-			p.failed <- fmt.Errorf("serve HTTP: %w", err)
+			p.fail(fmt.Errorf("serve HTTP: %w", err))
 		}
 	}()
 	return nil

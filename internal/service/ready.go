@@ -14,11 +14,11 @@ import (
 	"github.com/palaver-chat/palaver/workflows"
 )
 
-// maxPollAge is how long after its last poll a worker counts as there. An idle poll lasts
+// maxPollAge is how long after its last poll a worker counts as running. An idle poll lasts
 // a minute.
 const maxPollAge = 75 * time.Second
 
-// checks are what /readyz checks besides the database.
+// checks returns the readiness checks of /readyz, except that of the database.
 func (p *Process) checks() map[string]probe.Check {
 	return map[string]probe.Check{
 		"temporal": p.temporalReady,
@@ -33,31 +33,31 @@ func (p *Process) checks() map[string]probe.Check {
 }
 
 // temporalReady checks that the server answers, has the namespace, and has the search
-// attributes without which no thread begins.
+// attributes. Without them no thread can start.
 func (p *Process) temporalReady(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, temporalTimeout)
 	defer cancel()
 	if _, err := p.parts.Temporal.DescribeTaskQueue(ctx, workflows.TaskQueue, enumspb.TASK_QUEUE_TYPE_WORKFLOW); err != nil {
 		return err
 	}
-	if p.attributes.Load() { // they stay
+	if p.attributes.Load() { // found before; they are not checked again
 		return nil
 	}
 	missing, err := p.missingAttributes(ctx)
 	switch {
 	case errors.As(err, new(*serviceerror.PermissionDenied)), errors.As(err, new(*serviceerror.Unimplemented)):
-		return nil // the server does not tell: Temporal Cloud
+		return nil // the server does not list its search attributes, for example Temporal Cloud
 	case err != nil:
 		return err
 	case len(missing) > 0:
-		return fmt.Errorf("the namespace %s lacks search attributes: %d of PalaverUser and PalaverStatus (Keyword)", p.parts.Namespace, len(missing))
+		return fmt.Errorf("the namespace %s lacks %d of the search attributes PalaverUser and PalaverStatus (Keyword)", p.parts.Namespace, len(missing))
 	}
 	p.attributes.Store(true)
 	return nil
 }
 
-// workersReady checks that a worker polls for threads. While Temporal does not answer
-// this is unknown, and temporalReady reports it.
+// workersReady checks that a worker polls for threads. If Temporal does not answer, the
+// check passes: temporalReady reports the failure.
 func (p *Process) workersReady(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, temporalTimeout)
 	defer cancel()
@@ -73,7 +73,7 @@ func (p *Process) workersReady(ctx context.Context) error {
 	return fmt.Errorf("no worker has polled Temporal in the last %s", maxPollAge)
 }
 
-// missingAttributes are the search attributes that the namespace lacks.
+// missingAttributes returns the search attributes that the namespace lacks, by name.
 func (p *Process) missingAttributes(ctx context.Context) (map[string]enumspb.IndexedValueType, error) {
 	wanted := map[string]enumspb.IndexedValueType{
 		workflows.UserAttribute.GetName():   workflows.UserAttribute.GetValueType(),

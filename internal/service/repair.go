@@ -11,12 +11,13 @@ import (
 const (
 	// A worker's sweep checks at most this many threads per second.
 	sweepRate = 50
-	// A turn that was just sent is left for the next sweep.
+	// A sweep does not check turns that are younger than this.
 	sweepMinAge = 30 * time.Second
 )
 
 // startSweep checks for lost turns at once and then periodically. It is a goroutine, not
-// a workflow, because it repairs lost workflows; every worker can run it at any time.
+// a workflow, because it repairs lost workflows. Several workers can run it at the same
+// time.
 func (p *Process) startSweep() {
 	if p.parts.Config.RepairInterval <= 0 {
 		return

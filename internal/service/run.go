@@ -22,7 +22,7 @@ const (
 	Worker
 )
 
-// Run opens what the role needs, runs it until ctx ends, and closes everything. The end
+// Run opens the dependencies, runs the role until ctx ends, and closes everything. The end
 // of ctx is not an error, even during the start.
 func Run(ctx context.Context, cfg *config.Config, log *slog.Logger, role Role, additions Additions) error {
 	err := run(ctx, cfg, log, role, additions)

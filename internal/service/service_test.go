@@ -59,14 +59,14 @@ func TestAPIAnswersWhileTemporalIsUnavailableAndReportsIt(t *testing.T) {
 	assert.Equal(t, http.StatusServiceUnavailable, status)
 	var answer struct{ Down []string }
 	require.NoError(t, json.Unmarshal(body, &answer))
-	assert.Equal(t, []string{"temporal"}, answer.Down, "a bus that is left out is not down")
+	assert.Equal(t, []string{"temporal"}, answer.Down, "a bus that is not configured is not down")
 
 	stopping := time.Now()
 	process.Stop()
 	process.Stop()
 	assert.Less(t, time.Since(stopping), 5*time.Second)
 	_, err = net.Dial("tcp", page.Addr().String())
-	require.Error(t, err, "nothing is accepted any more")
+	require.Error(t, err, "no connection is accepted any more")
 }
 
 // openParts opens the dependencies of an API whose Temporal server is unavailable.
@@ -128,7 +128,7 @@ func TestOccupiedPortAndUnwritableFolderNameTheirVariable(t *testing.T) {
 func TestDataFolderIsClosedToOtherUsers(t *testing.T) {
 	cfg := settings(t)
 	require.NoError(t, os.Mkdir(cfg.DataDir, 0o755))
-	require.NoError(t, os.Chmod(cfg.DataDir, 0o755)) // whatever the umask
+	require.NoError(t, os.Chmod(cfg.DataDir, 0o755)) // independent of the umask
 	for _, name := range []string{"palaver.db", "palaver.db-wal", "temporal.db", "temporal-1.31.0.db", "temporal.db-shm", "cookie_secret", "notes.txt"} {
 		path := filepath.Join(cfg.DataDir, name)
 		write(t, path, "")

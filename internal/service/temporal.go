@@ -41,9 +41,9 @@ func (p *Process) waitForTemporal(ctx context.Context) error {
 	}
 }
 
-// ensureSearchAttributes registers the search attributes that threads set: a workflow
-// that sets an unknown one fails its task forever. If the server does not permit it,
-// an operator has to register them.
+// ensureSearchAttributes registers the search attributes that threads set. If a workflow
+// sets an unknown one, its task fails again and again. If the server does not permit the
+// registration, an operator has to register them.
 func (p *Process) ensureSearchAttributes(ctx context.Context) {
 	namespace := p.parts.Namespace
 	missing, err := p.missingAttributes(ctx)

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"log/slog"
 
+	"github.com/palaver-chat/palaver/internal/build"
 	"github.com/palaver-chat/palaver/internal/config"
 	"github.com/palaver-chat/palaver/internal/guard"
 	"github.com/palaver-chat/palaver/internal/imports"
@@ -15,10 +16,7 @@ import (
 	"github.com/palaver-chat/palaver/workflows"
 )
 
-// version is sent to MCP servers as this program's version.
-const version = "1.0.0"
-
-// openMCP connects to the configured MCP servers, in the background.
+// openMCP connects to the configured MCP servers in the background.
 func openMCP(cfg *config.Config, pictures tools.Pictures, log *slog.Logger) (*mcp.Servers, error) {
 	servers, err := mcp.Parse(cfg.MCPServers)
 	if err != nil {
@@ -28,7 +26,7 @@ func openMCP(cfg *config.Config, pictures tools.Pictures, log *slog.Logger) (*mc
 	if err != nil {
 		return nil, fmt.Errorf("ALLOW_PRIVATE_ADDRESSES: %w", err)
 	}
-	return mcp.Open(mcp.Options{Servers: servers, Secret: cfg.MCPJWTSecret, Guard: guard.New(allowed), Pictures: pictures, Version: version, Log: log}), nil
+	return mcp.Open(mcp.Options{Servers: servers, Secret: cfg.MCPJWTSecret, Guard: guard.New(allowed), Pictures: pictures, Version: build.Read().Version, Log: log}), nil
 }
 
 // toolBox returns the tools of agents. The program's own tools take precedence over those of servers.

@@ -13,12 +13,12 @@ import (
 
 // Binaries are the paths of Palaver's two programs; make build builds them.
 type Binaries struct {
-	Standalone string // the one command
-	Palaver    string // the roles
+	Standalone string // runs everything in one process
+	Palaver    string // runs one role, such as the API or a worker
 }
 
-// Apart is Palaver as in production, on one host: separate processes for Temporal
-// with NATS, the API and the worker. Temporal is the embedded server.
+// Apart runs Palaver as in production, but on one host: one process each for Temporal with
+// NATS, for the API and for the worker. Temporal is the embedded server.
 type Apart struct {
 	URL    string // of the API
 	Infra  *Program
@@ -36,8 +36,9 @@ const natsToken = "shared-by-the-processes"
 var limitsOff = []string{"CHAT_RATE_LIMIT=off", "MAX_NEW_THREADS_PER_ADDRESS=off", "MAX_TURNS_PER_CALLER=0", "MAX_STREAMS_PER_CALLER=0",
 	"USER_RATE_LIMIT=off", "CHANGE_RATE_LIMIT=off", "MAX_STREAMS_PER_ADDRESS=0", "QUOTA_PER_CALLER=off", "QUOTA_PER_ADDRESS=off", "QUOTA_ANONYMOUS=off"}
 
-// modelEnv is the settings for a model at that URL; without one, the offline engine. The
-// model writes no titles: the alternatives that are measured have none.
+// modelEnv returns the settings for a model at url, or for the offline engine if url is
+// empty. The model writes no titles, because the systems that Palaver is compared with have
+// none.
 func modelEnv(url string) []string {
 	if url == "" {
 		return []string{"CHAT_MODEL_PROVIDER=offline"}
@@ -45,9 +46,8 @@ func modelEnv(url string) []string {
 	return []string{"CHAT_MODEL_PROVIDER=openai-compatible", "CHAT_MODEL_NAME=scripted", "LLM_API_KEY=none", "LLM_BASE_URL=" + url, "TITLES=off"}
 }
 
-// StartApart starts all processes with a database and a model; env has further
-// settings. The caller must Stop it. A TEMPORAL_ADDRESS in env replaces the embedded
-// Temporal.
+// StartApart starts all processes with a database and a model; env has further settings.
+// A TEMPORAL_ADDRESS in env replaces the embedded Temporal. The caller must Stop the result.
 func StartApart(ctx context.Context, b Binaries, databaseURL, modelURL string, env ...string) (_ *Apart, err error) {
 	a := &Apart{binaries: b}
 	defer func() {
@@ -69,7 +69,7 @@ func StartApart(ctx context.Context, b Binaries, databaseURL, modelURL string, e
 	a.URL = "http://127.0.0.1:" + strconv.Itoa(port)
 	a.env = append(Environment(databaseURL, temporal, nats, modelURL), append([]string{"PORT=" + strconv.Itoa(port),
 		"PALAVER_DATA_DIR=" + filepath.Join(a.data, "data")}, env...)...)
-	if err := a.StartWorker(ctx); err != nil { // it creates the schema
+	if err := a.StartWorker(ctx); err != nil { // before the API, because the worker creates the schema
 		return nil, err
 	}
 	if a.API, err = Run(a.data, a.env, b.Palaver, "api"); err != nil {
@@ -78,8 +78,8 @@ func StartApart(ctx context.Context, b Binaries, databaseURL, modelURL string, e
 	return a, a.API.Answers(ctx, a.URL+"/readyz")
 }
 
-// RunInfra runs the one command with Temporal and NATS only, and returns their addresses.
-// Without an error the caller must Stop it.
+// RunInfra runs the standalone program with only Temporal and NATS, and returns their
+// addresses. The caller must Stop the program, unless there is an error.
 func RunInfra(ctx context.Context, standalone, data string) (p *Program, temporal, nats string, err error) {
 	ports := make([]int, 2)
 	for i := range ports {
@@ -101,8 +101,8 @@ func RunInfra(ctx context.Context, standalone, data string) (p *Program, tempora
 
 func local(port int) string { return "127.0.0.1:" + strconv.Itoa(port) }
 
-// Environment is the settings that API and worker share: what they connect to, the model,
-// and no limits.
+// Environment returns the settings that API and worker share: what they connect to, the
+// model, and limits that are switched off.
 func Environment(databaseURL, temporal, nats, modelURL string) []string {
 	return append([]string{"HOST=127.0.0.1", "LOG_LEVEL=info", "COOKIE_SECRET=shared-by-the-processes", "DATABASE_URL=" + databaseURL,
 		"TEMPORAL_ADDRESS=" + temporal, "NATS_URL=nats://" + nats, "NATS_TOKEN=" + natsToken}, append(modelEnv(modelURL), limitsOff...)...)
@@ -132,7 +132,7 @@ func (a *Apart) Pids() []int { return []int{a.Infra.Pid(), a.API.Pid(), a.Worker
 // NewUser creates a new anonymous user.
 func (a *Apart) NewUser() (*User, error) { return NewUser(a.URL) }
 
-// A stream follows a turn to its end, or a thread across turns.
+// Values of Follow's parameter follow: a stream ends with the turn, or goes on across turns.
 const (
 	ToEndOfTurn = "turn"
 	AcrossTurns = "thread"

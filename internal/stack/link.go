@@ -42,7 +42,7 @@ func NewLink(target string) (*Link, error) {
 	return l, nil
 }
 
-// Address is the link's address, for programs that connect to the target.
+// Address returns the link's address, for programs that connect to the target through it.
 func (l *Link) Address() string { return l.listener.Addr().String() }
 
 // To sends new connections to another target.
@@ -157,7 +157,7 @@ func (l *Link) relay(near net.Conn) {
 	l.drop(far)
 }
 
-// keep registers a connection; false when the link accepts none.
+// keep registers a connection. It returns false if the link is cut or closed.
 func (l *Link) keep(c net.Conn) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -180,7 +180,7 @@ func (l *Link) drop(c net.Conn) {
 	_ = c.Close()
 }
 
-// pass waits while the link is silent; false when it is closed.
+// pass waits while the link is silent. It returns false if the link is cut or closed.
 func (l *Link) pass() bool {
 	for {
 		l.mu.Lock()
@@ -197,7 +197,7 @@ func (l *Link) pass() bool {
 	}
 }
 
-// wait waits until a time; false when the link is closed.
+// wait waits until a time. It returns false if the link is closed before.
 func (l *Link) wait(until time.Time) bool {
 	left := time.Until(until)
 	if left <= 0 {

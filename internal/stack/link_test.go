@@ -56,8 +56,8 @@ func TestCutLinkClosesConnectionsUntilRestored(t *testing.T) {
 	l.Cut()
 	_, err = say()
 	require.Error(t, err)
-	// The link accepts and drops a new connection at once, before or after the dial
-	// returns.
+	// The link accepts a new connection and drops it at once, so the dial may fail or
+	// succeed.
 	if cut, err := net.Dial("tcp", l.Address()); err == nil {
 		_, err = cut.Read(make([]byte, 1))
 		require.Error(t, err)
@@ -102,7 +102,7 @@ func TestSilentLinkTransfersNothingUntilRestored(t *testing.T) {
 	}
 }
 
-func TestDelayedLinkAddsToRoundTripsNotToBandwidth(t *testing.T) {
+func TestDelayAddsToRoundTripsAndDoesNotLimitBandwidth(t *testing.T) {
 	l, err := stack.NewLink(echo(t))
 	require.NoError(t, err)
 	defer l.Close()

@@ -38,25 +38,25 @@ func (t Times) String() string {
 	return fmt.Sprintf("%.1f / %.1f ms", ms(t.At(0.5)), ms(t.At(0.95)))
 }
 
-// Caller sends turns to a system; a User is Palaver's.
+// Caller sends turns to a system. User is the Caller for Palaver.
 type Caller interface {
 	// Turn sends one message to a thread and reads its stream to the end. It calls
-	// began, unless nil, at the first event.
+	// began, unless it is nil, at the first event.
 	Turn(ctx context.Context, thread string, m Message, began func()) (Timing, error)
 }
 
-// Measure runs turns on n threads at once, each thread one turn after another.
+// Measure runs turns turns on n threads at the same time, on each thread one after another.
 func (u *User) Measure(ctx context.Context, n, turns int, m Message) (*Results, error) {
 	return Measure(ctx, u, n, turns, m)
 }
 
-// Measure runs turns on n threads at once, each thread one turn after another.
+// Measure runs turns turns on n threads at the same time, on each thread one after another.
 func Measure(ctx context.Context, u Caller, n, turns int, m Message) (*Results, error) {
 	return MeasureSpread(ctx, u, n, turns, m, 0)
 }
 
-// MeasureSpread is Measure with the first turns spread evenly over a time. Otherwise,
-// with a model of constant latency, all threads would send every turn together.
+// MeasureSpread is Measure with the threads' first turns spread evenly over a time. Without
+// that, with a model of constant latency, all threads would send each turn at the same time.
 func MeasureSpread(ctx context.Context, u Caller, n, turns int, m Message, spread time.Duration) (*Results, error) {
 	r := &Results{}
 	var mu sync.Mutex

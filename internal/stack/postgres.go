@@ -18,7 +18,7 @@ import (
 	"github.com/palaver-chat/palaver/internal/freeport"
 )
 
-// Postgres is a server started for one benchmark.
+// Postgres is a Postgres server that was started for one benchmark.
 type Postgres struct {
 	URL string // of its database postgres, as a superuser
 
@@ -29,8 +29,8 @@ type Postgres struct {
 // PostgresSettings override the server's defaults.
 type PostgresSettings map[string]string
 
-// LikeSQLite has the durability of Palaver on SQLite: a commit survives a crash of
-// the process, not of the machine.
+// LikeSQLite gives Postgres the durability of Palaver on SQLite: a commit survives a crash
+// of the process, not of the machine.
 var LikeSQLite = PostgresSettings{"synchronous_commit": "off"}
 
 // StartPostgres starts a server with its own data folder and pg_stat_statements. The
@@ -98,7 +98,7 @@ func (p *Postgres) Dump(ctx context.Context, database, file string) error {
 	return p.tool(ctx, "pg_dump", "--format=custom", "--file="+file, p.url(database))
 }
 
-// Restore replaces the content of a database by that of a file that Dump wrote.
+// Restore replaces the content of a database with that of a file that Dump wrote.
 func (p *Postgres) Restore(ctx context.Context, database, file string) error {
 	return p.tool(ctx, "pg_restore", "--clean", "--if-exists", "--dbname="+p.url(database), file)
 }
@@ -111,11 +111,11 @@ func (p *Postgres) tool(ctx context.Context, name string, args ...string) error 
 	return nil
 }
 
-// url is that of another database of the server.
+// url returns the URL of another database of the server.
 func (p *Postgres) url(database string) string {
 	u, err := url.Parse(p.URL)
 	if err != nil {
-		panic(err) // StartPostgres made it
+		panic(err) // cannot happen: StartPostgres made the URL
 	}
 	u.Path = "/" + database
 	return u.String()
@@ -130,7 +130,7 @@ func (p *Postgres) exec(ctx context.Context, url, sql string) error {
 	return errors.Join(err, conn.Close(ctx))
 }
 
-// Statements counts the statements that a database ran.
+// Statements are counts of the statements that a database ran.
 type Statements struct {
 	Reads, Writes int64 // SELECT; INSERT, UPDATE and DELETE
 	Others        int64 // BEGIN, COMMIT and the like

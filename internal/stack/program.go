@@ -20,7 +20,7 @@ const (
 	stopTimeout  = 20 * time.Second
 )
 
-// Program is one program of a system, in its own process. It inherits only PATH, HOME
+// Program is a child process that keeps the end of its output. It inherits only PATH, HOME
 // and TMPDIR from the environment.
 type Program struct {
 	*process.Process
@@ -84,13 +84,13 @@ func (p *Program) await(ctx context.Context, ready func() bool) error {
 	return fmt.Errorf("%s did not become ready: %s", p.path, p.Said())
 }
 
-// Stop interrupts the program, and kills it after stopTimeout.
+// Stop sends SIGTERM to the program, and kills it after stopTimeout.
 func (p *Program) Stop() { p.Process.Stop(syscall.SIGTERM, stopTimeout) }
 
 // maxOutput is how much of a program's output is kept, in bytes.
 const maxOutput = 64 << 10
 
-// Tail keeps the end of what is written to it. Safe for concurrent use.
+// Tail keeps the last maxOutput bytes that are written to it. Safe for concurrent use.
 type Tail struct {
 	mu   sync.Mutex
 	kept bytes.Buffer

@@ -18,7 +18,7 @@ import (
 	"github.com/palaver-chat/palaver/llm/llmtest"
 )
 
-// Stack is a server started for one benchmark.
+// Stack is a Palaver server that was started for one benchmark.
 type Stack struct {
 	URL string
 
@@ -27,8 +27,8 @@ type Stack struct {
 	data    string
 }
 
-// Start starts the program server with a scripted model and returns when it is
-// ready. The caller must Stop it.
+// Start starts the server, given by the path of its program, with a scripted model and
+// returns when it is ready. The caller must Stop it.
 func Start(ctx context.Context, server string, pace llmtest.Pace) (*Stack, error) {
 	model, err := llmtest.Listen("127.0.0.1:0", pace)
 	if err != nil {
@@ -43,8 +43,8 @@ func Start(ctx context.Context, server string, pace llmtest.Pace) (*Stack, error
 	return s, nil
 }
 
-// StartOn starts the program server with the caller's model; log receives the
-// server's output.
+// StartOn starts the server with the caller's model and returns when it is ready; log
+// receives what the server writes to standard error. The caller must Stop it.
 func StartOn(ctx context.Context, server, modelURL string, log io.Writer) (_ *Stack, err error) {
 	s := &Stack{}
 	defer func() {
@@ -89,7 +89,7 @@ func (s *Stack) ready(ctx context.Context) error {
 	return fmt.Errorf("the server at %s did not become ready", s.URL)
 }
 
-// Stop interrupts the server and removes its files.
+// Stop sends SIGTERM to the server, kills it after stopTimeout, and removes its files.
 func (s *Stack) Stop() {
 	if s.process != nil {
 		s.process.Stop(syscall.SIGTERM, stopTimeout)

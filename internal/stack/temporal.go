@@ -15,17 +15,17 @@ import (
 	"github.com/palaver-chat/palaver/internal/freeport"
 )
 
-// Temporal is a Temporal server on Postgres, in a process of its own.
+// Temporal is a Temporal server on Postgres, in its own process.
 type Temporal struct {
 	*Program
 	Address string // of the frontend
 	Metrics string // URL
 }
 
-// Namespace is the one that StartTemporal creates.
+// Namespace is the namespace that StartTemporal creates.
 const Namespace = "default"
 
-// TemporalDatabases are those of the server.
+// TemporalDatabases are the names of the server's databases.
 var TemporalDatabases = []string{"temporal", "temporal_visibility"}
 
 // StartTemporal starts the program of bench/scale/temporal; settings is the path of its
@@ -62,7 +62,8 @@ func register(ctx context.Context, address string) (err error) {
 		err = c.Register(ctx, &workflowservice.RegisterNamespaceRequest{Namespace: Namespace, WorkflowExecutionRetentionPeriod: durationpb.New(7 * 24 * time.Hour)})
 		var exists *serviceerror.NamespaceAlreadyExists
 		if err == nil || errors.As(err, &exists) {
-			// Every service has read it within its cache's interval; asking makes sure.
+			// Describe verifies that the server knows the namespace: its services
+			// refresh their caches only from time to time.
 			_, err = c.Describe(ctx, Namespace)
 		}
 		c.Close()

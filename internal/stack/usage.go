@@ -21,7 +21,7 @@ type Usage struct {
 	Memory int64         // resident bytes now
 }
 
-// UsageOf adds up the processes with these ids and all their descendants.
+// UsageOf returns the sum for the processes with these ids and all their descendants.
 func UsageOf(roots ...int) (Usage, error) {
 	all, err := processes()
 	if err != nil {
@@ -43,6 +43,21 @@ func UsageOf(roots ...int) (Usage, error) {
 		roots = append(roots[1:len(roots):len(roots)], children[pid]...)
 	}
 	return sum, nil
+}
+
+// PeakMemory returns the largest resident size of a process so far, in bytes. Linux only.
+func PeakMemory(pid int) (int64, error) {
+	raw, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))
+	if err != nil {
+		return 0, err
+	}
+	for line := range strings.Lines(string(raw)) {
+		if rest, ok := strings.CutPrefix(line, "VmHWM:"); ok {
+			kilobytes, err := strconv.ParseInt(strings.TrimSpace(strings.TrimSuffix(strings.TrimSpace(rest), "kB")), 10, 64)
+			return kilobytes << 10, err
+		}
+	}
+	return 0, fmt.Errorf("process %d: no VmHWM", pid)
 }
 
 type stat struct {
@@ -72,7 +87,7 @@ func processes() (map[int]stat, error) {
 }
 
 // parseStat reads a line of /proc/<pid>/stat: the id, the name in parentheses,
-// then numbered fields (proc(5)), of which the third is the first here.
+// then fields with the numbers of proc(5), beginning with field 3.
 func parseStat(line []byte) (pid int, p stat, err error) {
 	end := bytes.LastIndexByte(line, ')')
 	if end < 0 {

@@ -104,8 +104,9 @@ type Ended struct{ Type, Message string }
 
 func (e *Ended) Error() string { return fmt.Sprintf("the turn ended with %s: %s", e.Type, e.Message) }
 
-// Turn sends one message, with a client turn id of its own unless it has one, and reads its stream to the end. It retries a 503, and the
-// times include this. It calls began, unless nil, at the first event.
+// Turn sends one message and reads its stream to the end. It adds a new client turn id
+// unless m has one. It retries a 503, and the times include the retries. It calls began,
+// unless it is nil, at the first event.
 func (u *User) Turn(ctx context.Context, thread string, m Message, began func()) (t Timing, err error) {
 	body := maps.Clone(m)
 	body["thread_id"] = thread
@@ -189,7 +190,7 @@ func (u *User) Post(ctx context.Context, path string, body any) (*http.Response,
 	return u.post(ctx, path, body)
 }
 
-// Get reads a path of the API; the caller closes the answer's body.
+// Get reads a path of the API; the caller closes the response's body.
 func (u *User) Get(ctx context.Context, path string) (*http.Response, error) {
 	req, err := http.NewRequestWithContext(ctx, http.MethodGet, u.url+path, nil)
 	if err != nil {

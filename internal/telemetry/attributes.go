@@ -28,8 +28,8 @@ const (
 	maxContent = 16 << 10
 	// maxPrompt limits the texts of a span's messages together.
 	maxPrompt = 128 << 10
-	// maxMessages keeps a span below OpenTelemetry's default limit of 128 attributes, above
-	// which it would lose the last ones.
+	// maxMessages keeps a span below OpenTelemetry's default limit of 128 attributes. Above
+	// it a span loses the last ones.
 	maxMessages = 40
 )
 
@@ -74,9 +74,9 @@ type part struct {
 	Response  string `json:"response,omitempty"`
 }
 
-// messageAttributes writes messages under the names of OpenTelemetry (gen_ai.<in or
-// out>put.messages) and LangSmith (gen_ai.<prompt or completion>.n). Of a long prompt it
-// writes the last messages.
+// messageAttributes returns messages as attributes with the names of OpenTelemetry
+// (gen_ai.input.messages or gen_ai.output.messages) and of LangSmith (gen_ai.prompt.n or
+// gen_ai.completion.n). Of a long prompt it returns only the last messages.
 func messageAttributes(convention, indexed string, messages []llm.Message) []attribute.KeyValue {
 	var out []attribute.KeyValue
 	list := lastMessages(messages)
@@ -123,7 +123,7 @@ func newMessage(m llm.Message, take func(string) string) message {
 	return out
 }
 
-// text is the message for LangSmith, which shows one text.
+// text returns the message as one text for LangSmith, which shows only the first part.
 func (m message) text() string {
 	if len(m.Parts) == 0 {
 		return ""
@@ -138,7 +138,7 @@ func (m message) text() string {
 	}
 }
 
-// messageSizes are the number of messages and the bytes of their texts.
+// messageSizes returns the number of messages and the bytes of their texts as attributes.
 func messageSizes(messages []llm.Message) []attribute.KeyValue {
 	bytes := 0
 	for _, m := range messages {

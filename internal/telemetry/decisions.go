@@ -14,8 +14,8 @@ import (
 	"github.com/palaver-chat/palaver/chat"
 )
 
-// decided returns what a node decided: kinds, numbers and counts. It has no texts, so that
-// every trace can have it.
+// decided returns what a node decided: kinds, numbers and counts. It returns no texts, so
+// that it can be in every trace.
 func decided(result any) []attribute.KeyValue {
 	switch r := result.(type) {
 	case activities.Begun:
@@ -70,7 +70,7 @@ func begunAttributes(b activities.Begun) []attribute.KeyValue {
 	}
 }
 
-// intentAttributes has nothing for an intent that was not asked for.
+// intentAttributes returns nil if the intent was not resolved.
 func intentAttributes(in *activities.Intent) []attribute.KeyValue {
 	if in == nil {
 		return nil
@@ -138,7 +138,8 @@ func questionAttributes(q chat.Question) []attribute.KeyValue {
 	}
 }
 
-// answerAttributes has sizes only of a whole answer: one by reference has only ids.
+// answerAttributes has sizes only if the answer has its texts. An answer by reference has
+// only ids.
 func answerAttributes(v chat.ResumeValue) []attribute.KeyValue {
 	out := []attribute.KeyValue{attribute.String("palaver.answer.type", string(v.Type))}
 	if v.Ref == "" {
@@ -161,7 +162,8 @@ func answerAttributes(v chat.ResumeValue) []attribute.KeyValue {
 	return out
 }
 
-// chosen returns the option of q that v is; nothing for words of a person.
+// chosen returns the option of q that the answer v chose, or nil if v is the person's own
+// text.
 func chosen(q chat.Question, v chat.ResumeValue) []attribute.KeyValue {
 	if !slices.Contains(q.OptionIDs, v.Text()) {
 		return nil
@@ -170,7 +172,7 @@ func chosen(q chat.Question, v chat.ResumeValue) []attribute.KeyValue {
 }
 
 // nodeInput and nodeOutput write a node's argument and result as JSON, under the names that
-// LangSmith and OpenInference show. They may have texts.
+// LangSmith and OpenInference show. These may contain texts.
 func nodeInput(span trace.Span, arg any) {
 	if raw, err := json.Marshal(arg); err == nil {
 		setJSON(span, "input", withoutRef(raw))
@@ -192,8 +194,8 @@ func setJSON(span trace.Span, side string, raw []byte) {
 		attribute.String(side+".mime_type", "application/json"))
 }
 
-// refFields are the JSON names of TurnRef's fields, which the span has as attributes of
-// their own.
+// refFields are the JSON names of TurnRef's fields. nodeInput leaves them out, because the
+// span has them as separate attributes.
 var refFields = jsonNames(reflect.TypeFor[activities.TurnRef]())
 
 func jsonNames(t reflect.Type) (names []string) {

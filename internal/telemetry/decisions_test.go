@@ -97,8 +97,8 @@ func TestTracesWithoutContentHoldKindsAndNumbersOfDecisions(t *testing.T) {
 	b.Contains(attributes(spans["execute_tool look"]), "palaver.output_bytes=13\n")
 }
 
-// exchanged settles a turn with a question of which the person chose an option, and an
-// approval whose reason is stored as a text.
+// exchanged settles a turn with a question whose option the person chose, and with an
+// approval whose reason is stored as a text. It returns the events of the turn's span.
 func (b *bundle) exchanged() []sdktrace.Event {
 	option, words := "inquire", "secret reason of a person"
 	approval := chat.Question{ID: "q2", Type: chat.ToolApproval, Prompt: "approve", Calls: []chat.CallRef{{ID: "c1", Name: "look"}}}
@@ -195,7 +195,7 @@ func TestTextsInSpansAreBounded(t *testing.T) {
 	}
 }
 
-// A field that TurnRef gains must not appear among a node's inputs.
+// A new field of TurnRef must not appear among a node's inputs.
 func TestInputsOfNodesLeaveOutTheTurnsOwnFields(t *testing.T) {
 	require.Len(t, refFields, reflect.TypeFor[activities.TurnRef]().NumField())
 	require.NotContains(t, refFields, "")

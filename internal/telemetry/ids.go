@@ -13,10 +13,10 @@ import (
 	"github.com/palaver-chat/palaver/activities"
 )
 
-// A turn's trace id is derived from the turn's id, so that all processes that work on the
-// turn add to the same trace without passing a context; neither a question to a person nor
-// a crash splits it. The turn's own span is written last, when the turn is settled. Its id
-// is derived from the turn's id too, so that children can refer to it earlier.
+// A turn's trace id is derived from the turn's id. So all processes that work on the turn
+// add to the same trace without passing a context, and neither a question to a person nor a
+// crash splits it. The turn's own span is written last, when the turn is settled. Its id is
+// derived from the turn's id, too, so that its children can refer to it earlier.
 
 func traceOf(turnID string) trace.TraceID {
 	if id, err := uuid.Parse(turnID); err == nil {

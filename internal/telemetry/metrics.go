@@ -58,7 +58,7 @@ func NewMetrics(r prometheus.Registerer) (*Metrics, error) {
 			Name: "palaver_turns_settled_total", Help: "Turns that ended, by outcome and its code or reason.",
 		}, []string{"status", "code"}),
 		turnSeconds: prometheus.NewHistogramVec(prometheus.HistogramOpts{
-			Name: "palaver_turn_seconds", Help: "Time from a message's arrival to its turn's end, people's time included.", Buckets: longTimes,
+			Name: "palaver_turn_seconds", Help: "Time from a message's arrival to its turn's end, including the time that people took to answer.", Buckets: longTimes,
 		}, []string{"status"}),
 	}
 	m.activities = prometheus.NewHistogramVec(prometheus.HistogramOpts{
@@ -128,8 +128,8 @@ func (m *Metrics) activity(name string, took time.Duration, err error) {
 	}
 }
 
-// modelErrorKind says what an operator can do about a failed model call; "" for none and
-// for a stop.
+// modelErrorKind returns the kind of a model call's error for the metrics: "" if there is
+// no error or the call was stopped.
 func modelErrorKind(err error) string {
 	var failed *llm.Error
 	switch {

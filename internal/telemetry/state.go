@@ -11,8 +11,8 @@ import (
 	"github.com/palaver-chat/palaver/db"
 )
 
-// State is what a process finds when its metrics are read. A nil function, and one that
-// fails, shows nothing.
+// State has the functions that a process calls when its metrics are read. If a function is
+// nil or fails, its metrics are left out.
 type State struct {
 	OpenTurns func(context.Context) ([]db.OpenTurnCount, error)
 	Pool      func() db.Pool
@@ -21,16 +21,16 @@ type State struct {
 	Log       *slog.Logger
 }
 
-// Backlog is what waits in a task queue of Temporal.
+// Backlog is the number and age of the tasks that wait in a task queue of Temporal.
 type Backlog struct {
-	Type    string // workflow or activity
+	Type    string // workflow, activity or ingest
 	Tasks   int64
 	Age     time.Duration // of the oldest task
 	Pollers int
 }
 
 const (
-	stateAge     = 10 * time.Second // several scrapers cost as much as one
+	stateAge     = 10 * time.Second // state is cached, so that several scrapers cost as much as one
 	stateTimeout = 2 * time.Second
 )
 
@@ -44,13 +44,13 @@ type stateCollector struct {
 
 var (
 	openTurnsDesc  = prometheus.NewDesc("palaver_open_turns", "Turns of all threads that have not ended, by status. Every process reports the same.", []string{"status"}, nil)
-	oldestTurnDesc = prometheus.NewDesc("palaver_open_turn_age_seconds", "Age of the oldest of them.", []string{"status"}, nil)
+	oldestTurnDesc = prometheus.NewDesc("palaver_open_turn_age_seconds", "Age of the oldest open turn, by status.", []string{"status"}, nil)
 	poolDesc       = prometheus.NewDesc("palaver_database_connections", "Connections of this process to the database, by state: used, idle, max.", []string{"state"}, nil)
 	poolWaitsDesc  = prometheus.NewDesc("palaver_database_waits_total", "Times that a call waited for a connection.", nil, nil)
 	poolWaitDesc   = prometheus.NewDesc("palaver_database_wait_seconds_total", "Time that calls waited for a connection.", nil, nil)
 	busDesc        = prometheus.NewDesc("palaver_bus_connected", "1 while the message bus is connected.", nil, nil)
-	backlogDesc    = prometheus.NewDesc("palaver_task_backlog", "Tasks that wait in Temporal's queue, about. Every process reports the same.", []string{"type"}, nil)
-	backlogAgeDesc = prometheus.NewDesc("palaver_task_backlog_age_seconds", "Age of the oldest of them.", []string{"type"}, nil)
+	backlogDesc    = prometheus.NewDesc("palaver_task_backlog", "Approximate number of tasks that wait in Temporal's queue. Every process reports the same.", []string{"type"}, nil)
+	backlogAgeDesc = prometheus.NewDesc("palaver_task_backlog_age_seconds", "Age of the oldest task that waits in Temporal's queue.", []string{"type"}, nil)
 	pollersDesc    = prometheus.NewDesc("palaver_task_pollers", "Workers that have polled Temporal's queue in the last minutes.", []string{"type"}, nil)
 )
 
@@ -96,7 +96,7 @@ func (c *stateCollector) Collect(out chan<- prometheus.Metric) {
 	}
 }
 
-// remote returns what the database and Temporal say, at most stateAge old.
+// remote returns the state from the database and Temporal, at most stateAge old.
 func (c *stateCollector) remote() ([]db.OpenTurnCount, []Backlog) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -120,7 +120,7 @@ func ask[T any](ctx context.Context, log *slog.Logger, what string, f func(conte
 	}
 	found, err := f(ctx)
 	if err != nil {
-		log.Debug("metrics could not be read", "what", what, "error", err)
+		log.Debug("reading the state for metrics failed", "what", what, "error", err)
 		return nil
 	}
 	return found

@@ -1,6 +1,6 @@
 // Package telemetry makes OpenTelemetry traces (one per turn, across processes) and
 // Prometheus metrics of the worker. It wraps what activities use; activities do not
-// depend on it. Without settings there are no traces, network calls or log lines.
+// depend on it. Without a configured endpoint it makes no traces and no network calls.
 package telemetry
 
 import (
@@ -27,7 +27,7 @@ type Settings struct {
 	LangSmithEndpoint string
 	LangSmithAPIKey   string
 	LangSmithProject  string
-	// Content makes spans include the texts of people, models, documents and tools
+	// Content adds the texts of people, models, documents and tools to spans
 	// (TRACE_CONTENT).
 	Content bool
 }
@@ -60,8 +60,8 @@ const (
 	warnInterval = time.Minute
 )
 
-// NewTraces opens no connection: spans are sent in batches in the background, and dropped
-// on failure. It returns nil when no endpoint is configured.
+// NewTraces returns Traces for the configured endpoints, or nil when there are none. It
+// opens no connection: spans are sent in batches in the background, and dropped on failure.
 func NewTraces(ctx context.Context, s Settings, log *slog.Logger) (*Traces, error) {
 	var to []sdktrace.SpanExporter
 	if otlp() {
@@ -93,7 +93,7 @@ func newTraces(ctx context.Context, content bool, to ...sdktrace.SpanExporter) (
 		resource.WithTelemetrySDK(),
 		resource.WithFromEnv()) // OTEL_SERVICE_NAME and OTEL_RESOURCE_ATTRIBUTES take precedence
 	if err != nil {
-		return nil, fmt.Errorf("describe this process to traces: %w", err)
+		return nil, fmt.Errorf("make the OpenTelemetry resource: %w", err)
 	}
 	options := []sdktrace.TracerProviderOption{sdktrace.WithResource(about), sdktrace.WithIDGenerator(turnIDs{})}
 	for _, exporter := range to {

@@ -285,7 +285,7 @@ func TestMetricsOfTemporalsSDKAreExportedWhateverTheirTags(t *testing.T) {
 	require.Equal(t, map[string]int{"temporal_request_total": 2, "temporal_num_pollers": 1, "temporal_request_latency_seconds": 1}, got)
 }
 
-func TestStateIsReadOnceForSeveralScrapersAndWithoutWhatFails(t *testing.T) {
+func TestStateIsReadOnceForSeveralScrapersAndLeavesOutFailedReads(t *testing.T) {
 	r := prometheus.NewRegistry()
 	asked := 0
 	require.NoError(t, ObserveState(r, State{

@@ -9,9 +9,9 @@ import (
 	"go.temporal.io/sdk/client"
 )
 
-// Temporal gives the metrics of Temporal's SDK to a registry, under the names that its
+// Temporal registers the metrics of Temporal's SDK with r, under the names that the SDK's
 // documentation uses: counters end in _total, times in _seconds. The SDK's own adapters
-// refuse a metric whose tags differ from call to call, and the SDK has some.
+// reject a metric whose tags differ from call to call, and the SDK has such metrics.
 func Temporal(r prometheus.Registerer) client.MetricsHandler {
 	return &temporalMetrics{registry: r, shared: &temporalVectors{counters: map[string]*prometheus.CounterVec{}, gauges: map[string]*prometheus.GaugeVec{}, times: map[string]*prometheus.HistogramVec{}}}
 }
@@ -71,7 +71,7 @@ func (t *temporalMetrics) values() []string {
 	return values
 }
 
-// vector returns the metric of a name, registered at its first use.
+// vector returns the metric with a name. It registers the metric at its first use.
 func vector[V prometheus.Collector](t *temporalMetrics, known map[string]V, name string, make func(string) V) V {
 	t.shared.mu.Lock()
 	defer t.shared.mu.Unlock()

@@ -20,8 +20,8 @@ import (
 	"github.com/palaver-chat/palaver/db"
 )
 
-// Worker traces and counts activities, and logs a line for each settled turn. If traces include content, it reads
-// the texts of settled turns from store.
+// Worker traces and counts activities, and logs a line for each settled turn. If traces
+// include content, it reads the texts of settled turns from store.
 func Worker(t *Traces, n *Metrics, store db.Store, log *slog.Logger) interceptor.WorkerInterceptor {
 	return &workerInterceptor{traces: t, metrics: n, store: store, log: log}
 }
@@ -105,7 +105,7 @@ func nodeName(activityType string, arg any) string {
 	case activities.WriteRequest:
 		return string(r.Action)
 	case activities.ResolveRequest:
-		switch { // both are resolved: the span has its own name
+		switch { // if the request resolves both, the span gets the activity's name
 		case !r.Docs:
 			return string(chat.NodeIntent)
 		case !r.Intent:
@@ -118,7 +118,8 @@ func nodeName(activityType string, arg any) string {
 	return strings.ToLower(activityType)
 }
 
-// settled writes the turn's own span, the parent of all others.
+// settled records the metrics of a settled turn, logs a line, and writes the turn's own
+// span, the parent of all others.
 func (w *workerInterceptor) settled(ctx context.Context, e activities.Ending) {
 	now := time.Now()
 	w.metrics.settled(e, now)
@@ -185,7 +186,7 @@ func (w *workerInterceptor) exchange(ctx context.Context, e activities.Ending, s
 }
 
 // exchangeTexts returns the texts of questions and answers, by the numbers of their
-// entries; nothing when traces have no content.
+// entries. It returns nil when traces have no content, or when the texts cannot be read.
 func (w *workerInterceptor) exchangeTexts(ctx context.Context, e activities.Ending) map[int][]attribute.KeyValue {
 	first := slices.IndexFunc(e.Log, func(entry chat.Entry) bool {
 		return entry.Type == chat.EventInterrupt || entry.Type == chat.EventResumed
@@ -217,8 +218,8 @@ func jsonText(key string, value any) []attribute.KeyValue {
 	return []attribute.KeyValue{attribute.String(key, shorten(string(raw)))}
 }
 
-// conversation adds the question and the answer to the span, unless the database is
-// unavailable.
+// conversation adds the turn's message and answer to the span. It leaves out what cannot be
+// read from the database.
 func (w *workerInterceptor) conversation(ctx context.Context, e activities.Ending, span trace.Span) {
 	t, err := w.store.Turn(ctx, e.Owner, e.TurnID)
 	if err != nil {

@@ -6,7 +6,7 @@ import (
 	"sync"
 )
 
-// Buffer collects a log that several goroutines write. Its zero value is empty.
+// Buffer collects a log that several goroutines write. Its zero value is an empty log.
 type Buffer struct {
 	mu sync.Mutex
 	b  strings.Builder

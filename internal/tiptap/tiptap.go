@@ -1,5 +1,5 @@
 // Package tiptap reads the JSON of a TipTap document with its mentions, as a message
-// editor sends it. It comes from clients, so it is not trusted.
+// editor sends it. The JSON comes from clients, so it is not trusted.
 package tiptap
 
 import (
@@ -9,7 +9,8 @@ import (
 	"strings"
 )
 
-// Limits of a document. Read ignores what is deeper or comes later.
+// Limits of a document. Read ignores deeper nodes, later nodes and later mentions, and cuts
+// longer labels.
 const (
 	MaxDepth    = 64
 	MaxNodes    = 20_000
@@ -34,7 +35,7 @@ type Content struct {
 	Text     string    // the typed text, mentions left out
 }
 
-// IDs are the ids mentioned in one category, in order.
+// IDs returns the ids of the mentions of one category, in order.
 func (c Content) IDs(category string) []string {
 	var ids []string
 	for _, m := range c.Mentions {
@@ -45,7 +46,7 @@ func (c Content) IDs(category string) []string {
 	return ids
 }
 
-// Labels are the names that the mentions show in the text.
+// Labels returns the names that the mentions show in the text.
 func (c Content) Labels() []string {
 	var labels []string
 	for _, m := range c.Mentions {
@@ -58,8 +59,8 @@ func (c Content) Labels() []string {
 
 var errNotObject = errors.New("tiptap: not a JSON object")
 
-// Read reads a document. Empty input is an empty Content; anything else that is not a
-// JSON object is an error. It descends into unknown nodes.
+// Read reads a document. Empty input and null give an empty Content; any other input must
+// be a JSON object. Read also reads the children of unknown nodes.
 func Read(raw json.RawMessage) (Content, error) {
 	if len(raw) == 0 || string(raw) == "null" {
 		return Content{}, nil
@@ -114,7 +115,7 @@ func block(node map[string]any) bool {
 	return false
 }
 
-// mention adds a document or set; the text gets a space instead.
+// mention adds a mention of a document or set. In the text, a space replaces it.
 func (w *walker) mention(node map[string]any) {
 	w.text.WriteByte(' ')
 	attrs, _ := node["attrs"].(map[string]any)

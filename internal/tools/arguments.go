@@ -11,8 +11,7 @@ import (
 
 // Canonical rewrites a tool call's arguments: keys are sorted and unique (the last duplicate
 // wins, as in encoding/json), numbers stay as written. These bytes are shown to the person,
-// checked, hashed and sent to the tool. ok is false for anything but one JSON object of at
-// most chat.MaxArguments bytes.
+// checked, hashed and sent to the tool. ok is false if raw is not one JSON object.
 func Canonical(raw []byte) (_ json.RawMessage, ok bool) {
 	tree, ok := parse(raw)
 	if !ok {
@@ -30,7 +29,7 @@ func Canonical(raw []byte) (_ json.RawMessage, ok bool) {
 	return bytes.TrimSuffix(out.Bytes(), []byte("\n")), true
 }
 
-// Hash identifies canonical arguments.
+// Hash returns a hash that identifies canonical arguments.
 func Hash(canonical []byte) string {
 	sum := sha256.Sum256(canonical)
 	return hex.EncodeToString(sum[:16])

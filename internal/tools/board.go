@@ -20,8 +20,8 @@ type Boards interface {
 	Turn(ctx context.Context, owner, id string) (chat.Turn, error)
 }
 
-// BoardTools propose changes of the discovery board that a thread is about. A person
-// decides about each.
+// BoardTools returns the tools that propose changes to the thread's discovery board, and
+// the tool that reads a document for it. A person decides about each proposal.
 func BoardTools(store Boards, search Searcher) []Tool {
 	propose := proposer{store, time.Now}
 	tool := func(name, description, schema string) Tool {
@@ -73,7 +73,7 @@ func BoardTools(store Boards, search Searcher) []Tool {
 	}
 }
 
-// paramsOf are the arguments of a call as a proposal has them.
+// paramsOf returns the arguments of a call as the parameters of a proposal.
 func paramsOf(tool string, arguments json.RawMessage) (params board.Params, err error) {
 	if err := json.Unmarshal(arguments, &params); err != nil {
 		return params, err
@@ -82,7 +82,7 @@ func paramsOf(tool string, arguments json.RawMessage) (params board.Params, err 
 	if err := json.Unmarshal(arguments, &from); err != nil {
 		return params, err
 	}
-	params.DocumentID, params.Citation = "", nil // a model names documents by words
+	params.DocumentID, params.Citation = "", nil // a model names documents only in document and quote
 	switch {
 	case tool == board.ToolAddDocument:
 		params.EntityType, params.DocumentID, params.OutputType = board.Input, from.Document, ""
@@ -102,7 +102,7 @@ type proposed struct {
 	Proposal string      `json:"proposal"`
 	Status   board.State `json:"status"`
 	Note     string      `json:"note"`
-	// Params are what is proposed, with ids as the board has them.
+	// Params are the parameters of the proposal, with ids as the board has them.
 	Params json.RawMessage `json:"params,omitempty"`
 }
 
@@ -134,9 +134,10 @@ func said(isError bool, p proposed) (Result, error) {
 	return Result{Content: string(b), IsError: isError}, err
 }
 
-// propose keeps a proposal with the board of the thread, or checks it against the board
-// that the message brought. wrong says why the board cannot take it: the second time
-// in a turn the person gets to know it.
+// propose saves a proposal with the thread's board. If the message brought a board, propose
+// only checks the proposal against that board. wrong says why the board cannot take it. If
+// an earlier call of the turn failed, too, the failed proposal is saved, so that the person
+// sees it.
 func (p proposer) propose(ctx context.Context, tool string, c Call, params board.Params) (call board.ToolCall, wrong, err error) {
 	turn, err := p.store.Turn(ctx, c.Owner, c.TurnID)
 	if err != nil {

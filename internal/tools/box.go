@@ -15,7 +15,7 @@ type Box struct {
 	log     *slog.Logger
 }
 
-// NewBox merges sources; of two tools with the same name the first source's is used.
+// NewBox merges sources. If two tools have the same name, that of the first source is used.
 func NewBox(log *slog.Logger, sources ...Source) *Box {
 	return &Box{sources: sources, log: log}
 }
@@ -50,7 +50,7 @@ func (b *Box) Tools(ctx context.Context, owner string, agent chat.AgentInfo) []T
 	return out
 }
 
-// Find returns one of Tools by its name.
+// Find returns the tool with a name among those that Tools returns; false if there is none.
 func (b *Box) Find(ctx context.Context, owner string, agent chat.AgentInfo, name string) (Tool, bool) {
 	list := b.Tools(ctx, owner, agent)
 	i := slices.IndexFunc(list, func(t Tool) bool { return t.Name == name })

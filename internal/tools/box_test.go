@@ -121,7 +121,7 @@ func TestInvalidArgumentsAreNamedByTheirPlaces(t *testing.T) {
 	require.Equal(t, []string{"to.name"}, places(`{"title":"Rain","to":{}}`))
 }
 
-func TestWhatAPersonReadsOfATool(t *testing.T) {
+func TestInfoHasEffectServerAndShortDescription(t *testing.T) {
 	for want, tool := range map[chat.ToolEffect]Tool{
 		chat.EffectReads: {}, chat.EffectChanges: {SideEffects: true}, chat.EffectDestroys: {SideEffects: true, Destructive: true},
 	} {
@@ -168,7 +168,7 @@ func TestEditedArguments(t *testing.T) {
 	}
 	texts[chat.EditedKey("c1")] = `{"prompt":"a dog"}`
 	edited, invalid := Edited(texts, call, json.RawMessage(`{"prompt":"a dog"}`))
-	require.Nil(t, edited, "as it was edited before")
+	require.Nil(t, edited, "the same as the earlier edit")
 	require.Nil(t, invalid)
 	edited, _ = Edited(texts, call, json.RawMessage(`{"prompt":"a cat","n":1}`))
 	require.NotNil(t, edited)

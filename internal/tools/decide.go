@@ -18,7 +18,7 @@ func Edited(texts map[string]string, call chat.CallRef, given json.RawMessage) (
 	if len(given) > chat.MaxArguments {
 		return nil, &Invalid{Whole: "the arguments are larger than 64 kB"}
 	}
-	current, edited := texts[chat.EditedKey(call.ID)] // edited already, when the call is asked about again
+	current, edited := texts[chat.EditedKey(call.ID)] // set if the arguments were edited when the call was asked about before
 	if !edited {
 		current = texts[chat.CallKey(call.ID)]
 	}

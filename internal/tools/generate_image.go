@@ -53,7 +53,7 @@ func GenerateImage(painter llm.Painter, pictures Pictures, placeholder bool) Too
 			if err != nil {
 				return Result{}, fmt.Errorf("generate_image: %w", err)
 			}
-			if len(existing) == 1 { // an earlier attempt of this call stored it and died before it returned
+			if len(existing) == 1 { // an earlier attempt of this call stored the picture and then crashed
 				return drawn(id, in.Prompt, placeholder, chat.Usage{}), nil
 			}
 			picture, usage, err := painter.Paint(ctx, in.Prompt, in.Size, c.ID)

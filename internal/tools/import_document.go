@@ -23,10 +23,11 @@ const (
 	ListImportsName    = "list_imports"
 )
 
-// ImportWait is how long a call waits for an import, which then goes on in the background.
+// ImportWait is how long a call waits for an import by default. After that the import goes
+// on in the background.
 const ImportWait = 30 * time.Second
 
-// ImportStore is what the tools for imports need of the store.
+// ImportStore has the methods of the store that the tools for imports need.
 type ImportStore interface {
 	imports.Store
 	imports.Inserter
@@ -35,7 +36,7 @@ type ImportStore interface {
 }
 
 // ImportDocument imports a document from a link that the person has given. wait is how
-// long a call waits for the end; 0: ImportWait.
+// long a call waits for the end of the import; 0 means ImportWait.
 func ImportDocument(jobs *imports.Jobs, store ImportStore, wait time.Duration) Tool {
 	if wait <= 0 {
 		wait = ImportWait
@@ -70,12 +71,13 @@ func ImportDocument(jobs *imports.Jobs, store ImportStore, wait time.Duration) T
 	}
 }
 
-// recentMessages is in how many earlier messages of a conversation a link may stand.
+// recentMessages is the number of earlier messages of a conversation that are searched for
+// a link.
 const recentMessages = 40
 
-// givenByPerson reports whether a person has written a link in the conversation. A model
-// may have it from a document, whose author could learn from the request what the model
-// has read.
+// givenByPerson reports whether a person has written a link in the conversation. A link
+// from a document is not accepted: the model could put what it has read into the link, and
+// the document's author would receive it with the request.
 func givenByPerson(ctx context.Context, store ImportStore, c Call, link string) (bool, error) {
 	turn, err := store.Turn(ctx, c.Owner, c.TurnID)
 	if err != nil || strings.Contains(turn.Content.Message, link) {
@@ -90,9 +92,9 @@ func givenByPerson(ctx context.Context, store ImportStore, c Call, link string) 
 	return false, err
 }
 
-// runImport begins an import and waits for its end. Attempts of one call are one import,
-// and wait for it together. The conversation is told of the end later, unless this call
-// tells it: its turn may be stopped while it waits.
+// runImport begins an import and waits for its end. All attempts of a call share one
+// import. Its end is announced in the conversation later, unless this call returns it: the
+// import may take longer than the wait, or the turn may be stopped during the wait.
 func runImport(ctx context.Context, jobs *imports.Jobs, store ImportStore, c Call, link string, wait time.Duration) (Result, error) {
 	id := uuid.NewSHA1(uuid.NameSpaceURL, []byte("palaver import "+c.TurnID+" "+c.ID)).String()
 	i, err := jobs.Begin(ctx, store, chat.Import{

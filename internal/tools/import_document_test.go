@@ -55,7 +55,8 @@ func (s *importStore) call(ctx context.Context, link string) (Result, error) {
 	return ImportDocument(jobs, s, 20*time.Millisecond).Run(ctx, Call{ID: "c", TurnID: "turn", Arguments: arguments})
 }
 
-// A document could bring a model to send what it has read to an address of its author.
+// A document could make a model send what it has read to an address of the document's
+// author.
 func TestOnlyLinksOfThePersonAreImported(t *testing.T) {
 	const link = "https://example.com/a"
 	for name, c := range map[string]struct {
@@ -78,17 +79,17 @@ func TestOnlyLinksOfThePersonAreImported(t *testing.T) {
 	}
 }
 
-func TestConversationIsToldOfAnImportUnlessItsCallTells(t *testing.T) {
+func TestEndOfAnImportIsAnnouncedUnlessItsCallReturnsIt(t *testing.T) {
 	stopped, stop := context.WithCancel(t.Context())
 	stop()
 	for name, c := range map[string]struct {
 		ctx  context.Context
 		ends chat.ImportState
-		told bool // later
+		told bool // the conversation is told later
 	}{
 		"ended":                 {t.Context(), chat.ImportReady, false},
 		"failed":                {t.Context(), chat.ImportFailed, false},
-		"goes on for long":      {t.Context(), chat.ImportReading, true},
+		"still running":         {t.Context(), chat.ImportReading, true},
 		"its turn was stopped":  {stopped, chat.ImportDownloading, true},
 		"stopped when it ended": {stopped, chat.ImportReady, true},
 	} {

@@ -16,7 +16,7 @@ const (
 	maxTitle     = 200 // characters of a title
 )
 
-// ListDocuments lists the caller's documents.
+// ListDocuments lists the documents that the caller may see.
 func ListDocuments(docs Documents) Tool {
 	return Tool{
 		Name:        "list_documents",

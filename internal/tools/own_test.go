@@ -217,7 +217,7 @@ func TestGenerateImageStoresThePictureAndReturnsItsURL(t *testing.T) {
 
 	again := do(t, GenerateImage(p, g, false), "ann", `{"prompt":"a cat"}`)
 	require.Equal(t, []string{id}, again.Attachments)
-	require.Equal(t, 1, p.calls, "a stored picture is not generated, or paid for, again")
+	require.Equal(t, 1, p.calls, "a stored picture is not generated and paid for again")
 }
 
 func TestGenerateImageReportsAProvidersRefusal(t *testing.T) {

@@ -25,8 +25,8 @@ func PictureID(callID string) string { return uuid.NewSHA1(pictureNamespace, []b
 
 const keepAgain = 250 * time.Millisecond
 
-// KeepPicture stores the picture of a call that must not run again: while the database is
-// unavailable it retries until the call's timeout.
+// KeepPicture stores the picture of a call. Such a call must not run again, so KeepPicture
+// retries until the call's timeout while the database is unavailable.
 func KeepPicture(ctx context.Context, pictures Pictures, a chat.Attachment, data []byte) error {
 	for {
 		err := pictures.PutAttachment(ctx, a, data)

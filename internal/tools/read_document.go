@@ -11,8 +11,8 @@ import (
 	"github.com/palaver-chat/palaver/llm"
 )
 
-// readDocument reads one document for the agent of discovery boards. A document that
-// cannot be read is no failure of the call: it must not count as a wrong proposal.
+// readDocument reads one document for the agent of discovery boards. If the document is not
+// found, the result is not an error, because it must not count as a failed proposal.
 func readDocument(lib boards.Library, search Searcher) Tool {
 	return Tool{
 		Name: board.ToolRead,

@@ -12,8 +12,8 @@ import (
 
 // Limits of a result, in characters.
 const (
-	MaxRead   = 16_000  // that a model reads at once
-	MaxResult = 200_000 // that are stored
+	MaxRead   = 16_000  // what a model reads at a time
+	MaxResult = 200_000 // what is stored
 )
 
 // Texts reads the texts of a turn, by key.
@@ -21,12 +21,12 @@ type Texts interface {
 	Texts(ctx context.Context, owner, turnID string) (map[string]string, error)
 }
 
-// ReadResultName is the tool that reads the rest of a truncated result. It is offered once a
-// result was truncated.
+// ReadResultName is the name of the tool that reads the rest of a truncated result. The tool
+// is offered once a result was truncated.
 const ReadResultName = "read_result"
 
-// Head returns what a model reads of a result: all of it, or its beginning and how to read the
-// rest.
+// Head returns what a model reads of a result: all of it (whole), or its beginning with a note
+// how to read the rest.
 func Head(callID, content string) (head string, whole bool) {
 	head = language.Truncate(content, MaxRead)
 	if head == content {

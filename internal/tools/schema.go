@@ -6,13 +6,13 @@ import (
 	"github.com/palaver-chat/palaver/internal/jsonschema"
 )
 
-// CheckSchema reports whether arguments can be checked against a schema.
+// CheckSchema returns an error if arguments cannot be checked against a schema.
 func CheckSchema(schema json.RawMessage) error {
 	_, err := jsonschema.Compile(schema)
 	return err
 }
 
-// wholeArguments is what Misfit calls the arguments themselves.
+// wholeArguments is how Misfit refers to the arguments as a whole.
 const wholeArguments = "the arguments"
 
 // Misfit describes, for a model or a person, why arguments do not satisfy a schema; "" when they
@@ -26,8 +26,8 @@ func Misfit(schema, arguments json.RawMessage) string {
 
 // Invalid says why arguments cannot be used.
 type Invalid struct {
-	Whole    string               // about the arguments as a whole; empty: Problems
-	Problems []jsonschema.Problem // at least one
+	Whole    string               // a problem of the arguments as a whole; if empty, Problems are set
+	Problems []jsonschema.Problem // at least one if Whole is empty
 }
 
 func (i *Invalid) Error() string {
@@ -37,7 +37,8 @@ func (i *Invalid) Error() string {
 	return jsonschema.Sentence(i.Problems, wholeArguments)
 }
 
-// misfits is Misfit with the places of the problems; nil when there are none.
+// misfits returns what Misfit describes, with the places of the problems; nil when there are
+// none.
 func misfits(schema, arguments json.RawMessage) *Invalid {
 	doc, err := jsonschema.Parse(arguments)
 	if err != nil {

@@ -16,7 +16,7 @@ type Searcher interface {
 	Search(ctx context.Context, owner, query string, docIDs []string, k int) ([]chat.Hit, error)
 }
 
-// Documents lists what owner may see, newest first.
+// Documents lists the documents that owner may see, newest first.
 type Documents interface {
 	VisibleDocuments(ctx context.Context, owner string) ([]chat.Document, error)
 }
@@ -71,7 +71,8 @@ func SearchDocuments(search Searcher, docs Documents) Tool {
 	}
 }
 
-// shown formats passages, numbered from 1, for a person. Prompts have their own format.
+// shown formats passages, numbered from 1, as they are shown to a person. Prompts have their
+// own format.
 func shown(hits []chat.Hit) Result {
 	if len(hits) == 0 {
 		return Result{Content: "Nothing was found."}

@@ -54,7 +54,7 @@ type Tool struct {
 
 var validName = regexp.MustCompile(`^[a-zA-Z0-9_-]{1,64}$`)
 
-// Validate reports why agents cannot be offered the tool.
+// Validate returns an error that says why agents cannot be offered the tool, or nil.
 func (t Tool) Validate() error {
 	if !validName.MatchString(t.Name) {
 		return errors.New("the name needs 1 to 64 letters, digits, _ and -")
@@ -68,7 +68,7 @@ func (t Tool) Validate() error {
 	return nil
 }
 
-// Info is what a person reads of the tool before a call is approved, without the schema.
+// Info returns what a person reads of the tool before a call is approved, without the schema.
 func (t Tool) Info() chat.ToolInfo {
 	effect := chat.EffectReads
 	switch {
@@ -96,9 +96,9 @@ type Call struct {
 	Owner, ThreadID, TurnID string
 	ID                      string // idempotency key of side effects
 	Arguments               json.RawMessage
-	Failed                  bool // an earlier model call of the turn made a call that failed
-	// Report shows the person what the tool is doing, in the words of node. An attempt that
-	// is repeated reports the same in the same order. nil: reports are dropped.
+	Failed                  bool // an earlier model call of the turn made a tool call that failed
+	// Report shows the person what the tool is doing, as a status of node. An attempt that
+	// is repeated must report the same in the same order. nil: reports are dropped.
 	Report func(node chat.Node, text string)
 }
 
@@ -115,7 +115,7 @@ type Result struct {
 	Usage       chat.Usage // of model calls that the tool made
 }
 
-// Failed is a result that tells the model what went wrong.
+// Failed returns a result that tells the model what went wrong.
 func Failed(why string) Result { return Result{Content: why, IsError: true} }
 
 // Source offers tools to a caller. Safe for concurrent use.

@@ -15,7 +15,7 @@ type WebHit struct {
 type WebSearch interface {
 	// Configured reports whether Search can work at all.
 	Configured() bool
-	// Search returns pages, best first; an empty result is not an error. Errors never hold the
-	// query, the key or a body.
+	// Search returns pages, best first; an empty result is not an error. Errors never contain
+	// the query, the key or a body.
 	Search(ctx context.Context, query string) ([]WebHit, error)
 }

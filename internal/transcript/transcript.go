@@ -1,5 +1,5 @@
-// Package transcript renders the entries of a turn's log, which have ids and codes,
-// into events with texts.
+// Package transcript renders the entries of a turn's log, which have ids and codes, as
+// events with texts.
 package transcript
 
 import (
@@ -31,8 +31,8 @@ type Ref struct {
 
 // Render returns the events of entries, in their order and with their numbers. It
 // reads texts, titles and set names once each, and only when an entry needs them. A
-// deleted document has an empty title. It skips terminal entries: their event is the
-// stored one.
+// deleted document has an empty title. It skips terminal entries, because their events
+// are stored.
 func Render(ctx context.Context, store Store, ref Ref, entries []chat.Entry) ([]chat.Event, error) {
 	w, err := load(ctx, store, ref, entries, nil)
 	if err != nil {
@@ -42,8 +42,9 @@ func Render(ctx context.Context, store Store, ref Ref, entries []chat.Entry) ([]
 	return w.events(entries), nil
 }
 
-// End is Render and Prompts of a whole log, for a caller that has read the texts. It leaves
-// out what people read of tools to decide about their calls: all questions are over.
+// End does the work of Render and Prompts for a whole log, for a caller that has read the
+// texts. It leaves out the tool descriptions that people need to decide about calls,
+// because no question is open any more.
 func End(ctx context.Context, store Store, ref Ref, entries []chat.Entry, texts map[string]string) ([]chat.Event, []db.Prompt, error) {
 	w, err := load(ctx, store, ref, entries, texts)
 	if err != nil {
@@ -62,7 +63,7 @@ func (w words) events(entries []chat.Entry) []chat.Event {
 	return events
 }
 
-// Prompts are the parts of a log that become messages of the history: the questions
+// Prompts returns the parts of a log that become messages of the history: the questions
 // with their answers, and the notices, except those about ignored answers.
 func Prompts(ctx context.Context, store Store, ref Ref, entries []chat.Entry) ([]db.Prompt, error) {
 	w, err := load(ctx, store, ref, entries, nil)
@@ -106,7 +107,7 @@ type words struct {
 	titles map[string]string // documents
 	sets   map[string]string
 	hits   map[string]chat.Hit // passages
-	// declare adds what people read of tools to questions about their calls.
+	// declare adds the descriptions of tools to questions about their calls.
 	declare bool
 }
 
@@ -170,7 +171,7 @@ func needsTexts(e chat.Entry) bool {
 		e.Question != nil && (e.Question.Ref != "" || len(e.Question.Calls) > 0)
 }
 
-// maxID is the length of the longest id: an answer may be an id or a long text.
+// maxID is the maximum length of an id. An answer may be an id or a long text.
 const maxID = 128
 
 // ids keeps the strings that can be ids, each once.
@@ -237,7 +238,7 @@ func (w words) event(e chat.Entry) chat.Event {
 	return out
 }
 
-// notice is the sentence of a notice, which can be a text of the turn.
+// notice returns the sentence of a notice, which can be a text of the turn.
 func (w words) notice(e chat.Entry) string {
 	if e.Ref != "" {
 		return w.texts[e.Ref]
@@ -253,7 +254,7 @@ func (w words) interrupt(q chat.Question) *chat.Interrupt {
 	for _, c := range q.Calls {
 		arguments := w.arguments(c.ID)
 		if edited := w.texts[chat.EditedKey(c.ID)]; edited != "" && q.Prompt == chat.PromptUnknownOutcome {
-			arguments = edited // what ran, and would run again
+			arguments = edited // the call ran with these, and would run again with them
 		}
 		i.Calls = append(i.Calls, chat.ToolCall{ID: c.ID, Name: c.Name, Arguments: json.RawMessage(arguments), Editable: c.Editable})
 	}
@@ -271,7 +272,8 @@ func (w words) interrupt(q chat.Question) *chat.Interrupt {
 // maxBeginning is how much of a passage a question shows, in characters.
 const maxBeginning = 400
 
-// beginning cites the beginning of a passage, up to the end of a word.
+// beginning returns a citation, with number n, of the beginning of a passage up to the end
+// of a word.
 func beginning(h chat.Hit, n int) chat.Citation {
 	quote := []rune(h.Text)
 	if len(quote) > maxBeginning {
@@ -285,7 +287,7 @@ func beginning(h chat.Hit, n int) chat.Citation {
 		Start: &start, End: &end, Page: chat.PageAt(h.Pages, h.Start)}
 }
 
-// tools are the tools of calls, each once. Schemas beyond the limit are left out.
+// tools returns the tools of calls, each once. Schemas beyond the limit are left out.
 func (w words) tools(calls []chat.CallRef) []chat.ToolInfo {
 	var out []chat.ToolInfo
 	size := 0
@@ -304,8 +306,8 @@ func (w words) tools(calls []chat.CallRef) []chat.ToolInfo {
 	return out
 }
 
-// arguments are those that the model wrote for a tool call; "{}" if they are not a
-// JSON object.
+// arguments returns the arguments that the model wrote for a tool call; "{}" if they are
+// not a JSON object.
 func (w words) arguments(callID string) string {
 	return chat.Arguments(w.texts[chat.CallKey(callID)])
 }

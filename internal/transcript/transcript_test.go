@@ -103,7 +103,7 @@ func TestRenderAddsTheTextsOfEveryEntry(t *testing.T) {
 		of(chat.Event{N: 9, Type: chat.EventText, Piece: 1, Text: "The answer."}),
 	}, events)
 	slices.Sort(store.reads)
-	require.Equal(t, []string{"documents", "texts"}, store.reads, "one read each")
+	require.Equal(t, []string{"documents", "texts"}, store.reads, "documents and texts are read once each")
 }
 
 func TestRenderReadsOnlyWhatEntriesNeed(t *testing.T) {

@@ -15,7 +15,7 @@ import (
 type Match struct {
 	Kind     Kind
 	Schema   string // e.g. "intent_classification"
-	Contains string // a part of the last user message, in any case
+	Contains string // a part of the last user message, ignoring case
 	Func     func(Request) bool
 }
 

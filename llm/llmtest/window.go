@@ -8,7 +8,7 @@ import (
 // Window is the size of the model's context.
 type Window struct {
 	Tokens int  // 0: no limit
-	Refuse bool // a longer prompt is an error; otherwise its oldest messages are dropped without a word, as Ollama does
+	Refuse bool // a longer prompt is an error; otherwise its oldest messages are dropped silently, as Ollama does
 }
 
 // SetWindow bounds the prompts of new calls.
@@ -36,8 +36,8 @@ func (Window) tokens(c completion) int {
 	return characters * 10 / 37
 }
 
-// apply drops the oldest messages of a prompt that is too long, but for system messages
-// and the last, or says why the prompt is refused.
+// apply drops the oldest messages of a prompt that is too long, except system messages and
+// the last message, or says why the prompt is refused.
 func (w Window) apply(c *completion) (cut bool, refused string) {
 	if w.Tokens == 0 || w.tokens(*c) <= w.Tokens {
 		return false, ""

@@ -177,7 +177,7 @@ Lockers are emptied on %v.`, figures...)}}
 	}
 }
 
-// Of sentences that are alike but for their figures, those with the same figures are one.
+// Among sentences that differ only in their figures, those with the same figures are paired.
 func TestComparePairsTheSameFigures(t *testing.T) {
 	list := func(first int, id, text string) []llm.Passage {
 		return []llm.Passage{{N: first, DocID: id, Title: id, Score: 1, Text: text}}
@@ -233,7 +233,7 @@ func TestMarkerInASourceIsNoCitation(t *testing.T) {
 	got := answer(t, llm.TaskInquire, f)
 	has(t, got, "“The Romans built many roads across the provinces” [1]", "**History (7)**")
 	if strings.Contains(got, "[12]") || strings.Contains(got, "[7]") {
-		t.Errorf("a foreign marker got out: %s", got)
+		t.Errorf("the answer has a marker of the source: %s", got)
 	}
 }
 
@@ -304,7 +304,7 @@ var (
 	marker    = regexp.MustCompile(`\[(\d+)\]`)
 )
 
-// flat leaves white space aside: lists and tables put a quotation on one line.
+// flat normalizes white space: lists and tables put a quotation on one line.
 func flat(s string) string { return strings.Join(strings.Fields(s), " ") }
 
 // checkQuotations is the engine's promise: each quotation is verbatim in the

@@ -48,7 +48,7 @@ func properties(schema json.RawMessage) []property {
 	return out
 }
 
-// shape is the part of a JSON schema that is understood here.
+// shape is the part of a JSON schema that this package understands.
 type shape struct {
 	Type  any     `json:"type"`
 	Enum  []any   `json:"enum"`
@@ -99,9 +99,9 @@ var (
 	leadOut        = regexp.MustCompile(`(?i)(?:[\s,;.!?]+|\b(?:and|then|please))+$`)
 )
 
-// arguments reads the arguments of a tool from what a message says after its name: a
-// JSON object, names with values (path=/x, message "hello"), and the rest for arguments
-// without a name. missing are the required ones that were not found.
+// arguments reads the arguments of a tool from the text after its name: a JSON object,
+// names with values (path=/x, message "hello"), and values without a name (fillUnnamed).
+// missing are the required ones that were not found.
 func arguments(text string, props []property) (args map[string]any, missing []string) {
 	if args = object(text); args == nil {
 		args = map[string]any{}
@@ -116,7 +116,7 @@ func arguments(text string, props []property) (args map[string]any, missing []st
 	return args, missing
 }
 
-// object is the JSON object in a text, or nil.
+// object returns the JSON object in a text, or nil.
 func object(text string) map[string]any {
 	at := strings.IndexByte(text, '{')
 	if at < 0 {
@@ -183,7 +183,7 @@ func namedArguments(text string, props []property) []namedArgument {
 	return apart
 }
 
-// mask replaces quoted texts by filler, so that nothing is found in them.
+// mask replaces quoted texts with filler, so that nothing is found in them.
 func mask(text string) string {
 	return notQuoted.ReplaceAllStringFunc(text, func(q string) string { return q[:1] + strings.Repeat("\x01", len(q)-1) })
 }
@@ -244,7 +244,7 @@ func firstWord(text string) string {
 	return word
 }
 
-// insideQuotes is the text between the quotation marks of a match.
+// insideQuotes returns the text between the quotation marks of a match.
 func insideQuotes(text string, m []int) string {
 	for g := 2; g+1 < len(m); g += 2 {
 		if m[g] >= 0 {
@@ -254,9 +254,9 @@ func insideQuotes(text string, m []int) string {
 	return ""
 }
 
-// fillUnnamed gives what a text says without a name to the arguments that are still open,
-// required ones first: a choice, quoted texts and numbers in their order, or all of it to
-// the only required text.
+// fillUnnamed fills the arguments that are still open from the values that a text does not
+// name. Arguments with choices get a choice that the text has. Required arguments get quoted
+// texts and numbers in their order. Without quoted texts, one required text gets all of it.
 func fillUnnamed(text string, props []property, args map[string]any) {
 	text = leadOut.ReplaceAllString(leadIn.ReplaceAllString(text, ""), "")
 	if text == "" {

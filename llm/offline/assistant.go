@@ -56,7 +56,7 @@ func assistant(f llm.Facts) (text string, calls []llm.ToolCall, quotes bool) {
 	return strings.Join(parts, "\n\n"), nil, quotes
 }
 
-// callable are the requested calls that have all their arguments.
+// callable returns the requested calls that have all their arguments.
 func callable(open []requestedCall) []llm.ToolCall {
 	var calls []llm.ToolCall
 	for _, w := range open {
@@ -68,7 +68,7 @@ func callable(open []requestedCall) []llm.ToolCall {
 	return calls
 }
 
-// furtherQuestions is what a message asks about the results of each of its searches.
+// furtherQuestions returns what a message asks about the results of each of its searches.
 func furtherQuestions(f llm.Facts) (out []string) {
 	for _, w := range requestedCalls(llm.Facts{Message: f.Message, Tools: f.Tools}, false) {
 		if w.tool.Name == "search_documents" {
@@ -85,7 +85,8 @@ func queryOf(c llm.ToolCall) string {
 
 var passageTag = regexp.MustCompile(`<passage id="(\d+)"`)
 
-// shownPassages are the passages that a search's result shows, or all if it does not say.
+// shownPassages returns the passages that a search's result shows, or all if it does not
+// say which.
 func shownPassages(passages []llm.Passage, content string) []llm.Passage {
 	shown := map[int]bool{}
 	for _, m := range passageTag.FindAllStringSubmatch(content, -1) {
@@ -133,7 +134,7 @@ func searchAnswer(f llm.Facts, query, more string, passages []llm.Passage) strin
 	return b.String()
 }
 
-// firstOfEach is the first sentence of each passage.
+// firstOfEach returns the first sentence of each passage.
 func (p *pool) firstOfEach(passages []llm.Passage) []excerpt {
 	var out []excerpt
 	seen := make([]bool, len(passages))
@@ -223,8 +224,8 @@ func oneLine(text string) string {
 	return string(r)
 }
 
-// italic shows what a person looked for so that it does not look like a quotation of a
-// document.
+// italic formats what a person looked for in a way that does not look like a quotation from
+// a document.
 func italic(text string) string {
 	return "*" + strings.Trim(strings.ReplaceAll(oneLine(text), "*", ""), " .?!") + "*"
 }

@@ -92,7 +92,7 @@ func audit(f llm.Facts) string {
 	return b.String()
 }
 
-// sentencesOf counts the sentences of the text that findings are about.
+// sentencesOf counts the sentences of the text that have findings.
 func sentencesOf(found []finding) int {
 	seen := map[int]bool{}
 	for _, x := range found {
@@ -102,7 +102,7 @@ func sentencesOf(found []finding) int {
 }
 
 // cannotJudge says that no rule could be compared with the text, and lists the rules that
-// are most like it.
+// are most similar to it.
 func (p *pool) cannotJudge(rules, text []excerpt, scope string) string {
 	const most = 5
 	like := map[int]float64{}
@@ -121,7 +121,7 @@ func (p *pool) cannotJudge(rules, text []excerpt, scope string) string {
 	return b.String()
 }
 
-// inline is a quote on one line, for a list in a list.
+// inline returns a quote on one line, for a list in a list.
 func inline(s excerpt) string { return strings.Join(strings.Fields(quote(s)), " ") }
 
 // mailHeader are the lines above an e-mail's text.
@@ -129,8 +129,8 @@ var mailHeader = regexp.MustCompile(`(?im)^(?:from|to|cc|bcc|date|sent|reply-to|
 
 func withoutMailHeader(text string) string { return mailHeader.ReplaceAllString(text, "") }
 
-// check compares each sentence of the text with the rules most like it. It keeps the most
-// severe result of each, breaches first.
+// check compares each sentence of the text with the rules most similar to it. It keeps the
+// most severe result of each, breaches first.
 func (p *pool) check(rules, text []excerpt) []finding {
 	const nearest = 4
 	var out []finding
@@ -169,7 +169,7 @@ func (p *pool) check(rules, text []excerpt) []finding {
 	return out
 }
 
-// compareRule judges a sentence by one rule; not ok when they are about different matters.
+// compareRule judges a sentence by one rule; ok is false when their subjects differ.
 // Words of the sentences around it count, too, but the sentence itself must share a rare
 // word with the rule, or two words.
 func (p *pool) compareRule(r, t excerpt, around vector) (finding, bool) {
@@ -206,7 +206,7 @@ func (p *pool) compareRule(r, t excerpt, around vector) (finding, bool) {
 		return finding{}, false
 	}
 	denies := negation.MatchString(t.text)
-	bound := language.SetsBound(r.text) // words alone do not show that it is kept
+	bound := language.SetsBound(r.text) // shared words alone do not show that the text keeps the bound
 	switch {
 	case why != "" && words > 1:
 		x.severity, x.why = high, why
@@ -228,9 +228,9 @@ func (p *pool) compareRule(r, t excerpt, around vector) (finding, bool) {
 	return x, true
 }
 
-// brokenLimit says which limit of a rule a text exceeds; empty when none. sure: what
-// stands around both figures is about the same, in two words or in a rare one. A hotel's
-// price is none of a meal.
+// brokenLimit says which limit of a rule a text breaks; empty when none. sure: the texts
+// around both figures have the same subject, because they share two words or a rare one. The
+// price of a hotel does not break a limit for meals.
 func (p *pool) brokenLimit(rule, text string) (why string, sure bool) {
 	const rare = 3 // sentences that have the word, rule and text included
 	for _, x := range language.Beyond(rule, text) {
@@ -249,7 +249,7 @@ func (p *pool) brokenLimit(rule, text string) (why string, sure bool) {
 	return why, false
 }
 
-// around is the part of a text beside a place in it.
+// around returns the part of a text around a position, in bytes.
 func around(text string, at int) string {
 	const reach = 70 // bytes
 	return strings.ToValidUTF8(text[max(0, at-reach):min(len(text), at+reach)], "")
@@ -257,8 +257,8 @@ func around(text string, at int) string {
 
 var withinPlace = regexp.MustCompile(`\b(?:within|inside)(?: of)? (?:the |an? |its )?([A-Z][\pL]+)`)
 
-// leavesPlace says that a text goes outside the place that a rule requires: "within the
-// European Economic Area".
+// leavesPlace says when a text goes outside the place that a rule requires: "within the
+// European Economic Area". It is empty otherwise.
 func leavesPlace(rule, text string) string {
 	for _, m := range withinPlace.FindAllStringSubmatch(rule, -1) {
 		for _, lead := range []string{"", "the ", "of the ", "of "} {
@@ -293,8 +293,8 @@ func (p *pool) denies(text string, rule vector) bool {
 	return false
 }
 
-// grade is high for a sentence that shares many words with the rule, and lower for one
-// that may be about something else.
+// grade returns a high severity for a sentence that shares many words with the rule, and a
+// lower one for a sentence that may be about something else.
 func grade(share float64, words int) severity {
 	switch {
 	case share >= 0.42 && words > 1, share >= 0.33 && words > 2:

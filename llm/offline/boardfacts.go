@@ -23,12 +23,13 @@ var (
 const (
 	readTool     = "read_document"
 	addInputTool = "add_document"
-	someFacts    = 6 // proposed of a document when no number is named
+	someFacts    = 6 // facts to propose from a document when the message names no number
 	mostFacts    = 12
 )
 
-// fromDocuments reads what a message wants taken from a document: the document is read
-// first, and becomes an input. ok is false when it wants nothing of that.
+// fromDocuments handles a request to take facts from a document, which is added as an input
+// and read first, or to add a document as an input. ok is false when the message asks for
+// neither.
 func (b onBoard) fromDocuments(message string, f llm.Facts) (text string, calls []llm.ToolCall, ok bool) {
 	if m := factsRequest.FindStringSubmatch(message); m != nil {
 		name := strings.TrimSpace(m[2])
@@ -54,8 +55,8 @@ func (b onBoard) fromDocuments(message string, f llm.Facts) (text string, calls 
 	return "", nil, false
 }
 
-// documentsNamed are the mentioned documents, else the name as it was written; of an item
-// of the board its document.
+// documentsNamed returns the document of the board item with this name, else the mentioned
+// documents (at most three), else the name as it was written.
 func (b onBoard) documentsNamed(name string, f llm.Facts) []string {
 	if item, found := b.find(name); found && item.Document != "" {
 		return []string{item.Document}
@@ -71,7 +72,7 @@ func (b onBoard) documentsNamed(name string, f llm.Facts) []string {
 	return []string{name}
 }
 
-// inputOf is the id of the input that is a document; empty: none.
+// inputOf returns the id of the input that is the document; empty when there is none.
 func (b onBoard) inputOf(document string) string {
 	for _, item := range b.column("input") {
 		if item.Document != "" && item.Document == document {
@@ -81,7 +82,7 @@ func (b onBoard) inputOf(document string) string {
 	return ""
 }
 
-// factsOfInput proposes facts of an input that is no document.
+// factsOfInput proposes facts of an input that is not a document.
 func (b onBoard) factsOfInput(item llm.BoardItem, number string) (text string, calls []llm.ToolCall, ok bool) {
 	if item.Column != "input" {
 		return fmt.Sprintf("[%s] is %s, but facts come from inputs. Nothing was proposed.", item.ID, withArticle(item.Column)), nil, true
@@ -123,7 +124,7 @@ func (b onBoard) factsRead(message string, f llm.Facts) (calls []llm.ToolCall) {
 	return calls
 }
 
-// factsIn are the sentences that say most of a text, without those that are facts already.
+// factsIn returns the most important sentences of a text that are not facts already.
 func (b onBoard) factsIn(passages []llm.Passage, number string) (facts []string) {
 	n, _ := strconv.Atoi(number)
 	n = min(cmp.Or(n, someFacts), mostFacts)

@@ -82,8 +82,8 @@ func count(n int, what string) string {
 	return fmt.Sprintf("%d %ss", n, what)
 }
 
-// align pairs sentences, the most alike first. What the question asks for comes first in
-// the result.
+// align pairs sentences, the most similar first. It returns the pairs sorted by rank, and
+// within a rank those that match the question come first.
 func (p *pool) align(as, bs []excerpt, question string) (pairs []pair, onlyA, onlyB []excerpt) {
 	const (
 		least       = 0.32 // similarity of a pair
@@ -145,8 +145,9 @@ func (p *pool) align(as, bs []excerpt, question string) (pairs []pair, onlyA, on
 	return pairs, lone(as, pairedA), lone(bs, pairedB)
 }
 
-// likeness is what the similarity of a sentence to others follows from. Its figures are
-// apart: they are the rarest words of a sentence, and two versions of a rule differ in them.
+// likeness is what the similarity of a sentence to others is computed from. Its figures are
+// kept apart: they are the rarest words of a sentence, and two versions of a rule differ in
+// them.
 type likeness struct {
 	words           vector
 	heading, clause string
@@ -157,8 +158,8 @@ func (p *pool) likeness(s excerpt) likeness {
 	return likeness{p.vocab.withoutFigures(s.vec), s.heading, language.ClauseNumber(s.text), language.Figures(s.text)}
 }
 
-// alike is the similarity of two sentences. Equal headings and clause numbers add to it,
-// and a little the same figures.
+// alike returns the similarity of two sentences. Equal headings and clause numbers add to
+// it, and equal figures add a little.
 func alike(a, b likeness) float64 {
 	s := cosine(a.words, b.words)
 	if s == 0 {
@@ -234,7 +235,7 @@ var duties = []struct {
 	{"may", regexp.MustCompile(`(?i)\b(?:may|can|(?:is|are) (?:permitted|allowed)|optional)\b`)},
 }
 
-// duty is how binding a sentence is: "forbidden", "must", "should", "may" or "".
+// duty returns how binding a sentence is: "forbidden", "must", "should", "may" or "".
 func duty(s string) string {
 	for _, d := range duties {
 		if d.re.MatchString(s) {

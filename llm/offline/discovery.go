@@ -12,7 +12,7 @@ import (
 	"github.com/palaver-chat/palaver/llm"
 )
 
-// columns are those of a board in order.
+// columns are the columns of a board, in order.
 var columns = []string{"input", "fact", "insight", "recommendation", "output"}
 
 const (
@@ -35,7 +35,7 @@ var (
 	asksSummary = regexp.MustCompile(`(?i)\b(summar\w*|overview|sum up|status|where (do )?we stand)\b`)
 )
 
-// discovery answers a message about a discovery board by rules, or proposes changes of
+// discovery answers a message about a discovery board by rules, or proposes changes to
 // it.
 func discovery(f llm.Facts) (text string, calls []llm.ToolCall) {
 	b := onBoard{Board: f.Board}
@@ -113,7 +113,7 @@ func (b onBoard) column(name string) (items []llm.BoardItem) {
 	return items
 }
 
-// request reads what a message wants changed. ok is false when it wants nothing changed.
+// request reads which change a message asks for. ok is false when it asks for none.
 func (b onBoard) request(message string, references []string) (text string, calls []llm.ToolCall, ok bool) {
 	if m := addRequest.FindStringSubmatch(message); m != nil {
 		return b.add(m, references)
@@ -237,7 +237,7 @@ func wrongProposal(content string) string {
 	return said.Note
 }
 
-// short is an item in a list.
+// short formats an item for a list.
 func short(item llm.BoardItem) string {
 	const most = 120
 	text := strings.Join(strings.Fields(cmp.Or(item.Text, item.Title)), " ")
@@ -247,7 +247,7 @@ func short(item llm.BoardItem) string {
 	return "- [" + item.ID + "] " + text
 }
 
-// itemList is a heading and at most ten items.
+// itemList formats a heading and at most ten items.
 func itemList(heading string, items []llm.BoardItem) string {
 	const most = 10
 	lines := []string{heading, ""}
@@ -283,7 +283,7 @@ func (b onBoard) stale() string {
 	return itemList("What these items rest on has changed since:", items)
 }
 
-// orphans are the items without a basis, of the column that the message names first.
+// orphans lists the items without a basis, of the column that the message names first.
 func (b onBoard) orphans(message string) string {
 	about, lower, at := "", strings.ToLower(message), len(message)
 	for _, c := range columns[1:] {
@@ -299,7 +299,7 @@ func (b onBoard) orphans(message string) string {
 	return itemList("These "+what+"s rest on nothing:", items)
 }
 
-// gaps are what is missing on the board.
+// gaps lists what is missing on the board.
 func (b onBoard) gaps() string {
 	var parts []string
 	if b.Goal == "" {
@@ -387,7 +387,7 @@ func (b onBoard) connections() string {
 	return "Connections that may be missing:\n\n" + strings.Join(lines, "\n")
 }
 
-// significant are the stems of a text's words that carry meaning.
+// significant returns the stems of a text's words that carry meaning.
 func significant(text string) map[string]bool {
 	stems := map[string]bool{}
 	for _, w := range language.ContentWords(text) {

@@ -76,7 +76,7 @@ func TestFactsOfAnInputAndOfADocumentAreProposedByRule(t *testing.T) {
 	}
 }
 
-func TestFSAskForGapAnalysisByRule(t *testing.T) {
+func TestQuestionsAboutABoardAreAnsweredByRule(t *testing.T) {
 	t.Parallel()
 	for message, want := range map[string][]string{
 		"What is missing?":                {"There is no recommendation yet.", "rest on nothing:\n\n- [F-2]", "Nothing rests on these items yet:", "- [N-1]"},
@@ -98,7 +98,7 @@ func TestFSAskForGapAnalysisByRule(t *testing.T) {
 	}
 }
 
-func TestProposalsAreSaidToBeProposals(t *testing.T) {
+func TestAnswerSaysWhatWasProposedAndWhatWasNot(t *testing.T) {
 	t.Parallel()
 	answer, calls := respond(llm.TaskDiscovery, llm.Facts{Message: "add fact: X from I-1", Board: churn, Used: []llm.Used{
 		{Call: llm.ToolCall{Name: "add_item", Arguments: `{"entity_type":"fact","text":"X","related_ids":["I-1"]}`}, Content: "{}"},

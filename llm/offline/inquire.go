@@ -53,8 +53,8 @@ func inquire(f llm.Facts) string {
 	return b.String()
 }
 
-// asked is the question of a message. One that only goes on ("and the other one?") asks
-// what was asked before: its own words say in which document.
+// asked returns the question of a message. A follow-up ("and the other one?") repeats the
+// question before it: its own words only say in which document.
 func asked(f llm.Facts) string {
 	text := instructionOf(f.Message)
 	if !saysNothingNew(text) {
@@ -83,8 +83,8 @@ func saysNothingNew(text string) bool {
 
 var pointingOn = language.NewSet("other others one ones now last this that same instead too edition")
 
-// titlesOf are the titles of the documents that an answer is about. Their words say where
-// to look, not what for.
+// titlesOf returns the titles of the documents that an answer is about. Their words say
+// where to look, not what to look for.
 func titlesOf(f llm.Facts) string {
 	var titles []string
 	for _, d := range f.Documents {
@@ -101,8 +101,8 @@ func citedPassages(passages []llm.Passage, picked []scored) []llm.Passage {
 	return out
 }
 
-// tellsFigure reports whether a sentence has a figure that is not in the question, as it is
-// in "tier 1".
+// tellsFigure reports whether a sentence has a figure that the question does not have. The 1
+// in a question about "tier 1" is not an answer.
 func tellsFigure(text, question string) bool {
 	given := map[string]bool{}
 	for _, w := range strings.Fields(question) {
@@ -116,8 +116,8 @@ var (
 	namesParties   = regexp.MustCompile(`(?i)^(?:[\d.() ]*)(?:parties\b|(?:by and )?between\b.*\band\b|(?:this|the) (?:` + nameNouns + `)\b.*\b(?:made|entered into|concluded|agreed|signed)\b.*\b(?:between|by|with)\b)`)
 )
 
-// isFormal reports whether a sentence is a title line, a document number or names the
-// parties. None answers a "how many", whatever figures it has.
+// isFormal reports whether a sentence is a title line or a document number, or names the
+// parties. Such a sentence does not answer a "how many" question, whatever figures it has.
 func isFormal(s excerpt, title vector) bool {
 	return len(s.vec.without(title)) == 0 || documentNumber.MatchString(s.text) || namesParties.MatchString(s.text)
 }

@@ -49,19 +49,19 @@ func intent(f llm.Facts) llm.Intent {
 // "breach" are subjects.
 var topicQuestion = regexp.MustCompile(`(?i)^(?:and |so |but |ok |okay |then |also |now )*(?:who|whom|whose|when|where|why|which|how (?:many|much|often|long|quickly|soon|high|large|late|far))\b[^.!\n]*\b(?:audit\w*|check\w*|review\w*|verif\w+|summar\w+|overview|outline|breach\w*|violat\w+|compl(?:y|ies|iance|iant))\b`)
 
-// sameAgain matches a wish for what was done before.
+// sameAgain matches a request to do the same as before.
 var sameAgain = regexp.MustCompile(`(?i)^(?:please |now |then |and |can you |could you )*(?:do the same|the same|same|likewise|ditto|repeat that)\b(?: (?:for|with|to|on|of)\b|[^\pL]*$)`)
 
 var (
-	// onlyForm matches a wish for the same in another form: "shorter, please".
+	// onlyForm matches a request for the same in another form: "shorter, please".
 	onlyForm = regexp.MustCompile(`(?i)^(?:(?:please|now|and|again|but|a bit|a little|much|make|can you|could you|it|that|this|once|say|put|more|just)[ ,]+)*(?:shorter|longer|briefer|simpler|clearer|in (?:a|one|two|three|four|five|\d+|a few|few) (?:sentences?|lines?|bullets?|words?|paragraphs?|bullet points)|in (?:simple|simpler|plain|easy|other|more) \w+|in more detail|again|once more)(?:,? (?:please|pls|thanks))?\W*$`)
-	// inForm matches a wish for a short or simple text, which asks for a summary when it is no question.
+	// inForm matches a request for a short or simple text. It asks for a summary if it is not a question.
 	inForm = regexp.MustCompile(`(?i)\bin (?:short|brief|(?:simple|plain|easy) (?:words|terms|english|language))\b`)
-	// givesDocument matches "give me the contract", where nothing of it is asked for.
+	// givesDocument matches "give me the contract", which asks for no particular part of it.
 	givesDocument = regexp.MustCompile(`(?i)^(?:please |now |then |and |can you |could you )*(?:give|show|get) me (?:[\w&'’/-]+ ){1,6}in (?:short|brief|simple|plain|easy)\b`)
 	// wholeInShort matches a question for all of a document: "what does the manual cover overall?".
 	wholeInShort = regexp.MustCompile(`(?i)^(?:and |so |ok |okay )*what (?:(?:(?:should|do|must|did) (?:i|we) (?:need to |have to )?know (?:about|from)|(?:happened|was said|was decided|was discussed) (?:in|at)|is in)\b.*|(?:does|do|did) .{2,80} (?:cover|say|contain|deal with|decide))[\s,]+(?:in short|in brief|briefly|overall|altogether|as a whole|in general|all in all)\W*$`)
-	// ellipsis matches a question that says nothing of its own.
+	// ellipsis matches a question that has no subject of its own.
 	ellipsis = regexp.MustCompile(`(?i)^(?:and |but |so |ok |okay )*(?:why|why not|why is that|why so|how so|how come|since when|until when|by when|by whom|who says|says who|how exactly|how much|how many|how long|how often|when|where|who)\W*$`)
 )
 
@@ -72,7 +72,7 @@ func asksForSummary(text string) bool {
 	return inForm.MatchString(text) && !question.MatchString(text) && (!inquireVerb.MatchString(text) || givesDocument.MatchString(text))
 }
 
-// isThere matches a question whether there is something: "is there a penalty if …".
+// isThere matches a question whether something exists: "is there a penalty if …".
 var isThere = regexp.MustCompile(`(?i)^(?:and |so |but |ok |okay |then |also |now )*(?:is|are|was|were) there\b`)
 
 // aboutWork matches a question in which the name of an action is the subject, or somebody
@@ -138,8 +138,8 @@ func certain(a chat.Action, why string) llm.Intent {
 	return llm.Intent{Action: a, Confidence: chat.High, Actions: []chat.Action{a}, Reasoning: why}
 }
 
-// actionsInOrder are the actions of different imperatives that are joined by "and", "then"
-// or the like, in order.
+// actionsInOrder returns the actions of different imperatives that are joined by "and",
+// "then" or the like, in order.
 func actionsInOrder(text string) []chat.Action {
 	type found struct {
 		at, end int
@@ -163,7 +163,7 @@ func actionsInOrder(text string) []chat.Action {
 	return out
 }
 
-// isAboutTopic reports whether the summary of one topic only is asked for.
+// isAboutTopic reports whether a text asks for the summary of one topic only.
 func isAboutTopic(text string, f llm.Facts) bool {
 	for _, d := range f.Documents { // "about" in a title does not begin a topic
 		if i := strings.Index(strings.ToLower(text), strings.ToLower(d.Title)); d.Title != "" && i >= 0 && i+len(d.Title) <= len(text) {
@@ -186,7 +186,7 @@ func namesDocument(s string) bool {
 	return len(words) > 0 && docNouns[strings.Trim(words[len(words)-1], ".,;:")]
 }
 
-// asksContent matches a question for what a document says.
+// asksContent matches a question about what a document says.
 var asksContent = regexp.MustCompile(`(?i)\b(?:do|does|did)\b.*\b(?:say|state|require|mention|contain|cover|allow|prohibit|provide|specify|define|mean)s?\b`)
 
 // onlyNamesDocument reports whether a text continues another and has no more than a

@@ -9,7 +9,7 @@ import (
 )
 
 // What people write to ask for an action: imperatives, and nouns after "give me a …".
-// auditQuestion matches the question whether something keeps a rule.
+// auditQuestion matches a question whether something complies with a rule.
 var (
 	summarizeVerb = regexp.MustCompile(`(?i)\b(summari[sz](?:e|es|ing)|sum (?:it |this |that |them )?up|summary|overview|tl;?dr|recap|gist|nutshell|brief (?:me|us)|(?:key|main|most important|essential|central) (?:points|facts|aspects)|highlights|short version|(?:boil|break)\b[^.?!\n]{1,80}\bdown|walk (?:me|us) through|run-?down|run-?through|digest|takeaways|essentials|condense|shorten|paraphrase|abridge|in (?:a|one|two|three|four|five|\d+|a few|few) (?:sentences?|lines?|bullets?|words|bullet points)|outline)\b|^\W*(?:(?:please|now|can|could|would|you|so) )*wrap (?:it |this |that |them )?up\b|^\W*what(?:['’]?s| is| are) (?:the |our |my )?[^.?!\n]{2,80} about\s*\??$|^\W*what(?:['’]?s| is) in (?:the |our |my )[^.?!\n]{2,60}\b(?:polic(?:y|ies)|contract|agreement|handbook|circular|report|minutes|checklist|letter|manual|guidelines?)\s*\??$`)
 	compareVerb   = regexp.MustCompile(`(?i)\b(compar(?:e|es|ing|ison)|contrast|versus|vs|differences? (?:between|among|from|to|in wording)|differs?|side by side|similarities|different (?:from|than)|what(?:['’]?s| is) different|what(?:['’]s| is) new in|what (?:has |have |was |were )?(?:been )?changed|(?:what|which) changes\b[^.?!\n]{1,80}\b(?:compared|since|against|over)|what'?s changed|what did (?:\w+ ){1,3}(?:change|add|drop|remove)\b[^.?!\n]{1,80}\b(?:compared|since|against|from)|how (?:is|are) [^.?!\n]{1,60} different|diverges?|how (?:has|have|did)\b[^.?!\n]{1,80}\bchanged?|changes between|(?:did|has|have) (?:anything|something|much|a lot)\b[^.?!\n]{0,40}\bchanged?|which (?:\w+ )?(?:is|are|has|have|gives|grants|allows) (?:\w+er|more|less)\b[^.?!\n]{1,80}\bor|agree with each other|contradict(?:s|ions?)?)\b`)
@@ -35,8 +35,8 @@ func isInstruction(s string) bool {
 	return false
 }
 
-// splitMessage splits a message into what is asked and the text to use, which may be empty.
-// Both are verbatim parts of it.
+// splitMessage splits a message into the instruction and the text to use, which may be
+// empty. Both are verbatim parts of the message.
 func splitMessage(message string) (instruction, text string) {
 	const longest = 240 // of an instruction, in characters
 	message = strings.TrimSpace(message)
@@ -67,8 +67,8 @@ func splitMessage(message string) (instruction, text string) {
 	return message, ""
 }
 
-// instructionOf is the part of a message that says what to do: all of a short one, and a
-// long one without the text that was pasted into it.
+// instructionOf returns the part of a message that says what to do: all of a short message,
+// and a long one without the text that was pasted into it.
 func instructionOf(message string) string {
 	message = strings.TrimSpace(message)
 	if utf8.RuneCountInString(message) <= 240 && !strings.Contains(message, "\n") {
@@ -81,9 +81,9 @@ func instructionOf(message string) string {
 	return instruction
 }
 
-// textUnderAudit is the text in a message that is to be checked: the rest of it when
-// something asks for the audit, else all of it. A text may read like a question itself:
-// "we will tell you of a breach".
+// textUnderAudit returns the text in a message that is to be checked: the part beside the
+// request for an audit if there is a request, else the whole message. The text itself may
+// read like a question: "we will tell you of a breach".
 func textUnderAudit(message string) string {
 	instruction, text := splitMessage(message)
 	if instruction = normalized(instruction); text != "" && (auditVerb.MatchString(instruction) || auditQuestion.MatchString(instruction)) {

@@ -52,7 +52,7 @@ func TestFollowUpKeepsTheDocument(t *testing.T) {
 	}
 	got := resolve(llm.Facts{Message: "When is the next meeting of the board?", Recent: recent, Documents: versions})
 	if len(got.ResolvedIDs) > 0 {
-		t.Errorf("a new question was kept at the old document: %+v", got)
+		t.Errorf("a new question kept the old document: %+v", got)
 	}
 }
 

@@ -1,4 +1,4 @@
-// Package offline answers without a language model. Rules find out the action and the
+// Package offline answers without a language model. Rules find the action and the
 // documents, answers are sentences quoted from the passages, and tools are called when
 // a message plainly asks for them. It is deterministic, reads only a request's facts and
 // needs no network. Every answer says what the engine is.
@@ -14,13 +14,13 @@ import (
 	"github.com/palaver-chat/palaver/llm"
 )
 
-// Notice is at the end of every answer that quotes documents.
+// Notice ends every answer that quotes documents.
 const Notice = "Offline engine: quoted from your documents, no language model is configured."
 
 // Engine is an llm.Model and an llm.Painter.
 type Engine struct{}
 
-// New makes the engine; it holds no state.
+// New returns the engine. It holds no state.
 func New() *Engine { return &Engine{} }
 
 // Info implements llm.Model.
@@ -84,7 +84,7 @@ func (*Engine) Stream(ctx context.Context, r llm.Request, emit func(delta string
 	return llm.Reply{Usage: usage(r, text)}, nil
 }
 
-// respond is the text of an answer, or the tool calls before it.
+// respond returns the text of an answer, or the tool calls before it.
 func respond(task llm.Task, f llm.Facts) (text string, calls []llm.ToolCall) {
 	notice := Notice
 	switch task {
@@ -106,7 +106,7 @@ func respond(task llm.Task, f llm.Facts) (text string, calls []llm.ToolCall) {
 	return strings.TrimSpace(text) + "\n\n_" + notice + "_", calls
 }
 
-// answerAction is the answer for an action of the documents agent.
+// answerAction returns the answer for an action of the documents agent.
 func answerAction(task llm.Task, f llm.Facts) string {
 	switch task {
 	case llm.TaskSummarize:

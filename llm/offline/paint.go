@@ -28,8 +28,8 @@ var placeholderSizes = map[string]image.Point{
 
 const enlarged = 2
 
-// Paint implements llm.Painter with a placeholder that says so, the same for the same prompt
-// and size. It costs nothing.
+// Paint implements llm.Painter. It draws a picture that says that it is a placeholder: the
+// same prompt and size give the same picture. It costs nothing.
 func (*Engine) Paint(ctx context.Context, prompt, size, _ string) (llm.Image, chat.Usage, error) {
 	if err := ctx.Err(); err != nil {
 		return llm.Image{}, chat.Usage{}, fmt.Errorf("model call: %w", err)
@@ -44,7 +44,7 @@ func (*Engine) Paint(ctx context.Context, prompt, size, _ string) (llm.Image, ch
 	return llm.Image{MIME: "image/png", Data: out.Bytes()}, chat.Usage{TokensIn: llm.EstimateTokens(prompt), Calls: 1}, nil
 }
 
-// placeholder is an empty frame with its diagonals and the prompt.
+// placeholder draws an empty frame with its diagonals and the prompt.
 func placeholder(prompt, size string) *image.RGBA {
 	at, ok := placeholderSizes[size]
 	if !ok {
@@ -79,8 +79,8 @@ func placeholder(prompt, size string) *image.RGBA {
 	return canvas
 }
 
-// wrapped cuts a text into lines of so many characters, at most most lines. It replaces
-// characters that the font does not have.
+// wrapped cuts a text into lines of width characters, and returns at most most lines. It
+// replaces characters that the font does not have.
 func wrapped(text string, width, most int) []string {
 	text = strings.Map(func(r rune) rune {
 		if r < ' ' || r > '~' {

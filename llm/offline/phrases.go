@@ -47,7 +47,7 @@ var (
 	countWords      = language.NewSet("two three four different various respective")
 	newestWords     = language.NewSet("new newer newest latest current present updated recent")
 	oldestWords     = language.NewSet("old older oldest previous former earlier earliest original initial first")
-	// ambiguousNouns name a document only where one must be meant.
+	// ambiguousNouns name a document only where a document must be meant.
 	ambiguousNouns = language.NewSet("rule rules report reports notice letter letters standard standards code act directive procedure procedures statement terms email emails memo memos minutes checklist plan")
 	mailNouns      = language.NewSet("email emails mail mails message letter text draft note")
 	fillers        = language.NewSet("attached uploaded whole entire full complete sample existing whole following")
@@ -169,7 +169,7 @@ func newPhrase(words []language.Word, i, j int, documents bool) phrase {
 	return p
 }
 
-// qualifies reads a word that stands before a name and is no part of it.
+// qualifies reads a word that stands before a name and is not part of it.
 func (p *phrase) qualifies(raw string, more bool) bool {
 	switch {
 	case countWords[raw], raw == "2" && more:
@@ -184,7 +184,7 @@ func (p *phrase) qualifies(raw string, more bool) bool {
 	return true
 }
 
-// matching are the documents whose titles have all the tokens. Titles that have no other
+// matching returns the documents whose titles have all the tokens. Titles that have no other
 // tokens are preferred.
 func (n *titleIndex) matching(toks []language.Token, kind string) []title {
 	var out, whole []title
@@ -252,15 +252,15 @@ func (t title) has(toks []language.Token, kind string) bool {
 	return len(toks) > 0
 }
 
-// hasNumber reports whether a title has the number: 03 for 3.
+// hasNumber reports whether a title has the number, with or without leading zeros: 03 for 3.
 func (t title) hasNumber(number string) bool {
 	return slices.ContainsFunc(t.tokens, func(x language.Token) bool {
 		return x.Version && len(x.Stem) < 4 && strings.TrimLeft(x.Stem, "0") == strings.TrimLeft(number, "0")
 	})
 }
 
-// correctSpelling replaces misspelt words by those of a title that has a word beside them,
-// too. Where a document must be meant, it also replaces long words without that.
+// correctSpelling replaces misspelt words with those of a title that also has a neighbouring
+// word. Where a document must be meant, long words need no such neighbour.
 func (n *titleIndex) correctSpelling(words []language.Word, documents bool) {
 	for i, w := range words {
 		if w.Stop || w.Version || n.df[w.Stem] > 0 || len(w.Raw) < 3 || actionWords[w.Raw] || statingVerbs[w.Raw] || nounGroups[w.Stem] != "" || anyDocument[w.Raw] {
@@ -293,7 +293,7 @@ func abs(n int) int { return max(n, -n) }
 
 func (t title) holds(tok language.Token) bool { return slices.ContainsFunc(t.tokens, tok.Is) }
 
-// otherVersions are the documents with the same title but for the version.
+// otherVersions returns the documents whose titles differ only in the version.
 func (n *titleIndex) otherVersions(of llm.Document) []title {
 	i := slices.IndexFunc(n.titles, func(t title) bool { return t.ID == of.ID })
 	if i < 0 {
@@ -388,7 +388,7 @@ func (r *reader) mentions() []mention {
 	return r.found
 }
 
-// findWholeTitles finds titles that are in the message from end to end.
+// findWholeTitles finds titles that the message contains as a whole.
 func (r *reader) findWholeTitles() (taken []bool) {
 	taken = make([]bool, len(r.words))
 	var at []int // of words that are no stop words
@@ -430,7 +430,7 @@ func (r *reader) findWholeTitles() (taken []bool) {
 }
 
 // joinsTwo reports whether "and the" or the like stands within words: "Brightway and the
-// contract" are two.
+// contract" are two names.
 func (r *reader) joinsTwo(first, last int) bool {
 	for i := first + 1; i < last; i++ {
 		if joining[r.words[i].Raw] && definiteWords[r.words[i+1].Raw] {
@@ -534,8 +534,8 @@ func pluralTitles(fit []title) bool {
 	})
 }
 
-// ofLoneVersions are those of a year or version that stands alone: "between 2024 and 2025 in
-// the remote work policy".
+// ofLoneVersions returns those of fit with a year or version that stands alone in the
+// message: "between 2024 and 2025 in the remote work policy".
 func (r *reader) ofLoneVersions(fit []title) []title {
 	var out []title
 	for _, v := range r.versions {
@@ -548,7 +548,7 @@ func (r *reader) ofLoneVersions(fit []title) []title {
 	return out
 }
 
-// mentionedBefore are those of fit that earlier messages mention, the latest first.
+// mentionedBefore returns those of fit that earlier messages mention, the latest first.
 func (r *reader) mentionedBefore(fit []title) []title {
 	var out []title
 	for _, d := range r.recent {
@@ -655,7 +655,7 @@ func (r *reader) findPartialTitles(taken []bool) {
 	groups := map[string]int{}
 	for _, p := range all {
 		beaten := slices.ContainsFunc(all, func(o partial) bool { return len(o.set) > len(p.set) && subset(p.set, o.set) })
-		if beaten || !p.ok { // a name that has more of the words wins
+		if beaten || !p.ok { // a title that has more of the words wins
 			continue
 		}
 		if i, ok := groups[positionsKey(p.set)]; ok {

@@ -30,8 +30,8 @@ func (r *reader) refersToEarlier() bool {
 	return slices.ContainsFunc(r.words, func(w language.Word) bool { return w.Raw == "it" || w.Raw == "that" || w.Raw == "this" })
 }
 
-// references are the places where a text refers back, outside of the mentions. lost reports
-// that it refers to something that was not mentioned.
+// references returns the places where a text refers back, outside of the mentions. lost
+// reports that the text refers to something that was not mentioned.
 func (r *reader) references(text string) (refs []mention, lost bool) {
 	text = expletive.ReplaceAllStringFunc(text, func(s string) string { return visible.ReplaceAllString(s, "_") })
 	type place struct {
@@ -82,7 +82,7 @@ func (r *reader) continuesAsNoun(i int) bool {
 	return !w.Stop && !statingVerbs[w.Raw] && !actionWords[w.Raw] && !joining[w.Raw] && (i == 0 || countWords[r.words[i-1].Raw])
 }
 
-// wordAt is the first word at or after a byte of the text.
+// wordAt returns the first word at or after a byte of the text.
 func (r *reader) wordAt(text string, at int) int {
 	chars := utf8.RuneCountInString(text[:at])
 	for i, w := range r.words {
@@ -93,7 +93,7 @@ func (r *reader) wordAt(text string, at int) int {
 	return len(r.words)
 }
 
-// referredTo are the documents that a reference means.
+// referredTo returns the documents that a reference means.
 func (r *reader) referredTo(what *regexp.Regexp, word string) []llm.Document {
 	recent := slices.DeleteFunc(slices.Clone(r.recent), r.isFound)
 	last := recent[:min(2, len(recent))]
@@ -135,8 +135,8 @@ func (r *reader) referredTo(what *regexp.Regexp, word string) []llm.Document {
 	return last[:min(1, len(last))]
 }
 
-// mentionedIn are the documents that earlier messages name, the latest first. Those that a
-// person named come before those in the answer.
+// mentionedIn returns the documents that earlier messages name, the latest first. Documents
+// that a person named come before those in the answer.
 func (n *titleIndex) mentionedIn(messages []llm.Message) []llm.Document {
 	var out []llm.Document
 	add := func(docs []llm.Document) {
@@ -164,7 +164,7 @@ func (n *titleIndex) mentionedIn(messages []llm.Message) []llm.Document {
 	return out
 }
 
-// latestFirst are the documents of sure mentions, the last one first.
+// latestFirst returns the documents of sure mentions, the last one first.
 func latestFirst(found []mention) []llm.Document {
 	slices.SortStableFunc(found, func(a, b mention) int { return a.from - b.from })
 	var out []llm.Document
@@ -251,7 +251,7 @@ func goesOn(text string) bool {
 		words <= 2 && strings.HasSuffix(text, "?") // "meals?"
 }
 
-// lastSubject are the documents of the last message in which the person named some.
+// lastSubject returns the documents of the last message in which the person named any.
 func (r *reader) lastSubject(recent []llm.Message) []mention {
 	for i := len(recent) - 1; i >= 0; i-- {
 		if recent[i].Role != llm.User {
@@ -271,7 +271,7 @@ func (r *reader) lastSubject(recent []llm.Message) []mention {
 
 var sinceVersion = regexp.MustCompile(`(?i)\b(?:since|changed|new in|changes|differs?|different)\b`)
 
-// versionsSince is the newest other version of the only document that a comparison names:
+// versionsSince returns the newest other version of the only document that a comparison names:
 // "what changed in the contract since v1?", "how does v2 differ?".
 func (r *reader) versionsSince(text string, mentions []mention) []mention {
 	if len(mentions) != 1 || len(mentions[0].docs) != 1 || !sinceVersion.MatchString(text) {

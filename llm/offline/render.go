@@ -11,8 +11,9 @@ import (
 	"github.com/palaver-chat/palaver/llm"
 )
 
-// quote is a sentence in quotation marks, with its marker when it is from a passage. Straight
-// marks go around curly ones; a sentence with both is cut between its own.
+// quote returns a sentence in quotation marks, with its citation marker when it is from a
+// passage. A sentence that has curly marks gets straight ones around it. A sentence with both
+// kinds is cut at its marks, and the longest part is quoted.
 func quote(s excerpt) string {
 	text := verbatim(s.text)
 	open, close := "“", "”"
@@ -29,8 +30,8 @@ func quote(s excerpt) string {
 	return q
 }
 
-// cell is a quote that fits a table's cell. It is on one line and cut at bars, because an
-// escaped bar would not be verbatim.
+// cell returns a quote that fits into a table's cell. It is on one line and cut at bars,
+// because an escaped bar would not be verbatim.
 func cell(s excerpt) string {
 	s.text = longest(strings.Split(s.text, "|"))
 	return escape(quote(s))
@@ -50,7 +51,7 @@ func escape(s string) string {
 	return strings.ReplaceAll(strings.Join(strings.Fields(s), " "), "|", `\|`)
 }
 
-// subject is what a sentence is about in a few words: its heading, else its rarest words.
+// subject says in a few words what a sentence is about: its heading, else its rarest words.
 func subject(s excerpt, v *vocabulary) string {
 	if s.heading != "" {
 		r := []rune(plainTitle(language.WithoutClauseNumber(s.heading)))
@@ -83,7 +84,7 @@ func subject(s excerpt, v *vocabulary) string {
 	return string(joined)
 }
 
-// plainTitle is a document's title as plain text in Markdown.
+// plainTitle returns a document's title as plain text in Markdown.
 func plainTitle(title string) string {
 	title = strings.Join(strings.Fields(strings.NewReplacer("[", "(", "]", ")", "*", "", "|", "/", "_", " ", "`", "", "“", "", "”", "", "„", "", `"`, "").Replace(title)), " ")
 	if title == "" {
@@ -92,7 +93,7 @@ func plainTitle(title string) string {
 	return title
 }
 
-// sources is the passages' documents in order of first appearance, by id or, for
+// sources returns the passages' documents in order of first appearance, by id or, for
 // web results, by address.
 func sources(passages []llm.Passage) []string {
 	var out []string
@@ -113,7 +114,7 @@ func source(p llm.Passage) string {
 	return p.URL
 }
 
-// titleOf is the name of a source.
+// titleOf returns the name of a source.
 func titleOf(passages []llm.Passage, id string) string {
 	for _, p := range passages {
 		if source(p) == id {

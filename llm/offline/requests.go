@@ -19,7 +19,8 @@ type requestedCall struct {
 	missing []string // required arguments that the message does not have
 }
 
-// The beginning of a request. A verb in the middle of a sentence is none.
+// request matches the beginning of a request. A verb in the middle of a sentence does not
+// begin one.
 const request = `(?i)(?:^|[.!?;,\n]|\b(?:and|then|please|also|now|first|next|(?:can|could|would|will) you(?: please)?)\b)\s*`
 
 const (
@@ -40,9 +41,9 @@ var (
 	furtherAsk  = regexp.MustCompile(`(?i)[,;]?\s+(?:and|then|to)\s+(?:then\s+)?(?:tell|say|explain|summari[sz]e|show|list|answer|let|give|find out|quote)\b`)
 )
 
-// requestedCalls are the tool calls that a message plainly asks for and that were not made
-// yet, in its order. byName leaves only those that use a tool's name. Only the person's
-// message is read: documents and results of tools cannot ask for a call.
+// requestedCalls returns the tool calls that a message plainly asks for and that were not
+// made yet, in the order of the message. byName leaves only those that use a tool's name. It
+// reads only the person's message: documents and results of tools cannot ask for a call.
 func requestedCalls(f llm.Facts, byName bool) []requestedCall {
 	text := instructionOf(f.Message)
 	if startsWithName.MatchString(f.Message) { // its arguments may be long
@@ -84,7 +85,7 @@ func requestedCalls(f llm.Facts, byName bool) []requestedCall {
 var startsWithName = regexp.MustCompile(`(?i)^\s*(?:please\s+)?(?:use|call|run|invoke|execute)\s+[\w` + "`" + `/-]+`)
 
 // nameRequest matches a request for a tool by its name. The name of its server may be left
-// out when the tool is the only one of its name.
+// out when no other tool has the same name.
 func nameRequest(t llm.Tool, all []llm.Tool) *regexp.Regexp {
 	names := namePattern(t.Name)
 	if _, short, ok := strings.Cut(t.Name, "__"); ok && short != "" && !slices.ContainsFunc(all, func(o llm.Tool) bool {
@@ -95,7 +96,7 @@ func nameRequest(t llm.Tool, all []llm.Tool) *regexp.Regexp {
 	return regexp.MustCompile(`(?i)\b(?:use|using|call|run|invoke|execute|try)\s+(?:the\s+)?(?:tools?\s+)?[` + "`" + `]?(?:` + names + `)[` + "`" + `]?(?:\s+tool)?()(?:$|[^\w-])`)
 }
 
-// namePattern is a regular expression for a name with blanks or dashes between its words.
+// namePattern returns a regular expression for a name with blanks or dashes between its words.
 func namePattern(name string) string {
 	words := strings.FieldsFunc(name, func(r rune) bool { return r == '_' || r == '-' })
 	for i := range words {
@@ -158,7 +159,7 @@ func (w *requestedCall) fill(text string) {
 		if q, ok := args["query"].(string); ok {
 			w.query = q
 		}
-	case "list_documents": // the text that follows is no title
+	case "list_documents": // the text that follows is not a title
 		if args = object(text); args == nil {
 			args = map[string]any{}
 			byName(text, props, args)
@@ -169,8 +170,8 @@ func (w *requestedCall) fill(text string) {
 	w.call = call(w.tool.Name, args)
 }
 
-// withoutMade drops as many requests of each tool as calls of it were made, with whatever
-// arguments and whether they ran or were rejected.
+// withoutMade drops, for each tool, as many requests as calls of it were made. Calls count
+// with any arguments, and whether they ran or were rejected.
 func withoutMade(all []requestedCall, used []llm.Used) []requestedCall {
 	made := map[string]int{}
 	for _, u := range used {

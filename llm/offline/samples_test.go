@@ -28,7 +28,7 @@ func sampleText(t *testing.T, file string) string {
 	return string(b)
 }
 
-// The sample documents are a newcomer's first minute with the product.
+// The sample documents are what a new user tries first.
 func TestAnswersFromTheSampleDocuments(t *testing.T) {
 	circular := sample(t, 1, "circular", "circular-2025-04.md")
 	policy24 := sample(t, 20, "policy 2024", "remote-work-policy-2024.md")
@@ -68,7 +68,7 @@ func TestAnswerBeginsWithTheSentenceThatStatesTheRule(t *testing.T) {
 		{"What is the liquidity coverage ratio?", nil, coverage},
 		{"Tell me about the liquidity coverage ratio", named, coverage},
 		{"liquidity coverage ratio", nil, coverage},
-		// What is asked of a matter stands in another section than the matter itself.
+		// The answer stands in another section than the subject of the question.
 		{"When must the liquidity coverage ratio be reported?", named, "The liquidity coverage ratio shall be reported every month"},
 		{"What does the circular say about exit plans?", named, "For each critical function that is outsourced, an institution shall maintain an exit plan"},
 		{"What is the countercyclical buffer?", nil, "The Board sets a countercyclical buffer of between 0 and 2.5 per cent"},
@@ -76,7 +76,7 @@ func TestAnswerBeginsWithTheSentenceThatStatesTheRule(t *testing.T) {
 		// "The circular" says where to look.
 		{"What does the circular say about dividends?", nil, "An institution that does not meet its combined buffer requirement shall not pay dividends"},
 		{"Does the circular require a register?", nil, "An institution shall keep a register"},
-		// What defines a thing opens with it.
+		// A definition begins with the term that it defines.
 		{"What is outsourcing?", nil, `"Outsourcing" means any arrangement`},
 		{"What is a critical function?", nil, `"Critical function" means a function whose failure`},
 		// The 1 of "tier 1" is no answer to how much.

@@ -28,8 +28,9 @@ type pool struct {
 
 const maxSentences = 3000 // of one request
 
-// gather cuts passages into sentences. It takes sentences that passages share once, and
-// leaves out headings and fragments. normal may rewrite stems; nil: it does not.
+// gather cuts passages into sentences. If several passages of a document have the same
+// sentence, it takes it once. It leaves out headings and fragments. normal rewrites stems;
+// nil: they stay.
 func gather(passages []llm.Passage, normal func(string) string) *pool {
 	p := &pool{}
 	seen := map[string]bool{}
@@ -90,8 +91,8 @@ var bracketed = regexp.MustCompile(`\[\d+\]`)
 
 const longestQuote = 420 // characters
 
-// verbatim is the part of a sentence that is quoted: all of a short one. It is cut at what
-// looks like a citation, because a quotation must not leave out its middle.
+// verbatim returns the part of a sentence that is quoted: all of a short sentence. It cuts at
+// what looks like a citation, because a quotation must not leave out its middle.
 func verbatim(s string) string {
 	if bracketed.MatchString(s) {
 		s = longest(bracketed.Split(s, -1))

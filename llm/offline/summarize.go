@@ -40,8 +40,8 @@ func summarize(f llm.Facts) string {
 	return b.String()
 }
 
-// central picks the k sentences that are most like the whole text, in its order. It prefers
-// early ones and those that differ from each other.
+// central picks the k sentences that are most similar to the whole text, in its order. It
+// prefers early ones and those that differ from each other.
 func (p *pool) central(k int) []excerpt {
 	if len(p.excerpts) == 0 {
 		return nil

@@ -16,8 +16,8 @@ var (
 	praise    = regexp.MustCompile(`(?i)^\W*(?:ok|okay|great|cool|perfect|nice|awesome|excellent|super|wonderful|fine|understood)\b`)
 )
 
-// talk answers a greeting, thanks, and questions about what answers here: what it can do
-// with the documents that there are, and three things that one could ask.
+// talk answers a greeting, thanks, and questions about Palaver: it says what it can do with
+// the person's documents, and suggests three messages.
 func talk(f llm.Facts) string {
 	var b strings.Builder
 	switch {
@@ -60,7 +60,7 @@ func titleList(docs []llm.Document, most int) string {
 	return strings.Join(names[:len(names)-1], ", ") + " and " + names[len(names)-1]
 }
 
-// suggestions are three messages that one could send about the documents.
+// suggestions returns three messages that a person could send about the documents.
 func suggestions(docs []llm.Document) []string {
 	first := plainTitle(docs[0].Title)
 	if len(docs) == 1 {
@@ -74,7 +74,7 @@ func suggestions(docs []llm.Document) []string {
 	}
 }
 
-// twoAlike are two versions of a document, or else the first two documents.
+// twoAlike returns two versions of a document, or else the first two documents.
 func twoAlike(docs []llm.Document) (a, b llm.Document) {
 	n := newTitleIndex(docs)
 	for i, d := range docs {
@@ -86,5 +86,5 @@ func twoAlike(docs []llm.Document) (a, b llm.Document) {
 	return docs[0], docs[1]
 }
 
-// normalized is a message with its commands as the rules know them.
+// normalized returns a message with its commands as the rules know them.
 func normalized(message string) string { return language.Commands(message) }

@@ -23,8 +23,8 @@ var (
 	notAName  = language.NewSet("the a an this that these those our my your their its summarize summarise compare audit check review what which who when where why how is are do does did can could please tell show explain find list give and or also then now both all any new old latest attached uploaded same other current about against between versus with for in of on under from first second third last next following entire whole")
 )
 
-// unknownNames are the clear names of documents in a text that match no known document.
-// documents reports that the action is about documents: then names without capitals count.
+// unknownNames returns the clear names of documents in a text that match no known document.
+// documents: the action is about documents, so names without capitals count, too.
 func unknownNames(text string, names *titleIndex, documents bool) []string {
 	var out []string
 	add := func(name string) {
@@ -65,7 +65,7 @@ func unknownNames(text string, names *titleIndex, documents bool) []string {
 	return out
 }
 
-// trimName drops words before a name that are no part of it. It returns "" for a noun that
+// trimName drops words before a name that are not part of it. It returns "" for a noun that
 // names nothing.
 func trimName(name string) string {
 	words := strings.Fields(strings.TrimSpace(name))

@@ -7,13 +7,13 @@ import (
 	"github.com/palaver-chat/palaver/internal/language"
 )
 
-// vector is the weighed words of a text, sorted by word, so that sums over it are the same
-// every time.
+// vector holds the weighted words of a text, sorted by word, so that sums over it are the
+// same every time.
 type vector []entry
 
 type entry struct {
 	word   int
-	weight float64 // count, until weighed
+	weight float64 // the count, until weigh turns it into a weight
 }
 
 // vocabulary numbers words and counts the sentences that have each.
@@ -29,7 +29,7 @@ func newVocabulary(normal func(string) string) *vocabulary {
 	return &vocabulary{ids: map[string]int{}, normal: normal}
 }
 
-// count is the vector of a text's content words, by how often they occur.
+// count returns the vector of a text's content words, by how often they occur.
 func (v *vocabulary) count(text string) vector {
 	n := map[int]float64{}
 	for _, stem := range language.Stems(text) {
@@ -76,7 +76,7 @@ func (v *vocabulary) idf(word int) float64 {
 	return math.Log(1 + (float64(v.total)+1)/(float64(v.df[word])+0.5))
 }
 
-// withoutFigures is x without numbers and months, or x when it has nothing else.
+// withoutFigures returns x without numbers and months, or x when it has nothing else.
 func (v *vocabulary) withoutFigures(x vector) vector {
 	if out := slices.DeleteFunc(slices.Clone(x), func(e entry) bool { return v.figure[e.word] }); len(out) > 0 {
 		return out
@@ -84,7 +84,7 @@ func (v *vocabulary) withoutFigures(x vector) vector {
 	return x
 }
 
-// query is the weighed vector of a text that is not among the sentences.
+// query returns the weighted vector of a text that is not among the sentences.
 func (v *vocabulary) query(text string) vector {
 	x := v.count(text)
 	v.apply(x)
@@ -132,7 +132,7 @@ func cosine(x, y vector) float64 {
 	return dot / (x.norm() * y.norm())
 }
 
-// without is x without the words of y.
+// without returns x without the words of y.
 func (x vector) without(y vector) vector {
 	var out vector
 	for _, e := range x {

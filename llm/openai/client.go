@@ -76,7 +76,7 @@ func (c *Client) Info() llm.Info {
 	}
 }
 
-// smallest returns the smaller of two windows that are known; 0: none is.
+// smallest returns the smaller of the windows that are known; 0 when none is known.
 func smallest(a, b int) int {
 	if a == 0 || b == 0 {
 		return max(a, b)

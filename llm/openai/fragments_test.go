@@ -195,7 +195,7 @@ func piece(index int, id, name, args string) fragment {
 func TestOnlyModelsKnownToTakeNoPicturesGetNone(t *testing.T) {
 	for model, want := range map[string]bool{
 		"gpt-4o": true, "openai/gpt-6-sol": true, "o3": true, "gemini-3.5-flash-lite": true, "claude-haiku-4-5": true, "llava:13b": true,
-		"mine": true, "qwen3": true, "gemma3:1b": true, "": true, // nobody knows: the model decides
+		"mine": true, "qwen3": true, "gemma3:1b": true, "": true, // unknown models get pictures
 		"gpt-oss:20b": false, "gpt-3.5-turbo": false, "o3-mini": false, "openai/o1-mini": false, "nomic-embed-vision": false, "claude-2.1": false,
 		"gpt-4o-audio-preview": false,
 	} {

@@ -39,7 +39,7 @@ func compile(s llm.Schema) (*schema, error) {
 	return &schema{s.Name, s.Description, wire, compiled, s.Optional}, nil
 }
 
-// lenient is a schema whose answers may lack its optional properties.
+// lenient returns the schema without its optional properties among the required ones.
 func lenient(s llm.Schema) (json.RawMessage, error) {
 	if len(s.Optional) == 0 {
 		return s.JSON, nil

@@ -304,7 +304,7 @@ func TestModelThatFailsOnAPictureIsRemembered(t *testing.T) {
 	}
 }
 
-func TestVisionThatIsSetIsNotUnlearned(t *testing.T) {
+func TestConfiguredVisionIsNotUnlearned(t *testing.T) {
 	s := llmtest.New(t)
 	cfg := config(s)
 	cfg.Vision = "on"

@@ -21,8 +21,8 @@ var tooLongWords = []string{
 // windowSize finds the window in a rejection.
 var windowSize = regexp.MustCompile(`(?:context length (?:is|of)|context size[^0-9]{0,4}|context window (?:is|of)|tokens allowed[^0-9]{0,4}|>)\s*\(?(\d{3,9})|(\d{3,9})(?: tokens)? maximum`)
 
-// smaller learns a smaller window from a rejected prompt of about so many tokens. Without
-// a number in the text it tries three quarters of the prompt.
+// smaller learns a smaller window from the rejection of a prompt of about prompt tokens.
+// When text has no number, it tries three quarters of the prompt.
 func (t traits) smaller(text string, prompt int) (traits, bool) {
 	text = strings.ReplaceAll(text, ",", "")
 	next := 0
@@ -42,7 +42,7 @@ func (t traits) smaller(text string, prompt int) (traits, bool) {
 	return t, true
 }
 
-// replyTokens is the length that an answer may have in a model's window.
+// replyTokens returns the length that an answer may have in a model's window, in tokens.
 func (t traits) replyTokens(wanted int) int {
 	if t.context == 0 || wanted > 0 && wanted < t.context/4 {
 		return wanted

@@ -59,7 +59,7 @@ func TestWindowIsLearnedFromARefusal(t *testing.T) {
 	}
 }
 
-// The texts are the providers' own.
+// The texts are real error texts of providers.
 func TestRefusalsOfLongPromptsAreUnderstood(t *testing.T) {
 	for text, window := range map[string]int{
 		"This model's maximum context length is 4096 tokens. However, you requested 9000 tokens (5000 in the messages, 4000 in the completion). (context_length_exceeded)": 4096,

@@ -40,7 +40,7 @@ type Config struct {
 	OpenAIKey        string // for an OpenAI image model next to another chat provider
 	FirstByteTimeout time.Duration
 	Timeout          time.Duration
-	Vision           string          // "on" or "off"; empty: pictures are tried
+	Vision           string          // "on" or "off"; empty: pictures are sent until the model refuses one
 	ContextTokens    int             // of a prompt and its answer; 0: the provider's default
 	Prices           *llm.PriceTable // nil: the embedded table
 	HTTPClient       *http.Client    // nil: a client of its own
@@ -150,7 +150,7 @@ func New(cfg Config) (llm.Model, error) {
 	return withPainter{openai.New(settings), openai.New(paints)}, nil
 }
 
-// openAIs reports whether an image model is one of OpenAI's own.
+// openAIs reports whether an image model is one of OpenAI's.
 func openAIs(model string) bool {
 	for _, prefix := range []string{"gpt-image", "dall-e", "chatgpt-image"} {
 		if strings.HasPrefix(model, prefix) {
@@ -188,8 +188,8 @@ func first(values ...string) string {
 // NoEmbeddings is the Config.EmbeddingModel of a model without embeddings.
 const NoEmbeddings = "off"
 
-// embeddingModel is the model named, or the provider's default. Another address than the
-// provider's own may not serve it.
+// embeddingModel returns the configured model, or the provider's default at its own
+// address. Another address may not serve that model.
 func embeddingModel(cfg Config, d defaults) string {
 	switch {
 	case cfg.EmbeddingModel == NoEmbeddings:

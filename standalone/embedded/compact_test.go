@@ -28,7 +28,7 @@ func TestNewDatabaseCanShrinkWhileTheServerRuns(t *testing.T) {
 	require.Equal(t, 2, autoVacuum(t, filepath.Join(dir, "temporal.db")), "incremental")
 }
 
-// A database of an earlier release keeps what deleted histories have left.
+// A database of an earlier release does not give back the space of deleted histories.
 func TestDatabaseIsCompactedAtStart(t *testing.T) {
 	dir, path := stoppedServer(t)
 	db, err := openFile(path)
@@ -61,5 +61,5 @@ func TestDatabaseIsCompactedAtStart(t *testing.T) {
 	copied := filepath.Join(t.TempDir(), "temporal.db")
 	require.NoError(t, palaverdb.Backup(t.Context(), path, copied))
 	require.NoError(t, palaverdb.Verify(t.Context(), copied))
-	require.Equal(t, 2, autoVacuum(t, copied), "a restored backup can shrink, too")
+	require.Equal(t, 2, autoVacuum(t, copied), "a restored backup can also shrink")
 }

@@ -9,8 +9,8 @@ import (
 	"go.temporal.io/server/common/log"
 )
 
-// docker/temporal/dynamicconfig.yaml, for an external server, has the same values
-// as the embedded server, except those for a single shard.
+// docker/temporal/dynamicconfig.yaml, for an external server, has the same values as
+// the embedded server. It lacks only those that suit a single shard.
 func TestExternalAndEmbeddedServerHaveTheSameDynamicConfig(t *testing.T) {
 	contents, err := os.ReadFile("../../docker/temporal/dynamicconfig.yaml")
 	require.NoError(t, err)

@@ -28,9 +28,9 @@ type Options struct {
 	UIPort       int          // 0: any free port
 	UIHosts      *guard.Hosts // host names that the Web UI accepts; nil: loopback only
 	UIWrite      bool         // the Web UI may change workflows
-	Codec        string       // URL at which the Web UI has payloads decrypted; empty: none
+	Codec        string       // URL of the codec that decrypts payloads for the Web UI; empty: none
 	NATSPort     int          // 0: no NATS
-	NATSToken    string       // that clients of NATS need; with NATSPort
+	NATSToken    string       // token that clients of NATS need; required with NATSPort
 	// ServerDefaults keeps Temporal's default limits, as a production server may
 	// have them.
 	ServerDefaults bool
@@ -84,10 +84,10 @@ func (s *Server) start(ctx context.Context, o Options) (err error) {
 	return err
 }
 
-// TemporalAddress is host:port of Temporal's gRPC.
+// TemporalAddress returns host:port of Temporal's gRPC endpoint.
 func (s *Server) TemporalAddress() string { return s.temporal.address }
 
-// UIAddress is host:port of the Web UI; empty without it.
+// UIAddress returns host:port of the Web UI; empty when it does not run.
 func (s *Server) UIAddress() string {
 	if s.ui == nil {
 		return ""
@@ -95,7 +95,7 @@ func (s *Server) UIAddress() string {
 	return s.ui.address
 }
 
-// NATSURL is the URL of NATS for other processes; empty without it.
+// NATSURL returns the URL of NATS for other processes; empty when it does not run.
 func (s *Server) NATSURL() string {
 	if s.nats == nil {
 		return ""
@@ -115,8 +115,8 @@ func (s *Server) Bus() (bus.Bus, error) {
 	return bus.FromConn(nc), nil
 }
 
-// Stop stops the servers, the last started first. What Temporal acknowledged is
-// on disk; running workflows continue after the next Start.
+// Stop stops the servers, the last started first. Writes that Temporal acknowledged
+// are on disk; running workflows continue after the next Start.
 func (s *Server) Stop() {
 	if s.ui != nil {
 		s.ui.stop()
@@ -131,7 +131,7 @@ func (s *Server) Stop() {
 
 // PortError is a port that is already in use.
 type PortError struct {
-	Variable string // that chooses the port
+	Variable string // the variable that sets the port
 	Port     int
 	Err      error
 }

@@ -49,7 +49,7 @@ func dial(t *testing.T, s *embedded.Server) client.Client {
 	return c
 }
 
-// waits is a workflow that needs a worker after its timer.
+// waits is a workflow that waits for the signal "go" and then needs a worker.
 func waits(ctx workflow.Context, answer string) (string, error) {
 	var got string
 	workflow.GetSignalChannel(ctx, "go").Receive(ctx, &got)

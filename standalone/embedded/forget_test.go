@@ -15,8 +15,8 @@ import (
 	"github.com/palaver-chat/palaver/workflows"
 )
 
-// When the conversations were terminated and then deleted, 9 of 10 histories were still
-// there after a minute.
+// An earlier implementation terminated the workflows and then deleted them: after a minute
+// 9 of 10 histories still existed.
 func TestHistoriesOfManyOpenConversationsAreDeletedSoon(t *testing.T) {
 	s := start(t, embedded.Options{Dir: t.TempDir()})
 	c := dial(t, s)

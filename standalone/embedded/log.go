@@ -20,7 +20,8 @@ type serverLog struct {
 	stopping *atomic.Bool
 }
 
-// noNexus is a warning at every start about an HTTP API that we do not use.
+// noNexus begins a warning that the server logs at every start, about an HTTP API that
+// Palaver does not use.
 const noNexus = "HTTP API port has not been set."
 
 var _ log.WithLogger = serverLog{}

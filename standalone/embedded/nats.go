@@ -16,8 +16,8 @@ type natsServer struct {
 	token  string
 }
 
-// startNATS starts a server for other processes of this machine. Other users have its
-// port, too, so clients need the token.
+// startNATS starts a server for other processes of this machine. Other users of the
+// machine can also reach its port, so clients need the token.
 func startNATS(o Options) (*natsServer, error) {
 	if o.NATSToken == "" {
 		return nil, errors.New("set up NATS: it needs a token")

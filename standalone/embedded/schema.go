@@ -24,14 +24,14 @@ import (
 // DatabaseError is a Temporal database that this version cannot use.
 type DatabaseError struct {
 	Path    string
-	Problem string // with what the operator can do
+	Problem string // what is wrong and what the operator can do; follows the path
 	Err     error
 }
 
 func (e *DatabaseError) Error() string { return e.Path + " " + e.Problem }
 func (e *DatabaseError) Unwrap() error { return e.Err }
 
-// startAfresh always works: conversations are in another file.
+// startAfresh is advice that always works, because conversations are in another file.
 const startAfresh = "or move it away together with its -wal and -shm files: conversations stay, running turns fail"
 
 // serverVersion is the version of the Temporal server in this program. Each
@@ -217,9 +217,9 @@ func stampDatabase(ctx context.Context, path string) (err error) {
 	return err
 }
 
-// migrateDatabase copies every row of a database into a new one with this
-// version's tables, which replaces it. The old file stays, with its version in
-// the name.
+// migrateDatabase copies every row of a database into a new one that has this
+// version's tables. The new database replaces the old one, which is kept under a
+// name with its version.
 func migrateDatabase(ctx context.Context, path string, version semver.Version, tables map[string]string) error {
 	draft, err := newDatabase(ctx, path)
 	if err != nil {
@@ -297,11 +297,11 @@ func sharedColumns(ctx context.Context, tx *sql.Tx, table string) (columns []str
 	return columns, rows.Err()
 }
 
-// newDatabase creates an empty database next to the one at path and returns its
-// path.
+// newDatabase creates an empty database next to the one at path and returns the new
+// one's path.
 func newDatabase(ctx context.Context, path string) (draft string, err error) {
 	draft = path + ".new"
-	if err := os.Remove(draft); err != nil && !errors.Is(err, os.ErrNotExist) { // whatever a killed process left there
+	if err := os.Remove(draft); err != nil && !errors.Is(err, os.ErrNotExist) { // a killed process may have left one
 		return "", err
 	}
 	// SQLite gives its other files the same mode.

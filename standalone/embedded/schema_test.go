@@ -67,7 +67,7 @@ func stoppedServer(t *testing.T) (dir, path string) {
 	return filepath.Dir(path), path
 }
 
-// copied copies a database as a killed process would leave it.
+// copied copies a database and its write-ahead log, as a killed process would leave them.
 func copied(t *testing.T, path string) string {
 	t.Helper()
 	to := filepath.Join(t.TempDir(), filepath.Base(path))

@@ -69,7 +69,7 @@ var tuned = dynamicconfig.StaticClient{
 
 type temporalServer struct {
 	server   temporal.Server
-	upkeep   []func() // stop what runs beside it
+	upkeep   []func() // each stops one of the tasks of keepUp
 	address  string
 	stopping *atomic.Bool
 }
@@ -117,7 +117,7 @@ func startTemporal(ctx context.Context, o Options) (*temporalServer, error) {
 	return s, nil
 }
 
-// keepUp syncs and shrinks the database while the server runs.
+// keepUp starts the tasks that sync and shrink the database while the server runs.
 func (s *temporalServer) keepUp(path string) error {
 	for _, start := range []func(string) (func(), error){palaverdb.Sync, palaverdb.Shrink} {
 		stop, err := start(path)
@@ -177,7 +177,8 @@ func prepareStore(ctx context.Context, dir string, log *slog.Logger) (*config.SQ
 	return store, sqlite.CreateNamespaces(store, ns)
 }
 
-// compact makes a file small of which much is free. The server works without.
+// compact shrinks a database file that has much free space. A failure is only logged,
+// because the server works without.
 func compact(ctx context.Context, path string, log *slog.Logger) {
 	freed, err := palaverdb.CompactFile(ctx, path)
 	switch {

@@ -14,8 +14,8 @@ import (
 	"github.com/palaver-chat/palaver/standalone/stacktest"
 )
 
-// These tests check the five promises of a follow-on message in the agent v2
-// dialect.
+// These tests check the five promises of the agent v2 dialect about a message that is
+// sent while another is answered.
 
 // agentEvent is one event of the agent v2 dialect.
 type agentEvent struct {
@@ -98,7 +98,8 @@ func (c *talk) agentStop(body object) {
 	c.do(http.StatusAccepted, http.MethodPost, "/api/agent/v2/stop", body, nil)
 }
 
-// heldAt returns an answer that waits before its k-th chunk until the test ends.
+// heldAt returns an answer that waits before chunks[k] until the gate opens, at the latest
+// at the end of the test.
 func heldAt(t *testing.T, k int, chunks ...string) (llmtest.Answer, *llmtest.Gate) {
 	gate := llmtest.NewGate()
 	t.Cleanup(gate.Release)
@@ -188,7 +189,7 @@ func TestStopBeforeFirstDeltaYieldsConsistentInterruptedState(t *testing.T) {
 	require.Equal(t, "cancelled", replayed.Type)
 	require.Empty(t, replayed.Partial)
 	again := c.agent("c1", "What is the ratio?", object{"session_id": c.thread})
-	require.Equal(t, "cancelled", again.done().Finished, "a retry of a stopped message is stopped")
+	require.Equal(t, "cancelled", again.done().Finished, "a retry of a stopped message gets the stopped turn")
 	next := c.agent("c2", "What is the ratio?", object{"session_id": c.thread})
 	require.Equal(t, "stop", next.done().Finished)
 	require.Equal(t, "At least 100 percent.", next.text())

@@ -29,7 +29,7 @@ import (
 )
 
 const (
-	// replaces api.AnswerTimeout in this test
+	// shortTimeout replaces api.AnswerTimeout in this test.
 	shortTimeout = 3 * time.Second
 	// A busy machine may need longer. The limit still catches a longer timeout of
 	// any part (a database call once had 5 s, a submit 15 s).
@@ -102,9 +102,9 @@ func (p *fixtures) requests() map[string]request {
 		"GET /api/me":             {path: "/api/me", needs: theDatabase, success: 200},
 		"PUT /api/me":             {path: "/api/me", body: object{"industry": "banking"}, needs: theDatabase, success: 200},
 		"GET /api/me/export":      {path: "/api/me/export", needs: theDatabase, success: 200},
-		"DELETE /api/me":          {path: "/api/me?confirm=another", success: 400},       // the caller's data is needed for the others
+		"DELETE /api/me":          {path: "/api/me?confirm=another", success: 400},       // the other requests need the caller's data
 		"POST /api/me/claim":      {path: "/api/me/claim", success: 403},                 // the caller is anonymous
-		"DELETE /api/me/sessions": {path: "/api/me/sessions?which=theirs", success: 400}, // the caller's own are needed for the others
+		"DELETE /api/me/sessions": {path: "/api/me/sessions?which=theirs", success: 400}, // the other requests need the caller's session
 
 		"GET /api/connections":                 {path: "/api/connections", needs: theDatabase, success: 200},
 		"GET /api/connections/google/start":    {path: "/api/connections/google/start", success: 404},    // no Google client is set
@@ -149,7 +149,7 @@ func (p *fixtures) requests() map[string]request {
 		"POST /api/conversations, with a message":         {path: "/api/conversations", body: object{"message": "Hello"}, needs: theDatabase | theThread, success: 201},
 		"GET /api/conversations/:id":                      {path: "/api/conversations/" + p.idle, needs: theDatabase, success: 200},
 		"PATCH /api/conversations/:id":                    {path: "/api/conversations/" + p.idle, body: object{"title": "Better"}, needs: theDatabase, success: 200},
-		"POST /api/batch/conversations":                   {path: "/api/batch/conversations", body: object{"action": "unarchive", "ids": []string{uuid.NewString()}}, success: 200}, // says of each whether it failed
+		"POST /api/batch/conversations":                   {path: "/api/batch/conversations", body: object{"action": "unarchive", "ids": []string{uuid.NewString()}}, success: 200}, // the response has a result for each id
 		"GET /api/conversations/:id/shares":               {path: "/api/conversations/" + p.idle + "/shares", needs: theDatabase, success: 200},
 		"POST /api/conversations/:id/shares":              {path: "/api/conversations/" + p.idle + "/shares", body: object{}, needs: theDatabase, success: 201},
 		"DELETE /api/conversations/:id/shares/:share_id":  {path: "/api/conversations/" + p.idle + "/shares/" + uuid.NewString(), needs: theDatabase, success: 404},
@@ -261,7 +261,8 @@ func (p *fixtures) make(route string, r request) (routeAnswer, error) {
 	return a, err
 }
 
-// fits returns what is wrong with an answer while lacks is unavailable.
+// fits returns what is wrong with an answer while the dependencies in lacks are
+// unavailable; "" when nothing is.
 func (r request) fits(a routeAnswer, lacks need) string {
 	if a.took > answerLimit {
 		return fmt.Sprintf("took %s", a.took)
@@ -399,8 +400,8 @@ func TestEveryRouteAnswersInTimeDuringAnOutage(t *testing.T) {
 	}
 }
 
-// checkReady checks /readyz while a part is unavailable; "" is a part that /readyz
-// does not show. It detects a silent NATS server a little later.
+// checkReady checks /readyz while a part is unavailable. part is "" for a dependency that
+// /readyz does not show. A silent NATS server appears there a little later.
 func checkReady(t *testing.T, url, part, way string) {
 	t.Helper()
 	require.Eventually(t, func() bool {

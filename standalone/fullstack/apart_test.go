@@ -182,7 +182,7 @@ func TestHealthCheckSeesAtOnceThatAWorkerWithAPortIsDead(t *testing.T) {
 	require.NotZero(t, worker.Health("worker"), "Temporal still lists its polls")
 }
 
-// partsDown are the parts that /readyz names.
+// partsDown returns the parts that /readyz reports as down.
 func partsDown(t *testing.T, url string) []string {
 	t.Helper()
 	resp, err := http.Get(url + "/readyz")

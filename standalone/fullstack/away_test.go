@@ -97,7 +97,7 @@ func TestRunningTurnContinuesWhileTheDatabaseIsUnavailable(t *testing.T) {
 			require.Equal(t, "response", last(end).Type)
 			require.Equal(t, "A bank must hold a ratio of at least 100 percent [1].", last(end).Response)
 			require.Equal(t, last(end).Response, text(append(seen, end...)))
-			require.Equal(t, 1, model.Count(answerCall), "nothing done is done again")
+			require.Equal(t, 1, model.Count(answerCall), "finished work is not repeated")
 			require.Equal(t, last(end).Response, c.history().Messages[1].Content)
 		})
 	}
@@ -168,7 +168,7 @@ func TestStopKeepsThePartialWhileTheDatabaseIsUnavailable(t *testing.T) {
 	require.Equal(t, "Once upon a time", c.history().Messages[3].Content)
 }
 
-// The API reaches the database again before the worker that has the turn.
+// The API reaches the database again before the worker that runs the turn does.
 func TestRetrySavedBeforeItsTurnMakesNoSecondTurn(t *testing.T) {
 	t.Parallel()
 	database := pgtest.Database(t)

@@ -18,7 +18,7 @@ import (
 
 const supabaseSecret = "a secret that only tests have"
 
-// accountToken is what Supabase signs with its secret.
+// accountToken returns a token of an account, signed as Supabase does.
 func accountToken(user string) string {
 	encode := base64.RawURLEncoding.EncodeToString
 	head := encode([]byte(`{"alg":"HS256","typ":"JWT"}`)) + "." +
@@ -39,7 +39,8 @@ func (w withToken) RoundTrip(r *http.Request) (*http.Response, error) {
 	return w.RoundTripper.RoundTrip(r)
 }
 
-// signedIn is the same conversation in the same browser, whose page sends a token too.
+// signedIn returns the same conversation in the same browser after a sign-in: its requests
+// also have the account's token.
 func (c *talk) signedIn(user string) *talk {
 	other, browser := *c, *c.client
 	transport := browser.Transport
@@ -53,7 +54,7 @@ func (c *talk) signedIn(user string) *talk {
 
 type claimed struct{ Conversations, Documents, Left int }
 
-// claimAll claims until nothing is left.
+// claimAll claims until nothing is left, and returns the sums.
 func (c *talk) claimAll() (sum claimed) {
 	c.t.Helper()
 	require.Eventually(c.t, func() bool {
@@ -65,8 +66,8 @@ func (c *talk) claimAll() (sum claimed) {
 	return sum
 }
 
-// claimedWay is a way of a thread whose question is open, and that is answered, under
-// another owner.
+// claimedWay is a way of a thread that changes its owner while a question is open; the new
+// owner answers the question.
 func claimedWay(t *testing.T) (client.Client, []string) {
 	s, model, c := scripted(t, stacktest.Flag("supabase-jwt-secret", supabaseSecret))
 	doc := c.upload("Liquidity circular", circular)

@@ -49,8 +49,8 @@ func turnCost(t *testing.T, s *stacktest.Stack, c *talk, message string, extra o
 	return tasks, activities
 }
 
-// The turns are of the documents agent with a tagged document. A model chooses the
-// action of the first; the second names it.
+// Both turns are of the documents agent, with a tagged document. A model chooses the
+// action of the first turn; the message of the second names it.
 func TestPlainTurnCostsTwoWorkflowTasksAndAtMostOneQuery(t *testing.T) {
 	s, _, c := scripted(t)
 	doc := c.upload("Liquidity circular", circular)

@@ -53,7 +53,8 @@ func afterwards(t *testing.T, s *stacktest.Stack, user string) db.UserData {
 	return keptOf(t, store, user)
 }
 
-// statusOf is unspecified when the workflow's history is deleted.
+// statusOf returns the status of a thread's workflow; unspecified when its history has been
+// deleted.
 func statusOf(t *testing.T, s *stacktest.Stack, thread string) enumspb.WorkflowExecutionStatus {
 	t.Helper()
 	d, err := s.Temporal().DescribeWorkflowExecution(context.Background(), workflows.ThreadWorkflowID(thread), "")
@@ -109,7 +110,7 @@ func TestDeletedConversationLeavesNoHistoryOfAnyOfItsRuns(t *testing.T) {
 			_, err := s.Temporal().DescribeWorkflowExecution(t.Context(), threadOf(c), run)
 			var gone *serviceerror.NotFound
 			return errors.As(err, &gone)
-		}, waitTimeout, 20*time.Millisecond, "Temporal deletes in its own time")
+		}, waitTimeout, 20*time.Millisecond, "Temporal deletes histories in the background")
 	}
 }
 

@@ -31,7 +31,7 @@ func TestDisconnectCancelsATurnOnlyWithoutOtherViewers(t *testing.T) {
 	other.until(isType("token"))
 	page.close()
 	alone, page := begin()
-	page.close() // closed after the other: when this one's timeout has passed, so has the other's
+	page.close() // closed last: when its timeout has passed, so has the other's
 
 	var h history // reading the history does not count as following
 	require.Eventually(t, func() bool {

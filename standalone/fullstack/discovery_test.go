@@ -41,7 +41,7 @@ var churn = object{
 	"insights": []object{{"insight_id": "N-1", "text": "Price matters most.", "related_facts": []string{"F-1"}}},
 }
 
-// newBoard makes a board and talks on its thread.
+// newBoard creates a board; from then on c talks on the board's thread.
 func (c *talk) newBoard(file object) boardJSON {
 	c.t.Helper()
 	var b boardJSON
@@ -97,7 +97,7 @@ func TestFSChatAddItemStoresAProposalWithTheBoardAndCompletesTheTurn(t *testing.
 		}
 	}
 	require.Equal(t, p.ID, called.ID, "the event names the proposal")
-	require.Zero(t, c.conversations(), "the chat of a board is in no list")
+	require.Zero(t, c.conversations(), "the list of conversations does not have the chats of boards")
 
 	require.Len(t, now.History, 2)
 	require.Equal(t, []string{"I-1"}, now.History[0].References)
@@ -172,7 +172,7 @@ func TestFSChatFullContextBelowThresholdAndSummarizedAbove(t *testing.T) {
 	require.Contains(t, system, `"items_that_rest_on_nothing":2`)
 	require.Contains(t, system, `"items_by_depth_of_their_chain":{"1":3,"2":1,"3":1}`)
 	c.ask("What about r-1?", nil)
-	require.Contains(t, model.Requests()[2].System, "The end of it.", "an item that the message names is there in full")
+	require.Contains(t, model.Requests()[2].System, "The end of it.", "an item that the message names is in the prompt in full")
 	c.ask("What about that one?", object{"references": []string{"R-1"}})
 	require.Contains(t, model.Requests()[3].System, "The end of it.", "so is one that the person references")
 }
@@ -190,7 +190,7 @@ func TestFSChatHistorySavedWithDiscoveryIsExportedAndImported(t *testing.T) {
 
 	var again boardJSON
 	c.do(http.StatusOK, http.MethodPut, "/api/discoveries/"+b.ID, file, &again)
-	require.Equal(t, first.History, again.History, "its own export does not repeat the chat")
+	require.Equal(t, first.History, again.History, "importing the board's own export must not repeat the chat")
 
 	second := c.newBoard(file)
 	require.NotEqual(t, b.Thread, second.Thread)
@@ -215,7 +215,7 @@ func TestDeletedBoardTakesNoMessagesAndARestoredOneKeepsItsChat(t *testing.T) {
 	running := c.send("Why?", nil)
 	running.until(isType("token"))
 	c.do(http.StatusNoContent, http.MethodDelete, "/api/discoveries/"+b.ID, nil, nil)
-	require.Equal(t, "cancelled", last(running.all()).Type, "what runs is stopped")
+	require.Equal(t, "cancelled", last(running.all()).Type, "the deletion stops the running turn")
 	c.do(http.StatusNotFound, http.MethodPost, "/api/chat", object{"message": "Why?", "thread_id": b.Thread}, nil)
 
 	c.do(http.StatusNoContent, http.MethodPost, "/api/discoveries/"+b.ID+"/restore", nil, nil)
@@ -240,7 +240,7 @@ func TestChatOfABoardIsOneThreadForAllTabs(t *testing.T) {
 	c.do(http.StatusBadRequest, http.MethodPost, "/api/conversations", object{"id": c.thread}, nil)
 }
 
-// stackUser is a client without a cookie.
+// stackUser returns a client without a cookie, for a new user.
 func stackUser(c *talk) *http.Client {
 	client := *c.client
 	client.Jar = nil
@@ -248,7 +248,8 @@ func stackUser(c *talk) *http.Client {
 	return &client
 }
 
-// named reads a stream of the discovery dialect: the name and data of each event.
+// named reads a stream of the discovery dialect to its end. It returns the names of the
+// events, and their data joined.
 func (c *talk) named(body object) (names []string, data string, resp *http.Response) {
 	c.t.Helper()
 	s := c.open(http.MethodPost, "/chat/message", body)
@@ -268,7 +269,7 @@ func TestFSChatDialectWithTheBoardOfTheRequest(t *testing.T) {
 	model.On(answerCall, addFact("Three customers moved away.", "I-9"), addFact("Three customers moved away.", "i-1"), llmtest.Text("Please confirm."))
 	names, data, resp := c.named(object{"message": "Add it", "discovery_context": churn,
 		"chat_history": []object{{"role": "assistant", "content": "Hello, analyst."}}})
-	require.Equal(t, "tool_call", names[0], "what does not fit the board is not sent")
+	require.Equal(t, "tool_call", names[0], "a call that does not fit the board must not be sent")
 	require.Equal(t, "done", names[len(names)-1])
 	require.Contains(t, data, `"related_ids":["I-1"],"related_inputs":["I-1"]`)
 	require.Contains(t, data, `{"text":"Please`)
@@ -279,7 +280,7 @@ func TestFSChatDialectWithTheBoardOfTheRequest(t *testing.T) {
 		gone := c.request(t.Context(), http.MethodGet, "/api/chat/history/"+c.thread, nil)
 		defer gone.Body.Close()
 		return gone.StatusCode == http.StatusNotFound
-	}, waitTimeout, 20*time.Millisecond, "nothing of it is kept")
+	}, waitTimeout, 20*time.Millisecond, "nothing of the chat is stored")
 }
 
 func TestFSChatStreamingInterruptionByClosingStopsTheTurnAndKeepsWhatWasSaid(t *testing.T) {
@@ -311,8 +312,8 @@ func TestBoardChatWithoutAModelProposesAndAnswers(t *testing.T) {
 	require.Equal(t, "Three customers moved away", p.Params.Text)
 }
 
-// The process is killed between the click and the answer: whatever of it was stored, the
-// same click applies the proposal once.
+// The process is killed between the click and the response. Whatever was stored by then,
+// a repeated click must apply the proposal once.
 func TestConfirmationIsAppliedOnceAcrossACrash(t *testing.T) {
 	t.Parallel()
 	p := stacktest.StartProcess(t)
@@ -374,14 +375,14 @@ func TestFactsOfADocumentAreProposedAtOnceEachWithItsCitation(t *testing.T) {
 	now := c.board(b.ID)
 	require.Len(t, now.Facts, 2, "nothing is added before a person confirms")
 	require.Len(t, now.Proposals, 4)
-	slices.SortFunc(now.Proposals, func(a, b board.Proposal) int { return strings.Compare(a.ID, b.ID) }) // the calls ran beside each other
+	slices.SortFunc(now.Proposals, func(a, b board.Proposal) int { return strings.Compare(a.ID, b.ID) }) // the calls ran concurrently
 	input, first, second, failed := now.Proposals[0], now.Proposals[1], now.Proposals[2], now.Proposals[3]
 	require.Equal(t, board.Input, input.Params.EntityType)
 	require.Equal(t, doc, input.Params.DocumentID)
 	require.Contains(t, input.Params.Text, "Invoices are kept")
 	require.Equal(t, &board.Citation{DocumentID: doc, Title: "Retention policy", ChunkID: doc + ".0", Quote: "Invoices are kept for ten years", Start: 13, End: 44}, first.Params.Citation)
 	require.Equal(t, board.Failed, failed.State)
-	require.Nil(t, failed.Params.Citation, "what is not in a document is no citation")
+	require.Nil(t, failed.Params.Citation, "a quote that is not in the document must not become a citation")
 	require.Contains(t, failed.Reason, "names no document of the library")
 
 	confirm := func(p board.Proposal, more object) {
@@ -399,7 +400,7 @@ func TestFactsOfADocumentAreProposedAtOnceEachWithItsCitation(t *testing.T) {
 	require.Len(t, now.Inputs, 2)
 	require.Equal(t, doc, now.Inputs[1]["document_id"])
 	require.Equal(t, "Retention policy", now.Inputs[1]["title"])
-	require.Equal(t, []any{"I-2"}, now.Facts[2]["related_inputs"], "a fact rests on the document that it cites")
+	require.Equal(t, []any{"I-2"}, now.Facts[2]["related_inputs"], "a fact builds on the input of the document that it cites")
 	require.Equal(t, "Invoices are kept for ten years", now.Facts[2]["citation"].(map[string]any)["quote"])
 	require.Equal(t, "Every customer record is deleted within 30 days of a request", now.Facts[3]["citation"].(map[string]any)["quote"], "an edit keeps the citation")
 
@@ -432,7 +433,7 @@ func TestDocumentIsAnInputAndItsFactsAreProposedWithoutAModel(t *testing.T) {
 		require.Equal(t, doc, c["document_id"])
 		require.Equal(t, fact["text"], c["quote"].(string)+".")
 	}
-	require.Contains(t, last(c.ask("Add the facts of I-2 as facts", nil)).Response, "no whole sentence", "what is on the board is not proposed again")
+	require.Contains(t, last(c.ask("Add the facts of I-2 as facts", nil)).Response, "no whole sentence", "facts that are on the board must not be proposed again")
 	require.Contains(t, last(c.ask("Add the facts of the moon as facts", nil)).Response, "No document is called the moon.")
 	require.Empty(t, c.board(b.ID).Proposals[3:])
 }
@@ -460,8 +461,8 @@ func TestInputsByHandAreDocumentsOfTheirOwnersLibraryOnly(t *testing.T) {
 		object{"id": "p", "tool": "add_item", "params": object{"entity_type": "fact", "text": "x", "citation": object{"document_id": doc, "quote": "ten years"}}}, nil)
 }
 
-// Several confirmations are under way when the process is killed: some are stored, and no
-// answer has arrived.
+// The process is killed while it handles several confirmations: some are stored, and no
+// response has been read.
 func TestConfirmationsAreAppliedOnceWhenTheProcessDiesBeforeItAnswers(t *testing.T) {
 	t.Parallel()
 	p := stacktest.StartProcess(t)
@@ -476,7 +477,7 @@ func TestConfirmationsAreAppliedOnceWhenTheProcessDiesBeforeItAnswers(t *testing
 	require.NoError(t, err)
 	body := `{"decision":"confirm"}`
 	for _, proposal := range proposals {
-		conn, err := net.Dial("tcp", at.Host) // its answer is never read
+		conn, err := net.Dial("tcp", at.Host) // the response is never read
 		require.NoError(t, err)
 		defer conn.Close()
 		request, err := http.NewRequest(http.MethodPost, p.URL+"/api/discoveries/"+b.ID+"/actions/"+proposal.ID, strings.NewReader(body))
@@ -494,11 +495,11 @@ func TestConfirmationsAreAppliedOnceWhenTheProcessDiesBeforeItAnswers(t *testing
 		for _, proposal := range proposals {
 			var done struct{ Items []map[string]any }
 			c.do(http.StatusOK, http.MethodPost, "/api/discoveries/"+b.ID+"/actions/"+proposal.ID, object{"decision": "confirm"}, &done)
-			require.Equal(t, proposal.Params.Text, done.Items[0]["text"], "the answer is that of the first click")
+			require.Equal(t, proposal.Params.Text, done.Items[0]["text"], "a repeated click gets the response of the first one")
 		}
 	}
 	now := c.board(b.ID)
-	require.Len(t, now.Facts, 5, "each once")
+	require.Len(t, now.Facts, 5, "each fact is added once")
 	for _, proposal := range now.Proposals {
 		require.Equal(t, board.Applied, proposal.State)
 	}
@@ -537,7 +538,7 @@ func TestFSChatActionErrorRollback(t *testing.T) {
 		c.do(want.status, http.MethodPost, path+"/actions/"+proposal.ID, body, &refused)
 		require.Equal(t, want.code, refused.Error.Code)
 		now := c.board(b.ID)
-		require.Equal(t, before.Facts, now.Facts, "the board is as it was")
+		require.Equal(t, before.Facts, now.Facts, "the board is unchanged")
 		require.Equal(t, before.Inputs, now.Inputs)
 		for _, p := range now.Proposals {
 			if p.ID == proposal.ID {

@@ -68,8 +68,8 @@ func TestTurnKilledInAnyPhaseCompletesOnce(t *testing.T) {
 	}
 }
 
-// One activity resolves and answers. It shows the entries between before the workflow
-// has them.
+// One activity resolves and answers. It publishes the log entries in between before the
+// workflow has them.
 func TestEntriesShownBeforeAKillAreTheEntriesOfTheTurn(t *testing.T) {
 	model := llmtest.New(t)
 	p := stacktest.StartProcess(t, stacktest.Model(model.URL))
@@ -107,7 +107,7 @@ func TestEntriesShownBeforeAKillAreTheEntriesOfTheTurn(t *testing.T) {
 	require.Equal(t, 1, model.Count(intentCall))
 }
 
-// turnOf returns the id of the event's turn, with which its own id begins.
+// turnOf returns the id of the event's turn: the event's id begins with it.
 func turnOf(e event) string {
 	turn, _, _ := strings.Cut(e.EventID, ".")
 	return turn

@@ -28,7 +28,7 @@ var (
 
 func encryptWith(keys string) stacktest.Option { return stacktest.Flag("payload-encryption-key", keys) }
 
-// stored are the payloads of a conversation as the server has them.
+// stored returns the payloads of a conversation's histories as the server stores them.
 func stored(t *testing.T, s *stacktest.Stack, c *talk) (encrypted, plain []*commonpb.Payload) {
 	t.Helper()
 	for _, h := range historiesOf(t, s.PlainTemporal(), threadOf(c)) {
@@ -79,7 +79,7 @@ func TestConversationsGoOnWhenEncryptionIsTurnedOnRotatedAndOff(t *testing.T) {
 			require.Empty(t, open, keys)
 			require.NotEmpty(t, hidden)
 		}
-		answer(talks[len(talks)-1]) // of the keys before
+		answer(talks[len(talks)-1]) // started with the previous keys
 		talks = append(talks, asked)
 	}
 	for _, c := range talks[:len(talks)-1] {
@@ -95,19 +95,19 @@ func TestNothingThatWasSaidIsReadableInAnEncryptedHistory(t *testing.T) {
 	model.On(intentCall, unsure)
 	interrupted(t, c.ask("A "+word, tags(doc)))
 	value := "summarize"
-	shell := s.PlainTemporal() // it has no key, as somebody's shell
+	shell := s.PlainTemporal() // it has no key, as an operator's shell
 	require.NoError(t, shell.SignalWorkflow(context.Background(), threadOf(c), "", workflows.SignalResume, chat.ResumeValue{Type: chat.ActionChoice, Value: &value}))
 	require.Equal(t, chat.Summarize, c.attach("turn_id="+c.history().Messages[0].TurnID).until(terminal).Action)
 	model.On(llmtest.Match{}, llmtest.Status(http.StatusUnauthorized, "no "+word+" here"))
 	require.Equal(t, "error", last(c.ask("Another "+word, nil)).Type)
 
 	hidden, open := stored(t, s, c)
-	require.Len(t, open, 1, "the signal from a shell")
+	require.Len(t, open, 1, "only the signal from the shell is not encrypted")
 	for _, h := range historiesOf(t, shell, threadOf(c)) {
 		raw, err := protojson.Marshal(h)
 		require.NoError(t, err)
 		require.NotContains(t, string(raw), word)
-		require.NotContains(t, string(raw), "LLM_API_KEY", "messages of errors")
+		require.NotContains(t, string(raw), "LLM_API_KEY", "error messages must be encrypted")
 	}
 
 	body, err := protojson.Marshal(&commonpb.Payloads{Payloads: hidden})
@@ -124,8 +124,8 @@ func TestNothingThatWasSaidIsReadableInAnEncryptedHistory(t *testing.T) {
 	require.Equal(t, "json/plain", string(got.Payloads[0].GetMetadata()["encoding"]))
 }
 
-// A worker that lacks a key decides nothing on what it cannot read.
-func TestAForgottenKeyStopsItsConversationsUntilItIsBack(t *testing.T) {
+// A worker without the key must not act on payloads that it cannot read.
+func TestMissingKeyStopsItsConversationsUntilItIsSetAgain(t *testing.T) {
 	t.Parallel()
 	s, model, c := scripted(t, encryptWith(firstKey))
 	doc := c.upload("Liquidity circular", circular)

@@ -19,9 +19,9 @@ import (
 	"github.com/palaver-chat/palaver/standalone/stacktest"
 )
 
-// TestAnOwnAgentKeepsItsPlaceAndNoTextOfAPersonEntersTheHistory has the thread continue as
-// new in the middle of the turn.
-func TestAnOwnAgentKeepsItsPlaceAndNoTextOfAPersonEntersTheHistory(t *testing.T) {
+// The limit of the history is so low that the thread continues as new in the middle of the
+// turn.
+func TestCustomAgentContinuesItsTurnAndNoTextOfAPersonEntersTheHistory(t *testing.T) {
 	t.Parallel()
 	s, model, c := scripted(t, stacktest.Additions(palaver.WithAgent(clerk.Agent)), stacktest.Flag("continue-after", "12"))
 	model.On(answerCall, llmtest.Calls(llmtest.Call("list_documents", object{"title": "planted"})), llmtest.Text("Here you are."))
@@ -29,7 +29,7 @@ func TestAnOwnAgentKeepsItsPlaceAndNoTextOfAPersonEntersTheHistory(t *testing.T)
 	asked := interrupted(t, c.ask("Find my plantedthing", object{"agent": "clerk"}))
 	require.Equal(t, string(chat.TextInput), asked.Kind)
 	asked = interrupted(t, c.resume(chat.TextInput, "I do not say"))
-	require.Equal(t, "What is your name?", asked.Message, "the check did not find it")
+	require.Equal(t, "What is your name?", asked.Message, "the agent found no name in the answer and asks again")
 	asked = interrupted(t, c.resume(chat.TextInput, "plantedname"))
 	require.Equal(t, string(chat.Choice), asked.Kind)
 	require.Equal(t, []chat.Option{{ID: "short", Label: "In short"}, {ID: "long", Label: "At length"}}, asked.Options)

@@ -34,7 +34,7 @@ func TestModelErrorIsShortForTheClientAndFullInTheLog(t *testing.T) {
 	require.Equal(t, "response", again.Type, "another client_turn_id tries again")
 }
 
-func TestBusyModelIsToldLiveAndNotKept(t *testing.T) {
+func TestBusyModelIsReportedLiveAndNotStored(t *testing.T) {
 	t.Parallel()
 	_, model, c := scripted(t)
 	doc := c.upload("Liquidity circular", circular)
@@ -48,7 +48,7 @@ func TestBusyModelIsToldLiveAndNotKept(t *testing.T) {
 		text = text || e.Type == "token"
 		if e.Node == string(chat.NodeRetry) {
 			require.Equal(t, "status", e.Type)
-			require.False(t, text, "before the answer begins")
+			require.False(t, text, "the notice comes before the answer begins")
 			busied = append(busied, e.Message)
 		}
 	}
@@ -56,7 +56,7 @@ func TestBusyModelIsToldLiveAndNotKept(t *testing.T) {
 	require.Equal(t, 3, model.Count(answerCall))
 
 	for _, e := range c.attach("turn_id=" + last(events).TurnID).all() {
-		require.NotEqual(t, string(chat.NodeRetry), e.Node, "a finished turn is replayed without it")
+		require.NotEqual(t, string(chat.NodeRetry), e.Node, "the replay of a finished turn must not have the notice")
 	}
 	model.On(answerCall, busy, llmtest.Default())
 	for _, e := range c.ask("What is the ratio?", object{"tagged_doc_ids": []string{doc}, "action": "inquire", "stream_mode": "messages"}) {

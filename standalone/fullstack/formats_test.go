@@ -16,7 +16,7 @@ import (
 
 const relations = "http://schemas.openxmlformats.org/officeDocument/2006/relationships"
 
-// zipped makes an archive of names and contents.
+// zipped returns a zip archive; parts are names and contents in turn.
 func zipped(t *testing.T, parts ...string) string {
 	t.Helper()
 	var out bytes.Buffer
@@ -39,7 +39,7 @@ func relationTo(id, kind, target string) string {
 	return `<Relationships><Relationship Id="` + id + `" Type="` + relations + `/` + kind + `" Target="` + target + `"/></Relationships>`
 }
 
-func TestOfficeFilesAreAnsweredFromWithCitationsThatAreVerbatim(t *testing.T) {
+func TestAnswersFromOfficeFilesHaveVerbatimCitations(t *testing.T) {
 	t.Parallel()
 	const fact = "The harbour master closes the lighthouse at 22 hours."
 	files := map[string]string{

@@ -43,7 +43,7 @@ import (
 // ids of the workflows that took it.
 type way func(t *testing.T) (client.Client, []string)
 
-// ways are all paths. A new workflow command needs a way that reaches it.
+// ways are all paths, by name. A new workflow command needs a way that reaches it.
 var ways = map[string]way{
 	"plain": func(t *testing.T) (client.Client, []string) {
 		s, _, c := scripted(t)
@@ -195,7 +195,7 @@ var ways = map[string]way{
 		s, model, c := scripted(t)
 		c.upload("Liquidity circular", circular)
 		answered(t, c.ask("Hello!", nil))
-		require.Zero(t, model.Count(intentCall), "rules know a greeting")
+		require.Zero(t, model.Count(intentCall), "a greeting needs no model call")
 		model.On(intentCall, llmtest.JSON(object{"action": "talk", "confidence": "high", "enable_web_search": false,
 			"multi_action_detected": false, "actions": []string{}, "reasoning": ""}))
 		answered(t, c.ask("I am new here and a bit lost", nil))
@@ -536,7 +536,7 @@ func TestEveryWayOfAThreadReplays(t *testing.T) {
 	}
 }
 
-// awaitNotRunning waits until a workflow has ended; its history may be deleted, too.
+// awaitNotRunning waits until a workflow has ended; its history may also have been deleted.
 func awaitNotRunning(t *testing.T, tc client.Client, id string) {
 	t.Helper()
 	require.Eventually(t, func() bool {

@@ -21,7 +21,7 @@ import (
 	"github.com/palaver-chat/palaver/standalone/stacktest"
 )
 
-// Sentences of the requirements.
+// Sentences that the requirements specify word for word.
 const (
 	imported        = "I've imported 'Liquidity circular' into your knowledge base. You can now ask me questions about it."
 	alreadyThere    = "That document is already in your knowledge base. I can answer questions about it."
@@ -33,14 +33,15 @@ const (
 	stillProcessing = "That document is still being processed. It should be ready for questions in a moment."
 )
 
-// circularFile is in the Drive of tests.
+// circularFile is a file for the Drive server of the tests.
 var circularFile = drivetest.File{Name: "Liquidity circular.md", MIME: "text/markdown", Content: []byte(circular)}
 
 func driveID(n int) string { return fmt.Sprintf("1AbC-dEf_GhIjKlMnOpQr%04d", n) }
 
 func driveLink(id string) string { return "https://drive.google.com/file/d/" + id + "/view" }
 
-// withDrive has a program import from a Drive, without retries.
+// withDrive returns options with which a program imports from the Drive server d, without
+// retries.
 func withDrive(d *drivetest.Server, more ...stacktest.Option) []stacktest.Option {
 	return append([]stacktest.Option{
 		stacktest.Flag("chat-model-provider", "offline"), stacktest.Flag("google-api-key", drivetest.Key), stacktest.Flag("google-drive-base-url", d.URL),
@@ -48,7 +49,7 @@ func withDrive(d *drivetest.Server, more ...stacktest.Option) []stacktest.Option
 	}, more...)
 }
 
-// importSteps are the statuses of imports among events.
+// importSteps returns the messages of the imports' status events.
 func importSteps(events []event) (steps []string) {
 	for _, e := range events {
 		if e.Type == "status" && e.Node == "import" {
@@ -65,7 +66,7 @@ type importRow struct {
 	Chunks                                       int
 }
 
-// imports of the conversation, newest first.
+// imports returns the imports of the conversation, newest first.
 func (c *talk) imports() []importRow {
 	c.t.Helper()
 	var list struct{ Imports []importRow }
@@ -73,7 +74,7 @@ func (c *talk) imports() []importRow {
 	return list.Imports
 }
 
-// imported are the titles of the caller's imported documents.
+// imported returns the titles of the caller's imported documents.
 func (c *talk) imported() (titles []string) {
 	c.t.Helper()
 	var list struct {
@@ -100,7 +101,7 @@ func (c *talk) waitForImport(states ...string) (row importRow) {
 			row = list[0]
 		}
 		return slices.Contains(states, row.State)
-	}, waitTimeout, 20*time.Millisecond, "an import becomes one of %v", states)
+	}, waitTimeout, 20*time.Millisecond, "the newest import must reach one of the states %v", states)
 	return row
 }
 
@@ -179,7 +180,7 @@ func TestImportScenarios(t *testing.T) {
 			f.Fault = fault
 			require.Equal(t, notShared, last(c.ask(driveLink(put(f)), nil)).Response)
 		}
-		require.Equal(t, "response", last(c.ask("Hello", nil)).Type, "the chat goes on")
+		require.Equal(t, "response", last(c.ask("Hello", nil)).Type, "the chat continues")
 	})
 	run("Import tool handles duplicate document", func(t *testing.T, c *talk) {
 		id := put(circularFile)
@@ -326,10 +327,10 @@ func TestImportThatTakesLongGoesOnInTheBackground(t *testing.T) {
 			notices = append(notices, e.Message)
 		}
 	}
-	require.Equal(t, []string{imported}, notices, "the conversation knows")
+	require.Equal(t, []string{imported}, notices, "the conversation has a notice about the import")
 	require.Contains(t, last(events).Response, "100 percent")
 	for _, e := range c.ask("And what of stress tests?", nil) {
-		require.NotEqual(t, "import", e.Code, "it is told once")
+		require.NotEqual(t, "import", e.Code, "the import is reported once")
 	}
 }
 
@@ -344,8 +345,8 @@ func TestSlowDownloadEndsWithItsTimeout(t *testing.T) {
 	require.Empty(t, c.imported())
 }
 
-// A question that is not about the document is answered while that is processed.
-func TestOpenImportDoesNotStandInTheWayOfOtherQuestions(t *testing.T) {
+// While an import runs, a question that is not about its document is answered.
+func TestOpenImportDoesNotBlockOtherQuestions(t *testing.T) {
 	drive := drivetest.New(t)
 	drive.Put(driveID(1), drivetest.File{Name: "Harbour rules.md", MIME: "text/markdown", Content: []byte(harbour)})
 	release := drive.Hold("download " + driveID(1))
@@ -362,10 +363,11 @@ func TestOpenImportDoesNotStandInTheWayOfOtherQuestions(t *testing.T) {
 		require.Equal(t, want, last(c.ask(question, nil)).Response, question)
 	}
 	require.Contains(t, last(c.ask("What liquidity coverage ratio must a bank hold?", nil)).Response, "100 percent")
-	require.NotEqual(t, stillProcessing, last(c.ask("Is it met by government bonds?", nil)).Response, "it is the ratio")
+	require.NotEqual(t, stillProcessing, last(c.ask("Is it met by government bonds?", nil)).Response, "the question is about the ratio, not about the import")
 }
 
-// Nothing in the question says that it is about the document, but no other has an answer.
+// The question does not mention the document that is being imported, but no other document
+// has an answer.
 func TestQuestionThatOnlyAnOpenImportCanAnswerIsToldToWait(t *testing.T) {
 	drive := drivetest.New(t)
 	drive.Put(driveID(1), drivetest.File{Name: "Notice 12.md", MIME: "text/markdown", Content: []byte(harbour)})
@@ -378,18 +380,18 @@ func TestQuestionThatOnlyAnOpenImportCanAnswerIsToldToWait(t *testing.T) {
 	const question = "When does the harbour master close the lighthouse?"
 	require.Equal(t, stillProcessing, last(c.ask(question, nil)).Response)
 	elsewhere := newTalk(t, c.url, c.client)
-	require.NotEqual(t, stillProcessing, last(elsewhere.ask(question, nil)).Response, "it is another conversation's import")
-	require.NotEqual(t, stillProcessing, last(c.ask(question, object{"tagged_doc_ids": []string{doc}})).Response, "the person said where to look")
+	require.NotEqual(t, stillProcessing, last(elsewhere.ask(question, nil)).Response, "the import belongs to another conversation")
+	require.NotEqual(t, stillProcessing, last(c.ask(question, object{"tagged_doc_ids": []string{doc}})).Response, "the person tagged another document")
 
 	others := c.ask("What liquidity coverage ratio must a bank hold?", nil)
 	require.Contains(t, last(others).Response, "100 percent")
-	require.True(t, slices.ContainsFunc(others, func(e event) bool { return e.Code == "documents_processing" }), "it says what was left out")
+	require.True(t, slices.ContainsFunc(others, func(e event) bool { return e.Code == "documents_processing" }), "a notice says that documents are still being processed")
 	release()
 	c.waitForImport("ready")
 	require.Contains(t, last(c.ask(question, nil)).Response, "at 22 hours")
 }
 
-func TestStoppedTurnIsToldOfItsImportsEndLater(t *testing.T) {
+func TestImportOfAStoppedTurnIsReportedInALaterTurn(t *testing.T) {
 	drive := drivetest.New(t)
 	drive.Put(driveID(1), circularFile)
 	release := drive.Hold("download " + driveID(1))
@@ -411,7 +413,7 @@ func TestStoppedTurnIsToldOfItsImportsEndLater(t *testing.T) {
 			}
 		}
 	}
-	require.Equal(t, 1, told, "it is told once")
+	require.Equal(t, 1, told, "the import is reported once")
 }
 
 // A client of the MCP server imports a document, with its progress, and lists it.
@@ -421,7 +423,7 @@ func TestMCPClientImportsADocumentAndListsIt(t *testing.T) {
 	drive.Put(driveID(2), drivetest.File{Fault: drivetest.NotShared})
 	s := stacktest.Start(t, withDrive(drive)...)
 	client := s.NewUser()
-	newTalk(t, func() string { return s.URL }, client).imports() // gets its cookie
+	newTalk(t, func() string { return s.URL }, client).imports() // the first request sets the user's cookie
 	var mu sync.Mutex
 	var steps []string
 	session, err := sdk.NewClient(&sdk.Implementation{Name: "test"}, &sdk.ClientOptions{
@@ -466,7 +468,7 @@ func TestImportKilledInAnyPhaseEndsOnceWithOneDocument(t *testing.T) {
 	for _, held := range []string{"metadata", "download", "embedding"} {
 		t.Run(held, func(t *testing.T) {
 			drive, model := drivetest.New(t), llmtest.New(t)
-			drive.Put(driveID(1), drivetest.File{Name: "Harbour rules.md", MIME: "text/markdown", Content: []byte(harbour)}) // its text is in no sample
+			drive.Put(driveID(1), drivetest.File{Name: "Harbour rules.md", MIME: "text/markdown", Content: []byte(harbour)}) // no sample document has this text
 			call := held + " " + driveID(1)
 			release := drive.Hold(call)
 			defer release()
@@ -494,8 +496,8 @@ func TestImportKilledInAnyPhaseEndsOnceWithOneDocument(t *testing.T) {
 	}
 }
 
-// The document is processed, and the last step is about to write the import's end, when the
-// process is killed.
+// The process is killed when the document is processed and the last step is about to store
+// the import's end.
 func TestImportKilledInItsLastStepEndsOnceWithOneDocument(t *testing.T) {
 	url, drive := pgtest.Database(t), drivetest.New(t)
 	drive.Put(driveID(1), circularFile)

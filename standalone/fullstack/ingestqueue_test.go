@@ -10,7 +10,7 @@ import (
 	"github.com/palaver-chat/palaver/workflows"
 )
 
-func TestDocumentsAreReadInATaskQueueOfTheirOwn(t *testing.T) {
+func TestDocumentsAreProcessedInASeparateTaskQueue(t *testing.T) {
 	t.Parallel()
 	s, _, c := scripted(t)
 	doc := c.upload("Liquidity circular", circular)

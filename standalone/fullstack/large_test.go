@@ -36,8 +36,8 @@ func TestLargeAnswersBlockNeitherViewersNorTheThread(t *testing.T) {
 	require.Equal(t, "response", late.until(terminal).Type)
 }
 
-// A stop comes while the passages of a large document are written. The next start begins
-// again with what the file has, and leaves one of each passage.
+// The process stops while it stores the passages of a large document. After the next start
+// the ingest runs again, and each passage is stored once.
 func TestProcessStopsInTheMiddleOfALargeIngest(t *testing.T) {
 	t.Parallel()
 	eachDatabase(t, func(t *testing.T, options ...stacktest.Option) {
@@ -106,7 +106,7 @@ func TestOneOfSimultaneousRejectMessagesIsAccepted(t *testing.T) {
 	}
 	require.Equal(t, map[int]int{http.StatusOK: 1, http.StatusConflict: sends - 1}, count)
 
-	// A rejected message is accepted when the thread is free and it is sent again.
+	// A rejected message is accepted when it is sent again while no turn runs.
 	once := with(assistant, object{"message": "Again", "thread_id": c.thread, "on_busy": "reject", "client_turn_id": "once"})
 	require.Eventually(t, func() bool { return c.history().Active == nil }, waitTimeout, 20*time.Millisecond)
 	model.On(answerCall, llmtest.Silent("A bank must "), llmtest.Default())

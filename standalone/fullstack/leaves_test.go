@@ -41,8 +41,8 @@ func TestTurnLeavesFewBytes(t *testing.T) {
 	})
 }
 
-// fewLeft runs turns and compares the sizes of Palaver's and Temporal's databases
-// before and after.
+// fewLeft runs turns and requires that Palaver's and Temporal's databases grow by at most
+// mostLeft bytes a turn.
 func fewLeft(t *testing.T, s *stacktest.Stack, model *llmtest.Server, c *talk, size func() int64) {
 	doc := c.upload("Rules for banks", rulesForBanks)
 	model.On(answerCall, llmtest.Text(fortyTokens...))

@@ -26,8 +26,8 @@ const (
 	temporalFile = "temporal.db"
 )
 
-// backup runs palaver backup while the stack runs; restore puts one database of it into the
-// folder of the stopped stack, as palaver restore does.
+// backup runs palaver backup while the stack runs. restore copies one database of the backup
+// into the data folder of the stopped stack, as palaver restore does.
 func (s *scene) backup() (restore func(name string)) {
 	s.t.Helper()
 	archive := filepath.Join(s.t.TempDir(), "backup.tar.gz")
@@ -74,7 +74,7 @@ func rowsOf(t *testing.T, dir string) *sql.DB {
 	return pool
 }
 
-// anHourLater sets all creation times back by an hour.
+// anHourLater sets all creation times back by an hour, as if an hour had passed.
 func anHourLater(t *testing.T, dir string) {
 	t.Helper()
 	change(t, dir, "UPDATE turns SET created_at = created_at - ?", time.Hour.Microseconds())
@@ -281,7 +281,7 @@ func (s *scene) recovered() {
 	everything := []string{"writing", "writing too", "and too", "queue", "asked"}
 	if s.sweeps {
 		s.settled(everything...)
-	} else { // in every way in which a thread can be used
+	} else { // use the threads, each in another way
 		s.exchange("new", "Hello") // four lost turns must not exhaust their owner's limit
 		s.threads["and too"].history()
 		stopped := s.threads["writing too"].stop(nil)
@@ -345,7 +345,7 @@ func TestThreadsRecoverWhenTemporalIsRestoredFromABackup(t *testing.T) {
 		s.ask("answered too")
 		s.ask("still asks")
 		s.story("ends later")
-		for _, name := range []string{"writing", "queue", "asked"} { // the copy will not have the others
+		for _, name := range []string{"writing", "queue", "asked"} { // the backup will not have the other threads
 			s.exchange(name, "Good morning")
 		}
 		restore := s.backup()

@@ -19,7 +19,7 @@ import (
 
 const harbour = "The harbour master closes the lighthouse at 22 hours."
 
-// site is a web server with https whose certificate a process trusts.
+// site is an HTTPS server whose certificate a process of the tests trusts.
 type site struct {
 	*httptest.Server
 	certificate string // path
@@ -67,7 +67,7 @@ func (s *site) put(path string, p page) string {
 	return s.URL + path
 }
 
-// count is how often something was asked for: "GET /a".
+// count returns how often a call such as "GET /a" was made.
 func (s *site) count(call string) (n int) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -79,7 +79,7 @@ func (s *site) count(call string) (n int) {
 	return n
 }
 
-// withSite starts a process that may read from the site.
+// withSite starts a process that may read pages of the site.
 func withSite(t *testing.T, s *site, more ...stacktest.Option) *stacktest.Process {
 	t.Helper()
 	t.Setenv("SSL_CERT_FILE", s.certificate)
@@ -146,7 +146,7 @@ func TestPageIsReadAgainOnlyWhenItHasChanged(t *testing.T) {
 	require.Contains(t, last(c.ask("When does the harbour master close the lighthouse?", nil)).Response, "23 hours")
 }
 
-func TestLinksOfAMessageThatAsksForNoneAreLeftAlone(t *testing.T) {
+func TestLinksAreImportedOnlyWhenTheMessageAsksForIt(t *testing.T) {
 	s := newSite(t)
 	p := withSite(t, s)
 	c := newTalk(t, func() string { return p.URL }, p.NewUser())
@@ -156,7 +156,7 @@ func TestLinksOfAMessageThatAsksForNoneAreLeftAlone(t *testing.T) {
 	require.Empty(t, c.imports())
 }
 
-// A site that was let in must not lead to one that was not.
+// A site that may be read must not redirect to an address that may not.
 func TestPageThatRedirectsToAPrivateAddressIsNotRead(t *testing.T) {
 	s := newSite(t)
 	p := withSite(t, s)
@@ -170,7 +170,7 @@ func TestPageThatRedirectsToAPrivateAddressIsNotRead(t *testing.T) {
 	require.Empty(t, c.imported())
 }
 
-// onePage is a PDF of one line.
+// onePage returns a PDF with one line.
 func onePage(line string) string {
 	var out bytes.Buffer
 	var offsets []int

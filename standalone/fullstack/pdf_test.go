@@ -12,7 +12,7 @@ import (
 	"github.com/palaver-chat/palaver/standalone/stacktest"
 )
 
-// pdfFile has a line per page and a title in its metadata.
+// pdfFile returns a PDF with one line per page and a title in its metadata.
 func pdfFile(title string, pages ...string) string {
 	objects := []string{"<< /Type /Catalog /Pages 2 0 R >>", "", "<< /Type /Font /Subtype /Type1 /BaseFont /Helvetica >>", "<< /Title (" + title + ") >>"}
 	var kids []string
@@ -39,7 +39,7 @@ func TestPDFCitationsHaveTheirPageAndTheDocumentItsOwnTitle(t *testing.T) {
 	c := newTalk(t, func() string { return s.URL }, s.Client)
 	var doc struct{ ID, Status, Error, Title, Name string }
 	c.uploadFile("scan_17.pdf", pdfFile("Harbour rules 2026", "Every ship reports its cargo to the harbour office.", "The harbour master closes the lighthouse at 22 hours."), &doc)
-	require.Equal(t, "scan_17", doc.Title, "until it is processed")
+	require.Equal(t, "scan_17", doc.Title, "the title is the file's name until the document is processed")
 	require.Eventually(t, func() bool {
 		c.do(http.StatusOK, http.MethodGet, "/api/documents/"+doc.ID, nil, &doc)
 		return doc.Status != "processing"
@@ -57,7 +57,7 @@ func TestPDFCitationsHaveTheirPageAndTheDocumentItsOwnTitle(t *testing.T) {
 
 	byFileName := newTalk(t, func() string { return s.URL }, s.Client)
 	answer = last(byFileName.ask("Summarize scan_17.pdf", object{}))
-	require.Equal(t, "response", answer.Type, "the file's name finds the document: %+v", answer)
+	require.Equal(t, "response", answer.Type, "the file's name must find the document: %+v", answer)
 	require.NotEmpty(t, answer.Citations)
 	require.Equal(t, doc.ID, answer.Citations[0].DocID)
 }

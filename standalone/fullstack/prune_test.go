@@ -26,7 +26,7 @@ func TestPruneRemovesWhatAVisitorLeftUnusedAndNothingElse(t *testing.T) {
 	doc := c.upload("Liquidity circular", circular)
 	answered(t, c.ask("What is the ratio?", tags(doc)))
 	back := newTalk(t, c.url, s.NewUser())
-	back.ask("Hello", nil) // a question waits for them
+	back.ask("Hello", nil) // the turn ends with an open question
 	store, ctx := s.Parts.Store, context.Background()
 	theirs := keptOf(t, store, back.me())
 	require.NoError(t, store.PutProfile(ctx, "signed in", chat.Profile{Industry: "banking"}))
@@ -48,11 +48,11 @@ func TestPruneRemovesWhatAVisitorLeftUnusedAndNothingElse(t *testing.T) {
 	require.Equal(t, 1, keptOf(t, store, "signed in").Profiles)
 	kept, err := store.ListDocuments(ctx, "nobody", "", 200)
 	require.NoError(t, err)
-	require.Equal(t, public, kept, "public documents")
+	require.Equal(t, public, kept, "public documents are kept")
 	require.True(t, afterwards(t, s, gone).Empty())
 }
 
-func TestPruneRemovesTheChatsOfBoardsThatAreGoneAndThrowAwayThreads(t *testing.T) {
+func TestPruneRemovesTheChatsOfDeletedBoardsAndTemporaryThreads(t *testing.T) {
 	t.Parallel()
 	s, model, c := scripted(t)
 	store, ctx := s.Parts.Store, t.Context()
@@ -76,7 +76,7 @@ func TestPruneRemovesTheChatsOfBoardsThatAreGoneAndThrowAwayThreads(t *testing.T
 	}
 	require.NoError(t, p.Prune(ctx))
 	require.True(t, left(stays.ID))
-	require.True(t, left(deleted.ID), "it can still be restored")
+	require.True(t, left(deleted.ID), "the board can still be restored")
 	require.False(t, left(once))
 
 	p.Now = func() time.Time { return time.Now().Add(25 * time.Hour) }
@@ -91,10 +91,10 @@ func TestPruneRemovesTheChatsOfBoardsThatAreGoneAndThrowAwayThreads(t *testing.T
 func TestTheDailyScheduleRemovesWhatVisitorsLeftUnused(t *testing.T) {
 	t.Parallel()
 	s, _, c := scripted(t, stacktest.Flag("anonymous-retention", "1ns"))
-	c.ask("Hello", nil) // a question waits for them
+	c.ask("Hello", nil) // the turn ends with an open question
 	visitor := c.me()
 	ctx := context.Background()
-	require.NoError(t, (&workflows.Client{Temporal: s.Temporal()}).SchedulePrune(ctx), "a second worker updates it")
+	require.NoError(t, (&workflows.Client{Temporal: s.Temporal()}).SchedulePrune(ctx), "a second worker must be able to update the schedule")
 	daily := s.Temporal().ScheduleClient().GetHandle(ctx, workflows.PruneSchedule)
 	told, err := daily.Describe(ctx)
 	require.NoError(t, err)
@@ -104,7 +104,7 @@ func TestTheDailyScheduleRemovesWhatVisitorsLeftUnused(t *testing.T) {
 	require.Eventually(t, func() bool { return keptOf(t, s.Parts.Store, visitor).Empty() }, time.Minute, 50*time.Millisecond)
 }
 
-func TestTheDailyScheduleRemovesOldConversationsButNotThoseWithAnOpenQuestion(t *testing.T) {
+func TestPruneRemovesOldConversationsButNotThoseWithAnOpenQuestion(t *testing.T) {
 	t.Parallel()
 	s, model, c := scripted(t)
 	doc := c.upload("Liquidity circular", circular)
@@ -118,11 +118,11 @@ func TestTheDailyScheduleRemovesOldConversationsButNotThoseWithAnOpenQuestion(t 
 	}
 	ctx := context.Background()
 	require.NoError(t, p.Prune(ctx))
-	require.Len(t, keptOf(t, s.Parts.Store, c.me()).Threads, 2, "they are young")
+	require.Len(t, keptOf(t, s.Parts.Store, c.me()).Threads, 2, "the conversations are newer than the retention")
 	p.Now = func() time.Time { return time.Now().Add(25 * time.Hour) }
 	p.DryRun = true
 	require.NoError(t, p.Prune(ctx))
-	require.Len(t, keptOf(t, s.Parts.Store, c.me()).Threads, 2, "a dry run")
+	require.Len(t, keptOf(t, s.Parts.Store, c.me()).Threads, 2, "a dry run removes nothing")
 	p.DryRun = false
 	require.NoError(t, p.Prune(ctx))
 	kept := keptOf(t, s.Parts.Store, c.me())

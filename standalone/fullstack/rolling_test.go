@@ -55,7 +55,7 @@ func (p *person) ask(ctx context.Context, message string) error {
 	for t.end.Type == "" {
 		resp, err := p.open(ctx, body, t.turnID, lastSeen)
 		if ctx.Err() != nil {
-			return fmt.Errorf("%q was did not end in time: %w", message, ctx.Err())
+			return fmt.Errorf("the turn of %q did not end in time: %w", message, ctx.Err())
 		}
 		if err != nil {
 			continue // the next process
@@ -207,7 +207,7 @@ func TestRollingRestartUnderLoadLosesAndDuplicatesNoTurn(t *testing.T) {
 			var asked []string
 			for _, turn := range p.turns {
 				require.Equal(t, "response", turn.end.Type, "%+v", turn.end)
-				require.Equal(t, turn.end.Response, turn.text, "the streamed text is the answer")
+				require.Equal(t, turn.end.Response, turn.text, "the streamed text must equal the answer")
 				asked = append(asked, turn.turnID)
 				cuts, restarts = cuts+turn.cuts, restarts+turn.restarts
 				away, silence = max(away, turn.reconnect), max(silence, turn.silence)

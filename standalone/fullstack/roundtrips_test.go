@@ -17,7 +17,7 @@ import (
 var notOfATurn = []string{"Draft", "SaveDraft", "OpenThreads", "ProcessingDocuments", "UnacceptedTurns", "-- ping"}
 
 // ofATurn returns the round trips of a turn and the names of their statements.
-// Begin and commit do not count: they travel with other statements.
+// Begin and commit do not count: they are sent with other statements.
 func ofATurn(trips []pgtest.Trip) (of []pgtest.Trip, names []string) {
 	for _, trip := range trips {
 		var asked []string

@@ -86,7 +86,8 @@ func (c *talk) request(ctx context.Context, method, path string, body any) *http
 	return resp
 }
 
-// do sends a request, requires the status, and decodes the JSON answer.
+// do sends a request, requires the status, and decodes the JSON response into out unless
+// out is nil.
 func (c *talk) do(status int, method, path string, body, out any) {
 	c.t.Helper()
 	ctx, cancel := context.WithTimeout(context.Background(), waitTimeout)
@@ -156,7 +157,7 @@ func (s *stream) next() (e event, ok bool) {
 	return event{}, false
 }
 
-// until reads to the first event that fits and fails without one.
+// until reads to the first event that fits, and returns it. Without one the test fails.
 func (s *stream) until(fits func(event) bool) event {
 	s.t.Helper()
 	var seen []event
@@ -263,7 +264,7 @@ func (c *talk) me() string {
 	return me.ID
 }
 
-// Calls of a turn as the scripted model sees them.
+// Model calls of a turn, as the scripted model matches them.
 var (
 	intentCall = llmtest.Match{Schema: "intent_classification"}
 	docsCall   = llmtest.Match{Schema: "document_resolution"}

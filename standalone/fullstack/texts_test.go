@@ -16,8 +16,8 @@ import (
 	"github.com/palaver-chat/palaver/standalone/stacktest"
 )
 
-// oddTexts are what a database, a header or a page may stumble over, as they stand
-// between the quotes of a JSON string.
+// oddTexts are texts that may cause errors in a database, a header or a page, written as
+// the contents of a JSON string.
 var oddTexts = map[string]string{
 	"NUL":               `a\u0000b`,
 	"only NUL":          `\u0000`,
@@ -32,8 +32,8 @@ var oddTexts = map[string]string{
 	"an emoji":          `\ud83d\udca9\u0301`,
 }
 
-// textDoors are the requests by which texts of people enter; § is the text, THREAD and
-// ID are ids.
+// textDoors are the requests that store texts of people. § stands for the text, THREAD and
+// ID for ids.
 var textDoors = []string{
 	`PUT /api/me {"industry":"§","location":"§"}`,
 	`POST /api/conversations {"title":"§"}`,
@@ -77,8 +77,8 @@ var textDoors = []string{
 	`POST /mcp/rpc {"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"search_documents","arguments":{"query":"§"}}}`,
 }
 
-// Whatever people write is stored or refused, on both databases, and what was stored can
-// be read again: in lists, histories and the export.
+// Whatever people write is stored or rejected, on both databases. Everything that was
+// stored can be read again: in lists, histories and the export.
 func TestOddTextsAreStoredOrRefused(t *testing.T) {
 	t.Parallel()
 	eachDatabase(t, func(t *testing.T, options ...stacktest.Option) {
@@ -114,7 +114,7 @@ func TestOddTextsAreStoredOrRefused(t *testing.T) {
 					status, said := c.raw(http.MethodGet, path, "", "")
 					require.Equal(t, http.StatusOK, status, "%s: %s", path, said)
 				}
-				require.Eventually(t, func() bool { // each file is read, or refused with a reason
+				require.Eventually(t, func() bool { // each file becomes ready, or fails with a reason
 					_, said := c.raw(http.MethodGet, "/api/documents", "", "")
 					return !strings.Contains(said, `"status":"processing"`)
 				}, waitTimeout, 20*time.Millisecond)
@@ -123,7 +123,7 @@ func TestOddTextsAreStoredOrRefused(t *testing.T) {
 	})
 }
 
-// raw sends a body as it is and reads the answer to its end.
+// raw sends a body unchanged and reads the response to its end.
 func (c *talk) raw(method, path, contentType, body string) (status int, said string) {
 	c.t.Helper()
 	ctx, cancel := context.WithTimeout(context.Background(), waitTimeout)

@@ -14,8 +14,7 @@ import (
 	"github.com/palaver-chat/palaver/standalone/stacktest"
 )
 
-// command runs a command of the roles' program in a stack's data folder, and returns
-// what it prints.
+// command runs a palaver command in a stack's data folder, and returns its output.
 func command(t *testing.T, s *stacktest.Stack, args ...string) (stdout, stderr string, err error) {
 	t.Helper()
 	path, _, roles := stacktest.Programs(t)
@@ -31,7 +30,7 @@ func command(t *testing.T, s *stacktest.Stack, args ...string) (stdout, stderr s
 	return out.String(), errors.String(), err
 }
 
-// Operators make, list and revoke keys while the server runs.
+// Operators create, list and revoke keys while the server runs.
 func TestKeysAreMadeListedAndRevokedByCommand(t *testing.T) {
 	t.Parallel()
 	eachDatabase(t, func(t *testing.T, options ...stacktest.Option) {
@@ -43,7 +42,7 @@ func TestKeysAreMadeListedAndRevokedByCommand(t *testing.T) {
 		stdout, _, err := command(t, s, "token", "create", "--user="+user, "--name=Open WebUI", "--days=30", "--anonymous")
 		require.NoError(t, err)
 		key := strings.TrimSpace(stdout)
-		require.Regexp(t, `^plv_[A-Z2-7]{52}$`, key, "stdout has the key alone, for scripts")
+		require.Regexp(t, `^plv_[A-Z2-7]{52}$`, key, "stdout has only the key, for scripts")
 
 		ask := func() int {
 			req, err := http.NewRequestWithContext(context.Background(), http.MethodPost, s.URL+"/v1/chat/completions",
@@ -57,7 +56,7 @@ func TestKeysAreMadeListedAndRevokedByCommand(t *testing.T) {
 			return res.StatusCode
 		}
 		require.Equal(t, http.StatusOK, ask())
-		require.Equal(t, 1, c.conversations(), "the key's conversations are its owner's")
+		require.Equal(t, 1, c.conversations(), "conversations that are started with the key belong to its owner")
 
 		listed, _, err := command(t, s, "token", "list", "--user="+user)
 		require.NoError(t, err)

@@ -68,7 +68,7 @@ func TestSideEffectRunsOnceAcrossCrashes(t *testing.T) {
 	require.Equal(t, asked.Interrupt, c.history().Pending.Interrupt, "the approval is still open")
 
 	page := c.decide(object{"id": call, "decision": "approved", "arguments": object{"prompt": "two cats"}})
-	within(t, gate.Reached(), "the picture to be begun")
+	within(t, gate.Reached(), "the call that draws the picture")
 	p.Kill()
 	page.close()
 	gate.Release()
@@ -100,8 +100,6 @@ func TestSideEffectRunsOnceAcrossCrashes(t *testing.T) {
 	require.Equal(t, 2, model.Count(answerCall), "no model call was repeated")
 }
 
-// The test plants words in messages, tool calls, results, edited arguments and
-// reasons, and searches Temporal's history for them.
 func TestDecisionBySignalIsInTheAuditLog(t *testing.T) {
 	s, model, c := scripted(t)
 	model.On(answerCall, llmtest.Calls(llmtest.Call("generate_image", object{"prompt": "a marzipan cat"})), llmtest.Text("Then not."))
@@ -112,7 +110,7 @@ func TestDecisionBySignalIsInTheAuditLog(t *testing.T) {
 	require.NoError(t, s.Temporal().SignalWorkflow(t.Context(), workflows.ThreadWorkflowID(c.thread), "", workflows.SignalResume,
 		chat.ResumeValue{Type: chat.ToolApproval, Decisions: []chat.Decision{{ID: call, Decision: chat.Rejected, Reason: "no marzipan"}}}))
 	require.Equal(t, "response", page.until(terminal).Type)
-	s.Stop() // stores what the audit log has not stored yet
+	s.Stop() // writes the remaining entries to the audit log
 
 	store, err := service.OpenStore(context.Background(), s.Parts.Config)
 	require.NoError(t, err)
@@ -128,6 +126,8 @@ func TestDecisionBySignalIsInTheAuditLog(t *testing.T) {
 	require.NotContains(t, string(raw), "marzipan")
 }
 
+// The test plants words in messages, tool calls, results, edited arguments and
+// reasons, and searches Temporal's history for them.
 func TestHistoryHoldsNoTextOfTools(t *testing.T) {
 	t.Parallel()
 	s, model, c := scripted(t)
@@ -155,5 +155,5 @@ func TestHistoryHoldsNoTextOfTools(t *testing.T) {
 	require.NoError(t, err)
 	require.NotContains(t, string(b)+string(raw), "planted")
 	require.NotContains(t, string(b), base64.StdEncoding.EncodeToString([]byte("planted"))[:8])
-	require.Contains(t, string(raw), first, "the scan sees into payloads")
+	require.Contains(t, string(raw), first, "the scan must see inside payloads")
 }

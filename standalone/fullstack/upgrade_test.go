@@ -227,8 +227,8 @@ func replacedAndBack(d *deployment, next string) {
 	d.clean(asked, writing, askedNew)
 }
 
-// brokenAndFixed deploys a change that no version guards: a thread that cannot be
-// replayed rejects messages and is named in the log, others run, and it continues
+// brokenAndFixed deploys a change that no version guards. A thread that cannot be
+// replayed rejects messages and is named in the log, while others run. It continues
 // after the rollback.
 func brokenAndFixed(d *deployment, next string) {
 	t := d.t

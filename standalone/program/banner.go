@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// banner is the text that the program prints when it is ready.
+// banner returns the text that the program prints when it is ready.
 func (s *Stack) banner(took time.Duration) string {
 	var b strings.Builder
 	line := func(what, where string) {

@@ -44,8 +44,8 @@ func TestFailedStartPrintsOneLineAndAnExitCode(t *testing.T) {
 		{"a bad value", []string{"--log-level=loud"}, `LOG_LEVEL: "loud" is not allowed`},
 		{"a port that is not a number", []string{"--port=eight"}, "--port"},
 		{"an unknown flag", []string{"--colour"}, "--colour"},
-		{"a port for NATS that everybody on the machine could use", []string{"--nats-port=" + port}, "NATS_TOKEN: needed with NATS_PORT"},
-		{"a guessable NATS", []string{"--nats-port=" + port, "--nats-token=geheim"}, "NATS_TOKEN: too short"},
+		{"a NATS port without a token", []string{"--nats-port=" + port}, "NATS_TOKEN: needed with NATS_PORT"},
+		{"a NATS token that is too short", []string{"--nats-port=" + port, "--nats-token=geheim"}, "NATS_TOKEN: too short"},
 		{"infrastructure without a NATS port", []string{"--only-infra"}, "NATS_PORT: needed with --only-infra"},
 	} {
 		t.Run(c.name, func(t *testing.T) {

@@ -90,7 +90,7 @@ func Start(ctx context.Context, settings *Settings, additions service.Additions,
 	return s, nil
 }
 
-// codec is where the Web UI has encrypted payloads decrypted.
+// codec returns the URL that decrypts payloads for the Web UI; empty without encryption.
 func codec(settings *Settings, page net.Listener) string {
 	if settings.PayloadEncryptionKey == "" || page == nil {
 		return ""
@@ -98,7 +98,8 @@ func codec(settings *Settings, page net.Listener) string {
 	return pageURL(page.Addr()) + payload.Path
 }
 
-// ownOrigins are the names by which browsers on this host have the embedded Web UI.
+// ownOrigins returns the origins, comma-separated, under which browsers on this host open
+// the embedded Web UI.
 func ownOrigins(address string) string {
 	_, port, _ := net.SplitHostPort(address)
 	return "http://localhost:" + port + ",http://127.0.0.1:" + port
@@ -146,7 +147,7 @@ func (s *Stack) lock() error {
 	return nil
 }
 
-// URL is the address of page and API; empty with OnlyInfra.
+// URL returns the URL of page and API; empty with OnlyInfra.
 func (s *Stack) URL() string {
 	if s.page == nil {
 		return ""
@@ -169,7 +170,7 @@ func (s *Stack) Drain() {
 	}
 }
 
-// Failed receives an error when the stack cannot go on.
+// Failed receives an error when the stack cannot continue; nil with OnlyInfra.
 func (s *Stack) Failed() <-chan error {
 	if s.process == nil {
 		return nil

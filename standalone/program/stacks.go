@@ -1,11 +1,11 @@
 package program
 
-// The runtime starts goroutines with a stack of the average size that it found at the
-// last garbage collection. Thousands of goroutines of the embedded server wait with
-// small stacks, so each of its requests, and each of ours, would grow its stack in
-// several steps and copy it each time: 5 to 9 % of a turn's CPU. One waiting goroutine
-// with a large stack raises the average to the next size. With more goroutines, such as
-// those of open streams, the average falls again, and with it the effect.
+// A new goroutine gets a stack of the average size that the runtime found at the last
+// garbage collection. Thousands of goroutines of the embedded server wait with small
+// stacks, so every request of the server and of Palaver would grow its stack in several
+// steps and copy it each time: 5 to 9 % of a turn's CPU. One waiting goroutine with a
+// large stack raises the average to the next size. With more goroutines, such as those
+// of open streams, the average falls again, and so does the effect.
 const (
 	stackFrame  = 16 << 10
 	stackFrames = 1280 // 20 MiB

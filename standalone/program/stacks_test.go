@@ -8,7 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// startingSize is the stack size of new goroutines after a garbage collection.
+// startingSize returns the stack size of new goroutines after a garbage collection.
 func startingSize(t *testing.T) uint64 {
 	t.Helper()
 	runtime.GC()

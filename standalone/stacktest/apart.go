@@ -142,7 +142,7 @@ func (r *Role) Thaw() {
 }
 
 // Health runs the container's health check with r's settings and returns its exit
-// code. r need not run.
+// code. r does not have to run.
 func (r *Role) Health(role string) int {
 	r.t.Helper()
 	command := self(r.t, rolesProgram, append([]string{"health", role}, r.flags[1:]...))

@@ -93,14 +93,15 @@ func (p *Process) TemporalClient() client.Client {
 }
 
 // Repair runs palaver repair on the process's databases and returns the exit code
-// and the output. The process need not run.
+// and the output. The process does not have to run.
 func (p *Process) Repair(flags ...string) (code int, said string) {
 	p.t.Helper()
 	return p.Palaver(append([]string{"repair"}, flags...)...)
 }
 
 // Palaver runs a command of the program palaver with the process's data folder and
-// Temporal server, and returns the exit code and the output. The process need not run.
+// Temporal server, and returns the exit code and the output. The process does not have to
+// run.
 func (p *Process) Palaver(args ...string) (code int, said string) {
 	p.t.Helper()
 	command := self(p.t, rolesProgram, append(args, "--data-dir="+p.Dir, "--temporal-address="+p.Temporal))

@@ -29,8 +29,8 @@ type Option func(*settings)
 type settings struct {
 	flags  []string
 	own    []palaver.Option
-	binary string   // of the program palaver; empty: this test's own
-	env    []string // in addition to the test's
+	binary string   // path of the program palaver; empty: the test binary
+	env    []string // variables in addition to the test's
 }
 
 // Binary runs another build of palaver for a role, with additional environment
@@ -44,8 +44,8 @@ func Flag(name, value string) Option {
 	return func(s *settings) { s.flags = append(s.flags, "--"+name+"="+value) }
 }
 
-// Additions adds to a stack in the test's process what options add to a program. Programs
-// in processes of their own have no additions.
+// Additions adds options, as a program with additions has them, to a stack in the test's
+// process. It has no effect on programs in separate processes.
 func Additions(options ...palaver.Option) Option {
 	return func(s *settings) { s.own = append(s.own, options...) }
 }
@@ -62,18 +62,18 @@ func ServerDefaults() Option {
 	return func(s *settings) { s.flags = append(s.flags, "--temporal-defaults") }
 }
 
-// flags returns the program's flags; later ones win.
+// flags returns the program's flags; later ones override earlier ones.
 func flags(dir string, options []Option) []string {
 	return append([]string{"--temporal-port=0", "--temporal-ui-port=0"}, roleFlags(dir, options)...)
 }
 
-// roleFlags returns the flags that programs without embedded servers have too.
+// roleFlags returns the flags that programs without embedded servers also have.
 func roleFlags(dir string, options []Option) []string {
 	s := settings{flags: []string{
 		"--data-dir=" + dir, "--host=127.0.0.1", "--port=0", "--chat-model-provider=offline", "--log-level=warn",
 		"--chat-rate-limit=off", "--max-new-threads-per-address=off", "--max-turns-per-caller=0", "--max-streams-per-caller=0",
 		"--user-rate-limit=off", "--change-rate-limit=off", "--max-streams-per-address=0", "--quota-per-address=off",
-		"--titles=off", // a scripted model would answer the call for a title with the words of a turn
+		"--titles=off", // a scripted model would use an answer meant for the turn
 	}}
 	for _, o := range options {
 		o(&s)
@@ -146,10 +146,11 @@ func (s *Stack) NewUser() *http.Client { return newClient(s.t) }
 // Logged returns the log so far, at warn and above unless a flag changes the level.
 func (s *Stack) Logged() string { return s.log.String() }
 
-// Temporal is a client of the stack's Temporal server.
+// Temporal returns a client of the stack's Temporal server.
 func (s *Stack) Temporal() client.Client { return s.Parts.Temporal }
 
-// PlainTemporal is a client without the stack's keys: it sees what the server stores.
+// PlainTemporal returns a client without the stack's encryption keys: it reads payloads as
+// the server stores them.
 func (s *Stack) PlainTemporal() client.Client {
 	c, err := client.Dial(client.Options{HostPort: s.running.Servers.TemporalAddress(), Namespace: s.Parts.Namespace, Logger: log.NewStructuredLogger(slog.New(slog.DiscardHandler))})
 	require.NoError(s.t, err)

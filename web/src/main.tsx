@@ -11,7 +11,7 @@ import { placeOf } from "./shell/useRoute";
 import "./styles.css";
 import { loadLanguage } from "./words";
 
-/** Whoever has the link of a shared copy reads it without an identity. */
+/** A shared copy is read without signing in. */
 const isShared = placeOf(location.pathname)?.page === "s";
 
 const page = (
@@ -24,7 +24,7 @@ const page = (
   </StrictMode>
 );
 
-/** Who is signed in decides what the page shows, so this is known first. */
+/** Loads the language, and finds out who is signed in: the page needs both for its first render. */
 async function prepare(): Promise<void> {
   if (isShared) return void (await loadLanguage(navigator.languages));
   const [{ signIn }] = await Promise.all([readSettings(), loadLanguage(navigator.languages)]);

@@ -54,7 +54,7 @@ func TestARunSendsAnswersOrOpens(t *testing.T) {
 	require.Equal(t, chat.CancelResume, parse(`{"threadId":"t","runId":"r","messages":[],"resume":[{"interruptId":"q","status":"cancelled"}]}`).Answer.Value.Type)
 }
 
-func TestWhatCannotBeUsedIsNamed(t *testing.T) {
+func TestParseNamesTheInvalidField(t *testing.T) {
 	const ok = `"threadId":"t","runId":"r","messages":[]`
 	for body, field := range map[string]string{
 		`5`:                              "body",
@@ -147,7 +147,7 @@ func TestAStoredMessageIsShownWithItsCalls(t *testing.T) {
 	require.Empty(t, show(chat.Message{Role: "system", Metadata: map[string]any{"kind": "notice"}}))
 }
 
-// For any body there is a run or an error that names a field, and no panic.
+// For any body, Parse returns a run or an error that names a field, and never panics.
 func FuzzParse(f *testing.F) {
 	f.Add(`{"threadId":"t","runId":"r","messages":[{"id":"a","role":"user","content":"x"}],"resume":[{"interruptId":"q","status":"resolved","payload":{"approved":true}}]}`)
 	f.Add(`{"threadId":"t","runId":"r","messages":[{"id":"a","role":"user","content":[{"type":"image","source":{"type":"data","value":"AAAA"}}]}],"forwardedProps":{"palaver":{"tagged_doc_ids":["x"]}}}`)
@@ -158,7 +158,7 @@ func FuzzParse(f *testing.F) {
 			t.Fatalf("%q: %v", body, err)
 		}
 		if err == nil && r.Message != nil && r.Message.Text == "" && len(r.Message.Pictures)+len(r.Message.Attachments) == 0 {
-			t.Fatalf("%q: an empty message", body)
+			t.Fatalf("%q: the message is empty", body)
 		}
 	})
 }

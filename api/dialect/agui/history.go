@@ -7,11 +7,11 @@ import (
 	"github.com/palaver-chat/palaver/chat"
 )
 
-// maxHistory is how many messages a snapshot has, the newest ones.
+// maxHistory limits the messages of a snapshot. It has the newest ones.
 const maxHistory = 500
 
-// history is the newest branch of a thread as messages. A turn that runs has only its
-// message in it. A thread that nobody has used is empty.
+// history returns the newest branch of a thread as messages. Of a running turn it has only
+// the person's message. It is empty for a thread that does not exist.
 func (h handlers) history(ctx context.Context, owner, thread string) ([]messageJSON, error) {
 	list, _, err := h.History(ctx, owner, thread, "", "", maxHistory)
 	if h.NotFound(err) {

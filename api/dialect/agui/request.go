@@ -51,8 +51,8 @@ type resumeBody struct {
 	Payload     json.RawMessage `json:"payload"`
 }
 
-// payloadBody is the payload of an answer: a native resume_value, or for one approval
-// only whether it is given.
+// payloadBody is the payload of an answer: a native resume_value or, if approved is set,
+// one decision about all tool calls of the question.
 type payloadBody struct {
 	dialect.ResumeValue
 	Approved  *bool           `json:"approved"`
@@ -61,8 +61,8 @@ type payloadBody struct {
 	Remember  bool            `json:"remember"`
 }
 
-// Run is a run that a client asks for: it answers a question, sends a message, or opens
-// the thread. It is validated, except what only the store knows.
+// Run is a run that a client requests: it answers a question, sends a message, or opens
+// the thread. It is validated, except that its ids may not exist in the store.
 type Run struct {
 	Thread, RunID string
 	Agent         chat.Agent
@@ -99,7 +99,7 @@ func Parse(body []byte, agents chat.Agents) (Run, error) {
 	p.ID("runId", b.RunID)
 	r.forwarded(&p, agents, b.ForwardedProps)
 	if len(b.State) <= maxState {
-		_ = json.Unmarshal(b.State, &r.State) // another state than an object is not kept
+		_ = json.Unmarshal(b.State, &r.State) // a state that is not an object is ignored
 	}
 	switch {
 	case len(b.Messages) > maxMessages:
@@ -120,7 +120,7 @@ func (r *Run) forwarded(p *dialect.Problems, agents chat.Agents, raw json.RawMes
 	var props struct {
 		Palaver json.RawMessage `json:"palaver"`
 	}
-	_ = json.Unmarshal(raw, &props) // the client's own may be anything
+	_ = json.Unmarshal(raw, &props) // other props are the client's and may be anything
 	var f dialect.Fields
 	if len(props.Palaver) > 0 && string(props.Palaver) != "null" {
 		if err := json.Unmarshal(props.Palaver, &f); err != nil {
@@ -169,7 +169,7 @@ func resume(p *dialect.Problems, b resumeBody) *Answer {
 	if payload.Approved == nil {
 		named := payload.Type
 		if named == "" {
-			payload.Type = "x" // the question has the type
+			payload.Type = "x" // passes the check; the type comes from the question
 		}
 		a.Value = p.ResumeValue(field, &payload.ResumeValue)
 		if named == "" {
@@ -189,7 +189,7 @@ func resume(p *dialect.Problems, b resumeBody) *Answer {
 	return a
 }
 
-// message reads the last message, if a person wrote it; else the client opens the thread.
+// message reads the last message, if a person wrote it. Otherwise the run opens the thread.
 func (r *Run) message(p *dialect.Problems, list []messageBody) {
 	if len(list) == 0 || list[len(list)-1].Role != "user" {
 		return
@@ -201,7 +201,7 @@ func (r *Run) message(p *dialect.Problems, list []messageBody) {
 		p.Add(at+".id", "is missing")
 	}
 	p.ID(at+".id", last.ID)
-	if len(last.ID) > dialect.MaxID-4 { // an edit adds its number
+	if len(last.ID) > dialect.MaxID-4 { // ClientTurnID appends the number of an edit
 		p.Add(at+".id", "must have at most 124 bytes")
 	}
 	m.content(p, at+".content", last.Content)
@@ -264,8 +264,8 @@ func (m *Message) picture(p *dialect.Problems, field string, s sourceBody) {
 	m.Attachments = append(m.Attachments, id)
 }
 
-// ClientTurnID is the client_turn_id of the nth content that a client has sent under one
-// message id.
+// ClientTurnID returns the client_turn_id of the n-th content, from 1, that a client has
+// sent under one message id.
 func ClientTurnID(messageID string, n int) string {
 	if n == 1 {
 		return messageID

@@ -97,7 +97,7 @@ func (h handlers) run(c *gin.Context) error {
 func (h handlers) answer(c *gin.Context, in Run) error {
 	owner := identity.Of(c).ID
 	thread, value := h.ThreadNamed(owner, in.Thread), in.Answer.Value
-	if d := in.Answer.Approved; d != nil { // the same for every call that the question asks about
+	if d := in.Answer.Approved; d != nil { // one decision for every call that the question asks about
 		asked, err := h.Question(c.Request.Context(), owner, thread)
 		if err != nil {
 			return err
@@ -147,8 +147,9 @@ func (h handlers) send(c *gin.Context, in Run) error {
 	return h.Submit(c, s, func(to dialect.Stream) dialect.Wire { return NewWire(to, in, nil) })
 }
 
-// parent finds the turn that a message follows by the ids of the messages before it,
-// empty: the newest. While the database is unavailable, a message follows the newest.
+// parent returns the id of the turn that a message follows. It finds the turn by the ids
+// of the earlier messages. It returns "", the newest turn, if it finds none or the database
+// is unavailable.
 func (h handlers) parent(ctx context.Context, owner, thread string, earlier []string) (string, error) {
 	ctx, done := request.FractionOfDeadline(ctx, 3)
 	defer done()
@@ -169,11 +170,11 @@ func (h handlers) parent(ctx context.Context, owner, thread string, earlier []st
 	return "", nil
 }
 
-// maxLookups limits the messages whose turns are looked for.
+// maxLookups limits the messages whose turns are looked up.
 const maxLookups = 20
 
-// turnOf is the turn of a message by its id: one of ours, which begins with the turn's, or
-// the client's own.
+// turnOf returns the turn of a message id: an id of ours, which begins with the turn's id,
+// or an id of the client's.
 func (h handlers) turnOf(ctx context.Context, owner, thread, id string) (chat.Turn, error) {
 	if len(id) > 36 && uuid.Validate(id[:36]) == nil && id[36] == '.' {
 		return h.Turn(ctx, owner, id[:36])
@@ -201,8 +202,8 @@ func (h handlers) open(c *gin.Context, in Run) error {
 	return nil
 }
 
-// withoutAnswer drops what the stream of a turn shows: the turn may have ended after the
-// history was read.
+// withoutAnswer drops a turn's answers and questions from the history, because the stream
+// of the turn shows them.
 func withoutAnswer(history []messageJSON, turn string) []messageJSON {
 	return slices.DeleteFunc(history, func(m messageJSON) bool { return m.Role != "user" && m.Metadata["turn_id"] == turn })
 }

@@ -55,7 +55,7 @@ const (
 
 	protocolVersion = "1.0"
 	noticeName      = "palaver.notice"
-	stateKey        = "palaver" // of our part of the state
+	stateKey        = "palaver" // key of our part of the state
 )
 
 type (
@@ -155,7 +155,7 @@ func (w *Wire) Begin(b []byte) []byte {
 	return b
 }
 
-// snapshotJSON has its list also when that is empty.
+// snapshotJSON always has its list, even if it is empty.
 type snapshotJSON struct {
 	Type     string        `json:"type"`
 	Messages []messageJSON `json:"messages"`
@@ -198,7 +198,7 @@ func (w *Wire) Event(b []byte, e chat.Event, _ string) []byte {
 		}
 		return sse.JSON(b, out)
 	case chat.EventNotice:
-		if e.Code == chat.NoticeRestarted { // the text so far stays, and another message has the new one
+		if e.Code == chat.NoticeRestarted { // the text so far stays; the new text is another message
 			w.sent.Restart()
 			b = w.closeText(b)
 		}
@@ -232,7 +232,7 @@ func (w *Wire) Event(b []byte, e chat.Event, _ string) []byte {
 func (w *Wire) End(b []byte) []byte { return sse.JSON(w.closeStep(w.closeText(b)), w.end) }
 
 func (w *Wire) status(b []byte, e chat.Event) []byte {
-	if e.Node == chat.NodeRetry { // it begins no step: the one that is open goes on
+	if e.Node == chat.NodeRetry { // a retry is no step of its own: the open step goes on
 		return sse.JSON(b, chunk{Type: custom, Name: noticeName, Value: &noticeJSON{string(e.Node), e.Message}})
 	}
 	if name := string(e.Node); name != w.step {
@@ -259,7 +259,7 @@ func (w *Wire) found(docs []chat.DocRef) {
 	}
 }
 
-// snapshot sends the state: what the client had in it stays.
+// snapshot sends the state. It keeps the entries of the client's own state.
 func (w *Wire) snapshot(b []byte) []byte {
 	state := make(map[string]any, len(w.own)+1)
 	for name, value := range w.own {
@@ -340,7 +340,7 @@ func (w *Wire) used(u *chat.Usage) {
 
 func resultID(call string) string { return call + "-result" }
 
-// question is an interrupt, with what its answer looks like.
+// question returns an interrupt with the JSON schema of its answer.
 func question(q chat.Interrupt, turn string) interruptJSON {
 	out := interruptJSON{ID: q.ID, Reason: string(q.Type), Message: q.Message, Metadata: questionJSON{q.Options, q.Calls, turn}}
 	if len(q.Calls) == 1 {

@@ -68,7 +68,7 @@ func (h handlers) thread(c *gin.Context) error {
 	return nil
 }
 
-// turnsOf returns the ids of messages' turns.
+// turnsOf returns the ids of the messages' turns.
 func turnsOf(messages []chat.Message) (ids []string) {
 	for _, m := range messages {
 		if len(ids) == 0 || ids[len(ids)-1] != m.TurnID {

@@ -193,7 +193,7 @@ func TestClientTurnIDsOfMessagesAreUnique(t *testing.T) {
 		}
 	}
 	if ClientTurnID("", 1) != "" {
-		t.Error("a message without an id has one")
+		t.Error("a message without an id gets a client_turn_id")
 	}
 }
 
@@ -211,7 +211,7 @@ func TestParseStop(t *testing.T) {
 		}
 	}
 	if _, err := ParseStop([]byte(`[]`)); err == nil {
-		t.Error("a list is taken")
+		t.Error("a body that is a list is accepted")
 	}
 }
 

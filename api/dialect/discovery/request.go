@@ -33,8 +33,8 @@ type referencedBody struct {
 	Text string     `json:"text"`
 }
 
-// ParseMessage reads the body of POST /chat/message. Without discovery_id the board and
-// the chat so far are those of the request. The error is dialect.Problems.
+// ParseMessage reads the body of POST /chat/message. Without discovery_id, the request has
+// the board and the chat so far. The error is dialect.Problems.
 func ParseMessage(body []byte, agents chat.Agents) (dialect.Submit, error) {
 	var b messageBody
 	if err := dialect.Decode(body, &b); err != nil {

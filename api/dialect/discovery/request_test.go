@@ -69,7 +69,7 @@ func FuzzMessage(f *testing.F) {
 	f.Fuzz(func(t *testing.T, body []byte) {
 		s, err := ParseMessage(body, agents)
 		if err == nil && s.ThreadID == "" && json.Unmarshal(s.Content.Board, new(board.Board)) != nil {
-			t.Fatalf("the board cannot be read again: %s", s.Content.Board)
+			t.Fatalf("the stored board cannot be read: %s", s.Content.Board)
 		}
 	})
 }

@@ -39,7 +39,7 @@ func operations(s dialect.Server) []openapi.Operation {
 		Errors:  openapi.TakesTurn}}
 }
 
-// notConfigured is the refusal of a server without a model. The offline engine is one.
+// notConfigured is the error of a server without a model. The offline engine counts as one.
 var notConfigured = &problem.Problem{Status: http.StatusServiceUnavailable, Code: chat.CodeModelUnavailable, Message: "Chat service not configured"}
 
 // fail makes the body of an error response: one sentence, with the fields that it is about.

@@ -27,7 +27,7 @@ type (
 	}
 )
 
-// stopped is the error of a turn that was stopped, or overtaken by another message.
+// stopped is the error of a turn that was stopped, or superseded by another message.
 const stopped = "The answer was stopped."
 
 const paragraph = "\n\n"
@@ -46,8 +46,8 @@ func (*Wire) Header() map[string]string { return nil }
 func (*Wire) Begin(b []byte) []byte     { return b }
 func (*Wire) End(b []byte) []byte       { return b }
 
-// Event leaves out what this dialect has no event for. A tool call is sent when it has
-// become a proposal: what does not fit the board goes back to the model.
+// Event leaves out events that this dialect lacks. A tool call is sent once it has become
+// a proposal: calls that do not fit the board go back to the model.
 func (w *Wire) Event(b []byte, e chat.Event, _ string) []byte {
 	switch e.Type {
 	case chat.EventToken:
@@ -59,7 +59,7 @@ func (w *Wire) Event(b []byte, e chat.Event, _ string) []byte {
 		switch e.Code {
 		case chat.NoticeRestarted:
 			w.sent.Restart()
-			w.piece = -1 // what follows begins a paragraph
+			w.piece = -1 // the next text begins a paragraph
 		case chat.NoticeWrongProposal:
 			return w.text(b, -1, e.Message)
 		}

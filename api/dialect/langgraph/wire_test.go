@@ -187,7 +187,7 @@ func FuzzStreamIsLinesOfJSON(f *testing.F) {
 			last = data
 		}
 		if last != "[DONE]" {
-			t.Fatalf("it ends with %q", last)
+			t.Fatalf("the stream ends with %q, want [DONE]", last)
 		}
 	})
 }

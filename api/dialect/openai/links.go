@@ -5,11 +5,11 @@ import (
 	"strings"
 )
 
-// links turns the pictures of an answer into links with the server's address. Other pages
-// may not embed them: they are their owner's alone.
+// links replaces the pictures of an answer with links to this server. Pages of other
+// servers cannot embed the pictures, because only their owner may load them.
 type links struct {
 	origin string
-	held   string // a picture that has begun
+	held   string // the beginning of a picture whose end has not arrived
 }
 
 var (
@@ -17,11 +17,11 @@ var (
 	addressed = regexp.MustCompile(`https?://[^()/\s]*/api/attachments/`)
 )
 
-// maxHeld limits what is held back of a picture.
+// maxHeld limits, in bytes, the text that is held back.
 const maxHeld = 1000
 
-// pass returns what can be sent. What may be the beginning of a picture is held back
-// until more of the text is there; final: no more follows.
+// pass returns the text that can be sent now. It holds back a possible beginning of a
+// picture until more text arrives; final means that no more text follows.
 func (l *links) pass(text string, final bool) string {
 	text = l.held + text
 	l.held = ""
@@ -34,7 +34,8 @@ func (l *links) pass(text string, final bool) string {
 	})
 }
 
-// beginsPicture is where a picture begins that has not ended; -1: nowhere.
+// beginsPicture returns the index of an unfinished picture at the end of text, -1 without
+// one.
 func beginsPicture(text string) int {
 	if strings.HasSuffix(text, "!") {
 		return len(text) - 1
@@ -46,7 +47,8 @@ func beginsPicture(text string) int {
 	return i
 }
 
-// withoutAddress drops the server's address from links, as clients may know it by several.
+// withoutAddress drops the server's address from links to attachments, because clients may
+// use several addresses of one server.
 func withoutAddress(text string) string {
 	return addressed.ReplaceAllString(text, "/api/attachments/")
 }

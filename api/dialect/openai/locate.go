@@ -18,13 +18,13 @@ type found struct {
 	answer *chat.ResumeValue
 }
 
-// maxLookups limits the messages whose turns are looked for, the newest first. The first
-// is found, unless its turn was deleted or never was one.
+// maxLookups limits the messages whose turns are looked up, the newest first. The first one
+// is found, unless its turn was deleted or it never was a turn.
 const maxLookups = 20
 
 // locate finds the turn whose answer is the last of the earlier messages: in the thread
-// that the client names, or in any thread. So a conversation goes on where its messages
-// are, and an edited one branches.
+// that the client names, or in any thread. So a conversation continues in the thread of its
+// messages, and an edited message starts a branch.
 func (h handlers) locate(ctx context.Context, owner, thread string, earlier []Said) (*found, error) {
 	ctx, done := request.FractionOfDeadline(ctx, 3) // leaves time for the insert
 	defer done()
@@ -48,8 +48,8 @@ func (h handlers) locate(ctx context.Context, owner, thread string, earlier []Sa
 	return nil, nil
 }
 
-// choose finds the turn whose answer the client has. Several turns have the same messages
-// before them when an answer was written again, or a conversation began with the same
+// choose finds the turn whose answer the client has. Several turns can have the same
+// messages before them: an answer was regenerated, or two conversations began with the same
 // words.
 func (h handlers) choose(ctx context.Context, owner string, turns []chat.Turn, after []Said) (*found, error) {
 	ids := make([]string, len(turns))
@@ -72,7 +72,7 @@ func (h handlers) choose(ctx context.Context, owner string, turns []chat.Turn, a
 			case err != nil && !h.NotFound(err):
 				return nil, err
 			case q == nil || q.TurnID != t.ID:
-				partly = &found{turn: t} // its client left before its end
+				partly = &found{turn: t} // its client disconnected before the end
 			case strings.HasSuffix(last, Bare(ShowQuestion(*q.Interrupt))):
 				return &found{turn: t, asked: q.Interrupt}, nil
 			}
@@ -89,8 +89,8 @@ func (h handlers) choose(ctx context.Context, owner string, turns []chat.Turn, a
 	return partly, nil
 }
 
-// notes are the footnotes of an answer without blanks. Their addresses hold the name of
-// the server.
+// notes matches the footnotes of an answer without white space. They are not compared,
+// because their URLs have the server's name.
 var notes = regexp.MustCompile(`(?s)---\[\d+\]\[[^\]]*\]\(.*$`)
 
 // search looks for a text that a client of a settled turn may have: its answer, what

@@ -65,7 +65,7 @@ func TestAMessageThatLooksLikeATaskIsAMessage(t *testing.T) {
 	}
 }
 
-func TestWhatCannotBeUsedIsNamed(t *testing.T) {
+func TestParseNamesTheInvalidField(t *testing.T) {
 	const ok = `"model":"palaver-documents","messages":[{"role":"user","content":"x"}]`
 	for body, field := range map[string]string{
 		`[]`: "body",
@@ -159,8 +159,8 @@ func TestPicturesAreLinksWithTheServersAddress(t *testing.T) {
 		require.Equal(t, want, got, "%d", size)
 	}
 	long := "![" + strings.Repeat("x", 2*maxHeld)
-	require.Equal(t, long, (&links{}).pass(long, false), "what is no picture is not held back for ever")
-	require.Equal(t, (&links{}).pass(stored, true), withoutAddress(want), "a client's answer is found by what is stored")
+	require.Equal(t, long, (&links{}).pass(long, false), "text that is no picture is not held back forever")
+	require.Equal(t, (&links{}).pass(stored, true), withoutAddress(want), "a client's answer equals the stored text once the address is removed")
 }
 
 func TestTheRunOfAConversationIgnoresBlanksOnly(t *testing.T) {
@@ -252,7 +252,7 @@ func TestAFailedTurnIsAnError(t *testing.T) {
 	require.Equal(t, "false", w.Header()["X-Should-Retry"], "SDKs must not send the message again")
 }
 
-// For any body there is a request or an error that names a field, and no panic.
+// For any body, Parse returns a request or an error that names a field, and never panics.
 func FuzzParse(f *testing.F) {
 	list, err := os.ReadDir("testdata")
 	if err != nil {
@@ -271,12 +271,12 @@ func FuzzParse(f *testing.F) {
 			t.Fatalf("%q: %v", body, err)
 		}
 		if err == nil && r.Task == nil && r.Text == "" && len(r.Pictures)+len(r.Attachments) == 0 {
-			t.Fatalf("%q: nothing to answer", body)
+			t.Fatalf("%q: a request without a message", body)
 		}
 	})
 }
 
-// For any question and text there is an answer that fits, or none.
+// For any question and text, ReadAnswer returns an answer that fits the question, or none.
 func FuzzReadAnswer(f *testing.F) {
 	f.Add("2", "A", "B")
 	f.Add("no, because", "", "\x00")

@@ -10,7 +10,7 @@ import (
 	"github.com/palaver-chat/palaver/chat"
 )
 
-// ShowQuestion is a question as plain text: its choices have numbers.
+// ShowQuestion returns a question as plain text with numbered choices.
 func ShowQuestion(q chat.Interrupt) string {
 	var b strings.Builder
 	b.WriteString(q.Message)
@@ -29,7 +29,7 @@ const (
 	reject  = "reject"
 )
 
-// choices are the options that a text can choose.
+// choices returns the options that a text answer can choose.
 func choices(q chat.Interrupt) []chat.Option {
 	if q.Type == chat.ToolApproval {
 		return []chat.Option{{ID: approve, Label: "Approve"}, {ID: reject, Label: "Reject"}}
@@ -48,8 +48,9 @@ var (
 	afterNo = regexp.MustCompile(`(?is)^(?:no|reject|nein)\s*[,:.;-]\s*(.+)$`)
 )
 
-// ReadAnswer reads an answer to a question: the number of a choice or its words. Any text
-// answers a question that asks for one. Other texts are no answers, but new messages.
+// ReadAnswer reads an answer to a question: the number of a choice or its words. If the
+// question asks for a text, any text answers it. answers is false for other texts, which
+// are new messages.
 func ReadAnswer(q chat.Interrupt, text string) (_ chat.ResumeValue, answers bool) {
 	text = strings.TrimSpace(text)
 	if q.Type == chat.TextInput {
@@ -84,7 +85,7 @@ func ReadAnswer(q chat.Interrupt, text string) (_ chat.ResumeValue, answers bool
 
 func chosen(options []chat.Option, text string) (id string, ok bool) {
 	if m := number.FindStringSubmatch(text); m != nil {
-		n, _ := strconv.Atoi(m[1]) // of four digits at most
+		n, _ := strconv.Atoi(m[1]) // cannot fail: at most four digits
 		if n >= 1 && n <= len(options) && (m[2] == "" || plain(m[2]) == plain(options[n-1].Label)) {
 			return options[n-1].ID, true
 		}
@@ -103,7 +104,7 @@ func chosen(options []chat.Option, text string) (id string, ok bool) {
 	return "", false
 }
 
-// plain is a text in lower case, with its words alone.
+// plain returns the words of a text in lower case, without punctuation.
 func plain(s string) string {
 	return strings.Join(strings.FieldsFunc(strings.ToLower(s), func(r rune) bool {
 		return !unicode.IsLetter(r) && !unicode.IsNumber(r)

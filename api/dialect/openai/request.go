@@ -56,7 +56,8 @@ type imageBody struct {
 	URL string `json:"url"`
 }
 
-// Request is a request for a completion. It is validated, except what only the store knows.
+// Request is a request for a completion. It is validated, except that its ids may not exist
+// in the store.
 type Request struct {
 	Model        string
 	Agent        chat.Agent
@@ -66,8 +67,8 @@ type Request struct {
 	Text         string
 	Pictures     [][]byte
 	Attachments  []string
-	mark         string // of the pictures
-	system       string // the first message of the client's operator
+	mark         string // digest of the pictures
+	system       string // the text of the first message, if its role is system or developer
 	Earlier      []Said // the messages before the last, of people and assistants
 	Task         *Task  // a client's own task, which is no message of the conversation
 }
@@ -76,10 +77,10 @@ type Request struct {
 type Said struct {
 	User bool
 	Text string
-	mark string // of its pictures
+	mark string // digest of its pictures
 }
 
-// Headers are those of a request.
+// Headers are the request headers that Parse reads.
 type Headers struct{ Thread, IdempotencyKey, OnDisconnect string }
 
 // Parse reads the body of POST /v1/chat/completions. The error is dialect.Problems.
@@ -107,7 +108,7 @@ func Parse(body []byte, agents chat.Agents, head Headers) (Request, error) {
 	return r, p.Err()
 }
 
-// refuse adds what clients can ask for and this server cannot do.
+// refuse adds a problem for each requested feature that this server does not have.
 func (b completionBody) refuse(p *dialect.Problems) {
 	const tools = "cannot be used: agents have tools of their own here, and run them on the server"
 	var choice string
@@ -155,8 +156,8 @@ func (r *Request) thread(p *dialect.Problems, metadata json.RawMessage, header s
 	}
 }
 
-// messages reads the conversation. Its last message is the one to answer; those of
-// developers are not used.
+// messages reads the conversation. Its last message is the one to answer. System and
+// developer messages are used only to recognise tasks.
 func (r *Request) messages(p *dialect.Problems, list []messageBody) {
 	if len(list) == 0 || len(list) > maxMessages {
 		p.Add("messages", "must have 1 to "+strconv.Itoa(maxMessages)+" messages")
@@ -174,7 +175,7 @@ func (r *Request) messages(p *dialect.Problems, list []messageBody) {
 				p.Add(at+".role", "must be user: the last message is the one to answer")
 			}
 			if i == 0 {
-				_ = json.Unmarshal(m.Content, &r.system) // another form than a text is nothing that is looked for
+				_ = json.Unmarshal(m.Content, &r.system) // findTask looks for texts only
 			}
 			continue
 		case m.Role != "user" && m.Role != "assistant", last && m.Role != "user":
@@ -250,12 +251,12 @@ func content(p *dialect.Problems, field string, raw json.RawMessage) (text strin
 	return strings.Join(texts, "\n"), pictures, true
 }
 
-// RunID names the conversation up to and with the last of these messages, whatever the
-// blanks in them. A turn is stored under the one of its message, by which a later
-// request with the same messages finds it.
+// RunID returns a name for the conversation up to and including the last of these messages.
+// White space does not matter. It is the stream_run_id of the message's turn, so that a
+// later request with the same messages finds the turn.
 func RunID(said []Said) string { return runIDs(said)[len(said)-1] }
 
-// runIDs are those of every beginning of a conversation: up to and with each message.
+// runIDs returns the RunID of the conversation up to and including each message.
 func runIDs(said []Said) []string {
 	ids := make([]string, len(said))
 	h := sha256.New()
@@ -271,7 +272,7 @@ func runIDs(said []Said) []string {
 	return ids
 }
 
-// Bare is a text without blanks.
+// Bare returns a text without white space.
 func Bare(s string) string {
 	return strings.Map(func(r rune) rune {
 		if unicode.IsSpace(r) {

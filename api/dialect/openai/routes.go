@@ -66,7 +66,7 @@ func operations(s dialect.Server) []openapi.Operation {
 				"metadata": map[string]any{}, "tool_choice": openapi.AnyOf{"", map[string]any{}, nil}, "tools": []any{}, "functions": []any{}}},
 			Headers: []openapi.Param{{Name: "X-Thread-Id", About: "The conversation, as the client calls it; left out: it is found by its messages."},
 				{Name: "Idempotency-Key", About: "The same key with the same message is the same turn."},
-				{Name: "X-On-Disconnect", About: "What becomes of the turn when its client leaves.", Enum: openapi.Values("continue", "cancel")}},
+				{Name: "X-On-Disconnect", About: "What happens to the turn when this client disconnects.", Enum: openapi.Values("continue", "cancel")}},
 			Answers: []openapi.Answer{{Status: http.StatusOK, JSON: completionJSON{}, Events: events, Headers: []string{"X-Thread-Id", "X-Turn-Id"}}},
 			Errors:  append(slices.Clone(openapi.TakesTurn), http.StatusServiceUnavailable)},
 	}
@@ -108,7 +108,7 @@ func (h handlers) model(c *gin.Context) error {
 	return nil
 }
 
-// view: requests cannot say what streams carry, so CHAT_STREAM_MODE does.
+// view is the view of all streams: requests cannot choose one, so CHAT_STREAM_MODE decides.
 var view = dialect.View{ByServer: true}
 
 // complete answers the last message of a conversation.
@@ -177,8 +177,8 @@ func (h handlers) wire(c *gin.Context, in Request) dialect.NewWire {
 }
 
 // follows finds the turn that the last message follows; nil: the newest of its thread.
-// While the database is unavailable, only a message that comes alone is taken: one with
-// others before it may be an edit.
+// While the database is unavailable, only a message without earlier ones is accepted: with
+// earlier ones it may be an edit.
 func (h handlers) follows(c *gin.Context, owner, thread string, in Request) (*found, error) {
 	ctx := c.Request.Context()
 	if len(in.Earlier) > 0 {
@@ -191,7 +191,7 @@ func (h handlers) follows(c *gin.Context, owner, thread string, in Request) (*fo
 		return nil, nil
 	}
 	q, err := h.Question(ctx, owner, thread)
-	if err != nil || q == nil { // a thread that cannot be asked has no question that can be answered
+	if err != nil || q == nil { // without its workflow, a question cannot be answered either
 		return nil, nil
 	}
 	t, err := h.Turn(ctx, owner, q.TurnID)
@@ -204,7 +204,7 @@ func (h handlers) follows(c *gin.Context, owner, thread string, in Request) (*fo
 var shortAnswer = regexp.MustCompile(`(?i)^(\(?\d{1,4}[.)]?|yes|no|approve|reject)$`)
 
 // answer answers the question that the client has seen last, if the message does. A
-// message that repeats the answer of an answered question shows what came of it.
+// message that repeats the answer to an answered question streams what followed the answer.
 func (h handlers) answer(c *gin.Context, in Request, f found, cancels bool, wire dialect.NewWire) (done bool, _ error) {
 	if f.asked == nil {
 		if !f.turn.Status.Settled() && len(in.Earlier) > 0 && shortAnswer.MatchString(in.Text) { // its question has just been answered
@@ -228,7 +228,7 @@ func (h handlers) answer(c *gin.Context, in Request, f found, cancels bool, wire
 	return true, h.FollowThread(c, dialect.Follow{ThreadID: f.turn.ThreadID, TurnID: f.turn.ID, View: view}, w)
 }
 
-// task answers what a client asks for itself.
+// task sends the answer to a client's own task.
 func (h handlers) task(c *gin.Context, in Request) error {
 	id, now, usage := "chatcmpl-"+uuid.NewString(), time.Now().Unix(), usageOf(chat.Usage{})
 	if !in.Stream {

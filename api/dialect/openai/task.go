@@ -8,9 +8,9 @@ import (
 	"github.com/palaver-chat/palaver/chat"
 )
 
-// Task is what a client asks for itself: a title, tags, questions to suggest. It is
-// answered without a model, and is never a turn: the conversation of the person would
-// show it, and the person's budget would pay for it.
+// Task is a request that a client makes for its own use: a title, tags, questions to
+// suggest. It is answered without a model and never becomes a turn: a turn would show in
+// the person's conversation and count against the person's budget.
 type Task struct{ Answer string }
 
 // Beginnings of the prompts of LibreChat (packages/agents, title.ts).
@@ -21,8 +21,8 @@ var libreTitles = []string{
 	"Analyze this conversation and provide:\n1. The detected language of the conversation",
 }
 
-// Beginnings of prompts of Open WebUI (config.py) that are of another form than the rest:
-// which tools to call, of those that it has itself, and an emoji for a spoken answer.
+// Beginnings of the prompts of Open WebUI (config.py) whose form differs from the rest:
+// which of its own tools to call, and an emoji for a spoken answer.
 const (
 	webUITools = "Available Tools: "
 	webUIEmoji = "Your task is to reflect the speaker's likely facial expression through a fitting emoji."
@@ -33,8 +33,8 @@ var (
 	outputName = regexp.MustCompile(`"(title|tags|follow_ups|queries|text|prompt)"\s*:`)
 )
 
-// findTask recognises the prompts that Open WebUI and LibreChat come with. A prompt that
-// an administrator has rewritten is a message.
+// findTask recognises the default prompts of Open WebUI and LibreChat. A prompt that an
+// administrator has rewritten counts as a message.
 func findTask(r Request) *Task {
 	if strings.HasPrefix(r.system, webUITools) && strings.Contains(r.system, "Your task is to choose and return the correct tool(s)") {
 		return &Task{`{"tool_calls":[]}`}
@@ -56,7 +56,7 @@ func findTask(r Request) *Task {
 	_, output, _ := strings.Cut(r.Text, "### Output:")
 	_, history, _ := strings.Cut(r.Text, "<chat_history>")
 	kind := outputName.FindStringSubmatch(output)
-	if kind == nil { // the prompt for completions says it before
+	if kind == nil { // the prompt for completions names it before the history
 		instructions, _, _ := strings.Cut(r.Text, "<chat_history>")
 		kind = outputName.FindStringSubmatch(instructions)
 	}
@@ -74,12 +74,12 @@ func findTask(r Request) *Task {
 	default:
 		answer[kind[1]] = []string{}
 	}
-	b, _ := json.Marshal(answer) // of texts and lists
+	b, _ := json.Marshal(answer) // cannot fail: only texts and lists
 	return &Task{string(b)}
 }
 
-// titleOf makes a title as our own conversations have it: the beginning of what the
-// person said first.
+// titleOf returns a title like that of our own conversations: the beginning of the person's
+// first message.
 func titleOf(history string) string {
 	if m := userLine.FindStringSubmatch(history); m != nil {
 		return chat.TitleFrom(m[1])

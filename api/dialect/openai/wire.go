@@ -49,7 +49,7 @@ type (
 		CompletionTokens int `json:"completion_tokens"`
 		TotalTokens      int `json:"total_tokens"`
 	}
-	// placeJSON is what clients of other dialects know of an answer.
+	// placeJSON has the ids of an answer that clients of other dialects get, too.
 	placeJSON struct {
 		ThreadID    string `json:"thread_id"`
 		TurnID      string `json:"turn_id"`
@@ -220,16 +220,16 @@ func usageOf(u chat.Usage) *usageJSON {
 	return &usageJSON{u.TokensIn, u.TokensOut, u.Tokens()}
 }
 
-// wire is what both kinds of answers share.
+// wire is what the two kinds of answers (Stream, Whole) share.
 type wire struct {
 	answer
 	id, model string
 	created   int64
 	place     placeJSON
-	until     string // the question whose answer the text begins after; empty: it has begun
+	until     string // the text begins after the answer to this question; empty: it has begun
 }
 
-// begins reports whether an event belongs to the answer.
+// begins reports whether the answer has begun. It records the events from before that.
 func (w *wire) begins(e chat.Event) bool {
 	if w.until == "" {
 		return true
@@ -326,7 +326,7 @@ func NewWhole(s dialect.Stream, model, origin string) *Whole {
 func (*Whole) Name() string          { return "openai" }
 func (*Whole) Begin(b []byte) []byte { return b }
 
-// Header says that SDKs must not send the message of a failed turn again.
+// Header tells SDKs not to send the message of a failed turn again.
 func (w *Whole) Header() map[string]string {
 	if w.failed != nil {
 		return map[string]string{"X-Should-Retry": "false"}

@@ -19,8 +19,8 @@ type fault struct {
 
 	At       time.Time
 	Repaired time.Time
-	// WorkerSince is since when a worker runs, after a fault that kills workers; zero
-	// for others.
+	// WorkerSince is the time from which a worker was running again after a fault that
+	// kills workers; zero for other faults.
 	WorkerSince   time.Time
 	StalledWorker string // the worker that stopped answering, if one did
 	kind          faultKind
@@ -215,7 +215,8 @@ func (s *storm) inject(ctx context.Context, n int, f *fault) error {
 	return ctx.Err()
 }
 
-// workerSince is since when at least one worker runs; zero when none does.
+// workerSince returns the time from which at least one worker has been running; zero when
+// none is.
 func (s *storm) workerSince() (first time.Time) {
 	for _, w := range s.fleet.workers {
 		if since, ok := w.runs(); ok && (first.IsZero() || since.Before(first)) {

@@ -203,16 +203,16 @@ func (s *storm) checkNotes(p *person) {
 			}
 			made += len(notes)
 			if allowed := 1 + t.again[call]; len(notes) > allowed {
-				r.violation("repeated", "%s (%s, turn %s): tool call %s had its side effect %d times, %d were allowed", t.Mark, t.Kind, t.id, call, len(notes), allowed)
+				r.violation("repeated", "%s (%s, turn %s): tool call %s had its side effect %d times; %d were allowed", t.Mark, t.Kind, t.id, call, len(notes), allowed)
 			}
 		}
 		r.note(func() { r.Notes += made })
 		if t.reject && made > 0 {
-			r.violation("approval", "%s (turn %s): a tool call that was rejected was made", t.Mark, t.id)
+			r.violation("approval", "%s (turn %s): a rejected tool call ran", t.Mark, t.id)
 		}
 		tool := slices.ContainsFunc(t.log, func(e event) bool { return e.Type == "tool_result" && !e.IsError })
 		if tool && made == 0 {
-			r.violation("lost", "%s (%s, turn %s): a tool call has a result and was never made", t.Mark, t.Kind, t.id)
+			r.violation("lost", "%s (%s, turn %s): a tool call has a result but never ran", t.Mark, t.Kind, t.id)
 		}
 	}
 }
@@ -231,11 +231,11 @@ func (s *storm) checkJournal(p *person, j *journal, known map[string]*turn, said
 	r := s.report
 	for id, t := range known {
 		if !slices.Contains(j.submitted, id) {
-			r.violation("lost", "%s (%s, turn %s) was accepted, and its workflow does not know it", t.Mark, t.Kind, id)
+			r.violation("lost", "%s (%s, turn %s) was accepted, but its workflow does not know it", t.Mark, t.Kind, id)
 		}
 	}
 	if len(j.settled) != len(j.submitted) {
-		r.violation("stuck", "thread %d: its workflow took %d turns and settled %d", p.index, len(j.submitted), len(j.settled))
+		r.violation("stuck", "thread %d: its workflow accepted %d turns and settled %d", p.index, len(j.submitted), len(j.settled))
 		return
 	}
 	var inTurn, aside []ending // a turn stopped in the queue settles out of order
@@ -280,7 +280,7 @@ func (s *storm) checkJournal(p *person, j *journal, known map[string]*turn, said
 		}
 	}
 	if !interleaved(j.settled, inTurn, aside, ending.fits) {
-		r.violation("transcript", "thread %d: the workflow settled its turns as %v; seen were %v, and aside %v", p.index, j.settled, inTurn, aside)
+		r.violation("transcript", "thread %d: the workflow settled its turns as %v; the viewers saw %v, and out of order %v", p.index, j.settled, inTurn, aside)
 	}
 	var shown []string
 	for _, m := range said {
@@ -289,7 +289,7 @@ func (s *storm) checkJournal(p *person, j *journal, known map[string]*turn, said
 		}
 	}
 	if !interleaved(shown, order, early, func(a, b string) bool { return a == b }) {
-		r.violation("transcript", "thread %d: the history's order is not the workflow's: %v and %v, and aside %v", p.index, shown, order, early)
+		r.violation("transcript", "thread %d: the history has the turns in another order than the workflow: %v and %v, and out of order %v", p.index, shown, order, early)
 	}
 }
 
@@ -408,7 +408,7 @@ func (s *storm) checkGaps(book []call) {
 				continue // reported already: it has no end
 			}
 			since := from
-			for _, later := range s.faults[i+1:] { // a later fault may have stalled it, too
+			for _, later := range s.faults[i+1:] { // a later fault may also have stalled it
 				if later.At.Before(on) && later.Repaired.After(since) {
 					since = later.Repaired
 				}
@@ -449,7 +449,7 @@ func (s *storm) checkStalledThreads() {
 				open := slices.IndexFunc(p.turns, func(t *turn) bool {
 					return !t.abandoned && len(t.at) > 0 && t.sent.Before(since) && !t.at[len(t.at)-1].Before(until)
 				})
-				for _, later := range s.faults[i+1:] { // a later fault may have stalled it, too
+				for _, later := range s.faults[i+1:] { // a later fault may also have stalled it
 					if later.At.Before(until) && later.Repaired.After(since) {
 						since = later.Repaired
 					}
@@ -471,8 +471,8 @@ func (f *fault) broke(c call) bool {
 	return !c.Finished && !c.Ended.IsZero() && c.Ended.After(f.At) && c.Ended.Before(f.At.Add(time.Second)) && c.Arrived.Before(f.At.Add(time.Second))
 }
 
-// next is when the turn of the broken call c made its next call; zero when it made
-// none.
+// next returns the time at which the turn of the broken call c made its next call; zero
+// when it made none.
 func (f *fault) next(c call, book []call) time.Time {
 	for _, later := range book {
 		if later.Mark != c.Mark {
@@ -485,11 +485,12 @@ func (f *fault) next(c call, book []call) time.Time {
 	return time.Time{}
 }
 
-// aftermath is how long after an outage its effects may show.
+// aftermath is how long after the end of an outage its effects may appear.
 const aftermath = 5 * time.Second
 
-// checkHiccups looks for model calls that were cut by an outage which is too short to
-// cut any. It only looks at turns that were answered, as nothing else cuts their calls.
+// checkHiccups looks for model calls that were cut by an outage that should be too short
+// to cut any. It looks only at turns that were answered, because nothing else cuts their
+// calls.
 func (s *storm) checkHiccups(book []call) {
 	for i, f := range s.faults {
 		if f.kind.hits != hitsNothing {

@@ -230,7 +230,7 @@ func TestThreadStalledAfterAWorkerStoppedAnsweringIsFound(t *testing.T) {
 		"it was silent before":         {turns: []*turn{open(1, 2, 19)}},
 		"it waits behind another turn": {turns: []*turn{open(8, 9, 15, 22, 23), open(8, 24)}},
 		"nothing is open":              {turns: []*turn{open(8, 9), open(25, 26)}},
-		"after it, and nothing silent": {turns: []*turn{open(31, 32, 60)}},
+		"it runs after the fault only": {turns: []*turn{open(31, 32, 60)}},
 		"its sender gave up":           {turns: []*turn{{abandoned: true, sent: at(8), at: []time.Time{at(9), at(40)}}}},
 		"another fault delays it":      {turns: []*turn{open(28, 29, 42)}, later: &fault{At: at(31), Repaired: at(40)}},
 	} {
@@ -256,14 +256,14 @@ func TestModelCallCutByAShortOutageIsFound(t *testing.T) {
 		faults []*fault
 		found  bool
 	}{
-		"in it":                      {call: call{Arrived: at(8), Ended: at(11)}, found: true},
-		"after it":                   {call: call{Arrived: at(8), Ended: at(15)}, found: true},
-		"before it":                  {call: call{Arrived: at(8), Ended: at(9)}},
-		"long after it":              {call: call{Arrived: at(8), Ended: at(18)}},
-		"by the next fault":          {call: call{Arrived: at(8), Ended: at(15)}, faults: []*fault{{Name: "kill a worker", At: at(14.9), Repaired: at(16)}}},
-		"not at all":                 {call: call{Arrived: at(8), Ended: at(11), Finished: true}},
-		"for the turn was stopped":   {call: call{Arrived: at(8), Ended: at(11)}, end: event{Type: "cancelled", Reason: "superseded"}},
-		"for it was stopped in time": {call: call{Arrived: at(8), Ended: at(11)}, stop: at(10.5)},
+		"during it":                 {call: call{Arrived: at(8), Ended: at(11)}, found: true},
+		"after it":                  {call: call{Arrived: at(8), Ended: at(15)}, found: true},
+		"before it":                 {call: call{Arrived: at(8), Ended: at(9)}},
+		"long after it":             {call: call{Arrived: at(8), Ended: at(18)}},
+		"by the next fault":         {call: call{Arrived: at(8), Ended: at(15)}, faults: []*fault{{Name: "kill a worker", At: at(14.9), Repaired: at(16)}}},
+		"not at all":                {call: call{Arrived: at(8), Ended: at(11), Finished: true}},
+		"because it was superseded": {call: call{Arrived: at(8), Ended: at(11)}, end: event{Type: "cancelled", Reason: "superseded"}},
+		"the turn was stopped":      {call: call{Arrived: at(8), Ended: at(11)}, stop: at(10.5)},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := newStorm()

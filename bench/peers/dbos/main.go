@@ -1,6 +1,6 @@
-// Command dbos is the documents agent's turn on DBOS Transact, as its
-// documentation writes a service: a workflow of steps, checkpointed in Postgres,
-// behind net/http. bench/peers starts it and compares Palaver with it.
+// Command dbos runs the documents agent's turn on DBOS Transact, in the way that its
+// documentation describes for a service: a workflow of steps, checkpointed in
+// Postgres, behind net/http. bench/peers starts it and compares Palaver with it.
 //
 // The turn's steps are Palaver's nodes. DBOS v0.9.0 has no streams, so statuses
 // and tokens reach the request over a channel of the process.
@@ -35,7 +35,7 @@ func run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	config.MaxConns = 20 // DBOS's own default for a database URL, too
+	config.MaxConns = 20 // also DBOS's default for a database URL
 	pool, err := pgxpool.NewWithConfig(ctx, config)
 	if err != nil {
 		return err

@@ -102,7 +102,7 @@ func (a *agent) turn(ctx dbos.DBOSContext, m message) (answered, error) {
 
 func (a *agent) resolve(ctx context.Context, m message) (resolved, error) {
 	out := resolved{Action: m.Action, DocIDs: m.Tagged}
-	if m.Action != "" && len(m.Tagged) > 0 { // rules suffice when both are named in the request
+	if m.Action != "" && len(m.Tagged) > 0 { // no model is needed when the request names both
 		return out, nil
 	}
 	earlier, err := a.store.recent(ctx, m.Thread, resolverContext)

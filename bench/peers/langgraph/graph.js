@@ -16,8 +16,9 @@ const State = Annotation.Root({
 
 const context = { resolvers: 5, answer: 6 }; // earlier messages that a prompt repeats
 
-// buildGraph has the nodes of Palaver's documents agent. With sideBySide the two
-// resolvers run concurrently in one step, else one after the other.
+// buildGraph returns a graph with the nodes of Palaver's documents agent. With
+// sideBySide the two resolvers run concurrently in one step, otherwise one after the
+// other.
 export function buildGraph({ documents, checkpointer, model, sideBySide }) {
   const status = (config, node, message) => config.writer?.({ type: "status", node, message });
   const question = (state) => state.messages.at(-1).content;
@@ -32,7 +33,7 @@ export function buildGraph({ documents, checkpointer, model, sideBySide }) {
 
   async function docResolver(state, config) {
     status(config, "doc_resolver", "Finding documents...");
-    // Rules suffice when both are named in the request.
+    // No model is needed when the request names both.
     if (state.requested && state.tagged.length > 0) return { docIds: state.tagged };
     const known = await documents.titles(state.tagged);
     const found = await model.documents(prompts.docs(known, state.tagged), earlier(state, context.resolvers), question(state), config);

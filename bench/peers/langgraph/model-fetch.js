@@ -1,4 +1,4 @@
-// The model by plain fetch. Tokens reach the stream by LangGraph's mode "custom".
+// Calls the model with plain fetch. Tokens reach the stream by LangGraph's mode "custom".
 import { z } from "zod";
 
 import { Documents, Intent } from "./schemas.js";
@@ -52,7 +52,7 @@ export function fetchModel({ baseURL, apiKey, name }) {
   };
 }
 
-// events are the data lines of a stream of server-sent events.
+// events yields the data lines of a stream of server-sent events.
 async function* events(body) {
   const decoder = new TextDecoder();
   let rest = "";

@@ -1,5 +1,5 @@
-// The model through LangChain's client. Tokens reach the stream by LangGraph's
-// mode "messages".
+// Calls the model with LangChain's client. Tokens reach the stream by LangGraph's mode
+// "messages".
 import { ChatOpenAI } from "@langchain/openai";
 
 import { Documents, Intent } from "./schemas.js";

@@ -1,6 +1,7 @@
-// The documents agent's turn on LangGraph.js, as its documentation writes a
-// server: a StateGraph with the Postgres checkpointer behind fastify, streamed
-// as server-sent events. bench/peers starts it and compares Palaver with it.
+// A server that runs the documents agent's turn on LangGraph.js, in the way that
+// its documentation describes: a StateGraph with the Postgres checkpointer behind
+// fastify, streamed as server-sent events. bench/peers starts it and compares
+// Palaver with it.
 import Fastify from "fastify";
 import pg from "pg";
 import { Command } from "@langchain/langgraph";

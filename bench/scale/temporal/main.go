@@ -74,7 +74,7 @@ func run(ctx context.Context, o options) error {
 	return s.Stop()
 }
 
-// prepare creates a database with its schema, like docker/temporal/schema.sh.
+// prepare creates a database with its schema, as docker/temporal/schema.sh does.
 func prepare(server *url.URL, database, schema string) error {
 	for _, command := range [][]string{{"create"}, {"setup-schema", "-v", "0.0"}, {"update-schema", "--schema-name", schema}} {
 		args := append([]string{"temporal-sql-tool", "--plugin", postgresql.PluginName, "--ep", server.Hostname(), "-p", server.Port(),

@@ -41,7 +41,7 @@ func (a auditCmd) Run(ctx context.Context, cfg *config.Config, _ *slog.Logger) e
 	return admin.PrintAudit(ctx, store, filter, a.JSON, os.Stdout)
 }
 
-// since reads a duration before now or a time; zero for "".
+// since parses a duration before now, or a time in RFC 3339; it returns zero for "".
 func since(text string, now time.Time) (time.Time, error) {
 	if text == "" {
 		return time.Time{}, nil

@@ -32,14 +32,14 @@ type grammar struct {
 	Worker      workerCmd      `cmd:"" help:"Worker only."`
 	Ingest      ingestCmd      `cmd:"" help:"Load documents and wait until they are ready."`
 	Migrate     migrateCmd     `cmd:"" help:"Bring the database's schema up to date, or move a SQLite database into Postgres."`
-	Backup      backupCmd      `cmd:"" help:"Copy the data folder into one file, also while Palaver runs; without Postgres."`
+	Backup      backupCmd      `cmd:"" help:"Copy the data folder into one file, also while Palaver runs. Not for Postgres."`
 	Restore     restoreCmd     `cmd:"" help:"Put the files of a backup into the data folder; stop Palaver first."`
 	Repair      repairCmd      `cmd:"" help:"Settle turns and documents whose workflow was lost; workers do it, too."`
 	DeleteUser  deleteUserCmd  `cmd:"" name:"delete-user" help:"List the data of a user, or delete it."`
 	Prune       pruneCmd       `cmd:"" help:"List what is older than ANONYMOUS_RETENTION, CONVERSATION_RETENTION, IMPORT_RETENTION and AUDIT_RETENTION allow, or remove it; workers do it, too, once a day."`
-	Usage       usageCmd       `cmd:"" help:"List which tables and which owners take most room."`
+	Usage       usageCmd       `cmd:"" help:"List which tables and which owners use the most space."`
 	Feedback    feedbackCmd    `cmd:"" help:"Print what people think of answers: JSON lines, or CSV."`
-	ExportUser  exportUserCmd  `cmd:"" name:"export-user" help:"Write all that is kept of a user into a zip archive."`
+	ExportUser  exportUserCmd  `cmd:"" name:"export-user" help:"Write all data of a user into a zip archive."`
 	Token       tokenCmd       `cmd:"" help:"Personal keys with which other programs act for a user."`
 	Audit       auditCmd       `cmd:"" help:"Print the audit log."`
 	MCPKeys     mcpKeysCmd     `cmd:"" name:"mcp-keys" help:"Print the key with which each MCP server checks the tokens that it is sent."`
@@ -69,12 +69,12 @@ type (
 		Yes bool `help:"Remove it permanently."`
 	}
 	usageCmd struct {
-		Owners int `default:"20" help:"How many owners."`
+		Owners int `default:"20" help:"How many owners to list."`
 	}
 	feedbackCmd struct {
-		Since string `placeholder:"24h" help:"Only what was given or changed since then: a duration before now, or a time such as 2026-05-01T12:00:00Z."`
+		Since string `placeholder:"24h" help:"Only feedback that was given or changed since then: a duration before now, or a time such as 2026-05-01T12:00:00Z."`
 		CSV   bool   `name:"csv" help:"CSV for a spreadsheet."`
-		Texts bool   `help:"With the question and the answer."`
+		Texts bool   `help:"Include the question and the answer."`
 	}
 	moveThreadsCmd struct{}
 	envExampleCmd  struct{}

@@ -41,7 +41,7 @@ func (h healthCmd) Run(ctx context.Context, cfg *config.Config, _ *slog.Logger) 
 		return checkHTTP(ctx, cfg.Host, cfg.WorkerMetricsPort)
 	}
 	err := heartbeat.Check(cfg.DataDir)
-	if errors.Is(err, heartbeat.ErrNone) { // it has another data folder
+	if errors.Is(err, heartbeat.ErrNone) { // the worker may use another data folder
 		err = checkPoller(ctx, cfg)
 	}
 	return err
@@ -66,8 +66,8 @@ func checkHTTP(ctx context.Context, host string, port int) error {
 	return nil
 }
 
-// checkPoller asks Temporal for a worker. It notices its end only when the last poll is
-// old.
+// checkPoller asks Temporal whether a worker of this host polls. It notices a stopped
+// worker only when the last poll is older than maxPollAge.
 func checkPoller(ctx context.Context, cfg *config.Config) error {
 	host, err := os.Hostname()
 	if err != nil {

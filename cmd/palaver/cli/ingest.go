@@ -29,7 +29,7 @@ func (i ingestCmd) Run(ctx context.Context, cfg *config.Config, log *slog.Logger
 	return in.Load(ctx, i.Paths, os.Stdout)
 }
 
-// owner is the owner of the documents.
+// owner returns the owner of the documents, or an error about --owner and --public.
 func (i ingestCmd) owner() (string, error) {
 	switch {
 	case i.Public && i.Owner != "":

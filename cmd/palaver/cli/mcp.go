@@ -7,7 +7,7 @@ import (
 	"github.com/palaver-chat/palaver/internal/mcp"
 )
 
-// mcpKeysCmd prints what each MCP server needs to check the tokens that it is sent.
+// mcpKeysCmd prints, for each MCP server, the key that checks the tokens in our requests.
 type mcpKeysCmd struct{}
 
 func (mcpKeysCmd) Run(cfg *config.Config) error {

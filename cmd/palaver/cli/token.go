@@ -18,7 +18,7 @@ import (
 )
 
 type tokenCmd struct {
-	Create tokenCreateCmd `cmd:"" help:"Make a key for a user, and print it; it is shown only now."`
+	Create tokenCreateCmd `cmd:"" help:"Make a key for a user, and print it. It cannot be shown again."`
 	List   tokenListCmd   `cmd:"" help:"List a user's keys."`
 	Revoke tokenRevokeCmd `cmd:"" help:"Revoke a key. Processes that run accept it for up to 30 seconds more."`
 }
@@ -26,9 +26,9 @@ type tokenCmd struct {
 type (
 	tokenCreateCmd struct {
 		User      string `required:"" help:"User id: the subject of their token, or the id that /api/me returns."`
-		Name      string `required:"" help:"What it is for."`
-		Days      int    `help:"It ends after so many days; 0: it does not end."`
-		Anonymous bool   `help:"The user has no account: the limits of anonymous callers hold."`
+		Name      string `required:"" help:"What the key is for."`
+		Days      int    `help:"Days until the key expires; 0: it does not expire."`
+		Anonymous bool   `help:"The user has no account: the limits of anonymous callers apply."`
 	}
 	tokenListCmd struct {
 		User string `required:"" help:"User id."`

@@ -53,7 +53,7 @@ func (f feedbackCmd) Run(ctx context.Context, cfg *config.Config) error {
 	return admin.Feedback(ctx, store, filter, os.Stdout)
 }
 
-// withUsers opens what deleting users needs.
+// withUsers calls f with the database and what deletes users, and closes them afterwards.
 func withUsers(ctx context.Context, cfg *config.Config, log *slog.Logger, f func(db.Store, admin.UserDeletion) error) error {
 	store, err := service.OpenStore(ctx, cfg)
 	if err != nil {

@@ -6,18 +6,18 @@ import (
 	"github.com/palaver-chat/palaver/db"
 )
 
-// maxAlike bounds the words that are alike, of all words of a search.
+// maxAlike limits the similar words of a search, of all its words together.
 const maxAlike = 8 * MaxWords
 
-// Flat are the words of a search and those that are alike, in one list: entry i has a
-// text, the entry of the word that it is like (i for a word itself), and a weight.
+// Flat has the words of a search and the words similar to them in one list: entry i has a
+// text, the index of the word that it is similar to (i for a word itself), and a weight.
 type Flat struct {
 	Texts   []string
 	Word    []int
 	Weights []float64
 }
 
-// Alike lists words once, at most MaxWords, and after them what is like them.
+// Alike lists each word once, at most MaxWords, and after them the words similar to them.
 func Alike(words []db.Word) Flat {
 	var f Flat
 	var kept []db.Word

@@ -12,6 +12,6 @@ func Digest(key string) string {
 	return hex.EncodeToString(sum[:])
 }
 
-// PruneCountsAfter is how long counts stay after their window: longer than the
-// clocks of processes differ.
+// PruneCountsAfter is how long counts are kept after the end of their window. It is
+// longer than the clocks of processes differ.
 const PruneCountsAfter = time.Minute

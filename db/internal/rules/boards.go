@@ -27,7 +27,7 @@ func (w within) CreateBoard(ctx context.Context, b db.Board) (err error) {
 			return err
 		}
 		if rows > 0 {
-			return w.stays(ctx, q, b.Owner, aBoard)
+			return w.checkBounds(ctx, q, b.Owner, aBoard)
 		}
 		_, err = q.BoardSize(ctx, sqlcgen.BoardSizeParams{Owner: b.Owner, ID: b.ID})
 		return err
@@ -52,9 +52,9 @@ func (w within) PutBoard(ctx context.Context, b db.Board) (revision int, err err
 			return db.ErrVersion
 		}
 		if int64(len(b.Content)) <= before {
-			return nil // who has reached a bound can still delete
+			return nil // an owner who has reached a bound can still delete items
 		}
-		return w.stays(ctx, q, b.Owner, aBoard)
+		return w.checkBounds(ctx, q, b.Owner, aBoard)
 	})
 	if err != nil {
 		return 0, err

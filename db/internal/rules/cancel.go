@@ -11,8 +11,8 @@ import (
 	"github.com/palaver-chat/palaver/db/internal/sqlcgen"
 )
 
-// runCancelReach is how long before and after a cancel by stream_run_id a turn may
-// be sent to match it. Clients may reuse such an id.
+// runCancelReach is the most time between the sending of a turn and a cancel by
+// stream_run_id that matches it, in either order. Clients may reuse such an id.
 const runCancelReach = time.Minute
 
 func (s *Store) FindTurn(ctx context.Context, owner string, ref db.CancelRef) (_ chat.Turn, err error) {

@@ -27,7 +27,7 @@ func (s *Store) ClaimThread(ctx context.Context, from, to, threadID string) (err
 		case moved == 0:
 			return db.ErrNotFound
 		}
-		// Stream runs and feedback first: they are found by the turns.
+		// Stream runs and feedback first: they are found through turns of the former owner.
 		if err := q.MoveThreadStreamRuns(ctx, sqlcgen.MoveThreadStreamRunsParams{NewOwner: to, Owner: from, ThreadID: threadID}); err != nil {
 			return err
 		}
@@ -108,8 +108,8 @@ func moveRest(ctx context.Context, q Queries, from, to string) error {
 	return nil
 }
 
-// moveProfile copies the profile unless the account has one. The row of from stays, as it
-// says which cookies count.
+// moveProfile moves the profile unless the account has one. The row of from stays, without
+// the profile, because it has the session generation, which says which cookies are valid.
 func moveProfile(ctx context.Context, q Queries, from, to string) error {
 	said, err := q.Profile(ctx, from)
 	if errors.Is(err, sql.ErrNoRows) {

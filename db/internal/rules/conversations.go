@@ -72,7 +72,7 @@ func (w within) ensureConversation(ctx context.Context, q Queries, c chat.Conver
 		ID: c.ID, Owner: c.Owner, Title: c.Title, TitleFolded: record.Fold(c.Title), Listed: how&listed != 0,
 		CreatedAt: record.Micros(record.OrNow(c.CreatedAt)), Generation: generation, Places: now.DeletedPlaces, Address: w.address(), Kind: string(c.Kind)})
 	if err == nil {
-		err = w.stays(ctx, q, c.Owner, aThread)
+		err = w.checkBounds(ctx, q, c.Owner, aThread)
 	}
 	return generation, err
 }
@@ -145,7 +145,7 @@ func around(text, q string) string {
 	all := []rune(text)
 	end := start + utf8.RuneCountInString(q)
 	from, to := max(0, start-beforeMatch), min(len(all), end+afterMatch)
-	if i := slices.IndexFunc(all[from:start], unicode.IsSpace); from > 0 && i >= 0 { // no half of a word
+	if i := slices.IndexFunc(all[from:start], unicode.IsSpace); from > 0 && i >= 0 { // do not begin inside a word
 		from += i
 	}
 	if to < len(all) {

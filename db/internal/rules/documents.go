@@ -35,7 +35,7 @@ func (w within) insertDocument(ctx context.Context, q Queries, d chat.Document, 
 	if err != nil || rows == 0 {
 		return false, err
 	}
-	if err := w.stays(ctx, q, d.Owner, aDocument); err != nil {
+	if err := w.checkBounds(ctx, q, d.Owner, aDocument); err != nil {
 		return false, err
 	}
 	return true, q.InsertRaw(ctx, sqlcgen.InsertRawParams{DocID: d.ID, Raw: record.Bytes(raw)})
@@ -67,10 +67,10 @@ func (w within) replaceImport(ctx context.Context, q Queries, id string, d chat.
 	if err != nil || rows == 0 {
 		return err
 	}
-	if err := w.stays(ctx, q, d.Owner, aDocument); err != nil { // the new version can be larger
+	if err := w.checkBounds(ctx, q, d.Owner, aDocument); err != nil { // the new version can be larger
 		return err
 	}
-	if err := q.DeleteRaw(ctx, id); err != nil { // of a version that is still processed
+	if err := q.DeleteRaw(ctx, id); err != nil { // of a version that is still being processed
 		return err
 	}
 	return q.InsertRaw(ctx, sqlcgen.InsertRawParams{DocID: id, Raw: record.Bytes(raw)})
@@ -213,7 +213,7 @@ func (s *Store) DeleteDocument(ctx context.Context, owner, id string) (err error
 	})
 }
 
-// DocumentText is ErrNotFound until the document is ready.
+// DocumentText returns ErrNotFound until the document is ready.
 func (s *Store) DocumentText(ctx context.Context, owner, id string) (_ string, err error) {
 	ctx, end := s.long(ctx, "read document text")
 	defer end(&err)

@@ -33,17 +33,17 @@ func (w within) PutAttachment(ctx context.Context, a chat.Attachment, data []byt
 			return err
 		}
 		if rows > 0 {
-			return w.pictureStays(ctx, q, a)
+			return w.checkPictureBounds(ctx, q, a)
 		}
 		_, err = q.Attachment(ctx, sqlcgen.AttachmentParams{Owner: a.Owner, ID: a.ID})
 		return err
 	})
 }
 
-// pictureStays checks the bounds of a picture that was just inserted; that of unused
-// ones is for pictures that no message uses yet.
-func (w within) pictureStays(ctx context.Context, q Queries, a chat.Attachment) error {
-	if err := w.stays(ctx, q, a.Owner, aPicture); err != nil || a.ThreadID != "" || w.bounds.Unused == (db.Quota{}) {
+// checkPictureBounds checks the bounds of a picture that was just inserted. The bound Unused
+// applies only to a picture that no message uses yet.
+func (w within) checkPictureBounds(ctx context.Context, q Queries, a chat.Attachment) error {
+	if err := w.checkBounds(ctx, q, a.Owner, aPicture); err != nil || a.ThreadID != "" || w.bounds.Unused == (db.Quota{}) {
 		return err
 	}
 	of := scope{of: db.OfOwner, key: a.Owner, quota: w.bounds.Unused}
@@ -153,7 +153,7 @@ func (w within) PutRepo(ctx context.Context, owner, threadID string, gzipped []b
 		if err != nil {
 			return err
 		}
-		return w.stays(ctx, q, owner, aRepo)
+		return w.checkBounds(ctx, q, owner, aRepo)
 	})
 	if err != nil {
 		return db.Repo{}, err

@@ -90,7 +90,7 @@ func (w within) generationFor(ctx context.Context, q Queries, t chat.Turn, now s
 	generation, err := w.ensureConversation(ctx, q, chat.Conversation{ID: t.ThreadID, Owner: t.Owner, CreatedAt: t.CreatedAt, Kind: t.Content.ThreadKind()},
 		sqlcgen.ConversationStateRow{Owner: now.Owner, Generation: now.Generation,
 			DeletedOwner: now.DeletedOwner, DeletedGeneration: now.DeletedGeneration, DeletedPlaces: now.DeletedPlaces}, how)
-	if err == nil && now.Archived { // something new is said there
+	if err == nil && now.Archived { // a new message makes it not archived
 		_, err = q.ArchiveConversation(ctx, sqlcgen.ArchiveConversationParams{Owner: t.Owner, ID: t.ThreadID, Archived: false})
 	}
 	if err != nil || generation == 1 {
@@ -131,7 +131,7 @@ func (w within) writeTurn(ctx context.Context, q Queries, t chat.Turn) (row sqlc
 	case err != nil:
 		return row, false, err
 	}
-	if err := w.turnStays(ctx, q, row); err != nil {
+	if err := w.checkTurnBounds(ctx, q, row); err != nil {
 		return row, false, err
 	}
 	return row, true, useAttachments(ctx, q, t.Owner, t.ThreadID, t.Content.Attachments)

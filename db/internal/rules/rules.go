@@ -18,7 +18,7 @@ type Store struct {
 	pruned lastPrune
 }
 
-// New is a Store on a database.
+// New returns a Store on a database.
 func New(d Database) *Store { return &Store{db: d} }
 
 // Database runs queries and transactions.
@@ -30,9 +30,8 @@ type Database struct {
 	// View runs f in a read-only transaction on one snapshot.
 	View func(ctx context.Context, f func(q Queries) error) error
 
-	// Call begins a call of a store. end is deferred; it turns an error of the driver
-	// into one of package db and names the operation. sql.ErrNoRows becomes
-	// db.ErrNotFound.
+	// Call begins a call of a store. Defer end: it converts an error of the driver to
+	// one of package db and adds the operation. sql.ErrNoRows becomes db.ErrNotFound.
 	Call func(ctx context.Context, operation string, size Size) (_ context.Context, end func(*error))
 }
 
@@ -53,8 +52,8 @@ func (s *Store) long(ctx context.Context, operation string) (_ context.Context, 
 	return s.db.Call(ctx, operation, Long)
 }
 
-// Queries are what the rules ask of a database. Errors are the driver's; no row is
-// sql.ErrNoRows.
+// Queries has the queries that the rules need of a database. They return the driver's
+// errors, and sql.ErrNoRows when there is no row.
 type Queries interface {
 	sqlcgen.Queries // the same in both databases
 	Locks
@@ -143,7 +142,7 @@ func (s *Store) known(ctx context.Context, owner, threadID string) error {
 	return known(ctx, s.db.Read, owner, threadID)
 }
 
-// known finds the thread of a board before anything was said on it, too.
+// known also finds the thread of a board that has no turns yet.
 func known(ctx context.Context, q Queries, owner, threadID string) error {
 	_, err := q.Conversation(ctx, sqlcgen.ConversationParams{Owner: owner, ID: threadID})
 	if errors.Is(err, sql.ErrNoRows) {

@@ -20,7 +20,7 @@ func (w within) CreateSet(ctx context.Context, set chat.DocumentSet) (err error)
 		if err := q.FillSet(ctx, set); err != nil {
 			return err
 		}
-		return w.stays(ctx, q, set.Owner, aSet)
+		return w.checkBounds(ctx, q, set.Owner, aSet)
 	})
 }
 
@@ -42,7 +42,7 @@ func (s *Store) DeleteSet(ctx context.Context, owner, id string) (err error) {
 	return record.Found(s.db.Write.DeleteSet(ctx, sqlcgen.DeleteSetParams{Owner: owner, ID: id}))
 }
 
-// ListSets are newest first.
+// ListSets lists sets newest first.
 func (s *Store) ListSets(ctx context.Context, owner, cur string, limit int) (p db.Page[chat.DocumentSet], err error) {
 	ctx, end := s.short(ctx, "list sets")
 	defer end(&err)

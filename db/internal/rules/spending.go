@@ -36,7 +36,7 @@ func subject(owner, address string) string {
 	return ownerSubject(owner)
 }
 
-// spentBy is what a turn has used, by its terminal event.
+// spentBy returns what a turn has used according to its terminal event.
 func spentBy(row sqlcgen.Turn, e db.Settlement) Spent {
 	usage := chat.Usage{}
 	switch {
@@ -112,8 +112,8 @@ func (s *Store) PruneSpending(ctx context.Context, before time.Time) (err error)
 	return err
 }
 
-// turnStays checks the bounds of a turn that was just inserted.
-func (w within) turnStays(ctx context.Context, q Queries, t sqlcgen.Turn) error {
+// checkTurnBounds checks the bounds of a turn that was just inserted.
+func (w within) checkTurnBounds(ctx context.Context, q Queries, t sqlcgen.Turn) error {
 	b := w.bounds
 	if b.BusyThreads == 0 && b.QueuedTurns == 0 && b.Daily == (db.Spending{}) {
 		return nil

@@ -34,7 +34,8 @@ func (s *Store) Seen(ctx context.Context, owner string, account bool, at time.Ti
 	return s.db.Write.SetAnonymousSeen(ctx, sqlcgen.SetAnonymousSeenParams{Owner: owner, At: record.Micros(at)})
 }
 
-// nowHasAccount lets what an owner has stored count for no address any more.
+// nowHasAccount records that an owner has an account: what they have stored no longer
+// counts for an address.
 func nowHasAccount(ctx context.Context, q Queries, owner string) error {
 	for _, change := range []func(context.Context, string) error{
 		q.ClearThreadAddresses, q.ClearDocumentAddresses, q.ClearSetAddresses, q.ClearAttachmentAddresses, q.ClearRepoAddresses, q.ClearImportsAddress, q.ClearBoardAddresses,

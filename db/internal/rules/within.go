@@ -8,9 +8,9 @@ import (
 	"github.com/palaver-chat/palaver/db/internal/sqlcgen"
 )
 
-// within inserts for a caller with bounds. A bound is checked after the insert, in its
-// transaction and under the locks of what is counted: of concurrent inserts each counts
-// those that committed before it.
+// within inserts for a caller with bounds. It checks a bound after the insert, in the same
+// transaction and under the locks of what is counted. So each of several concurrent inserts
+// counts those that committed before it.
 type within struct {
 	s      *Store
 	bounds db.Bounds
@@ -54,7 +54,7 @@ func (s *Store) PutBoard(ctx context.Context, b db.Board) (revision int, err err
 	return within{s: s}.PutBoard(ctx, b)
 }
 
-// address is what a row keeps of where it came from.
+// address returns the address that a new row stores; empty for an owner with an account.
 func (w within) address() string {
 	if !w.bounds.Anonymous {
 		return ""
@@ -64,7 +64,7 @@ func (w within) address() string {
 
 // kind is what an insert adds.
 type kind struct {
-	lock   string // what is counted together has one lock
+	lock   string // kinds that are counted together share a lock
 	bounds []db.Bound
 	count  func(ctx context.Context, q Queries, s scope) (db.Stored, error)
 }
@@ -78,7 +78,7 @@ var (
 	aBoard    = kind{"files", []db.Bound{db.BoundBoards, db.BoundBytes}, countFiles}
 )
 
-// scope is whose things are counted.
+// scope says whose rows are counted.
 type scope struct {
 	of    db.Scope
 	key   string // owner or address
@@ -95,9 +95,9 @@ func (s scope) keyOf(of db.Scope) string {
 	return s.key
 }
 
-// stays checks the bounds of what was just inserted, and marks an owner without an
+// checkBounds checks the bounds of what was just inserted, and marks an owner without an
 // account.
-func (w within) stays(ctx context.Context, q Queries, owner string, k kind) error {
+func (w within) checkBounds(ctx context.Context, q Queries, owner string, k kind) error {
 	scopes := w.scopes(owner, k)
 	if err := lockScopes(ctx, q, k, scopes); err != nil {
 		return err
@@ -117,7 +117,7 @@ func (w within) stays(ctx context.Context, q Queries, owner string, k kind) erro
 	return markAnonymous(ctx, q, owner)
 }
 
-// scopes are those that have a bound for this kind.
+// scopes returns the scopes that have a bound for this kind.
 func (w within) scopes(owner string, k kind) (bounded []scope) {
 	all := []scope{{db.OfOwner, owner, w.bounds.Owner}}
 	if w.address() != "" {

@@ -12,8 +12,8 @@ import (
 )
 
 // Migrate runs the migrations that the database lacks and returns the newest version that
-// this release knows. A database that a newer release has migrated is a
-// db.NewerSchemaError, unless allowNewer.
+// this release knows. It returns a db.NewerSchemaError when a newer release has migrated the
+// database, unless allowNewer.
 func Migrate(ctx context.Context, provider *goose.Provider, allowNewer bool) (known int64, err error) {
 	known = newest(provider)
 	found, err := provider.GetDBVersion(ctx)
@@ -40,8 +40,9 @@ func newest(provider *goose.Provider) int64 {
 // Version is the query for a database's version. Check judges it.
 const Version = "SELECT coalesce(max(version_id), 0) FROM goose_db_version WHERE is_applied"
 
-// Check refuses a schema older than this release knows, as of a backup that was restored
-// below a running process. A newer one is what a rolling upgrade leaves older processes.
+// Check refuses a schema older than this release knows: a backup may have been restored
+// under a running process. It accepts a newer one: during a rolling upgrade, processes of
+// the older release use it.
 func Check(found, known int64) error {
 	if found < known {
 		return fmt.Errorf("the schema has version %d and this release needs %d: run palaver migrate", found, known)

@@ -1,7 +1,8 @@
-// Command sharegen lets both databases' generated code be used alike. Structs of
-// parameters and rows that sqlc has generated for both with the same fields move to
-// db/internal/sqlcgen; each database keeps aliases. The interface Queries there has the
-// queries that both have with the same signature. It runs after sqlc (db/store.go).
+// Command sharegen makes the code that sqlc generates for both databases interchangeable.
+// It moves structs of parameters and rows that both have with the same fields to
+// db/internal/sqlcgen; each database keeps aliases. There it also writes the interface
+// Queries, with the queries that both have with the same signature. It runs after sqlc
+// (db/store.go).
 package main
 
 import (
@@ -37,7 +38,7 @@ func main() {
 	}
 }
 
-// sameFields ignores the order, which is that of the parameters in the SQL.
+// sameFields ignores the order of the fields: it follows the parameters in the SQL.
 func sameFields(a, b []string) bool {
 	return slices.Equal(slices.Sorted(slices.Values(a)), slices.Sorted(slices.Values(b)))
 }
@@ -126,7 +127,7 @@ func (p generated) removeStructs(shared map[string][]string) {
 	}
 }
 
-// declarations is the code of db/internal/sqlcgen.
+// declarations returns the code of db/internal/sqlcgen.
 func declarations(shared map[string][]string, queries map[string]query) string {
 	var b strings.Builder
 	b.WriteString("import \"context\"\n\n// Queries are the queries that every database has.\ntype Queries interface {\n")
@@ -140,7 +141,7 @@ func declarations(shared map[string][]string, queries map[string]query) string {
 	return b.String()
 }
 
-// aliases is the code that a database's package gets instead of its structs.
+// aliases returns the code that a database's package gets instead of its structs.
 func aliases(shared map[string][]string) string {
 	var b strings.Builder
 	b.WriteString("import \"github.com/palaver-chat/palaver/db/internal/sqlcgen\"\n\ntype (\n")

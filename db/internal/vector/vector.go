@@ -10,8 +10,8 @@ import (
 	"strconv"
 )
 
-// MaxCompared is how many vectors a search without an index compares at most. Of more it
-// takes those of the newest documents.
+// MaxCompared is the most vectors that a search without an index compares. If there are
+// more, it compares those of the newest documents.
 const MaxCompared = 50_000
 
 // Unit is v at length 1; nil when v has no direction.

@@ -18,7 +18,7 @@ FROM imports i LEFT JOIN documents d ON d.id = i.doc_id AND d.owner = i.owner
 WHERE i.owner = @owner AND i.key = @key AND i.state NOT IN ('ready', 'failed')
 ORDER BY i.created_at, i.id;
 
--- Those of one conversation, or of one turn, or all; without those whose document was deleted.
+-- Imports of one conversation, or of one turn, or all; without those whose document was deleted.
 
 -- name: ListImports :many
 SELECT i.id, i.owner, coalesce(i.thread_id, '') AS thread_id, i.turn_id, i.key, i.source_type, i.external_id, i.resource_key, i.url, i.state, i.outcome, i.name,

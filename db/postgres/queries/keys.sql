@@ -5,7 +5,7 @@ VALUES (@id, @owner, @name, @digest, @anonymous, @created_at, 0, @expires_at);
 -- name: AccessKeys :many
 SELECT * FROM access_keys WHERE owner = @owner ORDER BY created_at, id;
 
--- The one query that needs no owner: it says who the owner is.
+-- This query takes no owner: it finds the owner of a key.
 
 -- name: AccessKeyByDigest :one
 SELECT * FROM access_keys WHERE digest = @digest;

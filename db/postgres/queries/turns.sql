@@ -51,7 +51,7 @@ WHERE r.owner = @owner AND r.run_id = @run_id AND t.owner = @owner AND t.hidden 
 -- name: AddStreamRun :exec
 INSERT INTO stream_runs (owner, run_id, turn_id) VALUES (@owner, @run_id, @turn_id) ON CONFLICT DO NOTHING;
 
--- What decides about a new turn: ConversationState, and whether a cancel came first.
+-- Reads what decides about a new turn: ConversationState, and whether a cancel came first.
 
 -- name: Admission :one
 SELECT coalesce(c.owner, '')::text AS owner, coalesce(c.generation, 0)::bigint AS generation,
@@ -295,7 +295,8 @@ WITH RECURSIVE back (id, parent, settled_at, registry, approvals) AS (
 )
 SELECT back.id, back.registry, back.approvals FROM back WHERE back.settled_at > 0;
 
--- Its documents; one row with no document when it knows none.
+-- The documents known to the turn that Snapshot finds; one row with no document when there
+-- are none.
 
 -- name: KnownDocuments :many
 WITH RECURSIVE back (id, parent, settled_at, registry) AS (

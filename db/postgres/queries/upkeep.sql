@@ -1,4 +1,4 @@
--- What takes room, and what is old.
+-- Queries about old rows and about the size of what is stored.
 
 -- name: OldThreads :many
 SELECT c.owner, c.id FROM conversations c

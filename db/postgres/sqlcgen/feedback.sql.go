@@ -31,7 +31,7 @@ ORDER BY f.updated_at, f.turn_id
 LIMIT $3::bigint
 `
 
-// Every owner's: for operators.
+// Feedback of every owner, for operators.
 func (q *Queries) FeedbackAfter(ctx context.Context, arg FeedbackAfterParams) ([]FeedbackAfterRow, error) {
 	rows, err := q.db.Query(ctx, feedbackAfter, arg.AfterAt, arg.AfterID, arg.MaxRows)
 	if err != nil {

@@ -124,7 +124,7 @@ WHERE i.owner = $1 AND ($2::text = '' OR i.thread_id = $2::text) AND ($3::text =
 ORDER BY i.created_at DESC, i.id DESC LIMIT $4::bigint
 `
 
-// Those of one conversation, or of one turn, or all; without those whose document was deleted.
+// Imports of one conversation, or of one turn, or all; without those whose document was deleted.
 func (q *Queries) ListImports(ctx context.Context, arg ListImportsParams) ([]ListImportsRow, error) {
 	rows, err := q.db.Query(ctx, listImports,
 		arg.Owner,

@@ -14,7 +14,7 @@ const accessKeyByDigest = `-- name: AccessKeyByDigest :one
 SELECT id, owner, name, digest, anonymous, created_at, used_at, expires_at FROM access_keys WHERE digest = $1
 `
 
-// The one query that needs no owner: it says who the owner is.
+// This query takes no owner: it finds the owner of a key.
 func (q *Queries) AccessKeyByDigest(ctx context.Context, digest string) (AccessKey, error) {
 	row := q.db.QueryRow(ctx, accessKeyByDigest, digest)
 	var i AccessKey

@@ -30,7 +30,7 @@ SELECT coalesce(c.owner, '')::text AS owner, coalesce(c.generation, 0)::bigint A
 FROM (SELECT 1) one LEFT JOIN conversations c ON c.id = $4 LEFT JOIN deleted_conversations d ON d.id = $4
 `
 
-// What decides about a new turn: ConversationState, and whether a cancel came first.
+// Reads what decides about a new turn: ConversationState, and whether a cancel came first.
 func (q *Queries) Admission(ctx context.Context, arg AdmissionParams) (AdmissionRow, error) {
 	row := q.db.QueryRow(ctx, admission,
 		arg.Owner,
@@ -395,7 +395,8 @@ LEFT JOIN documents d ON d.id = k.id AND d.status = 'ready' AND d.owner IN ($1, 
 WHERE back.settled_at > 0 ORDER BY k.n
 `
 
-// Its documents; one row with no document when it knows none.
+// The documents known to the turn that Snapshot finds; one row with no document when there
+// are none.
 func (q *Queries) KnownDocuments(ctx context.Context, arg KnownDocumentsParams) ([]KnownDocumentsRow, error) {
 	rows, err := q.db.Query(ctx, knownDocuments, arg.Owner, arg.Head, arg.ThreadID)
 	if err != nil {

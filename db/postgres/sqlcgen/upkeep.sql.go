@@ -29,7 +29,7 @@ WHERE c.kind = '' AND c.last_message_at < $1::bigint AND c.id > $2::text
 ORDER BY c.id LIMIT $3::bigint
 `
 
-// What takes room, and what is old.
+// Queries about old rows and about the size of what is stored.
 func (q *Queries) OldThreads(ctx context.Context, arg OldThreadsParams) ([]OldThreadsRow, error) {
 	rows, err := q.db.Query(ctx, oldThreads, arg.BeforeAt, arg.AfterID, arg.MaxRows)
 	if err != nil {

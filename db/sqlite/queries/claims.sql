@@ -1,4 +1,4 @@
--- What an anonymous caller has stored becomes that of the account that they sign in to.
+-- These queries move the data of an anonymous caller to the account that they sign in to.
 
 -- name: MoveConversation :execrows
 UPDATE conversations SET owner = @new_owner, address = '' WHERE id = @id AND owner = @owner;
@@ -35,7 +35,8 @@ SELECT
     (SELECT count(*) FROM documents d WHERE d.owner = @owner AND d.status = 'processing') AS documents,
     (SELECT count(*) FROM imports i WHERE i.owner = @owner AND i.state NOT IN ('ready', 'failed')) AS imports;
 
--- An owner has one document of each source: a second one stays, but is not imported again.
+-- An owner has one document of each source. If the account has it, too, the moved document
+-- stays, but a new version of the source does not replace it.
 
 -- name: DetachSameDocuments :exec
 UPDATE documents SET external_id = ''

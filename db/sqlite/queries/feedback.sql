@@ -14,7 +14,7 @@ FROM feedback f JOIN turns t ON t.id = f.turn_id
 WHERE t.thread_id = @thread_id AND t.owner = @owner AND f.owner = @owner
 ORDER BY t.place, f.turn_id;
 
--- Every owner's: for operators.
+-- Feedback of every owner, for operators.
 
 -- name: FeedbackAfter :many
 SELECT f.turn_id, f.owner, t.thread_id, f.good, f.reason, f.created_at, f.updated_at

@@ -1,5 +1,5 @@
--- What is stored, by owner, by address, and by everybody without an account. An
--- empty owner or address, or a false flag, is not counted.
+-- These queries count what is stored by an owner, by an address, and by everybody without
+-- an account. For an empty owner or address, or a false flag, they count nothing.
 
 -- name: StoredThreads :one
 SELECT
@@ -34,9 +34,9 @@ SELECT d.number AS documents, p.number AS pictures, b.number AS boards, CAST(d.b
     (SELECT coalesce(sum(x.bytes), 0) AS bytes FROM repos x WHERE x.address <> '') r,
     (SELECT count(*) AS number, coalesce(sum(x.bytes), 0) AS bytes FROM boards x WHERE x.address <> '') b;
 
--- What decides whether a turn that was just inserted may stay: CountOpenTurns, and
+-- Reads what decides whether a turn that was just inserted may stay: CountOpenTurns, and
 -- what its owner and address have spent on a day.
--- INDEXED BY: SQLite would read all turns of the owner.
+-- Without INDEXED BY, SQLite would read all turns of the owner.
 
 -- name: TurnLoad :one
 SELECT count(CASE WHEN thread_id = @thread_id THEN 1 END) AS here,

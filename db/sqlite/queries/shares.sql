@@ -9,7 +9,7 @@ SELECT count(*) FROM shares WHERE owner = @owner;
 -- name: Shares :many
 SELECT id, owner, thread_id, title, created_at FROM shares WHERE owner = @owner ORDER BY created_at, id;
 
--- The one query that needs no owner: who has the token may read what it names.
+-- This query takes no owner: whoever has the token may read the shared conversation.
 
 -- name: ShareByDigest :one
 SELECT id, owner, thread_id, title, created_at, content FROM shares WHERE digest = @digest;

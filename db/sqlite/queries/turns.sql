@@ -17,8 +17,8 @@ WHERE id = @id AND owner = @owner AND status = 'new' AND created_at < @before_at
 -- name: Turn :one
 SELECT * FROM turns WHERE id = @id AND owner = @owner;
 
--- CROSS JOIN keeps the order of the tables: SQLite would read all rows of the owner
--- and look each up in the list.
+-- CROSS JOIN keeps the order of the tables. Without it, SQLite would read all rows of the
+-- owner and look each up in the list.
 
 -- name: TurnsByID :many
 SELECT t.* FROM json_each(CAST(@ids AS TEXT)) j CROSS JOIN turns t ON t.id = j.value
@@ -47,7 +47,7 @@ SELECT EXISTS (SELECT 1 FROM cancels c WHERE c.owner = @owner AND (
     OR (c.kind = 'client' AND c.ref = @client_turn_id AND c.thread_id IN ('', @thread_id))
     OR (c.kind = 'run' AND c.ref = @run_id AND c.created_at >= @since AND c.created_at <= @until)));
 
--- What decides about a new turn: ConversationState, and whether a cancel came first.
+-- Reads what decides about a new turn: ConversationState, and whether a cancel came first.
 
 -- name: Admission :one
 SELECT CAST(coalesce(c.owner, '') AS TEXT) AS owner, CAST(coalesce(c.generation, 0) AS INTEGER) AS generation,
@@ -195,7 +195,7 @@ SELECT * FROM turns
 WHERE owner = @owner AND thread_id = @thread_id AND settled_at = 0 AND status <> 'new'
 ORDER BY place = 0, place, seq;
 
--- INDEXED BY: SQLite would read all turns of the owner.
+-- Without INDEXED BY, SQLite would read all turns of the owner.
 
 -- name: CountOpenTurns :one
 SELECT count(CASE WHEN thread_id = @thread_id THEN 1 END) AS here,
@@ -262,7 +262,8 @@ WITH RECURSIVE back (id, parent, settled_at, registry, approvals) AS (
 )
 SELECT back.id, back.registry, back.approvals FROM back WHERE back.settled_at > 0;
 
--- Its documents; one row with no document when it knows none.
+-- The documents known to the turn that Snapshot finds; one row with no document when there
+-- are none.
 
 -- name: KnownDocuments :many
 WITH RECURSIVE back (id, parent, settled_at, registry) AS (

@@ -29,7 +29,8 @@ WHERE documents.owner = ?1 AND documents.external_id <> '' AND EXISTS (
     SELECT 1 FROM documents o WHERE o.owner = ?2 AND o.source_type = documents.source_type AND o.external_id = documents.external_id AND o.external_id <> '')
 `
 
-// An owner has one document of each source: a second one stays, but is not imported again.
+// An owner has one document of each source. If the account has it, too, the moved document
+// stays, but a new version of the source does not replace it.
 func (q *Queries) DetachSameDocuments(ctx context.Context, arg DetachSameDocumentsParams) error {
 	_, err := q.exec(ctx, q.detachSameDocumentsStmt, detachSameDocuments, arg.Owner, arg.NewOwner)
 	return err
@@ -58,7 +59,7 @@ const moveConversation = `-- name: MoveConversation :execrows
 UPDATE conversations SET owner = ?1, address = '' WHERE id = ?2 AND owner = ?3
 `
 
-// What an anonymous caller has stored becomes that of the account that they sign in to.
+// These queries move the data of an anonymous caller to the account that they sign in to.
 func (q *Queries) MoveConversation(ctx context.Context, arg MoveConversationParams) (int64, error) {
 	result, err := q.exec(ctx, q.moveConversationStmt, moveConversation, arg.NewOwner, arg.ID, arg.Owner)
 	if err != nil {

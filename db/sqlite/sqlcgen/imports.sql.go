@@ -124,7 +124,7 @@ WHERE i.owner = ?1 AND (CAST(?2 AS TEXT) = '' OR i.thread_id = CAST(?2 AS TEXT))
 ORDER BY i.created_at DESC, i.id DESC LIMIT CAST(?4 AS INTEGER)
 `
 
-// Those of one conversation, or of one turn, or all; without those whose document was deleted.
+// Imports of one conversation, or of one turn, or all; without those whose document was deleted.
 func (q *Queries) ListImports(ctx context.Context, arg ListImportsParams) ([]ListImportsRow, error) {
 	rows, err := q.query(ctx, q.listImportsStmt, listImports,
 		arg.Owner,

@@ -242,8 +242,8 @@ SELECT
     (SELECT count(*) FROM conversations v WHERE v.address <> '' AND CAST(?3 AS BOOLEAN)) AS of_everybody
 `
 
-// What is stored, by owner, by address, and by everybody without an account. An
-// empty owner or address, or a false flag, is not counted.
+// These queries count what is stored by an owner, by an address, and by everybody without
+// an account. For an empty owner or address, or a false flag, they count nothing.
 func (q *Queries) StoredThreads(ctx context.Context, arg StoredThreadsParams) (StoredThreadsRow, error) {
 	row := q.queryRow(ctx, q.storedThreadsStmt, storedThreads, arg.Owner, arg.Address, arg.Everybody)
 	var i StoredThreadsRow
@@ -264,9 +264,9 @@ WHERE owner = ?5 AND settled_at = 0
     AND (status IN ('accepted', 'running') OR (status = 'new' AND sent_at > ?6))
 `
 
-// What decides whether a turn that was just inserted may stay: CountOpenTurns, and
+// Reads what decides whether a turn that was just inserted may stay: CountOpenTurns, and
 // what its owner and address have spent on a day.
-// INDEXED BY: SQLite would read all turns of the owner.
+// Without INDEXED BY, SQLite would read all turns of the owner.
 func (q *Queries) TurnLoad(ctx context.Context, arg TurnLoadParams) (TurnLoadRow, error) {
 	row := q.queryRow(ctx, q.turnLoadStmt, turnLoad,
 		arg.ThreadID,

@@ -59,7 +59,7 @@ const shareByDigest = `-- name: ShareByDigest :one
 SELECT id, owner, thread_id, title, created_at, content FROM shares WHERE digest = ?1
 `
 
-// The one query that needs no owner: who has the token may read what it names.
+// This query takes no owner: whoever has the token may read the shared conversation.
 func (q *Queries) ShareByDigest(ctx context.Context, digest string) (ShareByDigestRow, error) {
 	row := q.queryRow(ctx, q.shareByDigestStmt, shareByDigest, digest)
 	var i ShareByDigestRow

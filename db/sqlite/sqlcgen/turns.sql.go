@@ -30,7 +30,7 @@ SELECT CAST(coalesce(c.owner, '') AS TEXT) AS owner, CAST(coalesce(c.generation,
 FROM (SELECT 1) one LEFT JOIN conversations c ON c.id = ?4 LEFT JOIN deleted_conversations d ON d.id = ?4
 `
 
-// What decides about a new turn: ConversationState, and whether a cancel came first.
+// Reads what decides about a new turn: ConversationState, and whether a cancel came first.
 func (q *Queries) Admission(ctx context.Context, arg AdmissionParams) (AdmissionRow, error) {
 	row := q.queryRow(ctx, q.admissionStmt, admission,
 		arg.Owner,
@@ -120,7 +120,7 @@ WHERE owner = ?2 AND settled_at = 0
     AND (status IN ('accepted', 'running') OR (status = 'new' AND sent_at > ?3))
 `
 
-// INDEXED BY: SQLite would read all turns of the owner.
+// Without INDEXED BY, SQLite would read all turns of the owner.
 func (q *Queries) CountOpenTurns(ctx context.Context, arg CountOpenTurnsParams) (CountOpenTurnsRow, error) {
 	row := q.queryRow(ctx, q.countOpenTurnsStmt, countOpenTurns, arg.ThreadID, arg.Owner, arg.SentAfter)
 	var i CountOpenTurnsRow
@@ -426,7 +426,8 @@ LEFT JOIN documents d ON d.id = k.value AND d.status = 'ready' AND d.owner IN (?
 WHERE back.settled_at > 0 ORDER BY k.key
 `
 
-// Its documents; one row with no document when it knows none.
+// The documents known to the turn that Snapshot finds; one row with no document when there
+// are none.
 func (q *Queries) KnownDocuments(ctx context.Context, arg KnownDocumentsParams) ([]KnownDocumentsRow, error) {
 	rows, err := q.query(ctx, q.knownDocumentsStmt, knownDocuments, arg.Owner, arg.Head, arg.ThreadID)
 	if err != nil {
@@ -1176,8 +1177,8 @@ type TurnsByIDParams struct {
 	Owner string
 }
 
-// CROSS JOIN keeps the order of the tables: SQLite would read all rows of the owner
-// and look each up in the list.
+// CROSS JOIN keeps the order of the tables. Without it, SQLite would read all rows of the
+// owner and look each up in the list.
 func (q *Queries) TurnsByID(ctx context.Context, arg TurnsByIDParams) ([]Turn, error) {
 	rows, err := q.query(ctx, q.turnsByIDStmt, turnsByID, arg.Ids, arg.Owner)
 	if err != nil {

@@ -29,7 +29,7 @@ WHERE c.kind = '' AND c.last_message_at < ?1 AND c.id > ?2
 ORDER BY c.id LIMIT CAST(?3 AS INTEGER)
 `
 
-// What takes room, and what is old.
+// Queries about old rows and about the size of what is stored.
 func (q *Queries) OldThreads(ctx context.Context, arg OldThreadsParams) ([]OldThreadsRow, error) {
 	rows, err := q.query(ctx, q.oldThreadsStmt, oldThreads, arg.BeforeAt, arg.AfterID, arg.MaxRows)
 	if err != nil {

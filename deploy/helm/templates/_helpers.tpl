@@ -21,7 +21,7 @@ app.kubernetes.io/instance: {{ .Release.Name }}
 {{- end -}}
 {{- end }}
 
-{{- /* The same for all pods; a changed setting starts them anew. */ -}}
+{{- /* Fields that all pods have. */ -}}
 {{- define "palaver.pod" -}}
 {{- with .Values.imagePullSecrets }}
 imagePullSecrets: {{ toYaml . | nindent 2 }}
@@ -34,7 +34,7 @@ securityContext:
   fsGroup: 65532
   seccompProfile: {type: RuntimeDefault}
 volumes:
-  - name: data # a cache: uploads that arrive
+  - name: data # no lasting data: heartbeat files, and uploads that are being received
     emptyDir: {}
   - name: tmp
     emptyDir: {}

@@ -1,4 +1,4 @@
-// The endpoints of S3, with its words.
+// Calls the endpoints of the LangGraph dialect (/api/v1).
 
 const JSON_BODY = { "Content-Type": "application/json" };
 
@@ -22,7 +22,7 @@ async function* stream(path, body, signal) {
       yield JSON.parse(data);
     }
   }
-  throw new Error("the stream broke off");
+  throw new Error("the stream ended early");
 }
 
 export const sendMessage = (body, signal) => stream("/api/v1/chat/stream", body, signal);
@@ -36,7 +36,7 @@ export async function readInterrupt(threadId, checkpointId) {
   return res.json();
 }
 
-/** A thread's message repository on the server. Writes follow each other, each on top of the version before. */
+/** A thread's message repository on the server. Writes run one after another; each names the version that it replaces. */
 export class Repo {
   constructor(threadId) {
     this.path = `/api/v1/threads/${encodeURIComponent(threadId)}/repo`;
@@ -70,7 +70,7 @@ async function upload(file) {
   return res.json();
 }
 
-/** Pictures are uploaded when they are sent, and referred to as chatbot://<id>. */
+/** Uploads pictures when they are sent; the message refers to them as chatbot://<id>. */
 export const visionImages = {
   accept: "image/jpeg,image/png,image/webp",
   async add({ file }) {

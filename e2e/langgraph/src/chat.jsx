@@ -1,4 +1,4 @@
-// assistant-ui's external-store runtime over the thread, with its primitives.
+// The chat, made of assistant-ui's external-store runtime over a Thread, and its primitives.
 import { createContext, useContext, useEffect, useMemo, useState, useSyncExternalStore } from "react";
 import {
   ActionBarPrimitive,
@@ -17,7 +17,7 @@ import { Thread } from "./thread.js";
 
 const ThreadContext = createContext(null);
 
-/** Dates do not survive JSON. */
+/** Makes dates from strings again, because JSON has no dates. */
 const revived = (repo) => ({
   ...repo,
   messages: repo.messages.map(({ message, ...rest }) => ({ ...rest, message: { ...message, createdAt: new Date(message.createdAt) } })),
@@ -28,7 +28,7 @@ export function Chat({ threadId }) {
   const repo = useMemo(() => new Repo(threadId), [threadId]);
   const state = useSyncExternalStore(thread.subscribe, thread.snapshot);
   const [loaded, setLoaded] = useState(false);
-  const [trouble, setTrouble] = useState("");
+  const [problem, setProblem] = useState("");
   const runtime = useExternalStoreRuntime({
     messages: state.messages,
     isRunning: state.isRunning,
@@ -47,19 +47,19 @@ export function Chat({ threadId }) {
       if (kept) runtime.thread.import(revived(kept));
       await thread.rehydrate();
       setLoaded(true);
-    })().catch((err) => setTrouble(err.message));
+    })().catch((err) => setProblem(err.message));
   }, [repo, runtime, thread]);
 
   useEffect(() => {
     if (!loaded || state.isRunning || state.saved) return;
     thread.set({ saved: true });
-    repo.write(runtime.thread.export()).catch((err) => setTrouble(err.message));
+    repo.write(runtime.thread.export()).catch((err) => setProblem(err.message));
   }, [loaded, repo, runtime, state.isRunning, state.saved, thread]);
 
   return (
     <ThreadContext value={{ ...state, decide: thread.decide, answer: thread.answer }}>
       <AssistantRuntimeProvider runtime={runtime}>
-        {trouble && <p role="alert">{trouble}</p>}
+        {problem && <p role="alert">{problem}</p>}
         {loaded && <ThreadView />}
       </AssistantRuntimeProvider>
     </ThreadContext>
@@ -125,7 +125,7 @@ function AssistantMessage() {
   );
 }
 
-/** Text as it comes, without the animation that would run behind it. */
+/** Shows text as it arrives, without assistant-ui's smoothing animation, which lags behind. */
 const Text = () => <MessagePartPrimitive.Text smooth={false} />;
 
 function EditComposer() {
@@ -149,7 +149,7 @@ function Branches() {
   );
 }
 
-/** A tool call, its decision while it waits for one, and its result. */
+/** Shows a tool call, the form for the decision while it waits for one, and its result. */
 function ToolCard({ toolCallId, toolName, args, result, children }) {
   const { interrupt, decisions } = useContext(ThreadContext);
   const asked = interrupt?.payload.tool_calls?.find((call) => call.id === toolCallId);

@@ -1,4 +1,4 @@
-// A page as S3 has it: /chat/<thread id> shows that thread.
+// The page /chat/<thread id> shows that thread.
 import { createRoot } from "react-dom/client";
 import { Chat } from "./chat.jsx";
 

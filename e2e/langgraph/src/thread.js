@@ -1,6 +1,6 @@
-// The thread behind the page, as S3's CustomLanggraphRuntime keeps it: the
-// visible branch as messages, each assistant message with its checkpoint in
-// metadata.custom.lg, and the interrupt that waits for a person.
+// The thread behind the page, in the state of a LangGraph frontend's runtime: the
+// messages of the visible branch, each assistant message with its checkpoint in
+// metadata.custom.lg, and the open interrupt.
 import { readInterrupt, sendFeedback, sendMessage } from "./api.js";
 
 const user = (content, attachments) => ({ id: crypto.randomUUID(), createdAt: new Date(), role: "user", content, attachments, metadata: { custom: {} } });
@@ -16,14 +16,14 @@ const assistant = () => ({
 
 const checkpointOf = (message) => message?.metadata.custom.lg?.checkpoint_id;
 
-/** What goes over the wire of a user message. */
+/** Returns the content of a user message as the API expects it. */
 function contentOf(message) {
   const text = message.content.map((part) => part.text ?? "").join("");
   const images = message.attachments.flatMap((a) => a.content);
   return images.length === 0 ? text : [{ type: "text", text }, ...images];
 }
 
-/** The assistant message after an event. */
+/** Returns the assistant message with the change that an event makes. */
 function grown(message, event) {
   const content = [...message.content];
   const last = content.at(-1);
@@ -52,7 +52,7 @@ function grown(message, event) {
     case "done":
       return message.status.type === "running" ? { ...message, status: { type: "complete", reason: "stop" } } : message;
   }
-  throw new Error(`an event that S3 does not have: ${JSON.stringify(event)}`);
+  throw new Error(`unknown event: ${JSON.stringify(event)}`);
 }
 
 export class Thread {
@@ -76,13 +76,13 @@ export class Thread {
     for (const listener of this.listeners) listener();
   }
 
-  /** Shows what was stored. */
+  /** Shows the stored messages. */
   load = (messages) => this.set({ messages: [...messages] });
 
   /** Shows the branch that was switched to. */
   show = (messages) => this.set({ messages: [...messages], saved: false });
 
-  /** A page that is loaded asks whether the thread waits for a person. */
+  /** Reads the thread's open interrupt, if any, after the page has loaded. */
   async rehydrate() {
     const { interrupted, checkpoint_id, payload } = await readInterrupt(this.threadId, checkpointOf(this.state.messages.at(-1)));
     if (!interrupted) return;
@@ -94,13 +94,13 @@ export class Thread {
     this.set({ interrupt: { checkpoint_id, payload }, decisions: {} });
   }
 
-  /** A new message at the end of the branch. */
+  /** Sends a new message at the end of the branch. */
   send = ({ content, attachments }) => this.run([...this.state.messages, user(content, attachments ?? [])]);
 
-  /** An edited message: a sibling of the one it was. */
+  /** Sends an edited message: a sibling of the original. */
   edit = ({ parentId, content, attachments }) => this.run([...this.upTo(parentId), user(content, attachments ?? [])]);
 
-  /** Another answer to the message parentId. */
+  /** Requests another answer to the message parentId. */
   reload = (parentId) => this.run(this.upTo(parentId));
 
   upTo(id) {
@@ -112,13 +112,13 @@ export class Thread {
     const before = messages.slice(0, -1);
     const checkpoint = checkpointOf(before.findLast((m) => m.role === "assistant"));
     const message = { role: "human", content: contentOf(messages.at(-1)) };
-    // Beside what was said first, there is no checkpoint to begin from but the root.
+    // An edited first message has no checkpoint before it, so it begins at the root.
     const checkpoint_id = checkpoint ?? (this.used ? "root" : null);
     this.set({ interrupt: null });
     return this.follow([...messages, assistant()], (signal) => sendMessage({ thread_id: this.threadId, checkpoint_id, message, messages: [message] }, signal));
   }
 
-  /** Notes a decision; with the last one that is asked for, all are sent. */
+  /** Stores a decision about a tool call. When every call has one, sends them all. */
   decide = (decision) => {
     const { interrupt } = this.state;
     const decisions = { ...this.state.decisions, [decision.id]: decision };
@@ -138,7 +138,7 @@ export class Thread {
     );
   }
 
-  /** Shows a stream in the last message until it ends. */
+  /** Opens a stream and shows its events in the last message until it ends. */
   async follow(messages, open) {
     this.aborter = new AbortController();
     this.set({ messages, isRunning: true });

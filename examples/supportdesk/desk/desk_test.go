@@ -21,7 +21,7 @@ import (
 	"github.com/palaver-chat/palaver/standalone/stacktest"
 )
 
-// tickets counts what was created.
+// tickets records the tickets that were created.
 type tickets struct {
 	mu      sync.Mutex
 	created []string
@@ -36,7 +36,7 @@ func (t *tickets) Create(_ context.Context, _ string, ticket json.RawMessage) (s
 
 type object map[string]any
 
-// event is what the test reads of an event of POST /api/chat.
+// event has the fields of a POST /api/chat event that the tests read.
 type event struct {
 	Type     string
 	Message  string
@@ -121,7 +121,7 @@ func TestTheDeskAsksForTheOrderAndCreatesOneTicketOnceItIsApproved(t *testing.T)
 	approval := last(answered)
 	require.Equal(t, "tool_approval", approval.Kind, "%+v", approval)
 	require.Equal(t, "create_ticket", approval.Calls[0].Name)
-	require.Empty(t, created.created, "it waits for the person")
+	require.Empty(t, created.created, "no ticket before the person has approved")
 
 	stack.Restart()
 	end := last(c.resume(object{"type": "tool_approval", "decisions": []object{{"id": approval.Calls[0].ID, "decision": "approved"}}}))
@@ -137,7 +137,7 @@ func TestTheDeskAsksForTheOrderAndCreatesOneTicketOnceItIsApproved(t *testing.T)
 	require.ElementsMatch(t, []string{"create_ticket", "search_documents"}, calls[0].Tools)
 	require.Contains(t, calls[1].LastResult, "The ticket T-1 was created.")
 
-	require.Equal(t, "In two days.", last(c.ask("When will the new one come?")).Response, "the order is known from the turn before")
+	require.Equal(t, "In two days.", last(c.ask("When will the new one come?")).Response, "the order number of the earlier turn is known")
 }
 
 func TestTheDeskIsOffered(t *testing.T) {

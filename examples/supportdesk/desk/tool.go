@@ -13,8 +13,8 @@ type Tickets interface {
 	Create(ctx context.Context, key string, ticket json.RawMessage) (number string, err error)
 }
 
-// createTicket creates a ticket once the person has allowed it. They may change its words
-// first.
+// createTicket returns a tool that creates a ticket once the person has approved it. The
+// person may change the arguments first.
 func createTicket(tickets Tickets) palaver.Tool {
 	return palaver.Tool{
 		Name:        "create_ticket",

@@ -1,5 +1,5 @@
-// Package googletest is a small copy of Google's sign-in for tests: the pages that a browser
-// is sent to, the tokens, and what goes wrong with them.
+// Package googletest is a fake of Google's sign-in for tests: the pages that a browser is
+// sent to, the tokens, and their failures.
 package googletest
 
 import (
@@ -30,7 +30,7 @@ type Server struct {
 
 	mu        sync.Mutex
 	account   string
-	scope     string // that the person permits; empty: what was asked for
+	scope     string // the scope that the person permits; empty: as requested
 	deny      bool
 	down      bool
 	lifetime  time.Duration
@@ -67,12 +67,12 @@ func (s *Server) Set(change func(*Settings)) {
 	s.account, s.scope, s.deny, s.down, s.lifetime, s.before = v.Account, v.Scope, v.Deny, v.Down, v.Lifetime, v.BeforeRefresh
 }
 
-// Settings are what the person and Google do.
+// Settings say what the person and Google do.
 type Settings struct {
-	Account       string // that the person signs in with
-	Scope         string // that they permit; empty: what was asked for
+	Account       string // the account that the person signs in with
+	Scope         string // the scope that they permit; empty: as requested
 	Deny          bool   // they permit nothing
-	Down          bool   // every call of the server is a 503
+	Down          bool   // every call gets a 503
 	Lifetime      time.Duration
 	BeforeRefresh func()
 }
@@ -98,15 +98,15 @@ func (s *Server) Tokens() []string {
 	return slices.Concat(slices.Collect(maps.Keys(s.grants)), slices.Collect(maps.Keys(s.access)), slices.Collect(maps.Keys(s.codes)))
 }
 
-// TakeBack revokes all access, as a person can do at Google.
-func (s *Server) TakeBack() {
+// RevokeAll revokes all access, as a person can do at Google.
+func (s *Server) RevokeAll() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	clear(s.grants)
 	clear(s.access)
 }
 
-// Account is whose access token it is; empty for an invalid one.
+// Account returns the account of an access token; empty for an invalid one.
 func (s *Server) Account(accessToken string) string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -191,7 +191,7 @@ func (s *Server) answer(w http.ResponseWriter, account, refresh, scope string) {
 	_ = json.NewEncoder(w).Encode(body)
 }
 
-// revoke takes all access to the account back, as Google does.
+// revoke revokes all access to the account, as Google does.
 func (s *Server) revoke(w http.ResponseWriter, r *http.Request) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -1,5 +1,5 @@
-// Package litetest opens SQLite stores for tests, and acts as another process on a
-// database of Palaver.
+// Package litetest opens SQLite stores for tests, and can lock a database as another
+// process would.
 package litetest
 
 import (

@@ -10,10 +10,10 @@ import (
 	"github.com/palaver-chat/palaver/db"
 )
 
-// New is s while down returns false; else every call but Close returns
-// db.ErrUnavailable. A call that is running when the outage begins takes effect, but
-// its result is lost: the caller cannot know. down is called often and from many
-// goroutines.
+// New returns a store that passes calls to s while down returns false. Otherwise every call
+// except Close returns db.ErrUnavailable. A call that is running when the outage begins
+// takes effect, but also returns db.ErrUnavailable: its caller cannot know. down is called
+// often and from many goroutines.
 func New(s db.Store, down func() bool) db.Store { return &store{Store: s, down: down} }
 
 type store struct {

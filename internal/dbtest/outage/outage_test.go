@@ -27,7 +27,7 @@ func everyCallIsUnavailable(t *testing.T, s reflect.Value, calls reflect.Type) {
 	t.Helper()
 	for i := range calls.NumMethod() {
 		name := calls.Method(i).Name
-		if name == "Close" || name == "Within" || name == "VectorSearch" { // they do not ask the database
+		if name == "Close" || name == "Within" || name == "VectorSearch" { // they do not call the database
 			continue
 		}
 		call := s.MethodByName(name)

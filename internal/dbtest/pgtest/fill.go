@@ -15,14 +15,15 @@ const (
 	filledTurns     = 3 // of a thread
 )
 
-// FilledOwner, FilledThread and FilledTurn are ids of what Fill makes, counted from 1.
+// FilledOwner, FilledThread and FilledTurn return ids of rows that Fill makes. Numbers count
+// from 1.
 func FilledOwner(n int) string               { return fmt.Sprintf("owner-%d", n) }
 func FilledThread(owner, n int) string       { return fmt.Sprintf("thread-%d-%d", owner, n) }
 func FilledTurn(owner, thread, n int) string { return fmt.Sprintf("turn-%d-%d-%d", owner, thread, n) }
 
-// Fill stores conversations and documents of many owners in a migrated database, by SQL
-// alone, and has Postgres count them. Passages have the size of
-// real ones, which decides plans, but not their words.
+// Fill stores conversations and documents of many owners in a migrated database, only by
+// SQL, and has Postgres analyze them. Passages have the size of real ones, which decides
+// about plans, but not their words.
 func Fill(ctx context.Context, conn *pgx.Conn, owners int) error {
 	for _, s := range []string{
 		fmt.Sprintf(`INSERT INTO conversations (id, owner, title, title_folded, listed, created_at, last_message_at, places)

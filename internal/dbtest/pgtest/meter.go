@@ -27,7 +27,7 @@ type Meter struct {
 	closed  bool
 }
 
-// Trip is one round trip: everything that a client sent before it was answered.
+// Trip is one round trip: everything that a client sent until it got an answer.
 type Trip struct {
 	Begin, End time.Time
 	Statements []string // in the order sent; a text with several counts as several
@@ -77,7 +77,7 @@ func (m *Meter) Reset() {
 	m.trips = nil
 }
 
-// Trips are those that ended since the last Reset, in that order.
+// Trips returns the trips that ended since the last Reset, in the order of their ends.
 func (m *Meter) Trips() []Trip {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -98,7 +98,7 @@ func Sequential(trips []Trip) (n int) {
 
 var statementName = regexp.MustCompile(`^-- name: (\w+) `)
 
-// StatementName is a statement's name where sqlc gave it one, else its text.
+// StatementName returns the name that sqlc gave a statement, else its text.
 func StatementName(sql string) string {
 	if name := statementName.FindStringSubmatch(sql); name != nil {
 		return name[1]
@@ -203,7 +203,7 @@ func (l *meteredLine) sent(kind byte, body []byte) {
 			}
 		}
 		l.due++
-	case 'P': // of an unnamed statement: it is executed once
+	case 'P': // Parse of an unnamed statement, which is executed once
 		_, rest, _ := strings.Cut(string(body), "\x00")
 		sql, _, _ := strings.Cut(rest, "\x00")
 		l.trip.Statements = append(l.trip.Statements, sql)

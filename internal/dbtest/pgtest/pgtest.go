@@ -1,7 +1,7 @@
 // Package pgtest gives tests a real Postgres: the server of PALAVER_TEST_POSTGRES, an
 // address with a role that may create databases, the one on 127.0.0.1:5432 where
 // one answers without a password, else one started for the test run from
-// Debian's programs. It imports nothing of Palaver's.
+// Debian's programs. It imports no other package of Palaver.
 package pgtest
 
 import (
@@ -59,7 +59,7 @@ func Exec(t testing.TB, url string, statements ...string) {
 	}
 }
 
-// With is the URL raw after change.
+// With returns the URL raw, changed by change.
 func With(raw string, change func(u *url.URL)) string {
 	u, err := url.Parse(raw)
 	if err != nil {
@@ -77,7 +77,7 @@ var (
 	failure error
 )
 
-// Server is the URL of a server on which databases can be created. Without one the
+// Server returns the URL of a server on which databases can be created. Without one the
 // test fails; if CI is not set and Postgres is not installed, it is skipped.
 func Server(t testing.TB) string {
 	t.Helper()
@@ -90,7 +90,7 @@ func Server(t testing.TB) string {
 	return address
 }
 
-// Private starts a server for t alone, which stop ends before t does.
+// Private starts a server only for t. Call stop to end it before t ends.
 func Private(t testing.TB) (url string, stop func()) {
 	t.Helper()
 	url, p, err := start()
@@ -112,8 +112,8 @@ func refuse(t testing.TB, err error) {
 	}
 }
 
-// Main runs the tests of a package and stops what Server started. It is called
-// from TestMain.
+// Main runs the tests of a package and stops the server that Server started. Call it from
+// TestMain.
 func Main(m *testing.M) int {
 	code := m.Run()
 	if started != nil {

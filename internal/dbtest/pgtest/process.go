@@ -59,8 +59,9 @@ func (p *Process) Ready(ctx context.Context, url string) error {
 	}
 }
 
-// OtherUser gives folder to a user who is not root, for programs that refuse to run as
-// root; nil when this process is not root.
+// OtherUser makes a user other than root the owner of folder, and returns the attributes to
+// run a program as that user, for programs that refuse to run as root. nil when this process
+// is not root.
 func OtherUser(folder string) (*syscall.SysProcAttr, error) {
 	if os.Getuid() != 0 {
 		return nil, nil

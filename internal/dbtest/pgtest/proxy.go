@@ -59,7 +59,7 @@ func NewProxy(t testing.TB, database string) *Proxy {
 // Stall stops forwarding until Resume.
 func (p *Proxy) Stall() { p.stall(true) }
 
-// Resume forwards what was held back, and all that follows.
+// Resume forwards the bytes that were held back, and all that follow.
 func (p *Proxy) Resume() { p.stall(false) }
 
 func (p *Proxy) stall(on bool) {

@@ -1,9 +1,9 @@
-// Package drivetest is a small Google Drive for tests: the paths, headers and errors of
-// its API, and what goes wrong with it.
+// Package drivetest is a fake Google Drive for tests: the paths, headers and errors of its
+// API, and its failures.
 package drivetest
 
 import (
-	"crypto/md5" // the sum that Drive gives
+	"crypto/md5" // the checksum that Drive sends
 	"encoding/hex"
 	"encoding/json"
 	"fmt"
@@ -20,10 +20,10 @@ import (
 // Key is the API key that the server accepts.
 const Key = "drive-test-key"
 
-// Fault is what goes wrong with a file.
+// Fault is a failure of requests for a file.
 type Fault int
 
-// Faults of metadata and content both, until Content.
+// The faults before Content concern requests for metadata and for content.
 const (
 	None Fault = iota
 	Unauthorized
@@ -33,13 +33,13 @@ const (
 	RateLimit429 // with Retry-After
 	ServerError
 	BadKey
-	// Faults of the content only.
+	// Content and the faults after it concern requests for content only.
 	Content
 	Slow        // never ends
 	Cut         // the connection ends in the middle
 	WrongLength // fewer bytes than the metadata say
 	Damaged     // other bytes than the metadata say
-	LoginPage   // a web page in the place of the file
+	LoginPage   // a web page instead of the file
 	Endless     // more bytes than the metadata say, without an end
 	ExportLimit // too large to be exported
 )
@@ -50,17 +50,17 @@ const RetryAfter = 7
 // File is a file in the Drive.
 type File struct {
 	Name        string
-	MIME        string // that of a Google editor makes the content an export
+	MIME        string // with the type of a Google editor, the content can only be exported
 	Content     []byte
-	Size        int64 // in the metadata, when it is not that of the content
+	Size        int64 // in the metadata; 0: the size of the content
 	Modified    time.Time
 	ResourceKey string // without it, the file is not found
 	Target      string // of a shortcut
 	Trashed     bool
 	Locked      bool // must not be downloaded
 	Fault       Fault
-	// Readers are the access tokens that may read it; none: every one. Public: the API
-	// key may read it, too, which it may without Readers.
+	// Readers are the access tokens that may read the file; empty: any token and the API
+	// key may. With Public, the API key may read a file with Readers, too.
 	Readers []string
 	Public  bool
 }
@@ -100,15 +100,15 @@ func (s *Server) Put(id string, f File) {
 	s.files[id] = f
 }
 
-// Calls lists what was asked for, as "metadata ID", "download ID" and "export ID TYPE".
+// Calls lists the requests, as "metadata ID", "download ID" and "export ID TYPE".
 func (s *Server) Calls() []string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return append([]string(nil), s.calls...)
 }
 
-// Hold makes calls with this name, as Calls has them, wait until release. The calls of
-// clients that have disconnected wait no longer.
+// Hold makes calls with this name, in the form of Calls, wait until release is called or
+// their client disconnects.
 func (s *Server) Hold(call string) (release func()) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -125,7 +125,7 @@ func (s *Server) Hold(call string) (release func()) {
 	})
 }
 
-// find notes a call and answers for a file that cannot be had.
+// find records a call and finds its file. If the file cannot be read, it answers the call.
 func (s *Server) find(w http.ResponseWriter, r *http.Request, call string) (File, bool) {
 	s.mu.Lock()
 	f, ok := s.files[r.PathValue("id")]

@@ -16,8 +16,8 @@ var (
 	resourceKey = regexp.MustCompile(`^[A-Za-z0-9_-]{1,128}$`)
 )
 
-// isDrive reports whether a link leads into Google Drive. Pages that were published to
-// the web, and forms, are like any other page.
+// isDrive reports whether a link leads into Google Drive. It is false for documents that
+// were published to the web and for forms: they are imported like any other page.
 func isDrive(u *url.URL) bool {
 	if !slices.Contains(driveHosts, u.Host) {
 		return false
@@ -47,7 +47,7 @@ func driveLink(u *url.URL) (Link, error) {
 	return link, nil
 }
 
-// driveID returns the id of a file; "" when the link has none, as that of a folder.
+// driveID returns the id of a file; "" when the link has none, such as a link to a folder.
 func driveID(u *url.URL) string {
 	path := segments(u)
 	if len(path) == 1 && slices.Contains([]string{"open", "uc", "download", "thumbnail"}, path[0]) {
@@ -59,8 +59,8 @@ func driveID(u *url.URL) string {
 	return ""
 }
 
-// segments splits a path, without the parts that say which account or company it is
-// opened with: /a/example.com/… and …/u/0/….
+// segments splits a path. It leaves out the parts that select an account or a company:
+// /a/example.com/… and …/u/0/….
 func segments(u *url.URL) []string {
 	path := strings.FieldsFunc(u.Path, func(r rune) bool { return r == '/' })
 	if len(path) > 2 && path[0] == "a" {

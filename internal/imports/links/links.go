@@ -39,7 +39,7 @@ const MaxLength = 2048
 
 // Found is a link in a message, or what looks like one.
 type Found struct {
-	Text string // as it stands in the message
+	Text string // as in the message
 	Link Link
 	Err  error // of Parse
 }
@@ -56,7 +56,7 @@ func mustMatch(beginning string) *regexp.Regexp {
 	return re
 }
 
-// Find returns the links of a message in their order, each once.
+// Find returns the links in a message in their order, each once.
 func Find(message string) []Found {
 	var out []Found
 	seen := map[Link]bool{}

@@ -120,7 +120,7 @@ func TestAddressIsTheSameHoweverItIsWritten(t *testing.T) {
 	}
 }
 
-func TestLinksOfAMessageAreFoundWhateverStandsAroundThem(t *testing.T) {
+func TestLinksOfAMessageAreFoundWhateverTheTextAroundThem(t *testing.T) {
 	drive := "https://drive.google.com/file/d/" + id + "/view"
 	for message, want := range map[string]string{
 		"Read " + drive + ".":                            drive,

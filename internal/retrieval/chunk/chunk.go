@@ -44,8 +44,8 @@ func ForDocument(docID, text string) []chat.Chunk {
 	return chunks
 }
 
-// SetPages sets the pages that chunks stand on. pages are those of the whole text, and
-// both are in order.
+// SetPages sets the pages of each chunk. pages are those of the whole text; chunks and
+// pages must be in order.
 func SetPages(chunks []chat.Chunk, pages []chat.PageStart) {
 	first := 0 // page on which a chunk begins
 	for i := range chunks {
@@ -59,8 +59,8 @@ func SetPages(chunks []chat.Chunk, pages []chat.PageStart) {
 	}
 }
 
-// unit is what a passage is never cut within: a sentence, a heading, a line of
-// code, at most Max characters. from and to are bytes, start and end runes.
+// unit is a stretch of text that no passage cuts: a sentence, a heading or a line of
+// code, at most Max characters. from and to count bytes, start and end runes.
 type unit struct {
 	from, to   int
 	start, end int
@@ -70,7 +70,7 @@ type unit struct {
 
 func (u unit) heading() bool { return u.title != "" }
 
-// units cuts text into units; all that is no white space lies in one.
+// units cuts text into units. Only white space lies between them.
 func units(text string) []unit {
 	var out []unit
 	pos, runes := 0, 0
@@ -119,8 +119,8 @@ func cuts(text string, b layout.Block) [][2]int {
 	return out
 }
 
-// hardCuts splits a range of more than Max characters, at a space where one is
-// near the end.
+// hardCuts splits a range of more than Max characters, at a space if there is one in
+// the second half of the piece.
 func hardCuts(text string, c [2]int) [][2]int {
 	var out [][2]int
 	from := c[0]
@@ -182,8 +182,8 @@ func (p *packer) add(u unit) {
 	p.open = append(p.open, u)
 }
 
-// keep is how many open units a passage that ends now has: a heading goes with
-// what follows it.
+// keep returns how many of the open units belong to a passage that ends now. Headings
+// at the end stay open, so that they go with the text after them.
 func (p *packer) keep() int {
 	n := len(p.open)
 	for n > 0 && p.open[n-1].heading() {
@@ -208,7 +208,7 @@ func (p *packer) flush(n int) {
 		End:     last.end,
 		Heading: p.heading,
 	}
-	leading := true // a passage that begins with headings goes by the last of them
+	leading := true // a passage that begins with headings gets the last of them
 	for _, u := range p.open[:n] {
 		if leading = leading && u.heading(); leading {
 			c.Heading = u.title

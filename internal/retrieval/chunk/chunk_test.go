@@ -133,8 +133,8 @@ func TestForDocumentNamesChunks(t *testing.T) {
 	}
 }
 
-// Adverse texts take no longer than plain ones: the bound is far above the
-// usual milliseconds and far below what a quadratic step would need.
+// Adversarial texts take no longer than plain ones. The limit is far above the usual
+// milliseconds and far below the time of a quadratic algorithm.
 func TestSplitIsLinear(t *testing.T) {
 	for name, unit := range map[string]string{
 		"plain words":      "capital buffer requirement applies. ",

@@ -28,21 +28,22 @@ type Source struct {
 const Removed = "[quotation removed: not in the sources]"
 
 // maxHeld is the longest text that is held back for one quotation or code span, in
-// characters. What does not end within it, or within its paragraph, is neither.
+// characters. Text that does not close within that length, or within its paragraph, is
+// neither a quotation nor a code span.
 const maxHeld = 2000
 
-// Filter is for one answer; not safe for concurrent use. What comes out does not
+// Filter filters one answer. It is not safe for concurrent use. Its output does not
 // depend on how the text is cut into deltas.
 type Filter struct {
 	sources map[int]Source
 	texts   quotable
 	uncited bool // AllowUncited
 
-	in     string // whole characters that are not decided about yet
+	in     string // whole characters that wait for a decision
 	broken string // the beginning of a character that is not complete
 	closed bool
 
-	prev      rune // last character decided about; 0 at the beginning
+	prev      rune // last character that was decided; 0 at the beginning
 	indent    bool // nothing but white space since the line began
 	fence     string
 	dropSpace bool // a marker was dropped at a line's start: drop the space after it
@@ -52,13 +53,13 @@ type Filter struct {
 	mentions []mention // by number
 }
 
-// mention is what one number of the answer stands for: a source and the part of it
-// that supports the claim with the first such marker.
+// mention is what one number of the answer stands for: a source, and the part of it
+// that supports the first claim with that number.
 type mention struct {
 	source     Source
 	at         int            // byte offset of the marker in the answer
-	start, end int            // the supporting part, in runes of the source; equal while nothing was said before the marker
-	earlier    *chat.Citation // of an earlier piece of the answer: it stays as it is
+	start, end int            // the supporting part, in runes of the source; equal while no claim came before the marker
+	earlier    *chat.Citation // the citation of an earlier piece of the answer, which does not change; else nil
 }
 
 // New makes a filter. A quotation may come from a source, from a source's title
@@ -75,16 +76,17 @@ func New(sources []Source, allowed ...string) *Filter {
 	return f
 }
 
-// AllowUncited is for an answer that says more than the sources: without sources
-// everything passes, and with sources only a quotation with a marker right after it
-// must be in one of them.
+// AllowUncited is for an answer that may say more than the sources: without sources
+// everything passes, and with sources a quotation must be in one of them only if a
+// marker follows it directly. It changes and returns f.
 func (f *Filter) AllowUncited() *Filter {
 	f.uncited = true
 	return f
 }
 
 // Continue is for the next piece of an answer: the citations of earlier pieces keep
-// their numbers, and new numbers follow. Call it before the first Write.
+// their numbers, and new numbers follow. Call it before the first Write. It changes and
+// returns f.
 func (f *Filter) Continue(earlier []chat.Citation) *Filter {
 	for i := range earlier {
 		c := &earlier[i]
@@ -150,7 +152,7 @@ func (f *Filter) run(delta string, final bool) string {
 	return f.out.String()[begin:]
 }
 
-// wholeCharacters is the length of s without a character cut off at its end.
+// wholeCharacters returns the length of s without an incomplete character at its end.
 func wholeCharacters(s string) int {
 	for i := len(s) - 1; i >= 0 && i > len(s)-utf8.UTFMax; i-- {
 		if utf8.RuneStart(s[i]) {
@@ -163,9 +165,9 @@ func wholeCharacters(s string) int {
 	return len(s)
 }
 
-// step decides about the beginning of f.in and returns its length in bytes; 0: more
-// text is needed. With final it is never 0. It decides by the text only, never by how
-// much of it has arrived.
+// step handles the beginning of f.in and returns how many bytes it handled; 0 means that
+// it needs more text. If final is set, it is never 0. The result depends on the text only,
+// never on how much of it has arrived.
 func (f *Filter) step(final bool) int {
 	if f.fence != "" {
 		return f.stepFenced(final)
@@ -209,7 +211,8 @@ func (f *Filter) put(r rune) {
 	f.out.WriteRune(r)
 }
 
-// pass lets text through as it is: code, whose brackets are no markers.
+// pass lets text through unchanged. It is for code and for years in brackets, which are no
+// markers.
 func (f *Filter) pass(s string) {
 	for _, r := range s {
 		f.track(r)
@@ -219,21 +222,21 @@ func (f *Filter) pass(s string) {
 	f.dropSpace = false
 }
 
-// write writes text of our own.
+// write writes text that is not from the answer, such as a marker.
 func (f *Filter) write(s string) {
 	f.out.WriteString(s)
 	f.stray = strayMarker{}
 	f.dropSpace = false
 }
 
-// track keeps track of where in its line the input is.
+// track remembers the last character and whether the line has only white space so far.
 func (f *Filter) track(r rune) {
 	f.prev = r
 	f.indent = r == '\n' || f.indent && (r == ' ' || r == '\t')
 }
 
-// stepSpace holds a space back until it is known whether a marker follows that is
-// dropped; then the space is dropped, too.
+// stepSpace holds a space back until it is known whether a marker follows. If that marker
+// is dropped, the space is dropped, too.
 func (f *Filter) stepSpace(final bool) int {
 	if f.dropSpace {
 		f.dropSpace = false
@@ -270,7 +273,7 @@ func (f *Filter) stepMarker(final bool) int {
 		f.pass(f.in[:m.length])
 		return m.length
 	}
-	if !f.known(m) { // as if it had never stood there: a line still begins after it
+	if !f.known(m) { // drop it as if it were not there: a line still begins after it
 		f.dropSpace = f.indent
 		f.prev = ']'
 		return m.length
@@ -280,7 +283,7 @@ func (f *Filter) stepMarker(final bool) int {
 	return m.length
 }
 
-// known reports whether any number of m is a source's.
+// known reports whether any number of m is the number of a source.
 func (f *Filter) known(m marker) bool {
 	if m.literal {
 		return true
@@ -304,9 +307,9 @@ func (f *Filter) cite(m marker) {
 	}
 }
 
-// numberOf is the number of a source cited here. A claim that another part of
-// the source supports gets a number of its own, so that each number opens the
-// words that its claim rests on.
+// numberOf returns the number in the answer of a source that is cited here. A claim that
+// another part of the source supports gets its own number, so that each number opens the
+// words that support its claim.
 func (f *Filter) numberOf(s Source) int {
 	answer := f.out.String()
 	var start, end int
@@ -329,8 +332,8 @@ func (f *Filter) numberOf(s Source) int {
 	return len(f.mentions)
 }
 
-// passQuoted lets quoted text through with its markers. With own, numbers in brackets
-// are the source's own and are left out.
+// passQuoted lets quoted text through with its markers. If own is set, numbers in brackets
+// belong to the source's text and are left out.
 func (f *Filter) passQuoted(s string, own bool) {
 	for s != "" {
 		r, n := utf8.DecodeRuneInString(s)
@@ -355,8 +358,8 @@ func (f *Filter) passQuoted(s string, own bool) {
 	}
 }
 
-// strayMarker watches the characters that are let through for what reads like a
-// marker and is none of ours, as when the middle of "[[9]1]" was dropped.
+// strayMarker watches the characters that are let through for text that looks like one of
+// our markers but is not, for example after the middle of "[[9]1]" was dropped.
 type strayMarker struct {
 	open   bool
 	digits bool

@@ -40,8 +40,8 @@ func TestMarkersAndQuotations(t *testing.T) {
 	for name, tc := range map[string]struct{ in, want string }{
 		"plain text":                     {"Nothing to see here.", "Nothing to see here."},
 		"numbered by first appearance":   {"A [2]. B [1]. C [2].", "A [1]. B [2]. C [1]."},
-		"unknown numbers vanish":         {"A [9]. B [3] and [1].", "A. B and [1]."},
-		"zero and huge vanish":           {"A [0]. B [123456789].", "A. B."},
+		"unknown numbers are dropped":    {"A [9]. B [3] and [1].", "A. B and [1]."},
+		"zero and huge are dropped":      {"A [0]. B [123456789].", "A. B."},
 		"unknown at a line's start":      {"[9] A.\n[9] B.", "A.\nB."},
 		"lists":                          {"A [1, 2]. B [1;2].", "A [1][2]. B [1][2]."},
 		"list with unknown":              {"A [9, 2, 2].", "A [1]."},
@@ -55,8 +55,8 @@ func TestMarkersAndQuotations(t *testing.T) {
 		"never closed":                   {"A [1", "A [1"},
 		"other brackets":                 {"a [x] [ ] [1.2] [1 of 3] b", "a [x] [ ] [1.2] [1 of 3] b"},
 		"a year is no marker":            {"[2024] EWHC 12", "[2024] EWHC 12"},
-		"no marker out of pieces":        {"A [[9]1] and [[9][9]2].", "A [1…] and [2…]."},
-		"no marker out of length":        {"A [" + strings.Repeat("0", 80) + "1].", "A [" + strings.Repeat("0", 80) + "1…]."},
+		"rest of a dropped marker":       {"A [[9]1] and [[9][9]2].", "A [1…] and [2…]."},
+		"too long for a marker":          {"A [" + strings.Repeat("0", 80) + "1].", "A [" + strings.Repeat("0", 80) + "1…]."},
 		"code span stays":                {"Use `a[9]` and ``b ` [9]``.", "Use `a[9]` and ``b ` [9]``."},
 		"unclosed code is text":          {"Use `a [9] b", "Use `a b"},
 		"escaped code is text":           {"Use \\`a [9]\\` b", "Use \\`a\\` b"},
@@ -82,7 +82,7 @@ func TestMarkersAndQuotations(t *testing.T) {
 		"marker inside":                          {`"a breach is reported to the supervisor [1]."`, `"a breach is reported to the supervisor [1]."`},
 		"unknown marker inside":                  {`"a breach is reported to the supervisor [9]."`, `"a breach is reported to the supervisor."`},
 		"the source's own brackets":              {`"As set out in [7], exceptions need approval" [2]`, `"As set out in, exceptions need approval" [1]`},
-		"invented one takes its markers":         {`"banks may hold no capital [1]" and [2]`, Removed + " and [1]"},
+		"invented one loses its markers":         {`"banks may hold no capital [1]" and [2]`, Removed + " and [1]"},
 		"block quotation":                        {"> Employees may work remotely for up to three days\n\nso [2]", "> Employees may work remotely for up to three days\n\nso [1]"},
 		"invented block quotation":               {"> Employees may work from the moon\n> — Policy 2025, section 2\n", "> " + Removed + "\n> — Policy 2025, section 2\n"},
 		"block quotation after a dropped marker": {"[9]> Employees may work from the moon", "> " + Removed},
@@ -106,7 +106,7 @@ func TestAllowedTextsMayBeQuoted(t *testing.T) {
 		t.Errorf("got %q", got)
 	}
 	if got, _ := filter(in); !strings.Contains(got, Removed) {
-		t.Errorf("allowed without having been given: %q", got)
+		t.Errorf("a quotation from no source or allowed text came out: %q", got)
 	}
 }
 
@@ -276,11 +276,11 @@ var (
 	anyQuote  = regexp.MustCompile(`“([^“”"\n]*)”`)
 )
 
-// checkOutput fails when a marker of no citation, or an unsupported quotation,
-// stands in the output outside of code.
+// checkOutput fails if the output has a marker without a citation or an unsupported
+// quotation. It skips outputs that may have code.
 func checkOutput(t *testing.T, out string, citations []chat.Citation) {
 	t.Helper()
-	if strings.ContainsAny(out, "`~") { // what is code is the table's concern
+	if strings.ContainsAny(out, "`~") { // TestMarkersAndQuotations covers code
 		return
 	}
 	for _, m := range anyMarker.FindAllStringSubmatch(out, -1) {
@@ -331,7 +331,7 @@ func FuzzOutputDoesNotDependOnDeltas(f *testing.F) {
 	})
 }
 
-// Random texts of the pieces that matter maxHeld further than random bytes.
+// Random texts made of markers, quotation marks and code reach more cases than random bytes.
 func TestOutputDoesNotDependOnDeltas(t *testing.T) {
 	pieces := []string{"[1]", "[2]", "[9]", "[1, 2]", "[", "]", "1", "`", "```", "\n", "\n\n", "> ", "“", "”", "\"", " ", "- ", "a", "word", "shall hold a capital",
 		"Employees may work remotely", ".", "é", "語", "^", "…", "~~~", "|", "5\"", "，"}
@@ -410,7 +410,7 @@ func TestFreeAnswerMayQuoteWithoutCiting(t *testing.T) {
 		"> We would like to extend the lease.\nSo.":                     "> We would like to extend the lease.\nSo.",
 		"> Banks hold no buffer at all [1].\nSo.":                       "> " + Removed + "\nSo.",
 	} {
-		for _, size := range []int{1, 3, 1000} { // however it is cut
+		for _, size := range []int{1, 3, 1000} { // lengths of the deltas
 			f := New(sources()).AllowUncited()
 			var out strings.Builder
 			for rest := in; rest != ""; {

@@ -3,7 +3,7 @@ package cite
 import "strings"
 
 // stepCode handles a run of backticks (or tildes where a line begins): a code
-// fence, a code span that closes in its paragraph, or mere characters.
+// fence, a code span that closes in its paragraph, or ordinary characters.
 func (f *Filter) stepCode(final bool) int {
 	mark := f.in[:1]
 	n := min(len(f.in)-len(strings.TrimLeft(f.in, mark)), maxMarker)
@@ -38,7 +38,7 @@ func (f *Filter) stepCode(final bool) int {
 // maxFenceLine is the longest line that can open or close a code fence, in bytes.
 const maxFenceLine = 256
 
-// shortLine is the first line of s with its line break; "" when it is too long
+// shortLine returns the first line of s with its line break; "" when it is too long
 // for a code fence.
 func shortLine(s string, final bool) (line string, undecided bool) {
 	if i := strings.IndexByte(s[:min(len(s), maxFenceLine)], '\n'); i >= 0 {
@@ -53,7 +53,7 @@ func shortLine(s string, final bool) (line string, undecided bool) {
 	return "", true
 }
 
-// characters passes the first n bytes on as mere characters.
+// characters lets the first n bytes through as ordinary characters.
 func (f *Filter) characters(n int) int {
 	for _, r := range f.in[:n] {
 		f.put(r)
@@ -106,7 +106,7 @@ func paragraphEnds(rest string, final bool) (ends, undecided bool) {
 	return strings.IndexByte("\n-*+#>|", s[0]) >= 0, false
 }
 
-// stepFenced passes code on, to the line that closes the fence.
+// stepFenced lets code through, up to the line that closes the fence.
 func (f *Filter) stepFenced(final bool) int {
 	if f.indent { // where the line begins
 		line, undecided := shortLine(f.in, final)

@@ -13,8 +13,8 @@ import (
 // maxQuote is the longest quote of a citation, in characters.
 const maxQuote = 300
 
-// citation ties the marker k of answer to its source, with the sentences of the
-// source that speak most of what the marked sentence says.
+// citation returns the citation for marker k of answer: its source, with the sentences
+// of the source that support the marked sentence best.
 func citation(k int, m mention, answer string) chat.Citation {
 	c := chat.Citation{N: k, Source: "document", Title: m.source.Title, URL: m.source.URL}
 	start, end := m.start, m.end
@@ -33,7 +33,7 @@ func citation(k int, m mention, answer string) chat.Citation {
 	return c
 }
 
-// claim is the sentence of answer that the marker at a byte offset belongs to: the
+// claim returns the sentence of answer that the marker at a byte offset belongs to: the
 // one around it, or the one that ended before it.
 func claim(answer string, at int) string {
 	from, to := paragraph(answer, at)
@@ -55,7 +55,8 @@ func claim(answer string, at int) string {
 	return found
 }
 
-// paragraph is the byte range of the paragraph around at, within reason.
+// paragraph returns the byte range of the paragraph around at, limited to 1500 bytes
+// before and 600 bytes after it.
 func paragraph(s string, at int) (from, to int) {
 	const before, after = 1500, 600
 	from, to = max(0, at-before), min(len(s), at+after)
@@ -74,7 +75,8 @@ func paragraph(s string, at int) (from, to int) {
 	return from, to
 }
 
-// cell is the cell of a table's row around at; "" outside of tables.
+// cell returns the table cell around at; "" outside of tables and for a cell with fewer
+// than two content words.
 func cell(s string, at int) string {
 	from := strings.LastIndexByte(s[:at], '\n') + 1
 	to := len(s)
@@ -96,7 +98,7 @@ func cell(s string, at int) string {
 	return s[from:to]
 }
 
-// blankMarkers makes our markers spaces: they would end sentences.
+// blankMarkers replaces our markers with spaces, because they would end sentences.
 func blankMarkers(s string) string {
 	var b strings.Builder
 	for s != "" {
@@ -112,7 +114,7 @@ func blankMarkers(s string) string {
 	return b.String()
 }
 
-// evidence is the range of text, in runes, that best supports the claim: a
+// evidence returns the range of text, in runes, that best supports the claim: a
 // sentence, with neighbours that add to it, at most maxQuote characters.
 func evidence(text, claim string) (start, end int) {
 	wanted := language.StemsOf(claim)
@@ -172,8 +174,8 @@ func adds(more, have map[string]bool) int {
 	return n
 }
 
-// densest is the part of a long sentence, whole words and at most maxQuote
-// characters, with the most wanted words; the earliest of equals.
+// densest returns the part of a long sentence with the most wanted words: whole words, at
+// most maxQuote characters, the earliest of equals. The range is in runes.
 func densest(text string, s sentence.Span, wanted map[string]bool) (start, end int) {
 	type word struct {
 		start, end int
@@ -213,7 +215,8 @@ func densest(text string, s sentence.Span, wanted map[string]bool) (start, end i
 	return start, end
 }
 
-// trimmed is text without the white space around it, cut at maxQuote.
+// trimmed returns the range of text, in runes, without the white space around it, cut at
+// maxQuote.
 func trimmed(text string) (start, end int) {
 	body := strings.TrimLeftFunc(text, unicode.IsSpace)
 	start = utf8.RuneCountInString(text) - utf8.RuneCountInString(body)

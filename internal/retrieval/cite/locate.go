@@ -7,7 +7,8 @@ import (
 	"unicode/utf8"
 )
 
-// ignored may stand between the letters of a quoted text: emphasis, and what is not seen.
+// ignored matches what may stand between the letters of a quoted text: emphasis and
+// invisible characters.
 const ignored = `[*\x{ad}\x{200b}]*`
 
 // Locate finds the place of a quotation in a text, in characters. As with the quotations
@@ -42,7 +43,8 @@ func Locate(text, quoted string) (start, end int, found bool) {
 	}
 }
 
-// pattern matches a normal text in the forms that it may have.
+// pattern returns a regular expression that matches every text whose normal form is q. The
+// case of the first letter does not matter.
 func pattern(q string) string {
 	var b strings.Builder
 	for i, r := range q {
@@ -63,7 +65,8 @@ func pattern(q string) string {
 	return b.String()
 }
 
-// alike are the marks that normal makes one, for a class of a pattern.
+// alike maps a normal mark to all marks that normal replaces with it, as the content of a
+// character class.
 var alike = func() map[rune]string {
 	out := map[rune]string{}
 	for _, r := range []rune{'"', '\'', '-'} {

@@ -2,7 +2,7 @@ package cite
 
 import "testing"
 
-func TestLocateFindsAQuotationHoweverItIsSet(t *testing.T) {
+func TestLocateIgnoresTheFormattingOfAQuotation(t *testing.T) {
 	t.Parallel()
 	text := "Über uns.\n\nThe **ratio** is at\n  least 100% – “always”, the rule says. The ratios differ. $a.b$ (c)"
 	for quoted, want := range map[string]string{

@@ -39,7 +39,7 @@ func parseMarker(s string, final bool) marker {
 	return marker{undecided: !final}
 }
 
-// markerAt is the complete marker at the beginning of s, if there is one.
+// markerAt returns the complete marker at the beginning of s, or a zero marker.
 func markerAt(s string) marker {
 	if r, _ := utf8.DecodeRuneInString(s); !opensMarker(r) {
 		return marker{}
@@ -68,7 +68,7 @@ type numberList struct {
 	ranged  bool // current closes a range
 }
 
-// add takes a character; false: this is no list of numbers.
+// add takes the next character. It returns false if this is no list of numbers.
 func (p *numberList) add(r rune) bool {
 	switch {
 	case isDigit(r):
@@ -93,7 +93,7 @@ func (p *numberList) add(r rune) bool {
 	return true
 }
 
-// number ends the number being read.
+// number adds the number being read, and the range that it closes, to the list.
 func (p *numberList) number() {
 	n := p.current
 	if p.ranged {

@@ -7,8 +7,8 @@ import (
 	"unicode/utf8"
 )
 
-// quotable is the texts that may be quoted, each in the forms that a quotation of it
-// may have.
+// quotable holds the texts that an answer may quote, each in every form that a quotation
+// of it may have.
 type quotable []string
 
 func newQuotable(sources []Source, allowed []string) quotable {
@@ -34,14 +34,14 @@ func (h *quotable) add(text string) {
 	if bare := normal(withoutMarkers(text)); bare != n {
 		*h = append(*h, bare)
 	}
-	// A word cut at a line's end is quoted whole, with its hyphen or without.
+	// A word that is hyphenated at a line's end is quoted whole, with or without its hyphen.
 	if strings.Contains(n, "- ") {
 		*h = append(*h, strings.ReplaceAll(n, "- ", "-"), strings.ReplaceAll(n, "- ", ""))
 	}
 }
 
-// joined are the sources' texts, those that follow each other in a document as
-// one: a quotation may span two passages.
+// joined returns the texts of the sources. Passages that follow each other in a document
+// become one text, because a quotation may span them.
 func joined(sources []Source) []string {
 	sorted := slices.Clone(sources)
 	slices.SortStableFunc(sorted, func(a, b Source) int {
@@ -117,8 +117,8 @@ var sameMarks = map[rune]rune{
 	'–': '-', '—': '-', '‐': '-', '‑': '-', '−': '-',
 }
 
-// normal is s with single spaces, one style of quotation marks and dashes, and
-// without markdown's emphasis.
+// normal returns s with single spaces, with one style of quotation marks and dashes, and
+// without Markdown's asterisks and invisible characters.
 func normal(s string) string {
 	var b strings.Builder
 	b.Grow(len(s))

@@ -14,14 +14,14 @@ var closers = map[rune]string{
 	'«': "»",
 }
 
-// minWords is how many words make a quotation that must be in a source; fewer
-// are a term.
+// minWords is the least number of words of a quotation that must be in a source. Fewer
+// words are a term, not a quotation.
 const minWords = 3
 
 // stepQuotation holds a quotation back until it closes, and lets it through when a
 // source has it.
 func (f *Filter) stepQuotation(open rune, final bool) int {
-	if open == '"' && inWord(f.prev) { // inches, or an end without a beginning
+	if open == '"' && inWord(f.prev) { // an inch mark, or a closing mark without an opening one
 		return f.plain()
 	}
 	n, undecided := closeQuotation(f.in, open, final)
@@ -47,7 +47,7 @@ func (f *Filter) stepQuotation(open rune, final bool) int {
 	return n
 }
 
-// citedNext reports whether a marker of a source follows, but for punctuation.
+// citedNext reports whether the marker of a known source follows, after punctuation at most.
 func (f *Filter) citedNext(rest string, final bool) (cited, undecided bool) {
 	rest = strings.TrimLeft(rest, " .,;:!?)")
 	r, _ := utf8.DecodeRuneInString(rest)
@@ -61,7 +61,8 @@ func (f *Filter) citedNext(rest string, final bool) (cited, undecided bool) {
 	return m.length > 0 && !m.literal && f.known(m), m.undecided
 }
 
-// quote lets whole through if what it quotes is supported, and writes Removed if not.
+// quote lets whole through if the text in it, quoted, is supported. If not, it writes
+// Removed.
 func (f *Filter) quote(whole, quoted string) {
 	ok, own := f.supported(quoted)
 	if !ok {
@@ -72,8 +73,8 @@ func (f *Filter) quote(whole, quoted string) {
 	f.passQuoted(whole, own)
 }
 
-// supported reports whether a text may be quoted; own: the numbers in brackets
-// that it has are its source's own.
+// supported reports whether a text may be quoted. own means that the numbers in brackets
+// in it belong to the source's text.
 func (f *Filter) supported(quoted string) (ok, own bool) {
 	plain := withoutMarkers(quoted)
 	if words(plain) < minWords {
@@ -85,10 +86,10 @@ func (f *Filter) supported(quoted string) (ok, own bool) {
 	return f.texts.has(plain), false
 }
 
-// closeQuotation is the length of the quotation at the beginning of s; 0 when
-// it is none.
+// closeQuotation returns the length in bytes of the quotation at the beginning of s; 0
+// when there is none.
 func closeQuotation(s string, open rune, final bool) (n int, undecided bool) {
-	width := utf8.RuneLen(open) // s is valid: the filter sees to it
+	width := utf8.RuneLen(open) // run has made s valid UTF-8
 	prev, chars := open, 0
 	for i, r := range s[width:] {
 		i += width
@@ -124,8 +125,8 @@ func closeQuotation(s string, open rune, final bool) (n int, undecided bool) {
 	return 0, !final
 }
 
-// closesStraight tells what a straight quotation mark between prev and rest is:
-// the end of a quotation, the beginning of another, or neither (3.5"x).
+// closesStraight reports what a straight quotation mark between prev and rest is: the
+// end of a quotation (closes), the beginning of another (again), or neither (3.5"x).
 func closesStraight(prev rune, rest string, final bool) (closes, again, undecided bool) {
 	if rest == "" {
 		return final, false, !final
@@ -137,8 +138,8 @@ func closesStraight(prev rune, rest string, final bool) (closes, again, undecide
 	return false, unicode.IsSpace(prev), false
 }
 
-// stepBlockquote treats a line of a block quotation as one quotation, unless it
-// has quotation marks or code of its own or names where it comes from.
+// stepBlockquote treats a line of a block quotation as one quotation, unless it has its
+// own quotation marks, code or other Markdown, or names its author after a dash.
 func (f *Filter) stepBlockquote(final bool) int {
 	end, chars := -1, 0
 	for i, r := range f.in {
@@ -202,7 +203,7 @@ func words(s string) int {
 	return n
 }
 
-// withoutMarkers is s without the markers in it and the spaces before them.
+// withoutMarkers returns s without the markers in it and the spaces before them.
 func withoutMarkers(s string) string {
 	if !strings.ContainsFunc(s, opensMarker) {
 		return s

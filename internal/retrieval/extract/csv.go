@@ -17,7 +17,7 @@ var csvFile = Type{
 	untitled:   true,
 }
 
-// csvText is a line per record that has values.
+// csvText returns one line for each record that has values.
 func csvText(ctx context.Context, raw []byte) (string, error) {
 	text, err := decode(ctx, raw)
 	if err != nil {
@@ -43,8 +43,8 @@ func csvText(ctx context.Context, raw []byte) (string, error) {
 	}
 }
 
-// separator is the character that most often separates the fields of the first record:
-// programs in countries with a decimal comma write semicolons.
+// separator returns the character that separates the fields of the first record most
+// often. Programs in countries with a decimal comma write semicolons.
 func separator(text string) rune {
 	counts, quoted := map[rune]int{}, false
 	for _, r := range strings.TrimLeft(text, "\r\n") {

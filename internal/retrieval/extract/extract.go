@@ -1,5 +1,5 @@
 // Package extract turns an upload into the plain text that is stored, searched
-// and quoted. Whatever the bytes are, it ends in bounded time and memory.
+// and quoted. Its time and memory are bounded for any input.
 package extract
 
 import (
@@ -7,7 +7,7 @@ import (
 	"unicode"
 )
 
-// MaxText is the longest text kept of a document, in bytes.
+// MaxText is the maximum length of a document's text, in bytes.
 const MaxText = 50 << 20
 
 // Unreadable is the error for an upload without readable text. A retry cannot help.

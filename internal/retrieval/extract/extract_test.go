@@ -9,7 +9,8 @@ import (
 	"unicode/utf8"
 )
 
-// checkText fails unless text is what the store and offsets rely on.
+// checkText fails unless text is valid UTF-8 without control characters, as the store and
+// the offsets require.
 func checkText(t *testing.T, text string) {
 	t.Helper()
 	if !utf8.ValidString(text) {
@@ -153,7 +154,7 @@ func FuzzTextAndHTML(f *testing.F) {
 	})
 }
 
-// Adverse pages cost no more than time in proportion.
+// Adversarial pages take time in proportion to their length.
 func TestHTMLIsLinear(t *testing.T) {
 	for _, unit := range []string{"<div>", "<ul><li>", "<nav>", "<x hidden>", "<p>word</p>", "<table><tr><td>", "&amp;", "<pre>", "<!--", "<h1>"} {
 		raw := []byte(strings.Repeat(unit, 1_000_000/len(unit)))

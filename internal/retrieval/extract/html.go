@@ -24,14 +24,14 @@ var webPage = Type{
 	Read:       htmlText,
 }
 
-// isPage recognises a page that is named as text.
+// isPage recognises a web page whose file name or media type says plain text.
 func isPage(raw []byte, named string) bool {
 	head := bytes.ToLower(bytes.TrimLeft(raw[:min(len(raw), 1024)], "\ufeff \t\r\n"))
 	return named == "txt" && (bytes.HasPrefix(head, []byte("<!doctype html")) || bytes.HasPrefix(head, []byte("<html"))) && isText(raw)
 }
 
-// htmlText is the visible text of a page: no scripts, styles or navigation; headings
-// as markdown ones, list items and table rows on lines of their own. It works on
+// htmlText returns the visible text of a page, without scripts, styles and navigation.
+// Headings become Markdown headings; each list item and table row is a line. It works on
 // tokens, not on a tree, so that deep nesting cannot overflow the stack.
 func htmlText(_ context.Context, raw []byte) (string, error) {
 	if !utf8.Valid(raw) || utf16Order(raw) != nil {
@@ -42,8 +42,8 @@ func htmlText(_ context.Context, raw []byte) (string, error) {
 		}
 		raw = decoded
 	}
-	// A <nav> that is never closed would hide the rest of the page, so its content is
-	// read after all.
+	// A <nav> that is never closed would hide the rest of the page, so the page is read
+	// again with its content.
 	keep := map[string]bool{}
 	for try := range 5 {
 		p := &page{keep: keep, keepAll: try == 4}
@@ -70,21 +70,21 @@ const (
 )
 
 type page struct {
-	keep    map[string]bool // tags not to leave out
+	keep    map[string]bool // tags whose content is read although it is usually left out
 	keepAll bool
 
 	out     strings.Builder
 	pending gap
 	prefix  string // written before the next text: "# ", "- ", " | "
 	pre     int    // depth of <pre>
-	lists   []int  // per open list the number of its next item; -1: bullets
+	lists   []int  // for each open list, the number of its next item; -1: bullets
 	row     bool   // the table row has text
 
 	skip      string // tag whose content is being left out
 	skipDepth int
 }
 
-// read writes the page's text; open is the left-out tag that never ended.
+// read writes the page's text to p.out. open is the left-out tag that is never closed, or "".
 func (p *page) read(raw []byte) (open string, err error) {
 	z := html.NewTokenizer(bytes.NewReader(raw))
 	for {
@@ -176,7 +176,8 @@ func (p *page) end(t html.Token) {
 	p.requestGap(gapOf(t.DataAtom))
 }
 
-// open prepares for what is inside an element.
+// open handles the start of an element: it requests the gap and the prefix before its
+// content.
 func (p *page) open(a atom.Atom) {
 	p.requestGap(gapOf(a))
 	switch a {
@@ -221,8 +222,8 @@ func gapOf(a atom.Atom) gap {
 	return none
 }
 
-// requestGap asks for white space before the next text; within a mark not yet written
-// ("<li><p>") none is needed.
+// requestGap asks for white space before the next text. It does nothing while a prefix
+// waits to be written, as in "<li><p>".
 func (p *page) requestGap(g gap) {
 	if p.prefix == "" {
 		p.pending = max(p.pending, g)
@@ -268,7 +269,7 @@ func (p *page) preformatted(s string) {
 	p.out.WriteString(s)
 }
 
-// writeGap writes the pending white space and mark.
+// writeGap writes the pending white space and prefix.
 func (p *page) writeGap() {
 	if p.out.Len() > 0 {
 		p.out.WriteString([...]string{"", " ", "\n", "\n\n"}[p.pending])

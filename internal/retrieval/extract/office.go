@@ -27,8 +27,8 @@ const (
 // officeSlots bounds how many Office files are read at the same time.
 var officeSlots = make(chan struct{}, 2)
 
-// officeFile is the common part of the types for Office files. parts are the beginnings
-// of media types by which the archive's list of parts is recognised.
+// officeFile completes a type for Office files. An archive is of this type if its list of
+// parts has a media type that begins with "application/vnd." and one of parts.
 func officeFile(t Type, parts []string, read func(context.Context, *archive) (string, error)) Type {
 	t.Binary = true
 	t.Is = func(raw []byte, named string) bool {
@@ -45,8 +45,8 @@ func officeFile(t Type, parts []string, read func(context.Context, *archive) (st
 	return t
 }
 
-// isOLE recognises the container of Office files that have a password, or that are in
-// the format before 2007.
+// isOLE recognises the OLE container, which Office files have that are protected by a
+// password or in the format from before 2007.
 func isOLE(raw []byte) bool { return bytes.HasPrefix(raw, []byte("\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1")) }
 
 func isArchiveOf(raw []byte, parts []string) bool {
@@ -66,8 +66,8 @@ func isArchiveOf(raw []byte, parts []string) bool {
 	return slices.ContainsFunc(parts, func(p string) bool { return bytes.Contains(list, []byte(`"application/vnd.`+p)) })
 }
 
-// readOffice reads an Office file within the limits of time and size. A library that
-// panics on a malformed file makes it a damaged one.
+// readOffice reads an Office file within the limits of time and size. If a library panics
+// on a malformed file, the file counts as damaged.
 func readOffice(parent context.Context, raw []byte, read func(context.Context, *archive) (string, error)) (text string, err error) {
 	if isOLE(raw) {
 		return "", errOldOffice
@@ -107,7 +107,7 @@ func readOffice(parent context.Context, raw []byte, read func(context.Context, *
 	return "", errDamagedFile
 }
 
-// coreTitle is the title in an Office file's metadata, which may be missing or damaged.
+// coreTitle returns the title in an Office file's metadata; "" if it is missing or damaged.
 func coreTitle(a *archive) string {
 	var core struct {
 		Title string `xml:"title"`
@@ -125,8 +125,8 @@ type archive struct {
 	files []*zip.File
 }
 
-// openArchive reads the directory of an archive. It first counts the entries, because
-// the directory of millions would fill the memory.
+// openArchive reads the directory of an archive. It first counts the entries, because a
+// directory with millions of them would fill the memory.
 func openArchive(raw []byte) (*archive, error) {
 	if bytes.Count(raw, []byte("PK\x01\x02")) > maxParts {
 		return nil, errTooLarge
@@ -142,8 +142,8 @@ func openArchive(raw []byte) (*archive, error) {
 	return a, nil
 }
 
-// check adds up what the directory declares. Reading fails at a part that is longer than
-// declared (a zip bomb): archive/zip sees to that.
+// check limits the total size that the directory declares. A part that is longer than
+// declared (a zip bomb) fails in archive/zip while it is read.
 func (a *archive) check() error {
 	left := uint64(maxUnpacked)
 	for _, f := range a.files {
@@ -169,7 +169,7 @@ func (a *archive) open(name string) (io.ReadCloser, error) {
 	return f.Open()
 }
 
-// decode decodes a whole part, for small ones.
+// decode decodes a small part as a whole.
 func (a *archive) decode(name string, into any) error {
 	r, err := a.open(name)
 	if err != nil {
@@ -187,8 +187,8 @@ type relation struct {
 	Mode   string `xml:"TargetMode,attr"`
 }
 
-// relations lists the parts that a part refers to, with full names; "" is the archive
-// itself. A part without relations has none.
+// relations lists the parts that a part refers to, with full names. Part "" stands for the
+// archive itself. The list is nil if the part has no relations.
 func (a *archive) relations(part string) ([]relation, error) {
 	dir, base := path.Split(part)
 	name := dir + "_rels/" + base + ".rels"
@@ -215,8 +215,8 @@ func (a *archive) relations(part string) ([]relation, error) {
 	return out, nil
 }
 
-// related returns the first part that a part refers to by a type with this end; "" when
-// there is none.
+// related returns the first existing part that a part refers to with a relation type that
+// ends in typeEnd; "" when there is none.
 func (a *archive) related(part, typeEnd string) (string, error) {
 	all, err := a.relations(part)
 	for _, r := range all {
@@ -227,7 +227,7 @@ func (a *archive) related(part, typeEnd string) (string, error) {
 	return "", err
 }
 
-// mainPart is the part with the document itself.
+// mainPart returns the name of the part with the document itself.
 func (a *archive) mainPart() (string, error) {
 	name, err := a.related("", "officeDocument")
 	if err == nil && name == "" {

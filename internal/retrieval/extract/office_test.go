@@ -22,7 +22,7 @@ const (
 	relationTo  = `<Relationship Id="%s" Type="http://schemas.openxmlformats.org/officeDocument/2006/relationships/%s" Target="%s"/>`
 )
 
-// zipped makes an archive of parts.
+// zipped makes an archive of parts, by name.
 func zipped(parts map[string]string) []byte {
 	var out bytes.Buffer
 	z := zip.NewWriter(&out)
@@ -41,7 +41,7 @@ func zipped(parts map[string]string) []byte {
 	return out.Bytes()
 }
 
-// wordParts are the parts of a document with this body.
+// wordParts returns the parts of a Word document with this body.
 func wordParts(body string) map[string]string {
 	return map[string]string{
 		"[Content_Types].xml": fmt.Sprintf(officeTypes, "wordprocessingml.document.main"),
@@ -60,7 +60,7 @@ func wordParts(body string) map[string]string {
 
 func word(body string) []byte { return zipped(wordParts(body)) }
 
-// para is a paragraph of a style.
+// para returns the XML of a paragraph with a style.
 func para(style, text string) string {
 	return `<w:p><w:pPr><w:pStyle w:val="` + style + `"/><w:tabs><w:tab w:pos="1"/></w:tabs></w:pPr><w:r><w:t>` + text + `</w:t></w:r></w:p>`
 }
@@ -88,8 +88,8 @@ func TestWordDocumentLeavesOutWhatIsNotShown(t *testing.T) {
 	require.Equal(t, "Shown\n\nIn the box.\n\nAround it.\n\nA note.", text)
 }
 
-// slides makes a presentation whose slides are stored in another order than they are
-// shown.
+// slides returns the parts of a presentation whose slides are stored in another order than
+// they are shown.
 func slides() map[string]string {
 	shape := func(place, text string) string {
 		return `<p:sp><p:nvSpPr><p:nvPr><p:ph type="` + place + `"/></p:nvPr></p:nvSpPr><p:txBody><a:p><a:r><a:t>` + text + `</a:t></a:r></a:p></p:txBody></p:sp>`
@@ -237,7 +237,8 @@ func (r *repeated) Read(p []byte) (int, error) {
 	return n, nil
 }
 
-// zipBomb is an archive in which one part unpacks to size bytes and declares fewer.
+// zipBomb returns an archive with an additional part that unpacks to size bytes but declares
+// declared bytes.
 func zipBomb(t testing.TB, parts map[string]string, part string, size int64, declared uint64) []byte {
 	t.Helper()
 	var packed bytes.Buffer
@@ -304,7 +305,7 @@ func TestReadingAnOfficeFileEndsWithItsContext(t *testing.T) {
 	require.ErrorIs(t, err, context.Canceled)
 }
 
-// unzipped are the parts of an archive by their names.
+// unzipped returns the parts of an archive by name.
 func unzipped(t testing.TB, raw []byte) map[string]string {
 	t.Helper()
 	z, err := zip.NewReader(bytes.NewReader(raw), int64(len(raw)))
@@ -324,7 +325,7 @@ func worksheet(rows string) string {
 	return `<worksheet xmlns="http://schemas.openxmlformats.org/spreadsheetml/2006/main"><sheetData>` + rows + `</sheetData></worksheet>`
 }
 
-// FuzzOffice feeds parts of every kind, packed, to every reader.
+// FuzzOffice packs fuzzed parts into archives and feeds them to every reader.
 func FuzzOffice(f *testing.F) {
 	f.Add(`<w:p><w:r><w:t>a</w:t></w:r></w:p>`, `<w:style w:styleId="a"><w:basedOn w:val="a"/></w:style>`)
 	f.Add(`<w:tbl><w:tr><w:tc><w:p/></w:tc></w:tr></w:tbl></w:p></w:pPr>`, `<c r="XFD1048576" t="s"><v>9</v></c>`)
@@ -343,7 +344,8 @@ func FuzzOffice(f *testing.F) {
 	})
 }
 
-// FuzzOfficeBytes feeds whole files, among them such as are no archives.
+// FuzzOfficeBytes feeds whole fuzzed files to the readers, including files that are no
+// archives.
 func FuzzOfficeBytes(f *testing.F) {
 	f.Add(word(para("", "x")))
 	f.Add(zipped(slides()))
@@ -361,7 +363,7 @@ func FuzzCSV(f *testing.F) {
 	f.Fuzz(func(t *testing.T, raw []byte) { readable(t, "csv", raw) })
 }
 
-// readable fails unless raw is read, or refused with a reason.
+// readable fails unless raw can be read or is refused with a reason.
 func readable(t *testing.T, kind string, raw []byte) {
 	t.Helper()
 	text, err := All().Text(context.Background(), kind, raw)

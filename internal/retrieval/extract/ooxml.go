@@ -11,17 +11,17 @@ import (
 
 // officeText walks through the XML of a Word document or a slide. Both have paragraphs
 // (p) of runs (r) with texts (t), and tables (tbl) of rows (tr) and cells (tc). Names are
-// compared without their namespaces, of which there are two editions.
+// compared without their namespaces, because the format has two sets of them.
 type officeText struct {
 	paragraph func(officeParagraph)
 	row       func(cells []string)
 
 	open   []*officeParagraph // a text box is a paragraph within a paragraph
-	tables []*[]string        // cells of the open row, per open table
-	place  string             // of the shape
+	tables []*[]string        // for each open table, the cells of its open row
+	place  string             // the placeholder of the open shape
 	skip   int                // depth of elements that are left out
 	props  int                // depth of a paragraph's properties
-	size   int                // of the text read
+	size   int                // of the text read, in bytes
 	inText bool
 	hidden bool // the run is not shown
 }
@@ -30,12 +30,12 @@ type officeText struct {
 type officeParagraph struct {
 	text    strings.Builder
 	style   string // Word: the style's id
-	outline int    // Word: the heading's level, from 1; 0: by its style
+	outline int    // Word: the heading's level, from 1; 0: the style decides
 	listed  bool   // Word: an item of a list
 	place   string // slides: the placeholder, such as "title"
 }
 
-// walk reads a part of the archive.
+// walk reads a part of the archive. It ends with errTooLarge when full reports true.
 func (w *officeText) walk(ctx context.Context, a *archive, part string, full func() bool) error {
 	in, err := a.open(part)
 	if err != nil {
@@ -70,8 +70,8 @@ func (w *officeText) walk(ctx context.Context, a *archive, part string, full fun
 	}
 }
 
-// leftOut names elements whose content does not count: the copy of a text box for old
-// programs, and text that was moved elsewhere.
+// leftOut reports whether an element's content is left out: the copy of a text box for old
+// programs, and the old place of text that was moved.
 func leftOut(name string) bool { return name == "Fallback" || name == "moveFrom" }
 
 func (w *officeText) start(t xml.StartElement) {
@@ -104,7 +104,7 @@ func (w *officeText) start(t xml.StartElement) {
 	}
 }
 
-// property reads an empty element.
+// property reads an element that has attributes but no text.
 func (w *officeText) property(name string, t xml.StartElement) {
 	if w.props > 0 {
 		w.paragraphProperty(name, t)
@@ -179,7 +179,7 @@ func (w *officeText) endParagraph() {
 	w.paragraph(*p)
 }
 
-// endRow writes a row. One of a table within a cell becomes text of that cell.
+// endRow writes a row. A row of a table within a cell becomes text of that cell.
 func (w *officeText) endRow() {
 	w.inRow(func(cells *[]string) {
 		if n := len(w.tables); n > 1 {

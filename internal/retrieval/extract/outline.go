@@ -2,8 +2,8 @@ package extract
 
 import "strings"
 
-// lineKind says what a line of an outline is. Lines of one kind, but for headings and
-// paragraphs, follow each other without a blank line.
+// lineKind says what a line of an outline is. List items follow each other without a blank
+// line, and so do table rows; everything else is separated by one.
 type lineKind int
 
 const (
@@ -19,7 +19,7 @@ type outline struct {
 	last lineKind
 }
 
-// full reports that the text is longer than any that is kept.
+// full reports whether the text is longer than MaxText.
 func (o *outline) full() bool { return o.out.Len() > MaxText }
 
 func (o *outline) add(kind lineKind, prefix, text string) {
@@ -62,7 +62,7 @@ func joinCells(cells []string) string {
 	return strings.Join(flat, " | ")
 }
 
-// text returns what was written; errTooLarge when that is too much.
+// text returns the text that was written, or errTooLarge if it is longer than MaxText.
 func (o *outline) text() (string, error) {
 	if o.full() {
 		return "", errTooLarge

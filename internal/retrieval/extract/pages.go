@@ -9,9 +9,9 @@ import (
 	"github.com/palaver-chat/palaver/chat"
 )
 
-// joinPages makes one clean text of pages, and returns where the text of each begins:
-// headers and footers that repeat are left out, and a sentence that runs over a page's
-// end stays in one paragraph. A page without text is left out.
+// joinPages makes one clean text of pages and returns where each page begins in it. It
+// leaves out headers and footers that repeat, and pages without text. A sentence that
+// continues on the next page stays in one paragraph.
 func joinPages(pages []string) (text string, starts []chat.PageStart) {
 	split := make([][]string, len(pages))
 	for i, p := range pages {
@@ -39,11 +39,11 @@ func joinPages(pages []string) (text string, starts []chat.PageStart) {
 	return b.String(), starts
 }
 
-// edge is how many lines at a page's top and bottom may be header and footer.
+// edge is how many lines at the top and at the bottom of a page may be header or footer.
 const edge = 2
 
-// runningLines are the shapes of lines found at the edges of a tenth of the
-// pages, and of three at least.
+// runningLines returns the shapes of lines that stand at the edges of at least a tenth of
+// the pages, and of at least three pages.
 func runningLines(pages [][]string) map[string]bool {
 	counts := map[string]int{}
 	for _, lines := range pages {
@@ -60,7 +60,7 @@ func runningLines(pages [][]string) map[string]bool {
 		if s == "" || n < 3 || n*10 < len(pages) {
 			continue
 		}
-		// Without words only a lone number is a page's; more may be a table.
+		// Without words, only a single number is a page number; several may be a table.
 		out[s] = strings.IndexFunc(s, unicode.IsLetter) >= 0 || strings.Count(s, "#") == 1
 	}
 	return out
@@ -84,11 +84,11 @@ func withoutRunning(lines []string, running map[string]bool) []string {
 
 func atEdge(i, n int) bool { return i < edge || i >= n-edge }
 
-// sectionStart matches what begins like a section's heading, whose number is its
-// own and not the page's.
+// sectionStart matches a line that begins like a section's heading. Its number belongs to
+// the section and is not a page number.
 var sectionStart = regexp.MustCompile(`^(?i:article|section|chapter|clause|part|annex|appendix|schedule|rule|§)\s*[\dIVX]|^\d+\.`)
 
-// shape is a line with its numbers made alike: "Page 3 of 10" is "Page # of #".
+// shape returns a line with # for every number: "Page 3 of 10" becomes "Page # of #".
 func shape(l string) string {
 	l = strings.TrimSpace(l)
 	if sectionStart.MatchString(l) {
@@ -110,7 +110,7 @@ func shape(l string) string {
 	return b.String()
 }
 
-// between is what separates a page's last line from the next page's first.
+// between returns the line breaks between a page's last line and the next page's first.
 func between(last, next string) string {
 	end, _ := utf8.DecodeLastRuneInString(last)
 	first, _ := utf8.DecodeRuneInString(next)

@@ -34,22 +34,22 @@ func isPDF(raw []byte, named string) bool {
 	return bytes.HasPrefix(bytes.TrimLeft(head, "\ufeff \t\r\n"), []byte("%PDF-"))
 }
 
-// CacheDir is where the compiled PDF reader is kept between runs (14 MB, saves
-// 1.6 s of processor time per document). Empty: the user's cache directory, or
-// none where there is no such thing. Set it before the first Text.
+// CacheDir is the folder that keeps the compiled PDF reader between runs (14 MB, saves
+// 1.6 s of processor time per document). If it is empty, the user's cache directory is
+// used; without one, nothing is cached. Set it before the first call of Text.
 var CacheDir string
 
 // pdfTime is the timeout of one PDF, without the wait for a slot.
 var pdfTime = time.Minute
 
-const pdfReaders = 2 // at once
+const pdfReaders = 2 // at the same time
 
 var pdfSlots = make(chan struct{}, pdfReaders)
 
-// readPDF reads a PDF in a process of its own: this same program, started with
-// readerVar (see reader.go). Native code made from WebAssembly can neither be
-// stopped cheaply (checks for that make it seven times slower) nor does it let
-// the garbage collector stop the world meanwhile; a process can be killed.
+// readPDF reads a PDF in a child process: this same program, started with readerVar (see
+// reader.go). The reader is native code compiled from WebAssembly. To stop it within this
+// process would need checks that make it seven times slower, and while it runs the garbage
+// collector cannot stop the world. A child process can be killed.
 func readPDF(ctx context.Context, raw []byte) (Content, error) {
 	out, err := runReader(ctx, readDocument, raw)
 	if err != nil {
@@ -61,8 +61,8 @@ func readPDF(ctx context.Context, raw []byte) (Content, error) {
 	return c, nil
 }
 
-// Warm compiles the PDF reader into CacheDir, so that the first PDF need not
-// wait for it.
+// Warm compiles the PDF reader into CacheDir, so that the first PDF does not wait for the
+// compilation.
 func Warm(ctx context.Context) error {
 	_, err := runReader(ctx, readNothing, nil)
 	return err
@@ -105,8 +105,9 @@ func runReader(ctx context.Context, mode string, raw []byte) ([]byte, error) {
 	return nil, fmt.Errorf("run the PDF reader: %w", err)
 }
 
-// readerError is why a reader ended. One that could not do its work for reasons of its own
-// is worth another attempt; one that crashed would crash again.
+// readerError returns the error for a reader's exit code. An error that does not come from
+// the document can be retried. A reader that crashed would crash again, so the document
+// counts as damaged.
 func readerError(ctx context.Context, code int, said string) error {
 	if reason, ok := readerReasons[code]; ok {
 		return reason
@@ -118,7 +119,7 @@ func readerError(ctx context.Context, code int, said string) error {
 	return errDamaged
 }
 
-// readerEnv is the reader's whole environment.
+// readerEnv returns the whole environment of the reader's process.
 func readerEnv(mode string) []string {
 	env := []string{readerVar + "=" + mode, "GOMAXPROCS=2", "GOMEMLIMIT=600MiB", readerCacheVar + "=" + cacheDir()}
 	if root := os.Getenv("SYSTEMROOT"); root != "" {

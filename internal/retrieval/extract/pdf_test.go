@@ -38,12 +38,13 @@ func stream(dict, content string) string {
 	return fmt.Sprintf("<< %s /Length %d >>\nstream\n%s\nendstream", dict, len(content), content)
 }
 
-// pdf has one page per element, each with its lines of text.
+// pdf returns a PDF with one page per element of pages, each with its lines of text.
 func pdf(trailer string, pages ...[]string) []byte {
 	return pdfOf(trailer, pdfObjects(pages)...)
 }
 
-// pdfWithTitle has one line, and a title in its metadata, as PDF writes strings.
+// pdfWithTitle returns a PDF with one line and a title in its metadata. title is in PDF's
+// own notation of strings.
 func pdfWithTitle(title, line string) []byte {
 	objects := append(pdfObjects([][]string{{line}}), "<< /Title "+title+" >>")
 	return pdfOf(fmt.Sprintf("/Info %d 0 R", len(objects)), objects...)
@@ -175,8 +176,8 @@ func TestUnreadablePDFsHaveAReason(t *testing.T) {
 	}
 }
 
-// bomb is a small PDF whose one page draws a form that draws two forms, and so
-// on: 2^levels pieces of text.
+// bomb returns a small PDF whose only page draws a form that draws two forms, and so on. It
+// has 2^levels pieces of text.
 func bomb(levels int) []byte {
 	const first = 5
 	objects := []string{
@@ -194,8 +195,8 @@ func bomb(levels int) []byte {
 	return pdfOf("", objects...)
 }
 
-// bombTime is shorter than any machine needs for bomb(28), which ends after
-// some seconds by running out of the reader's memory.
+// bombTime is shorter than any machine needs for bomb(28). That PDF runs out of the
+// reader's memory only after some seconds.
 const bombTime = 200 * time.Millisecond
 
 func TestPDFThatTakesTooLongTimesOut(t *testing.T) {
@@ -207,7 +208,7 @@ func TestPDFThatTakesTooLongTimesOut(t *testing.T) {
 		t.Errorf("reason %q", got)
 	}
 	if d := time.Since(began); d > 10*time.Second {
-		t.Errorf("given up after %v", d)
+		t.Errorf("the reader was stopped only after %v", d)
 	}
 }
 
@@ -246,7 +247,7 @@ func TestCompiledReaderIsCached(t *testing.T) {
 	}
 }
 
-// Whatever a PDF's bytes are, reading ends with text or a reason.
+// Reading ends with text or a reason for any bytes.
 func FuzzPDF(f *testing.F) {
 	good := pdf("", []string{"Some words on a page.", "And a second line."})
 	f.Add(good)
@@ -284,7 +285,7 @@ func TestOnlyADocumentThatTheReaderCannotReadIsCalledDamaged(t *testing.T) {
 	for code, want := range map[int]error{
 		exitDamaged: errDamaged, exitEncrypted: errEncrypted, exitScanned: errScanned, exitTooLong: errTooLong,
 		2:  errDamaged, // a panic
-		-1: errDamaged, // killed, as for its memory
+		-1: errDamaged, // killed, for example because of its memory
 	} {
 		if got := readerError(t.Context(), code, "why"); !errors.Is(got, want) {
 			t.Errorf("%d: %v", code, got)

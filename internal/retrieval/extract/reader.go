@@ -18,8 +18,8 @@ import (
 	"github.com/tetratelabs/wazero"
 )
 
-// A process started with readerVar reads one PDF from standard input, writes its title
-// and its pages to standard output, with a pageBreak before each page, and exits.
+// A process that is started with readerVar reads one PDF from standard input, writes its
+// title and its pages to standard output, with a pageBreak before each page, and exits.
 const (
 	readerVar      = "PALAVER_PDF_READER"
 	readerCacheVar = "PALAVER_PDF_READER_CACHE"
@@ -28,9 +28,9 @@ const (
 	pageBreak      = "\f"
 )
 
-// maxPages64k bounds what a PDF may make the reader allocate: 256 MB in pages of
-// WebAssembly, 64 kB each. With the copy made while it grows, a reader stays
-// under 1 GB.
+// maxPages64k limits the memory that a PDF can make the reader allocate: 256 MB, in
+// WebAssembly's pages of 64 kB. With the copy that is made while the memory grows, a reader
+// stays under 1 GB.
 const maxPages64k = 4096
 
 // Exit codes of the reader.
@@ -49,14 +49,14 @@ var readerReasons = map[int]*Unreadable{
 	exitTooLong:   errTooLong,
 }
 
-// init makes every program that can read PDFs, test binaries too, its own
-// reader. It runs before main and does nothing without the variable.
+// init lets every program that can read PDFs, including test binaries, run as its own
+// reader. It runs before main and does nothing if readerVar is not set.
 func init() {
 	mode := os.Getenv(readerVar)
 	if mode == "" {
 		return
 	}
-	// Nothing else ends this process when its parent dies.
+	// If the parent dies, nothing else ends this process.
 	time.AfterFunc(pdfTime+5*time.Second, func() { os.Exit(exitTooLong) })
 	code, err := readerMain(mode)
 	if err != nil {
@@ -112,7 +112,7 @@ func readerMain(mode string) (int, error) {
 	return 0, nil
 }
 
-// metaTitle is the title in a PDF's metadata.
+// metaTitle returns the title in a PDF's metadata, or "".
 func metaTitle(inst pdfium.Pdfium, doc references.FPDF_DOCUMENT) string {
 	got, err := inst.FPDF_GetMetaText(&requests.FPDF_GetMetaText{Document: doc, Tag: "Title"})
 	if err != nil {
@@ -135,8 +135,8 @@ func cacheIn(dir string) wazero.CompilationCache {
 	return cache
 }
 
-// newPDFium starts pdfium. A cache that cannot be used, such as one on a full disk, costs
-// time, not the document.
+// newPDFium starts pdfium. If the cache cannot be used, for example on a full disk, it
+// starts without the cache, which takes longer.
 func newPDFium(cache wazero.CompilationCache) (pdfium.Pdfium, error) {
 	config := wazero.NewRuntimeConfig().WithMemoryLimitPages(maxPages64k)
 	if cache != nil {

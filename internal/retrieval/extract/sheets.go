@@ -17,8 +17,8 @@ var sheetsFile = officeFile(Type{
 	untitled:   true, // headings are the names of sheets
 }, []string{"openxmlformats-officedocument.spreadsheetml.sheet.main+xml", "ms-excel.sheet.macroEnabled"}, sheetsText)
 
-// sheetsText is the text of the sheets, each below a heading with its name, with a line
-// per row that has values. Values are written as the sheet shows them.
+// sheetsText returns the text of the sheets, each below a heading with its name, with one
+// line for each row that has values. Values are written as the sheet shows them.
 func sheetsText(ctx context.Context, a *archive) (_ string, err error) {
 	for _, f := range a.files {
 		if f.UncompressedSize64 > maxPart && parsedAsWhole(partName(f.Name)) {
@@ -42,8 +42,8 @@ func sheetsText(ctx context.Context, a *archive) (_ string, err error) {
 	return o.text()
 }
 
-// parsedAsWhole names the parts that excelize keeps in memory as structures, which are
-// many times larger than their XML. It streams sheets and long lists of strings.
+// parsedAsWhole reports whether excelize parses a part into structures in memory, which are
+// many times larger than the XML. Excelize streams sheets and long lists of strings.
 func parsedAsWhole(part string) bool {
 	dir, name := path.Split(part)
 	return name != "sharedstrings.xml" && (dir == "" || dir == "xl/" || dir == "xl/_rels/" || dir == "xl/theme/")

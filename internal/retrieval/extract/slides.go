@@ -17,7 +17,7 @@ var slidesFile = officeFile(Type{
 	},
 }, []string{"openxmlformats-officedocument.presentationml.slide+xml"}, slidesText)
 
-// slidesText is the text of the slides in their order, each below a heading with its
+// slidesText returns the text of the slides in their order, each below a heading with its
 // number and title, with the speaker's notes.
 func slidesText(ctx context.Context, a *archive) (string, error) {
 	slides, err := slideParts(a)
@@ -49,7 +49,7 @@ func slideParts(a *archive) ([]string, error) {
 	}
 	var doc struct {
 		Slides []struct {
-			// Both attributes are called id; that of the relation has a namespace.
+			// Two attributes have the name id; the relation's id has a namespace.
 			Attrs []xml.Attr `xml:",any,attr"`
 		} `xml:"sldIdLst>sldId"`
 	}
@@ -67,7 +67,7 @@ func slideParts(a *archive) ([]string, error) {
 	return parts, nil
 }
 
-// writeSlide writes a slide. Its title may stand anywhere in the file.
+// writeSlide writes a slide. Its title may be anywhere in the file.
 func writeSlide(ctx context.Context, a *archive, o *outline, part string, number int) error {
 	var title []string
 	var body outline

@@ -43,8 +43,8 @@ func decodeWith(e encoding.Encoding, raw []byte) (string, error) {
 	return asText(string(out))
 }
 
-// asText refuses what decodes but is no text: more than one control character in
-// a hundred.
+// asText returns s, or errNotText if more than one character in a hundred is a control or
+// replacement character.
 func asText(s string) (string, error) {
 	bad, all := 0, 0
 	for _, r := range s {

@@ -11,14 +11,15 @@ import (
 )
 
 const (
-	titleWithin = 4_000 // bytes of a text in which its title is looked for
-	titleBlocks = 20    // the same in blocks
+	titleWithin = 4_000 // the title must be within this many bytes of the text
+	titleBlocks = 20    // and within this many blocks
 	maxOwnTitle = 120   // characters; a longer line is no title
 )
 
-// documentTitle is the title that a document gives itself: its first heading that is
+// documentTitle returns the title that a document gives itself: its first heading that is
 // marked as one, the title in its metadata, or a first line that reads like a heading.
-// Empty when none of them says what the document is. untitled: only the metadata counts.
+// It is empty when none of them says what the document is. If untitled is set, only the
+// metadata counts.
 func documentTitle(meta, text string, untitled bool) string {
 	candidates := []string{meta}
 	if !untitled {
@@ -33,7 +34,8 @@ func documentTitle(meta, text string, untitled bool) string {
 	return ""
 }
 
-// wholeRunes is how many bytes of s, at most limit, hold whole characters.
+// wholeRunes returns the length in bytes, at most limit, of the longest beginning of s that
+// does not cut a character.
 func wholeRunes(s string, limit int) int {
 	if len(s) <= limit {
 		return len(s)
@@ -44,8 +46,9 @@ func wholeRunes(s string, limit int) int {
 	return limit
 }
 
-// firstHeading is a heading that the text begins with, or its first one of level 1.
-// marked: by signs of Markdown or a line below it; else by its words alone.
+// firstHeading returns the heading that the text begins with, or its first one of level 1;
+// else "". If marked is set, only headings count that Markdown or a line below marks; if
+// not, only headings that their words alone show.
 func firstHeading(text string, marked bool) string {
 	blocks := layout.Blocks(text)
 	first := true
@@ -76,8 +79,8 @@ var (
 		`(table of )?contents|inhalt(sverzeichnis)?|index|abstract|summary|executive summary|zusammenfassung|introduction|einleitung|einführung|overview|überblick|übersicht|preface|vorwort|foreword|readme|read me|notes?|notizen?|agenda|appendix|anhang|references|text)( document| dokument)?[ _-]*\(?\d*\)?$`)
 )
 
-// usefulTitle is a candidate as one line without marks; empty when it does not tell the
-// document from others.
+// usefulTitle returns a candidate as one line without marks. It is empty when the
+// candidate does not distinguish the document from others.
 func usefulTitle(s string) string {
 	s = htmlTag.ReplaceAllString(markdownLink.ReplaceAllString(s, "$1"), "")
 	s = strings.NewReplacer("**", "", "__", "", "`", "").Replace(clean(strings.ToValidUTF8(s, "")))

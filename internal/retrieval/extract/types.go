@@ -26,14 +26,14 @@ type Type struct {
 	MediaTypes []string // that clients declare
 	Binary     bool     // an upload is of this type only if Is recognises it
 	// Is recognises the type by an upload's content. named is the name of the type that
-	// the file's name or its media type says; "" for none. Nil: by that name alone.
+	// the file's name or its media type says, or "". If Is is nil, that name alone decides.
 	Is func(raw []byte, named string) bool
 	// Read returns the text, which need not be clean yet. Its error is *Unreadable, or one
-	// that may pass when tried again.
+	// for which a retry may succeed.
 	Read func(ctx context.Context, raw []byte) (string, error)
-	// content is there instead of Read where a file says more than its text.
+	// content replaces Read for files that also have a title or pages.
 	content func(ctx context.Context, raw []byte) (Content, error)
-	// untitled: the first heading is no title of the whole document.
+	// untitled means that the first heading is not the title of the whole document.
 	untitled bool
 }
 
@@ -47,7 +47,7 @@ func All() Types {
 
 var typeName = regexp.MustCompile(`^[a-z][a-z0-9_-]{0,19}$`)
 
-// validate reports why the type cannot be used.
+// validate returns an error that says why the type cannot be used, or nil.
 func (x Type) validate() error {
 	switch {
 	case !typeName.MatchString(x.Name):
@@ -69,14 +69,14 @@ func (x Type) validate() error {
 	return nil
 }
 
-// Binary reports whether a format is one that only its content shows. Such files may have
-// more text than bytes.
+// Binary reports whether a format is binary: only the content of a file shows that it has
+// this format, and its text may be longer than the file.
 func (t Types) Binary(format string) bool {
 	return slices.ContainsFunc(t, func(x Type) bool { return x.Name == format && x.Binary })
 }
 
-// Accept reports why further types cannot be added: one is declared wrongly, or its name,
-// an extension or a media type is taken.
+// Accept returns an error if further types cannot be added: one is declared wrongly, or its
+// name, an extension or a media type is taken.
 func (t Types) Accept(further ...Type) error {
 	all := slices.Clone(t)
 	for _, x := range further {
@@ -107,24 +107,24 @@ func (t Types) Labels() string {
 	return strings.Join(labels[:last], ", ") + " and " + labels[last]
 }
 
-// Text returns the text of raw, which is of one of the types. It is valid UTF-8
-// without control characters, lines end in "\n", and headings of HTML stand as
-// markdown ones. *Unreadable when there is no text to be had; any other error (a
-// context that ended, a process that could not start) may pass when tried again. A
-// PDF or an Office file gets at most a minute.
+// Text returns the text of raw, whose type is sourceType. The text is valid UTF-8 without
+// control characters, lines end in "\n", and headings of HTML become Markdown headings. The
+// error is *Unreadable if raw has no readable text; after any other error (a context that
+// ended, a process that could not start) a retry may succeed. A PDF or an Office file is
+// read for at most a minute.
 func (t Types) Text(ctx context.Context, sourceType string, raw []byte) (string, error) {
 	c, err := t.Content(ctx, sourceType, raw)
 	return c.Text, err
 }
 
-// Content is what a document says.
+// Content is what Types reads from a document.
 type Content struct {
 	Text  string
-	Title string           // its own title; empty where it has none that is of use
-	Pages []chat.PageStart // where its pages begin; none where its type has no pages
+	Title string           // the document's own title; empty if it has no useful one
+	Pages []chat.PageStart // where its pages begin; empty if its type has no pages
 }
 
-// Content is Text with the title and the pages.
+// Content returns what Text returns, with the title and the pages.
 func (t Types) Content(ctx context.Context, sourceType string, raw []byte) (Content, error) {
 	if len(raw) == 0 {
 		return Content{}, errEmpty
@@ -157,7 +157,7 @@ func (x Type) contentOf(ctx context.Context, raw []byte) (Content, error) {
 
 // Detect returns the source type of an upload: by its file name, else by the media type
 // that the client declared, corrected by its content (a PDF or a web page named .txt).
-// Not ok when the content is of none of the types, whatever the name says.
+// ok is false when the content is of none of the types, whatever the name says.
 func (t Types) Detect(filename, declaredType string, raw []byte) (sourceType string, ok bool) {
 	named, known := t.named(filename, declaredType)
 	for _, x := range t {
@@ -171,7 +171,7 @@ func (t Types) Detect(filename, declaredType string, raw []byte) (sourceType str
 	return named.Name, true
 }
 
-// named is the type that a file's name or its media type says. A file without an
+// named returns the type that a file's name or its media type says. A file without an
 // extension and without a media type is plain text.
 func (t Types) named(filename, declaredType string) (_ Type, known bool) {
 	extension := strings.ToLower(filepath.Ext(filename))

@@ -13,8 +13,8 @@ var wordFile = officeFile(Type{
 	MediaTypes: []string{"application/vnd.openxmlformats-officedocument.wordprocessingml.document"},
 }, []string{"openxmlformats-officedocument.wordprocessingml.document.main+xml", "ms-word.document."}, wordText)
 
-// wordText is the text of a document with its notes at the end: headings as markdown
-// ones, list items and table rows on lines of their own.
+// wordText returns the text of a document with its notes at the end. Headings become
+// Markdown headings; each list item and table row is a line.
 func wordText(ctx context.Context, a *archive) (string, error) {
 	main, err := a.mainPart()
 	if err != nil {
@@ -92,8 +92,8 @@ func headingStyles(a *archive, main string) (map[string]int, error) {
 	return levels, nil
 }
 
-// maxStyleDepth bounds how far styles are followed to those they are based on, which
-// may be a circle in a malformed file.
+// maxStyleDepth limits how many "based on" links of styles are followed: in a malformed
+// file they may form a circle.
 const maxStyleDepth = 10
 
 func styleLevel(known map[string]wordStyle, id string) int {

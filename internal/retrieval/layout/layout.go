@@ -1,5 +1,5 @@
-// Package layout finds the blocks of a plain or markdown text: headings,
-// paragraphs, list items, code. It is what sentences and passages are cut along.
+// Package layout finds the blocks of a plain or Markdown text: headings, paragraphs, list
+// items and code. Sentences and passages are cut along these blocks.
 package layout
 
 import (
@@ -107,7 +107,7 @@ func block(lines []line, i int, before []Block) (Block, int) {
 	return Block{l.start, lines[end-1].end, kind, ""}, end
 }
 
-// continues reports whether line i goes on with the paragraph of line i-1.
+// continues reports whether line i continues the paragraph of line i-1.
 func continues(lines []line, i int) bool {
 	l, prev := lines[i], lines[i-1]
 	switch {
@@ -121,7 +121,8 @@ func continues(lines []line, i int) bool {
 	if _, ok := atxTitle(l.text); ok {
 		return false
 	}
-	// A short line before a capital is not wrapped: a letter's head, a form.
+	// A short line before a line with a capital is not a wrapped line: it is part of a
+	// letterhead or a form.
 	return len(prev.text) >= wrapped || endsSentence(prev.text) || !startsUpper(l.text) || strings.HasSuffix(prev.text, ",")
 }
 
@@ -150,7 +151,7 @@ func fenceOf(s string) string {
 	return ""
 }
 
-// atxTitle is the title of a markdown heading line.
+// atxTitle returns the title of a Markdown heading line that begins with #.
 func atxTitle(s string) (string, bool) {
 	level := len(s) - len(strings.TrimLeft(s, "#"))
 	if level == 0 || level > 6 || len(s) == level || s[level] != ' ' {
@@ -164,10 +165,10 @@ const (
 	maxTitle      = 200 // bytes of any heading
 	maxPlainTitle = 100 // bytes of a heading without marks
 	maxPlainWords = 14
-	wrapped       = 50 // bytes from which a line before another may have been wrapped
+	wrapped       = 50 // bytes; a shorter line was not wrapped
 )
 
-// ruler reports whether s is at least three times one mark of punctuation.
+// ruler reports whether s repeats one punctuation mark at least three times.
 func ruler(s string) bool {
 	s = strings.ReplaceAll(s, " ", "")
 	if len(s) < 3 || !strings.ContainsRune("=-~*_^+#", rune(s[0])) {
@@ -176,8 +177,8 @@ func ruler(s string) bool {
 	return strings.Trim(s, s[:1]) == ""
 }
 
-// underline reports whether mark underlines title (setext, and what document
-// tools write as plain text).
+// underline reports whether mark underlines title, as in Markdown's setext headings and in
+// plain text from document tools.
 func underline(title, mark string) bool {
 	if title == "" || len(title) > maxTitle || len(mark) < 3 || !ruler(mark) || strings.Contains(mark, " ") || ruler(title) {
 		return false
@@ -209,7 +210,7 @@ func plainHeading(lines []line, i int) bool {
 	if i+1 < len(lines) {
 		next = lines[i+1].text
 	}
-	if startsLower(next) { // it goes on: a wrapped sentence
+	if startsLower(next) { // the sentence continues in the next line
 		return false
 	}
 	switch {
@@ -219,15 +220,15 @@ func plainHeading(lines []line, i int) bool {
 		return true
 	case numberedTitle(s):
 		if next != "" && (len(s) >= wrapped || sentenceInside(s)) {
-			return false // a numbered clause that goes on in the next line
+			return false // a numbered clause that continues in the next line
 		}
 		return deepNumber(s) || (!enumerated(following(lines, i)) && !enumerated(preceding(lines, i)))
 	}
 	return false
 }
 
-// sentenceInside reports whether a sentence ends within the words of a numbered
-// line: then it is no title.
+// sentenceInside reports whether a sentence ends within the words of a numbered line. Such
+// a line is not a title.
 func sentenceInside(s string) bool {
 	_, rest := number(s)
 	return strings.Contains(rest, ". ")
@@ -299,7 +300,7 @@ func numberedTitle(s string) bool {
 
 var legalWords = []string{"article", "section", "chapter", "part", "annex", "appendix", "schedule", "title", "rule", "clause", "paragraph", "§"}
 
-// legalTitle reports whether s is "Article 5", "Annex II: Forms" and the like.
+// legalTitle reports whether s is a title such as "Article 5" or "Annex II: Forms".
 func legalTitle(s string) bool {
 	word, rest, ok := strings.Cut(s, " ")
 	if !ok {
@@ -356,7 +357,7 @@ func capitals(s string) bool {
 	return letters >= 5 && !strings.HasSuffix(s, ",") && !strings.ContainsAny(s, "=<>{}|/")
 }
 
-// marker is the length in bytes of a list item's mark with the space after it:
+// marker returns the length in bytes of a list item's mark with the space after it:
 // "- ", "* ", "• ", "1. ", "1) ", "(a) ", "b) "; 0 when there is none.
 func marker(s string) int {
 	if r, n := utf8.DecodeRuneInString(s); strings.ContainsRune("-*+•◦▪‣·–", r) && len(s) > n && s[n] == ' ' {
@@ -381,8 +382,8 @@ func marker(s string) int {
 	return 0
 }
 
-// BulletLen is the length in bytes of a bullet or quotation mark ("- ", "• ",
-// "> ") at the start of s: decoration, where "1. " and "(a) " are content.
+// BulletLen returns the length in bytes of a bullet or block quotation mark ("- ", "• ",
+// "> ") at the start of s. These are decoration; "1. " and "(a) " are content.
 func BulletLen(s string) int {
 	n := 0
 	for strings.HasPrefix(s[n:], ">") {

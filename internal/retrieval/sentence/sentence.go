@@ -20,9 +20,9 @@ type Span struct {
 	Heading    bool // a heading's title, not a sentence
 }
 
-// Sentences cuts text by the Unicode rules within its blocks: lines that are
-// merely wrapped do not end a sentence; headings and list items do. Bullets and
-// heading marks are left out; lines of punctuation only are too. Linear time.
+// Sentences cuts text by the Unicode rules within its blocks: a wrapped line does not end
+// a sentence; a heading or a list item does. Bullets, heading marks and lines of
+// punctuation only are left out. It takes linear time.
 func Sentences(text string) []Span {
 	var out []Span
 	c := counter{text: text}
@@ -80,8 +80,8 @@ func codeLines(c *counter, out []Span, b layout.Block) []Span {
 	return out
 }
 
-// flatten makes line breaks spaces without moving any byte, because the Unicode
-// rules end a sentence at every one of them.
+// flatten replaces line breaks and tabs with spaces, because the Unicode rules end a
+// sentence at every line break. Byte offsets stay the same.
 func flatten(s string) string {
 	b := []byte(s)
 	for i, c := range b {
@@ -93,9 +93,8 @@ func flatten(s string) string {
 	return string(b)
 }
 
-// unfinished reports whether s ends where only a rule without a dictionary would
-// end a sentence: after an abbreviation, an initial or a mere number. rest is
-// what follows.
+// unfinished reports whether the sentence goes on after s although the Unicode rules end it
+// there: after an abbreviation, an initial or a list number. rest is the text after s.
 func unfinished(s, rest string) bool {
 	s = strings.TrimRightFunc(s, unicode.IsSpace)
 	if !strings.HasSuffix(s, ".") && !strings.HasSuffix(s, ")") {
@@ -116,7 +115,7 @@ func unfinished(s, rest string) bool {
 	return abbreviations[word] || numbered[word] && rest != "" && rest[0] >= '0' && rest[0] <= '9'
 }
 
-// enumerator reports whether s is a mere "4.2.", "(a)" or "IV.".
+// enumerator reports whether s is only the number of an item: "4.2.", "(a)" or "IV.".
 func enumerator(s string) bool {
 	body := strings.Trim(s, "().")
 	switch {
@@ -133,7 +132,8 @@ var (
 	numbered      = language.NewSet("no nos art arts sec sect para paras par fig figs reg regs ch vol pp p ed cl s ss") // with a number after it
 )
 
-// counter turns byte offsets, asked for in rising order, into rune offsets.
+// counter turns byte offsets into rune offsets. The offsets must be requested in rising
+// order.
 type counter struct {
 	text        string
 	bytes, rune int

@@ -24,4 +24,4 @@ it("reads how people sign in", () => {
   expect(readConfig({ auth: { mode: "required", tokens: true, sign_in: { url: 3 } } })).toEqual({ ...defaultConfig, accountRequired: true });
 });
 
-it.each([null, "x", {}, { model: 3, limits: { upload_bytes: -1 }, agents: "x", document_types: {} }])("keeps harmless defaults for %j", (raw) => expect(readConfig(raw)).toEqual(defaultConfig));
+it.each([null, "x", {}, { model: 3, limits: { upload_bytes: -1 }, agents: "x", document_types: {} }])("uses the defaults for %j", (raw) => expect(readConfig(raw)).toEqual(defaultConfig));

@@ -5,9 +5,9 @@ export interface Config {
   modelLabel: string;
   offline: boolean;
   webSearch: boolean;
-  /** Questions that may follow are suggested under answers. */
+  /** Whether follow-up questions are suggested below answers. */
   followUps: boolean;
-  /** Chats can be shared by links. */
+  /** Whether chats can be shared by links. */
   sharedLinks: boolean;
   /** Largest upload, in bytes. */
   maxUpload: number;
@@ -17,18 +17,18 @@ export interface Config {
   agents: Agent[];
   /** The document formats that can be uploaded. */
   documentTypes: DocumentType[];
-  /** How people sign in; undefined: the page offers no sign-in. */
+  /** How people sign in; undefined if this server has no sign-in. */
   signIn?: SignIn;
-  /** Without an account nothing can be used. */
+  /** Whether an account is needed to use anything. */
   accountRequired: boolean;
 }
 
 /** The Supabase project where people sign in. */
 export interface SignIn {
   url: string;
-  /** Its publishable key. */
+  /** The project's publishable key. */
   key: string;
-  /** By an email with a link. */
+  /** Whether people can sign in with a link in an email. */
   link: boolean;
   password: boolean;
   /** Names of OAuth providers. */

@@ -4,7 +4,7 @@ import { toast } from "../ui/toast";
 import { request } from "./http";
 import { errorText } from "./query";
 
-/** Downloads a file with the account's token, under a name or the server's. */
+/** Downloads a file with the account's token. Without a name, the file gets the one that the server sends. */
 export async function download(path: string, name = ""): Promise<void> {
   try {
     const res = await request(path);
@@ -13,7 +13,7 @@ export async function download(path: string, name = ""): Promise<void> {
     link.href = address;
     link.download = name || (nameIn(res.headers.get("Content-Disposition")) ?? "");
     link.click();
-    setTimeout(() => URL.revokeObjectURL(address), 60_000); // the browser has begun to read it
+    setTimeout(() => URL.revokeObjectURL(address), 60_000); // the browser starts to read it after the click
   } catch (err) {
     toast.error(errorText(err));
   }
@@ -26,13 +26,13 @@ export function nameIn(header: string | null): string | undefined {
     try {
       return decodeURIComponent(wide);
     } catch {
-      // Not encoded: the plain name is used.
+      // Invalid encoding: use the plain name.
     }
   }
   return /filename="([^"]+)"/.exec(header ?? "")?.[1] ?? /filename=([^;" ]+)/.exec(header ?? "")?.[1];
 }
 
-/** Where a picture of the server can be read: its own address, or with an account a copy that was fetched with the token. Undefined while it is fetched, null when that failed. */
+/** The URL to show a picture of the server with: its own URL or, with an account, a blob URL of a copy that was fetched with the token. Undefined while it is fetched, null if that failed. */
 export function useFile(path: string): string | undefined | null {
   const direct = !hasTokens() || !path.startsWith("/");
   const [copy, setCopy] = useState<string | null>();

@@ -15,7 +15,7 @@ export class ApiError extends Error {
     message: string,
     /** Seconds to wait before another try, when the server says so. */
     readonly retryAfter = 0,
-    /** What it is about, field by field. */
+    /** What is wrong with the request, by field. */
     readonly details: readonly Detail[] = [],
   ) {
     super(message);
@@ -41,7 +41,7 @@ export async function errorOf(res: Response): Promise<ApiError> {
     details = detailsOf(body.error?.details);
     if (res.status === 400) message = fieldProblem(message, details[0]);
   } catch {
-    // Not JSON: a proxy's page, never shown to a person.
+    // Not JSON: a proxy's page, which is never shown.
   }
   return new ApiError(res.status, code, message || fallback(res.status), Number(res.headers.get("Retry-After")) || 0, details);
 }

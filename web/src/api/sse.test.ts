@@ -19,7 +19,7 @@ describe("SSEParser", () => {
     ["blank lines alone are nothing", "\n\n\n", []],
   ])("%s", (_, text, want) => expect(whole(text)).toEqual(want));
 
-  it("gives the same messages however the bytes are cut", () => {
+  it("returns the same messages wherever the bytes are split", () => {
     const text = ': hi\r\n\r\nid: t.1\r\ndata: {"a":"ä[1]\\n"}\r\n\r\ndata: x\ndata: y\n\n: ping\n\ndata: z\n\n';
     const want = whole(text);
     expect(want).toHaveLength(3);
@@ -33,6 +33,6 @@ describe("SSEParser", () => {
 });
 
 describe("decode", () => {
-  it.each(["[DONE]", "", "null", "7", '"x"', "{}", '{"type":3}', "{"])("skips %j, which is no event", (data) => expect(decode(data)).toBeNull());
+  it.each(["[DONE]", "", "null", "7", '"x"', "{}", '{"type":3}', "{"])("returns null for %j, which is no event", (data) => expect(decode(data)).toBeNull());
   it("reads an event", () => expect(decode('{"type":"token","content":"a"}')).toEqual({ type: "token", content: "a" }));
 });

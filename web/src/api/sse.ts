@@ -4,9 +4,9 @@ export interface SSEMessage {
 }
 
 /**
- * Cuts a text/event-stream into messages. Feed it pieces of any size: an
- * incomplete message is kept until its blank line comes, and dropped if the
- * stream ends before. Comment lines and unknown fields are ignored.
+ * Splits a text/event-stream into messages. Feed it chunks of any size: an
+ * incomplete message is kept until its blank line arrives, and dropped if the
+ * stream ends before that. Comment lines and unknown fields are ignored.
  */
 export class SSEParser {
   private rest = "";

@@ -17,7 +17,7 @@ function serve(status = 200, headers: Record<string, string> = {}) {
 afterEach(() => vi.unstubAllGlobals());
 
 describe("openStream", () => {
-  it("reads events whose bytes are cut inside a character", async () => {
+  it("reads events whose bytes are split inside a character", async () => {
     serve(200, { "X-Turn-Id": "t1" });
     const s = await openStream("/x", {}, new AbortController().signal);
     const bytes = encoder.encode('id: t1.4\ndata: {"type":"token","content":"🏡"}\n\n');
@@ -30,7 +30,7 @@ describe("openStream", () => {
     expect(got).toEqual([{ type: "token", content: "🏡", event_id: "t1.4" }]);
   });
 
-  it("times out with code silent without data; every byte, also a ping, resets the timeout", async () => {
+  it("times out with the code silent; every byte, also a ping, resets the timeout", async () => {
     vi.useFakeTimers();
     try {
       serve();

@@ -7,7 +7,7 @@ import { SILENCE_MS, Watchdog } from "./watchdog";
 export type EventStream = AsyncGenerator<TurnEvent>;
 
 /**
- * Opens an event stream; null for a 204, when there is nothing to follow. Rejects
+ * Opens an event stream; null for a 204, which means that there is no event to wait for. Rejects
  * with an ApiError, with the code "silent" when no byte arrives for silenceMs.
  */
 export async function openStream(path: string, init: RequestInit, signal: AbortSignal, silenceMs = SILENCE_MS): Promise<EventStream | null> {
@@ -62,6 +62,6 @@ export function decode(data: string): TurnEvent | null {
 
 function explain(err: unknown, watch: Watchdog): unknown {
   if (watch.silent) return new ApiError(0, "silent", words.problems.silent);
-  if (err instanceof ApiError || watch.givenUp) return err;
+  if (err instanceof ApiError || watch.abortedByCaller) return err;
   return new ApiError(0, "cut", words.problems.cut);
 }

@@ -1,4 +1,4 @@
-// The native dialect as the server speaks it (docs/contract.md).
+// The types of the server's native dialect (docs/contract.md).
 
 export type Action = "summarize" | "inquire" | "compare" | "audit";
 export type Confidence = "high" | "medium" | "low";
@@ -68,7 +68,7 @@ export interface Conversation {
   status?: string;
   pinned?: boolean;
   archived?: boolean;
-  /** Of a search: the words around the match, where a message has it. */
+  /** In search results: the text around the match, if a message matches. */
   match?: string;
   /** The documents that the conversation uses; only when a single conversation is loaded. */
   documents?: DocRef[] | null;

@@ -28,7 +28,7 @@ beforeEach(() => {
 const file = (name: string, size = 3) => new File(["x".repeat(size)], name);
 
 describe("uploads", () => {
-  it("report progress, and disappear when the file was accepted", async () => {
+  it("report progress, and disappear when the server has accepted the file", async () => {
     const uploads = new Uploads();
     const seen = vi.fn();
     uploads.subscribe(seen);

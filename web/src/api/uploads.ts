@@ -14,7 +14,7 @@ export interface Upload {
 
 const AT_ONCE = 3;
 
-/** A queue of uploads, a few at a time. Components subscribe to it. */
+/** A queue of uploads. Several run at the same time. Components subscribe to it. */
 export class Uploads {
   private list: readonly Upload[] = [];
   private readonly listeners = new Set<() => void>();

@@ -24,7 +24,7 @@ export class Watchdog {
   }
 
   /** Whether the caller aborted the request. */
-  get givenUp(): boolean {
+  get abortedByCaller(): boolean {
     return this.outer?.aborted ?? false;
   }
 

@@ -7,7 +7,7 @@ import { agentText } from "../words/wire";
 const icons: Record<string, LucideIcon> = { documents: BookOpenText, assistant: Wrench };
 const iconOf = (agent: Agent) => icons[agent.name] ?? Bot;
 
-/** Says which agent an answer is from. */
+/** Shows which agent wrote an answer. */
 export function AgentName({ agent }: { agent: Agent }) {
   const Glyph = iconOf(agent);
   return (

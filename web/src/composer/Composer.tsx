@@ -5,7 +5,7 @@ import { commandKey } from "../lib/keys";
 import { useLibrary } from "../documents/library";
 import { IconButton } from "../ui/Button";
 import { composing } from "../ui/composing";
-import { underLayer } from "../ui/layer";
+import { layerIsOpen } from "../ui/layer";
 import { useMedia } from "../ui/useMedia";
 import { words } from "../words";
 import { AgentMenu } from "./AgentMenu";
@@ -15,7 +15,7 @@ import { DropZone } from "./DropZone";
 import { append, removeMention, removeText } from "./editor";
 import { Field } from "./Field";
 import { backToMessage } from "./focus";
-import { emptyDoc, joined, mentionsOf, said, saysNothing, type Node } from "./outgoing";
+import { emptyDoc, isBlank, joined, mentionsOf, messageContent, type Node } from "./outgoing";
 import { scopeOf, within } from "./scope";
 import { ScopeButton, ScopeRow } from "./ScopeBar";
 import { Tray } from "./Tray";
@@ -34,7 +34,7 @@ function Box({ threadId, busy, stopping = false, disabled = false, answering = f
   const [draft] = useState(() => readDraft(threadId));
   const { agents, documentTypes } = useConfig();
   const [chosen, setAgent] = useState("");
-  useEffect(() => setAgent(""), [current]); // the thread has another agent: the chosen one, or that of another branch
+  useEffect(() => setAgent(""), [current]); // the agent of the thread changed: the choice was sent, or another branch is shown
   const agent = agents.find((a) => a.name === chosen) ?? agents.find((a) => a.name === current) ?? agents[0];
   const picker = useRef<HTMLInputElement>(null);
 
@@ -62,13 +62,13 @@ function Box({ threadId, busy, stopping = false, disabled = false, answering = f
     const mentioned = new Set(mentionsOf(doc).map((m) => m.id));
     return docs.filter((d) => d.status === "failed" && mentioned.has(d.id));
   }, [doc, docs]);
-  const pictures = answering ? [] : files.attachments; // they stay for the next message
-  const ready = !closed && (!saysNothing(text) || pictures.length > 0) && !field.tooLong && !files.sending;
+  const pictures = answering ? [] : files.attachments; // images stay for the next message
+  const ready = !closed && (!isBlank(text) || pictures.length > 0) && !field.tooLong && !files.sending;
 
   const send = (queue: boolean) => {
     const written = field.read();
-    if (closed || (saysNothing(written.text) && pictures.length === 0) || written.tooLong || files.sending) return;
-    onSend({ ...(scoped ? within(said(written.doc), scopeOf(threadId)) : said(written.doc)), attachments: pictures, onBusy: busy && queue ? "enqueue" : "supersede", ...(scoped && agent && { agent: agent.name }) });
+    if (closed || (isBlank(written.text) && pictures.length === 0) || written.tooLong || files.sending) return;
+    onSend({ ...(scoped ? within(messageContent(written.doc), scopeOf(threadId)) : messageContent(written.doc)), attachments: pictures, onBusy: busy && queue ? "enqueue" : "supersede", ...(scoped && agent && { agent: agent.name }) });
     editor.commands.clearContent(true);
     if (!answering) files.clear();
     field.list.close();
@@ -82,7 +82,7 @@ function Box({ threadId, busy, stopping = false, disabled = false, answering = f
   useEffect(() => {
     if (!busy || stopping) return;
     const onKey = (e: KeyboardEvent) => {
-      if (e.key !== "Escape" || e.defaultPrevented || composing(e) || underLayer()) return;
+      if (e.key !== "Escape" || e.defaultPrevented || composing(e) || layerIsOpen()) return;
       onStop();
     };
     window.addEventListener("keydown", onKey);
@@ -119,15 +119,15 @@ function Box({ threadId, busy, stopping = false, disabled = false, answering = f
       className={`relative rounded-2xl border border-line shadow-soft transition-colors focus-within:border-edge ${closed ? "bg-sunken" : "bg-surface"}`}
       onSubmit={(e) => {
         e.preventDefault();
-        goOn(() => send(false));
+        thenFocus(() => send(false));
       }}
     >
       {scoped && <ScopeRow threadId={threadId} />}
       <DropZone onFiles={answering || closed ? null : files.add} />
-      <Tray attachments={files.attachments} uploads={files.uploads} unreadable={unreadable} onUnmention={(id) => goOn(() => removeMention(editor, id))} onRemove={(id) => goOn(() => files.remove(id))} onDismiss={(key) => goOn(() => files.dismiss(key))} />
+      <Tray attachments={files.attachments} uploads={files.uploads} unreadable={unreadable} onUnmention={(id) => thenFocus(() => removeMention(editor, id))} onRemove={(id) => thenFocus(() => files.remove(id))} onDismiss={(key) => thenFocus(() => files.dismiss(key))} />
       {!answering && !closed && text.includes(".") && (
         <Suspense fallback={null}>
-          <LinkChips text={text} onRemove={(link) => goOn(() => removeText(editor, link))} />
+          <LinkChips text={text} onRemove={(link) => thenFocus(() => removeText(editor, link))} />
         </Suspense>
       )}
       <Field field={field} />
@@ -153,8 +153,8 @@ function Box({ threadId, busy, stopping = false, disabled = false, answering = f
         {scoped && agent && <AgentMenu agents={agents} value={agent} onChange={setAgent} />}
         <Count length={field.length} />
         <div className="ml-auto flex shrink-0 items-center gap-1">
-          {busy && <Stop stopping={stopping} onStop={() => goOn(onStop)} />}
-          {busy && ready && <IconButton label={`${words.composer.queue}${touch ? "" : ` (${commandKey()}+${words.shortcuts.keys.enter})`}`} icon={ListEnd} onClick={() => goOn(() => send(true))} />}
+          {busy && <Stop stopping={stopping} onStop={() => thenFocus(onStop)} />}
+          {busy && ready && <IconButton label={`${words.composer.queue}${touch ? "" : ` (${commandKey()}+${words.shortcuts.keys.enter})`}`} icon={ListEnd} onClick={() => thenFocus(() => send(true))} />}
           {(!busy || ready) && (
             <button
               type="submit"
@@ -173,7 +173,7 @@ function Box({ threadId, busy, stopping = false, disabled = false, answering = f
 }
 
 /** Runs a button's action, then focuses the composer: React may have removed the button. */
-function goOn(act: () => void) {
+function thenFocus(act: () => void) {
   act();
   backToMessage();
 }

@@ -2,7 +2,7 @@ import { useState } from "react";
 import { useConfig } from "../api/useConfig";
 import { words } from "../words";
 
-const SHOW_FROM = 0.9; // part of the maximum length
+const SHOW_FROM = 0.9; // share of the maximum length
 
 /** Shows the length of a message that is nearly too long. Screen readers announce only when the limit is exceeded or met again, not each key. */
 export function Count({ length }: { length: number }) {

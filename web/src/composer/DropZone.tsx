@@ -32,7 +32,7 @@ export function DropZone({ onFiles }: Props) {
       e.preventDefault();
       onFiles?.([...(e.dataTransfer?.files ?? [])]);
     };
-    // ProseMirror prevents the default of a drop on the text, which is for us as well.
+    // ProseMirror calls preventDefault for a drop on its text. Such a drop adds files, too.
     const dropOnText = (e: DragEvent) => {
       if (e.target instanceof Element && e.target.closest(".composer-text") && carriesFiles(e)) {
         e.preventDefault();

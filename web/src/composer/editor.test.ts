@@ -20,21 +20,21 @@ function write(marked: string) {
 afterEach(() => editor.destroy());
 
 it.each([
-  ["in an empty text, the caret behind it", "|", "@Notes typed"],
-  ["behind a space, the caret behind it", "See |", "See @Notes typed"],
-  ["behind a line break, the caret behind it", "See\n|", "See\n@Notes typed"],
-  ["behind a word that is being typed, with a space", "Se|", "Setyped @Notes "],
-  ["at the end, the caret left in the middle", "Se| this", "Setyped this @Notes "],
-  ["at the end, the caret left in the middle of what ends in a space", "Se| this ", "Setyped this @Notes "],
-  ["behind what is selected, which stays selected", "See |this|", "See typed @Notes "],
-])("a document that comes is mentioned %s", (_, before, after) => {
+  ["to an empty text, before the caret", "|", "@Notes typed"],
+  ["after a space, before the caret", "See |", "See @Notes typed"],
+  ["after a line break, before the caret", "See\n|", "See\n@Notes typed"],
+  ["after a word that is being typed, with a space; the caret stays", "Se|", "Setyped @Notes "],
+  ["at the end; a caret in the middle stays", "Se| this", "Setyped this @Notes "],
+  ["at the end of a text that ends with a space; a caret in the middle stays", "Se| this ", "Setyped this @Notes "],
+  ["after selected text, which stays selected", "See |this|", "See typed @Notes "],
+])("a mention is appended %s", (_, before, after) => {
   write(before);
   append(editor, notes);
-  editor.view.dispatch(editor.state.tr.insertText("typed")); // like a key
+  editor.view.dispatch(editor.state.tr.insertText("typed")); // shows where the caret is
   expect(editor.getText()).toBe(after);
 });
 
-it("a document that is inserted while everything is selected does not join the selection", () => {
+it("a mention that is appended while everything is selected is not selected", () => {
   write("See this|");
   editor.view.dispatch(editor.state.tr.setSelection(new AllSelection(editor.state.doc)));
   append(editor, notes);
@@ -42,7 +42,7 @@ it("a document that is inserted while everything is selected does not join the s
   expect(editor.getText()).toBe("typed @Notes ");
 });
 
-it("inserting a document does not take the focus", () => {
+it("appending a mention does not take the focus", () => {
   write("See|");
   document.body.append(editor.view.dom);
   append(editor, notes);

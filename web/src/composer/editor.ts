@@ -20,12 +20,12 @@ export interface Asking {
   range: Range;
 }
 
-/** Callbacks of an editor to its field. */
+/** What an editor calls in its field. */
 export interface Listener {
   onAsk(asking: Asking | null): void;
   /** Whether the list for an "@" handles a key. */
   onListKey(event: KeyboardEvent): boolean;
-  /** Whether Enter sends; else it adds a line break. */
+  /** Whether Enter sends; otherwise it adds a line break. */
   enterSends(): boolean;
   onEnter(queue: boolean): void;
   onEscape(): void;
@@ -80,7 +80,7 @@ export function extensions(listener: () => Listener) {
           listener().onEnter(false);
           return true;
         },
-        // ProseMirror hides Esc from the page.
+        // ProseMirror stops Esc, so that the page does not get it.
         Escape: () => {
           listener().onEscape();
           return true;

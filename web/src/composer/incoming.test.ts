@@ -1,16 +1,16 @@
 import { describe, expect, it } from "vitest";
 import { piecesOf, readDoc } from "./incoming";
-import { docOf, said, suggestion, textOf, type Node } from "./outgoing";
+import { docOf, messageContent, suggestion, textOf, type Node } from "./outgoing";
 
 const paragraph = (...content: unknown[]) => ({ type: "doc", content: [{ type: "paragraph", content }] }) as Node;
 const text = (words: unknown) => ({ type: "text", text: words });
 const mention = (category: unknown, id: unknown, label: unknown) => ({ type: "mention", attrs: { category, id, label } });
 
-describe("a document that was sent", () => {
-  it("is what the composer made", () => {
+describe("the TipTap document of a sent message", () => {
+  it("is what the composer created", () => {
     for (const doc of [suggestion("compare", [{ id: "d1", title: "This" }, { id: "d2", title: "That" }]), docOf("one\n\ntwo"), paragraph(mention("set", "s1", "Notes"), text(" or "), mention("document", "d1", null))]) {
       const read = readDoc(doc, textOf(doc))!;
-      expect(said(read)).toMatchObject({ ...said(doc), tiptap: read });
+      expect(messageContent(read)).toMatchObject({ ...messageContent(doc), tiptap: read });
     }
   });
 

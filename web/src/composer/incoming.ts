@@ -6,9 +6,9 @@ const obj = (v: unknown): Raw => (typeof v === "object" && v !== null ? (v as Ra
 const list = (v: unknown): unknown[] | null => (v === undefined ? [] : Array.isArray(v) ? v : null);
 
 /**
- * Parses a document from any client, as the composer makes them; null if it is
- * invalid or its text differs from the message. It contains only paragraphs, text,
- * line breaks and mentions.
+ * Parses an untrusted TipTap document; null if the composer would not create such a
+ * document, or if its text differs from the message. It contains only paragraphs,
+ * text, line breaks and mentions.
  */
 export function readDoc(value: unknown, message: string): Node | null {
   const doc = docIn(value);
@@ -39,7 +39,7 @@ function inline(value: unknown): Node | null {
   return mention && mentionNode(mention);
 }
 
-/** Documents and sets keep the labels they were sent with; items use their ids; actions and the web use ours, whatever was sent. */
+/** Checks a mention; null if it is invalid. Documents and sets keep the labels that they were sent with. The label of an item is its id. Actions and web search always get our labels. */
 function known({ category, id, label }: Raw): Mention | null {
   if (typeof id !== "string" || id === "") return null;
   if (category === "document" || category === "set") return { category, id, label: typeof label === "string" && label ? label : id };

@@ -18,7 +18,7 @@ describe("what can be mentioned", () => {
     ]);
   });
 
-  it("is found by every word; matches at the beginning come first", () => {
+  it("is found by every word of the query; matches at the start come first", () => {
     expect(labels("work")).toEqual([["Documents", "Work safety", "Remote work policy"], ["Sets", "Work things"]]);
     expect(labels("policy remote")).toEqual([["Documents", "Remote work policy"]]);
     expect(labels("nothing like it")).toEqual([]);
@@ -29,12 +29,12 @@ describe("what can be mentioned", () => {
     expect(groupsOf(named, "scan", new Set()).flatMap((g) => g.items.map((i) => i.label))).toEqual(["Leave rules"]);
   });
 
-  it("leaves out an action and web search once they are there, and documents that could not be read", () => {
+  it("leaves out actions and web search if the message has one, and documents that failed", () => {
     expect(labels("", ["action", "web"]).map(([name]) => name)).toEqual(["Documents", "Sets"]);
     expect(labels("broken")).toEqual([]);
   });
 
-  it("shows that there are more", () => {
+  it("says when a group has more", () => {
     const many = mentionables(Array.from({ length: 7 }, (_, i) => document(`m${i}`, `Minutes ${i}`)), sets, true);
     expect(groupsOf(many, "", new Set()).map((g) => [g.name, g.items.length, g.more])).toEqual([["Documents", 6, true], ["Sets", 1, false], ["Actions", 4, false], ["Web", 1, false]]);
     expect(groupsOf(many, "minutes 6", new Set()).map((g) => g.more)).toEqual([false]);

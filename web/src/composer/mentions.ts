@@ -2,7 +2,7 @@ import type { Doc, DocSet } from "../api/types";
 import { words } from "../words";
 import { mentionLabel } from "../words/wire";
 
-/** An item belongs to a discovery board. */
+/** The kinds of mentions. An item belongs to a discovery board. */
 export type Category = "document" | "set" | "action" | "web" | "item";
 
 /** Something that can be mentioned with "@". */
@@ -14,11 +14,11 @@ export interface Mentionable {
   group?: string;
   /** Its text, shown after its label. The search includes it. */
   detail?: string;
-  /** Another name that the search includes: of its file. */
+  /** Another name that the search includes, e.g. the file name. */
   alias?: string;
   /** Text beside it. */
   note?: string;
-  /** It is shown but cannot be picked. */
+  /** Whether it is shown but cannot be picked. */
   disabled?: boolean;
 }
 
@@ -26,7 +26,7 @@ export interface Group {
   category: Category;
   name: string;
   items: Mentionable[];
-  /** There are more; a longer query finds them. */
+  /** Whether the group has more entries, which a longer query finds. */
   more: boolean;
 }
 
@@ -61,7 +61,7 @@ export function mentionables(docs: readonly Doc[], sets: readonly DocSet[], webS
 /** The start of an item's id. */
 const ID = /^[ifnro]-\d*$/i;
 
-/** Groups the items that match every word of the query. Labels that start with it come first. It omits the categories in used. */
+/** Groups the items that match every word of the query. Labels that start with the query come first. Categories in used are left out. */
 export function groupsOf(all: readonly Mentionable[], query: string, used: ReadonlySet<Category>): Group[] {
   const start = query.trim().toLowerCase();
   const parts = start.split(/\s+/).filter(Boolean);

@@ -1,13 +1,13 @@
 import { describe, expect, it } from "vitest";
-import { docOf, emptyDoc, said, suggestion, textOf, type Node } from "./outgoing";
+import { docOf, emptyDoc, messageContent, suggestion, textOf, type Node } from "./outgoing";
 
 const mention = (category: string, id: string, label: string | null): Node => ({ type: "mention", attrs: { id, label, category, mentionSuggestionChar: "@" } });
 const text = (words: string): Node => ({ type: "text", text: words });
 const doc = (...content: Node[]): Node => ({ type: "doc", content: [{ type: "paragraph", content }] });
 
 describe("an outgoing message", () => {
-  it("names documents and sets in the text, and lists each of their ids once", () => {
-    const got = said(doc(text("Compare "), mention("document", "d1", "Plan.pdf"), text(" with "), mention("set", "s1", "Policies"), text(" and "), mention("document", "d1", "Plan.pdf")));
+  it("has the names of documents and sets in its text, and lists each id once", () => {
+    const got = messageContent(doc(text("Compare "), mention("document", "d1", "Plan.pdf"), text(" with "), mention("set", "s1", "Policies"), text(" and "), mention("document", "d1", "Plan.pdf")));
     expect(got.text).toBe("Compare @Plan.pdf with @Policies and @Plan.pdf");
     expect(got.taggedDocIds).toEqual(["d1"]);
     expect(got.taggedSetIds).toEqual(["s1"]);
@@ -16,12 +16,12 @@ describe("an outgoing message", () => {
   });
 
   it("writes an action as its verb", () => {
-    const got = said(doc(mention("action", "summarize", "Summarize"), text(" this")));
+    const got = messageContent(doc(mention("action", "summarize", "Summarize"), text(" this")));
     expect([got.text, got.action]).toEqual(["Summarize this", "summarize"]);
   });
 
   it("removes the web search mention from the text", () => {
-    const got = said(doc(text("What is new "), mention("web", "web_search", "Web search"), text(" about loans "), mention("web", "web_search", "Web search"), text("?")));
+    const got = messageContent(doc(text("What is new "), mention("web", "web_search", "Web search"), text(" about loans "), mention("web", "web_search", "Web search"), text("?")));
     expect([got.text, got.webSearch]).toEqual(["What is new about loans?", true]);
   });
 
@@ -46,6 +46,6 @@ describe("text as a document", () => {
 });
 
 it("suggests an action on documents as mentions", () => {
-  const got = said(suggestion("compare", [{ id: "d1", title: "This" }, { id: "d2", title: "That" }]));
+  const got = messageContent(suggestion("compare", [{ id: "d1", title: "This" }, { id: "d2", title: "That" }]));
   expect(got).toMatchObject({ text: "Compare @This and @That", action: "compare", taggedDocIds: ["d1", "d2"] });
 });

@@ -46,7 +46,7 @@ export function mentionsOf(doc: Node): Mention[] {
 
 /**
  * The document as a model reads it: documents and sets by name, an action as its
- * verb. A mention of the web search is left out: webSearch carries it.
+ * verb. A mention of web search is left out, because the webSearch field has it.
  */
 export function textOf(doc: Node): string {
   const inline = (node: Node): string => {
@@ -64,10 +64,10 @@ export function textOf(doc: Node): string {
 }
 
 /** Whether a text is empty, except for an unfinished "@". */
-export const saysNothing = (text: string): boolean => /^[@\s]*$/.test(text);
+export const isBlank = (text: string): boolean => /^[@\s]*$/.test(text);
 
-/** What a user says, as text and as a TipTap document, with its mentions. */
-export interface Said {
+/** The content of a message, as text and as a TipTap document, with its mentions. */
+export interface MessageContent {
   /** Plain text with mentions as "@title". Blank only if there are just images. */
   text: string;
   /** For tiptap_json. */
@@ -81,7 +81,7 @@ export interface Said {
 }
 
 /** Reads the text and the mentions of a document. */
-export function said(doc: Node): Said {
+export function messageContent(doc: Node): MessageContent {
   const mentions = mentionsOf(doc);
   const ids = (category: Category) => mentions.filter((m) => m.category === category).map((m) => m.id);
   const action = ids("action")[0] as Action | undefined;
@@ -106,7 +106,7 @@ export function docOf(text: string): Node {
 /** Joins documents in order; omits empty ones. */
 export const joined = (...docs: Node[]): Node => ({ ...emptyDoc, content: docs.filter((d) => textOf(d) !== "").flatMap((d) => d.content ?? []) });
 
-/** Suggests an action on documents: "@Compare @this and @that". */
+/** A draft message for an action on documents: "@Compare @this and @that". */
 export function suggestion(action: Action, docs: readonly { id: string; title: string }[]): Node {
   const content = [mentionNode({ id: action, label: action, category: "action" })];
   docs.forEach((d, i) => content.push({ type: "text", text: i > 0 ? words.welcome.and : " " }, mentionNode({ id: d.id, label: d.title, category: "document" })));

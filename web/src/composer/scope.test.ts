@@ -1,15 +1,15 @@
 // @vitest-environment jsdom
 import { beforeEach, describe, expect, it } from "vitest";
-import { forget } from "../lib/storage";
-import { docOf, said } from "./outgoing";
+import { clearStorage } from "../lib/storage";
+import { docOf, messageContent } from "./outgoing";
 import { moveScope, scopeOf, setScope, within } from "./scope";
 
 const leave = { docs: [{ id: "a", title: "Leave" }], sets: [{ id: "s", title: "Rules" }] };
 
 describe("the documents that a conversation may use", () => {
-  beforeEach(forget);
+  beforeEach(clearStorage);
 
-  it("are all, until some are chosen, and are kept for each conversation", () => {
+  it("are all until some are chosen, and are stored for each conversation", () => {
     expect(scopeOf("t")).toBeNull();
     setScope("t", leave);
     expect(scopeOf("t")).toEqual(leave);
@@ -21,7 +21,7 @@ describe("the documents that a conversation may use", () => {
     expect(scopeOf("t")).toBeNull();
   });
 
-  it("go along from the welcome page into its conversation, and not into the next", () => {
+  it("are moved from the welcome page to the conversation that starts there, but not to the next one", () => {
     setScope(null, leave);
     moveScope("t");
     expect([scopeOf("t"), scopeOf(null)]).toEqual([leave, null]);
@@ -29,15 +29,15 @@ describe("the documents that a conversation may use", () => {
     expect(scopeOf("u")).toBeNull();
   });
 
-  it("are what a message is about that mentions none", () => {
-    const plain = said(docOf("How many days?"));
+  it("are the documents of a message that mentions none", () => {
+    const plain = messageContent(docOf("How many days?"));
     expect(within(plain, leave)).toMatchObject({ taggedDocIds: ["a"], taggedSetIds: ["s"] });
     expect(within(plain, null)).toBe(plain);
     const own = { ...plain, taggedDocIds: ["b"] };
     expect(within(own, leave)).toBe(own);
   });
 
-  it("may be stored as anything by others", () => {
+  it("are all if the stored value is invalid", () => {
     localStorage.setItem("palaver.scope.t", '{"docs":[1,{"id":"a"},{"id":"b","title":"B"}],"sets":"x"}');
     expect(scopeOf("t")).toEqual({ docs: [{ id: "b", title: "B" }], sets: [] });
   });

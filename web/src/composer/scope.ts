@@ -1,6 +1,6 @@
 import { useSyncExternalStore } from "react";
 import { local } from "../lib/storage";
-import type { Said } from "./outgoing";
+import type { MessageContent } from "./outgoing";
 
 /** The documents and sets that a thread may use; null means all. */
 export interface Scope {
@@ -53,7 +53,7 @@ export const useScope = (threadId: string | null): Scope | null =>
   );
 
 /** Limits a message to the scope of its thread, unless it mentions documents or sets itself. */
-export function within<T extends Said>(said: T, scope: Scope | null): T {
-  if (!scope || said.taggedDocIds.length + said.taggedSetIds.length > 0) return said;
-  return { ...said, taggedDocIds: scope.docs.map((d) => d.id), taggedSetIds: scope.sets.map((s) => s.id) };
+export function within<T extends MessageContent>(content: T, scope: Scope | null): T {
+  if (!scope || content.taggedDocIds.length + content.taggedSetIds.length > 0) return content;
+  return { ...content, taggedDocIds: scope.docs.map((d) => d.id), taggedSetIds: scope.sets.map((s) => s.id) };
 }

@@ -1,8 +1,8 @@
 import type { Ref } from "react";
 import type { Mentionable } from "./mentions";
-import type { Mention, Node, Said } from "./outgoing";
+import type { Mention, Node, MessageContent } from "./outgoing";
 
-/** An image on the server: POST /api/attachments has responded. */
+/** An uploaded image, as POST /api/attachments returns it. */
 export interface Attachment {
   id: string;
   url: string;
@@ -14,11 +14,11 @@ export interface Attachment {
  * What the composer sends: the message and its images. It is JSON, so that a
  * message that waits for its thread survives a reload.
  */
-export interface Outgoing extends Said {
+export interface Outgoing extends MessageContent {
   attachments: Attachment[];
-  /** What happens to a running turn: stop it, or wait for its end. */
+  /** What to do if a turn is running: supersede stops it, enqueue waits for its end. */
   onBusy: "supersede" | "enqueue";
-  /** The agent that answers it; without one, the agent of the turn before. */
+  /** The agent that answers it; absent means the agent of the previous turn. */
   agent?: string;
 }
 

@@ -41,7 +41,7 @@ const render = (what: ReactNode) => act(async () => root.render(what));
 it.each([
   ["on a slow machine", createElement(Field)],
   ["under StrictMode", createElement(StrictMode, null, createElement(Field))],
-])("an editor is the same, and alive, %s", async (_, field) => {
+])("the first editor is kept and usable %s", async (_, field) => {
   await render(field);
   vi.advanceTimersByTime(SLOW_MS);
   await render(field);
@@ -51,7 +51,7 @@ it.each([
   expect(editor!.getText()).toBe("words");
 });
 
-it("an editor ends with its component", async () => {
+it("an editor is destroyed with its component", async () => {
   await render(createElement(Field));
   await act(async () => root.unmount());
   vi.advanceTimersByTime(SLOW_MS);

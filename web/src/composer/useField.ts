@@ -123,7 +123,7 @@ export function useField({ label, content, placeholder, items: ofBoard, closed =
 
   const onListKey = (e: KeyboardEvent): boolean => {
     if (!open) {
-      if (e.key === "Escape") onEscape(); // else an "@" without a list would swallow Esc
+      if (e.key === "Escape") onEscape(); // an "@" without a list must not swallow Esc
       return false;
     }
     if (e.key === "ArrowDown" || e.key === "ArrowUp") {

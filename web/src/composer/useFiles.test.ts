@@ -46,7 +46,7 @@ it("a message has at most eight pictures, including running uploads", async () =
   expect([files.attachments.length, refused()]).toEqual([8, 3]);
 });
 
-it("a cancelled picture frees its place", async () => {
+it("a cancelled picture no longer counts towards the maximum", async () => {
   await add(pictures(8));
   await act(async () => files.dismiss(files.uploads[0]!.key));
   await add(pictures(1));

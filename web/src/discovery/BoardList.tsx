@@ -12,7 +12,7 @@ import { boardPath, createBoard, deleteBoard, restoreBoard, useBoards, type List
 
 const MOST_BYTES = 4 << 20;
 
-/** The name of a board's file. */
+/** The file name of an exported board. */
 export const fileName = (title: string): string => `${title.replace(/[^\p{L}\p{N} _-]+/gu, " ").replace(/\s+/g, " ").trim().slice(0, 80) || "board"}.json`;
 
 export function BoardList({ onOpen }: { onOpen: Go }) {
@@ -61,7 +61,7 @@ export function BoardList({ onOpen }: { onOpen: Go }) {
             hidden
             onChange={(e) => {
               const file = e.target.files?.[0];
-              e.target.value = ""; // the same file may be chosen again
+              e.target.value = ""; // so that the same file can be chosen again
               if (file) void read(file);
             }}
           />

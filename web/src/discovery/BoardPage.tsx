@@ -23,7 +23,7 @@ import type { ChatHandle } from "./chat/ChatWidget";
 
 const ChatWidget = lazy(() => import("./chat/ChatWidget").then((m) => ({ default: m.ChatWidget })));
 
-/** One board: read, then shown. */
+/** Loads a board and shows it. */
 export function BoardPage({ id, onOpen }: { id: string; onOpen: Go }) {
   const { data: board, error, refetch } = useBoard(id);
   const title = board ? board.title || boardWords.list.untitled : "";
@@ -55,13 +55,13 @@ export function BoardPage({ id, onOpen }: { id: string; onOpen: Go }) {
 
 const Notice = ({ children }: { children: React.ReactNode }) => <div className="m-auto max-w-md px-6 text-center text-muted">{children}</div>;
 
-/** What a dialog over the board is about. */
+/** The dialog that is open over the board. */
 type Open = { what: "add"; kind: Kind } | { what: "edit" | "versions"; item: Item } | { what: "title" } | { what: "changes" };
 
 const UNDO_MS = 10_000;
 
-/** Says what was done, with the way to take it back. */
-export function sayDone(board: string, text: string, done: Done): void {
+/** Shows a toast about a change, with a button that undoes it. */
+export function toastDone(board: string, text: string, done: Done): void {
   const back = () => void undo(board, done.change).catch((err: unknown) => toast.error(boardWords.changes.failed(problemText(err))));
   toast(text, { action: { label: words.common.undo, onClick: back }, timeout: UNDO_MS });
 }
@@ -82,7 +82,7 @@ function Shown({ board, onOpen }: { board: Board; onOpen: Go }) {
 
   const cardOf = (id: string) => root.current?.querySelector<HTMLElement>(`[data-item="${CSS.escape(id)}"]`);
 
-  // An item that a search or filter hides is shown once they are off.
+  // The item to show once the search and the filter that hide it are cleared.
   const wanted = useRef("");
   const show = (id: string): boolean => {
     const card = cardOf(id);
@@ -105,7 +105,7 @@ function Shown({ board, onOpen }: { board: Board; onOpen: Go }) {
     if (wanted.current && show(wanted.current)) wanted.current = "";
   }, [items]);
 
-  // The cards keep one set of actions, so that a change draws only what has changed.
+  // The actions never change, so that memo renders only the cards that have changed.
   const { open: sources, panels } = useSources();
   const now = useRef({ board, columns, graph });
   now.current = { board, columns, graph };
@@ -117,13 +117,13 @@ function Shown({ board, onOpen }: { board: Board; onOpen: Go }) {
       mention: (item) => chat.current?.mention(item),
       reveal,
       sources,
-      clear: (item) => void editItem(id, item, { stale: false }).then((done) => sayDone(id, boardWords.item.cleared(item), done), (err: unknown) => toast.error(boardWords.item.failed(item, problemText(err)))),
+      clear: (item) => void editItem(id, item, { stale: false }).then((done) => toastDone(id, boardWords.item.cleared(item), done), (err: unknown) => toast.error(boardWords.item.failed(item, problemText(err)))),
       remove: (item) => {
         const { columns: shown } = now.current;
         const next = neighbour(shown, item, "ArrowDown") ?? neighbour(shown, item, "ArrowUp");
         void deleteItem(id, item).then(
           (done) => {
-            sayDone(id, done.impact > 0 ? boardWords.item.deletedStale(item, done.impact) : boardWords.item.deleted(item), done);
+            toastDone(id, done.impact > 0 ? boardWords.item.deletedStale(item, done.impact) : boardWords.item.deleted(item), done);
             if (next && document.activeElement === document.body) cardOf(next)?.focus();
           },
           (err: unknown) => toast.error(boardWords.item.failed(item, problemText(err))),
@@ -137,7 +137,7 @@ function Shown({ board, onOpen }: { board: Board; onOpen: Go }) {
   const itemAt = (target: EventTarget | null) => (target instanceof Element ? (target.closest<HTMLElement>("[data-item]")?.dataset.item ?? null) : null);
 
   const onKey = (e: KeyboardEvent) => {
-    const id = e.target instanceof HTMLElement ? e.target.dataset.item : undefined; // the card itself, and nothing in it
+    const id = e.target instanceof HTMLElement ? e.target.dataset.item : undefined; // only for the card itself, not for what it contains
     if (!id || e.altKey) return;
     const item = graph.find(id);
     if (!item) return;
@@ -232,7 +232,7 @@ function Shown({ board, onOpen }: { board: Board; onOpen: Go }) {
             <Column key={kind} kind={kind} items={columns[i]!} all={board.items.length > 0 && narrowed ? board.items.filter((item) => item.kind === kind).length : columns[i]!.length} graph={graph} trace={trace} current={columns[i]!.some((item) => item.id === focused) ? focused : ""} act={act} onAdd={add} />
           ))}
         </div>
-        {open?.what === "add" && <ItemDialog board={board} graph={graph} kind={open.kind} onSource={sources.passage} onClose={() => setOpen(null)} onDone={(done) => sayDone(board.id, boardWords.item.added(changedId(done)), done)} />}
+        {open?.what === "add" && <ItemDialog board={board} graph={graph} kind={open.kind} onSource={sources.passage} onClose={() => setOpen(null)} onDone={(done) => toastDone(board.id, boardWords.item.added(changedId(done)), done)} />}
         {(open?.what === "edit" || open?.what === "versions") && (
           <ItemDialog
             board={board}
@@ -242,7 +242,7 @@ function Shown({ board, onOpen }: { board: Board; onOpen: Go }) {
             versions={open.what === "versions"}
             onSource={sources.passage}
             onClose={() => setOpen(null)}
-            onDone={(done) => sayDone(board.id, done.impact > 0 ? boardWords.item.savedStale(open.item.id, done.impact) : boardWords.item.saved(open.item.id), done)}
+            onDone={(done) => toastDone(board.id, done.impact > 0 ? boardWords.item.savedStale(open.item.id, done.impact) : boardWords.item.saved(open.item.id), done)}
           />
         )}
         {panels}

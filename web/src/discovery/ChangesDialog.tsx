@@ -9,7 +9,7 @@ import type { Board, Change } from "./board";
 import { Problem } from "../ui/fields";
 import { words } from "../words";
 
-/** What was done on a board and can be undone, the latest first. */
+/** Lists the changes of a board that can be undone, newest first. */
 export function ChangesDialog({ board, onClose }: { board: Board; onClose: () => void }) {
   const [problem, setProblem] = useState("");
   const [said, setSaid] = useState("");

@@ -11,13 +11,13 @@ import type { Trace } from "./trace";
 
 interface Props {
   kind: Kind;
-  /** Those that are shown. */
+  /** The items that the search and the filter leave. */
   items: Item[];
-  /** How many there are. */
+  /** The number of all items of this kind. */
   all: number;
   graph: Graph;
   trace: Trace;
-  /** The item that Tab leads to. */
+  /** The id of the item that Tab focuses; empty if it is in another column. */
   current: string;
   act: Act;
   onAdd: (kind: Kind) => void;

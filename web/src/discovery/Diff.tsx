@@ -1,7 +1,7 @@
 import { useMemo } from "react";
 import { wordDiff } from "./diff";
 
-/** Two texts as one: what goes is struck out, what comes is underlined. */
+/** Shows the difference of two texts: removed words are struck out, added words are underlined. */
 export function Diff({ before, after }: { before: string; after: string }) {
   const pieces = useMemo(() => wordDiff(before, after), [before, after]);
   return (

@@ -2,7 +2,7 @@ import { boardWords } from "../words/discovery";
 import type { Cited } from "./board";
 import { CitedIn } from "./Source";
 
-/** The words of a document that say an item, and the way to them. */
+/** Shows the quote that an item is based on, and a button that opens its passage. */
 export const Evidence = ({ cited, onOpen }: { cited: Cited; onOpen: (cited: Cited) => void }) => (
   <figure data-evidence className="text-xs text-muted">
     <figcaption className="flex flex-wrap items-center gap-1">

@@ -3,11 +3,12 @@ import { memo, useCallback, useState, useSyncExternalStore } from "react";
 import { IconButton } from "../ui/Button";
 import { Menu, MenuItem } from "../ui/Menu";
 import { boardWords } from "../words/discovery";
-import { short, type Item } from "./board";
+import { short } from "../lib/format";
+import type { Item } from "./board";
 import { CitedIn, DocumentOf, type Sources } from "./Source";
 import type { Role, Trace } from "./trace";
 
-/** What can be done with an item. */
+/** The actions on items. */
 export interface Act {
   edit(item: Item): void;
   versions(item: Item): void;
@@ -20,10 +21,10 @@ export interface Act {
 
 interface Props {
   item: Item;
-  /** How many items build on it. */
+  /** How many items build directly on this one. */
   uses: number;
   trace: Trace;
-  /** Tab leads to it. */
+  /** Whether Tab focuses this card. */
   current: boolean;
   act: Act;
 }
@@ -88,7 +89,7 @@ interface PartProps {
   act: Act;
 }
 
-/** That an item may be out of date, why, and the way to say that it is not. */
+/** Says that an item may be out of date and why, with a button that marks it as up to date. */
 function Stale({ item, tab, act }: PartProps) {
   const causes = item.staleBecause.filter((id) => id !== "import");
   return (
@@ -102,7 +103,7 @@ function Stale({ item, tab, act }: PartProps) {
   );
 }
 
-/** The menu of an item. It is made when it is first opened: a board has hundreds of items. */
+/** The menu of an item. It is rendered when it is first opened, because a board has hundreds of items. */
 function Options({ item, tab, act }: PartProps) {
   const [opened, setOpened] = useState(false);
   const button = { size: "small", tabIndex: tab, label: boardWords.item.options(item.id), icon: MoreHorizontal, className: "-mr-1.5 ml-auto pointer-coarse:size-9!" } as const;

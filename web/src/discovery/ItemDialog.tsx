@@ -2,6 +2,7 @@ import { useState, type FormEvent } from "react";
 import { ApiError, getJSON } from "../api/http";
 import { errorText } from "../api/query";
 import { documentPath, useLibrary } from "../documents/library";
+import { short } from "../lib/format";
 import { Button } from "../ui/Button";
 import { Dialog } from "../ui/Dialog";
 import { words } from "../words";
@@ -20,13 +21,13 @@ interface Props {
   board: Board;
   graph: Graph;
   kind: Kind;
-  /** The item to edit; absent: a new one. */
+  /** The item to edit; absent for a new one. */
   item?: Item;
-  /** Opens the earlier versions. */
+  /** Whether the earlier versions are expanded at first. */
   versions?: boolean;
   onClose: () => void;
   onDone: (done: Done) => void;
-  /** Opens the passage that says the item. */
+  /** Opens the passage that the item cites. */
   onSource: (cited: Cited) => void;
 }
 
@@ -36,18 +37,18 @@ interface Fields {
   type: string;
   status: string;
   related: string[];
-  /** The document that a new input is. */
+  /** The document that a new input is made from; empty if there is none. */
   documentId: string;
 }
 
-/** What stood in the way of saving. */
+/** Why the item could not be saved: similar items exist, it was changed elsewhere, or it was deleted (gone). */
 type Conflict = { what: "similar"; ids: string[] } | { what: "changed"; now: Item } | { what: "gone" };
 
 const fieldsOf = (item: Item | undefined, kind: Kind): Fields => ({ text: item?.text ?? "", title: item?.title ?? "", type: item?.type ?? (kind === "output" ? outputTypes[0] : ""), status: item?.status ?? "", related: item?.related ?? [], documentId: item?.documentId ?? "" });
 
 const same = (a: readonly string[], b: readonly string[]): boolean => a.length === b.length && a.every((x, i) => x === b[i]);
 
-/** The fields that a person has changed, as the server takes them. */
+/** The fields that the user has changed, for the request. */
 function changesOf(was: Fields, now: Fields): ItemChange {
   return {
     ...(now.text !== was.text && { text: now.text }),
@@ -58,9 +59,9 @@ function changesOf(was: Fields, now: Fields): ItemChange {
   };
 }
 
-/** An item in full: to write a new one, or to change one. */
+/** A form for a new item, or to edit one. */
 export function ItemDialog({ board, graph, kind, item, versions = false, onClose, onDone, onSource }: Props) {
-  // What was there when the editing began: a change elsewhere does not go into the form.
+  // The state when the dialog was opened. Changes from elsewhere do not enter the form.
   const [start] = useState({ item, revision: board.revision });
   const [fields, setFields] = useState(() => fieldsOf(item, kind));
   const [conflict, setConflict] = useState<Conflict | null>(null);
@@ -80,7 +81,7 @@ export function ItemDialog({ board, graph, kind, item, versions = false, onClose
       const now = knownBoard(board.id);
       const there = now?.items.find((i) => i.id === start.item!.id);
       if (!(err instanceof ApiError) || err.status !== 412 || !there || !untouched(start.item, there)) throw err;
-      return send(now!.revision); // something else on the board has changed
+      return send(now!.revision); // only other items have changed
     }
   };
 
@@ -182,7 +183,7 @@ export function ItemDialog({ board, graph, kind, item, versions = false, onClose
   );
 }
 
-/** Whether what a form changes is still as it was; a stale mark may have come. */
+/** Whether the fields that the form edits are unchanged. The stale mark may have changed. */
 const untouched = (was: Item, now: Item): boolean => was.version === now.version && was.title === now.title && was.type === now.type && was.status === now.status && same(was.related, now.related);
 
 const Ask = ({ text, children }: { text: string; children: React.ReactNode }) => (
@@ -192,7 +193,7 @@ const Ask = ({ text, children }: { text: string; children: React.ReactNode }) =>
   </div>
 );
 
-/** Makes the input a document of the library, with its title and the beginning of its text. */
+/** Chooses a document of the library for an input, and fills in its title and the beginning of its text. */
 function FromLibrary({ onText, onNone, onProblem }: { onText: (id: string, title: string, text: string) => void; onNone: () => void; onProblem: (text: string) => void }) {
   const { docs } = useLibrary();
   const [chosen, setChosen] = useState("");
@@ -207,7 +208,7 @@ function FromLibrary({ onText, onNone, onProblem }: { onText: (id: string, title
       const { text } = await getJSON<{ text: string }>(`${documentPath(id)}/text`, { headers: { Accept: "application/json" } });
       const letters = [...text.trim()];
       if (letters.length > MAX_TEXT) onProblem(boardWords.form.documentCut(MAX_TEXT));
-      onText(id, doc.title.slice(0, 200), letters.slice(0, MAX_TEXT).join(""));
+      onText(id, short(doc.title, 200), letters.slice(0, MAX_TEXT).join(""));
     } catch (err) {
       onProblem(boardWords.form.documentFailed(errorText(err)));
     }
@@ -228,7 +229,7 @@ function FromLibrary({ onText, onNone, onProblem }: { onText: (id: string, title
   );
 }
 
-/** The texts that an item had. */
+/** Lists the versions of an item, newest first. */
 function Versions({ item, open, onUse }: { item: Item; open: boolean; onUse: (text: string) => void }) {
   const all: Version[] = [...item.earlier, item].reverse();
   return (

@@ -2,7 +2,7 @@ import { field, Labelled } from "../ui/fields";
 import { boardWords } from "../words/discovery";
 import { outputTypes } from "./board";
 
-/** The type of an output. */
+/** A field for the type of an output. */
 export const OutputType = ({ value, onChange }: { value: string | undefined; onChange: (type: string) => void }) => (
   <Labelled label={boardWords.form.type}>
     {(id) => (

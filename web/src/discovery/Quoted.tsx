@@ -1,4 +1,4 @@
-/** The text of an item, in a box, as long as it is. */
+/** Shows the whole text of an item in a box. */
 export const Quoted = ({ label, text }: { label?: string; text: string }) => (
   <div className="w-full text-sm">
     {label && <p className="text-xs font-medium text-muted">{label}</p>}

@@ -1,20 +1,21 @@
 import { useId, useState } from "react";
 import { SearchField } from "../ui/SearchField";
 import { boardWords } from "../words/discovery";
-import { short, type Item } from "./board";
+import { short } from "../lib/format";
+import type { Item } from "./board";
 
 interface Props {
   legend: string;
-  /** What can be built on. */
+  /** The items that can be chosen. */
   items: readonly Item[];
-  /** The ids of what is built on. */
+  /** The ids of the chosen items. */
   value: readonly string[];
   onChange: (ids: string[]) => void;
 }
 
 const SEARCHED_FROM = 8;
 
-/** Chooses what an item builds on. */
+/** A field to choose the items that an item builds on. */
 export function Relations({ legend, items, value, onChange }: Props) {
   const id = useId();
   const [search, setSearch] = useState("");

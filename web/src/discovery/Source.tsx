@@ -5,18 +5,19 @@ import { Boundary } from "../shell/Boundary";
 import { Aside, useAside } from "../ui/Aside";
 import { words } from "../words";
 import { boardWords } from "../words/discovery";
-import { short, type Cited } from "./board";
+import { short } from "../lib/format";
+import type { Cited } from "./board";
 
 const PassagePanel = lazy(() => import("../thread/PassagePanel"));
 const Reader = lazy(() => import("../documents/Reader"));
 
-/** Where an item comes from: a passage of a document, or a document. */
+/** Opens the source of an item: a passage of a document, or a whole document. */
 export interface Sources {
   passage(cited: Cited): void;
   document(doc: DocRef): void;
 }
 
-/** Opens documents beside the board. */
+/** Functions that open documents beside the board, and the panels that show them. */
 export function useSources(): { open: Sources; panels: ReactNode } {
   const { show } = useAside();
   const [cited, setCited] = useState<Citation | null>(null);
@@ -64,7 +65,7 @@ export function useSources(): { open: Sources; panels: ReactNode } {
 
 const button = "inline-flex max-w-full items-center gap-1 rounded-md border border-line px-1.5 py-0.5 text-xs text-muted pointer-coarse:px-2.5 pointer-coarse:py-2 hover:border-edge hover:text-ink";
 
-/** Leads to the passage that says an item. */
+/** A button that opens the passage that an item cites. */
 export const CitedIn = ({ cited, tab, onOpen }: { cited: Cited; tab?: 0 | -1; onOpen: (cited: Cited) => void }) => (
   <button type="button" data-citation tabIndex={tab} title={`“${short(cited.quote, 200)}”`} aria-label={boardWords.item.citedIn(cited.title)} onClick={() => onOpen(cited)} className={button}>
     <BookOpen aria-hidden className="size-3.5 shrink-0" />
@@ -74,7 +75,7 @@ export const CitedIn = ({ cited, tab, onOpen }: { cited: Cited; tab?: 0 | -1; on
   </button>
 );
 
-/** Leads to the document that an input is. */
+/** A button that opens the document that an input was made from. */
 export const DocumentOf = ({ doc, tab, onOpen }: { doc: DocRef; tab?: 0 | -1; onOpen: (doc: DocRef) => void }) => (
   <button type="button" data-document tabIndex={tab} aria-label={boardWords.item.readDocument(doc.title)} title={boardWords.item.readDocument(doc.title)} onClick={() => onOpen(doc)} className={button}>
     <FileText aria-hidden className="size-3.5 shrink-0" />

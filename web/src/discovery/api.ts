@@ -32,12 +32,12 @@ export const refreshBoards = (): Promise<void> => refresh(LIST);
 
 const oneKey = (id: string) => ["discoveries", "one", id];
 
-/** One board, asked for again when the window has the focus: it may have been changed in another. */
+/** One board. It is refetched whenever the window gets the focus, because another window may have changed it. */
 export function useBoard(id: string) {
   const query = useQuery({ queryKey: oneKey(id), queryFn: async ({ signal }) => readBoard(await getJSON(boardPath(id), { signal })), staleTime: 0, refetchOnWindowFocus: "always" });
   useEffect(() => {
     const again = () => void refreshBoard(id);
-    window.addEventListener("focus", again); // windows beside each other stay visible
+    window.addEventListener("focus", again); // TanStack Query only refetches when the page becomes visible; windows side by side always are
     return () => window.removeEventListener("focus", again);
   }, [id]);
   return query;
@@ -45,10 +45,10 @@ export function useBoard(id: string) {
 
 export const refreshBoard = (id: string): Promise<void> => refresh(oneKey(id));
 
-/** The board as it is known now. */
+/** The board in the cache; undefined if it is not loaded. */
 export const knownBoard = (id: string): Board | undefined => queries.getQueryData<Board>(oneKey(id));
 
-/** Makes a board: an empty one, or one of a file. */
+/** Creates a board: an empty one, or one from the JSON text of an exported file. */
 export async function createBoard(file: string = "{}"): Promise<{ id: string; title: string }> {
   const res = await request("/api/discoveries", { ...post({}), body: file });
   await refreshBoards();
@@ -72,7 +72,7 @@ export async function renameBoard(id: string, title: string, goal: string): Prom
   await Promise.all([refreshBoard(id), refreshBoards()]);
 }
 
-/** What a change did. */
+/** The response to a change. impact is the number of downstream items that may be out of date now. */
 export interface Done {
   change: number;
   items: Record<string, unknown>[];
@@ -81,7 +81,7 @@ export interface Done {
   revision: number;
 }
 
-/** Sends a change of a board, and shows the board as it is after it; also when it was refused, for then something else has changed. */
+/** Sends a change of a board, then refetches the board. It refetches after an error too, because the board may then have been changed elsewhere. */
 async function change<T = Done>(id: string, path: string, init: RequestInit): Promise<T> {
   try {
     const res = await request(`${boardPath(id)}${path}`, init);
@@ -112,7 +112,7 @@ export interface ItemChange {
   stale?: false;
 }
 
-/** With a revision the change is refused (412) when the board has another by now. */
+/** Edits an item. With a revision, the server rejects the change (412) if the board has another revision by now. */
 export const editItem = (id: string, item: string, fields: ItemChange, revision?: number): Promise<Done> =>
   change(id, `/items/${enc(item)}`, { ...patch(fields), headers: { "Content-Type": "application/json", ...(revision !== undefined && { "If-Match": `"${revision}"` }) } });
 
@@ -129,14 +129,14 @@ export interface Decision {
 
 export const decide = (id: string, proposal: string, decision: Decision): Promise<Done & { status: ProposalState }> => change(id, `/actions/${enc(proposal)}`, post(decision));
 
-/** The id of the item that a change is about, as the answer shows items: by its column's name. */
+/** The id of the first item that a change affected; "" if there is none. In the response, the name of the id field depends on the kind of the item. */
 export function changedId(done: Done): string {
   const first = done.items[0] ?? {};
   const field = ["input_id", "fact_id", "insight_id", "recommendation_id", "output_id"].find((name) => typeof first[name] === "string");
   return field ? String(first[field]) : (done.deleted[0] ?? "");
 }
 
-/** Why a change of a board was refused, in the page's words. */
+/** The page's text for a rejected change of a board. */
 export function problemText(err: unknown): string {
   const known: Readonly<Record<string, string>> = boardWords.errors;
   return (err instanceof ApiError && known[err.code]) || errorText(err);
@@ -144,5 +144,5 @@ export function problemText(err: unknown): string {
 
 export const codeOf = (err: unknown): string => (err instanceof ApiError ? err.code : "");
 
-/** The items that a refusal names: those that say nearly the same. */
+/** The ids of the similar items for which the server rejected a change; empty for other errors. */
 export const similarIn = (err: unknown): string[] => (err instanceof ApiError && err.code === "similar_items" ? err.details.map((d) => d.field) : []);

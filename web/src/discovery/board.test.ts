@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { groupsOf, mentionablesWith } from "../composer/mentions";
-import { Graph, matching, mentionsOfItems, neighbour, readBoard, short, statusesOf, type Kind } from "./board";
+import { Graph, matching, mentionsOfItems, neighbour, readBoard, statusesOf, type Kind } from "./board";
 
 const board = readBoard({
   id: "b",
@@ -27,17 +27,17 @@ describe("a board", () => {
     expect(board).toMatchObject({ threadId: "t", revision: 3, changes: [], proposals: [], history: [] });
   });
 
-  it("of whatever was sent is a board without what is missing", () => {
+  it("is read from invalid data: what is missing is empty", () => {
     expect(readBoard({ facts: "none", inputs: [{}] })).toMatchObject({ title: "", items: [{ id: "", text: "", related: [] }] });
   });
 
-  it("knows what an item builds on and what builds on it, over all columns", () => {
+  it("knows what an item builds on and what builds on it, across all columns", () => {
     expect([...graph.up("N-1")].sort()).toEqual(["F-1", "F-10", "I-1"]);
     expect([...graph.down("I-1")].sort()).toEqual(["F-1", "F-10", "N-1"]);
     expect([graph.uses("I-1"), graph.uses("F-2"), graph.uses("X-1")]).toEqual([2, 0, 0]);
   });
 
-  it("whose relations go round in a circle is still read to its end", () => {
+  it("with circular relations does not loop forever", () => {
     const odd = new Graph([{ ...board.items[1]!, id: "A", related: ["B"] }, { ...board.items[1]!, id: "B", related: ["A"] }]);
     expect([...odd.up("A")].sort()).toEqual(["A", "B"]);
   });
@@ -54,7 +54,7 @@ describe("a board", () => {
     expect(statusesOf(board.items)).toEqual(["checked"]);
   });
 
-  it("is walked with the arrow keys, past empty columns", () => {
+  it("is navigated with the arrow keys, which skip empty columns", () => {
     const kinds: Kind[] = ["input", "fact", "insight"];
     const columns = kinds.map((kind) => board.items.filter((i) => i.kind === kind));
     const withGap = [columns[0]!, [], columns[1]!, columns[2]!];
@@ -74,21 +74,14 @@ describe("mentions of items", () => {
   const all = mentionablesWith(mentionsOfItems(board.items), [doc]);
   const shown = (query: string) => groupsOf(all, query, new Set()).map((g) => [g.name, ...g.items.map((i) => i.label)]);
 
-  it("are grouped by column, then come the documents", () => {
+  it("are grouped by column, with the documents last", () => {
     expect(shown("")).toEqual([["Inputs", "I-1"], ["Facts", "F-1", "F-2", "F-10"], ["Insights", "N-1"], ["Documents", "Remote work, half-time"]]);
   });
 
-  it("are narrowed by the beginning of an id, or by words", () => {
+  it("are filtered by the start of an id, or by words", () => {
     expect(shown("F-")).toEqual([["Facts", "F-1", "F-2", "F-10"]]);
     expect(shown("f-1")).toEqual([["Facts", "F-1", "F-10"]]);
     expect(shown("slow")).toEqual([["Facts", "F-2"]]);
     expect(shown("r")[0]).toEqual(["Inputs", "I-1"]);
-  });
-
-  it("show the first 50 characters in one line", () => {
-    expect(short("a\n b")).toBe("a b");
-    expect(short("x".repeat(50))).toHaveLength(50);
-    expect([...short("ä".repeat(51))]).toHaveLength(50);
-    expect(short("👍".repeat(60))).toBe(`${"👍".repeat(49)}…`);
   });
 });

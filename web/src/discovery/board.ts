@@ -1,6 +1,7 @@
-// A board as the page has it, and the rules that need no server.
+// The data of a board, and functions on it that need no server.
 
 import type { Mentionable } from "../composer/mentions";
+import { short } from "../lib/format";
 import { boardWords } from "../words/discovery";
 
 export const kinds = ["input", "fact", "insight", "recommendation", "output"] as const;
@@ -8,7 +9,7 @@ export type Kind = (typeof kinds)[number];
 
 export const outputTypes = ["report", "presentation", "action_plan", "brief"] as const;
 
-/** The longest text of an item, in characters. */
+/** The maximum length of the text of an item, in characters. */
 export const MAX_TEXT = 8000;
 
 export type Author = "person" | "assistant" | "import";
@@ -20,7 +21,7 @@ export interface Version {
   at: string;
 }
 
-/** The passage of a document that says an item. */
+/** The passage of a document that an item cites. */
 export interface Cited {
   document_id: string;
   title?: string;
@@ -39,14 +40,14 @@ export interface Item extends Version {
   related: string[];
   stale: boolean;
   staleBecause: string[];
-  /** The document that an input is. */
+  /** The document that an input was made from; empty if there is none. */
   documentId: string;
   cited?: Cited;
   /** Oldest first. */
   earlier: Version[];
 }
 
-/** Something that was done and can be undone. */
+/** A change that can be undone. */
 export interface Change {
   n: number;
   did: "add" | "edit" | "delete";
@@ -69,14 +70,14 @@ export interface Params {
 export type Tool = "add_item" | "edit_item" | "delete_item";
 export type ProposalState = "pending" | "applied" | "cancelled" | "error" | "overtaken";
 
-/** A change that the assistant suggests, by the id of its tool call. */
+/** A change that the assistant suggests. Its id is that of the tool call. */
 export interface Proposal {
   id: string;
   tool: Tool;
   params: Params;
   state: ProposalState;
   reason?: string;
-  /** The item that it is about, as it was then. */
+  /** The version (n) and the text of the item when the change was proposed. */
   seen?: { n: number; text: string };
   result?: { change?: number; items?: string[] };
 }
@@ -92,13 +93,13 @@ export interface Board {
   title: string;
   goal: string;
   revision: number;
-  /** The conversation about it. */
+  /** The thread of the chat about this board. */
   threadId: string;
-  /** Column by column, in the order of their numbers. */
+  /** Ordered by column, then by number. */
   items: Item[];
   changes: Change[];
   proposals: Proposal[];
-  /** A chat that an imported file had. */
+  /** The chat that an imported board file contained. */
   history: OldMessage[];
 }
 
@@ -109,10 +110,10 @@ const num = (v: unknown): number => (typeof v === "number" ? v : 0);
 
 const columnOf: Record<Kind, string> = { input: "inputs", fact: "facts", insight: "insights", recommendation: "recommendations", output: "outputs" };
 
-/** The column that items of a kind build on. */
+/** The kind that items of this kind build on; undefined for inputs. */
 export const before = (kind: Kind): Kind | undefined => kinds[kinds.indexOf(kind) - 1];
 
-/** Another program's file may have anything there. */
+/** Checks the shape, because the file of another program may contain anything. */
 const isCited = (v: unknown): v is Cited => typeof v === "object" && v !== null && typeof (v as Cited).document_id === "string" && typeof (v as Cited).quote === "string";
 
 export function readItem(kind: Kind, raw: Raw): Item {
@@ -148,7 +149,7 @@ export const readBoard = (raw: Raw): Board => ({
   history: list(raw.chat_history),
 });
 
-/** What builds on what. */
+/** The relations of the items: which item builds on which. */
 export class Graph {
   private readonly byId: ReadonlyMap<string, Item>;
   private readonly users = new Map<string, string[]>();
@@ -162,17 +163,17 @@ export class Graph {
     return this.byId.get(id);
   }
 
-  /** How many items build on one directly. */
+  /** How many items build directly on this one. */
   uses(id: string): number {
     return this.users.get(id)?.length ?? 0;
   }
 
-  /** Everything that an item builds on. */
+  /** The ids of all items that this one builds on, directly or indirectly. */
   up(id: string): Set<string> {
     return reach(id, (at) => this.byId.get(at)?.related ?? []);
   }
 
-  /** Everything that builds on an item. */
+  /** The ids of all items that build on this one, directly or indirectly. */
   down(id: string): Set<string> {
     return reach(id, (at) => this.users.get(at) ?? []);
   }
@@ -191,15 +192,15 @@ function reach(from: string, next: (id: string) => readonly string[]): Set<strin
   return reached;
 }
 
-/** What is shown: "all", "stale", "unconnected", or "status:" with a status. */
+/** Which items to show: "all", "stale", "unconnected", or "status:" followed by a status. */
 export type Filter = string;
 
 export const statusesOf = (items: readonly Item[]): string[] => [...new Set(items.map((i) => i.status).filter(Boolean))].sort();
 
-/** Whether an item lacks what it is to build on, or nothing builds on it; the last column has nothing after it. */
+/** Whether an item builds on nothing, or nothing builds on it. Inputs build on nothing, and nothing builds on outputs: this does not count. */
 export const unconnected = (item: Item, graph: Graph): boolean => (item.kind !== "input" && item.related.length === 0) || (item.kind !== "output" && graph.uses(item.id) === 0);
 
-/** The items that a search and a filter leave. */
+/** The items that match a search and a filter. */
 export function matching(items: readonly Item[], graph: Graph, query: string, filter: Filter): Item[] {
   const parts = query.toLowerCase().split(/\s+/).filter(Boolean);
   const passes = (item: Item): boolean => {
@@ -214,20 +215,11 @@ export function matching(items: readonly Item[], graph: Graph, query: string, fi
   });
 }
 
-const SHORT = 50;
-
-/** The beginning of a text, in one line. */
-export function short(text: string, most = SHORT): string {
-  const line = text.replace(/\s+/g, " ").trim();
-  const letters = [...line];
-  return letters.length > most ? `${letters.slice(0, most - 1).join("").trimEnd()}…` : line;
-}
-
-/** The items as the composer offers them, in groups by column. */
+/** The items as mentions for the composer, grouped by column. */
 export const mentionsOfItems = (items: readonly Item[]): Mentionable[] =>
   items.map((item) => ({ category: "item", id: item.id, label: item.id, detail: short(item.title || item.text), group: boardWords.columns[item.kind] }));
 
-/** Where the arrow keys lead from an item: up and down in its column, sideways to the same height of the next column that shows items. */
+/** The id of the item that a key moves to: up and down in its column, left and right to the same row of the next column that is not empty. undefined if the key moves nowhere. */
 export function neighbour(columns: readonly (readonly Item[])[], id: string, key: string): string | undefined {
   const c = columns.findIndex((column) => column.some((i) => i.id === id));
   const column = columns[c];

@@ -23,7 +23,7 @@ describe("a diff of two texts", () => {
     ["gone", ""],
     ["顧客は離れる", "顧客は戻る"],
     ["same", "same"],
-  ])("has both texts in it: %j, %j", (before, after) => {
+  ])("contains both texts: %j, %j", (before, after) => {
     const pieces = wordDiff(before, after);
     expect(side(pieces, "added").replace(/\s+/g, " ").trim()).toBe(before.replace(/\s+/g, " "));
     expect(side(pieces, "removed")).toBe(after);

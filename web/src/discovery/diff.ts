@@ -5,8 +5,8 @@ export interface Piece {
   change: "same" | "removed" | "added";
 }
 
-const segmenter = new Intl.Segmenter(undefined, { granularity: "word" }); // also where words have no spaces between them
+const segmenter = new Intl.Segmenter(undefined, { granularity: "word" }); // also splits languages without spaces between words
 
-/** What becomes of a text, word by word. */
+/** The difference of two texts, word by word. */
 export const wordDiff = (before: string, after: string): Piece[] =>
   diffWords(before, after, { intlSegmenter: segmenter }).map((c) => ({ text: c.value, change: c.added ? "added" : c.removed ? "removed" : "same" }));

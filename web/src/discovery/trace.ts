@@ -1,11 +1,12 @@
 import type { Graph } from "./board";
 
-/** How an item stands to the one that is pointed at. */
+/** The relation of an item to the highlighted one: it is that item, that item builds on it (up), or it builds on that item (down). */
 export type Role = "self" | "up" | "down";
 
 /**
- * Which item is pointed at, and what it builds on and what builds on it. Each card
- * asks for its own role, so that only those are drawn again whose role changes.
+ * The highlighted item (hovered or focused), and the items that it builds on or that
+ * build on it. Each card subscribes to its own role, so that only the cards whose
+ * role changes are rendered again.
  */
 export class Trace {
   private roles: ReadonlyMap<string, Role> = new Map();
@@ -23,7 +24,7 @@ export class Trace {
     return this.roles.get(id);
   }
 
-  /** The board has changed. */
+  /** Call it when the board has changed. */
   follow(graph: Graph): void {
     this.graph = graph;
     if (this.at !== null) this.draw(this.at);

@@ -50,7 +50,7 @@ export const DocumentRow = memo(function DocumentRow({ doc, onOpen }: Props) {
         <State doc={doc} />
       </div>
       {doc.source_url?.startsWith("https://") && <SourceLink title={doc.title} url={doc.source_url} />}
-      {!doc.public && doc.source_type !== "upload" && doc.status !== "processing" && <Again doc={doc} />}
+      {!doc.public && doc.source_type !== "upload" && doc.status !== "processing" && <ImportAgain doc={doc} />}
       {!doc.public && (
         <IconButton
           label={words.library.rename(doc.title)}
@@ -92,7 +92,7 @@ function SourceLink({ title, url }: { title: string; url: string }) {
 }
 
 /** Imports the document again, since its source may have changed. */
-function Again({ doc }: { doc: Doc }) {
+function ImportAgain({ doc }: { doc: Doc }) {
   const [busy, setBusy] = useState(false);
   const again = async () => {
     setBusy(true);

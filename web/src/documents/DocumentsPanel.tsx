@@ -45,7 +45,7 @@ export function DocumentsPanel({ threadId }: { threadId: string | null }) {
         <Tabs.Panel value="documents" className="outline-none">
           <UploadBox />
           {open.length > 0 && <Importing items={open} />}
-          {library.embedding && <ByMeaning {...library.embedding} />}
+          {library.embedding && <EmbeddingProgress {...library.embedding} />}
           {known.length > 0 && <Known known={known} onOpen={setOpened} />}
           <Documents docs={library.docs} sets={library.sets} loaded={library.loaded} onOpen={setOpened} />
         </Tabs.Panel>
@@ -80,8 +80,8 @@ function Known({ known, onOpen }: Openable & { known: DocRef[] }) {
   );
 }
 
-/** Shown while some documents have no vectors. */
-function ByMeaning({ done, total }: Embedding) {
+/** Shows how many documents have vectors, while some have none. */
+function EmbeddingProgress({ done, total }: Embedding) {
   return (
     <div className="mt-6 text-xs text-muted">
       <p role="status">{words.library.byMeaning(done, total)}</p>
@@ -90,7 +90,7 @@ function ByMeaning({ done, total }: Embedding) {
   );
 }
 
-/** The uploads and imports that are running. */
+/** Lists the running imports. */
 function Importing({ items }: { items: readonly Import[] }) {
   return (
     <section aria-label={words.imports.inProgress}>
@@ -114,12 +114,12 @@ function Importing({ items }: { items: readonly Import[] }) {
   );
 }
 
-/** A list of this length needs no search field. */
-const GLANCE = 12;
+/** A list of up to this many documents has no search field. */
+const MAX_WITHOUT_SEARCH = 12;
 
 const all = () => true;
 
-/** Filters for the library: the origins of its documents, and the sets. */
+/** Filters for the library: the origins that its documents have, and the sets. */
 export function filtersOf(docs: readonly Doc[], sets: readonly DocSet[]): { id: string; label: string; keeps: (d: Doc) => boolean }[] {
   const { library } = words;
   const origins = [
@@ -135,7 +135,7 @@ function Documents({ docs, sets, loaded, onOpen }: Openable & { docs: Doc[]; set
   const [filter, setFilter] = useState("");
   const filters = filtersOf(docs, sets);
   const kept = filters.find((f) => f.id === filter)?.keeps ?? all;
-  const searchable = docs.length > GLANCE;
+  const searchable = docs.length > MAX_WITHOUT_SEARCH;
   const wanted = useDeferredValue(search);
   const parts = searchable ? wanted.toLowerCase().split(/\s+/).filter(Boolean) : [];
   const found = docs.filter((d) => kept(d) && parts.every((w) => `${d.title} ${d.name ?? ""}`.toLowerCase().includes(w)));

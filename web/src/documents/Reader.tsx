@@ -17,7 +17,7 @@ import { documentPath, useLibrary } from "./library";
 import { useDocumentText } from "./text";
 import { Pages, useView, ViewSwitch } from "./ViewSwitch";
 
-const STEP = 60_000; // UTF-16 units; a long text opens with this much, the rest on request
+const STEP = 60_000; // UTF-16 units of a long text that are shown at first, and added by each "Show more"
 const AROUND = 2_000; // UTF-16 units after a match
 
 const nowhere = () => {};
@@ -35,7 +35,7 @@ export default function Reader({ doc }: { doc: DocRef }) {
   const there = text !== undefined && !deleted;
   const matches = useMemo(() => (text === undefined ? [] : found(text, search)), [text, search]);
   const { view, possible, failed, choose, fail } = useView(doc.id, false);
-  const [onPages, setOnPages] = useState(0); // matches
+  const [onPages, setOnPages] = useState(0); // the number of matches on the pages
   const n = view === "pages" ? onPages : matches.length;
   const match = view === "text" ? matches[at] : undefined;
   useEffect(() => {

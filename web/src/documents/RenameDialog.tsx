@@ -5,7 +5,7 @@ import { FormDialog } from "../ui/FormDialog";
 import { words } from "../words";
 import { renameDocument } from "./library";
 
-/** Changes the title of a document. The name of its file stays, and finds it too. */
+/** Changes the title of a document. The search also finds it by the name of its file, which does not change. */
 export function RenameDialog({ doc, onClose }: { doc: Doc; onClose: () => void }) {
   const [title, setTitle] = useState(doc.title);
   return (

@@ -52,7 +52,7 @@ export function UploadBox() {
           hidden
           onChange={(e) => {
             add([...(e.target.files ?? [])]);
-            e.target.value = ""; // the same file may be chosen again
+            e.target.value = ""; // so that the same file can be chosen again
           }}
         />
       </div>

@@ -3,7 +3,7 @@ import { words } from "../words";
 import { useLibrary } from "./library";
 import type { PagesProps } from "./pages/Pages";
 
-/** pdf.js and what shows its pages; a page that cannot load it shows the text. */
+/** Shows the pages of a PDF. If this chunk with pdf.js cannot be loaded, it calls onFail, and the text is shown instead. */
 export const Pages = lazy(() => import("./pages/Pages").catch(() => ({ default: Unloaded })));
 
 function Unloaded({ onFail }: PagesProps) {
@@ -13,7 +13,7 @@ function Unloaded({ onFail }: PagesProps) {
 
 type View = "pages" | "text";
 
-let last: View = "pages"; // what was chosen for the document before
+let last: View = "pages"; // the last choice, also for the next document
 
 /** How a document is shown: as pages if it is a PDF whose pages can be shown, else as text. */
 export function useView(id: string, hasPages: boolean) {
@@ -23,7 +23,7 @@ export function useView(id: string, hasPages: boolean) {
   const possible = failed !== id && (hasPages || docs.find((d) => d.id === id)?.format === "pdf");
   return {
     view: possible ? chosen : ("text" as const),
-    /** The pages could not be shown. */
+    /** Whether the pages could not be shown. */
     failed: failed === id,
     possible,
     choose: (view: View) => {

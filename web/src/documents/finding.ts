@@ -19,7 +19,7 @@ export function found(text: string, search: string): Match[] {
   return out;
 }
 
-/** Splits a text at its matches. It omits those beyond its end. */
+/** Splits a text at its matches. It ignores matches beyond its end. */
 export function pieces(text: string, matches: readonly Match[]): { text: string; match?: number }[] {
   const out: { text: string; match?: number }[] = [];
   let from = 0;

@@ -9,13 +9,13 @@ import { type Embedding, type Library, pollAfter } from "./polling";
 
 const DOCS = ["documents"];
 const SETS = ["document-sets"];
-const PAGES = 20; // of 200
+const PAGES = 20; // of 200 items each
 const enc = encodeURIComponent;
 
 export const documentPath = (id: string) => `/api/documents/${enc(id)}`;
 export const setPath = (id: string) => `/api/document-sets/${enc(id)}`;
 
-/** All items of a paged list, at most PAGES pages. */
+/** Reads all items of a paged list, up to PAGES pages. */
 async function all<T>(path: string, signal: AbortSignal, onPage?: (page: Page<T>) => void): Promise<T[]> {
   const items: T[] = [];
   let cursor = "";
@@ -46,7 +46,7 @@ export function useLibrary() {
     refetchInterval: (query) => pollAfter(query.state.data),
   });
   const sets = useQuery({ queryKey: SETS, queryFn: ({ signal }) => all<DocSet>("/api/document-sets", signal) });
-  // Keeps the same arrays while nothing has changed: their readers render often.
+  // useMemo keeps the same arrays while nothing has changed, because the components that use them render often.
   return {
     docs: useMemo(() => (docs.data?.docs ?? []).filter((d) => !deleted.has(documentPath(d.id))), [docs.data, deleted]),
     sets: useMemo(() => (sets.data ?? []).filter((s) => !deleted.has(setPath(s.id))), [sets.data, deleted]),

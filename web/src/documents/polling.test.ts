@@ -4,7 +4,7 @@ import { pollAfter } from "./polling";
 
 const doc = (status: string) => ({ id: status, status }) as Doc;
 
-test("the documents are asked for again while one is processed or waits for its vectors", () => {
+test("the documents are polled while one is processed or waits for its vectors", () => {
   expect(pollAfter(undefined)).toBe(false);
   expect(pollAfter({ docs: [doc("ready")], embedding: null })).toBe(false);
   expect(pollAfter({ docs: [doc("processing")], embedding: null })).toBe(1_000);

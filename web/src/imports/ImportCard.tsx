@@ -12,7 +12,7 @@ import { readLink, type LinkKind } from "./links";
 
 export interface Props {
   item: Import;
-  /** The kind of document by its link. */
+  /** The kind of document that its link points to. */
   kind: LinkKind | null;
   onRead: (doc: DocRef) => void;
 }
@@ -79,13 +79,13 @@ function Steps({ at }: { at: number }) {
   );
 }
 
-/** Why an import failed, and what can be done: try again, or connect an account for a file that is not shared. */
+/** Shows why an import failed, with buttons to retry it, or to connect an account for a file that is not shared. */
 function Failure({ item }: { item: Import }) {
   const { threadId } = use(Imports);
   const { available, account } = useGoogle();
   const [busy, setBusy] = useState(false);
   const [problem, setProblem] = useState("");
-  const unset = item.code === "not_configured"; // unless users may connect accounts
+  const unset = item.code === "not_configured"; // the server has no access of its own; the user may connect an account
   const offer = (unset || item.code === "not_shared") && item.source_type === "google_drive" && available && account?.state !== "connected";
   const again = async () => {
     setBusy(true);

@@ -37,15 +37,15 @@ export async function connectGoogle(): Promise<void> {
   }
 }
 
-/** Whether Google confirmed that the access is revoked. */
+/** Disconnects the Google account. Returns whether Google confirmed that the access was revoked. */
 export async function disconnectGoogle(): Promise<boolean> {
   const res = await request("/api/connections/google", { method: "DELETE" });
   await refresh(KEY);
   return ((await res.json()) as { revoked: boolean }).revoked;
 }
 
-/** Shows the outcome when the user returns from Google. */
-export function sayConnected(): void {
+/** Shows a toast with the outcome when the user returns from Google. */
+export function toastConnected(): void {
   const query = new URLSearchParams(location.search);
   if (query.get("connect") !== GOOGLE) return;
   history.replaceState(history.state, "", location.pathname + location.hash);

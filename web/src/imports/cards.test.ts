@@ -66,7 +66,7 @@ describe("the card of an import", () => {
     ["imported", "Ready, 3 chunks"],
     ["updated", "Updated, 3 chunks"],
     ["duplicate", "Already in your library"],
-  ] as const)("says what a ready one did: %s", async (outcome, says) => {
+  ] as const)("shows the outcome of a finished import: %s", async (outcome, says) => {
     await card({ state: "ready", outcome, chunks: 3, document_id: "doc" });
     expect(at.querySelector("[role=status]")?.textContent).toContain(says);
     expect(at.querySelector("[aria-current=step]")).toBeNull();
@@ -74,7 +74,7 @@ describe("the card of an import", () => {
     expect(read).toHaveBeenLastCalledWith({ id: "doc", title: "Leave policy" });
   });
 
-  it("leads back to the source, in a tab that knows nothing of this one", async () => {
+  it("links to the source, in a new tab without opener and referrer", async () => {
     await card({ state: "ready" });
     const link = at.querySelector("a")!;
     expect(link.href).toBe(LINK);
@@ -87,12 +87,12 @@ describe("the card of an import", () => {
     expect(at.textContent).toContain(`<img src=x onerror="alert(1)">`);
   });
 
-  it("makes no link of an address that is none", async () => {
+  it("has no link if the URL is invalid", async () => {
     await card({ url: "javascript:alert(1)" });
     expect(at.querySelector("a")).toBeNull();
   });
 
-  it("says why it failed, and tries again in its conversation", async () => {
+  it("shows why it failed, and retries in its conversation", async () => {
     await card({ state: "failed", code: "rate_limited", message: "Google Drive is temporarily limiting requests. Please try again in a few minutes." });
     expect(at.querySelector("[role=alert]")?.textContent).toBe("Google Drive is temporarily limiting requests. Please try again in a few minutes.");
     expect(at.textContent).not.toContain(words.account.google.connect);
@@ -101,9 +101,9 @@ describe("the card of an import", () => {
   });
 
   it.each([
-    ["offers the reader's own account for a file that is not shared", ["google"], [], true],
-    ["does not when there is none to be had", [], [], false],
-    ["does not when it is connected already", ["google"], [{ provider: "google", state: "connected" }], false],
+    ["offers to connect an account for a file that is not shared", ["google"], [], true],
+    ["offers nothing if the server cannot connect accounts", [], [], false],
+    ["offers nothing if the account is already connected", ["google"], [{ provider: "google", state: "connected" }], false],
   ] as const)("%s", async (_, available, items, offered) => {
     connections = { available: [...available], items: [...items] };
     await card({ state: "failed", code: "not_shared", message: "No." });
@@ -113,7 +113,7 @@ describe("the card of an import", () => {
 });
 
 describe("the chips of links", () => {
-  it("say what each link is, and are removed with their links", async () => {
+  it("show the kind of each link, and remove the link from the text", async () => {
     const removed: string[] = [];
     const other = `https://docs.google.com/spreadsheets/d/${ID}2/edit`;
     await show(createElement(LinkChips, { text: `Compare ${LINK}, (${other}) and https://example.com/a.`, onRemove: (link: string) => removed.push(link) }));
@@ -122,7 +122,7 @@ describe("the chips of links", () => {
     expect(removed).toEqual([other]);
   });
 
-  it("complain about a malformed link only when its writer pauses", async () => {
+  it("report a malformed link only when the user pauses", async () => {
     vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
     const chips = (text: string) => show(createElement(LinkChips, { text, onRemove: () => {} }));
     await chips("");

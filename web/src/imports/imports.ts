@@ -47,7 +47,7 @@ export function useImports(threadId: string, busy: boolean, any: boolean): reado
     refetchInterval: (query) => (busy || query.state.data?.some(running) ? POLL_MS : false),
   });
   useEffect(() => {
-    if (any && !busy) void refetch(); // the state at the turn's end
+    if (any && !busy) void refetch(); // read the state at the end of the turn
   }, [any, busy, refetch]);
   useFinished(data ?? none, busy);
   return data ?? none;
@@ -77,7 +77,7 @@ export function useOpenImports(): readonly Import[] {
 /** The current conversation and its imports. */
 export const Imports = createContext<{ threadId: string; items: readonly Import[] }>({ threadId: "", items: none });
 
-/** The newest import of a link. */
+/** The newest import of the link with this key. */
 export const importOf = (imports: readonly Import[], key: string): Import | undefined =>
   imports.filter((i) => (readLink(i.url)?.key ?? i.url) === key).toSorted((a, b) => b.created_at.localeCompare(a.created_at))[0];
 

@@ -26,28 +26,28 @@ describe("a link into Google Drive", () => {
     "https://docs.google.com/document/edit",
     "https://drive.google.com/open",
     "https://docs.google.com/constructor/d/1AbCdEfGhIjKlMnOp",
-  ])("%s names no file", (text) => {
+  ])("%s points to no file", (text) => {
     expect(readLink(text)).toMatchObject({ kind: null, text });
   });
 });
 
 describe("the links of a message", () => {
-  it("end where the sentence goes on", () => {
+  it("do not include punctuation of the sentence", () => {
     const kinds = (message: string) => findLinks(message).map((l) => l.text);
     expect(kinds(`See (https://docs.google.com/document/d/${ID}/edit), please.`)).toEqual([`https://docs.google.com/document/d/${ID}/edit`]);
     expect(kinds("Read https://example.com/a_(b). Then <https://example.com/c>!")).toEqual(["https://example.com/a_(b)", "https://example.com/c"]);
   });
 
-  it("are each there once, however they are written", () => {
+  it("are listed once, in whatever form they are written", () => {
     expect(findLinks(`https://drive.google.com/open?id=${ID} and https://drive.google.com/file/d/${ID}/view`)).toHaveLength(1);
     expect(findLinks("https://example.com https://example.com/ https://example.com/#top")).toHaveLength(1);
   });
 
-  it("leave out what cannot be imported", () => {
+  it("do not include what cannot be imported", () => {
     expect(findLinks("http://example.com ftp://example.com https://me:secret@example.com mail@drive.google.com")).toEqual([]);
   });
 
-  it("have the pages of other sites, forms and published pages among them, as pages", () => {
+  it("include other sites, forms and published pages as web pages", () => {
     expect(readLink("https://docs.google.com/forms/d/1AbCdEfGhIjKlMnOp/viewform")?.kind).toBe("web");
     expect(readLink("https://docs.google.com/document/d/e/2PACX-1AbCdEfGhIjK/pub")?.kind).toBe("web");
     expect(readLink("https://example.com/report.pdf")).toMatchObject({ kind: "web", host: "example.com" });

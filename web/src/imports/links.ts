@@ -6,9 +6,9 @@ export type LinkKind = "drive" | "doc" | "sheet" | "slides" | "web";
 export interface FoundLink {
   /** The link as written in the message. */
   text: string;
-  /** null for a Google Drive link that names no file. */
+  /** null for a Google Drive link that points to no file. */
   kind: LinkKind | null;
-  /** The same key for all forms of a link. */
+  /** Identifies the target: all forms of a link have the same key. */
   key: string;
   host: string;
 }

@@ -1,7 +1,7 @@
 const words = (s: string): Set<string> => new Set(s.toLowerCase().match(/[\p{L}\p{N}]{3,}/gu) ?? []);
 const MOST = 50;
 
-/** The two items whose names share the most words, the first such pair on a tie; null when no two share a word. */
+/** The two items whose names share the most words; on a tie, the first such pair. null if no two share a word. */
 export function mostAlike<T>(items: readonly T[], name: (item: T) => string): [T, T] | null {
   const compared = items.slice(0, MOST);
   const sets = compared.map((item) => words(name(item)));

@@ -12,7 +12,7 @@ describe("indexOfCodePoint", () => {
     ["nothing", "", 3, 0],
   ])("%s", (_, text, n, want) => expect(indexOfCodePoint(text, n)).toBe(want));
 
-  it("agrees with the string's own iterator on every position", () => {
+  it("agrees with the iterator of strings at every position", () => {
     const text = "Ärger 🏡🧭 und\n𝔘nicode 💻.";
     const chars = [...text];
     for (let n = 0; n <= chars.length; n++) expect(indexOfCodePoint(text, n)).toBe(chars.slice(0, n).join("").length);
@@ -25,7 +25,7 @@ describe("excerpt", () => {
   const start = [...text.slice(0, text.indexOf(quote))].length;
   const end = start + [...quote].length;
 
-  it("cuts the quote out by code points", () => {
+  it("extracts the quote by code points", () => {
     const got = excerpt(text, start, end, 1000);
     expect(got).toEqual({ before: "🌿 first line\n", quote, after: "\nthird line", moreBefore: false, moreAfter: false });
   });

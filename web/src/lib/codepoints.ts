@@ -24,7 +24,7 @@ export interface Excerpt {
   moreAfter: boolean;
 }
 
-/** The text around code points start to end, at most `around` UTF-16 units at each side, cut at line breaks where one is near. */
+/** The text around the code points from start to end: at most `around` UTF-16 units on each side, cut at a line break if one is near. */
 export function excerpt(text: string, start: number, end: number, around: number): Excerpt {
   const from = indexOfCodePoint(text, start);
   const to = indexOfCodePoint(text, Math.max(0, end - start), from);

@@ -24,3 +24,12 @@ export function lowestConfidence(a: Confidence | undefined, b: Confidence | unde
   const known = [a, b].filter((c): c is Confidence => c !== undefined && order.includes(c));
   return known.sort((x, y) => order.indexOf(x) - order.indexOf(y))[0];
 }
+
+const SHORT = 50;
+
+/** The beginning of a text on one line, at most this many characters. */
+export function short(text: string, most = SHORT): string {
+  const line = text.replace(/\s+/g, " ").trim();
+  const letters = [...line];
+  return letters.length > most ? `${letters.slice(0, most - 1).join("").trimEnd()}…` : line;
+}

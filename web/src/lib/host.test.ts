@@ -3,7 +3,7 @@ import { hostOf, namesHost } from "./host";
 
 const here = "https://chat.example.com/chat/1";
 
-describe("where a link leads", () => {
+describe("the target of a link", () => {
   it.each([
     ["https://evil.example/login", "evil.example"],
     ["https://evil.example:8443/", "evil.example:8443"],
@@ -23,11 +23,11 @@ describe("where a link leads", () => {
 });
 
 describe("a link's text", () => {
-  it.each(["https://evil.example/login", "evil.example", "HTTPS://Evil.example", " https://evil.example/a?b "])("says it: %s", (text) =>
+  it.each(["https://evil.example/login", "evil.example", "HTTPS://Evil.example", " https://evil.example/a?b "])("shows the target: %s", (text) =>
     expect(namesHost(text, "evil.example")).toBe(true),
   );
-  it.each(["https://bank.example", "bank.example", "Sign in", "https://evil.example@bank.example/", "evil.example.bank.example", "evil.example is safe", ""])("does not say it: %s", (text) =>
+  it.each(["https://bank.example", "bank.example", "Sign in", "https://evil.example@bank.example/", "evil.example.bank.example", "evil.example is safe", ""])("does not show the target: %s", (text) =>
     expect(namesHost(text, "evil.example")).toBe(false),
   );
-  it("says a mail address", () => expect(namesHost("mailto:ann@evil.example", "ann@evil.example")).toBe(true));
+  it("can be a mail address", () => expect(namesHost("mailto:ann@evil.example", "ann@evil.example")).toBe(true));
 });

@@ -1,4 +1,4 @@
-// Markers [1] of an answer. Markdown would read "[1]: see" as a definition and
+// Citation markers such as [1] in an answer. Markdown would read "[1]: see" as a definition and
 // "[1](x)" as a link, so they are swapped for private-use characters before
 // parsing and turned into <cite> elements afterwards.
 
@@ -6,7 +6,7 @@ const OPEN = "\uE000";
 const CLOSE = "\uE001";
 const SEALED = /\uE000(\d{1,3})\uE001/g;
 
-/** If known is given, only its numbers are markers; other brackets stay text. */
+/** Replaces markers by private-use characters. If known is given, only its numbers are markers; other brackets stay text. */
 export function seal(markdown: string, known?: ReadonlySet<number>): string {
   const clean = markdown.replace(/[\uE000\uE001]/g, "");
   return clean.replace(/\[(\d{1,3})\]/g, (whole, n: string) => (!known || known.has(Number(n)) ? OPEN + n + CLOSE : whole));

@@ -12,11 +12,11 @@ describe("mathematics in an answer", () => {
     ["Thus\n$$x = 1$$\nholds", "Thus\n\n\n$$\nx = 1\n$$\n\n\nholds"],
     ["$$\na\n\nb\n$$", "\n\n$$\na\nb\n$$\n\n"],
     ["1. So\n   \\[x\\]", "1. So\n   \n\n   $$\n   x\n   $$\n\n"],
-  ])("stands between two dollars: %s", (text, want) => expect(marked(text)).toBe(want));
+  ])("is put between $$: %s", (text, want) => expect(marked(text)).toBe(want));
 
-  it.each(["It costs $5 and $10.", "US$5-US$10", "$20K/$30K", "a $ b $ c", "\\$x^2$ is text", "`$x$` and ``\\(y\\)``", "```sh\necho $HOME $PATH\n$$\n```", "```\n$x$ unfinished"])("is nothing that only looks like it: %s", (text) => expect(marked(text)).toBe(text));
+  it.each(["It costs $5 and $10.", "US$5-US$10", "$20K/$30K", "a $ b $ c", "\\$x^2$ is text", "`$x$` and ``\\(y\\)``", "```sh\necho $HOME $PATH\n$$\n```", "```\n$x$ unfinished"])("does not include text that only looks like it: %s", (text) => expect(marked(text)).toBe(text));
 
-  it("is not shown while half of it is there", () => {
+  it("is hidden while it is incomplete", () => {
     for (const half of ["so \\(x_1 + ", "so \\[\nx_1", "so $$x_1", "so $x_1 + "]) expect(markMath(half, true)).toBe("so ");
     expect(markMath("so $$a$$ and $$b", true)).toBe("so $$a$$ and ");
     expect(markMath("It costs $5 and", true)).toBe("It costs $5 and");
@@ -24,7 +24,7 @@ describe("mathematics in an answer", () => {
     expect(markMath("so \\(x_1 + ", false)).toBe("so \\(x_1 + ");
   });
 
-  it("is looked for only where there may be some", () => {
+  it("is detected", () => {
     expect(["no", "[1] and (2)", "$5 or $6", "`$x$`", "so $x$", "\\(x\\)", "\\[x\\]", "$$x$$"].map(hasMath)).toEqual([false, false, false, false, true, true, true, true]);
   });
 });

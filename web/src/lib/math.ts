@@ -35,5 +35,5 @@ export function markMath(text: string, writing: boolean): string {
   return out + (writing ? rest.replace(OPEN, "") : rest);
 }
 
-/** Whether its lines contain nothing else. */
+/** Whether the formula is alone on its lines. */
 const alone = (text: string, start: number, end: number): boolean => /(?:^|\n)[ \t]*$/.test(text.slice(0, start)) && /^[ \t]*(?:\n|$)/.test(text.slice(end));

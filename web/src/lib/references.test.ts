@@ -20,7 +20,7 @@ describe("ids of items in an answer", () => {
     ["**F-1**", ["**", "<F-1>", "**"]],
   ])("%j", (markdown, pieces) => expect(said(walked(text(sealReferences(markdown))))).toEqual(pieces));
 
-  it("are what they were in code and in addresses", () => {
+  it("stay unchanged in code and in URLs", () => {
     expect(walked({ type: "inlineCode", value: sealReferences("[F-1]") })[0]!.value).toBe("[F-1]");
     expect(walked({ type: "link", url: sealReferences("https://a.example/[F-1]"), children: [text("F-1")] })[0]).toMatchObject({ url: "https://a.example/[F-1]" });
   });

@@ -17,7 +17,7 @@ const spoil = (name: "getItem" | "setItem" | "removeItem") =>
     throw new DOMException("no room", "QuotaExceededError");
   });
 
-it("keeps a value, and forgets it", () => {
+it("keeps and removes a value", () => {
   local.write("k", "v");
   expect([local.read("k"), localStorage.getItem("k"), session.read("k")]).toEqual(["v", "v", null]);
   local.write("k", null);
@@ -52,8 +52,8 @@ describe.each([
     },
   ],
   ["is full", () => void spoil("setItem")],
-  ["answers nothing at all", () => void (spoil("setItem"), spoil("getItem"), spoil("removeItem"))],
-])("where storage %s", (_, break_) => {
+  ["throws on every access", () => void (spoil("setItem"), spoil("getItem"), spoil("removeItem"))],
+])("if storage %s", (_, break_) => {
   beforeEach(break_);
 
   it("the first message still reaches its conversation", () => {
@@ -63,7 +63,7 @@ describe.each([
     expect(pendingOf("t1")).toBeUndefined();
   });
 
-  it("a draft lives as long as the page", () => {
+  it("a draft is kept until the page unloads", () => {
     const draft = { doc: docOf("words"), attachments: [] };
     saveDraft("t1", draft);
     expect(readDraft("t1")).toEqual(draft);

@@ -1,6 +1,7 @@
 /**
  * A browser storage. Values that it refuses, because it is full or blocked, are kept
- * in memory until the page unloads: without storage the page works, but forgets.
+ * in memory until the page unloads: without storage the page works, but
+ * keeps nothing for the next visit.
  */
 class SafeStorage {
   private readonly memory = new Map<string, string>();
@@ -46,12 +47,12 @@ class SafeStorage {
   }
 }
 
-/** Removes all that the page stores: drafts, unsent messages, choices. */
-export function forget(): void {
+/** Deletes everything that the page stores: drafts, unsent messages, choices, the session. */
+export function clearStorage(): void {
   for (const kept of [local, session]) kept.clear();
 }
 
-/** Shared by all tabs, and kept for the next visit. */
+/** Shared by all tabs and kept for the next visit. */
 export const local = new SafeStorage(() => localStorage);
 
 /** For this tab only; survives a reload. */

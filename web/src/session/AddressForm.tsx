@@ -2,10 +2,10 @@ import { useState, type FormEvent } from "react";
 import type { SignIn } from "../api/config";
 import { Button } from "../ui/Button";
 import { words } from "../words";
-import { Field, Said } from "./fields";
+import { Field, FormProblem } from "./fields";
 import type { SignInProblem } from "./problems";
 import type { Sent } from "./SignInForm";
-import { createAccount, sendLink, withPassword } from "./supabase";
+import { createAccount, sendLink, signInWithPassword } from "./supabase";
 import { useSending } from "./useSending";
 
 type Mode = "password" | "create" | "link";
@@ -43,7 +43,7 @@ export function AddressForm({ signIn, onSent }: { signIn: SignIn; onSent: (sent:
     return wrong;
   };
 
-  const send = { password: () => withPassword(signIn, address, password), create, link };
+  const send = { password: () => signInWithPassword(signIn, address, password), create, link };
   const submit = (e: FormEvent) => {
     e.preventDefault();
     const wrong = missing();
@@ -57,7 +57,7 @@ export function AddressForm({ signIn, onSent }: { signIn: SignIn; onSent: (sent:
       {mode !== "link" && (
         <Field name="password" label={words.signIn.password} type="password" autoComplete={mode === "create" ? "new-password" : "current-password"} maxLength={200} value={password} onChange={setPassword} problem={problem} />
       )}
-      {problem && !problem.field && <Said problem={problem.text} />}
+      {problem && !problem.field && <FormProblem problem={problem.text} />}
       <Button type="submit" variant="primary" className="h-11 w-full" disabled={busy}>
         {busy ? words.signIn.busy : { password: words.signIn.submit, create: words.signIn.create, link: words.signIn.link }[mode]}
       </Button>

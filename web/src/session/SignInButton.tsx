@@ -7,7 +7,7 @@ import { useSession } from "./account";
 
 const SignInDialog = lazy(() => import("./SignInDialog"));
 
-/** The way to sign in; nothing where that is not possible, or done. */
+/** A button that opens the sign-in; null if there is no sign-in, or if the user is signed in. */
 export function SignInButton() {
   const { signIn } = useConfig();
   const { account } = useSession();

@@ -3,7 +3,7 @@ import { Dialog } from "../ui/Dialog";
 import { words } from "../words";
 import SignInForm from "./SignInForm";
 
-/** Signs in without leaving what the page shows. */
+/** A dialog to sign in, over the current page. */
 export default function SignInDialog({ signIn, onClose }: { signIn: SignIn; onClose: () => void }) {
   return (
     <Dialog title={words.signIn.title} onClose={onClose}>

@@ -5,31 +5,31 @@ import { Button } from "../ui/Button";
 import { words } from "../words";
 import { AddressForm } from "./AddressForm";
 import type { SignInProblem } from "./problems";
-import { withCode, withProvider } from "./supabase";
-import { Field, Said } from "./fields";
+import { signInWithCode, signInWithProvider } from "./supabase";
+import { Field, FormProblem } from "./fields";
 import { useSending } from "./useSending";
 
 interface Props {
   signIn: SignIn;
-  /** Why an earlier try failed. */
+  /** Why an earlier sign-in failed. */
   problem?: string;
 }
 
-/** An email that was sent. */
+/** An email that Supabase has sent. */
 export interface Sent {
   email: string;
-  /** It confirms a new account, and does not sign in to one. */
+  /** Whether it confirms a new account; otherwise it signs in. */
   confirms: boolean;
 }
 
-/** The ways to sign in. Where one succeeds, the page begins anew. */
+/** Shows the ways to sign in. After a sign-in the page reloads. */
 export default function SignInForm({ signIn, problem }: Props) {
   const [sent, setSent] = useState<Sent>();
   if (sent) return <CheckEmail signIn={signIn} sent={sent} onBack={() => setSent(undefined)} />;
   const byEmail = signIn.link || signIn.password;
   return (
     <div className="space-y-4">
-      {problem && <Said problem={problem} />}
+      {problem && <FormProblem problem={problem} />}
       {signIn.providers.length > 0 && <Providers signIn={signIn} />}
       {signIn.providers.length > 0 && byEmail && (
         <p className="flex items-center gap-3 text-sm text-muted before:h-px before:flex-1 before:bg-line after:h-px after:flex-1 after:bg-line">{words.signIn.or}</p>
@@ -45,11 +45,11 @@ function Providers({ signIn }: { signIn: SignIn }) {
   return (
     <div className="space-y-2">
       {signIn.providers.map((provider) => (
-        <Button key={provider} className="h-11 w-full" disabled={busy} onClick={() => void run(() => withProvider(signIn, provider), true)}>
+        <Button key={provider} className="h-11 w-full" disabled={busy} onClick={() => void run(() => signInWithProvider(signIn, provider), true)}>
           {words.signIn.with(names[provider] ?? capitalized(provider))}
         </Button>
       ))}
-      {problem && <Said problem={problem.text} />}
+      {problem && <FormProblem problem={problem.text} />}
     </div>
   );
 }
@@ -59,7 +59,7 @@ const capitalized = (name: string): string => name.charAt(0).toUpperCase() + nam
 function CheckEmail({ signIn, sent, onBack }: { signIn: SignIn; sent: Sent; onBack: () => void }) {
   const [code, setCode] = useState("");
   const { problem, busy, run } = useSending();
-  const submit = (): Promise<SignInProblem | undefined> => (code.trim() === "" ? Promise.resolve({ field: "code", text: words.signIn.codeMissing }) : withCode(signIn, sent.email, code.trim()));
+  const submit = (): Promise<SignInProblem | undefined> => (code.trim() === "" ? Promise.resolve({ field: "code", text: words.signIn.codeMissing }) : signInWithCode(signIn, sent.email, code.trim()));
   return (
     <div className="space-y-4 text-sm">
       <div role="status" className="text-center">
@@ -77,7 +77,7 @@ function CheckEmail({ signIn, sent, onBack }: { signIn: SignIn; sent: Sent; onBa
           className="space-y-3 border-t border-line pt-4"
         >
           <Field name="code" label={words.signIn.code} help={words.signIn.codeHelp} value={code} onChange={setCode} problem={problem} inputMode="numeric" autoComplete="one-time-code" maxLength={12} />
-          {problem && !problem.field && <Said problem={problem.text} />}
+          {problem && !problem.field && <FormProblem problem={problem.text} />}
           <Button type="submit" className="h-11 w-full" disabled={busy}>
             {busy ? words.signIn.busy : words.signIn.useCode}
           </Button>

@@ -1,18 +1,18 @@
 import { useSyncExternalStore } from "react";
 
-/** Who is signed in. */
+/** The account that is signed in. */
 export interface Account {
   id: string;
-  /** The email address, or what the provider has instead. */
+  /** The email address, else the phone number or the name from the provider; may be empty. */
   name: string;
 }
 
-/** What the page knows of the session. */
+/** The session of this page. Without an account, nobody is signed in. */
 export interface Session {
   account?: Account;
   /** Why a sign-in by a link or a provider failed, as a sentence. */
   problem?: string;
-  /** Conversations of this browser that came along with the sign-in. */
+  /** How many conversations of this browser the sign-in moved to the account. */
   claimed?: number;
 }
 

@@ -1,6 +1,6 @@
 import { download } from "../api/files";
 
-/** Makes links to files of the server work with an account: a link sends no token. */
+/** Makes download links to the server work with an account. The browser would follow them without the token. */
 export function downloadWithToken(): void {
   document.addEventListener("click", (e) => {
     const link = e.target instanceof Element ? e.target.closest<HTMLAnchorElement>('a[download][href^="/api/"]') : null;

@@ -10,7 +10,7 @@ interface FieldProps extends Omit<InputHTMLAttributes<HTMLInputElement>, "onChan
   problem: SignInProblem | undefined;
 }
 
-/** A field that says what is wrong with it, and then has the focus. */
+/** A form field. It shows its problem and then takes the focus. */
 export function Field({ name, label, help, value, onChange, problem, ...input }: FieldProps) {
   const id = useId();
   const box = useRef<HTMLInputElement>(null);
@@ -51,7 +51,7 @@ export function Field({ name, label, help, value, onChange, problem, ...input }:
 }
 
 /** A problem that belongs to no field. */
-export const Said = ({ problem }: { problem: string }) => (
+export const FormProblem = ({ problem }: { problem: string }) => (
   <p role="alert" className="rounded-lg border border-bad px-3 py-2 text-sm text-bad">
     {problem}
   </p>

@@ -14,7 +14,7 @@ it.each([
   [{ code: "email_exists", status: 422 }, { field: "email", text: problems.user_already_exists }],
   [{ code: "something_new", status: 500 }, { text: problems.unknown }],
   [{ code: "constructor" }, { text: problems.unknown }],
-])("%j is said in words", (err, said) => expect(problemOf(err)).toEqual(said));
+])("%j has its text", (err, said) => expect(problemOf(err)).toEqual(said));
 
 it.each([
   ["error=access_denied&error_code=otp_expired", problems.link_expired],
@@ -22,4 +22,4 @@ it.each([
   ["error=server_error&error_code=unexpected_failure", problems.unknown],
   ["code=of-another-browser", problems.other_browser],
   ["access_token=x", problems.other_browser],
-])("a return with %s says why", (said, text) => expect(problemOfReturn(new URLSearchParams(said))).toBe(text));
+])("a redirect with %s has its reason", (said, text) => expect(problemOfReturn(new URLSearchParams(said))).toBe(text));

@@ -6,7 +6,7 @@ export interface SignInProblem {
   text: string;
 }
 
-/** What auth-js says about an error. */
+/** The fields of an auth-js error that the page reads. */
 export interface AuthProblem {
   code?: string | undefined;
   status?: number | undefined;
@@ -25,7 +25,7 @@ const FIELDS: Readonly<Record<string, SignInProblem["field"]>> = {
   otp_expired: "code",
 };
 
-/** Puts an error of auth-js into words. */
+/** Translates an auth-js error into the page's text. */
 export function problemOf(err: AuthProblem): SignInProblem {
   const known: Readonly<Record<string, string>> = words.signIn.problems;
   const code = codeOf(err);
@@ -54,9 +54,9 @@ function codeOf({ code = "", status, name }: AuthProblem): string {
 }
 
 /** Why Supabase sent the browser back without a session. */
-export function problemOfReturn(said: URLSearchParams): string {
-  const code = said.get("error_code") ?? said.get("error") ?? "";
+export function problemOfReturn(params: URLSearchParams): string {
+  const code = params.get("error_code") ?? params.get("error") ?? "";
   if (code === "otp_expired") return words.signIn.problems.link_expired;
-  if (code === "") return words.signIn.problems.other_browser; // a code or a token that another browser asked for
+  if (code === "") return words.signIn.problems.other_browser; // a code or a token that another browser requested
   return problemOf({ code }).text;
 }

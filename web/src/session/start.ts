@@ -2,13 +2,13 @@ import type { SignIn } from "../api/config";
 import { local } from "../lib/storage";
 import { words } from "../words";
 import { setSession } from "./account";
-import { comeBack, SESSION_KEY, userOf } from "./begun";
+import { returnParameters, SESSION_KEY, userIdOf } from "./pendingSignIn";
 
-/** Finds out who is signed in, before the page sends its first request. Loads auth-js only where there is a session, or a sign-in comes back. */
+/** Finds out who is signed in. Call it before the page sends its first request. It loads auth-js only if there is a stored session, or if the URL is a redirect from a sign-in. */
 export async function startSession(signIn: SignIn | undefined): Promise<void> {
   if (!signIn) return;
   watchOtherTabs();
-  if (!userOf(local.read(SESSION_KEY)) && !comeBack(new URL(location.href))) return;
+  if (!userIdOf(local.read(SESSION_KEY)) && !returnParameters(new URL(location.href))) return;
   try {
     const { open } = await import("./supabase");
     setSession(await open(signIn));
@@ -17,11 +17,11 @@ export async function startSession(signIn: SignIn | undefined): Promise<void> {
   }
 }
 
-/** Another tab has signed in or out: what this one shows belongs to somebody else. */
+/** Reloads the page when another tab signs in or out, because this tab then shows the data of another user. */
 function watchOtherTabs(): void {
   addEventListener("storage", (e) => {
     if (e.key !== SESSION_KEY && e.key !== null) return;
-    const now = e.key === null ? undefined : userOf(e.newValue);
-    if (now !== (e.key === null ? undefined : userOf(e.oldValue)) || e.key === null) location.reload();
+    const now = e.key === null ? undefined : userIdOf(e.newValue);
+    if (now !== (e.key === null ? undefined : userIdOf(e.oldValue)) || e.key === null) location.reload();
   });
 }

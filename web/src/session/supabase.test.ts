@@ -4,7 +4,7 @@ import { tokensOf } from "./supabase";
 
 type Auth = Parameters<typeof tokensOf>[0];
 
-/** An auth client that has a session with each of these tokens in turn; null: none. */
+/** An auth client. Each refresh moves on to the next token; null means no session. */
 function client(tokens: (string | null)[], error: Error | null = null) {
   const calls: string[] = [];
   let at = 0;
@@ -20,14 +20,14 @@ function client(tokens: (string | null)[], error: Error | null = null) {
 }
 
 describe("the tokens of a session", () => {
-  it("come from auth-js, which refreshes what expires soon", async () => {
+  it("come from auth-js, which refreshes them before they expire", async () => {
     const tokens = tokensOf(client(["t2"]).auth, "t1");
     expect(tokens.newest()).toBe("t1");
     expect(await tokens.current()).toBe("t2");
     expect(tokens.newest()).toBe("t2");
   });
 
-  it("are none after a sign-out, and fail while the server cannot be reached", async () => {
+  it("are undefined after a sign-out, and reject while the server cannot be reached", async () => {
     expect(await tokensOf(client([null]).auth, "t1").current()).toBeUndefined();
     await expect(tokensOf(client([null], new Error("offline")).auth, "t1").current()).rejects.toMatchObject({ status: 0 });
   });
@@ -36,11 +36,11 @@ describe("the tokens of a session", () => {
     const { auth, calls } = client(["t1", "t2", "t3"]);
     const tokens = tokensOf(auth, "t1");
     expect(await tokens.renew("t1")).toBe("t2");
-    expect(await tokens.renew("t2")).toBeUndefined(); // the server refuses whatever it gets
+    expect(await tokens.renew("t2")).toBeUndefined(); // the server also refused the renewed token
     expect(calls.filter((c) => c === "refresh")).toHaveLength(1);
   });
 
-  it("that another request has refreshed already are not refreshed again", async () => {
+  it("are not refreshed again if another request has already done so", async () => {
     const { auth, calls } = client(["t2"]);
     expect(await tokensOf(auth, "t1").renew("t1")).toBe("t2");
     expect(calls).toEqual(["get"]);

@@ -1,14 +1,14 @@
 import { AuthClient, type AuthError, type Session as AuthSession } from "@supabase/auth-js";
 import { ApiError, errorOf, fromPage, unreachable } from "../api/http";
 import type { SignIn } from "../api/config";
-import { forget } from "../lib/storage";
+import { clearStorage } from "../lib/storage";
 import type { Account, Session } from "./account";
-import { begin, begun, comeBack, ended, SESSION_KEY, userOf } from "./begun";
 import { downloadWithToken } from "./downloads";
+import { clearPendingSignIn, pendingSignIn, returnParameters, savePendingSignIn, SESSION_KEY, userIdOf } from "./pendingSignIn";
 import { problemOf, problemOfReturn, type SignInProblem } from "./problems";
 import { setTokens, withToken, type Tokens } from "./token";
 
-// PKCE: a link or a provider's answer opens a session only in the browser that asked for it.
+// PKCE: a link or a redirect from a provider opens a session only in the browser that requested it.
 function client({ url, key }: SignIn): Auth {
   return new AuthClient({ url: `${url}/auth/v1`, headers: { apikey: key }, storageKey: SESSION_KEY, flowType: "pkce", persistSession: true, autoRefreshToken: true, detectSessionInUrl: true });
 }
@@ -17,28 +17,28 @@ type Auth = InstanceType<typeof AuthClient>;
 let opened: Auth | undefined;
 const clientOf = (signIn: SignIn): Auth => (opened ??= client(signIn));
 
-/** Opens the stored session, or the one that the address brings. */
+/** Opens the stored session, or the one that the URL contains after a redirect. */
 export async function open(signIn: SignIn): Promise<Session> {
-  const said = comeBack(new URL(location.href));
+  const returned = returnParameters(new URL(location.href));
   const auth = clientOf(signIn);
   const { error } = await auth.initialize();
   const session = await stored(auth);
-  if (said) history.replaceState(history.state, "", session && !error ? (begun()?.path ?? "/") : location.pathname);
-  if (!session) return said ? { problem: error && !said.has("error") ? problemOf(error).text : problemOfReturn(said) } : {};
+  if (returned) history.replaceState(history.state, "", session && !error ? (pendingSignIn()?.path ?? "/") : location.pathname);
+  if (!session) return returned ? { problem: error && !returned.has("error") ? problemOf(error).text : problemOfReturn(returned) } : {};
   const tokens = tokensOf(auth, session.access_token);
-  const claimed = await claimBegun(tokens);
+  const claimed = await claimConversations(tokens);
   setTokens(tokens);
   downloadWithToken();
-  leaveWhenSignedOut(auth, session.user.id);
-  return { account: accountOf(session), ...(claimed && { claimed }), ...(said && error && { problem: problemOf(error).text }) };
+  reloadWhenSignedOut(auth, session.user.id);
+  return { account: accountOf(session), ...(claimed && { claimed }), ...(returned && error && { problem: problemOf(error).text }) };
 }
 
-/** The session, also while it cannot be refreshed. */
+/** The stored session, even if it has expired and cannot be refreshed now. */
 async function stored(auth: Auth): Promise<AuthSession | undefined> {
   const { data } = await auth.getSession();
   if (data.session) return data.session;
   const kept = localStorage.getItem(SESSION_KEY);
-  return userOf(kept) ? (JSON.parse(kept!) as AuthSession) : undefined;
+  return userIdOf(kept) ? (JSON.parse(kept!) as AuthSession) : undefined;
 }
 
 function accountOf({ user }: AuthSession): Account {
@@ -46,10 +46,10 @@ function accountOf({ user }: AuthSession): Account {
   return { id: user.id, name: typeof name === "string" ? name : "" };
 }
 
-/** The tokens of the client's session. */
+/** The tokens of the client's session. first is its current access token. */
 export function tokensOf(auth: Pick<Auth, "getSession" | "refreshSession">, first: string): Tokens {
   let newest = first;
-  let useless: string | undefined; // was new, and refused all the same
+  let lastRenewed: string | undefined; // if the server refuses it too, another refresh cannot help
   return {
     async current() {
       const { data, error } = await auth.getSession();
@@ -61,10 +61,10 @@ export function tokensOf(auth: Pick<Auth, "getSession" | "refreshSession">, firs
       const { data } = await auth.getSession();
       const now = data.session?.access_token;
       if (now && now !== refused) return (newest = now);
-      if (refused === useless) return undefined;
+      if (refused === lastRenewed) return undefined;
       const { data: renewed } = await auth.refreshSession();
       if (!renewed.session) return undefined;
-      return (newest = useless = renewed.session.access_token);
+      return (newest = lastRenewed = renewed.session.access_token);
     },
     newest: () => newest,
   };
@@ -72,14 +72,14 @@ export function tokensOf(auth: Pick<Auth, "getSession" | "refreshSession">, firs
 
 let watching: { unsubscribe: () => void } | undefined;
 
-/** Without its session the page would act for somebody else: it begins anew. */
-function leaveWhenSignedOut(auth: Auth, user: string): void {
+/** Reloads the page when its session ends or changes to another user: it must not act for the wrong user. */
+function reloadWhenSignedOut(auth: Auth, user: string): void {
   watching = auth.onAuthStateChange((event, session) => {
     if (event === "SIGNED_OUT" || (session && session.user.id !== user)) location.reload();
   }).data.subscription;
 }
 
-// Conversations of this browser.
+// Moving the conversations of this browser to the account.
 
 const CLAIM_TRIES = 3;
 const CLAIM_WAIT_MS = 1_500;
@@ -91,9 +91,9 @@ interface Claim {
   left: number;
 }
 
-/** Takes along what this browser has stored without an account. What is in use follows later. */
-async function claimBegun(tokens: Tokens): Promise<number> {
-  if (!begun()) return 0;
+/** Moves what this browser has stored without an account to the account, and returns the number of conversations. What is in use is moved later. */
+async function claimConversations(tokens: Tokens): Promise<number> {
+  if (!pendingSignIn()) return 0;
   let taken = 0;
   for (let n = 0; n < CLAIM_TRIES; n++) {
     if (n > 0) await new Promise((go) => setTimeout(go, CLAIM_WAIT_MS));
@@ -101,11 +101,11 @@ async function claimBegun(tokens: Tokens): Promise<number> {
       const { conversations, left } = await claim(tokens);
       taken += conversations;
       if (left === 0) {
-        ended();
+        clearPendingSignIn();
         return taken;
       }
     } catch (err) {
-      if (!(err instanceof ApiError) || !err.transient) break; // the next visit tries again
+      if (!(err instanceof ApiError) || !err.transient) break; // claimLater tries again
     }
   }
   claimLater(tokens);
@@ -116,12 +116,12 @@ function claimLater(tokens: Tokens): void {
   const again = async () => {
     try {
       const { conversations, documents, left } = await claim(tokens);
-      if (left === 0) ended();
-      if (conversations > 0 && location.pathname.startsWith("/chat/")) return location.reload(); // the page may be one of them
+      if (left === 0) clearPendingSignIn();
+      if (conversations > 0 && location.pathname.startsWith("/chat/")) return location.reload(); // this page may show one of them
       if (conversations + documents > 0) await (await import("../api/query")).queries.invalidateQueries();
       if (left === 0) return;
     } catch (err) {
-      if (err instanceof ApiError && err.status === 403) return;
+      if (err instanceof ApiError && err.status === 403) return clearPendingSignIn(); // never allowed
     }
     setTimeout(() => void again(), CLAIM_LATER_MS);
   };
@@ -139,54 +139,54 @@ async function claim(tokens: Tokens): Promise<Claim> {
   return (await res.json()) as Claim;
 }
 
-// What a person does.
+// User actions.
 
 type Outcome = SignInProblem | undefined;
 
-/** The page begins anew with its account. */
-const enter = (error: AuthError | null): Outcome => {
+/** Reloads the page with the account, or returns why the sign-in failed. */
+const reloadSignedIn = (error: AuthError | null): Outcome => {
   if (error) return problemOf(error);
   location.reload();
   return undefined;
 };
 
-const backHere = (): string => `${location.origin}/`;
+const redirectUrl = (): string => `${location.origin}/`;
 
-export async function withPassword(signIn: SignIn, email: string, password: string): Promise<Outcome> {
-  begin();
-  return enter((await clientOf(signIn).signInWithPassword({ email, password })).error);
+export async function signInWithPassword(signIn: SignIn, email: string, password: string): Promise<Outcome> {
+  savePendingSignIn();
+  return reloadSignedIn((await clientOf(signIn).signInWithPassword({ email, password })).error);
 }
 
-/** Creates an account; confirm says that its email address must be confirmed first. */
+/** Creates an account. confirm is true if its email address must be confirmed first. */
 export async function createAccount(signIn: SignIn, email: string, password: string): Promise<{ problem?: SignInProblem; confirm?: boolean }> {
-  begin();
-  const { data, error } = await clientOf(signIn).signUp({ email, password, options: { emailRedirectTo: backHere() } });
+  savePendingSignIn();
+  const { data, error } = await clientOf(signIn).signUp({ email, password, options: { emailRedirectTo: redirectUrl() } });
   if (!error && !data.session) return { confirm: true };
-  const problem = enter(error);
+  const problem = reloadSignedIn(error);
   return problem ? { problem } : {};
 }
 
-/** Sends an email with a link. */
+/** Sends an email with a link to sign in. */
 export async function sendLink(signIn: SignIn, email: string): Promise<Outcome> {
-  begin();
-  const { error } = await clientOf(signIn).signInWithOtp({ email, options: { emailRedirectTo: backHere() } });
+  savePendingSignIn();
+  const { error } = await clientOf(signIn).signInWithOtp({ email, options: { emailRedirectTo: redirectUrl() } });
   return error ? problemOf(error) : undefined;
 }
 
 /** Signs in with the code of an email. */
-export async function withCode(signIn: SignIn, email: string, token: string): Promise<Outcome> {
-  begin();
-  return enter((await clientOf(signIn).verifyOtp({ email, token, type: "email" })).error);
+export async function signInWithCode(signIn: SignIn, email: string, token: string): Promise<Outcome> {
+  savePendingSignIn();
+  return reloadSignedIn((await clientOf(signIn).verifyOtp({ email, token, type: "email" })).error);
 }
 
-/** Goes to a provider's page. */
-export async function withProvider(signIn: SignIn, provider: string): Promise<Outcome> {
-  begin();
-  const { error } = await clientOf(signIn).signInWithOAuth({ provider: provider as "github", options: { redirectTo: backHere() } });
+/** Redirects to the sign-in page of an OAuth provider. */
+export async function signInWithProvider(signIn: SignIn, provider: string): Promise<Outcome> {
+  savePendingSignIn();
+  const { error } = await clientOf(signIn).signInWithOAuth({ provider: provider as "github", options: { redirectTo: redirectUrl() } });
   return error ? problemOf(error) : undefined;
 }
 
-/** Ends the session of this browser and removes what the page has stored. Without a connection, Supabase keeps its end of the session until it expires. */
+/** Ends the session of this browser and removes what the page has stored. Without a connection, the session stays valid at Supabase until it expires. */
 export async function signOutOfAccount(): Promise<void> {
   watching?.unsubscribe();
   const auth = opened;
@@ -194,6 +194,6 @@ export async function signOutOfAccount(): Promise<void> {
   auth?.stopAutoRefresh();
   await auth?.signOut({ scope: "local" }).catch(() => undefined);
   setTokens(undefined);
-  forget();
+  clearStorage();
   location.assign("/");
 }

@@ -34,7 +34,7 @@ function server(accepted: string) {
 }
 
 describe("requests of an account", () => {
-  it("have its token", async () => {
+  it("send its token", async () => {
     setTokens(source());
     const seen = server("Bearer t1");
     await request("/api/me");
@@ -42,7 +42,7 @@ describe("requests of an account", () => {
     expect([hasTokens(), newestToken()]).toEqual([true, "t1"]);
   });
 
-  it("are sent once more with a new token when the server refuses one", async () => {
+  it("are retried once with a new token when the server refuses one", async () => {
     const tokens = source();
     setTokens(tokens);
     const seen = server("Bearer t2");
@@ -58,14 +58,14 @@ describe("requests of an account", () => {
     expect(seen).toHaveLength(2);
   });
 
-  it("are not sent at all, and never without a token, while it cannot be refreshed", async () => {
+  it("are not sent without a token while it cannot be refreshed", async () => {
     setTokens({ ...source(), current: () => Promise.reject(new Error("offline")) });
     const seen = server("");
     await expect(request("/api/me")).rejects.toMatchObject({ status: 0 });
     expect(seen).toEqual([]);
   });
 
-  it("have no token, and no second try, without an account", async () => {
+  it("have no token and no retry without an account", async () => {
     const seen = server("");
     await expect(request("/api/me")).rejects.toMatchObject({ status: 401 });
     expect(seen).toEqual([null]);

@@ -1,31 +1,31 @@
-/** Where requests get the token of whoever is signed in. */
+/** The access tokens of the signed-in account. */
 export interface Tokens {
   /** The token to send, refreshed if it is about to expire; undefined without an account. Rejects when it cannot be refreshed now. */
   current(): Promise<string | undefined>;
-  /** A new token after the server has refused one; undefined when there is none. */
+  /** A new token after the server has refused one; undefined if there is none. */
   renew(refused: string): Promise<string | undefined>;
-  /** The newest token, for requests that cannot wait. */
+  /** The newest token, which may have expired: for requests that cannot wait. */
   newest(): string | undefined;
 }
 
 let tokens: Tokens | undefined;
 
-/** Lets all requests send the tokens of an account; undefined: none. */
+/** Sets the tokens that all requests send; undefined means no account. */
 export function setTokens(source: Tokens | undefined): void {
   tokens = source;
 }
 
-/** The value of the header that has a token. */
+/** The value of the Authorization header for a token. */
 export const bearer = (token: string): string => ["Bearer", token].join(" ");
 
-/** Adds a token to headers. */
+/** Returns a copy of the headers with the token, if there is one. */
 export function withToken(headers: HeadersInit | undefined, token: string | undefined): Headers {
   const all = new Headers(headers);
   if (token) all.set("Authorization", bearer(token));
   return all;
 }
 
-/** Sends a request with the account's token, and once more with a new one when the server refuses it. */
+/** Sends a request with the account's token. Retries it once with a new token if the server responds with 401. */
 export async function authorized<T extends { status: number }>(send: (token: string | undefined) => Promise<T>): Promise<T> {
   const token = await tokens?.current();
   const res = await send(token);
@@ -34,7 +34,7 @@ export async function authorized<T extends { status: number }>(send: (token: str
   return renewed ? send(renewed) : res;
 }
 
-/** Whether requests have tokens. */
+/** Whether requests send tokens. */
 export const hasTokens = (): boolean => tokens !== undefined;
 
 /** The newest token, which may have expired: for requests while the page unloads. */

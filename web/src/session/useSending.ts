@@ -2,7 +2,7 @@ import { useState } from "react";
 import { words } from "../words";
 import type { SignInProblem } from "./problems";
 
-/** Sends one form at a time and keeps its problem. With leaves the page goes on elsewhere after a success, so the form stays busy. */
+/** State of a form that is being sent, and its problem. leaves: the page navigates away after a success, so the form stays busy. */
 export function useSending() {
   const [problem, setProblem] = useState<SignInProblem>();
   const [busy, setBusy] = useState(false);

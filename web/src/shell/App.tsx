@@ -10,7 +10,7 @@ import { Drawer } from "../ui/Dialog";
 import { Toaster, ToastRoom } from "../ui/toast";
 import { useMedia } from "../ui/useMedia";
 import { words } from "../words";
-import { sayConnected } from "../imports/accounts";
+import { toastConnected } from "../imports/accounts";
 import { Boundary } from "./Boundary";
 import { titleOf } from "./ConversationRow";
 import { refreshConversations, useConversation } from "./conversations";
@@ -74,7 +74,7 @@ function Chat({ place, visit }: { place: Place | null; visit: Visit }) {
     const soon = setTimeout(() => void readThread().catch(() => {}), PREFETCH_MS); // so that it is loaded when the first message is sent
     return () => clearTimeout(soon);
   }, []);
-  useEffect(sayConnected, []);
+  useEffect(toastConnected, []);
   const [drawer, setDrawer] = useState(false);
   const [listing, list] = useShortcuts(
     useCallback(() => go(null), [go]),
@@ -135,7 +135,7 @@ function Boards({ id, onVisit }: { id: string | null; onVisit: Visit }) {
 
 const focusBoard = () => document.querySelector<HTMLElement>("[data-board] :is([tabindex='0'], button, a)")?.focus();
 
-/** The first link for the Tab key. It skips the conversations. */
+/** The first link that Tab reaches. It skips the list of conversations. */
 function SkipToMessage({ board }: { board: boolean }) {
   return (
     <button type="button" className="sr-only rounded-lg bg-accent px-4 py-2 text-sm font-medium text-accent-ink focus:not-sr-only focus:fixed focus:top-2 focus:left-2 focus:z-50" onClick={board ? focusBoard : focusMessage}>

@@ -78,7 +78,7 @@ export function ConversationList({ q, current, openFirst, onOpen }: Props) {
         aria-busy={list.isFetching}
         onKeyDown={(e) => {
           if (e.key !== "Escape" || !picked) return;
-          e.preventDefault(); // it does not stop an answer, too
+          e.preventDefault(); // otherwise Escape would stop the answer as well
           stopPicking();
         }}
       >

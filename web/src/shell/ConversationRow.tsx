@@ -5,6 +5,7 @@ import { errorText } from "../api/query";
 import type { Conversation } from "../api/types";
 import { IconButton } from "../ui/Button";
 import { found, pieces } from "../documents/finding";
+import { short } from "../lib/format";
 import { composing } from "../ui/composing";
 import { deleteLater } from "../ui/deletions";
 import { Menu, MenuItem, MenuTab } from "../ui/Menu";
@@ -45,7 +46,7 @@ export function ConversationRow({ conversation: c, current, q, onOpen, picked = 
     else requestAnimationFrame(() => next?.focus()); // after the menu has restored the focus
     deleteLater({
       path: conversationPath(c.id),
-      text: words.common.deleted(short(title)),
+      text: words.common.deleted(short(title, 40)),
       onUndo: () => current && location.pathname === "/" && onOpen(c.id, "replace"), // unless the user has left since
       onDeleted: () => void refreshConversations(),
     });
@@ -55,7 +56,7 @@ export function ConversationRow({ conversation: c, current, q, onOpen, picked = 
     const next = besideRow(more.current!);
     if (!(await changeConversation(c.id, { archived: !c.archived }))) return;
     if (!current) next?.focus();
-    if (!c.archived) toast(words.shell.wasArchived(short(title)), { action: { label: words.common.undo, onClick: () => void changeConversation(c.id, { archived: false }) } });
+    if (!c.archived) toast(words.shell.wasArchived(short(title, 40)), { action: { label: words.common.undo, onClick: () => void changeConversation(c.id, { archived: false }) } });
   };
 
   const renamed = (focused: boolean) => {
@@ -73,7 +74,7 @@ export function ConversationRow({ conversation: c, current, q, onOpen, picked = 
         title={title}
         className="block rounded-lg py-1.5 pr-2.5 pl-2.5 text-sm group-focus-within:pr-9 group-hover:pr-9 pointer-coarse:py-3 pointer-coarse:pr-11"
         onClick={(e) => {
-          if (e.metaKey || e.ctrlKey || e.shiftKey || e.button !== 0) return; // it opens a new tab
+          if (e.metaKey || e.ctrlKey || e.shiftKey || e.button !== 0) return; // the browser opens a new tab or window
           e.preventDefault();
           onOpen(c.id);
         }}
@@ -141,7 +142,7 @@ interface PickableProps {
   onPick: (id: string, range: boolean) => void;
 }
 
-/** A conversation while several are selected. With Shift, all from the last one are selected. */
+/** A row to select a conversation. A click with Shift selects all rows from the last clicked one. */
 function Pickable({ conversation: c, title, picked, onPick }: PickableProps) {
   const pick = (e: MouseEvent) => onPick(c.id, e.shiftKey);
   return (
@@ -178,11 +179,9 @@ function State({ conversation: c }: { conversation: Conversation }) {
   );
 }
 
-const short = (s: string) => (s.length > 40 ? `${s.slice(0, 39)}…` : s);
-
 interface RenameProps {
   conversation: Conversation;
-  /** Called when the row is removed, with whether it had the focus. */
+  /** Called when the input is removed, with whether it had the focus. */
   onDone: (focused: boolean) => void;
 }
 
@@ -190,7 +189,7 @@ function Rename({ conversation: c, onDone }: RenameProps) {
   const [title, setTitle] = useState(c.title);
   const input = useRef<HTMLInputElement>(null);
   const done = useRef(false);
-  // After the menu has restored the focus.
+  // Waits until the menu has restored the focus.
   useEffect(() => {
     const frame = requestAnimationFrame(() => input.current?.select());
     return () => cancelAnimationFrame(frame);

@@ -1,13 +1,13 @@
 import { useState } from "react";
 import { ApiError, request } from "../api/http";
 import { errorText } from "../api/query";
-import { forget } from "../lib/storage";
+import { clearStorage } from "../lib/storage";
 import { useSession } from "../session/account";
 import { Button } from "../ui/Button";
 import { Dialog } from "../ui/Dialog";
 import { words } from "../words";
 
-/** A large account takes several requests: each goes on where the last one ended. */
+/** A large account needs several requests. Each continues where the last one stopped (503). */
 const TRIES = 20;
 
 async function deleteEverything(id: string): Promise<void> {
@@ -22,7 +22,7 @@ async function deleteEverything(id: string): Promise<void> {
   }
 }
 
-/** Deletes all that is kept of the user, after they have confirmed it. */
+/** Deletes all data of the user, after they have confirmed it. */
 export default function DeleteDialog({ id, onClose }: { id: string; onClose: () => void }) {
   const { account } = useSession();
   const [sure, setSure] = useState(false);
@@ -34,7 +34,7 @@ export default function DeleteDialog({ id, onClose }: { id: string; onClose: () 
     try {
       await deleteEverything(id);
       if (account) return await (await import("../session/supabase")).signOutOfAccount();
-      forget();
+      clearStorage();
       location.assign("/");
     } catch (err) {
       setProblem(errorText(err));

@@ -8,7 +8,7 @@ import { Boundary } from "./Boundary";
 
 const SignInPage = lazy(() => import("./SignInPage"));
 
-/** The page, or the way to sign in where nothing can be used without. */
+/** Shows the page, or the sign-in page if an account is required and nobody is signed in. */
 export function Gate() {
   const { signIn, accountRequired } = useConfig();
   const { account, problem, claimed } = useSession();

@@ -13,7 +13,7 @@ import { createKey, MAX_KEY_NAME, revokeKey, useKeys, type Key, type NewKey } fr
 const DAYS = ["30", "90", "365", "0"] as const;
 type Days = (typeof DAYS)[number];
 
-/** The user's keys for other programs. Only this dialog's state has a key's text, until it closes. */
+/** The user's keys for other programs. The text of a new key is only in the state of this dialog, until it closes. */
 export default function KeysDialog({ onClose }: { onClose: () => void }) {
   const [made, setMade] = useState<NewKey>();
   return (
@@ -80,7 +80,7 @@ function NewKeyForm({ onMade }: { onMade: (key: NewKey) => void }) {
   );
 }
 
-/** The new key. It is shown until the dialog closes, and never again. */
+/** Shows the new key until the dialog closes. It cannot be shown again. */
 function Made({ made }: { made: NewKey }) {
   return (
     <div className="rounded-xl border border-line bg-sunken p-3 text-sm">

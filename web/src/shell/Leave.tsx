@@ -1,7 +1,7 @@
 import { useState } from "react";
 import { errorText } from "../api/query";
 import { disconnectGoogle } from "../imports/accounts";
-import { forget } from "../lib/storage";
+import { clearStorage } from "../lib/storage";
 import { Button } from "../ui/Button";
 import { Dialog } from "../ui/Dialog";
 import { toast } from "../ui/toast";
@@ -12,7 +12,7 @@ import { signOut } from "./me";
 export function SignOut({ onClose }: { onClose: () => void }) {
   const leave = async () => {
     await signOut("this");
-    forget();
+    clearStorage();
     location.assign("/");
   };
   return <Confirm title={words.account.signOutTitle} text={words.account.signOutWarning} action={words.account.signOutConfirm} onConfirm={leave} onClose={onClose} />;

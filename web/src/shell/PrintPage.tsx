@@ -35,14 +35,14 @@ export default function PrintPage({ threadId }: { threadId: string }) {
           </Button>
         </div>
         {messages.map((m) => (
-          <Said key={`${m.role}-${m.id}`} message={m} />
+          <PrintedMessage key={`${m.role}-${m.id}`} message={m} />
         ))}
       </div>
     </main>
   );
 }
 
-function Said({ message: m }: { message: Message }) {
+function PrintedMessage({ message: m }: { message: Message }) {
   const mine = m.role === "user";
   const citations = citationsOf(m);
   return (

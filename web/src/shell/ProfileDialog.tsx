@@ -10,7 +10,7 @@ interface Props {
   onClose: () => void;
 }
 
-/** Industry and place, which web searches use. */
+/** Edits the industry and the place of the user, which web searches use. */
 export default function ProfileDialog({ profile, onClose }: Props) {
   const [industry, setIndustry] = useState(profile.industry);
   const [location, setLocation] = useState(profile.location);

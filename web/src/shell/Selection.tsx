@@ -19,7 +19,7 @@ interface Props {
   onDone: () => void;
 }
 
-/** What can be done with the selected conversations. */
+/** A toolbar to archive or delete the selected conversations. */
 export function Selection({ items, picked, archived, current, onPick, onOpen, onDone }: Props) {
   const [asking, setAsking] = useState(false);
   const ids = items.map((c) => c.id).filter((id) => picked.has(id));

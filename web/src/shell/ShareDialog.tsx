@@ -11,7 +11,7 @@ import { words } from "../words";
 import { dateTime } from "../words/intl";
 import { createShare, revokeShare, useShares, type NewShare, type Share } from "./shares";
 
-/** Makes and revokes links to a copy of a conversation. Only this dialog's state has a new link, until it closes. */
+/** Makes and revokes links to a copy of a conversation. A new link is only in the state of this dialog, until it closes. */
 export default function ShareDialog({ conversation: c, onClose }: { conversation: Conversation; onClose: () => void }) {
   const [made, setMade] = useState<NewShare>();
   const [busy, setBusy] = useState(false);

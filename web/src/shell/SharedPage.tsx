@@ -9,7 +9,7 @@ import { readShared, type Shared } from "./shares";
 
 const nothing = () => {};
 
-/** The copy of a conversation that a link shows, to read only. It needs no sign-in and asks the server for nothing else. */
+/** The read-only copy of a conversation behind a shared link. It needs no sign-in and sends no other requests. */
 export default function SharedPage({ token }: { token: string }) {
   const { data, error } = useQuery({ queryKey: ["shared", token], queryFn: ({ signal }) => readShared(token, signal), staleTime: Infinity });
   const title = data?.title || words.shell.newChat;
@@ -38,14 +38,14 @@ export default function SharedPage({ token }: { token: string }) {
           {words.share.copyOf(fullDay(new Date(data.created_at)))} · {words.share.checked}
         </p>
         {data.messages.map((m, i) => (
-          <Said key={i} message={m} />
+          <SharedMessage key={i} message={m} />
         ))}
       </main>
     </div>
   );
 }
 
-function Said({ message: m }: { message: Shared["messages"][number] }) {
+function SharedMessage({ message: m }: { message: Shared["messages"][number] }) {
   if (m.role === "user") {
     return (
       <section aria-label={words.message.you} className="mb-6 flex justify-end">

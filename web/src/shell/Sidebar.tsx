@@ -76,7 +76,7 @@ export function Sidebar({ place, onOpen, onVisit, onShortcuts }: Props) {
   );
 }
 
-/** Empty without a model: the welcome page says so. */
+/** Shows the name of the model. Without a model it shows nothing, because the welcome page says so. */
 function ModelName() {
   const { offline, modelLabel } = useConfig();
   return <p className="min-w-0 flex-1 truncate px-2 text-xs text-muted">{offline ? "" : modelLabel}</p>;

@@ -3,7 +3,7 @@ import type { SignIn } from "../api/config";
 import SignInForm from "../session/SignInForm";
 import { words } from "../words";
 
-/** All that is shown where an account is required and there is none. */
+/** The whole page if an account is required and nobody is signed in. */
 export default function SignInPage({ signIn, problem }: { signIn: SignIn; problem?: string }) {
   useEffect(() => {
     document.title = words.signIn.title;

@@ -23,7 +23,7 @@ export default function UsageDialog({ onClose }: { onClose: () => void }) {
   );
 }
 
-/** Budgets of models are shares; what is stored is counted. */
+/** Shows AI budgets as a percentage, and stored things as numbers. */
 function amount({ name, used, limit }: Use, percent: number): string {
   if (name.startsWith("daily_")) return words.account.usageShare(percent);
   const show = name === "storage_bytes" ? bytes : number;

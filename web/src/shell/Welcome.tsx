@@ -57,7 +57,7 @@ export function Welcome({ onStart }: { onStart: Go }) {
   );
 }
 
-/** Says that answers are only quotes, and how to change that. */
+/** Says that without a model answers are only quotes, and how to connect one. */
 function NoModel() {
   const { offline } = useConfig();
   if (!offline) return null;

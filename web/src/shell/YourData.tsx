@@ -8,7 +8,7 @@ import { toast } from "../ui/toast";
 import { words } from "../words";
 import { signOut, useMe } from "./me";
 
-// Loaded when they are opened.
+// Loaded when the user opens them.
 const GoogleItems = lazy(() => import("../imports/GoogleItems"));
 const KeysDialog = lazy(() => import("./KeysDialog"));
 const ProfileDialog = lazy(() => import("./ProfileDialog"));
@@ -17,10 +17,10 @@ const DeleteDialog = lazy(() => import("./DeleteDialog"));
 const SignOut = lazy(() => import("./Leave").then((m) => ({ default: m.SignOut })));
 const Disconnect = lazy(() => import("./Leave").then((m) => ({ default: m.Disconnect })));
 
-/** What the menu has opened. */
+/** The dialog that the menu has opened. */
 type Opened = "profile" | "keys" | "usage" | "delete" | "leave" | { disconnect: string };
 
-/** The menu for the user's data: profile, personal keys, what is used, connected accounts, export, deletion, and ways to sign out. */
+/** The menu for the user's data: profile, personal keys, usage, connected accounts, export, deletion and sign-out. */
 export function YourData() {
   const [opened, open] = useState<Opened>();
   const { account } = useSession();
@@ -52,7 +52,7 @@ export function YourData() {
             {words.account.deleteAll}
           </MenuItem>
         )}
-        <WaysOut account={account} anonymous={me?.anonymous === true} onLeave={() => open("leave")} />
+        <SignOutItems account={account} anonymous={me?.anonymous === true} onLeave={() => open("leave")} />
       </Menu>
       <Suspense fallback={null}>
         {opened === "profile" && me && <ProfileDialog profile={{ industry: me.industry ?? "", location: me.location ?? "" }} onClose={close} />}
@@ -66,8 +66,8 @@ export function YourData() {
   );
 }
 
-/** Signs out of an account; without one, out of this browser or all others. */
-function WaysOut({ account, anonymous, onLeave }: { account: Account | undefined; anonymous: boolean; onLeave: () => void }) {
+/** Menu items that sign out of the account; without an account, out of this browser or all others. */
+function SignOutItems({ account, anonymous, onLeave }: { account: Account | undefined; anonymous: boolean; onLeave: () => void }) {
   if (account) {
     return (
       <MenuItem icon={LogOut} onSelect={() => void leaveAccount()}>

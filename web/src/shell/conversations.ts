@@ -30,13 +30,13 @@ export function useConversations(q: string, archived = false) {
   return { ...list, items: items.filter((c) => !deleted.has(path(c.id))) };
 }
 
-/** One conversation, as the server has it. */
+/** Query for one conversation on the server. */
 export const oneConversation = (id: string) => queryOptions({ queryKey: [...KEY, "one", id], queryFn: ({ signal }) => getJSON<Conversation>(path(id), { signal }) });
 
 /**
- * One conversation; null when the server has none with that id. A conversation that
- * the welcome page has just begun exists once its first message was accepted, and is
- * then in the list.
+ * One conversation; null if it is not loaded, or if the server does not have it. A new
+ * conversation exists on the server once its first message was accepted; it is then
+ * also in the list.
  */
 export function useConversation(id: string | null): Conversation | null {
   const list = useConversations("");
@@ -79,7 +79,7 @@ export async function archiveSeveral(ids: readonly string[], archived: boolean):
       const text = archived ? words.shell.severalArchived(changed.length) : words.shell.severalUnarchived(changed.length);
       toast(text, { action: { label: words.common.undo, onClick: () => void archiveAgain(changed, !archived) } });
     }
-    complain(failed);
+    toastFailures(failed);
   } catch (err) {
     toast.error(errorText(err));
   }
@@ -88,14 +88,14 @@ export async function archiveSeveral(ids: readonly string[], archived: boolean):
 
 async function archiveAgain(ids: readonly string[], archived: boolean): Promise<void> {
   try {
-    complain((await getJSON<Batch>(BATCH, post({ action: archived ? "archive" : "unarchive", ids }))).failed);
+    toastFailures((await getJSON<Batch>(BATCH, post({ action: archived ? "archive" : "unarchive", ids }))).failed);
   } catch (err) {
     toast.error(errorText(err));
   }
   await refreshConversations();
 }
 
-const complain = (failed: Batch["failed"]) => failed?.[0] && toast.error(words.shell.severalFailed(failed.length, failed[0].message));
+const toastFailures = (failed: Batch["failed"]) => failed?.[0] && toast.error(words.shell.severalFailed(failed.length, failed[0].message));
 
 /** Deletes several conversations when the notice closes. */
 export function deleteSeveral(ids: readonly string[], onUndo: () => void): void {
@@ -105,7 +105,7 @@ export function deleteSeveral(ids: readonly string[], onUndo: () => void): void 
     hides: ids.map(path),
     left: async (res) => {
       const { failed } = (await res.json()) as Batch;
-      complain(failed);
+      toastFailures(failed);
       return (failed ?? []).map((f) => path(f.id));
     },
     text: words.shell.severalDeleted(ids.length),

@@ -15,7 +15,7 @@ export interface Idea {
 }
 
 const MOST = 3;
-/** Maximum size of a document to read for its headings. */
+/** Maximum size of a document to read for its headings, in bytes. */
 export const BYTES = 200_000;
 
 /** The headings of a Markdown text that suit a question, with their UTF-16 offsets. */
@@ -33,7 +33,7 @@ export const headingsOf = (text: string, title: string): string[] => headingsAt(
 
 const HERE = "\uE000";
 
-/** A question about a section of a document that it mentions. */
+/** A question about a section of a document. It mentions the document. */
 export function about(d: Doc, heading: string): Idea {
   const [before = "", after = ""] = words.welcome.about(HERE, heading).split(HERE);
   const content = [{ type: "text", text: before }, mentionNode({ id: d.id, label: d.title, category: "document" }), { type: "text", text: after }];

@@ -34,8 +34,8 @@ const STALE_MS = 60_000;
 export const useMe = (): Me | undefined =>
   useQuery({ queryKey: KEY, queryFn: ({ signal }) => getJSON<Me>("/api/me", { signal }), staleTime: STALE_MS }).data;
 
-/** Call it after something was stored or answered: a limit may be closer. */
+/** Call it after something was stored or answered, because it counts towards a limit. */
 export const refreshMe = (): Promise<void> => refresh(KEY);
 
-/** Ends the session of this browser, or of all others. */
+/** Ends the session of this browser, or of all other browsers. */
 export const signOut = (which: "this" | "others") => request(`/api/me/sessions?which=${which}`, { method: "DELETE" });

@@ -1,7 +1,7 @@
-/** How many conversations one request changes. */
+/** The maximum number of conversations that one request can change. */
 export const MOST_AT_ONCE = 50;
 
-/** The selection after a click on id: with range, all from the last clicked one to it are selected. At most MOST_AT_ONCE are. */
+/** The selection after a click on id. With range, all ids from the last clicked one to this one are selected. At most MOST_AT_ONCE are selected. */
 export function pick(picked: ReadonlySet<string>, ids: readonly string[], id: string, last: string | null, range: boolean): ReadonlySet<string> {
   const next = new Set(picked);
   const [from, to] = [ids.indexOf(last ?? ""), ids.indexOf(id)];

@@ -3,7 +3,7 @@ import { getJSON, post, request } from "../api/http";
 import { refresh } from "../api/query";
 import type { Citation } from "../api/types";
 
-/** A link with which anyone can read a copy of a conversation, without the link itself. */
+/** A link with which anyone can read a copy of a conversation. It does not contain the path. */
 export interface Share {
   id: string;
   title: string;

@@ -18,12 +18,12 @@ test.each([
   expect(shortcutOf({ ...none, ...keys }, "ctrlKey")).toBe(want);
 });
 
-test("on a Mac it is Command, not Ctrl", () => {
+test("a Mac uses Command instead of Ctrl", () => {
   expect(shortcutOf({ ...none, key: "k", metaKey: true }, "metaKey")).toBe("search");
   expect(shortcutOf({ ...none, key: "k", ctrlKey: true }, "metaKey")).toBeNull();
 });
 
-test("the list describes Enter: it sends, but breaks the line on a touch screen", () => {
+test("the list says that Enter sends; on a touch screen it does not", () => {
   const enter = (touch: boolean) => shortcuts(touch).filter(({ keys }) => keys.join() === "Enter");
   expect(enter(false).map(({ what }) => what)).toEqual(["Send (stops the current answer)"]);
   expect(enter(true).map(({ what }) => what)).toEqual(["New line"]);

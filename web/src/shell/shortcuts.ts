@@ -2,7 +2,7 @@ import { useEffect, useState } from "react";
 import { focusMessage, onTouch } from "../composer/focus";
 import { commandKey, mac } from "../lib/keys";
 import { composing } from "../ui/composing";
-import { underLayer } from "../ui/layer";
+import { layerIsOpen } from "../ui/layer";
 import { words } from "../words";
 
 interface Shortcut {
@@ -65,7 +65,7 @@ export function useShortcuts(onNew: () => void, onChats: () => void): [open: boo
     };
     const onKey = (e: KeyboardEvent) => {
       const name = shortcutOf(e);
-      if (!name || e.defaultPrevented || composing(e) || underLayer()) return;
+      if (!name || e.defaultPrevented || composing(e) || layerIsOpen()) return;
       if (act[name]()) e.preventDefault(); // no browser shortcut and no stop
     };
     window.addEventListener("keydown", onKey, true);

@@ -1,7 +1,7 @@
 import { useCallback, useEffect, useState } from "react";
 import { isUUID } from "../lib/id";
 
-/** What the URL names: a thread, its print page or a board by its id, or a shared copy by its token. Without an id, the welcome page or the list of boards. */
+/** The page of a URL. id is the id of a thread or a board, or the token of a shared copy; null means the welcome page or the list of boards. */
 export interface Place {
   page: "chat" | "discovery" | "print" | "s";
   id: string | null;
@@ -21,7 +21,7 @@ const pathOf = ({ page, id }: Place): string => (id ? `/${page}/${id}` : page ==
 
 type How = "push" | "replace";
 export type Visit = (to: Place, how?: How) => void;
-/** Opens a thread, or the welcome page (null). */
+/** Opens a thread or a board by its id; null opens the welcome page or the list of boards. */
 export type Go = (id: string | null, how?: How) => void;
 
 /** Returns the current place (null if the URL is unknown), and a function to navigate. */

@@ -24,14 +24,14 @@ import type { Message, Metadata, Part } from "./types";
 
 interface Props {
   message: Message;
-  /** The text that it answers. */
+  /** The text of the message that it answers. */
   asked: string;
-  /** The agent that answers, if it is not the one before. */
+  /** The agent that answers; undefined if it is the same as before. */
   agent: Agent | undefined;
   writing: boolean;
   /** Whether it is the last message: PalAssist then shows its open question. */
   last: boolean;
-  /** Whether to offer a retry: nothing else does. */
+  /** Whether to offer a retry; false if something else on the page offers it. */
   retry: boolean;
   locked: boolean;
   onCite: (c: Citation) => void;
@@ -78,7 +78,7 @@ export const AssistantMessage = memo(function AssistantMessage({ message, asked,
 
 interface PieceProps {
   part: Part;
-  /** For a notice: how often it occurs. */
+  /** For a notice, how often it occurs. */
   times: number;
   /** The text of the whole answer. */
   text: string;

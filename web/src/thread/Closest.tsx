@@ -16,7 +16,7 @@ const read = (asked: string, searched: readonly string[]) => async (): Promise<C
   return (hits ?? []).map(({ text, ...place }, i) => ({ n: i + 1, source: "document", quote: text, ...place }));
 };
 
-/** Searches for the closest passages, for a question that came without them. */
+/** Searches for the closest passages, for a question that does not contain them. */
 export default function Closest({ asked, searched, onCite }: { asked: string; searched: readonly string[]; onCite: (c: Citation) => void }) {
   const { data = [] } = useQuery({ queryKey: ["closest", asked, ...searched], queryFn: read(asked, searched), staleTime: Infinity, retry: false });
   return <Passages citations={data} onCite={onCite} />;

@@ -8,11 +8,11 @@ import type { ToolPart } from "./parts";
 interface Props {
   part: ToolPart;
   state: Drawn;
-  /** The text of the answer, which shows the picture at its place once it has been written. */
+  /** The text of the answer. Once it contains the picture, the picture is shown there only. */
   text: string;
 }
 
-/** What generate_image draws: its description and size, and the picture or its place until the answer shows it. */
+/** Shows a call of generate_image: the description and size, and the picture or a placeholder until the answer shows it. */
 export function Drawing({ part, state, text }: Props) {
   const { prompt, width, height, url } = drawingOf(part);
   if (url && text.includes(url)) return null;

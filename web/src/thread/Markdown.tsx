@@ -20,7 +20,7 @@ import { Previewed } from "./Preview";
 
 export interface MarkdownProps {
   text: string;
-  /** Undefined while the answer streams: its numbers open nothing yet. */
+  /** Undefined while the answer streams: its citation numbers cannot be opened yet. */
   citations?: Citation[];
   writing?: boolean;
   onCite: (c: Citation) => void;
@@ -61,7 +61,7 @@ const widthOf = (characters: number) => (characters > 30 ? "sentence" : characte
 
 /** The text is untrusted: no HTML, no external images, links in a new tab. */
 const components: Components = {
-  // The page itself has the h1.
+  // The h1 is reserved for the page itself.
   h1: ({ children }) => <h2>{children}</h2>,
   h2: ({ children }) => <h3>{children}</h3>,
   h3: ({ children }) => <h4>{children}</h4>,

@@ -2,7 +2,7 @@ import { useEffect, useState } from "react";
 import { Count } from "../composer/Count";
 import { Field } from "../composer/Field";
 import { onTouch } from "../composer/focus";
-import { docOf, said, saysNothing, type Said } from "../composer/outgoing";
+import { docOf, isBlank, messageContent, type MessageContent } from "../composer/outgoing";
 import { Tray } from "../composer/Tray";
 import type { Attachment, Outgoing } from "../composer/types";
 import { useField } from "../composer/useField";
@@ -34,12 +34,12 @@ export function MessageEditor({ message, onSave, onCancel }: Props) {
     onFiles: () => {},
   });
   const ready = ({ doc, tooLong }: Pick<typeof field, "doc" | "tooLong">): boolean => {
-    const now = said(doc);
-    return essence(now, pictures) !== essence(said(before.doc), before.pictures) && (!saysNothing(now.text) || pictures.length > 0) && !tooLong;
+    const now = messageContent(doc);
+    return essence(now, pictures) !== essence(messageContent(before.doc), before.pictures) && (!isBlank(now.text) || pictures.length > 0) && !tooLong;
   };
   const save = () => {
     const written = field.read();
-    if (ready(written)) onSave({ ...said(written.doc), attachments: pictures, onBusy: "supersede" });
+    if (ready(written)) onSave({ ...messageContent(written.doc), attachments: pictures, onBusy: "supersede" });
   };
 
   const { focus } = field;
@@ -80,4 +80,4 @@ export function MessageEditor({ message, onSave, onCancel }: Props) {
 }
 
 /** Key to compare two versions of a message. */
-const essence = ({ tiptap: _, ...rest }: Said, pictures: Attachment[]): string => JSON.stringify([rest, pictures.map((p) => p.id)]);
+const essence = ({ tiptap: _, ...rest }: MessageContent, pictures: Attachment[]): string => JSON.stringify([rest, pictures.map((p) => p.id)]);

@@ -43,7 +43,7 @@ const NEWEST = 20; // messages that are always rendered: while a list scrolls do
 
 /** The virtualized list of messages. It stays at the end unless the reader has scrolled up. */
 export function Messages({ store, view, messages: all, busy, writing, onCite, onRead, before, children }: Props) {
-  // A withdrawn message says so itself; its empty answer is hidden.
+  // The empty answer of a withdrawn message is hidden; the message itself says that it was withdrawn.
   const messages = useMemo(() => all.filter((m) => !isWithdrawn(m)), [all]);
   const withdrawn = useMemo(() => new Set(all.filter(isWithdrawn).map(turnOf)), [all]);
 

@@ -18,7 +18,7 @@ interface Props {
   statuses: Status[];
   docs: DocRef[];
   /** Documents of the message that are being processed: the turn waits for them. */
-  unread: readonly DocRef[];
+  processing: readonly DocRef[];
 }
 
 const none: Status[] = [];
@@ -33,12 +33,12 @@ function useStory(statuses: Status[], writing: boolean): (Status | undefined)[] 
 }
 
 /** Shows what the turn does, one line at a time, and the documents it found. It keeps its height while a turn runs, so that nothing moves. */
-export function PalReasoning({ running, begun, writing, stopping, problem, statuses, docs, unread }: Props) {
+export function PalReasoning({ running, begun, writing, stopping, problem, statuses, docs, processing }: Props) {
   const shownStatuses = useMemo(() => (running ? statuses.filter(statusText) : none), [running, statuses]);
   const paced = usePaced(useStory(shownStatuses, writing));
   const query = running ? statuses.findLast((s) => s.web_query)?.web_query : undefined;
-  const waits = !begun && unread.length > 0;
-  const step = waits ? words.thread.waitingFor(unread.map((d) => d.title)) : paced ? statusText(paced) : begun ? "" : words.steps.model;
+  const waits = !begun && processing.length > 0;
+  const step = waits ? words.thread.waitingFor(processing.map((d) => d.title)) : paced ? statusText(paced) : begun ? "" : words.steps.model;
   const line = !running ? "" : stopping ? words.composer.stopping : problem ? words.thread.reconnecting(problem) : step;
   return (
     <div className={running ? "min-h-16" : undefined}>

@@ -57,7 +57,7 @@ function Passage({ citation }: { citation: Citation }) {
     () => (text === undefined || deleted || citation.start === undefined || citation.end === undefined ? null : excerpt(text, citation.start, citation.end, around)),
     [text, deleted, citation, around],
   );
-  const stands = found !== null && found.quote === citation.quote;
+  const unchanged = found !== null && found.quote === citation.quote;
 
   useEffect(() => {
     mark.current?.scrollIntoView({ block: "center" });
@@ -71,7 +71,7 @@ function Passage({ citation }: { citation: Citation }) {
 
   const unread = text === undefined;
   if (unread && !deleted && !error && !isPaused) return <p className="px-5 py-3 text-sm text-muted">{words.library.opening}</p>;
-  if (!stands) {
+  if (!unchanged) {
     const why = deleted ? words.library.deletedDocument : unread ? words.library.unreadable : words.library.changed;
     return (
       <div className="px-5 py-3">

@@ -14,7 +14,7 @@ interface Props {
   onAsk: (rating: Rating | null) => void;
 }
 
-/** Thumbs up and down for an answer. A second press takes it back. */
+/** Thumbs up and down for an answer. A second click removes the rating. */
 export function Thumbs({ thread, turn, onAsk }: Props) {
   const now = useFeedback(thread, turn)?.rating;
   const [busy, setBusy] = useState(false);
@@ -66,7 +66,7 @@ export function Reason({ thread, turn, rating, onDone }: { thread: string; turn:
       onSubmit={(e) => void send(e)}
       onKeyDown={(e) => {
         if (e.key !== "Escape") return;
-        e.preventDefault(); // it does not stop an answer, too
+        e.preventDefault(); // otherwise Escape would stop the answer as well
         done();
       }}
       className="mt-2 max-w-xl space-y-2 rounded-xl border border-line bg-surface p-3 text-sm"

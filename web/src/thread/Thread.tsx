@@ -4,7 +4,7 @@ import type { Citation, DocRef } from "../api/types";
 import { useConfig } from "../api/useConfig";
 import { Composer } from "../composer/Composer";
 import { backToMessage } from "../composer/focus";
-import { said as saidIn } from "../composer/outgoing";
+import { messageContent } from "../composer/outgoing";
 import type { ComposerHandle, ComposerProps, Outgoing } from "../composer/types";
 import { useLibrary } from "../documents/library";
 import { Imports, useImports } from "../imports/imports";
@@ -13,7 +13,7 @@ import { Boundary } from "../shell/Boundary";
 import { Aside, useAside } from "../ui/Aside";
 import { Button } from "../ui/Button";
 import { composing } from "../ui/composing";
-import { underLayer } from "../ui/layer";
+import { layerIsOpen } from "../ui/layer";
 import { useMedia } from "../ui/useMedia";
 import { words } from "../words";
 import { Announcer } from "./Announcer";
@@ -38,7 +38,7 @@ const Reader = lazy(() => import("../documents/Reader"));
 
 interface Props extends Omit<Callbacks, "onReturned"> {
   threadId: string;
-  /** The user abandoned the first message. */
+  /** Called when the user abandons the first message. */
   onUnsent?: (out: Outgoing) => void;
   /** The first message. If it is sent again after a reload, it joins its turn. */
   first?: Outgoing;
@@ -49,7 +49,7 @@ export function Thread(props: Props) {
   return <Conversation key={props.threadId} {...props} />;
 }
 
-/** Short enough to look smooth, long enough for a long answer. */
+/** Milliseconds between renders: short enough to look smooth, long enough to render a long answer. */
 const THROTTLE_MS = 50;
 
 function Conversation({ threadId, first, onActivity, onFirstAccepted, onUnsent }: Props) {
@@ -126,7 +126,7 @@ export function ThreadView({ thread: { store, view, messages, busy }, composer, 
 
   const asked = messages.findLast((m) => m.role === "user");
   const { docs } = useLibrary();
-  const unread = useMemo(() => (busy && asked ? docs.filter((d) => d.status === "processing" && names(asked, d)) : []), [busy, asked, docs]);
+  const processing = useMemo(() => (busy && asked ? docs.filter((d) => d.status === "processing" && names(asked, d)) : []), [busy, asked, docs]);
 
   const linked = useMemo(() => messages.some((m) => (m.role === "user" ? findLinks(textOf(m)).length > 0 : m.parts.some((p) => importLink(toolOf(p))))), [messages]);
   const items = useImports(threadId, busy, linked);
@@ -183,7 +183,7 @@ export function ThreadView({ thread: { store, view, messages, busy }, composer, 
           <Opened value={opened}>
             <ActiveCitation value={aside.open === "passage" ? cited : null}>
             <Messages store={store} view={view} messages={messages} busy={busy} writing={writing} onCite={onCite} onRead={onRead} before={before}>
-              <PalReasoning running={busy} begun={writing && hasText(last)} writing={writing && growing(last)} stopping={view.stopping} problem={view.connectionProblem} statuses={view.statuses} docs={writing ? docsOf(last) : []} unread={unread} />
+              <PalReasoning running={busy} begun={writing && hasText(last)} writing={writing && growing(last)} stopping={view.stopping} problem={view.connectionProblem} statuses={view.statuses} docs={writing ? docsOf(last) : []} processing={processing} />
               {messages.length === 0 && empty}
               {question && (
                 <PalAssist
@@ -208,7 +208,7 @@ export function ThreadView({ thread: { store, view, messages, busy }, composer, 
                       citations={cites}
                       said={messages.map((m) => (m.role === "user" ? textOf(m) : "")).join("\n")}
                       onAsk={(doc) => {
-                        void store.send({ ...saidIn(doc), attachments: [], onBusy: "enqueue" });
+                        void store.send({ ...messageContent(doc), attachments: [], onBusy: "enqueue" });
                         backToMessage();
                       }}
                     />
@@ -313,7 +313,7 @@ function useReply(store: ThreadStore, composer: RefObject<ComposerHandle | null>
   useEffect(() => {
     if (!open) return;
     const onKey = (e: KeyboardEvent) => {
-      if (e.key !== "Escape" || e.shiftKey || e.defaultPrevented || composing(e) || underLayer()) return;
+      if (e.key !== "Escape" || e.shiftKey || e.defaultPrevented || composing(e) || layerIsOpen()) return;
       const at = e.target as Element;
       if (at.closest("input, textarea") && !at.closest("[data-question]")) return; // that field handles Esc
       newest.current();

@@ -11,7 +11,7 @@ import type { AskedCall, Decision, ToolInfo } from "./types";
 
 interface Props {
   calls: AskedCall[];
-  /** The tools of the calls; those of questions that an older server asked are missing. */
+  /** The tools of the calls; empty for questions that an older server asked. */
   tools: readonly ToolInfo[];
   /** Draft decisions; empty at first. They survive an answer that the server rejects. */
   kept: Draft[];
@@ -131,9 +131,9 @@ const effects = {
   destroys: { icon: TriangleAlert, look: "text-warn" },
 } as const;
 
-const LONG = 160; // characters of a description that is shown whole
+const LONG = 160; // maximum characters of a description that is shown in full
 
-/** What a tool does, and whether it changes something. */
+/** Shows what a tool does, and whether it changes something. */
 function About({ tool }: { tool: ToolInfo }) {
   const [whole, setWhole] = useState(false);
   const { icon: Glyph, look } = effects[tool.effect] ?? effects.changes;
@@ -161,7 +161,7 @@ function About({ tool }: { tool: ToolInfo }) {
 
 type ArgumentsProps = Omit<CallProps, "choose">;
 
-/** The arguments as fields, or as JSON. */
+/** Shows the arguments as fields, or as JSON. */
 function Arguments({ call, tool, draft, refused, tried, onChange }: ArgumentsProps) {
   const tools = tool ? [tool] : [];
   const fields = formOf(call, draft, tools);

@@ -110,7 +110,7 @@ function simple(value: unknown): string {
   return [...texts, ...others].map((v) => escapeUnseen(String(v))).join(", ");
 }
 
-const MOST_JSON = 20_000; // characters of a result that is parsed
+const MOST_JSON = 20_000; // maximum characters of a result to parse
 
 /** The first values of a result that is JSON. */
 function values(output: string): string | null {
@@ -118,7 +118,7 @@ function values(output: string): string | null {
   try {
     return output.length > MOST_JSON ? "" : simple(JSON.parse(output));
   } catch {
-    return null; // text that begins with a bracket
+    return null; // not JSON, only text that begins with a bracket
   }
 }
 

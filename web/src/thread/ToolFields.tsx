@@ -7,7 +7,7 @@ interface Props {
   fields: readonly Field[];
   args: Arguments;
   inputs: Inputs;
-  /** What the server says is wrong, by field. */
+  /** The problems that the server reported, by field. */
   refused: Inputs;
   /** Whether the user has tried to send: problems are then announced. */
   tried: boolean;

@@ -17,6 +17,6 @@ describe("an answer names its agent", () => {
     return newAgents(messages, "documents").filter((_, i) => messages[i]!.role === "assistant");
   };
   it("where it changes", () => expect(named("documents", "assistant", "assistant", "documents")).toEqual([undefined, "assistant", undefined, "documents"]));
-  it("at first if it is not the default", () => expect(named("assistant")).toEqual(["assistant"]));
-  it("only where the server says it", () => expect(named(undefined, "assistant", undefined)).toEqual([undefined, "assistant", undefined]));
+  it("in the first answer if it is not the default", () => expect(named("assistant")).toEqual(["assistant"]));
+  it("only if the server sends it", () => expect(named(undefined, "assistant", undefined)).toEqual([undefined, "assistant", undefined]));
 });

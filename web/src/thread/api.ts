@@ -5,7 +5,7 @@ import type { Message } from "./types";
 const enc = encodeURIComponent;
 
 /** A page of messages along one branch, oldest first. */
-export interface Stretch {
+export interface MessagePage {
   messages: Message[];
   /** Whether older messages exist. */
   more?: boolean;
@@ -20,11 +20,11 @@ export interface State {
 
 export const PAGE = 200;
 
-/** Also throws if the response is not a thread, e.g. the page of a proxy. */
-export async function stretch(thread: string, head: string | undefined, before: string | undefined, signal: AbortSignal): Promise<Stretch> {
+/** Reads the page of messages before the message id before; without it, the newest page. It also throws if the response is not a thread, e.g. the page of a proxy. */
+export async function readMessages(thread: string, head: string | undefined, before: string | undefined, signal: AbortSignal): Promise<MessagePage> {
   const query = new URLSearchParams({ limit: String(PAGE), ...(head && { head }), ...(before && { before }) });
-  const got = await getJSON<Stretch>(`/api/ui/chat/${enc(thread)}?${query}`, { signal });
-  if (!Array.isArray(got.messages)) throw new Error("no messages in what the server sent");
+  const got = await getJSON<MessagePage>(`/api/ui/chat/${enc(thread)}?${query}`, { signal });
+  if (!Array.isArray(got.messages)) throw new Error("the response has no messages");
   return got;
 }
 
@@ -33,8 +33,8 @@ export const state = (thread: string, signal: AbortSignal): Promise<State> => ge
 export const cancel = (thread: string, which: { turn_id?: string; client_turn_id?: string }): Promise<Response> =>
   request("/api/chat/cancel", post({ thread_id: thread, ...which, reason: "user_cancelled" }));
 
-/** Sends a message without reading its answer; the turn runs on. Returns the turn id, or throws after ms milliseconds. */
-export async function leave(body: object, ms = 30_000): Promise<string | undefined> {
+/** Sends a message without reading its answer. The turn continues on the server. Returns the turn id, or throws after ms milliseconds. */
+export async function sendOnly(body: object, ms = 30_000): Promise<string | undefined> {
   const ctl = new AbortController();
   const timer = setTimeout(() => ctl.abort(unreachable()), ms);
   try {

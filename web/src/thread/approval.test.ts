@@ -39,7 +39,7 @@ describe("arguments as a form", () => {
       expect(decide([paint], [draft({ inputs, decision: "rejected" })], tools)).not.toBeNull();
     }
   });
-  it("become JSON and a form again with what was typed", () => {
+  it("keep what was typed when they are shown as JSON and as a form again", () => {
     const form = draft({ inputs: { prompt: "a dog", n: "x" } });
     const json = asJSON(paint, form, formOf(paint, form, tools)!);
     expect(JSON.parse(json.text)).toEqual({ prompt: "a dog" });
@@ -51,11 +51,11 @@ describe("arguments as a form", () => {
     expect(asForm(paint, { ...json, text: "{" }, tools)).toBeNull();
     expect(asForm(paint, json, [])).toBeNull();
   });
-  it("are JSON when their tool is not known", () => {
+  it("are JSON if their tool is unknown", () => {
     expect(formOf(paint, draft({}), undefined)).toBeNull();
     expect(decide([paint], [draft({ text: '{"prompt":"a dog"}' })])).toEqual([{ id: "c1", decision: "approved", arguments: { prompt: "a dog" } }]);
   });
-  it("have the server's problems at their fields", () => {
+  it("show the server's problems at their fields", () => {
     const at = (field: string, problem = "does not match") => ({ field: `resume_value.decisions[1].arguments${field}`, problem });
     const fields = formOf(paint, draft({}), tools);
     const said = (details: { field: string; problem: string }[], of = fields) => Object.keys(refusedArguments(details, 1, of));
@@ -74,7 +74,7 @@ it.each(["{", "[]", "null", '"x"', "7"])("arguments %s are not sent", (text) => 
   expect(decide([paint], [approved(paint, { text, decision: "rejected" })])).not.toBeNull();
 });
 
-it("a number beyond the browser's precision is never rounded", () => {
+it("a number that JavaScript would round is never changed", () => {
   const call: AskedCall = { ...paint, arguments: JSON.parse('{"id":12345678901234567890,"prompt":"a cat"}') as Record<string, unknown> };
   const text = pretty(call.arguments);
   expect(argumentsProblem(text, call)).toBe("");
@@ -85,7 +85,7 @@ it("a number beyond the browser's precision is never rounded", () => {
   expect(argumentsProblem('{"id":9007199254740991,"part":0.1}', call)).toBe("");
 });
 
-it("JSON that a tool gives as a text is shown as JSON, any other text as it is", () => {
+it("JSON in a string is shown as JSON, any other text as it is", () => {
   expect(pretty(' {"a":["x\u202ey"]}')).toBe(pretty({ a: ["x\u202ey"] }));
   for (const text of ['{"id":12345678901234567890}', "[1] see there", "{", "", "plain\u200dwords"]) expect(pretty(text)).toBe(text);
   expect(pretty(undefined)).toBe("");

@@ -1,6 +1,6 @@
 import type { Detail } from "../api/http";
 import { words } from "../words";
-import { exactly, pretty, type Arguments } from "./json";
+import { hasExactNumbers, pretty, type Arguments } from "./json";
 import { fieldsOf, readForm, type Field, type Inputs } from "./schema";
 import type { AskedCall, Decision, ToolInfo } from "./types";
 
@@ -14,7 +14,7 @@ export interface Draft {
   text: string;
   /** Why the text is invalid; empty if it is valid. */
   problem: string;
-  /** The arguments that the form shows, and what its fields contain. */
+  /** The arguments that the form shows, and the inputs of its changed fields. */
   args: Arguments;
   inputs: Inputs;
   /** The fields that were changed since the server rejected an answer. */
@@ -53,7 +53,7 @@ export function argumentsProblem(text: string, call: AskedCall): string {
   try {
     const value: unknown = JSON.parse(text);
     if (typeof value !== "object" || value === null || Array.isArray(value)) return words.tools.notObject;
-    return exactly(value) ? "" : words.tools.longNumber;
+    return hasExactNumbers(value) ? "" : words.tools.longNumber;
   } catch {
     return words.tools.notJSON;
   }
@@ -90,7 +90,7 @@ export function decide(calls: AskedCall[], drafts: Draft[], tools?: readonly Too
   return out;
 }
 
-/** What the server says about the arguments of one decision: by field, and about all of them under "". */
+/** What the server says about the arguments of one decision, by field name. "" has what concerns no field. */
 export function refusedArguments(details: readonly Detail[], decision: number, fields: readonly Field[] | null): Inputs {
   const at = `resume_value.decisions[${decision}].arguments`;
   const found = new Map<string, string>();

@@ -8,14 +8,14 @@ it.each([
   ["a longer fence holds a shorter one", "````\n```\n\nx\n````\n\ny", ["````\n```\n\nx\n````\n", "y"]],
   ["a loose list is one", "1. a\n\n2. b\n\n   more\n\nend", ["1. a\n\n2. b\n\n   more\n", "end"]],
   ["a table", "a\n\n|x|\n|-|\n|1|\n\nb", ["a\n", "|x|\n|-|\n|1|\n", "b"]],
-  ["link definitions keep all together", "[x]\n\n[x]: https://e.org\n\nb", ["[x]\n\n[x]: https://e.org\n\nb"]],
+  ["a text with link definitions is one block", "[x]\n\n[x]: https://e.org\n\nb", ["[x]\n\n[x]: https://e.org\n\nb"]],
   ["nothing", "", [""]],
 ])("%s", (_, text, want) => {
   expect(blocksOf(text)).toEqual(want);
   expect(blocksOf(text).join("\n")).toBe(text);
 });
 
-it("leaves the blocks before the last as they are while a text grows", () => {
+it("does not change the blocks before the last while a text grows", () => {
   const text = "# One\n\nTwo *three*.\n\n- a\n- b\n\n```\ncode\n\nmore\n```\n\nLast words.";
   let before: string[] = [];
   for (let n = 0; n <= text.length; n++) {

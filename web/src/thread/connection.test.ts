@@ -70,7 +70,7 @@ describe("before an answer", () => {
     [400, "unknown_field"],
     [404, "unknown_id"],
     [500, "internal"],
-  ])("tells a refusal %d at once", async (status, code) => {
+  ])("rejects without a retry after status %d", async (status, code) => {
     serve(refuse(status, code));
     expect(await settle(make().fetch("/x"))).toMatchObject({ status, code, message: `It is ${code}.` });
   });

@@ -19,9 +19,9 @@ export class ConnectionLost extends Error {
 }
 
 export interface Hooks {
-  /** An attempt failed and a retry follows; "" when the server responds again. */
+  /** Called when an attempt failed and a retry follows, with the reason; called with "" when the server responds again. */
   onRetrying(why: string): void;
-  /** The server accepted the request. */
+  /** Called when the server has accepted the request. */
   onAnswer(res: Response): void;
 }
 
@@ -70,7 +70,7 @@ export class Connection {
         why = refusal.message;
       } catch (err) {
         quiet.end();
-        if ((err instanceof ApiError && !err.transient) || outer?.aborted) throw err; // a token that cannot be refreshed now is tried again
+        if ((err instanceof ApiError && !err.transient) || outer?.aborted) throw err; // a failed token refresh is transient, so it is retried
         why = quiet.silent ? words.problems.noAnswer : words.problems.unreachable;
       }
       const wait = this.backoff[tries];
@@ -87,7 +87,7 @@ export class Connection {
         clearTimeout(timer);
         signal?.removeEventListener("abort", done);
         this.wake = undefined;
-        if (signal?.aborted) reject(new DOMException("The request was given up.", "AbortError"));
+        if (signal?.aborted) reject(new DOMException("The request was aborted.", "AbortError"));
         else resolve();
       };
       const timer = setTimeout(done, ms);
@@ -99,7 +99,7 @@ export class Connection {
 
 /** Returns the error that the reader of a broken body gets. */
 function explain(err: unknown, quiet: Watchdog): unknown {
-  if (quiet.givenUp) return err;
+  if (quiet.abortedByCaller) return err;
   return new ConnectionLost(quiet.silent ? words.problems.silent : words.problems.cut, true);
 }
 

@@ -1,6 +1,6 @@
 import { ownPicture, toolName, type ToolPart } from "./parts";
 
-/** When a drawing is shown: while it is made, and until the answer is complete. */
+/** The states in which a drawing is shown: while it is generated, and afterwards. */
 export type Drawn = "running" | "done";
 
 export const isDrawing = (p: ToolPart): boolean => toolName(p) === "generate_image";
@@ -9,7 +9,7 @@ interface Shape {
   prompt: string;
   width: number;
   height: number;
-  /** The picture, once it is made. */
+  /** The URL of the picture; absent until it is generated. */
   url?: string;
 }
 

@@ -8,7 +8,7 @@ const said = (text: string, ...more: Message["parts"]): Message => ({ id: text, 
 const cites = (n: number, title: string, quote: string) => ({ type: "source-document", sourceId: `s${n}`, mediaType: "text/plain", title, providerMetadata: { palaver: { n, quote } } }) as Message["parts"][number];
 
 describe("a conversation as Markdown", () => {
-  it("has who said what, and each answer its own footnotes", () => {
+  it("says who wrote what, and has own footnotes for each answer", () => {
     expect(markdownOf("Remote\nwork", [you("How many days?"), said("Three [1].", cites(1, "Policy", "three days\nper week")), you("And now?"), said("Two [1], not [2].", cites(1, "Rules", "two"))])).toBe(
       "# Remote work\n\n## You\n\nHow many days?\n\n## Palaver\n\nThree [^1-1].\n\n[^1-1]: Policy: “three days per week”\n\n## You\n\nAnd now?\n\n## Palaver\n\nTwo [^2-1], not [2].\n\n[^2-1]: Rules: “two”\n",
     );
@@ -20,7 +20,7 @@ describe("a conversation as Markdown", () => {
     expect(bodyOf({ id: "a", role: "assistant", parts: [asked, { type: "text", text: "Good." }] })).toBe("> Which one?\n> The\n> first\n\nGood.");
   });
 
-  it("leaves out what says nothing", () => {
+  it("leaves out empty messages", () => {
     expect(markdownOf("A", [{ id: "a", role: "assistant", parts: [] }])).toBe("# A\n");
   });
 });

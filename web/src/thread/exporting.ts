@@ -11,7 +11,7 @@ export async function readAll(thread: string, signal: AbortSignal): Promise<Mess
   const head = readHead(thread);
   const messages: Message[] = [];
   for (let before: string | undefined; ; ) {
-    const got = await api.stretch(thread, head, before, signal);
+    const got = await api.readMessages(thread, head, before, signal);
     messages.unshift(...got.messages);
     before = got.messages[0]?.id;
     if (!got.more || !before) return messages.filter((m) => !isWithdrawn(m));

@@ -2,7 +2,7 @@ import { createContext, type ComponentType, type ReactNode } from "react";
 import type { ToolPart } from "./parts";
 import type { Message } from "./types";
 
-/** What answers show in addition when their thread is beside something that they are about, e.g. a board. */
+/** What answers show in addition when their thread is shown beside its subject, e.g. a board. */
 export interface Extras {
   /** A custom card for a tool call; null means the default one. */
   card(part: ToolPart, over: boolean): ReactNode | null;

@@ -12,7 +12,7 @@ const labels = (citations: Citation[], said = "How many days?") => followUps(cit
 const at = (words: string) => [...LEAVE.slice(0, LEAVE.indexOf(words))].length;
 
 describe("follow-up questions", () => {
-  it("go on behind the part that was quoted, and end with a summary", () => {
+  it("start after the quoted section, and end with a summary", () => {
     expect(labels([cite("a", at("Thirty"))])).toEqual(["What does Leave say about “Sick leave”?", "What does Leave say about “Unpaid leave”?", "Summarize Leave"]);
     expect(labels([cite("a", at("Unlimited"))])).toEqual(["What does Leave say about “Unpaid leave”?", "What does Leave say about “Annual leave”?", "Summarize Leave"]);
   });
@@ -22,11 +22,11 @@ describe("follow-up questions", () => {
     expect(labels([cite("a", at("Thirty"))], "Summarize @Leave")).not.toContain("Summarize Leave");
   });
 
-  it("compare where an answer cites two", () => {
+  it("compare two documents if the answer cites two", () => {
     expect(labels([cite("a", at("Thirty")), cite("b", 15)])).toEqual(["What does Leave say about “Sick leave”?", "What does Leave say about “Unpaid leave”?", "Compare Leave and Travel"]);
   });
 
-  it("are about documents that are there", () => {
+  it("are only about documents that exist", () => {
     expect(labels([cite("gone", 0)])).toEqual([]);
     expect(labels([{ n: 1, source: "web", title: "Page", url: "https://example.com", quote: "x" }])).toEqual([]);
   });

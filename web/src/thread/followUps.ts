@@ -7,7 +7,7 @@ import { words } from "../words";
 const MOST = 3;
 
 /** Returns the headings after the last quote of an answer, then those before it. It omits headings that were quoted or that are in said. */
-function unread(d: Doc, text: string, citations: readonly Citation[], said: string): string[] {
+function unquotedHeadings(d: Doc, text: string, citations: readonly Citation[], said: string): string[] {
   const headings = headingsAt(text, d.title);
   const starts = citations.flatMap((c) => (c.doc_id === d.id && c.start !== undefined ? [indexOfCodePoint(text, c.start)] : []));
   const under = starts.map((at) => headings.findLastIndex((h) => h.at <= at));
@@ -23,7 +23,7 @@ function unread(d: Doc, text: string, citations: readonly Citation[], said: stri
 export function followUps(citations: readonly Citation[], docs: readonly Doc[], texts: ReadonlyMap<string, string>, said: string): Idea[] {
   const cited = [...new Set(citations.flatMap((c) => c.doc_id ?? []))].flatMap((id) => docs.find((d) => d.id === id && d.status === "ready") ?? []);
   const lower = said.toLowerCase();
-  const left = cited.map((d) => unread(d, texts.get(d.id) ?? "", citations, lower));
+  const left = cited.map((d) => unquotedHeadings(d, texts.get(d.id) ?? "", citations, lower));
   const out: Idea[] = [];
   const add = (idea: Idea) => out.length < MOST && out.push(idea);
   const asked = (action: string) => lower.includes(action);

@@ -1,7 +1,7 @@
 import { ApiError } from "../api/http";
 import * as api from "./api";
 import { turnOf } from "./parts";
-import { apart, type Queued } from "./queue";
+import { splitQueued, type Queued } from "./queue";
 import type { Branches } from "./tree";
 import type { Message } from "./types";
 
@@ -25,18 +25,18 @@ export interface History {
  * branch: a running turn or an open question is always visible.
  */
 export async function readHistory(thread: string, head: string | undefined, signal: AbortSignal, tries = 3): Promise<History> {
-  let list: api.Stretch;
+  let list: api.MessagePage;
   let state: api.State;
   try {
-    [list, state] = await Promise.all([api.stretch(thread, head, undefined, signal), api.state(thread, signal)]);
+    [list, state] = await Promise.all([api.readMessages(thread, head, undefined, signal), api.state(thread, signal)]);
   } catch (err) {
-    if (head && unknown(err)) return readHistory(thread, undefined, signal, tries);
+    if (head && isUnknown(err)) return readHistory(thread, undefined, signal, tries);
     throw err;
   }
   const active = state.active_turn?.turn_id;
   if (head && active && !list.messages.some((m) => turnOf(m) === active)) return readHistory(thread, undefined, signal, tries);
   if (!active && underway(list.messages.at(-1)) && tries > 1) return readHistory(thread, head, signal, tries - 1); // the turn ended between the two responses
-  return { head, ...apart(list.messages.map(tagged), active), active, branches: state.branches ?? {}, more: list.more === true };
+  return { head, ...splitQueued(list.messages.map(tagged), active), active, branches: state.branches ?? {}, more: list.more === true };
 }
 
 /** Whether a thread with this last message waits for an answer. */
@@ -44,12 +44,12 @@ const underway = (last: Message | undefined): boolean => last?.role === "user" |
 
 /** Reads messages before the server's message id before. */
 export async function readOlder(thread: string, head: string | undefined, before: string | undefined): Promise<{ messages: Message[]; more: boolean }> {
-  const got = await api.stretch(thread, head, before, new AbortController().signal);
+  const got = await api.readMessages(thread, head, before, new AbortController().signal);
   return { messages: got.messages.map(tagged), more: got.more === true };
 }
 
-/** Whether the server does not know the requested thread or turn. */
-export const unknown = (err: unknown): boolean => err instanceof ApiError && (err.status === 404 || err.status === 400);
+/** Whether the error says that the server does not know the requested thread or turn. */
+export const isUnknown = (err: unknown): boolean => err instanceof ApiError && (err.status === 404 || err.status === 400);
 
 /** Adds the server's id as server_id, because the page keeps the id that it first showed a message with. */
 const tagged = (m: Message): Message => ({ ...m, metadata: { ...m.metadata, server_id: m.id } });

@@ -11,9 +11,9 @@ const escaped = (c: string): string => c.split("").map((unit) => `\\u${unit.char
 export const escapeUnseen = (text: string): string => text.replace(UNSEEN, escaped);
 
 /** Whether a parsed value has no integer that JavaScript may have rounded. */
-export function exactly(value: unknown): boolean {
+export function hasExactNumbers(value: unknown): boolean {
   if (Number.isInteger(value)) return Number.isSafeInteger(value);
-  return typeof value !== "object" || value === null || Object.values(value).every(exactly);
+  return typeof value !== "object" || value === null || Object.values(value).every(hasExactNumbers);
 }
 
 /** Formats JSON, also JSON in a string, and escapes invisible characters. Other strings, and JSON with integers that would be rounded, do not change. */
@@ -22,7 +22,7 @@ export function pretty(v: unknown): string {
     if (!/^\s*[[{]/.test(v)) return v;
     try {
       const value: unknown = JSON.parse(v);
-      return exactly(value) ? pretty(value) : v;
+      return hasExactNumbers(value) ? pretty(value) : v;
     } catch {
       return v;
     }

@@ -94,7 +94,7 @@ it("a message's TipTap document is used when its text matches the message", () =
   expect([documentOf(m("One", docOf("Two"))), documentOf(m("One"))]).toEqual([null, null]);
 });
 
-it("a message was withdrawn before it ran", () => {
+it("a cancelled message is withdrawn only if its turn never began", () => {
   const m = (metadata: Metadata): Message => ({ id: "m", role: "assistant", metadata: { finished_reason: "cancelled", interrupted: true, ...metadata }, parts: [] });
   expect(isWithdrawn(m({ interrupted_reason: "user_cancelled", never_began: true }))).toBe(true);
   expect(isWithdrawn(m({ interrupted_reason: "user_cancelled" }))).toBe(false);
@@ -118,9 +118,9 @@ describe("adopt", () => {
   it("matches a message without an answer by its client turn id", () => expect(adopt([user("mine", { client_turn_id: "c1" })], [user("t1:1", { turn_id: "t1", client_turn_id: "c1" })])[0]?.id).toBe("mine"));
 });
 
-describe("an answer that is copied", () => {
+describe("withSources", () => {
   const cite = (n: number, title: string, quote: string, url?: string) => ({ n, source: url ? ("web" as const) : ("document" as const), title, quote, ...(url && { url }) });
-  it("has what it cites as footnotes, and brackets of other kinds as they were", () => {
+  it("adds the citations as footnotes, and keeps other brackets", () => {
     expect(withSources("Five days [1]. See [2] and [7].", [cite(1, "Leave Policy", "five\n days"), cite(2, "A page", "", "https://a.example/"), cite(3, "Unused", "x")])).toBe(
       "Five days [^1]. See [^2] and [7].\n\n[^1]: Leave Policy: “five days”\n[^2]: A page <https://a.example/>",
     );
@@ -129,7 +129,7 @@ describe("an answer that is copied", () => {
   });
 });
 
-it("a notice that repeats is shown once, with how often it came", () => {
+it("a repeated notice is shown once, with its count", () => {
   const notice = (code: string): Part => ({ type: "data-notice", data: { code, message: "" } });
   const text: Part = { type: "text", text: "a" };
   expect(oncePerNotice([notice("restarted"), text, notice("restarted"), notice("other"), text]).map(({ part, times }) => [part.type === "data-notice" ? part.data.code : part.type, times])).toEqual([["restarted", 2], ["text", 1], ["other", 1], ["text", 1]]);

@@ -19,7 +19,7 @@ export function importLink(p: ToolPart | null): string | undefined {
   return typeof url === "string" ? url : undefined;
 }
 
-/** Whether a text is void because its worker crashed: the answer restarted after it. */
+/** Whether a text is superseded: its worker crashed, and the answer was started again. */
 const isSuperseded = (p: Part): boolean => p.type === "text" && ours(p).superseded === true;
 
 function ours(p: Part): Record<string, unknown> {
@@ -99,7 +99,7 @@ export interface Picture {
   mime: string;
 }
 
-/** The images of a message. Only ours are safe to load. */
+/** The images of a message. Images with other URLs are left out, because only ours are safe to load. */
 export const picturesOf = (m: Message): Picture[] => m.parts.flatMap((p) => (p.type === "file" && ownPicture(p.url) ? [{ url: p.url, mime: p.mediaType }] : []));
 
 /** The same images as attachments, to send the message again. */
@@ -191,7 +191,7 @@ export const supersededMessage = ({ id, text, turnId = "" }: { id: string; text:
 /** The agent of the last turn that has one. */
 export const agentOf = (messages: readonly Message[]): string | undefined => messages.findLast((m) => m.metadata?.agent)?.metadata?.agent;
 
-/** The agents of the answers where another one than before answers, at first other than the default; undefined elsewhere. */
+/** For each message, the agent to show: that of an answer whose agent is not the one before (at first, not the default); else undefined. */
 export function newAgents(messages: readonly Message[], byDefault: string | undefined): (string | undefined)[] {
   let before = byDefault;
   return messages.map((m) => {
@@ -233,7 +233,7 @@ export function adopt(local: readonly Message[], server: Message[]): Message[] {
   });
 }
 
-/** The page's messages that come before those just read from the same branch. */
+/** The local messages that come before the first read one; empty if they are not of the same branch. */
 export function before(local: readonly Message[], read: readonly Message[]): Message[] {
   const first = read[0];
   const i = first ? local.findIndex((m) => m.role === first.role && turnOf(m) !== undefined && turnOf(m) === turnOf(first)) : -1;

@@ -4,12 +4,12 @@ import { failure as failureText } from "../words/wire";
 import { ConnectionLost } from "./connection";
 import type { Metadata, Question } from "./types";
 
-/** A problem as the user sees it, and the way out. */
+/** A problem as the user sees it, and what can be done about it. */
 export interface Problem {
   message: string;
   /** What Try again does: send the same request (it joins its turn), regenerate the answer, or reload the thread. */
   retry?: "same" | "again" | "reload";
-  /** The message can be changed: it returns to the composer when the problem is dismissed. */
+  /** Whether the message can be edited: it returns to the composer when the problem is dismissed. */
   change?: boolean;
   /** Time of the first allowed retry, in ms since 1970. */
   until?: number;

@@ -33,7 +33,7 @@ interface Listener {
 export class Queue {
   private items: Queued[];
   /** Messages are sent one at a time, in order. */
-  private handing: Promise<void> = Promise.resolve();
+  private delivering: Promise<void> = Promise.resolve();
   /** Ids being sent: the server may have them. */
   private readonly sent = new Set<string>();
 
@@ -45,7 +45,7 @@ export class Queue {
   }
 
   /** Whether a queued message will run. */
-  get waits(): boolean {
+  get hasPending(): boolean {
     return this.items.some((q) => !q.failed);
   }
 
@@ -58,7 +58,7 @@ export class Queue {
   /** Queues a message. To keep the order, it is sent after before, which resolves to whether the server has the previous one. */
   async add(out: Outgoing, before: Promise<boolean>): Promise<void> {
     const id = newId();
-    await this.hand({ id, text: out.text, body: submission(this.thread, out, id, undefined, "enqueue") }, before);
+    await this.enqueue({ id, text: out.text, body: submission(this.thread, out, id, undefined, "enqueue") }, before);
   }
 
   /** Keeps a rejected message, which the user can retry or remove. A retry queues it like the others. */
@@ -66,11 +66,11 @@ export class Queue {
     this.put({ ...q, body: { ...q.body, on_busy: "enqueue" } });
   }
 
-  /** Removes and returns the messages that the server ends when a new message supersedes them. */
-  pass(): Queued[] {
-    const passed = this.items.filter((q) => q.turnId);
+  /** Removes and returns the messages on the server, which end when a new message supersedes them. */
+  removeSuperseded(): Queued[] {
+    const superseded = this.items.filter((q) => q.turnId);
     this.set(this.items.filter((q) => !q.turnId));
-    return passed;
+    return superseded;
   }
 
   /** Withdraws a queued message. */
@@ -87,23 +87,23 @@ export class Queue {
   }
 
   /** Retries a failed message with the same id. */
-  async again(id: string): Promise<void> {
+  async retry(id: string): Promise<void> {
     const q = this.items.find((x) => x.id === id);
-    if (q?.body) await this.hand({ ...q, failed: undefined }, Promise.resolve(true));
+    if (q?.body) await this.enqueue({ ...q, failed: undefined }, Promise.resolve(true));
   }
 
-  private async hand(q: Queued, before: Promise<boolean>): Promise<void> {
+  private async enqueue(q: Queued, before: Promise<boolean>): Promise<void> {
     this.put(q);
-    const earlier = this.handing;
-    this.handing = this.deliver(q, Promise.all([before, earlier]).then(([reached]) => reached));
-    await this.handing;
+    const earlier = this.delivering;
+    this.delivering = this.deliver(q, Promise.all([before, earlier]).then(([reached]) => reached));
+    await this.delivering;
   }
 
   private async deliver(q: Queued, ready: Promise<boolean>): Promise<void> {
     const reached = await ready;
     if (!this.holds(q.id)) return; // it was withdrawn meanwhile
     this.sent.add(q.id);
-    const answer = reached ? await api.leave(q.body!).then(taken, refused) : { failed: words.problems.earlierNotSent };
+    const answer = reached ? await api.sendOnly(q.body!).then(taken, refused) : { failed: words.problems.earlierNotSent };
     this.sent.delete(q.id);
     if (!this.holds(q.id)) return;
     this.put({ ...q, ...answer });
@@ -142,8 +142,8 @@ function kept(thread: string): Queued[] {
   return items.flatMap(({ id, text, body, failed }) => (typeof id === "string" && typeof text === "string" && typeof body === "object" && body ? [{ id, text, body, failed: failed ?? words.problems.maybeSent }] : []));
 }
 
-/** Splits off the messages queued behind the running turn. Withdrawn ones are left out until that turn has ended. */
-export function apart(messages: Message[], active: string | undefined): { messages: Message[]; queued: Queued[] } {
+/** Separates the messages queued behind the running turn from the others. Withdrawn ones are left out until that turn has ended. */
+export function splitQueued(messages: Message[], active: string | undefined): { messages: Message[]; queued: Queued[] } {
   const i = active ? messages.findIndex((m) => turnOf(m) === active) : -1;
   if (i < 0) return { messages, queued: [] };
   const later = messages.slice(i).filter((m) => turnOf(m) !== active);

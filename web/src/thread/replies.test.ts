@@ -20,7 +20,7 @@ const asks = (interrupt_type: string, options: [id: string, label: string][], mo
 const actions = asks("action_choice", [["inquire", "Inquire"], ["audit", "Audit"]]);
 const documents = asks("doc_choice", [["all", "All of these"], ["d1", "Remote work 2024"], ["d2", "Remote work 2025"], ["d3", "2"], ["d4", "Twin"], ["d5", "Twin"]]);
 
-describe("words that are typed while a question is open", () => {
+describe("text that is typed while a question is open", () => {
   it.each([
     [actions, "Check against rules", "audit"],
     [actions, "  check AGAINST rules. ", "audit"],
@@ -38,11 +38,11 @@ describe("words that are typed while a question is open", () => {
     [documents, "6", "all"],
     [documents, "all of these", "all"],
     [documents, "Twin", undefined], // it is ambiguous
-  ])("%# %j choose %s", (question, text, id) => {
+  ])("%# %j chooses an option: %s", (question, text, id) => {
     expect(optionNamed(question.interrupt_type, optionsOf(question, true), text)?.id).toBe(id);
   });
 
-  it("choose by the labels of the page's language, and of the server", async () => {
+  it("matches the labels of the page's language, and of the server", async () => {
     await loadLanguage(["de"]);
     const low = asks("retrieval_low", [["tag_docs", "Tag specific documents"], ["web_search", "Search the web"], ["continue", "Continue anyway"]]);
     expect(optionNamed("retrieval_low", optionsOf(low, true), "continue anyway")?.id).toBe("continue");
@@ -50,14 +50,14 @@ describe("words that are typed while a question is open", () => {
     expect(decisionNamed("Ablehnen")).toBe("rejected");
   });
 
-  it("choose no option that is not offered", () => {
+  it("does not choose an option that is not offered", () => {
     const low = asks("retrieval_low", [["tag_docs", "Tag"], ["web_search", "Search the web"], ["continue", "Go on"]]);
     expect(optionsOf(low, false).map((o) => o.id)).toEqual(["tag_docs", "continue"]);
     expect(optionNamed("retrieval_low", optionsOf(low, false), "2")?.id).toBe("continue");
     expect(optionNamed("retrieval_low", optionsOf(low, false), "Search the web")).toBeUndefined();
   });
 
-  it("approve only by the very word, with the arguments as they were edited", () => {
+  it("approves only with exactly that word, and with the edited arguments", () => {
     expect([decisionNamed("Approve"), decisionNamed("approve!"), decisionNamed("reject")]).toEqual(["approved", "approved", "rejected"]);
     for (const text of ["", "yes", "1", "approve it", "do not approve"]) expect(decisionNamed(text)).toBeUndefined();
     const calls = [{ id: "c1", name: "draw", arguments: { a: 1 }, editable: true }, { id: "c2", name: "send", arguments: {}, editable: false }];
@@ -68,7 +68,7 @@ describe("words that are typed while a question is open", () => {
     expect(decideAll(q, [{ ...edited, text: "{" }], "rejected")).toHaveLength(2);
   });
 
-  it("name documents to search when they are nothing but mentions", () => {
+  it("names documents to search if it contains only mentions", () => {
     const doc = (...content: object[]) => ({ ...emptyDoc, content: [{ type: "paragraph", content }] });
     const tag = mentionNode({ id: "d1", label: "Plan", category: "document" });
     const set = mentionNode({ id: "s1", label: "Plans", category: "set" });

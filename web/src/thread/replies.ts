@@ -54,7 +54,7 @@ export function decideAll({ tool_calls: calls = [], tools }: Question, kept: rea
   );
 }
 
-/** Builds the answer to a question for text or documents. */
+/** Builds the answer to a question from text or documents. */
 export const written = (type: string, value: string | null, out: Outgoing): ResumeValue => ({
   type,
   value,

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { exactly } from "./json";
+import { hasExactNumbers } from "./json";
 import { fieldsOf, inputOf, readForm, valueOf, type Field, type Kind } from "./schema";
 
 const object = (properties: object, more: object = {}) => ({ type: "object", properties, ...more });
@@ -40,7 +40,7 @@ it.each<[Kind, string, unknown, unknown?]>([
   expect(field(schema, value, { $defs: { Level: { type: "string", enum: ["low", "high"] } } }).kind).toBe(kind);
 });
 
-it("arguments that the schema does not name have a field, too", () => {
+it("arguments that are not in the schema have a field, too", () => {
   const fields = fieldsOf(object({ a: { type: "string" } }), { a: "1", secret: { b: 2 } })!;
   expect(fields.map((f) => [f.name, f.kind])).toEqual([["a", "text"], ["secret", "json"]]);
 });
@@ -57,9 +57,9 @@ it.each([
   ["too many properties", object(Object.fromEntries(Array.from({ length: 41 }, (_, i) => [`p${i}`, {}])))],
 ])("there is no form for %s", (_, schema) => expect(fieldsOf(schema, {})).toBeNull());
 
-it("there is no form for a number that the browser would round", () => {
+it("there is no form for a number that JavaScript would round", () => {
   const args = JSON.parse('{"n":12345678901234567890}') as Record<string, unknown>;
-  expect(exactly(args)).toBe(false);
+  expect(hasExactNumbers(args)).toBe(false);
   expect(fieldsOf(object({ n: { type: "integer" } }), args)).toBeNull();
 });
 
@@ -76,11 +76,11 @@ describe("what is wrong", () => {
   const required = { required: ["x"] };
   it.each<[string, unknown, string, RegExp, object?]>([
     ["missing", { type: "string" }, "", /required/, required],
-    ["no number", { type: "number" }, "two", /Enter a number/],
-    ["no whole number", { type: "integer" }, "1.5", /whole number/],
+    ["not a number", { type: "number" }, "two", /Enter a number/],
+    ["not a whole number", { type: "integer" }, "1.5", /whole number/],
     ["hexadecimal", { type: "integer" }, "0x10", /whole number/],
-    ["rounded", { type: "integer" }, "12345678901234567890", /too long/],
-    ["endless", { type: "number" }, "1e999", /too long/],
+    ["an integer that would be rounded", { type: "integer" }, "12345678901234567890", /too long/],
+    ["infinite", { type: "number" }, "1e999", /too long/],
     ["out of range", { type: "integer", minimum: 1, maximum: 5 }, "6", /from 1 to 5/],
     ["too small", { type: "number", minimum: 1 }, "0.5", /1 or more/],
     ["too large", { type: "number", maximum: 1 }, "1.5", /1 or less/],
@@ -88,8 +88,8 @@ describe("what is wrong", () => {
     ["at an excluded maximum", { type: "number", exclusiveMaximum: 1 }, "1", /less than 1/],
     ["too short", { type: "string", minLength: 3 }, "ab", /at least 3 characters/],
     ["too long", { type: "string", maxLength: 2 }, "a👍🏽", /at most 2 characters. You have 3/],
-    ["no JSON", { type: "array" }, "[1,", /JSON/],
-  ])("is said of a value that is %s", (_, schema, input, problem, more) => expect(valueOf(field(schema, undefined, more), input).problem).toMatch(problem));
+    ["invalid JSON", { type: "array" }, "[1,", /JSON/],
+  ])("is reported for a value that is %s", (_, schema, input, problem, more) => expect(valueOf(field(schema, undefined, more), input).problem).toMatch(problem));
 });
 
 it.each<[string, unknown, string, unknown, object?]>([
@@ -98,23 +98,23 @@ it.each<[string, unknown, string, unknown, object?]>([
   ["a number with a decimal comma", { type: "number" }, "1,5", 1.5],
   ["a whole number with a fraction of zero", { type: "integer" }, "2.0", 2],
   ["a switch", { type: "boolean" }, "false", false],
-  ["a choice of its own type", { enum: [1, 2] }, "1", 2],
+  ["a choice that is a number", { enum: [1, 2] }, "1", 2],
   ["JSON", { type: "array" }, ' ["a"] ', ["a"]],
   ["nothing", { type: "number" }, "", undefined],
   ["null", { type: ["number", "null"] }, "", null, { required: ["x"] }],
-])("a field means %s", (_, schema, input, value, more) => expect(valueOf(field(schema, undefined, more), input)).toEqual(value === undefined ? { problem: "" } : { value, problem: "" }));
+])("a field is parsed: %s", (_, schema, input, value, more) => expect(valueOf(field(schema, undefined, more), input)).toEqual(value === undefined ? { problem: "" } : { value, problem: "" }));
 
 describe("a form", () => {
   const fields = fieldsOf(object({ title: { type: "string" }, n: { type: "integer" }, urgent: { type: "boolean", default: true }, tags: { type: "array" } }, { required: ["title"] }), { title: "a", n: 3 })!;
   const args = { title: "a", n: 3 };
-  it("keeps what was not touched", () => {
+  it("keeps the values of unchanged fields", () => {
     expect(readForm(fields, args, {})).toEqual({ args, problems: {} });
     expect(readForm(fields, args, { title: "a", n: "3", urgent: "" })).toEqual({ args, problems: {} });
   });
-  it("leaves out what was emptied", () => expect(readForm(fields, args, { n: "" }).args).toEqual({ title: "a" }));
+  it("leaves out the values of emptied fields", () => expect(readForm(fields, args, { n: "" }).args).toEqual({ title: "a" }));
   it("keeps the earlier value of a field that is wrong", () => expect(readForm(fields, args, { title: "", n: "4" })).toEqual({ args: { title: "a", n: 4 }, problems: { title: expect.any(String) as string } }));
-  it("adds what was set", () => expect(readForm(fields, args, { urgent: "false", tags: '["x"]' }).args).toEqual({ title: "a", n: 3, urgent: false, tags: ["x"] }));
-  it("is not confused by names of its own prototype", () => {
+  it("adds new values", () => expect(readForm(fields, args, { urgent: "false", tags: '["x"]' }).args).toEqual({ title: "a", n: 3, urgent: false, tags: ["x"] }));
+  it("can have fields named __proto__ and constructor", () => {
     const odd = JSON.parse('{"__proto__":"a","constructor":"b"}') as Record<string, unknown>;
     const fields = fieldsOf(object({}), odd)!;
     const read = readForm(fields, odd, Object.fromEntries([["__proto__", '"c"']]));

@@ -1,9 +1,9 @@
 // The fields of a form, made from the JSON schema of a tool's arguments. Schemas come
-// from MCP servers, so nothing in them is trusted: patterns, which can take for ever to
-// match, are left to the server, and what has no field is edited as JSON.
+// from MCP servers, so they are untrusted: patterns can take forever to match, so only the
+// server checks them. A value without a suitable field is edited as JSON.
 
 import { words } from "../words";
-import { escapeUnseen, exactly, pretty, type Arguments } from "./json";
+import { escapeUnseen, hasExactNumbers, pretty, type Arguments } from "./json";
 
 export type Kind = "line" | "text" | "number" | "integer" | "switch" | "choice" | "json";
 
@@ -13,14 +13,14 @@ export interface Field {
   hint: string;
   kind: Kind;
   required: boolean;
-  /** Whether an empty field may stand for null. */
+  /** Whether an empty field means null. */
   nullable: boolean;
-  /** What a choice offers; its input is the index. */
+  /** The options of a choice. Its input is the index of one. */
   choices: { value: unknown; label: string }[];
-  /** The value of a switch that is not set. */
+  /** The default value of a switch. */
   on: boolean;
   limits: Limits;
-  /** The type of a single line, as HTML names it. */
+  /** The HTML input type of a single line. */
   type: "text" | "email" | "url" | "date";
 }
 
@@ -33,14 +33,14 @@ interface Limits {
   longest?: number;
 }
 
-/** What a field contains, by name. */
+/** The inputs of the fields, by name. */
 export type Inputs = Readonly<Record<string, string>>;
 
 type Schema = Readonly<Record<string, unknown>>;
 
 const MOST_FIELDS = 40;
 const MOST_CHOICES = 200;
-const SHORT = 100; // characters of a text that has one line
+const SHORT = 100; // maximum characters of a text on a single line
 
 const isSchema = (v: unknown): v is Schema => typeof v === "object" && v !== null && !Array.isArray(v);
 const own = (of: Schema, key: string): unknown => (Object.hasOwn(of, key) ? of[key] : undefined);
@@ -48,9 +48,9 @@ const list = (v: unknown): unknown[] => (Array.isArray(v) ? v : []);
 const text = (v: unknown): string => (typeof v === "string" ? escapeUnseen(v.replace(/\s+/g, " ").trim()) : "");
 const finite = (v: unknown): number | undefined => (typeof v === "number" && Number.isFinite(v) ? v : undefined);
 
-/** The fields for these arguments, with those that the schema does not name; null if the schema has no fields. */
+/** The fields for these arguments, including those that are not in the schema; null if no form can be shown. */
 export function fieldsOf(schema: unknown, args: Arguments): Field[] | null {
-  if (!isSchema(schema) || !exactly(args)) return null;
+  if (!isSchema(schema) || !hasExactNumbers(args)) return null;
   const properties = own(schema, "properties");
   if (!isSchema(properties)) return null;
   const required = new Set(list(own(schema, "required")).filter((name): name is string => typeof name === "string" && Object.hasOwn(properties, name)));
@@ -123,7 +123,7 @@ function typeOf(format: unknown): Field["type"] {
   return format === "uri" || format === "url" ? "url" : "text";
 }
 
-/** The type without null: Optional[str] of Python is anyOf string and null. */
+/** The type without null; undefined if several remain. */
 function typeName(schema: Schema): unknown {
   const type = own(schema, "type");
   if (!Array.isArray(type)) return type;
@@ -131,7 +131,7 @@ function typeName(schema: Schema): unknown {
   return named.length === 1 ? named[0] : undefined;
 }
 
-const simple = (v: unknown): boolean => typeof v === "string" || typeof v === "boolean" || (typeof v === "number" && exactly(v));
+const simple = (v: unknown): boolean => typeof v === "string" || typeof v === "boolean" || (typeof v === "number" && hasExactNumbers(v));
 
 function choicesOf(schema: Schema): Field["choices"] {
   const titled = list(own(schema, "oneOf") ?? own(schema, "anyOf")).filter(isSchema);
@@ -159,7 +159,7 @@ function limitsOf(schema: Schema): Limits {
   return found;
 }
 
-/** The schema behind a local $ref, and of something that may also be null. */
+/** Resolves a local $ref, and an anyOf, oneOf or allOf with a single part besides null (Python's Optional[str] is anyOf string and null). */
 function resolved(schema: unknown, root: Schema, depth = 0): Schema {
   if (!isSchema(schema) || depth > 5) return {};
   const ref = own(schema, "$ref");
@@ -182,7 +182,7 @@ function behind(ref: string, root: Schema): unknown {
   return steps?.reduce<unknown>((at, step) => (isSchema(at) ? own(at, step.replaceAll("~1", "/").replaceAll("~0", "~")) : undefined), root);
 }
 
-/** What the field contains for a value. */
+/** The input that shows a value. */
 export function inputOf({ kind, choices, nullable }: Field, value: unknown): string {
   if (value === undefined || (value === null && nullable && kind !== "json")) return "";
   switch (kind) {
@@ -194,21 +194,21 @@ export function inputOf({ kind, choices, nullable }: Field, value: unknown): str
   return String(value);
 }
 
-const LINE = 60; // characters of JSON on one line
+const LINE = 60; // maximum characters of JSON on one line
 
-/** JSON on one line, if it is a text or short. */
+/** JSON on one line; null if it is long and not a string. */
 function shortJSON(value: unknown): string | null {
   const line = escapeUnseen(JSON.stringify(value));
   return typeof value === "string" || line.length <= LINE ? line : null;
 }
 
 interface Read {
-  /** undefined: the argument is left out. */
+  /** undefined means that the argument is left out. */
   value?: unknown;
   problem: string;
 }
 
-/** The value of what a field contains, or what is wrong with it. */
+/** Parses the input of a field: its value, or what is wrong with it. */
 export function valueOf(field: Field, input: string): Read {
   const said = field.kind === "line" || field.kind === "text" ? input : input.trim();
   if (said === "" && field.required) return field.nullable ? { value: null, problem: "" } : { problem: words.tools.fields.required };
@@ -232,7 +232,7 @@ function numberOf({ kind, limits }: Field, said: string): Read {
   if (!/^-?\d+(\.\d+)?(e[+-]?\d{1,3})?$/i.test(plain)) return { problem: kind === "integer" ? words.tools.fields.integer : words.tools.fields.number };
   const value = Number(plain);
   if (kind === "integer" && !Number.isInteger(value)) return { problem: words.tools.fields.integer };
-  if (!exactly(value) || !Number.isFinite(value)) return { problem: words.tools.fields.longNumber };
+  if (!hasExactNumbers(value) || !Number.isFinite(value)) return { problem: words.tools.fields.longNumber };
   return { value, problem: rangeProblem(limits, value) };
 }
 
@@ -254,13 +254,13 @@ function lengthProblem({ shortest = 0, longest = Infinity }: Limits, said: strin
 function jsonOf(said: string): Read {
   try {
     const value: unknown = JSON.parse(said);
-    return exactly(value) ? { value, problem: "" } : { problem: words.tools.fields.longNumber };
+    return hasExactNumbers(value) ? { value, problem: "" } : { problem: words.tools.fields.longNumber };
   } catch {
     return { problem: words.tools.notJSON };
   }
 }
 
-/** The arguments of a filled form, and what is wrong, by field. Fields that were not touched keep their value. */
+/** The arguments of a form, and what is wrong, by field. Unchanged and invalid fields keep their earlier value. */
 export function readForm(fields: readonly Field[], args: Arguments, inputs: Inputs): { args: Arguments; problems: Inputs } {
   const entries = new Map(Object.entries(args));
   const problems = new Map<string, string>();

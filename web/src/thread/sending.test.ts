@@ -58,7 +58,7 @@ const reloaded = async () => {
   store = another();
   await opened();
 };
-/** Resolves at the next poll for events of other tabs. */
+/** Resolves when the store has compared its messages with the server. */
 const looked = async () => {
   const { length } = server.calls;
   document.dispatchEvent(new Event("visibilitychange"));
@@ -207,7 +207,7 @@ describe("an answer to a question", () => {
     expect(server.posts().at(-1)).toEqual(server.posts()[0]);
   });
 
-  it("is given up for a message in its place, which takes those that waited along", async () => {
+  it("is abandoned when a message replaces it, which also supersedes the queued messages", async () => {
     server.list = [...server.list, { id: "t2:1", role: "user", metadata: { turn_id: "t2", client_turn_id: "c2" }, parts: [{ type: "text", text: "Then?" }] }];
     server.state = { ...server.state, active_turn: { turn_id: "t1", status: "interrupted" } };
     await reloaded();
@@ -222,7 +222,7 @@ describe("an answer to a question", () => {
     expect(view().queued).toEqual([]);
   });
 
-  it("comes back when the message in its place was not sent and is given up", async () => {
+  it("is open again when the message that replaced it was not sent and is dismissed", async () => {
     server.on("post", { status: 429, body: { error: { code: "rate_limited", message: "slow" } } });
     await store.send(out("Something else"));
     await until(() => expect(view().problem).toMatchObject({ retry: "same" }));
@@ -408,11 +408,11 @@ describe("older messages", () => {
 });
 
 describe("a turn that ends while the conversation loads", () => {
-  for (const [stands, last] of Object.entries({
+  for (const [listed, last] of Object.entries({
     "only its message": [],
     "its question": [{ id: "t1", role: "assistant", metadata: { turn_id: "t1", finished_reason: "interrupted" }, parts: [{ type: "data-interrupt", id: "t1.q1", data: question }] }],
   })) {
-    it(`of which there was ${stands}, is read with its answer`, async () => {
+    it(`is read with its answer if the list had ${listed}`, async () => {
       server.on("list", { status: 200, body: { messages: [history[0], ...last] } });
       await opened();
       expect(texts()).toEqual(["user: One", "assistant: First."]);

@@ -43,7 +43,7 @@ describe("a new conversation", () => {
 });
 
 describe("a retry", () => {
-  it("of a message that may or may not have arrived is the same message", async () => {
+  it("of a message that may have arrived sends the same message", async () => {
     server.on("post", "down", { chunks: [...start("t1"), ...say("Hello."), ...end()] });
     store.start(out("Hi"));
     await until(() => expect(texts()).toEqual(["user: Hi", "assistant: Hello."]));
@@ -51,7 +51,7 @@ describe("a retry", () => {
     expect(a).toEqual(b);
   });
 
-  it("by hand is the same message too", async () => {
+  it("by the user sends the same message, too", async () => {
     server.on("post", "down", "down", "down", { chunks: [...start("t1"), ...say("Hello."), ...end()] });
     store.start(out("Hi"));
     await until(() => expect(store.snapshot().problem?.retry).toBe("same"));
@@ -174,7 +174,7 @@ describe("a conversation that is opened", () => {
     expect(store.snapshot().load).toBe("ready");
   });
 
-  it("continues another branch when that is shown", async () => {
+  it("continues the branch that is shown", async () => {
     server.list = history;
     server.state = { ...server.state, branches: { [ROOT]: ["t1", "t2"] } };
     store.start();

@@ -10,7 +10,7 @@ import * as api from "./api";
 import { anotherAnswer, ownMessage, reply, submission, type Body } from "./bodies";
 import { BACKOFF_MS, Connection, ConnectionLost } from "./connection";
 import { keepHead, readHead } from "./heads";
-import { readHistory, readOlder, unknown, type History } from "./history";
+import { isUnknown, readHistory, readOlder, type History } from "./history";
 import { adopt, answered, before, supersededMessage, pendingQuestion, withLastSuperseded, turnAt, turnOf, unanswered, userAt } from "./parts";
 import { problemOf, UNRESTORED, type Problem } from "./problems";
 import { Queue, type Queued } from "./queue";
@@ -33,11 +33,11 @@ export interface View {
   statuses: Status[];
   /** Why the page reconnects; empty while it is connected. */
   connectionProblem: string;
-  /** The turn runs, but its stream is not connected. */
+  /** Whether a turn runs whose stream is not connected. */
   away: boolean;
   stopping: boolean;
   problem: Problem | null;
-  /** What the server says about the fields of a refused answer. */
+  /** What the server says about the fields of an answer that it rejected. */
   refused: readonly Detail[];
   queued: Queued[];
 }
@@ -54,16 +54,16 @@ interface Request {
   out?: Outgoing | undefined;
   /** The text of a message at the end of the thread, which can be queued instead. */
   text?: string;
-  /** The server accepted it. */
+  /** Whether the server has accepted it. */
   taken?: boolean;
 }
 
 export interface Callbacks {
-  /** A turn started, paused or ended: lists may have changed. */
+  /** Called when a turn started, paused or ended: lists may have changed. */
   onActivity?: () => void;
-  /** The server accepted the first message, or one that replaces it. */
+  /** Called when the server has accepted the first message, or one that replaces it. */
   onFirstAccepted?: () => void;
-  /** A message was not accepted and will not be sent: it returns to the composer. unknown: the server does not have the thread. */
+  /** Called with a message that was not accepted and will not be sent: it returns to the composer. unknown means that the server does not have the thread. */
   onReturned?: (out: Outgoing, unknown: boolean) => void;
 }
 
@@ -81,7 +81,7 @@ const STEADY_MS = 10_000;
  *   load ──> idle ──> send, edit, regenerate, answer ──> streaming ──> idle
  *             │ ^                                          │  ^
  *             v └── changed elsewhere: load again          v  │
- *           watching                              cut: re-attach with back-off
+ *           watching                       disconnected: re-attach with back-off
  */
 export class ThreadStore {
   readonly chat: Chat<Message>;
@@ -98,10 +98,10 @@ export class ThreadStore {
   private loading: AbortController | undefined;
   /** Incremented by each action, so that earlier async work knows that it is outdated. */
   private turn = 0;
-  private cuts = 0;
+  private disconnects = 0;
   private answeredAt = 0;
   private nothingToAttach = false;
-  /** A stream was abandoned: the page shows only a part of its answer. */
+  /** Whether reconnecting was given up, so that the page shows only a part of the answer. */
   private partial = false;
   /** The last turn of the branch that is shown; undefined means the newest. */
   private head: string | undefined;
@@ -124,7 +124,7 @@ export class ThreadStore {
     this.queue = new Queue(id, {
       onChange: (queued) => this.set({ queued }),
       onTaken: () => {
-        if (!this.busy && !pendingQuestion(this.chat.messages)) void this.load(); // no turn runs that it waits for
+        if (!this.busy && !pendingQuestion(this.chat.messages)) void this.load(); // no turn runs before it, so its own turn is running now
       },
     });
     this.chat = new Chat<Message>({
@@ -161,7 +161,7 @@ export class ThreadStore {
     document.addEventListener("visibilitychange", this.onVisibility);
     if (first) {
       this.set({ load: "ready" });
-      void this.post(first, { clientTurnId: firstName(this.id), parent: undefined });
+      void this.post(first, { clientTurnId: firstTurnId(this.id), parent: undefined });
       return;
     }
     this.head = readHead(this.id);
@@ -186,7 +186,7 @@ export class ThreadStore {
   private readonly onVisibility = (): void => {
     if (document.visibilityState === "hidden") return this.watch.stop(); // browsers limit connections per host
     this.retryNow();
-    this.rest();
+    this.watchWhenIdle();
   };
 
   // User actions.
@@ -195,7 +195,7 @@ export class ThreadStore {
   async send(out: Outgoing): Promise<void> {
     if (this.busy && out.onBusy === "enqueue") return this.queue.add(out, this.reached());
     await this.next(async () => {
-      if (this.view.load === "ready") await this.post(out, { clientTurnId: newId(), parent: this.place() });
+      if (this.view.load === "ready") await this.post(out, { clientTurnId: newId(), parent: this.nextParent() });
       else keepUnsent(this.id, { out, clientTurnId: newId() }); // until the thread can be loaded
     });
   }
@@ -273,7 +273,7 @@ export class ThreadStore {
     dropUnsent(this.id);
     this.set({ problem: null });
     this.chat.clearError();
-    if (!request || request.taken) return this.rest();
+    if (!request || request.taken) return this.watchWhenIdle();
     const known = this.chat.messages.some((m) => turnOf(m)) || Object.keys(this.view.branches).length > 0; // the server has it
     if (request.out) this.callbacks.onReturned?.(request.out, !known);
     if (known) void this.load(); // removes the unsent message
@@ -290,7 +290,7 @@ export class ThreadStore {
 
   /** Retries a queued message that the server did not accept. */
   requeue(id: string): void {
-    void this.queue.again(id);
+    void this.queue.retry(id);
   }
 
   async loadMore(): Promise<void> {
@@ -300,7 +300,7 @@ export class ThreadStore {
     const turn = this.turn;
     try {
       const got = await readOlder(this.id, this.head, oldest.metadata?.server_id);
-      if (turn !== this.turn) return this.set({ loadingMore: false }); // the page shows something else by now
+      if (turn !== this.turn) return this.set({ loadingMore: false }); // the page shows another version by now
       const known = new Set(this.chat.messages.map((m) => `${m.role} ${turnOf(m)}`));
       const older = got.messages.filter((m) => !known.has(`${m.role} ${turnOf(m)}`));
       this.chat.messages = [...older, ...this.chat.messages];
@@ -330,7 +330,7 @@ export class ThreadStore {
     try {
       got = await readHistory(this.id, this.head, ctl.signal);
     } catch (err) {
-      if (!ctl.signal.aborted && turn === this.turn) this.unread(err);
+      if (!ctl.signal.aborted && turn === this.turn) this.showLoadError(err);
       return false;
     }
     if (turn !== this.turn) return false;
@@ -340,7 +340,7 @@ export class ThreadStore {
     this.chat.messages = [...older, ...read];
     this.chat.clearError();
     this.queue.adopt(got.queued, new Set(got.messages.flatMap((m) => m.metadata?.client_turn_id ?? [])));
-    this.cuts = 0;
+    this.disconnects = 0;
     this.partial = false;
     this.set({
       load: "ready",
@@ -355,14 +355,14 @@ export class ThreadStore {
     });
     if (got.active && pendingQuestion(this.chat.messages)?.turn_id !== got.active) return true;
     this.callbacks.onActivity?.();
-    this.rest();
+    this.watchWhenIdle();
     return false;
   }
 
   /** Shows that the thread failed to load. */
-  private unread(err: unknown): void {
+  private showLoadError(err: unknown): void {
     this.set({ away: false, connectionProblem: "", stopping: false });
-    if (unknown(err)) this.set({ load: this.options.mayBeNew && this.chat.messages.length === 0 ? "ready" : "missing" });
+    if (isUnknown(err)) this.set({ load: this.options.mayBeNew && this.chat.messages.length === 0 ? "ready" : "missing" });
     else if (this.chat.messages.length > 0) this.set({ problem: { message: errorText(err), retry: "reload" } });
     else this.set({ load: "failed", loadProblem: errorText(err) });
   }
@@ -376,7 +376,7 @@ export class ThreadStore {
 
   /**
    * Abandons what runs and sends something instead. Requests go one at a time:
-   * it is known whether the server has one before the next is sent.
+   * before the next one is sent, it is known whether the server has the last one.
    */
   private async next(send: () => Promise<void>): Promise<void> {
     const before = this.sending;
@@ -385,7 +385,7 @@ export class ThreadStore {
     let ended: Promise<void>;
     try {
       await before;
-      if (this.view.load === "loading") await this.reading; // its parent is known then
+      if (this.view.load === "loading") await this.reading; // after that, the parent of the message is known
       await this.endCurrent();
       ended = send();
     } finally {
@@ -397,7 +397,7 @@ export class ThreadStore {
   private async post(out: Outgoing, how: Omit<Unsent, "out">): Promise<void> {
     this.setHead(undefined);
     const message = { out, ...how };
-    if (how.clientTurnId !== firstName(this.id)) keepUnsent(this.id, message); // the first one is stored elsewhere (shell/pending)
+    if (how.clientTurnId !== firstTurnId(this.id)) keepUnsent(this.id, message); // the first one is stored elsewhere (shell/pending)
     await this.run(this.requestOf(message), ownMessage(newId(), message.out, message.clientTurnId));
   }
 
@@ -406,7 +406,7 @@ export class ThreadStore {
   }
 
   /** Restores a message that the server had not accepted when the page was reloaded. */
-  private recall(): void {
+  private restoreUnsent(): void {
     const { messages } = this.chat;
     const kept = unsentOf(this.id);
     if (!kept) return;
@@ -424,7 +424,7 @@ export class ThreadStore {
     this.watch.stop();
     this.loading?.abort();
     this.request = request;
-    this.cuts = 0;
+    this.disconnects = 0;
     let resolve = () => {};
     this.accepted = { promise: new Promise<void>((r) => (resolve = r)), resolve: () => resolve() };
     this.set({ problem: null, refused: [], statuses: [], stopping: false, connectionProblem: "" });
@@ -469,17 +469,17 @@ export class ThreadStore {
 
   /** A stream ended normally: the turn has ended or asks a question. */
   private onEnd(): void {
-    this.cuts = 0;
-    this.stamp();
+    this.disconnects = 0;
+    this.setEndTime();
     this.set({ statuses: [], stopping: false, away: false, connectionProblem: "" });
     this.callbacks.onActivity?.();
     if (!this.live || this.busy) return;
-    if (this.queue.waits && !pendingQuestion(this.chat.messages)) return void this.load();
-    this.rest();
+    if (this.queue.hasPending && !pendingQuestion(this.chat.messages)) return void this.load();
+    this.watchWhenIdle();
   }
 
   /** Sets the time of an answer to its end; the stream has the time of its start. */
-  private stamp(): void {
+  private setEndTime(): void {
     const last = this.chat.messages.at(-1);
     if (last?.role !== "assistant" || pendingQuestion(this.chat.messages)) return;
     this.chat.messages = [...this.chat.messages.slice(0, -1), { ...last, metadata: { ...last.metadata, created_at: new Date().toISOString() } }];
@@ -488,7 +488,7 @@ export class ThreadStore {
   private onError(err: Error): void {
     this.accepted?.resolve();
     if (err instanceof ConnectionLost && err.answered) return void setTimeout(() => this.reattach(err.message));
-    if (this.chat.messages.at(-1)?.metadata?.error?.code === EXPIRED && hasTokens()) return void setTimeout(() => this.reattach("")); // the turn goes on
+    if (this.chat.messages.at(-1)?.metadata?.error?.code === EXPIRED && hasTokens()) return void setTimeout(() => this.reattach("")); // the turn continues; a new token will be used
     const question = this.request?.kind === "answer" ? this.request.question : undefined;
     this.set({ statuses: [], stopping: false, away: false, connectionProblem: "" });
     if (question && err instanceof ApiError && err.code === "no_pending_interrupt") return void setTimeout(() => this.load()); // another client answered
@@ -498,7 +498,7 @@ export class ThreadStore {
     const { taken, out } = this.request ?? { taken: true };
     this.showProblem(problemOf(err, { question, taken: taken === true, written: out !== undefined, failure }));
     if (refused) this.returnToComposer(err.details);
-    setTimeout(() => this.rest());
+    setTimeout(() => this.watchWhenIdle());
   }
 
   private showProblem(problem: Problem): void {
@@ -529,9 +529,9 @@ export class ThreadStore {
   private async reattach(why: string): Promise<void> {
     if (!this.live) return;
     const turn = this.turn;
-    if (Date.now() - this.answeredAt > STEADY_MS) this.cuts = 0;
+    if (Date.now() - this.answeredAt > STEADY_MS) this.disconnects = 0;
     const waits = this.options.backoff ?? BACKOFF_MS;
-    const wait = waits[this.cuts++];
+    const wait = waits[this.disconnects++];
     if (wait === undefined) return this.showProblem(UNRESTORED);
     this.set({ away: true, connectionProblem: why });
     await this.connection.pause(wait);
@@ -543,13 +543,13 @@ export class ThreadStore {
   private async endCurrent(): Promise<void> {
     this.turn++;
     this.loading?.abort();
-    await within(ACCEPT_MS, this.accepted?.promise);
+    await waitAtMost(ACCEPT_MS, this.accepted?.promise);
     const { request } = this;
     if (request?.kind === "send" && !request.taken) return this.abandonSend(request);
     if (!this.busy && !pendingQuestion(this.chat.messages)) return;
     await this.chat.stop();
     this.set({ away: false, connectionProblem: "" });
-    this.chat.messages = [...withLastSuperseded(this.chat.messages), ...this.queue.pass().flatMap(supersededMessage)];
+    this.chat.messages = [...withLastSuperseded(this.chat.messages), ...this.queue.removeSuperseded().flatMap(supersededMessage)];
   }
 
   /**
@@ -563,7 +563,7 @@ export class ThreadStore {
     await this.chat.stop();
     this.request = undefined;
     this.set({ away: false, connectionProblem: "", problem: null });
-    const failed = tried?.message ?? (await api.leave(body, ACCEPT_MS).then(() => undefined, errorText));
+    const failed = tried?.message ?? (await api.sendOnly(body, ACCEPT_MS).then(() => undefined, errorText));
     request.taken = failed === undefined;
     this.accepted?.resolve();
     dropUnsent(this.id);
@@ -584,25 +584,25 @@ export class ThreadStore {
   }
 
   /** The turn that a new message follows; undefined means the newest, which the server knows best. */
-  private place(): string | undefined {
+  private nextParent(): string | undefined {
     const { messages } = this.chat;
     const last = turnAt(messages, messages.length - 1);
     if (!this.head || !last || isNewest(this.view.branches, last)) return undefined;
     return last;
   }
 
-  /** When nothing runs here: watches for changes by other clients and reads the branches. */
-  private rest(): void {
+  /** If no turn runs here: watches for changes by other clients and reads the branches. */
+  private watchWhenIdle(): void {
     if (!this.live || this.busy || this.view.load !== "ready" || document.visibilityState === "hidden") return;
     if (!this.chat.messages.some((m) => turnOf(m))) return; // the server does not have it yet
-    this.recall();
+    this.restoreUnsent();
     if (this.request && !this.request.taken && this.request.text === undefined) return; // it replaces what the server has
     const turn = this.turn;
-    this.watch.start(pendingQuestion(this.chat.messages)?.interrupt_id, () => void this.compare(turn));
+    this.watch.start(pendingQuestion(this.chat.messages)?.interrupt_id, () => void this.loadIfChanged(turn));
   }
 
   /** Loads the thread if it changed while the page was not watching. */
-  private async compare(turn: number): Promise<void> {
+  private async loadIfChanged(turn: number): Promise<void> {
     try {
       const state = await api.state(this.id, new AbortController().signal);
       if (turn !== this.turn || this.busy) return;
@@ -624,14 +624,14 @@ export class ThreadStore {
 }
 
 /** Waits for a promise, but at most ms. */
-async function within(ms: number, what: Promise<void> | undefined): Promise<void> {
+async function waitAtMost(ms: number, what: Promise<void> | undefined): Promise<void> {
   let timer: ReturnType<typeof setTimeout> | undefined;
   await Promise.race([what, new Promise<void>((resolve) => (timer = setTimeout(resolve, ms)))]);
   clearTimeout(timer);
 }
 
-/** The client_turn_id of a thread's first message, the same after a reload. */
-/** The code of a stream that ended because its token did. */
+/** The error code of a stream that ended because its token expired. */
 const EXPIRED = "unauthenticated";
 
-const firstName = (thread: string): string => `first:${thread}`;
+/** The client_turn_id of a thread's first message. It is the same after a reload. */
+const firstTurnId = (thread: string): string => `first:${thread}`;

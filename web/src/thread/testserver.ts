@@ -1,6 +1,6 @@
 import type { Outgoing } from "../composer/types";
 
-// A fake server for store tests: it sends what the test sets.
+// A fake server for store tests. It sends the answers that a test has set.
 
 export const THREAD = "7b1f6f0e-2f0c-4a53-9a39-6b5d3c2c1f11";
 export const out = (text: string, over: Partial<Outgoing> = {}): Outgoing => ({ text, tiptap: {}, taggedDocIds: [], taggedSetIds: [], webSearch: false, attachments: [], onBusy: "supersede", ...over });
@@ -70,7 +70,7 @@ export class Server {
         await new Promise((resolve) => setTimeout(resolve)); // like a network: endless requests must not block the test
         return new Response(new ReadableStream({ start: (c) => void aborted.catch((err: unknown) => c.error(err)) }));
       }
-      throw new Error(`a ${what} too many`);
+      throw new Error(`unexpected request: ${what}`);
     }
     if (given === "down") throw new TypeError("Failed to fetch");
     if (given.after) await Promise.race([given.after, new Promise((_, reject) => init.signal?.addEventListener("abort", () => reject(new DOMException("aborted", "AbortError"))))]);

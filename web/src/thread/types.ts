@@ -17,7 +17,7 @@ export interface Metadata {
   finished_reason?: "stop" | "cancelled" | "error" | "interrupted";
   interrupted?: boolean;
   interrupted_reason?: string;
-  /** It was cancelled while it was queued. */
+  /** Whether it was cancelled while it was queued. */
   never_began?: boolean;
   error?: { code: string; message: string; retryable: boolean };
   action?: Action;
@@ -43,7 +43,7 @@ export interface AskedCall {
   editable: boolean;
 }
 
-/** What a person reads of a tool before a call is approved. */
+/** What the page shows about a tool before a call is approved. */
 export interface ToolInfo {
   name: string;
   /** The MCP server that has it. */

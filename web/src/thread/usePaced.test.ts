@@ -15,8 +15,8 @@ function play(arrivals: [at: number, items: string[]][], until: number): [number
   return seen;
 }
 
-it("statuses that come at once are each shown for 300 ms", () => expect(play([[0, ["a"]], [10, ["a", "b", "c"]]], 1500)).toEqual([[0, "a"], [300, "b"], [600, "c"]]));
-it("a slow status is shown as it comes", () => expect(play([[0, ["a"]], [700, ["a", "b"]]], 1500)).toEqual([[0, "a"], [700, "b"]]));
+it("statuses that arrive together are each shown for 300 ms", () => expect(play([[0, ["a"]], [10, ["a", "b", "c"]]], 1500)).toEqual([[0, "a"], [300, "b"], [600, "c"]]));
+it("a status that arrives later is shown at once", () => expect(play([[0, ["a"]], [700, ["a", "b"]]], 1500)).toEqual([[0, "a"], [700, "b"]]));
 it("the end of a turn drops queued statuses after the current one was shown long enough", () =>
   expect(play([[0, ["a", "b", "c"]], [100, []]], 1500)).toEqual([[0, "a"], [300, undefined]]));
-it("a status that changes its words in place is shown at once", () => expect(play([[0, ["a"]], [50, ["a2"]]], 500)).toEqual([[0, "a"], [50, "a2"]]));
+it("a status whose text changes is updated at once", () => expect(play([[0, ["a"]], [50, ["a2"]]], 500)).toEqual([[0, "a"], [50, "a2"]]));

@@ -57,7 +57,7 @@ const MARGIN = 8; // px above a question
 function startOfQuestion(el: Element): number | undefined {
   const question = el.querySelector<HTMLElement>("[data-question=tool_approval]");
   if (!question || question.offsetHeight + MARGIN <= el.clientHeight) return undefined;
-  return question.offsetTop - MARGIN; // it slides in, so that its rectangle is not yet its place
+  return question.offsetTop - MARGIN; // not from its rectangle, which moves while the question slides in
 }
 
 /**
@@ -93,7 +93,7 @@ export function useReader(busy: boolean, sent: string | undefined, asks: boolean
   const read = useRef<Place | null>(null);
   const note = useCallback(() => {
     const el = box.current;
-    if (!el || held.current || el.clientWidth !== width.current) return; // a new width has already moved it
+    if (!el || held.current || el.clientWidth !== width.current) return; // a new width has already moved the text
     const room = el.getBoundingClientRect();
     const inView = (at: Element) => {
       const { top, bottom } = at.getBoundingClientRect();
@@ -162,7 +162,7 @@ export function useReader(busy: boolean, sent: string | undefined, asks: boolean
     const left = leftIn(el);
     if (left < NEAR) {
       atEnd.current = true;
-      if (moved.current) fresh.current = false; // a reader who reached the end follows it
+      if (moved.current) fresh.current = false; // a reader who scrolled to the end follows the end
     } else if (el.scrollTop < lastTop.current - 1) atEnd.current = false;
     lastTop.current = el.scrollTop;
     note();

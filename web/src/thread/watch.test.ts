@@ -57,21 +57,21 @@ it("ignores events before the open question", async () => {
   expect(changed).toHaveBeenCalledOnce();
 });
 
-it.each([400, 401, 403, 404, 410])("gives up when it is refused: %d", async (code) => {
+it.each([400, 401, 403, 404, 410])("stops after a permanent error: %d", async (code) => {
   answers = [new ApiError(code, "", "")];
   watch.start(undefined, looked);
   await pass(60_000);
   expect(opened()).toBe(1);
 });
 
-it.each([0, 408, 429, 500, 502, 503])("comes again after what may pass: %d", async (code) => {
+it.each([0, 408, 429, 500, 502, 503])("reconnects after a transient error: %d", async (code) => {
   answers = [new ApiError(code, "", ""), new ApiError(code, "", ""), new ApiError(code, "", ""), [status]];
   watch.start(undefined, looked);
   await pass(100 + 200 + 200);
   expect([opened(), changed.mock.calls.length]).toEqual([4, 1]);
 });
 
-it("waits as long as the server asks for", async () => {
+it("waits for the Retry-After of the server", async () => {
   answers = [new ApiError(429, "", "", 7), [status]];
   watch.start(undefined, looked);
   await pass(6_999);

@@ -18,11 +18,11 @@ export class Watch {
     private readonly backoff: readonly number[] = BACKOFF_MS,
   ) {}
 
-  /** asked is the open question: the stream replays its turn up to it. looked is called on every connect, so that no change in between is missed. */
-  start(asked: string | undefined, looked: () => void): void {
+  /** asked is the id of the open question: the stream first replays its turn up to it. onConnect is called on every connect, so that no change in between is missed. */
+  start(asked: string | undefined, onConnect: () => void): void {
     this.stop();
     this.controller = new AbortController();
-    void this.run(this.controller.signal, asked, looked);
+    void this.run(this.controller.signal, asked, onConnect);
   }
 
   stop(): void {
@@ -30,25 +30,25 @@ export class Watch {
     this.controller = undefined;
   }
 
-  /** Ends after a change, or when the server rejects the request for good. It retries after other errors. */
-  private async run(signal: AbortSignal, asked: string | undefined, looked: () => void): Promise<void> {
+  /** Ends after a change, or when the server permanently rejects the request. It retries after other errors. */
+  private async run(signal: AbortSignal, asked: string | undefined, onConnect: () => void): Promise<void> {
     for (let tries = 0; !signal.aborted; ) {
       let wait = 0;
       try {
         const stream = await this.open(`/api/chat/stream/${encodeURIComponent(this.thread)}?follow=thread&stream_tokens=false`, signal);
         if (signal.aborted || !stream) return;
-        looked();
-        let told = asked === undefined;
+        onConnect();
+        let replayed = asked === undefined;
         for await (const event of stream) {
           if (signal.aborted) return;
           tries = 0;
-          if (told) return this.changed();
-          told = event.type === "interrupt" && event.interrupt_id === asked;
+          if (replayed) return this.changed();
+          replayed = event.type === "interrupt" && event.interrupt_id === asked;
         }
       } catch (err) {
         if (signal.aborted) return;
         if (err instanceof ApiError) {
-          if (forGood(err.status)) return;
+          if (isPermanent(err.status)) return;
           wait = err.retryAfter * 1000;
         }
       }
@@ -58,7 +58,7 @@ export class Watch {
 }
 
 /** A 4xx is permanent, except 408 (timeout) and 429 (rate limit). */
-const forGood = (status: number): boolean => status >= 400 && status < 500 && status !== 408 && status !== 429;
+const isPermanent = (status: number): boolean => status >= 400 && status < 500 && status !== 408 && status !== 429;
 
 function sleep(ms: number, signal: AbortSignal): Promise<void> {
   return new Promise((resolve) => {

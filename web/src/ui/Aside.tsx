@@ -8,7 +8,7 @@ import { Drawer } from "./Dialog";
 import { useMedia } from "./useMedia";
 
 interface AsideState {
-  /** The panel that is shown, by name. */
+  /** The name of the open panel; null if none is open. */
   open: string | null;
   show(name: string): void;
   close(): void;
@@ -21,7 +21,7 @@ const Context = createContext<AsideState | null>(null);
 /** The panel that is open beside the conversation; only one is open at a time. */
 export function useAside(): AsideState {
   const state = use(Context);
-  if (!state) throw new Error("useAside: outside of Asides");
+  if (!state) throw new Error("useAside was called outside of Asides");
   return state;
 }
 
@@ -32,10 +32,10 @@ export function Asides({ children }: { children: ReactNode }) {
   return <Context value={state}>{children}</Context>;
 }
 
-/** The place of a panel on a wide page. */
+/** Where a panel is rendered on a wide page. */
 export const AsideSlot = () => <div ref={useAside().setSlot} className="contents" />;
 
-/** There is room for a panel beside the conversation. */
+/** Media query: whether there is room for a panel beside the conversation. */
 export const WIDE = "(min-width: 1200px)";
 
 interface Props {
@@ -44,7 +44,7 @@ interface Props {
   children: ReactNode;
 }
 
-/** A panel that shows while it is the open one: beside the conversation, or over a narrow page. */
+/** A panel, rendered while it is open: beside the conversation, or over a narrow page. */
 export function Aside({ name, title, children }: Props) {
   const { open, close, slot } = useAside();
   const wide = useMedia(WIDE);

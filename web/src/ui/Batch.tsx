@@ -1,19 +1,19 @@
 import { ChevronRight } from "lucide-react";
 import type { ReactNode } from "react";
 
-/** From this many on, the files of a batch are one row, which can be opened. */
+/** From this number on, the files of a batch are one row that can be expanded. */
 const MANY = 5;
 
 interface Props<T> {
   items: readonly T[];
-  /** What the row says in place of them. */
+  /** The text of the row for n files. */
   label: (n: number) => string;
-  /** Its rows, which are list items. */
+  /** Renders a file as a list item. */
   row: (item: T) => ReactNode;
   look: string;
 }
 
-/** Files that are being uploaded, or that failed: each in a row, many in one. */
+/** Lists files that are being uploaded, or that failed: one row per file, or one row for many files. */
 export function Batch<T>({ items, label, row, look }: Props<T>) {
   if (items.length < MANY) return items.map(row);
   return (

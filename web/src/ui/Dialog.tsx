@@ -25,7 +25,7 @@ export function Dialog({ title, wide = false, onClose, children }: DialogProps) 
         <Base.Popup data-layer className={`fixed top-1/2 left-1/2 z-50 flex max-h-[85dvh] ${wide ? "w-[min(40rem,calc(100vw-2rem))]" : "w-[min(28rem,calc(100vw-2rem))]"} -translate-x-1/2 -translate-y-1/2 flex-col rounded-2xl border border-line bg-surface shadow-float outline-none transition duration-150 data-ending-style:scale-97 data-ending-style:opacity-0 data-starting-style:scale-97 data-starting-style:opacity-0`}>
           <Base.Title className="pt-5 pr-14 pl-5 text-base font-semibold">{title}</Base.Title>
           <div className="min-h-0 overflow-y-auto px-5 pt-4 pb-5">{children}</div>
-          {/* The last, as the focus begins with what the dialog is for. */}
+          {/* Last in the DOM, because the first element gets the focus: that should be the content. */}
           <Base.Close className="absolute top-3.5 right-3 pointer-coarse:top-2.5" render={<IconButton label={words.common.close(title)} icon={X} />} />
         </Base.Popup>
       </Base.Portal>

@@ -4,9 +4,9 @@ import type { CustomContainerComponentProps } from "virtua";
 type Tag = "div" | "ul";
 
 /**
- * The element that virtua renders its items into. virtua's own ignores the pointer
- * while the list scrolls, and clicks would be lost during a streaming answer, which
- * scrolls all the time.
+ * The element that virtua renders its items into. The default element ignores the
+ * pointer while the list scrolls. A streaming answer scrolls all the time, so clicks
+ * would be lost.
  */
 const listed = (As: Tag) =>
   function Listed({ style, ref, children }: CustomContainerComponentProps): ReactElement {

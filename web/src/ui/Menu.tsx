@@ -28,7 +28,7 @@ export function Menu({ trigger, align = "end", side = "bottom", defaultOpen = fa
 
 const row = "flex cursor-pointer items-center gap-2.5 rounded-lg px-2.5 py-1.5 outline-none select-none pointer-coarse:py-3 data-highlighted:bg-sunken";
 
-/** Says whose menu it is. */
+/** The heading of a menu: a name, and a smaller detail. */
 export function MenuHeading({ text, detail }: { text: string; detail: string }) {
   return (
     <Base.Group>
@@ -68,7 +68,7 @@ export function MenuLink({ icon: Glyph, href, name = true, children }: { icon: L
   );
 }
 
-/** A menu item that opens a page of its own. */
+/** A menu item that opens a page in a new tab. */
 export function MenuTab({ icon: Glyph, href, children }: { icon: LucideIcon; href: string; children: ReactNode }) {
   return (
     <Base.LinkItem href={href} target="_blank" rel="noopener" closeOnClick className={row}>

@@ -1,6 +1,6 @@
 const TAIL = 14;
 
-/** A name that is cut in its middle where it is too long for its line: names often differ at their ends. */
+/** A name on one line. If it is too long, it is cut in the middle, because names often differ at their ends. */
 export function Middle({ text }: { text: string }) {
   const all = [...text];
   if (all.length < 3 * TAIL) return <span dir="auto" className="min-w-0 flex-1 truncate text-left">{text}</span>;

@@ -1,7 +1,7 @@
 import type { Upload } from "../api/uploads";
 import { words } from "../words";
 
-/** Says to screen readers which files were refused: one sentence for all of a batch. */
+/** Tells screen readers which files were rejected: one sentence for the whole batch. */
 export function Refused({ uploads }: { uploads: readonly Upload[] }) {
   const why = uploads.flatMap((u) => u.error ?? []);
   if (why.length === 0) return null;

@@ -61,7 +61,7 @@ describe("a deletion", () => {
     expect(sent).not.toHaveBeenCalled();
   });
 
-  it("of several things hides all of them, sends one request and shows again what is left", async () => {
+  it("of several things hides them all, sends one request, and shows what was not deleted again", async () => {
     const hidden = whatIsHidden();
     const init = { method: "POST", body: "[]" };
     deleteLater({ path: "/batch", init, hides: ["/a", "/b"], left: async () => ["/b"], text: "2 were deleted.", onDeleted: vi.fn() });

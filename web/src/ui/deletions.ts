@@ -29,9 +29,9 @@ const UNDO_MS = 10_000;
 interface Deletion {
   /** The URL of the request. */
   path: string;
-  /** The request, if it is no DELETE. */
+  /** The request; absent for a DELETE. */
   init?: RequestInit;
-  /** The URLs of what is deleted, if it is not path. */
+  /** The URLs of what is deleted; absent if that is path. */
   hides?: readonly string[];
   /** Returns the URLs of what the request did not delete. */
   left?: (res: Response) => Promise<readonly string[]>;

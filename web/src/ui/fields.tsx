@@ -2,7 +2,7 @@ import { useId, type ReactNode } from "react";
 
 export const field = "block h-9 w-full rounded-lg border border-edge bg-surface px-3 text-sm pointer-coarse:h-11";
 
-/** A field with its label; the field takes the id. */
+/** A field with its label. children renders the field with the id. */
 export function Labelled({ label, children }: { label: string; children: (id: string) => ReactNode }) {
   const id = useId();
   return (
@@ -32,7 +32,7 @@ export const TextField = ({ label, value, onChange, maxLength, placeholder }: Te
   </Labelled>
 );
 
-/** Why a form could not be saved. */
+/** Shows why a form could not be saved; nothing for an empty text. */
 export const Problem = ({ text }: { text: string }) =>
   text ? (
     <p role="alert" className="text-sm text-bad">

@@ -38,7 +38,7 @@ export const toast = Object.assign((text: string, options?: Options) => add(text
   error: (text: string, options?: Options) => add(text, "error", options),
 });
 
-/** Where the words of toast() appear: at the foot of the list of conversations; on a phone above, or at the foot of a drawer. ToastRoom keeps that place free while they are there. All of them are shown, as each may be the way to take a deletion back. */
+/** Shows the toasts: below the list of conversations; on a narrow page at the top, or at the bottom of a drawer. ToastRoom reserves their space. There is no limit, because any toast may have the button that undoes a deletion. */
 export function Toaster() {
   return (
     <Toast.Provider toastManager={manager} limit={Infinity}>
@@ -53,7 +53,7 @@ export function Toaster() {
 
 const HEIGHT = "--toasts";
 
-/** Room for the notices, beside which nothing is covered. */
+/** Empty space as high as the toasts, so that they cover nothing. */
 export const ToastRoom = () => <div aria-hidden className="h-(--toasts) shrink-0" />;
 
 function List() {
@@ -73,7 +73,7 @@ function List() {
       key={t.id}
       toast={t}
       swipeDirection={["right", "up", "down"]}
-      onKeyDown={(e) => e.key === "Escape" && e.preventDefault()} // it closes the notice, and does not stop the answer, too
+      onKeyDown={(e) => e.key === "Escape" && e.preventDefault()} // Escape closes the toast; it must not stop the answer as well
       className="pointer-events-auto rounded-xl border border-line bg-surface shadow-float transition duration-200 data-ending-style:translate-y-2 data-ending-style:opacity-0 data-starting-style:translate-y-2 data-starting-style:opacity-0 data-[type=error]:border-bad"
     >
       <Toast.Content className="flex items-center gap-2 py-2 pr-2 pl-4 text-sm">

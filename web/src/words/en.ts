@@ -38,9 +38,9 @@ export const en = {
     signOutConfirm: "Sign out",
     yours: "Your account",
     nameless: "Signed in",
-    usage: "What you have used",
-    usageNone: "There is no limit on what you use.",
-    usageLoading: "Loading what you have used…",
+    usage: "Usage",
+    usageNone: "Your usage has no limits.",
+    usageLoading: "Loading your usage…",
     usageNames: { daily_tokens: "AI budget today", daily_cost_usd: "AI budget today", conversations: "Chats", documents: "Documents", discoveries: "Discovery boards", document_sets: "Sets", pictures: "Images", storage_bytes: "Storage" },
     usageShare: (percent: number) => `${number(percent)}%`,
     usageOf: (used: string, limit: string) => `${used} of ${limit}`,
@@ -62,7 +62,7 @@ export const en = {
       make: "New key",
       name: "Name",
       nameExample: "For example: Open WebUI",
-      ends: "Ends",
+      ends: "Expires",
       endsAfter: { "30": "After 30 days", "90": "After 90 days", "365": "After a year", "0": "Never" },
       create: "Create key",
       created: (name: string) => `“${name}” was created. Copy the key now: it isn't shown again.`,
@@ -70,9 +70,9 @@ export const en = {
       copy: "Copy key",
       used: (when: string) => `Used ${when}`,
       neverUsed: "Never used",
-      endsOn: (when: string) => `Ends ${when}`,
-      ended: (when: string) => `Ended ${when}`,
-      endless: "Doesn't end",
+      endsOn: (when: string) => `Expires ${when}`,
+      ended: (when: string) => `Expired ${when}`,
+      endless: "Never expires",
       revoke: (name: string) => `Revoke ${name}`,
       revokeWarning: "Programs that use this key can no longer reach Palaver.",
       revokeConfirm: "Revoke",
@@ -104,7 +104,7 @@ export const en = {
     malformed: "That doesn't look like a valid Google Drive link. Please paste a link that looks like: https://drive.google.com/file/d/...",
     states: { looking: "Checking access to the file...", downloading: "Downloading...", reading: "Processing document into chunks...", indexing: "Processing document into chunks...", failed: "Import failed" },
     steps: { looking: "Check access", downloading: "Download", reading: "Read", indexing: "Prepare for search" },
-    /** What a turn says while it imports. */
+    /** The status of a turn that imports a document. */
     looking: "Checking access to the file...",
     downloading: (file: string) => `Downloading document: ${file}...`,
     processing: "Processing document into chunks...",
@@ -210,7 +210,7 @@ export const en = {
     failed: (why: string) => `Your feedback wasn't saved. ${why}`,
   },
 
-  /** How long ago, in as little as a narrow column holds. */
+  /** Ages, short enough for a narrow column. */
   ages: {
     today: "Today",
     yesterday: "Yesterday",
@@ -222,7 +222,7 @@ export const en = {
     hours: (n: number) => `${number(n)} h`,
   },
 
-  /** A limit of which little is left. */
+  /** Notices about a limit that is almost reached. */
   limits: {
     used: {
       daily_tokens: (percent: number) => `You have used ${number(percent)}% of today's AI budget.`,
@@ -240,8 +240,8 @@ export const en = {
   signIn: {
     open: "Sign in",
     title: "Sign in to Palaver",
-    help: "Your chats and documents are then in your account, on every device.",
-    comesAlong: "What you have in this browser comes along.",
+    help: "You can then use your chats and documents on every device.",
+    comesAlong: "Your chats and documents in this browser move to your account.",
     with: (provider: string) => `Continue with ${provider}`,
     providers: { apple: "Apple", azure: "Microsoft", bitbucket: "Bitbucket", discord: "Discord", facebook: "Facebook", github: "GitHub", gitlab: "GitLab", google: "Google", keycloak: "Keycloak", linkedin_oidc: "LinkedIn", notion: "Notion", slack_oidc: "Slack", twitch: "Twitch", twitter: "X", workos: "WorkOS", x: "X", zoom: "Zoom" },
     or: "or",
@@ -444,7 +444,7 @@ export const en = {
     unqueue: "Remove from queue",
     sendAgain: "Send again",
     notSent: (why: string) => `Not sent. ${why}`,
-    /** What screen readers say when an answer is there. */
+    /** Announced by screen readers when an answer is complete. */
     ready: "Answer ready",
   },
 
@@ -644,7 +644,7 @@ export const en = {
 
   /** Notices during an answer, by code. */
   notices: {
-    proposal_rejected: "A proposed change didn't fit the board. Say it in other words, with the ids of the items you mean.",
+    proposal_rejected: "A proposed change didn't fit the board. Rephrase your request with the ids of the items you mean.",
     restarted: "The answer was interrupted and started again.",
     web_search_dropped: "Comparisons don't use web search.",
     web_search_not_configured: "Web search isn't set up on this server, so this answer uses your documents only.",
@@ -661,7 +661,7 @@ export const en = {
     images_not_supported: "This model can't see images, so it answers from the text alone.",
   },
 
-  /** Sentences of the server that clients may rely on, and how the page says them. */
+  /** Sentences of the server that clients may rely on, and the page's text for each. */
   server: {
     "The request has fields that cannot be used.": "Part of this request isn't valid.",
     "I can only perform one action at a time. Which would you like to do first?": "I can do one thing at a time. Which should come first?",
@@ -693,14 +693,14 @@ export const en = {
     "Unsupported image type. Use JPEG, PNG or WebP.": "Unsupported image type. Use JPEG, PNG or WebP.",
     "The picture has more pixels than allowed.": "This image has too many pixels.",
     "Too many pictures have been uploaded and not sent. Send some of them, or try again later.": "Too many images are waiting to be sent. Send some of them, or try again later.",
-    "Too many of your conversations are at work at once. Please wait for one to finish.": "Too many of your chats are being answered. Wait for one to finish.",
+    "Too many of your conversations are running at once. Please wait for one to finish.": "Too many of your chats are being answered. Wait for one to finish.",
     "Too many messages wait in this conversation. Please wait for some to be answered.": "Too many messages are queued in this chat. Wait for some to be answered.",
     "You have sent many messages in a short time. Please wait a moment.": "You're sending messages too fast. Wait a moment.",
     "Many conversations have been started from your address. Please go on in one of them, or try again later.": "Too many new chats. Continue in an existing one, or try again later.",
     "You have too many open streams. Please close a tab and try again.": "Palaver is open in too many tabs. Close one and try again.",
     "Too many uploads are under way. Please wait for one to finish.": "Too many uploads at once. Wait for one to finish.",
     "You have sent many searches or files in a short time. Please wait a moment.": "Too many searches or uploads. Wait a moment.",
-    "Many files are being stored right now. Please try again in a moment.": "Many files are being stored right now. Try again in a moment.",
+    "Many files are being processed right now. Please try again in a moment.": "Many files are being processed right now. Try again in a moment.",
     "This has been changed many times from your address. Please try again later.": "Too many changes. Try again later.",
     "Conversations cannot be reached right now. Please try again in a moment.": `Chats can't be reached right now. ${aMoment}`,
     "This conversation cannot go on while the server is being updated. Please try again later.": "This chat can't continue while the server is being updated. Try again later.",

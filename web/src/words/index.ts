@@ -1,11 +1,11 @@
-// The words of the page. English is part of the page; another language is
-// fetched before the first render by those who read it. Components read
-// words.… while they render, not when their module is loaded.
+// The texts of the page. English is part of the page; another language is fetched
+// before the first render if the browser asks for it. Components must read words.…
+// while they render, not when their module is loaded.
 
 import { en } from "./en";
 import { setLocale } from "./intl";
 
-/** English texts as a type that other languages have to fill. */
+/** The type of the English texts, which other languages must implement. */
 type Translated<T> = T extends string ? string : T extends (...args: infer A) => string ? (...args: A) => string : { readonly [K in keyof T]: Translated<T[K]> };
 
 export type Words = Translated<typeof en>;
@@ -18,10 +18,10 @@ const translations: Record<string, () => Promise<Words>> = {
 
 const languageOf = (tag: string): string => tag.toLowerCase().split("-")[0]!;
 
-/** The first language of the browser that the page is written in; English when there is none. */
+/** The first of the wanted languages that the page has; English if it has none. */
 export const chosen = (wanted: readonly string[]): string => wanted.find((tag) => languageOf(tag) === "en" || languageOf(tag) in translations) ?? "en";
 
-/** Sets the language of the page. Without its file the page is English. */
+/** Sets the language of the page. If its file cannot be loaded, the page is in English. */
 export async function loadLanguage(wanted: readonly string[]): Promise<void> {
   let tag = chosen(wanted);
   try {

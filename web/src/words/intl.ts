@@ -21,5 +21,5 @@ export const clock = (date: Date): string => date.toLocaleTimeString(locale, { h
 /** A number with its noun: "1 document", "1,200 documents". */
 export const count = (n: number, noun: { one: string; other: string }): string => `${number(n)} ${new Intl.PluralRules(locale).select(n) === "one" ? noun.one : noun.other}`;
 
-/** Several names of which one counts: "HTML or PDF". */
+/** A list of alternatives: "HTML or PDF". */
 export const anyOf = (names: readonly string[]): string => new Intl.ListFormat(locale, { type: "disjunction" }).format(names);

@@ -21,7 +21,7 @@ describe("the language of the page", () => {
     [[], "en"],
   ])("%j is read as %s", (wanted, tag) => expect(chosen(wanted)).toBe(tag));
 
-  it("is the browser's, with its numbers and dates", async () => {
+  it("is that of the browser, also for numbers and dates", async () => {
     await loadLanguage(["de-DE"]);
     expect(words).toBe(de);
     expect(document.documentElement.lang).toBe("de-DE");
@@ -114,10 +114,10 @@ function literals(node: unknown, found: string[], shown = false): string[] {
 const isConsole = (n: Node): boolean => n.type === "CallExpression" && (n.callee as { object?: { name?: string } }).object?.name === "console";
 const isCall = (n: unknown): boolean => ((n as { expression?: Node } | null)?.expression?.type ?? "") === "CallExpression";
 
-/** Sentences of the server that a file compares with. */
+/** Sentences of the server that files compare with. */
 const OF_THE_SERVER = ["No result: the turn was stopped before the tool answered.", "Web search"];
 
-it("no file but those of the languages has text for people", () => {
+it("only the language files contain texts that people see", () => {
   const src = path.resolve(import.meta.dirname, "..");
   const files = readdirSync(src, { recursive: true, encoding: "utf8" }).filter((f) => /\.tsx?$/.test(f) && !/\.test\.ts$|testserver|^words\//.test(f));
   const found = files.flatMap((f) => literals(parseAst(readFileSync(path.join(src, f), "utf8"), { lang: f.endsWith("x") ? "tsx" : "ts" }), []).map((text) => `${f}: ${text}`));

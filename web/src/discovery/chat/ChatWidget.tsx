@@ -1,7 +1,7 @@
 import { Grip, MessagesSquare, Scaling, X } from "lucide-react";
 import { useCallback, useEffect, useImperativeHandle, useMemo, useRef, useState, type ReactNode, type Ref, type RefObject } from "react";
 import { returnToDraft } from "../../composer/drafts";
-import { docOf, said } from "../../composer/outgoing";
+import { docOf, messageContent } from "../../composer/outgoing";
 import type { ComposerHandle } from "../../composer/types";
 import { Extras } from "../../thread/extras";
 import { Prose } from "../../thread/Prose";
@@ -21,7 +21,7 @@ import { Reference } from "./Reference";
 import { useBox } from "./useBox";
 
 export interface ChatHandle {
-  /** Mentions an item in the message that is being written; opens the chat for that. */
+  /** Adds a mention of an item to the draft message. Opens the chat if it is closed. */
   mention(id: string): void;
 }
 
@@ -31,16 +31,16 @@ const extras: Extras = {
   Reference,
 };
 
-/** The chat about a board: a button, and the panel that it opens. The conversation goes on while the panel is closed. */
+/** The chat about a board: a button, and the panel that it opens. A running turn continues while the panel is closed. */
 export function ChatWidget({ ref }: { ref?: Ref<ChatHandle> }) {
   const shown = useShown();
   const { board } = shown;
   const [open, setOpen] = useState(false);
   const [edited] = useState(() => new Map<string, Params>());
-  const [history] = useState(board.history); // what is said from now on, the thread has
+  const [history] = useState(board.history); // newer messages are in the thread
   const composer = useRef<ComposerHandle>(null);
   const button = useRef<HTMLButtonElement>(null);
-  const waiting = useRef<string[]>([]); // to be mentioned once there is a composer
+  const waiting = useRef<string[]>([]); // ids to mention once the composer is mounted
   const phone = useMedia("(width < 640px)");
   const thread = useThread(
     board.threadId,
@@ -52,7 +52,7 @@ export function ChatWidget({ ref }: { ref?: Ref<ChatHandle> }) {
     true,
   );
 
-  // A proposal is on the board as soon as the answer names it.
+  // Refetches the board when the answer contains a proposal that the page does not have yet.
   const last = thread.messages.at(-1);
   const unknown = last ? proposedIn(last).filter((id) => !board.proposals.some((p) => p.id === id)).join() : "";
   useEffect(() => {
@@ -74,8 +74,8 @@ export function ChatWidget({ ref }: { ref?: Ref<ChatHandle> }) {
   const go = useCallback(
     (id: string) => {
       if (!phone) return reveal(id);
-      setOpen(false); // it lies over the board
-      setTimeout(() => reveal(id), 100); // after the focus has gone back
+      setOpen(false); // the drawer covers the board
+      setTimeout(() => reveal(id), 100); // after the drawer has restored the focus
     },
     [phone, reveal],
   );
@@ -123,7 +123,7 @@ export function ChatWidget({ ref }: { ref?: Ref<ChatHandle> }) {
   );
 }
 
-/** How many answers have come while the panel was closed. */
+/** The number of answers that arrived while the panel was closed. */
 function useUnread({ view, messages, busy }: ThreadState, open: boolean): number {
   const answers = view.load === "ready" ? messages.filter((m, i) => m.role === "assistant" && !(busy && i === messages.length - 1)).length : null;
   const [seen, setSeen] = useState<number | null>(null);
@@ -150,7 +150,7 @@ function Talk({ thread, history, composer, waiting, onLeave }: TalkProps) {
   }, [composer, waiting]);
   const { messages } = thread;
   const earlier = useMemo(() => importedChat(history, messages), [history, messages]);
-  const ask = (text: string) => void thread.store.send({ ...said(docOf(text)), attachments: [], onBusy: "supersede" });
+  const ask = (text: string) => void thread.store.send({ ...messageContent(docOf(text)), attachments: [], onBusy: "supersede" });
   return (
     <ThreadView
       thread={thread}
@@ -164,7 +164,7 @@ function Talk({ thread, history, composer, waiting, onLeave }: TalkProps) {
 
 const noCite = () => {};
 
-/** A chat that came with an imported board: it can be read, and not gone on with. */
+/** The chat of an imported board. It can only be read, not continued. */
 const Earlier = ({ messages }: { messages: OldMessage[] }) => (
   <section aria-label={boardWords.chat.earlier} className="mb-4 space-y-3 border-b border-dashed border-line pb-4 text-sm">
     <p className="text-xs font-medium text-muted">{boardWords.chat.earlier}</p>
@@ -180,7 +180,7 @@ const Earlier = ({ messages }: { messages: OldMessage[] }) => (
   </section>
 );
 
-/** What an empty chat shows. */
+/** The content of an empty chat: an introduction and suggestions. */
 const Start = ({ onAsk }: { onAsk: (text: string) => void }) => (
   <div className="space-y-3 text-sm">
     <p className="text-muted">{boardWords.chat.intro}</p>
@@ -196,7 +196,7 @@ const Start = ({ onAsk }: { onAsk: (text: string) => void }) => (
   </div>
 );
 
-/** The panel over the board, which can be moved by its header and resized at its corner. */
+/** The panel over the board. Its header moves it, its upper left corner resizes it. */
 function Floating({ busy, onClose, children }: { busy: boolean; onClose: () => void; children: ReactNode }) {
   const { box, move, moveKeys, resize } = useBox();
   return (
@@ -206,7 +206,7 @@ function Floating({ busy, onClose, children }: { busy: boolean; onClose: () => v
       style={{ left: box.x, top: box.y, width: box.width, height: box.height }}
       className="fixed z-40 flex flex-col rounded-2xl border border-line bg-paper shadow-float"
       onKeyDown={(e) => {
-        if (e.key !== "Escape" || e.defaultPrevented || busy || composing(e.nativeEvent)) return; // a running answer is stopped first
+        if (e.key !== "Escape" || e.defaultPrevented || busy || composing(e.nativeEvent)) return; // while an answer runs, Esc stops it
         e.stopPropagation();
         onClose();
       }}

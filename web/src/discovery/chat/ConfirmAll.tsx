@@ -8,18 +8,18 @@ import { useShown } from "../context";
 import { isOpen, proposedIn } from "./proposals";
 import { Edited } from "./ProposalCard";
 
-/** Confirms what is still open of the proposals of an answer, one after the other; each card says how its own went. */
+/** A button that confirms the open proposals of an answer, one after the other. Each card shows its own result. */
 export function ConfirmAll({ message }: { message: Message }) {
   const { board } = useShown();
   const edited = use(Edited);
   const [busy, setBusy] = useState(false);
-  const open = proposedIn(message).flatMap((id) => board.proposals.filter((p) => p.id === id && isOpen(p))); // an input comes before its facts
+  const open = proposedIn(message).flatMap((id) => board.proposals.filter((p) => p.id === id && isOpen(p))); // in the order of the answer, so that an input is added before its facts
   if (open.length < 2 && !busy) return null;
   const confirm = async () => {
     setBusy(true);
     for (const p of open) {
       const params = edited.get(p.id);
-      await decide(board.id, p.id, { decision: "confirm", ...(params && { params }) }).catch(() => {}); // the board keeps the reason
+      await decide(board.id, p.id, { decision: "confirm", ...(params && { params }) }).catch(() => {}); // the board stores the reason, and the card shows it
     }
     setBusy(false);
   };

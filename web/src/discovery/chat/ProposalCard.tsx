@@ -18,18 +18,18 @@ import { DocumentOf } from "../Source";
 import { changedItem, isOpen, paramsOf, reasonText, toolKind } from "./proposals";
 import { Reference } from "./Reference";
 
-/** What a person has made of proposals and not confirmed yet: a card that is scrolled far away leaves the page, and comes back as it was. */
+/** Unconfirmed edits of proposals, by id. A card that is scrolled far away unmounts; its edits are kept here until it returns. */
 export const Edited = createContext<Map<string, Params>>(new Map());
 
 const icons: Record<ProposalState, LucideIcon> = { pending: Hand, applied: Check, cancelled: Ban, error: CircleAlert, overtaken: Layers };
 const colors: Record<ProposalState, string> = { pending: "text-warn", applied: "text-good", cancelled: "text-muted", error: "text-bad", overtaken: "text-muted" };
 
-/** A change that the assistant proposes, and how it stands. */
+/** Shows a change that the assistant proposes, and its state. */
 export function ProposalCard({ part, over }: { part: ToolPart; over: boolean }) {
   const { board } = useShown();
   const proposal = board.proposals.find((p) => p.id === part.toolCallId);
   if (proposal) return <Card proposal={proposal} />;
-  if (over || part.state === "output-error") return <ToolCard part={part} over={over} />; // it went back to the model, or was forgotten
+  if (over || part.state === "output-error") return <ToolCard part={part} over={over} />; // the call failed, or its turn ended without a proposal
   const params = paramsOf(part);
   return (
     <section aria-busy className="my-3 rounded-xl border border-line bg-surface px-3.5 py-2.5 text-sm text-muted">
@@ -181,7 +181,7 @@ function labelOf({ tool }: Proposal, similar: boolean, changed: boolean): string
   return tool === "add_item" ? boardWords.card.confirm : boardWords.card.apply;
 }
 
-/** What a proposal would do. */
+/** Shows what a proposal changes. */
 function Content({ proposal, params }: { proposal: Proposal; params: Params }) {
   const { graph, sources } = useShown();
   const { tool } = proposal;
@@ -233,7 +233,7 @@ function Content({ proposal, params }: { proposal: Proposal; params: Params }) {
   );
 }
 
-/** What a person may change in a proposal before it is confirmed. */
+/** Edits a proposal before it is confirmed. */
 function Editor({ proposal, params, onChange }: { proposal: Proposal; params: Params; onChange: (change: Partial<Params>) => void }) {
   const { board } = useShown();
   const add = proposal.tool === "add_item";

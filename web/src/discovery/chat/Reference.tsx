@@ -1,9 +1,9 @@
 import { use } from "react";
 import { boardWords } from "../../words/discovery";
-import { short } from "../board";
+import { short } from "../../lib/format";
 import { ShownBoard } from "../context";
 
-/** The id of an item, which leads to it on the board; of one that is not there, only its name. */
+/** The id of an item as a button that scrolls to it; plain text if the board has no such item. */
 export function Reference({ id }: { id: string }) {
   const shown = use(ShownBoard);
   const item = shown?.graph.find(id);

@@ -6,19 +6,19 @@ import type { Board, OldMessage, Params, Proposal, Tool } from "../board";
 const ADD_DOCUMENT = "add_document"; // adds an input
 const tools: readonly string[] = ["add_item", "edit_item", "delete_item", ADD_DOCUMENT];
 
-/** Whether a tool call proposes a change of the board. */
+/** Whether a tool call proposes a change to the board. */
 export const proposes = (part: ToolPart): boolean => tools.includes(toolName(part));
 
-/** The proposals of an answer, by their ids. */
+/** The ids of the proposals of an answer, in order. */
 export const proposedIn = (m: Message): string[] => m.parts.flatMap((p) => {
   const tool = toolOf(p);
   return tool && proposes(tool) ? [tool.toolCallId] : [];
 });
 
-/** Whether a person can still decide. */
+/** Whether the user can still decide. A failed proposal can be retried. */
 export const isOpen = (p: Proposal): boolean => p.state === "pending" || p.state === "error";
 
-/** The arguments of a call before the board has its proposal; they come from a model. */
+/** The arguments of a call, to show them before the board has its proposal. A model wrote them, so wrong types are ignored. */
 export function paramsOf(part: ToolPart): Params {
   const raw = (typeof part.input === "object" && part.input !== null ? part.input : {}) as Record<string, unknown>;
   const text = (name: string) => (typeof raw[name] === "string" ? { [name]: raw[name] } : {});
@@ -27,15 +27,15 @@ export function paramsOf(part: ToolPart): Params {
 
 export const toolKind = (part: ToolPart): Tool => (toolName(part) === ADD_DOCUMENT ? "add_item" : (toolName(part) as Tool));
 
-/** The messages that were imported with the board: those of its chat that come before the thread's own. */
+/** The messages of the imported chat, which the board's history has before the thread's own. */
 export function importedChat(history: readonly OldMessage[], messages: readonly Message[]): OldMessage[] {
   const own = new Set(messages.flatMap((m) => [m.id, m.metadata?.server_id ?? m.id]));
   const first = history.findIndex((m) => own.has(m.id));
   if (first >= 0) return history.slice(0, first);
-  return messages.some((m) => m.metadata?.server_id) ? [] : [...history]; // a long chat has pushed it out
+  return messages.some((m) => m.metadata?.server_id) ? [] : [...history]; // the history keeps a limited number: newer messages have replaced the imported ones
 }
 
-/** Why a proposal failed, as the board keeps it, in the page's words where it knows them. */
+/** Why a proposal failed: the page's text for a reason that it knows, else the stored reason. */
 export function reasonText(reason: string): string {
   if (reason === "the board has similar items") return boardWords.errors.similar_items;
   if (reason.startsWith("the item has changed")) return boardWords.errors.item_changed;
@@ -43,7 +43,7 @@ export function reasonText(reason: string): string {
   return reason;
 }
 
-/** The item of a proposal, when its text is another one by now. */
+/** The item of an open proposal if it has another version than when it was proposed; else undefined. */
 export function changedItem(p: Proposal, board: Board) {
   if (p.tool === "add_item" || !isOpen(p) || !p.seen) return undefined;
   const item = board.items.find((i) => i.id === p.params.item_id);

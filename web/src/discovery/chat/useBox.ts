@@ -6,7 +6,7 @@ const KEY = "palaver.discovery.chat";
 
 const viewport = (): Size => ({ width: innerWidth, height: innerHeight });
 
-/** Where the chat lies, kept for the next visit, and what moves and resizes it by pointer and keyboard. */
+/** The position of the chat panel, stored for the next visit, and the handlers that move and resize it with pointer and keyboard. */
 export function useBox() {
   const [kept, setKept] = useState<Box | null>(() => readBox(local.readJSON(KEY)));
   const [view, setView] = useState(viewport);

@@ -13,17 +13,17 @@ export interface Size {
 interface Props {
   pdf: Pdf;
   number: number;
-  /** Of the first page; a page that has not been drawn gets it. */
+  /** The size of the first page, assumed for pages that have not been drawn. */
   usual: Size;
   scale: number;
-  /** The page is on the screen or close to it. Others are empty. */
+  /** Whether the page is visible or close to it. Other pages stay empty. */
   near: boolean;
   marks: readonly Range[];
   /** The marks to scroll to. */
   current?: readonly Range[];
 }
 
-const MOST_PIXELS = 16_000_000; // of a canvas; phones refuse more
+const MOST_PIXELS = 16_000_000; // maximum of a canvas: phones fail with more
 
 /** One page of a PDF: a picture of it, its text as a transparent layer over that, and its links. */
 export function PageView({ pdf, number, usual, scale, near, marks, current }: Props) {
@@ -65,7 +65,7 @@ export function PageView({ pdf, number, usual, scale, near, marks, current }: Pr
     };
     draw().catch((err: unknown) => {
       if (ended) return;
-      console.error("A page of a PDF could not be drawn.", err);
+      console.error(`Page ${number} of a PDF could not be drawn.`, err);
       setFailed(true);
     });
     return () => {
@@ -119,7 +119,7 @@ function markOf(text: string): HTMLElement {
   return mark;
 }
 
-/** Links of a page to addresses on the web. A file comes from anywhere: other links do nothing. */
+/** The links of a page to http and https URLs. Files are untrusted, so other links are left out. */
 async function linksOf(page: PDFPageProxy, viewport: PageViewport): Promise<HTMLElement[]> {
   const annotations = (await page.getAnnotations()) as { subtype?: string; url?: string; rect: number[] }[];
   return annotations.flatMap(({ subtype, url, rect }) => {

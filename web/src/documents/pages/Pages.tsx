@@ -84,7 +84,7 @@ function List({ pdf, usual, doc, quote, search, onMatches, onUnmarked, children 
     return out;
   }, [matches, quoted]);
 
-  // The page comes first; when it is drawn, it scrolls to its mark.
+  // Scrolls to the page first. When the page is drawn, it scrolls to its mark.
   const target = at?.page ?? quote?.page;
   useEffect(() => {
     if (target && width > 0) list.current?.children[target - 1]?.scrollIntoView({ block: "start" });
@@ -149,7 +149,7 @@ function pageAt(pages: HTMLCollection, height: number): number {
   return from;
 }
 
-/** Where a quote stands. It is looked for on its page and the next one, then on all others. */
+/** The matches of a quote. It is searched on its page and the next one, then on all others. */
 function useQuote(pdf: Pdf, quote: PagesProps["quote"], onUnmarked?: () => void): Match[] {
   const [found, setFound] = useState<Match[]>(none);
   const { text = "", page } = quote ?? {};
@@ -176,7 +176,7 @@ function useQuote(pdf: Pdf, quote: PagesProps["quote"], onUnmarked?: () => void)
   return found;
 }
 
-/** Where the words of a search stand. */
+/** The matches of a search. */
 function useMatches(pdf: Pdf, search: string, onMatches?: (n: number) => void): Match[] {
   const [found, setFound] = useState<Match[]>(none);
   useEffect(() => {

@@ -10,7 +10,7 @@ const shown = (pages: Item[][], quote: string) => {
 describe("a quote on pages", () => {
   const first = page("Rules of the harbour", "The harbour mas-", "ter closes the", "light", "house at 22 hours. Ships", "wait.");
 
-  it("is found over lines and items, whatever the white space and hyphens", () => {
+  it("is found across lines and items, ignoring white space and hyphens", () => {
     expect(shown([first], "The harbour master closes the\nlighthouse at 22 hours.")).toEqual([[0, "The harbour mas", "ter closes the", "light", "house at 22 hours"]]);
   });
 
@@ -18,7 +18,7 @@ describe("a quote on pages", () => {
     expect(shown([first], "closes")).toEqual([[0, "closes"]]);
   });
 
-  it("is found over the end of a page, also when a footer stands between", () => {
+  it("is found across the end of a page, even with a footer in between", () => {
     const begin = page("Every ship that enters reports its cargo to", "Page 1");
     const end = page("Harbour rules", "the office of the harbour within two hours. More.");
     const quote = "Every ship that enters reports its cargo to the office of the harbour within two hours.";
@@ -32,7 +32,7 @@ describe("a quote on pages", () => {
     ]);
   });
 
-  it("is found with ligatures, other scripts and characters of two units", () => {
+  it("is found with ligatures, other scripts and characters of two UTF-16 units", () => {
     expect(shown([page("Eﬃcient ﬁles")], "efficient files")).toEqual([[0, "Eﬃcient ﬁles"]]);
     expect(shown([page("灯台は 22 時に閉まる。")], "22時に閉まる")).toEqual([[0, "22 時に閉まる"]]);
     expect(shown([page("𝟐𝟐 hours 🌍 sharp")], "hours sharp")).toEqual([[0, "hours 🌍 sharp"]]);
@@ -46,7 +46,7 @@ describe("a quote on pages", () => {
 });
 
 describe("words on a page", () => {
-  it("are found over items and line ends", () => {
+  it("are found across items and line ends", () => {
     const items = [{ str: "The har" }, { str: "bour", hasEOL: true }, { str: "master. The HARBOUR", hasEOL: true }];
     const text = (search: string) => wordsIn(items, search).map((m) => m.map((r) => items[r.item]!.str.slice(r.start, r.end)));
     expect(text("harbour")).toEqual([["har", "bour"], ["HARBOUR"]]);

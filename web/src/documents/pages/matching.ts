@@ -1,11 +1,11 @@
 // Finds quotes and words in the text of a PDF's pages. pdf.js gives a page as items,
-// each a run of characters that is drawn at once.
+// each a piece of text that is drawn in one step.
 
 import { found } from "../finding";
 
 export interface Item {
   str: string;
-  /** The item ends its line. */
+  /** Whether the item ends its line. */
   hasEOL?: boolean;
 }
 
@@ -16,19 +16,19 @@ export interface Range {
   end: number;
 }
 
-/** A match: its ranges by page. The indexes are those of the pages that were searched. */
+/** A match: its ranges by page index. The index counts the searched pages from 0. */
 export type PageRanges = Map<number, Range[]>;
 
 const LETTER = /[\p{L}\p{N}]/u;
-const PART = 24; // letters by which the beginning and the end of a quote are found
+const PART = 24; // letters to search the beginning and the end of a quote with
 
-/** The letters and digits of pages, and where each stands. */
+/** The letters and digits of pages, and the position of each. */
 interface Letters {
   text: string;
   at: { page: number; item: number; start: number; end: number }[];
 }
 
-/** White space, hyphens and punctuation are omitted: the server's text differs from the page in them. */
+/** Omits white space, hyphens and punctuation, because the server's text differs from the page there. */
 function lettersOf(pages: readonly (readonly Item[])[]): Letters {
   let text = "";
   const at: Letters["at"] = [];
@@ -48,17 +48,17 @@ function lettersOf(pages: readonly (readonly Item[])[]): Letters {
   return { text, at };
 }
 
-/** The letters and digits of a text, ligatures as their letters. */
+/** The lower-case letters and digits of a text; a ligature becomes its letters. */
 const plain = (s: string): string[] => [...s.normalize("NFKC").toLowerCase()].filter((c) => LETTER.test(c));
 
-/** Finds a quote in consecutive pages; null if not even a part of it is there. */
+/** Finds a quote on consecutive pages, or else its beginning and its end; null if neither is there. */
 export function quoteIn(pages: readonly (readonly Item[])[], quote: string): PageRanges | null {
   const letters = lettersOf(pages);
   const wanted = plain(quote).join("");
   if (!wanted) return null;
   const whole = letters.text.indexOf(wanted);
   if (whole >= 0) return rangesOf(letters, whole, whole + wanted.length);
-  // A footer may stand between the parts of a quote that goes over the end of a page.
+  // If a quote continues on the next page, a footer may be between its two parts.
   if (wanted.length < 2 * PART) return null;
   const begin = letters.text.indexOf(wanted.slice(0, PART));
   const end = letters.text.lastIndexOf(wanted.slice(-PART));

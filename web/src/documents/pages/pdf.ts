@@ -5,8 +5,8 @@ import { request } from "../../api/http";
 import { documentPath } from "../library";
 import type { Item } from "./matching";
 
-const MAX_IMAGE = 64_000_000; // pixels; a larger image is left out
-const HEAD = 1_024; // bytes in which a PDF's header stands
+const MAX_IMAGE = 64_000_000; // pixels; pdf.js leaves out larger images
+const HEAD = 1_024; // bytes at the start of a PDF that contain its header
 
 /** An open PDF. */
 export interface Pdf {
@@ -16,12 +16,12 @@ export interface Pdf {
 }
 
 /**
- * Opens the file of a document as a PDF. It fails if the file was not kept, or cannot be read.
- * pdf.js runs none of the scripts that a file may have; nothing is loaded from another host.
+ * Opens the file of a document as a PDF. It rejects if the server did not keep the file, or if it cannot be read.
+ * pdf.js runs no scripts of the file, and nothing is loaded from another host.
  */
 async function open(id: string, signal: AbortSignal): Promise<Pdf> {
   const data = new Uint8Array(await (await request(`${documentPath(id)}/original`, { signal })).arrayBuffer());
-  if (!new TextDecoder("latin1").decode(data.subarray(0, HEAD)).includes("%PDF-")) throw new Error("the file was not kept");
+  if (!new TextDecoder("latin1").decode(data.subarray(0, HEAD)).includes("%PDF-")) throw new Error("the stored original is not a PDF file");
   const thread = new PdfWorker();
   const worker = PDFWorker.create({ port: thread, verbosity: VerbosityLevel.ERRORS });
   const task = getDocument({ data, worker, verbosity: VerbosityLevel.ERRORS, isEvalSupported: false, useWasm: false, enableXfa: false, maxImageSize: MAX_IMAGE, cMapUrl: `${location.origin}/assets/cmaps-${version}/`, cMapPacked: true });
@@ -50,7 +50,7 @@ async function itemsOf(file: PDFDocumentProxy, page: number): Promise<Item[]> {
   return items.flatMap((i) => ("str" in i ? [{ str: i.str, hasEOL: i.hasEOL }] : []));
 }
 
-/** The file of a document as a PDF: null while it is opened, or the error. */
+/** The file of a document as a PDF; null while it opens, or an error. */
 export function usePdf(id: string): Pdf | Error | null {
   const [pdf, setPdf] = useState<Pdf | Error | null>(null);
   useEffect(() => {
