@@ -75,7 +75,7 @@ func TestIngestReportsUnreadableFilesAndLoadsTheRest(t *testing.T) {
 	var out bytes.Buffer
 	err := in.Load(t.Context(), []string{dir}, &out)
 	require.EqualError(t, err, "3 of 5 files could not be loaded")
-	assert.Contains(t, out.String(), "program.bin: left out")
+	assert.Contains(t, out.String(), "program.bin: skipped")
 	require.Error(t, in.Load(t.Context(), []string{filepath.Join(dir, "program.bin")}, io.Discard), "an unreadable file that was named is an error")
 	assert.Contains(t, out.String(), "good.txt: ready")
 	assert.Contains(t, out.String(), "MAX_UPLOAD_MB=1")

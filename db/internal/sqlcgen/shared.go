@@ -33,6 +33,7 @@ type Queries interface {
 	ClearSetAddresses(ctx context.Context, owner string) error
 	ClearThreadAddresses(ctx context.Context, owner string) error
 	ClearTitle(ctx context.Context, arg ClearTitleParams) error
+	ConnectedOwners(ctx context.Context, arg ConnectedOwnersParams) ([]string, error)
 	Connection(ctx context.Context, arg ConnectionParams) (Connection, error)
 	Connections(ctx context.Context, owner string) ([]Connection, error)
 	Conversation(ctx context.Context, arg ConversationParams) (ConversationRow, error)
@@ -407,6 +408,11 @@ type ClearTitleParams struct {
 	ID    string
 	Owner string
 	Title string
+}
+
+type ConnectedOwnersParams struct {
+	AfterOwner string
+	MaxRows    int64
 }
 
 type Connection struct {

@@ -9,6 +9,31 @@ import (
 	"context"
 )
 
+const connectedOwners = `-- name: ConnectedOwners :many
+SELECT DISTINCT owner FROM connections WHERE owner > $1 AND token <> ''
+ORDER BY owner LIMIT $2::bigint
+`
+
+func (q *Queries) ConnectedOwners(ctx context.Context, arg ConnectedOwnersParams) ([]string, error) {
+	rows, err := q.db.Query(ctx, connectedOwners, arg.AfterOwner, arg.MaxRows)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []string
+	for rows.Next() {
+		var owner string
+		if err := rows.Scan(&owner); err != nil {
+			return nil, err
+		}
+		items = append(items, owner)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
 const connection = `-- name: Connection :one
 SELECT owner, provider, account, scope, token, version, created_at, updated_at FROM connections WHERE owner = $1 AND provider = $2
 `

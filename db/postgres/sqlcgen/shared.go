@@ -29,6 +29,7 @@ type (
 	ChunksByInternalIDRow           = sqlcgen.ChunksByInternalIDRow
 	ChunksByKeyRow                  = sqlcgen.ChunksByKeyRow
 	ClearTitleParams                = sqlcgen.ClearTitleParams
+	ConnectedOwnersParams           = sqlcgen.ConnectedOwnersParams
 	Connection                      = sqlcgen.Connection
 	ConnectionParams                = sqlcgen.ConnectionParams
 	ConversationParams              = sqlcgen.ConversationParams

@@ -117,6 +117,9 @@ func Prepare(ctx context.Context, db DBTX) (*Queries, error) {
 	if q.clearTitleStmt, err = db.PrepareContext(ctx, clearTitle); err != nil {
 		return nil, fmt.Errorf("error preparing query ClearTitle: %w", err)
 	}
+	if q.connectedOwnersStmt, err = db.PrepareContext(ctx, connectedOwners); err != nil {
+		return nil, fmt.Errorf("error preparing query ConnectedOwners: %w", err)
+	}
 	if q.connectionStmt, err = db.PrepareContext(ctx, connection); err != nil {
 		return nil, fmt.Errorf("error preparing query Connection: %w", err)
 	}
@@ -869,6 +872,11 @@ func (q *Queries) Close() error {
 	if q.clearTitleStmt != nil {
 		if cerr := q.clearTitleStmt.Close(); cerr != nil {
 			err = fmt.Errorf("error closing clearTitleStmt: %w", cerr)
+		}
+	}
+	if q.connectedOwnersStmt != nil {
+		if cerr := q.connectedOwnersStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing connectedOwnersStmt: %w", cerr)
 		}
 	}
 	if q.connectionStmt != nil {
@@ -1931,6 +1939,7 @@ type Queries struct {
 	clearSetAddressesStmt         *sql.Stmt
 	clearThreadAddressesStmt      *sql.Stmt
 	clearTitleStmt                *sql.Stmt
+	connectedOwnersStmt           *sql.Stmt
 	connectionStmt                *sql.Stmt
 	connectionsStmt               *sql.Stmt
 	conversationStmt              *sql.Stmt
@@ -2166,6 +2175,7 @@ func (q *Queries) WithTx(tx *sql.Tx) *Queries {
 		clearSetAddressesStmt:         q.clearSetAddressesStmt,
 		clearThreadAddressesStmt:      q.clearThreadAddressesStmt,
 		clearTitleStmt:                q.clearTitleStmt,
+		connectedOwnersStmt:           q.connectedOwnersStmt,
 		connectionStmt:                q.connectionStmt,
 		connectionsStmt:               q.connectionsStmt,
 		conversationStmt:              q.conversationStmt,
