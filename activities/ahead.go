@@ -32,7 +32,7 @@ func (a *Activities) goOn(parent, ctx context.Context, w *watch, r ResolveReques
 		return Resolved{}, a.endError(w, ctx, r.TurnRef, "resolve", err)
 	}
 	if len(ahead.Entries) > 0 {
-		return a.answerAhead(parent, ctx, w, r, ahead)
+		return a.answerAhead(parent, ctx, w, r, ahead, false)
 	}
 	return found, nil
 }
@@ -64,15 +64,15 @@ func (a *Activities) planAhead(ctx context.Context, r ResolveRequest, whole Reso
 	return ahead, true
 }
 
-// answerAhead shows the recorded entries and writes the answer.
-func (a *Activities) answerAhead(parent, ctx context.Context, w *watch, r ResolveRequest, ahead Ahead) (Resolved, error) {
+// answerAhead shows the recorded entries and writes the answer (write).
+func (a *Activities) answerAhead(parent, ctx context.Context, w *watch, r ResolveRequest, ahead Ahead, again bool) (Resolved, error) {
 	a.Bus.PublishLog(r.TurnID, ahead.Entries)
 	ref := r.TurnRef
 	ref.Logged += len(ahead.Entries)
 	subject, targets := Subject(ahead.Intent.Action, ahead.Docs)
 	written, err := a.write(parent, ctx, w, WriteRequest{
 		TurnRef: ref, Action: ahead.Intent.Action, DocIDs: targets, Subject: subject, ChunkIDs: ahead.Found.ChunkIDs, Stage: Stage{Piece: 1},
-	})
+	}, again)
 	if err != nil {
 		return Resolved{}, err
 	}

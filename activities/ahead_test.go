@@ -129,14 +129,16 @@ func TestEntriesThatCannotBeRecordedAreNotShown(t *testing.T) {
 // The worker dies between the entries and the answer.
 func TestNextAttemptGoesOnFromTheRecordedEntries(t *testing.T) {
 	a := setupAhead(t)
+	restarts := 0
+	a.OnRestart = func() { restarts++ }
 	a.stream = func(context.Context, func(string) error) error {
 		return &llm.Error{Code: chat.CodeModelUnavailable, Retryable: true, Err: errors.New("reset")}
 	}
 	_, err := run[Resolved](a.testBundle, a.Resolve, a.req)
 	require.Error(t, err)
 
+	a.lastHandover = handover{} // a worker that dies records no failure
 	a.next()
-	a.lastHandover = handover{}
 	other := func(context.Context, int) (any, error) { t.Error("resolved again"); return nil, llm.ErrUnparseable }
 	a.model.intent, a.model.docs = other, other
 	a.search.selection = retrieval.Selection{Confidence: chat.Low}
@@ -146,6 +148,15 @@ func TestNextAttemptGoesOnFromTheRecordedEntries(t *testing.T) {
 	require.Len(t, a.bus.logs, 2)
 	require.Equal(t, a.bus.logs[0], a.bus.logs[1], "the same entries, with the same numbers and times")
 	require.Equal(t, 2, got.Written.Attempt)
+	require.Equal(t, 1, restarts)
+}
+
+// No answer had begun.
+func TestResolvingAgainIsNoRestartOfAnAnswer(t *testing.T) {
+	a := setupAhead(t)
+	a.OnRestart = func() { t.Error("reported") }
+	a.info.attempt = 2
+	require.NotNil(t, must[Resolved](a.testBundle, a.Resolve, a.req).Written)
 }
 
 // A frozen worker wakes up when the turn has gone on without it.

@@ -135,6 +135,13 @@ func previousFailure(ctx context.Context) handover {
 	return handover{}
 }
 
+// lostAttempt reports whether an attempt came before this one and recorded no failure:
+// its worker died or stopped, or the server gave the attempt up. After a person's stop
+// there is no further attempt.
+func lostAttempt(ctx context.Context) bool {
+	return activity.GetInfo(ctx).Attempt > 1 && previousFailure(ctx).Tries == 0
+}
+
 // recordRetry counts this attempt as failed, in the handover to the next one.
 func recordRetry(ctx context.Context) handover {
 	info, before := activity.GetInfo(ctx), previousFailure(ctx)

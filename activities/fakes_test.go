@@ -394,13 +394,13 @@ func (s *faultyStore) SaveDraft(ctx context.Context, owner string, d db.Draft) e
 	return s.Store.SaveDraft(ctx, owner, d)
 }
 
-func (s *faultyStore) Settle(ctx context.Context, e db.Settlement) (chat.Event, error) {
+func (s *faultyStore) Settle(ctx context.Context, e db.Settlement) (db.Settled, error) {
 	if s.unavailable.Load() {
-		return chat.Event{}, db.ErrUnavailable
+		return db.Settled{}, db.ErrUnavailable
 	}
 	if s.settled != nil {
 		if err := s.settled(e); err != nil {
-			return chat.Event{}, err
+			return db.Settled{}, err
 		}
 	}
 	return s.Store.Settle(ctx, e)

@@ -3,6 +3,7 @@ package activities
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"testing"
 	"time"
 
@@ -118,6 +119,34 @@ func TestSettlingALostTurnKeepsItsFirstEnd(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, chat.EventResponse, end.Type)
 	require.Equal(t, "answer", b.history()[1].Content)
+}
+
+func TestEachSettledTurnIsReportedOnceAsItWasStored(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	var reported []string
+	b.Activities.OnSettled = func(_ context.Context, e Ending) {
+		reported = append(reported, e.TurnID+" "+string(e.Status)+" "+e.Code+string(e.Reason))
+	}
+	answered, lost, broken := b.exchange("one", "answer"), b.say("two"), b.say("three")
+	turn, err := b.store.Turn(context.Background(), owner, answered.TurnID)
+	require.NoError(t, err)
+	_, err = b.SettleLost(context.Background(), turn, chat.UserCancelled) // of another process, too late
+	require.NoError(t, err)
+
+	b.lose(lost, "")
+	must[Settled](b, b.Settle, Ending{TurnRef: lost, Status: chat.TurnCompleted, Log: written1[:1]}) // the workflow was only late
+
+	b.store.settled = func(s db.Settlement) error {
+		if s.Terminal.Response != nil {
+			return errors.New("a row that no database takes")
+		}
+		return nil
+	}
+	b.info.attempt = maxSettleTries + 1
+	b.env.SetHeartbeatDetails(handover{Since: time.Now(), Tries: maxSettleTries, Attempt: maxSettleTries})
+	must[Settled](b, b.Settle, Ending{TurnRef: broken, Status: chat.TurnCompleted, Log: written1[:1]})
+	require.Equal(t, []string{answered.TurnID + " completed ", lost.TurnID + " failed turn_lost", broken.TurnID + " failed " + chat.CodeInternal}, reported)
 }
 
 // TestLostTurnThatNeverBeganGetsAPlace: the turn waited in the queue of a workflow that

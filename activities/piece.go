@@ -39,6 +39,7 @@ type pieceRequest struct {
 	// remembered are approvals of pinned tools.
 	remembered []string
 	before     earlier // its usage and notice belong to the piece
+	again      bool    // a lost attempt may have shown the beginning of the piece
 }
 
 // pieceResult is the result of a model call, before it is stored.
@@ -69,6 +70,9 @@ func (a *Activities) streamPiece(parent, ctx context.Context, w *watch, s pieceR
 		s.request.Tools = append(s.request.Tools, llm.Tool{Name: t.Name, Description: t.Description, Schema: t.Schema})
 	}
 	s.request.Facts.Tools = s.request.Tools
+	if s.again && a.OnRestart != nil && ctx.Err() == nil {
+		a.OnRestart()
+	}
 	reply, err := a.Model.Stream(ctx, s.request, func(delta string) error {
 		if err := w.checkLease(); err != nil {
 			return err

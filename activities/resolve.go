@@ -33,7 +33,7 @@ func (a *Activities) Resolve(parent context.Context, r ResolveRequest) (Resolved
 			return Resolved{}, a.endError(w, ctx, r.TurnRef, "resolve", err)
 		}
 		if len(ahead.Entries) > 0 {
-			return a.answerAhead(parent, ctx, w, r, ahead)
+			return a.answerAhead(parent, ctx, w, r, ahead, lostAttempt(parent))
 		}
 	}
 	found, err := a.resolve(ctx, w, r)

@@ -39,6 +39,7 @@ func (a *Activities) Settle(ctx context.Context, e Ending) (Settled, error) {
 	case err == nil:
 		a.Bus.Settled(e.TurnID)
 		a.writeTitle(e)
+		a.reportSettled(ctx, e, stored)
 		return Settled{N: stored.N, Type: stored.Type}, nil
 	case errors.Is(err, db.ErrNotFound): // the conversation was deleted
 		return Settled{}, a.fail(ctx, e.TurnRef, "settle", err)
@@ -62,7 +63,7 @@ const maxSettleTries = 5
 
 // settle stores the settlement that make returns, and returns the stored terminal
 // event. It needs the Store only and runs outside of activities, too (SettleLost).
-func (a *Activities) settle(ctx context.Context, e Ending, make func(context.Context, Ending) (db.Settlement, error)) (_ chat.Event, err error) {
+func (a *Activities) settle(ctx context.Context, e Ending, make func(context.Context, Ending) (db.Settlement, error)) (_ db.Settled, err error) {
 	defer func() {
 		if p := recover(); p != nil {
 			err = fmt.Errorf("panic: %v\n%s", p, debug.Stack())
@@ -73,13 +74,30 @@ func (a *Activities) settle(ctx context.Context, e Ending, make func(context.Con
 		s, err = db.Settlement{Owner: e.Owner, ThreadID: e.ThreadID, TurnID: e.TurnID, Status: e.Status}, nil
 	}
 	if err != nil {
-		return chat.Event{}, err
+		return db.Settled{}, err
 	}
 	end, err := a.Store.Settle(ctx, s)
 	if err == nil {
 		a.begun.forget(e.TurnID)
 	}
 	return end, err
+}
+
+// reportSettled tells OnSettled how a turn ended, unless it was settled before.
+func (a *Activities) reportSettled(ctx context.Context, e Ending, end db.Settled) {
+	if a.OnSettled == nil || end.Again {
+		return
+	}
+	switch end.Type {
+	case chat.EventResponse:
+		e.Status = chat.TurnCompleted
+	case chat.EventCancelled:
+		e.Status = chat.TurnCancelled
+	default: // also by plainSettlement
+		e.Status = chat.TurnFailed
+	}
+	e.Code, e.Reason = end.Code, end.Reason
+	a.OnSettled(ctx, e)
 }
 
 // plainSettlement settles a turn as failed, with only the basic fields of its events, and

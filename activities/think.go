@@ -41,6 +41,7 @@ func (a *Activities) Think(parent context.Context, r ThinkRequest) (Written, err
 		}
 		var s pieceRequest
 		if s, err = a.thinkRequest(ctx, r, turn, texts); err == nil {
+			s.again = lostAttempt(parent)
 			return a.streamPiece(parent, ctx, w, s)
 		}
 	}

@@ -14,10 +14,11 @@ import (
 func (a *Activities) Write(parent context.Context, r WriteRequest) (Written, error) {
 	ctx, w := a.watch(parent, r.TurnID)
 	defer w.end()
-	return a.write(parent, ctx, w, r)
+	return a.write(parent, ctx, w, r, lostAttempt(parent))
 }
 
-func (a *Activities) write(parent, ctx context.Context, w *watch, r WriteRequest) (Written, error) {
+// write is Write; again: a lost attempt may have shown the beginning of the piece.
+func (a *Activities) write(parent, ctx context.Context, w *watch, r WriteRequest, again bool) (Written, error) {
 	step := string(r.Action)
 	m, err := a.gather(ctx, r)
 	if err == nil {
@@ -33,7 +34,7 @@ func (a *Activities) write(parent, ctx context.Context, w *watch, r WriteRequest
 		return Written{}, a.endError(w, ctx, r.TurnRef, step, err)
 	}
 	return a.streamPiece(parent, ctx, w, pieceRequest{
-		TurnRef: r.TurnRef, Stage: r.Stage, step: step, request: prompt.Answer(m.Material), offered: m.offered, remembered: m.remembered, before: m.before,
+		TurnRef: r.TurnRef, Stage: r.Stage, step: step, request: prompt.Answer(m.Material), offered: m.offered, remembered: m.remembered, before: m.before, again: again,
 		filter: cite.New(m.Calls.Sources, m.Quotable...).Continue(m.Calls.Citations),
 	})
 }

@@ -124,6 +124,44 @@ func TestSecondAttemptStartsAgainAtOffsetZero(t *testing.T) {
 	require.Equal(t, 0, deltas[0].Offset)
 }
 
+func TestAnswerThatIsBegunAgainAfterALostAttemptIsReportedOnce(t *testing.T) {
+	t.Parallel()
+	failed := handover{Since: time.Now(), Tries: 1, Attempt: 1}
+	for name, c := range map[string]struct {
+		attempt int32
+		left    handover
+		stored  bool
+		want    int
+	}{
+		"the first attempt":                    {attempt: 1},
+		"the worker of the first died":         {attempt: 2, want: 1},
+		"the model failed":                     {attempt: 2, left: failed},
+		"the model failed, then a worker died": {attempt: 3, left: failed, want: 1},
+		"the first had stored the piece":       {attempt: 2, stored: true},
+	} {
+		for _, activity := range []string{"Write", "Think"} {
+			t.Run(activity+": "+name, func(t *testing.T) {
+				t.Parallel()
+				b := setup(t)
+				restarts := 0
+				b.Activities.OnRestart = func() { restarts++ }
+				var do, request any = b.Think, b.ask("Hello")
+				if activity == "Write" {
+					do, request = b.Write, b.question("How many?", leave)
+				}
+				b.model.stream = streamText("An answer.")
+				if c.stored {
+					must[Written](b, do, request)
+				}
+				b.info.attempt = c.attempt
+				b.env.SetHeartbeatDetails(c.left)
+				must[Written](b, do, request)
+				require.Equal(t, c.want, restarts)
+			})
+		}
+	}
+}
+
 func TestPieceStoredByADeadAttemptIsNotWrittenAgain(t *testing.T) {
 	t.Parallel()
 	b := setup(t)

@@ -16,6 +16,7 @@ import (
 	"github.com/gin-gonic/gin"
 	"github.com/prometheus/client_golang/prometheus"
 
+	"github.com/palaver-chat/palaver/activities"
 	"github.com/palaver-chat/palaver/api/follow"
 	"github.com/palaver-chat/palaver/api/identity"
 	"github.com/palaver-chat/palaver/api/limits"
@@ -101,6 +102,8 @@ type Deps struct {
 	Users UserRemover
 	// Audit records what callers do, for operators; nil: nothing is recorded.
 	Audit *audit.Log
+	// Settled is called with each lost turn that the API has settled; may be nil.
+	Settled func(context.Context, activities.Ending)
 	// Metrics is served under /metrics; default: a new registry.
 	Metrics *prometheus.Registry
 }
@@ -180,7 +183,7 @@ func newServer(d Deps) (*server, error) {
 	s.disconnects.s = s
 	s.watches = threadWatches{s: s, watches: map[threadKey]*threadWatch{}}
 	s.limits = &limits.Limiter{Config: d.Config.Limits, Store: d.Store, SettleLost: s.settleBusy, Key: d.Config.Identity.CookieSecret, Log: d.Log}
-	s.repair = &repair.Checker{Store: d.Store, Threads: d.Threads, Log: d.Log, Stop: d.Bus.AnnounceStop}
+	s.repair = &repair.Checker{Store: d.Store, Threads: d.Threads, Log: d.Log, Stop: d.Bus.AnnounceStop, Settled: d.Settled}
 	s.mcp = mcpserver.New(mcpserver.Server{Backend: mcpBackend{s}, Describe: s.describeToMCP, Log: d.Log, Stop: d.Stop, Ping: pingInterval, AllowedNames: d.Config.Hosts.Named(),
 		Expiry: func(who identity.Caller) (<-chan time.Time, func()) { return s.expiry(who) }})
 	var err error

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/golang-jwt/jwt/v5"
+	"github.com/prometheus/client_golang/prometheus/testutil"
 	"github.com/stretchr/testify/require"
 	"github.com/ulule/limiter/v3"
 
@@ -106,6 +107,9 @@ func TestLimitsHoldInEveryDialect(t *testing.T) {
 				}
 				if name == "OpenAI" && !strings.Contains(string(raw), `"type":"rate_limit_error"`) {
 					t.Errorf("not OpenAI's shape: %s", raw)
+				}
+				if n := testutil.ToFloat64(b.server.metrics.refusals.WithLabelValues(d.path, kind)); n != 1 {
+					t.Errorf("%v refusals are counted", n)
 				}
 				repeated := send(d.thread, "c1") // is no new message
 				if repeated.StatusCode != 200 {

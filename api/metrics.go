@@ -2,14 +2,12 @@ package api
 
 import (
 	"context"
-	"errors"
 	"net/http"
 	"strconv"
 	"time"
 
 	"github.com/gin-gonic/gin"
 	"github.com/prometheus/client_golang/prometheus"
-	"github.com/prometheus/client_golang/prometheus/collectors"
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 
 	"github.com/palaver-chat/palaver/api/dialect/native"
@@ -58,12 +56,6 @@ func newMetrics(r *prometheus.Registry) (*metrics, error) {
 	m.streams.WithLabelValues(new(native.Wire).Name()).Set(0) // without the metric an autoscaler assumes that the process is fully loaded
 	for _, c := range []prometheus.Collector{m.requests, m.seconds, m.streams, m.turns, m.queries, m.waits, m.refusals} {
 		if err := r.Register(c); err != nil {
-			return nil, err
-		}
-	}
-	for _, c := range []prometheus.Collector{collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{})} {
-		// A registry shared with the rest of the process may already have the collectors.
-		if err := r.Register(c); err != nil && !errors.As(err, new(prometheus.AlreadyRegisteredError)) {
 			return nil, err
 		}
 	}

@@ -16,6 +16,7 @@ import (
 
 	"github.com/golang-jwt/jwt/v5"
 	"github.com/google/uuid"
+	"github.com/prometheus/client_golang/prometheus/testutil"
 	"github.com/stretchr/testify/require"
 
 	"github.com/palaver-chat/palaver/api/limits"
@@ -291,6 +292,7 @@ func TestSearchesAndUploadsThatAskAModelAreLimitedLikeTurns(t *testing.T) {
 	body, err := io.ReadAll(res.Body)
 	require.NoError(t, err)
 	require.Contains(t, string(body), chat.CodeRateLimited, "the limit holds for MCP, too")
+	require.InDelta(t, 1, testutil.ToFloat64(b.server.metrics.refusals.WithLabelValues("mcp", chat.CodeRateLimited)), 0)
 
 	free := setup(t, limited(limits.Config{Turns: perHour(1)}))
 	for range 3 {

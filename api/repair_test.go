@@ -1,12 +1,14 @@
 package api
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"testing"
 
 	"github.com/google/uuid"
 
+	"github.com/palaver-chat/palaver/activities"
 	"github.com/palaver-chat/palaver/api/limits"
 	"github.com/palaver-chat/palaver/chat"
 	"github.com/palaver-chat/palaver/db"
@@ -46,7 +48,8 @@ func (c *client) history(thread string) (active any, said messages) {
 
 func TestStreamOfALostTurnEndsWithTurnLost(t *testing.T) {
 	t.Parallel()
-	b := setup(t)
+	told := make(chan activities.Ending, 10)
+	b := setup(t, func(d *Deps) { d.Settled = func(_ context.Context, e activities.Ending) { told <- e } })
 	c, page := inMidAnswer(b)
 	b.engine.lose(someThread)
 	wantLost(t, page.until("error"))
@@ -55,6 +58,9 @@ func TestStreamOfALostTurnEndsWithTurnLost(t *testing.T) {
 	active, said := c.history(someThread)
 	if active != nil || len(said) != 2 || said[1].(map[string]any)["content"] != "The ans" {
 		t.Fatalf("active %v, %v", active, said)
+	}
+	if e := <-told; e.Status != chat.TurnFailed || e.Code != chat.CodeTurnLost || len(told) > 0 {
+		t.Fatalf("told of %v, and of %d others", e, len(told))
 	}
 }
 

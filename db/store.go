@@ -59,6 +59,12 @@ type Settlement struct {
 	At                      time.Time
 }
 
+// Settled is the stored terminal event of a turn. Again: the turn was settled before.
+type Settled struct {
+	chat.Event
+	Again bool
+}
+
 // Prompt is a question asked during a turn and the answer given, or a notice. They
 // become messages of the history: system, then user when Answer is not empty.
 type Prompt struct {
@@ -244,7 +250,7 @@ type Turns interface {
 
 	// Settle ends the turn and deletes its texts and drafts. A second call for the
 	// same turn changes nothing and returns the stored terminal event.
-	Settle(ctx context.Context, s Settlement) (chat.Event, error)
+	Settle(ctx context.Context, s Settlement) (Settled, error)
 	// Events is the log of a settled turn after n, terminal event included;
 	// ErrNotFound while the turn is open.
 	Events(ctx context.Context, owner, turnID string, after int) ([]chat.Event, error)

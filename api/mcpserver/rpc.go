@@ -152,7 +152,7 @@ func (s *Server) callRPC(in *call, params json.RawMessage) (*sdk.CallToolResult,
 // rpcError converts an error to a JSON-RPC error. Its data has the fields of
 // docs/errors.md.
 func (s *Server) rpcError(err error, requestID string) *jsonrpc.Error {
-	p := s.Describe(err)
+	p := s.describe(err)
 	e := &jsonrpc.Error{Code: jsonrpc.CodeInvalidParams, Message: p.Message + problemsOf(p)}
 	switch {
 	case p.Status == http.StatusInternalServerError:

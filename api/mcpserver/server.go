@@ -82,7 +82,7 @@ func New(s Server) *Server {
 			in := ctx.Value(requestKey{}).(*call)
 			result, err := s.runOffer(in, o, req.Params.Arguments, progress(ctx, req))
 			if err != nil { // the calling model gets the error, so that it can correct its call
-				p := s.Describe(err)
+				p := s.describe(err)
 				data := map[string]any{"error": p.Code}
 				p.AddRetryAfter(data)
 				result = toolResult(p.Message+problemsOf(p), data)
@@ -153,6 +153,7 @@ func (s *Server) runOffer(in *call, o offer, arguments json.RawMessage, report f
 			if p.Status >= http.StatusInternalServerError {
 				s.Log.Error("offered tool failed", "request_id", in.id, "tool", o.tool.Name, "code", p.Code, "error", err)
 			}
+			err = described{p}
 		}
 	}()
 	if len(bytes.TrimSpace(arguments)) == 0 || string(arguments) == "null" {
@@ -244,4 +245,16 @@ func (l *response) close() {
 // toolResult returns a result with text for models and structured data for programs.
 func toolResult(text string, structured any) *sdk.CallToolResult {
 	return &sdk.CallToolResult{Content: []sdk.Content{&sdk.TextContent{Text: strings.TrimSpace(text)}}, StructuredContent: structured}
+}
+
+// described is an error that Describe has described.
+type described struct{ *problem.Problem }
+
+// describe calls Describe once for an error, because it counts refusals.
+func (s *Server) describe(err error) *problem.Problem {
+	var known described
+	if errors.As(err, &known) {
+		return known.Problem
+	}
+	return s.Describe(err)
 }

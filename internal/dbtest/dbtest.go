@@ -138,7 +138,7 @@ func (b *fixture) settle(s db.Settlement) chat.Event {
 	b.t.Helper()
 	e, err := b.store.Settle(b.ctx, s)
 	b.NoError(err)
-	return e
+	return e.Event
 }
 
 // exchange inserts a settled turn under parent and returns its id.

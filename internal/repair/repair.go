@@ -41,6 +41,8 @@ type Checker struct {
 	DryRun  bool // report findings without repairing them
 	// Stop cancels the running activity of a turn; nil: activities cannot be reached.
 	Stop func(turnID string)
+	// Settled is told of each turn that was settled, once (Activities.OnSettled); may be nil.
+	Settled func(context.Context, activities.Ending)
 
 	mu sync.Mutex
 	// verified holds the fingerprints of threads whose rows and workflow were consistent.
@@ -243,7 +245,7 @@ func (k *check) settle(ctx context.Context, row chat.Turn, problem string) error
 	if row.ID == k.stopped {
 		reason = k.reason
 	}
-	end, err := (&activities.Activities{Store: k.Store, Log: k.Log}).SettleLost(ctx, row, reason)
+	end, err := (&activities.Activities{Store: k.Store, Log: k.Log, OnSettled: k.Settled}).SettleLost(ctx, row, reason)
 	if errors.Is(err, db.ErrNotFound) {
 		return nil
 	}

@@ -196,6 +196,8 @@ func TestEveryOpenTurnOfAClosedWorkflowIsSettled(t *testing.T) {
 			asked := b.mark(b.insert("asks", 0), chat.TurnInterrupted)
 			first, second := b.mark(b.insert("waits", 0), chat.TurnAccepted), b.mark(b.insert("waits too", 0), chat.TurnAccepted)
 			never := b.insert("never accepted", old)
+			var told []string
+			b.Settled = func(_ context.Context, e activities.Ending) { told = append(told, e.TurnID+" "+e.Code) }
 			require.Len(t, b.check(), 3)
 			parent := chat.RootCheckpoint
 			for _, turn := range []chat.Turn{asked, first, second} {
@@ -205,6 +207,7 @@ func TestEveryOpenTurnOfAClosedWorkflowIsSettled(t *testing.T) {
 			}
 			require.Equal(t, chat.TurnNew, b.row(never).Status, "a turn that no thread has accepted is not lost")
 			require.Empty(t, b.check())
+			require.Equal(t, []string{asked.ID + " turn_lost", first.ID + " turn_lost", second.ID + " turn_lost"}, told)
 		})
 	}
 }

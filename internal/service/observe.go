@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/collectors"
 	enumspb "go.temporal.io/api/enums/v1"
 	taskqueuepb "go.temporal.io/api/taskqueue/v1"
 	"go.temporal.io/api/workflowservice/v1"
@@ -15,7 +16,7 @@ import (
 	"github.com/palaver-chat/palaver/workflows"
 )
 
-// observe registers the metrics of the process's dependencies and of its build.
+// observe registers the metrics of the process itself, of its dependencies and its build.
 func (p *Process) observe() error {
 	state := telemetry.State{OpenTurns: p.parts.Store.OpenTurnCounts, Backlog: p.backlog, Log: p.parts.Log}
 	if pool, ok := p.parts.Store.(interface{ Pool() db.Pool }); ok {
@@ -26,6 +27,11 @@ func (p *Process) observe() error {
 	}
 	if err := telemetry.ObserveState(p.metrics, state); err != nil {
 		return err
+	}
+	for _, c := range []prometheus.Collector{collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{})} {
+		if err := p.metrics.Register(c); err != nil {
+			return err
+		}
 	}
 	b := build.Read()
 	info := prometheus.NewGauge(prometheus.GaugeOpts{Name: "palaver_build_info", Help: "1, with the build's version, commit and date.",

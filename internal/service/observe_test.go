@@ -20,6 +20,9 @@ import (
 	"github.com/palaver-chat/palaver/internal/telemetry"
 )
 
+// anyOfTemporal is a metric with the labels that all of Temporal's SDK have.
+const anyOfTemporal = "temporal_any_total"
+
 // exported returns the metrics of a process with API and worker, by name, with their labels.
 func exported(t *testing.T) map[string]string {
 	t.Helper()
@@ -31,8 +34,8 @@ func exported(t *testing.T) map[string]string {
 	process, err := service.Start(t.Context(), parts, service.Roles{API: page})
 	require.NoError(t, err)
 	t.Cleanup(process.Stop)
-	_, err = telemetry.NewMetrics(parts.Metrics) // a worker's, which needs a Temporal server to start
-	require.NoError(t, err)
+
+	telemetry.Temporal(parts.Metrics).Counter(strings.TrimSuffix(anyOfTemporal, "_total"))
 
 	all := make(chan *prometheus.Desc)
 	go func() {
@@ -106,13 +109,33 @@ func TestDocsDashboardAndAlertsNameTheMetricsThatAreExported(t *testing.T) {
 
 func TestExpressionsUseLabelsThatTheirMetricsHave(t *testing.T) {
 	names := exported(t)
-	selector := regexp.MustCompile(`(palaver_[a-z0-9_]+)\{([^}]*)\}`)
+	selector := regexp.MustCompile(`((?:palaver|temporal)_[a-z0-9_]+)\{([^}]*)\}`)
 	label := regexp.MustCompile(`([a-z_]+)\s*(?:=|!=|=~|!~)"`)
-	for _, path := range []string{"deploy/prometheus/alerts.yaml", "deploy/grafana/palaver.json"} {
+	grouped := regexp.MustCompile(`by \(([a-z_, ]+)\) \([^)]*?((?:palaver|temporal)_[a-z0-9_]+)`)
+	has := func(metric, label string) bool {
+		base := suffix.ReplaceAllString(metric, "")
+		switch {
+		case label == "instance": // of every scrape
+			return true
+		case label == "le":
+			return strings.HasSuffix(metric, "_bucket")
+		case strings.HasPrefix(metric, "temporal_"):
+			base = anyOfTemporal
+		}
+		return regexp.MustCompile(`\b` + label + `\b`).MatchString(names[base])
+	}
+	for _, path := range []string{"deploy/prometheus/alerts.yaml", "deploy/grafana/palaver.json", "docs/runbook.md"} {
 		text := strings.ReplaceAll(read(t, path), `\"`, `"`)
 		for _, m := range selector.FindAllStringSubmatch(text, -1) {
 			for _, l := range label.FindAllStringSubmatch(m[2], -1) {
-				require.Regexp(t, `\b`+l[1]+`\b`, names[suffix.ReplaceAllString(m[1], "")], "%s: %s", path, m[0])
+				require.True(t, has(m[1], l[1]), "%s: %s has no label %s", path, m[0], l[1])
+			}
+		}
+		groups := grouped.FindAllStringSubmatch(text, -1)
+		require.Len(t, groups, strings.Count(text, "by ("), "%s: an aggregation is written in another form", path)
+		for _, m := range groups {
+			for _, l := range strings.Split(m[1], ", ") {
+				require.True(t, has(m[2], l), "%s: %s has no label %s", path, m[2], l)
 			}
 		}
 	}

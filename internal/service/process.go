@@ -68,8 +68,11 @@ type Process struct {
 	titles     *activities.Titles // nil: none are written
 	metrics    *prometheus.Registry
 	background sync.WaitGroup // see inBackground
+	model      llm.Model      // counted
+	counts     *telemetry.Metrics
 	traces     *telemetry.Traces
-	mcp        *mcp.Servers // of a worker; nil without
+	settled    func(context.Context, activities.Ending) // for each turn that the process settles
+	mcp        *mcp.Servers                             // of a worker; nil without
 	audit      *audit.Log
 	accounts   *connections.Accounts
 	stopping   chan struct{} // closed when streams are to end
@@ -105,18 +108,19 @@ func Start(ctx context.Context, parts Parts, roles Roles) (*Process, error) {
 	}
 	p.audit = audit.Open(parts.Store, parts.Log)
 	p.audit.Record(db.AuditEntry{Kind: audit.Started, Channel: audit.Command, Detail: started(parts.Config, roles)})
+	if err := p.openTelemetry(ctx, roles); err != nil {
+		p.Stop()
+		return nil, err
+	}
 	if roles.Worker { // before the API, which shows the state of its servers
 		if p.mcp, err = openMCP(parts.Config, parts.Store, parts.Log); err != nil {
-			p.audit.Close()
+			p.Stop()
 			return nil, err
 		}
 	}
 	if roles.API != nil {
 		if err := p.startAPI(roles.API); err != nil {
-			if p.mcp != nil {
-				p.mcp.Close()
-			}
-			p.audit.Close()
+			p.Stop()
 			return nil, err
 		}
 	}
@@ -192,6 +196,29 @@ func (p *Process) Stop() {
 	})
 }
 
+// openTelemetry registers the process's own metrics. Traces are made by workers.
+func (p *Process) openTelemetry(ctx context.Context, roles Roles) (err error) {
+	cfg := p.parts.Config
+	if p.counts, err = telemetry.NewMetrics(p.metrics); err != nil {
+		return err
+	}
+	if roles.Worker {
+		p.traces, err = telemetry.NewTraces(ctx, telemetry.Settings{
+			LangSmithTracing:  cfg.LangSmithTracing,
+			LangSmithEndpoint: cfg.LangSmithEndpoint,
+			LangSmithAPIKey:   cfg.LangSmithAPIKey,
+			LangSmithProject:  cfg.LangSmithProject,
+			Content:           cfg.TraceContent == "on",
+		}, p.parts.Log)
+		if err != nil {
+			return err
+		}
+	}
+	p.model = telemetry.Model(p.parts.Model, p.traces, p.counts)
+	p.settled = telemetry.Settled(p.traces, p.counts, p.parts.Store, p.parts.Log)
+	return nil
+}
+
 func (p *Process) startAPI(listener net.Listener) error {
 	cfg := p.parts.Config
 	key, err := cfg.CookieKey()
@@ -202,7 +229,7 @@ func (p *Process) startAPI(listener net.Listener) error {
 	if err != nil {
 		return err
 	}
-	search := retrieval.New(p.parts.Store, p.parts.Model)
+	search := retrieval.New(p.parts.Store, p.model)
 	uploadMemory, _ := cfg.IngestMemory()
 	handler, err := api.New(api.Deps{
 		Store: p.parts.Store,
@@ -251,6 +278,7 @@ func (p *Process) startAPI(listener net.Listener) error {
 		Users:    p.userDeletion(),
 		Audit:    p.audit,
 		Metrics:  p.metrics,
+		Settled:  p.settled,
 	})
 	if err != nil {
 		return err
@@ -287,20 +315,6 @@ func (p *Process) startWorker(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	p.traces, err = telemetry.NewTraces(ctx, telemetry.Settings{
-		LangSmithTracing:  cfg.LangSmithTracing,
-		LangSmithEndpoint: cfg.LangSmithEndpoint,
-		LangSmithAPIKey:   cfg.LangSmithAPIKey,
-		LangSmithProject:  cfg.LangSmithProject,
-		Content:           cfg.TraceContent == "on",
-	}, p.parts.Log)
-	if err != nil {
-		return err
-	}
-	counts, err := telemetry.NewMetrics(p.metrics)
-	if err != nil {
-		return err
-	}
 	importer, err := newImporter(ctx, cfg, p.parts.Additions.Types(), p.accounts)
 	if err != nil {
 		return err
@@ -316,14 +330,14 @@ func (p *Process) startWorker(ctx context.Context) error {
 	}
 	w := worker.New(p.parts.Temporal, &activities.Activities{
 		Store:         p.parts.Store,
-		Model:         telemetry.Model(p.parts.Model, p.traces, counts),
+		Model:         p.model,
 		Bus:           p.parts.Bus,
-		Search:        telemetry.Search(retrieval.New(p.parts.Store, p.parts.Model), p.traces),
+		Search:        telemetry.Search(retrieval.New(p.parts.Store, p.model), p.traces),
 		Web:           search,
 		Prices:        prices,
 		HistoryTokens: cfg.HistoryTokens,
 		BoardChat:     activities.BoardChat{Threshold: cfg.ChatThreshold, Temperature: float32(cfg.ChatTemperature), MaxTokens: cfg.ChatMaxTokens},
-		Tools:         p.toolBox(counts, threads),
+		Tools:         p.toolBox(threads),
 		Agents:        workflows.AgentInfos(p.agents),
 		DocumentTypes: p.parts.Additions.Types(),
 		IngestMemory:  memlimit.New(ingestMemory),
@@ -335,7 +349,9 @@ func (p *Process) startWorker(ctx context.Context) error {
 		Audit:         p.audit,
 		RetryBudget:   cfg.RetryBudget,
 		Log:           p.parts.Log,
-	}, p.agents, p.parts.Bus, p.fail, telemetry.Worker(p.traces, counts, p.parts.Store, p.parts.Log))
+		OnSettled:     p.settled,
+		OnRestart:     p.counts.Restarted,
+	}, p.agents, p.parts.Bus, p.fail, telemetry.Worker(p.traces, p.counts))
 	if err := w.Start(); err != nil {
 		return fmt.Errorf("start the worker: %w", err)
 	}

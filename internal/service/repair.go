@@ -23,7 +23,7 @@ func (p *Process) startSweep() {
 		return
 	}
 	s := repair.NewSweeper(p.parts.Store, &workflows.Client{Temporal: p.parts.Temporal}, p.parts.Log)
-	s.Stop, s.Pause, s.MinAge = p.parts.Bus.AnnounceStop, time.Second/sweepRate, sweepMinAge
+	s.Stop, s.Settled, s.Pause, s.MinAge = p.parts.Bus.AnnounceStop, p.settled, time.Second/sweepRate, sweepMinAge
 	p.inBackground(func(ctx context.Context) { s.Run(ctx, p.parts.Config.RepairInterval) })
 }
 

@@ -30,9 +30,9 @@ func openMCP(cfg *config.Config, pictures tools.Pictures, log *slog.Logger) (*mc
 }
 
 // toolBox returns the tools of agents. The program's own tools take precedence over those of servers.
-func (p *Process) toolBox(counts *telemetry.Metrics, threads *workflows.Client) *tools.Box {
+func (p *Process) toolBox(threads *workflows.Client) *tools.Box {
 	store, model := p.parts.Store, p.parts.Model
-	searcher := retrieval.New(store, model)
+	searcher := retrieval.New(store, p.model)
 	own := tools.List{
 		tools.SearchDocuments(searcher, store),
 		tools.ListDocuments(store),
@@ -45,5 +45,6 @@ func (p *Process) toolBox(counts *telemetry.Metrics, threads *workflows.Client) 
 		own = append(own, tools.GenerateImage(painter, store, model.Info().Offline))
 	}
 	own = append(own, p.parts.Additions.Tools...)
-	return tools.NewBox(p.parts.Log, telemetry.Tools(own, p.traces, counts), telemetry.Tools(p.mcp, p.traces, counts))
+	return tools.NewBox(p.parts.Log, telemetry.Tools(own, p.traces, p.counts, map[string]string{tools.GenerateImageName: model.Info().Image}),
+		telemetry.Tools(p.mcp, p.traces, p.counts, nil))
 }

@@ -44,7 +44,7 @@ func (b *bundle) decide() {
 		return activities.Retrieved{ChunkIDs: []string{"c1", "c2", "c3"}, Confidence: chat.High, Score: .5}, nil
 	}))
 	b.NoError(b.run("CallTool", activities.CallRequest{TurnRef: b.ref, CallRef: chat.CallRef{ID: "c1", Name: "look"}}, func(ctx context.Context, _ activities.CallRequest) (activities.Called, error) {
-		_, err := Tools(source{}, b.traces, nil).Tools(ctx, "ann")[0].Run(ctx, tools.Call{ID: "c1", Arguments: []byte(`{"q":"secret argument"}`)})
+		_, err := Tools(source{}, b.traces, nil, nil).Tools(ctx, "ann")[0].Run(ctx, tools.Call{ID: "c1", Arguments: []byte(`{"q":"secret argument"}`)})
 		return activities.Called{IsError: true}, err
 	}))
 }
@@ -110,14 +110,14 @@ func (b *bundle) exchanged() []sdktrace.Event {
 		{N: 3, Type: chat.EventResumed, Resume: &choice},
 		{N: 5, Type: chat.EventResumed, Resume: &whole},
 	}
-	b.NoError(b.run("Settle", activities.Ending{TurnRef: b.ref, Status: chat.TurnCompleted, Log: []chat.Entry{
+	b.settle(activities.Ending{TurnRef: b.ref, Status: chat.TurnCompleted, Log: []chat.Entry{
 		{N: 1, Type: chat.EventTurnStarted, At: time.Now()},
 		{N: 2, Type: chat.EventInterrupt, At: time.Now(), Question: &chat.Question{ID: "q1", Type: chat.ActionChoice, Prompt: chat.PromptWhichAction, OptionIDs: []string{"inquire", "audit"}}},
 		{N: 3, Type: chat.EventResumed, At: time.Now(), Answers: "q1", Channel: "api", Resume: &choice},
 		{N: 4, Type: chat.EventInterrupt, At: time.Now(), Question: &approval},
 		{N: 5, Type: chat.EventResumed, At: time.Now(), Answers: "q2", Channel: "mcp", Resume: &kept},
-		{N: 6, Type: chat.EventNotice, At: time.Now(), Code: chat.NoticeRestarted},
-	}}, func(context.Context, activities.Ending) error { return nil }))
+		{N: 6, Type: chat.EventNotice, At: time.Now(), Code: chat.NoticeWebDropped},
+	}})
 	events := b.finished()["turn"].Events
 	b.Len(events, 5)
 	return events
@@ -143,7 +143,7 @@ func TestTurnSpanHoldsKindsOfQuestionsAndAnswers(t *testing.T) {
 		b.Contains(answer, "palaver.answer.option=inquire\n")
 		b.Contains(answer, "palaver.channel=api\n")
 		b.Contains(approval, "palaver.answer.rejected=1\n")
-		b.Contains(eventText(events[4]), "palaver.code="+chat.NoticeRestarted)
+		b.Contains(eventText(events[4]), "palaver.code="+chat.NoticeWebDropped)
 		all := ""
 		for _, e := range events {
 			all += eventText(e)

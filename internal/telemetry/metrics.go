@@ -13,7 +13,7 @@ import (
 	"github.com/palaver-chat/palaver/llm"
 )
 
-// Metrics are the worker's metrics. A nil *Metrics counts nothing.
+// Metrics are those of turns, models, tools and activities. A nil *Metrics counts nothing.
 type Metrics struct {
 	modelSeconds *prometheus.HistogramVec
 	firstToken   *prometheus.HistogramVec
@@ -33,7 +33,7 @@ var (
 	longTimes  = []float64{.05, .1, .25, .5, 1, 2.5, 5, 10, 30, 60, 120, 600}
 )
 
-// NewMetrics registers the worker's metrics.
+// NewMetrics registers the metrics.
 func NewMetrics(r prometheus.Registerer) (*Metrics, error) {
 	m := &Metrics{
 		modelSeconds: prometheus.NewHistogramVec(prometheus.HistogramOpts{
@@ -43,10 +43,10 @@ func NewMetrics(r prometheus.Registerer) (*Metrics, error) {
 			Name: "palaver_model_first_token_seconds", Help: "Time of a streamed model call to its first token.", Buckets: shortTimes,
 		}, []string{"task", "model"}),
 		tokens: prometheus.NewCounterVec(prometheus.CounterOpts{
-			Name: "palaver_tokens_total", Help: "Tokens read and written by models.",
+			Name: "palaver_tokens_total", Help: "Tokens read and written by models, those of embeddings and pictures included.",
 		}, []string{"model", "direction"}),
 		cost: prometheus.NewCounterVec(prometheus.CounterOpts{
-			Name: "palaver_cost_usd_total", Help: "Cost of model calls in US dollars, by list price.",
+			Name: "palaver_cost_usd_total", Help: "Cost of models, web searches and tools in US dollars, by list price.",
 		}, []string{"model"}),
 		toolSeconds: prometheus.NewHistogramVec(prometheus.HistogramOpts{
 			Name: "palaver_tool_call_seconds", Help: "Time of a tool call.", Buckets: longTimes,
@@ -55,7 +55,7 @@ func NewMetrics(r prometheus.Registerer) (*Metrics, error) {
 			Name: "palaver_turn_queue_seconds", Help: "Time from a message's arrival to the beginning of its turn.", Buckets: longTimes,
 		}),
 		turns: prometheus.NewCounterVec(prometheus.CounterOpts{
-			Name: "palaver_turns_settled_total", Help: "Turns that ended, by outcome and its code or reason.",
+			Name: "palaver_turns_settled_total", Help: "Turns that this process has settled, by outcome and its code or reason.",
 		}, []string{"status", "code"}),
 		turnSeconds: prometheus.NewHistogramVec(prometheus.HistogramOpts{
 			Name: "palaver_turn_seconds", Help: "Time from a message's arrival to its turn's end, including the time that people took to answer.", Buckets: longTimes,
@@ -65,7 +65,7 @@ func NewMetrics(r prometheus.Registerer) (*Metrics, error) {
 		Name: "palaver_activity_seconds", Help: "Time of an attempt of an activity, such as Ingest.", Buckets: longTimes,
 	}, []string{"activity", "outcome"})
 	m.restarts = prometheus.NewCounter(prometheus.CounterOpts{
-		Name: "palaver_answer_restarts_total", Help: "Answers that began again because a worker ended or was lost; stops do not count.",
+		Name: "palaver_answer_restarts_total", Help: "Answers that began again because a worker ended or was lost; stops and failed model calls do not count.",
 	})
 	m.modelErrors = prometheus.NewCounterVec(prometheus.CounterOpts{
 		Name: "palaver_model_errors_total", Help: "Model calls that failed, by kind: rate_limited, server_error, timeout, rejected, unparseable, unavailable.",
@@ -89,6 +89,15 @@ func (m *Metrics) modelCall(task llm.Task, model string, took, first time.Durati
 	if first > 0 {
 		m.firstToken.WithLabelValues(string(task), model).Observe(first.Seconds())
 	}
+	m.used(model, usage)
+}
+
+// used counts what a model was paid for. In place of one, model names a web search or a
+// tool.
+func (m *Metrics) used(model string, usage chat.Usage) {
+	if m == nil || usage == (chat.Usage{}) {
+		return
+	}
 	m.tokens.WithLabelValues(model, "in").Add(float64(usage.TokensIn))
 	m.tokens.WithLabelValues(model, "out").Add(float64(usage.TokensOut))
 	m.cost.WithLabelValues(model).Add(usage.CostUSD)
@@ -107,16 +116,18 @@ func (m *Metrics) began(turnID string, now time.Time) {
 	}
 }
 
+// Restarted counts an answer that begins again.
+func (m *Metrics) Restarted() {
+	if m != nil {
+		m.restarts.Inc()
+	}
+}
+
 func (m *Metrics) settled(e activities.Ending, now time.Time) {
 	if m == nil {
 		return
 	}
 	m.turns.WithLabelValues(string(e.Status), e.Code+string(e.Reason)).Inc()
-	for _, entry := range e.Log {
-		if entry.Type == chat.EventNotice && entry.Code == chat.NoticeRestarted {
-			m.restarts.Inc()
-		}
-	}
 	if at, ok := createdAt(e.TurnID); ok {
 		m.turnSeconds.WithLabelValues(string(e.Status)).Observe(max(0, now.Sub(at).Seconds()))
 	}

@@ -20,7 +20,7 @@ func Model(m llm.Model, t *Traces, n *Metrics) llm.Model {
 }
 
 type model struct {
-	llm.Model // Embed and Info pass through
+	llm.Model // Info passes through
 	traces    *Traces
 	metrics   *Metrics
 }
@@ -57,6 +57,15 @@ func (m *model) Stream(ctx context.Context, r llm.Request, emit func(string) err
 	})
 	c.end(llm.Message{Role: llm.Assistant, Text: text.String(), Calls: reply.Calls}, reply.Usage, err)
 	return reply, err
+}
+
+// Embed counts tokens and cost, also for the meter of ctx.
+func (m *model) Embed(ctx context.Context, texts []string) ([][]float32, error) {
+	counting, metered := llm.WithMeter(ctx)
+	vectors, err := m.Model.Embed(counting, texts)
+	llm.Meter(ctx, metered.Usage())
+	m.metrics.used(m.Info().Embedding, metered.Usage())
+	return vectors, err
 }
 
 // call is a running model call.

@@ -3,11 +3,13 @@ package telemetry
 import (
 	"context"
 	"log/slog"
+	"slices"
 	"sync"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
 
+	"github.com/palaver-chat/palaver/chat"
 	"github.com/palaver-chat/palaver/db"
 )
 
@@ -86,8 +88,12 @@ func (c *stateCollector) Collect(out chan<- prometheus.Metric) {
 	}
 	turns, backlog := c.remote()
 	for _, t := range turns {
+		age := 0.0
+		if t.Number > 0 {
+			age = max(0, time.Since(t.Oldest).Seconds())
+		}
 		gauge(openTurnsDesc, float64(t.Number), string(t.Status))
-		gauge(oldestTurnDesc, max(0, time.Since(t.Oldest).Seconds()), string(t.Status))
+		gauge(oldestTurnDesc, age, string(t.Status))
 	}
 	for _, b := range backlog {
 		gauge(backlogDesc, float64(b.Tasks), b.Type)
@@ -107,11 +113,28 @@ func (c *stateCollector) remote() ([]db.OpenTurnCount, []Backlog) {
 	defer cancel()
 	c.turns, c.backlog = nil, nil
 	var asking sync.WaitGroup
-	asking.Go(func() { c.turns = ask(ctx, c.Log, "open turns", c.OpenTurns) })
+	asking.Go(func() { c.turns = ask(ctx, c.Log, "open turns", c.openTurns()) })
 	asking.Go(func() { c.backlog = ask(ctx, c.Log, "task queue", c.Backlog) })
 	asking.Wait()
 	c.read = time.Now()
 	return c.turns, c.backlog
+}
+
+// openTurns returns a function that reads the counts, with 0 for a status that no turn
+// has: without a series, alerts take the database for unavailable.
+func (c *stateCollector) openTurns() func(context.Context) ([]db.OpenTurnCount, error) {
+	if c.OpenTurns == nil {
+		return nil
+	}
+	return func(ctx context.Context) ([]db.OpenTurnCount, error) {
+		found, err := c.OpenTurns(ctx)
+		for _, status := range []chat.TurnStatus{chat.TurnAccepted, chat.TurnRunning, chat.TurnInterrupted} {
+			if !slices.ContainsFunc(found, func(t db.OpenTurnCount) bool { return t.Status == status }) {
+				found = append(found, db.OpenTurnCount{Status: status})
+			}
+		}
+		return found, err
+	}
 }
 
 func ask[T any](ctx context.Context, log *slog.Logger, what string, f func(context.Context) ([]T, error)) []T {

@@ -70,10 +70,18 @@ func (b *bundle) finished() map[string]tracetest.SpanStub {
 // run runs one activity as a worker does.
 func (b *bundle) run(name string, arg any, do any) error {
 	env := new(testsuite.WorkflowTestSuite).NewTestActivityEnvironment()
-	env.SetWorkerOptions(worker.Options{Interceptors: []interceptor.WorkerInterceptor{Worker(b.traces, b.metrics, b.store, slog.New(slog.NewJSONHandler(&b.log, nil)))}})
+	env.SetWorkerOptions(worker.Options{Interceptors: []interceptor.WorkerInterceptor{Worker(b.traces, b.metrics)}})
 	env.RegisterActivityWithOptions(do, activity.RegisterOptions{Name: name})
 	_, err := env.ExecuteActivity(name, arg)
 	return err
+}
+
+// settle runs Settle as a worker does, for a turn that was not settled before.
+func (b *bundle) settle(e activities.Ending) {
+	b.NoError(b.run("Settle", e, func(ctx context.Context, e activities.Ending) error {
+		Settled(b.traces, b.metrics, b.store, slog.New(slog.NewJSONHandler(&b.log, nil)))(ctx, e)
+		return nil
+	}))
 }
 
 // settledStore has one settled turn.
@@ -134,9 +142,9 @@ func TestTurnHasOneTraceAcrossProcesses(t *testing.T) {
 	b.NoError(b.run("Write", activities.WriteRequest{TurnRef: b.ref, Action: chat.Compare}, ask))
 	other := setup(t, true) // another worker, after a crash or an answer
 	other.ref = b.ref
-	b.NoError(other.run("Settle", activities.Ending{TurnRef: b.ref, Status: chat.TurnCompleted, Log: []chat.Entry{
+	other.settle(activities.Ending{TurnRef: b.ref, Status: chat.TurnCompleted, Log: []chat.Entry{
 		{N: 1, Type: chat.EventInterrupt, At: time.Now()}, {N: 2, Type: chat.EventResumed, At: time.Now()},
-	}}, func(context.Context, activities.Ending) error { return nil }))
+	}})
 
 	first, second := b.finished(), other.finished()
 	node, call, turn := first["compare"], first["chat large"], second["turn"]
@@ -173,12 +181,12 @@ func TestTracesHaveNoContentWhenItIsTurnedOff(t *testing.T) {
 		if err != nil {
 			return err
 		}
-		box := Tools(source{}, b.traces, nil)
+		box := Tools(source{}, b.traces, nil, nil)
 		_, err = box.Tools(ctx, "ann")[0].Run(ctx, tools.Call{ID: "c1", Arguments: []byte(`{"q":"secret argument"}`)})
 		return err
 	}
 	b.NoError(b.run("Write", activities.WriteRequest{TurnRef: b.ref, Action: chat.Inquire}, do))
-	b.NoError(b.run("Settle", activities.Ending{TurnRef: b.ref, Status: chat.TurnCompleted}, func(context.Context, activities.Ending) error { return nil }))
+	b.settle(activities.Ending{TurnRef: b.ref, Status: chat.TurnCompleted})
 	spans := b.finished()
 	b.Len(spans, 5)
 	for name, s := range spans {
@@ -217,11 +225,10 @@ func TestMetricsCountCallsTokensToolsAndTurns(t *testing.T) {
 	b.NoError(err)
 	_, err = m.Structured(t.Context(), llm.Request{Task: llm.TaskIntent}, llm.IntentSchema, nil)
 	b.NoError(err)
-	_, err = Tools(source{}, nil, b.metrics).Tools(t.Context(), "ann")[0].Run(t.Context(), tools.Call{})
+	_, err = Tools(source{}, nil, b.metrics, nil).Tools(t.Context(), "ann")[0].Run(t.Context(), tools.Call{})
 	b.NoError(err)
 	b.NoError(b.run("BeginTurn", b.ref, func(context.Context, activities.TurnRef) error { return nil }))
-	b.NoError(b.run("Settle", activities.Ending{TurnRef: b.ref, Status: chat.TurnCancelled, Reason: chat.UserCancelled},
-		func(context.Context, activities.Ending) error { return nil }))
+	b.settle(activities.Ending{TurnRef: b.ref, Status: chat.TurnCancelled, Reason: chat.UserCancelled})
 	b.InDelta(10, testutil.ToFloat64(b.metrics.tokens.WithLabelValues("small", "in")), 0)
 	b.InDelta(6, testutil.ToFloat64(b.metrics.tokens.WithLabelValues("small", "out")), 0)
 	b.InDelta(.5, testutil.ToFloat64(b.metrics.cost.WithLabelValues("small")), 0)
@@ -231,13 +238,49 @@ func TestMetricsCountCallsTokensToolsAndTurns(t *testing.T) {
 	b.Equal(1, testutil.CollectAndCount(b.metrics.waited))
 }
 
-func TestRestartsOfAnswersAreCountedAndEverySettledTurnIsOneLine(t *testing.T) {
+// paid is a model of embeddings, a source with tools, and web search, each with its price.
+type paid struct{ fakeModel }
+
+func (paid) Embed(ctx context.Context, _ []string) ([][]float32, error) {
+	llm.Meter(ctx, chat.Usage{TokensIn: 9, CostUSD: .25})
+	return nil, nil
+}
+
+func (paid) Info() llm.Info { return llm.Info{Name: "small", Embedding: "vectors"} }
+
+func (paid) Tools(context.Context, string) []tools.Tool {
+	run := func(context.Context, tools.Call) (tools.Result, error) {
+		return tools.Result{Usage: chat.Usage{TokensIn: 1, TokensOut: 1000, CostUSD: .125}}, nil
+	}
+	return []tools.Tool{{Name: "draw", Run: run}, {Name: "look", Run: run}}
+}
+
+// DAILY_COST_USD counts the same.
+func TestMetricsCountTokensAndCostOfEmbeddingsPicturesToolsAndSearches(t *testing.T) {
+	b := setup(t, false)
+	ctx, metered := llm.WithMeter(t.Context())
+	_, err := Model(paid{}, nil, b.metrics).Embed(ctx, []string{"a text"})
+	b.NoError(err)
+	b.Equal(9, metered.Usage().TokensIn, "the turn counts it, too")
+	for _, tool := range Tools(paid{}, nil, b.metrics, map[string]string{"draw": "painter"}).Tools(t.Context(), "ann") {
+		_, err := tool.Run(t.Context(), tools.Call{})
+		b.NoError(err)
+	}
+	b.NoError(b.run("SearchWeb", b.ref, func(context.Context, activities.TurnRef) (activities.WebResult, error) {
+		return activities.WebResult{Usage: chat.Usage{Searches: 1, CostUSD: .5}}, nil
+	}))
+	for model, want := range map[string][3]float64{"vectors": {9, 0, .25}, "painter": {1, 1000, .125}, "look": {1, 1000, .125}, llm.WebSearch: {0, 0, .5}} {
+		b.InDelta(want[0], testutil.ToFloat64(b.metrics.tokens.WithLabelValues(model, "in")), 0, model)
+		b.InDelta(want[1], testutil.ToFloat64(b.metrics.tokens.WithLabelValues(model, "out")), 0, model)
+		b.InDelta(want[2], testutil.ToFloat64(b.metrics.cost.WithLabelValues(model)), 0, model)
+	}
+	b.Equal(4, testutil.CollectAndCount(b.metrics.cost), "and nothing twice")
+}
+
+func TestEverySettledTurnIsOneLine(t *testing.T) {
 	b := setup(t, false)
 	b.ref.RequestID = "request-1"
-	restarted := []chat.Entry{{Type: chat.EventNotice, Code: chat.NoticeRestarted}, {Type: chat.EventNotice, Code: "not_saved_yet"}}
-	b.NoError(b.run("Settle", activities.Ending{TurnRef: b.ref, Status: chat.TurnFailed, Code: chat.CodeModelTimeout, Log: restarted, Usage: chat.Usage{TokensIn: 3, TokensOut: 5, Calls: 2}},
-		func(context.Context, activities.Ending) error { return nil }))
-	b.InDelta(1, testutil.ToFloat64(b.metrics.restarts), 0)
+	b.settle(activities.Ending{TurnRef: b.ref, Status: chat.TurnFailed, Code: chat.CodeModelTimeout, Usage: chat.Usage{TokensIn: 3, TokensOut: 5, Calls: 2}})
 	b.Equal(1, testutil.CollectAndCount(b.metrics.activities))
 	b.Equal(1, strings.Count(b.log.String(), "turn settled"))
 	var line map[string]any
@@ -303,7 +346,9 @@ func TestStateIsReadOnceForSeveralScrapersAndLeavesOutFailedReads(t *testing.T) 
 		require.NoError(t, err)
 		values := map[string]float64{}
 		for _, f := range found {
-			values[f.GetName()] = f.GetMetric()[0].GetGauge().GetValue() + f.GetMetric()[0].GetCounter().GetValue()
+			for _, m := range f.GetMetric() {
+				values[f.GetName()] += m.GetGauge().GetValue() + m.GetCounter().GetValue()
+			}
 		}
 		require.InDelta(t, 3, values["palaver_open_turns"], 0)
 		require.GreaterOrEqual(t, values["palaver_open_turn_age_seconds"], 3600.0)
@@ -313,6 +358,28 @@ func TestStateIsReadOnceForSeveralScrapersAndLeavesOutFailedReads(t *testing.T) 
 		require.NotContains(t, values, "palaver_task_pollers")
 	}
 	require.Equal(t, 1, asked)
+}
+
+// Alerts take a missing series for a database that does not answer.
+func TestOpenTurnsAreZeroWhenThereAreNoneAndMissingWhenTheyCannotBeCounted(t *testing.T) {
+	count := func(err error) map[string]float64 {
+		r := prometheus.NewRegistry()
+		require.NoError(t, ObserveState(r, State{OpenTurns: func(context.Context) ([]db.OpenTurnCount, error) { return nil, err }, Log: slog.New(slog.DiscardHandler)}))
+		found, err := r.Gather()
+		require.NoError(t, err)
+		values := map[string]float64{}
+		for _, f := range found {
+			for _, m := range f.GetMetric() {
+				values[f.GetName()+" "+m.GetLabel()[0].GetValue()] = m.GetGauge().GetValue()
+			}
+		}
+		return values
+	}
+	require.Equal(t, map[string]float64{
+		"palaver_open_turns accepted": 0, "palaver_open_turns running": 0, "palaver_open_turns interrupted": 0,
+		"palaver_open_turn_age_seconds accepted": 0, "palaver_open_turn_age_seconds running": 0, "palaver_open_turn_age_seconds interrupted": 0,
+	}, count(nil))
+	require.Empty(t, count(db.ErrUnavailable))
 }
 
 // LangSmith tracing enabled and disabled, and an API that fails.
@@ -350,7 +417,7 @@ func TestWithoutSettingsThereAreNoTracesCallsOrLogLines(t *testing.T) {
 		require.Nil(t, traces, name)
 		require.Empty(t, said.String(), name)
 		traces.Close()
-		require.Equal(t, source{}.Tools(t.Context(), "")[0].Name, Tools(source{}, traces, nil).Tools(t.Context(), "")[0].Name, name)
+		require.Equal(t, source{}.Tools(t.Context(), "")[0].Name, Tools(source{}, traces, nil, nil).Tools(t.Context(), "")[0].Name, name)
 	}
 }
 

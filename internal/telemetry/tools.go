@@ -1,6 +1,7 @@
 package telemetry
 
 import (
+	"cmp"
 	"context"
 	"time"
 
@@ -10,15 +11,17 @@ import (
 	"github.com/palaver-chat/palaver/internal/tools"
 )
 
-// Tools wraps a source so that the calls of its tools are traced and counted.
-func Tools(s tools.Source, t *Traces, n *Metrics) tools.Source {
-	return &toolSource{Source: s, traces: t, metrics: n}
+// Tools wraps a source so that the calls of its tools are traced and counted. models names
+// the model whose usage a tool reports; that of other tools is counted under their own name.
+func Tools(s tools.Source, t *Traces, n *Metrics, models map[string]string) tools.Source {
+	return &toolSource{Source: s, traces: t, metrics: n, models: models}
 }
 
 type toolSource struct {
 	tools.Source
 	traces  *Traces
 	metrics *Metrics
+	models  map[string]string
 }
 
 func (s *toolSource) Tools(ctx context.Context, owner string) []tools.Tool {
@@ -48,6 +51,7 @@ func (s *toolSource) run(tool tools.Tool) func(context.Context, tools.Call) (too
 		began := time.Now()
 		result, err := tool.Run(ctx, c)
 		s.metrics.toolCall(tool.Name, time.Since(began), result.IsError, err)
+		s.metrics.used(cmp.Or(s.models[tool.Name], tool.Name), result.Usage)
 		span.SetAttributes(
 			attribute.Bool("palaver.tool_error", result.IsError),
 			attribute.Int("palaver.output_bytes", len(result.Content)),

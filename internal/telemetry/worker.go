@@ -18,20 +18,18 @@ import (
 	"github.com/palaver-chat/palaver/activities"
 	"github.com/palaver-chat/palaver/chat"
 	"github.com/palaver-chat/palaver/db"
+	"github.com/palaver-chat/palaver/llm"
 )
 
-// Worker traces and counts activities, and logs a line for each settled turn. If traces
-// include content, it reads the texts of settled turns from store.
-func Worker(t *Traces, n *Metrics, store db.Store, log *slog.Logger) interceptor.WorkerInterceptor {
-	return &workerInterceptor{traces: t, metrics: n, store: store, log: log}
+// Worker traces and counts activities.
+func Worker(t *Traces, n *Metrics) interceptor.WorkerInterceptor {
+	return &workerInterceptor{traces: t, metrics: n}
 }
 
 type workerInterceptor struct {
 	interceptor.WorkerInterceptorBase
 	traces  *Traces
 	metrics *Metrics
-	store   db.Store
-	log     *slog.Logger
 }
 
 func (w *workerInterceptor) InterceptActivity(_ context.Context, next interceptor.ActivityInboundInterceptor) interceptor.ActivityInboundInterceptor {
@@ -79,13 +77,11 @@ func (a *activityInterceptor) ExecuteActivity(ctx context.Context, in *intercept
 	if err != nil {
 		return result, err
 	}
-	switch arg := of.(type) {
-	case activities.Ending:
-		w.settled(ctx, arg)
-	case activities.TurnRef:
-		if info.ActivityType.Name == "BeginTurn" {
-			w.metrics.began(ref.TurnID, time.Now())
-		}
+	if info.ActivityType.Name == "BeginTurn" {
+		w.metrics.began(ref.TurnID, time.Now())
+	}
+	if web, is := result.(activities.WebResult); is {
+		w.metrics.used(llm.WebSearch, web.Usage)
 	}
 	return result, nil
 }
@@ -118,9 +114,21 @@ func nodeName(activityType string, arg any) string {
 	return strings.ToLower(activityType)
 }
 
-// settled records the metrics of a settled turn, logs a line, and writes the turn's own
-// span, the parent of all others.
-func (w *workerInterceptor) settled(ctx context.Context, e activities.Ending) {
+// Settled returns a function for each turn that the process has settled. It counts the
+// turn, logs its line and writes its own span, the parent of all others. If traces include
+// content, it reads the turn's texts from store.
+func Settled(t *Traces, n *Metrics, store db.Store, log *slog.Logger) func(context.Context, activities.Ending) {
+	return (&settledTurns{traces: t, metrics: n, store: store, log: log}).report
+}
+
+type settledTurns struct {
+	traces  *Traces
+	metrics *Metrics
+	store   db.Store
+	log     *slog.Logger
+}
+
+func (w *settledTurns) report(ctx context.Context, e activities.Ending) {
 	now := time.Now()
 	w.metrics.settled(e, now)
 	line := []any{"thread", e.ThreadID, "turn", e.TurnID, "request_id", e.RequestID, "status", e.Status,
@@ -164,7 +172,7 @@ func (w *workerInterceptor) settled(ctx context.Context, e activities.Ending) {
 }
 
 // exchange adds the turn's questions, answers and notices as events of its span.
-func (w *workerInterceptor) exchange(ctx context.Context, e activities.Ending, span trace.Span) {
+func (w *settledTurns) exchange(ctx context.Context, e activities.Ending, span trace.Span) {
 	texts, questions := w.exchangeTexts(ctx, e), map[string]chat.Question{}
 	for _, entry := range e.Log {
 		var about []attribute.KeyValue
@@ -187,7 +195,7 @@ func (w *workerInterceptor) exchange(ctx context.Context, e activities.Ending, s
 
 // exchangeTexts returns the texts of questions and answers, by the numbers of their
 // entries. It returns nil when traces have no content, or when the texts cannot be read.
-func (w *workerInterceptor) exchangeTexts(ctx context.Context, e activities.Ending) map[int][]attribute.KeyValue {
+func (w *settledTurns) exchangeTexts(ctx context.Context, e activities.Ending) map[int][]attribute.KeyValue {
 	first := slices.IndexFunc(e.Log, func(entry chat.Entry) bool {
 		return entry.Type == chat.EventInterrupt || entry.Type == chat.EventResumed
 	})
@@ -220,7 +228,7 @@ func jsonText(key string, value any) []attribute.KeyValue {
 
 // conversation adds the turn's message and answer to the span. It leaves out what cannot be
 // read from the database.
-func (w *workerInterceptor) conversation(ctx context.Context, e activities.Ending, span trace.Span) {
+func (w *settledTurns) conversation(ctx context.Context, e activities.Ending, span trace.Span) {
 	t, err := w.store.Turn(ctx, e.Owner, e.TurnID)
 	if err != nil {
 		return

@@ -129,9 +129,18 @@ func TestDuplicateSendsAtTwoProcessesMakeOneTurn(t *testing.T) {
 func TestStoppingWorkerHandsItsAnswerOver(t *testing.T) {
 	eachDatabase(t, func(t *testing.T, options ...stacktest.Option) {
 		s, model := apart(t, options)
-		first, api := s.Worker(), s.API()
+		first, firstURL := measuredWorker(t, s)
+		api := s.API()
 		c := newTalk(t, func() string { return api.URL }, s.NewUser())
 		doc := c.upload("Liquidity circular", circular)
+		model.On(answerCall, llmtest.Silent("Once upon ", "a time"))
+		stopped := newTalk(t, c.url, s.NewUser())
+		story := stopped.send("Tell me a story", assistant)
+		story.until(isType("token"))
+		stopped.stop(nil)
+		require.Equal(t, "cancelled", story.until(terminal).Type)
+		require.Zero(t, restarts(t, firstURL), "a person's stop is no restart")
+
 		gate := llmtest.NewGate()
 		t.Cleanup(gate.Release)
 		model.On(answerCall,
@@ -139,7 +148,7 @@ func TestStoppingWorkerHandsItsAnswerOver(t *testing.T) {
 			llmtest.Text("The ratio is ", "at least 100 percent [1]."))
 		page := c.send("What is the ratio?", object{"tagged_doc_ids": []string{doc}})
 		page.until(isType("token"))
-		s.Worker() // the second worker
+		_, secondURL := measuredWorker(t, s)
 		stopping := time.Now()
 		require.Zero(t, first.Stop())
 		require.Equal(t, chat.NoticeRestarted, page.until(isType("notice")).Code)
@@ -147,8 +156,9 @@ func TestStoppingWorkerHandsItsAnswerOver(t *testing.T) {
 		require.Equal(t, "The ratio is at least 100 percent [1].", end.Response)
 		require.Less(t, time.Since(stopping), 5*time.Second)
 		require.Equal(t, 1, model.Count(intentCall), "a finished call is not repeated")
-		require.Equal(t, 2, model.Count(answerCall))
+		require.Equal(t, 3, model.Count(answerCall))
 		require.Equal(t, []string{"user", "assistant"}, c.history().roles())
+		require.InDelta(t, 1, restarts(t, secondURL), 0)
 	})
 }
 

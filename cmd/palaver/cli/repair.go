@@ -10,6 +10,7 @@ import (
 	"github.com/palaver-chat/palaver/internal/config"
 	"github.com/palaver-chat/palaver/internal/repair"
 	"github.com/palaver-chat/palaver/internal/service"
+	"github.com/palaver-chat/palaver/internal/telemetry"
 	"github.com/palaver-chat/palaver/workflows"
 )
 
@@ -34,6 +35,7 @@ func (r repairCmd) Run(ctx context.Context, cfg *config.Config, log *slog.Logger
 	}
 	defer temporal.Close()
 	sweeper := repair.NewSweeper(store, &workflows.Client{Temporal: temporal}, log)
+	sweeper.Settled = telemetry.Settled(nil, nil, store, log) // it has no metrics
 	err = admin.Repair(ctx, sweeper, r.DryRun, os.Stdout)
 	if errors.Is(err, admin.ErrNeedsRepair) {
 		return exitError{err, exitFound}

@@ -11,11 +11,11 @@ import (
 	"github.com/palaver-chat/palaver/db/internal/sqlcgen"
 )
 
-func (s *Store) Settle(ctx context.Context, e db.Settlement) (terminal chat.Event, err error) {
+func (s *Store) Settle(ctx context.Context, e db.Settlement) (settled db.Settled, err error) {
 	ctx, end := s.short(ctx, "settle turn")
 	defer end(&err)
 	if !e.Status.Settled() {
-		return chat.Event{}, fmt.Errorf("status %q is not final: a turn cannot settle with it", e.Status)
+		return db.Settled{}, fmt.Errorf("status %q is not final: a turn cannot settle with it", e.Status)
 	}
 	e.At = record.OrNow(e.At)
 	err = s.db.Update(ctx, func(q Queries) error {
@@ -36,13 +36,14 @@ func (s *Store) Settle(ctx context.Context, e db.Settlement) (terminal chat.Even
 			if err != nil {
 				return err
 			}
-			terminal, err = event(stored)
+			settled.Again = true
+			settled.Event, err = event(stored)
 			return err
 		}
-		terminal = e.Terminal
+		settled = db.Settled{Event: e.Terminal}
 		return settle(ctx, q, known, row, e)
 	})
-	return terminal, err
+	return settled, err
 }
 
 func settle(ctx context.Context, q Queries, known turnsByID, row sqlcgen.Turn, e db.Settlement) error {

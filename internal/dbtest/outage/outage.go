@@ -489,8 +489,8 @@ func (o *store) SetsByID(ctx context.Context, owner string, ids []string) ([]cha
 	return one(o, func() ([]chat.DocumentSet, error) { return o.Store.SetsByID(ctx, owner, ids) })
 }
 
-func (o *store) Settle(ctx context.Context, s db.Settlement) (chat.Event, error) {
-	return one(o, func() (chat.Event, error) { return o.Store.Settle(ctx, s) })
+func (o *store) Settle(ctx context.Context, s db.Settlement) (db.Settled, error) {
+	return one(o, func() (db.Settled, error) { return o.Store.Settle(ctx, s) })
 }
 
 func (o *store) TurnContext(ctx context.Context, owner, id string) (db.TurnContext, error) {
