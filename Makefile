@@ -54,7 +54,7 @@ test-go: tools-present postgres-present caddy-present web/dist/index.html intern
 	@for module in $(MODULES); do \
 		scripts/go-build $$module /dev/null ./...; \
 		echo "== go test ($$module)"; \
-		(cd $$module && go test -timeout 15m ./...); \
+		(cd $$module && go test -timeout 30m ./...); \
 	done
 
 .PHONY: test-web
