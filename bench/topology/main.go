@@ -6,8 +6,8 @@
 //
 // It restarts every process in turn while people talk, once for each step of turning the
 // encryption of histories on, replacing its key and turning it off. It takes NATS, the
-// database, Temporal and a worker away and reads the probes. It makes a backup while
-// people talk, and restores it.
+// database, Temporal and a worker away and reads the probes. It makes two backups while
+// people talk, and restores the older one, then each database from another of them.
 package main
 
 import (
