@@ -68,7 +68,7 @@ test-clients: tools-present standalone e2e/clients/node_modules/.installed ## Ru
 	@cd e2e/clients && npm run --silent test
 
 .PHONY: test-topology
-test-topology: build postgres-present ## Run the separate processes of production: rolling restarts, encryption, probes, backup: about two minutes
+test-topology: build postgres-present ## Run the separate processes of production: rolling restarts, encryption, probes, backups: about three minutes
 	@scripts/go-build bench/scale/temporal bin/bench-temporal .
 	@echo "== topology"
 	@if ls /usr/lib/postgresql/*/bin/initdb > /dev/null 2>&1; then go run ./bench/topology; else echo "skipped: no Postgres is installed"; fi
@@ -124,6 +124,11 @@ bench-limits: build postgres-present ## Measure 1,000 open streams, 1,000 idle p
 	@go run ./bench/streams
 	@go run ./bench/idle
 	@go run ./bench/search
+
+.PHONY: bench-plans
+bench-plans: postgres-present ## Read the plans of all statements, and time turns, retrieval and lists, with 306,000 passages and 600,000 messages; fails when one reads a large table without an index
+	@PLANS_OWNERS=5000 go test -count=1 -timeout 30m -run TestNoStatementOfATurnOrAListScansALargeTable ./db/postgres
+	@go run ./bench/plans -owners 5000
 
 .PHONY: bench-quality
 bench-quality: standalone ## Measure how well messages are understood, with and without a model, into docs/quality.md: about 2 minutes (QUALITY="-verbose")

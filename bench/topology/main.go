@@ -6,8 +6,8 @@
 //
 // It restarts every process in turn while people talk, once for each step of turning the
 // encryption of histories on, replacing its key and turning it off. It disconnects NATS,
-// the database and Temporal, kills a worker, and reads the probes. It makes a backup
-// while people talk, and restores it.
+// the database and Temporal, kills a worker, and reads the probes. It makes two backups
+// while people talk. It restores the older one, then each database from a different one.
 package main
 
 import (

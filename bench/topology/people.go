@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"maps"
 	"net/http"
 	"slices"
 	"sync"
@@ -41,28 +40,37 @@ func (s *system) newPerson(ctx context.Context) (*person, error) {
 
 // say sends a message until it is answered.
 func (p *person) say(ctx context.Context, action string) error {
-	ctx, cancel := context.WithTimeout(ctx, waitLimit)
-	defer cancel()
 	p.mu.Lock()
 	text := fmt.Sprintf("%s (%d)", stack.Inquiry(p.doc, action)["message"], len(p.answered)+1)
 	p.mu.Unlock()
-	m := maps.Clone(stack.Inquiry(p.doc, action))
-	m["message"], m["client_turn_id"] = text, uuid.NewString()
+	m := stack.Inquiry(p.doc, action)
+	m["message"] = text
+	times, err := p.send(ctx, m)
+	if err != nil {
+		return fmt.Errorf("%q: %w", text, err)
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.answered = append(p.answered, text)
+	if times > 1 {
+		p.again++
+	}
+	return nil
+}
+
+// send sends a message until its turn ends, and returns how often.
+func (p *person) send(ctx context.Context, m stack.Message) (times int, err error) {
+	ctx, cancel := context.WithTimeout(ctx, waitLimit)
+	defer cancel()
+	if m["client_turn_id"] == nil {
+		m["client_turn_id"] = uuid.NewString()
+	}
 	for n := 0; ; n++ {
 		api := p.system.apis()[n%2]
 		_, err := p.user.At(api.url).Turn(ctx, p.thread, m, nil)
-		if err == nil {
-			p.mu.Lock()
-			defer p.mu.Unlock()
-			p.answered = append(p.answered, text)
-			if n > 0 {
-				p.again++
-			}
-			return nil
-		}
 		var ended *stack.Ended
-		if errors.As(err, &ended) || ctx.Err() != nil {
-			return fmt.Errorf("%q: %w", text, err)
+		if err == nil || errors.As(err, &ended) || ctx.Err() != nil {
+			return n + 1, err
 		}
 		select { // a process that restarts refuses connections
 		case <-time.After(50 * time.Millisecond):
@@ -78,31 +86,47 @@ func (p *person) said() []string {
 	return slices.Clone(p.answered)
 }
 
-type message struct{ Role, Content string }
+type (
+	message struct {
+		Role, Content string
+		Metadata      struct {
+			Kind     string
+			Finished string `json:"finished_reason"`
+			Error    struct{ Code string }
+		}
+	}
+	conversation struct {
+		Messages []message
+		Active   *struct{} `json:"active_turn"`
+		Pending  *struct{} `json:"pending_interrupt"`
+	}
+)
 
-// history reads the conversation from an API process. active reports an open turn.
-func (p *person) history(ctx context.Context) (messages []message, active bool, err error) {
+var errNoConversation = errors.New("conversation not found")
+
+// history reads the conversation from an API process, without its system messages.
+func (p *person) history(ctx context.Context) (c conversation, err error) {
 	resp, err := p.user.At(p.system.apis()[1].url).Get(ctx, "/api/chat/history/"+p.thread+"?limit=500")
 	if err != nil {
-		return nil, false, err
+		return c, err
 	}
 	defer func() { _ = resp.Body.Close() }()
-	if resp.StatusCode != http.StatusOK {
-		return nil, false, fmt.Errorf("read the conversation: %s", resp.Status)
+	switch resp.StatusCode {
+	case http.StatusOK:
+	case http.StatusNotFound:
+		return c, errNoConversation
+	default:
+		return c, fmt.Errorf("read the conversation: %s", resp.Status)
 	}
-	var h struct {
-		Messages   []message
-		ActiveTurn json.RawMessage `json:"active_turn"`
-	}
-	err = json.NewDecoder(resp.Body).Decode(&h)
-	h.Messages = slices.DeleteFunc(h.Messages, func(m message) bool { return m.Role == "system" }) // summaries of a long conversation
-	return h.Messages, len(h.ActiveTurn) > 0 && string(h.ActiveTurn) != "null", err
+	err = json.NewDecoder(resp.Body).Decode(&c)
+	c.Messages = slices.DeleteFunc(c.Messages, func(m message) bool { return m.Role == "system" })
+	return c, err
 }
 
 // check checks that the conversation has every answered message once, with its answer, and
 // nothing else.
 func (p *person) check(ctx context.Context) error {
-	messages, _, err := p.history(ctx)
+	c, err := p.history(ctx)
 	if err != nil {
 		return err
 	}
@@ -111,7 +135,7 @@ func (p *person) check(ctx context.Context) error {
 	for _, text := range said {
 		want = append(want, "user: "+text, "assistant")
 	}
-	for _, m := range messages {
+	for _, m := range c.Messages {
 		if m.Role == "user" {
 			found = append(found, "user: "+m.Content)
 		} else {

@@ -31,17 +31,18 @@ const (
 // system is the whole installation. The roles connect to Postgres, Temporal and NATS
 // through links that can be cut.
 type system struct {
-	options  options
-	dir      string
-	model    *llmtest.Server
-	pg       *stack.Postgres
-	temporal *stack.Temporal
-	infra    *stack.Program // NATS
-	links    struct{ database, temporal, nats *stack.Link }
-	env      []string
-	settings []string // added to env at the next start of a role
-	roles    []*role  // workers, then APIs
-	people   []*person
+	options     options
+	dir         string
+	model       *llmtest.Server
+	pg          *stack.Postgres
+	databaseURL string // of Palaver's database, without a link
+	temporal    *stack.Temporal
+	infra       *stack.Program // NATS
+	links       struct{ database, temporal, nats *stack.Link }
+	env         []string
+	settings    []string // added to env at the next start of a role
+	roles       []*role  // workers, then APIs
+	people      []*person
 }
 
 // role is a process of Palaver.
@@ -64,7 +65,7 @@ func start(ctx context.Context, o options) (s *system, err error) {
 	if s.pg, err = stack.StartPostgres(ctx, stack.LikeSQLite); err != nil {
 		return s, err
 	}
-	if _, err = s.pg.Database(ctx, database); err != nil {
+	if s.databaseURL, err = s.pg.Database(ctx, database); err != nil {
 		return s, err
 	}
 	if s.temporal, err = s.startTemporal(ctx); err != nil {
@@ -100,7 +101,8 @@ func (s *system) openLinks(nats string) error {
 	}
 	server.Host, server.Path = s.links.database.Address(), "/"+database
 	s.env = append(stack.Environment(server.String(), s.links.temporal.Address(), s.links.nats.Address(), s.model.URL),
-		"PALAVER_DATA_DIR="+filepath.Join(s.dir, "data"))
+		"PALAVER_DATA_DIR="+filepath.Join(s.dir, "data"),
+		"LLM_FIRST_BYTE_TIMEOUT=120s") // answers are held back from one backup to the next
 	return nil
 }
 

@@ -4,6 +4,7 @@ import (
 	"go/ast"
 	"go/parser"
 	"go/token"
+	"os"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -18,10 +19,13 @@ import (
 	"github.com/palaver-chat/palaver/internal/dbtest/pgtest"
 )
 
-// allStatements are all queries by name.
-func allStatements(t *testing.T) map[string]string {
+// allStatements are all queries of a store by name, but readNearest, which has settings.
+func allStatements(t *testing.T, s *Store) map[string]string {
 	t.Helper()
-	all := map[string]string{"rankSmall": rankSmall, "rankLarge": rankLarge, "countSmall": countSmall, "countLarge": countLarge, "readVectors": readVectors, "countVisible": countVisible}
+	all := map[string]string{"rankSmall": rankSmall, "rankLarge": rankLarge, "countSmall": countSmall, "countLarge": countLarge, "readVectors": readVectors, "countVisible": countVisible, "dimensionsInUse": dimensionsInUse}
+	if s.meanings.used {
+		all["InsertMeanings"], all["readUnfilled"], all["fillMeanings"] = insertMeanings, readUnfilled, fillMeanings
+	}
 	files, err := filepath.Glob("sqlcgen/*.sql.go")
 	require.NoError(t, err)
 	for _, path := range files {
@@ -72,12 +76,12 @@ func script(t *testing.T, conn *pgx.Conn, statements ...string) {
 func TestNoStatementReadsAWholeTable(t *testing.T) {
 	t.Parallel()
 	url := pgtest.Database(t)
-	openStore(t, url)
+	s := openStore(t, url)
 	conn, err := pgx.Connect(t.Context(), url)
 	require.NoError(t, err)
 	defer func() { _ = conn.Close(t.Context()) }()
 	script(t, conn, "SET enable_seqscan = off") // the tables are empty: make it very expensive
-	for name, text := range allStatements(t) {
+	for name, text := range allStatements(t, s) {
 		switch name {
 		case "CountUserData": // repos have no index by owner; it runs only when a user is removed
 			continue
@@ -85,30 +89,54 @@ func TestNoStatementReadsAWholeTable(t *testing.T) {
 			continue
 		case "UsageByOwner": // it sums up everything, for palaver usage only
 			continue
+		case "dimensionsInUse": // it sums up the passages of all owners, when a worker starts
+			continue
 		}
 		require.NotContains(t, plan(t, conn, text), "Seq Scan", "%s\n%s", name, text)
 	}
 }
 
+// owners returns how many owners the filled database has: PLANS_OWNERS, or 500, with 36,000
+// chunks and 60,000 messages. make bench-plans uses 5,000, with 306,000 chunks and 600,000
+// messages; storing and indexing them takes five minutes on 2 cores.
+func owners(t *testing.T) int {
+	t.Helper()
+	text := os.Getenv("PLANS_OWNERS")
+	if text == "" {
+		return 500
+	}
+	n, err := strconv.Atoi(text)
+	require.NoError(t, err)
+	return n
+}
+
 // byOperators are statements that read many rows by design. No turn and no list runs them.
-var byOperators = []string{"CountUserData", "OldAudit", "UsageByOwner", "LeftThreads", "OldThreads", "PruneAudit"}
+var byOperators = []string{"CountUserData", "OldAudit", "UsageByOwner", "LeftThreads", "OldThreads", "PruneAudit", "dimensionsInUse"}
 
 // This test checks which plans Postgres chooses by itself, with as many rows as a used
 // installation has: it may not choose an index that exists. Not parallel: the test keeps the
 // server busy, and other tests count what the server reads.
 func TestNoStatementOfATurnOrAListScansALargeTable(t *testing.T) {
 	url := pgtest.Database(t)
-	openStore(t, url)
+	s := openStore(t, url)
 	conn, err := pgx.Connect(t.Context(), url)
 	require.NoError(t, err)
 	defer func() { _ = conn.Close(t.Context()) }()
-	require.NoError(t, pgtest.Fill(t.Context(), conn, 500)) // 30,000 chunks, 60,000 messages
+	require.NoError(t, pgtest.Fill(t.Context(), conn, owners(t)))
+	require.NoError(t, s.IndexVectors(t.Context()))
 	large := regexp.MustCompile(`Seq Scan on (chunks|chunk_vectors|messages|turns|turn_events|stream_runs|conversations|documents|document_texts)\b`)
 	require.Regexp(t, large, plan(t, conn, "SELECT count(*) FROM messages m WHERE m.content = $1"), "the pattern")
-	for name, text := range allStatements(t) {
+	for name, text := range allStatements(t, s) {
 		if !slices.Contains(byOperators, name) {
 			assert.NotRegexp(t, large, plan(t, conn, text), "%s\n%s", name, text)
 		}
+	}
+	if s.meanings.used {
+		script(t, conn, "BEGIN", searchSettings)
+		nearest := plan(t, conn, readNearest(pgtest.FilledDimensions))
+		assert.NotRegexp(t, large, nearest)
+		assert.Contains(t, nearest, "Index Scan using "+indexName(pgtest.FilledDimensions))
+		script(t, conn, "ROLLBACK")
 	}
 }
 

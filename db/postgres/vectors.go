@@ -247,9 +247,16 @@ func (s *Store) IndexVectors(ctx context.Context) (err error) {
 	return s.makeIndexes(ctx)
 }
 
+var readUnfilled = `SELECT id, vector FROM chunk_vectors WHERE ` + unfilled + ` AND id > $1 ORDER BY id LIMIT $2`
+
+// A vector that was replaced after it was read has its meaning already.
+const fillMeanings = `UPDATE chunk_vectors v SET meaning = CAST(n.meaning AS halfvec)
+	FROM (SELECT unnest($1::bigint[]) AS id, unnest($2::bytea[]) AS vector, unnest($3::text[]) AS meaning) n
+	WHERE v.id = n.id AND v.vector = n.vector AND v.meaning IS NULL`
+
 func (s *Store) fillMeanings(ctx context.Context) error {
 	for after := int64(0); ; {
-		rows, err := s.pool.Query(ctx, `SELECT id, vector FROM chunk_vectors WHERE `+unfilled+` AND id > $1 ORDER BY id LIMIT $2`, after, storeBatch)
+		rows, err := s.pool.Query(ctx, readUnfilled, after, storeBatch)
 		if err != nil {
 			return err
 		}
@@ -266,11 +273,7 @@ func (s *Store) fillMeanings(ctx context.Context) error {
 		for _, r := range batch {
 			ids, vectors, after = append(ids, r.ID), append(vectors, r.Vector), r.ID
 		}
-		// A vector that was replaced in between has its meaning already.
-		_, err = s.pool.Exec(ctx, `UPDATE chunk_vectors v SET meaning = CAST(n.meaning AS halfvec)
-			FROM (SELECT unnest($1::bigint[]) AS id, unnest($2::bytea[]) AS vector, unnest($3::text[]) AS meaning) n
-			WHERE v.id = n.id AND v.vector = n.vector AND v.meaning IS NULL`, ids, vectors, texts(vectors))
-		if err != nil {
+		if _, err := s.pool.Exec(ctx, fillMeanings, ids, vectors, texts(vectors)); err != nil {
 			return err
 		}
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"time"
 
 	enumspb "go.temporal.io/api/enums/v1"
@@ -73,7 +74,8 @@ func (p *Process) workersReady(ctx context.Context) error {
 	return fmt.Errorf("no worker has polled Temporal in the last %s", maxPollAge)
 }
 
-// missingAttributes returns the search attributes that the namespace lacks, by name.
+// missingAttributes returns the search attributes that the namespace lacks, or has with
+// another type, by name. No thread can start while one is missing.
 func (p *Process) missingAttributes(ctx context.Context) (map[string]enumspb.IndexedValueType, error) {
 	wanted := map[string]enumspb.IndexedValueType{
 		workflows.UserAttribute.GetName():   workflows.UserAttribute.GetValueType(),
@@ -83,8 +85,6 @@ func (p *Process) missingAttributes(ctx context.Context) (map[string]enumspb.Ind
 	if err != nil {
 		return nil, err
 	}
-	for name := range known.CustomAttributes {
-		delete(wanted, name)
-	}
+	maps.DeleteFunc(wanted, func(name string, of enumspb.IndexedValueType) bool { return known.CustomAttributes[name] == of })
 	return wanted, nil
 }

@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -26,21 +27,24 @@ const (
 	temporalFile = "temporal.db"
 )
 
-// backup runs palaver backup while the stack runs. restore copies one database of the backup
-// into the data folder of the stopped stack, as palaver restore does.
-func (s *scene) backup() (restore func(name string)) {
+// backup runs palaver backup while the stack runs. restore runs palaver restore for the folder
+// of the stopped stack, with flags such as --only.
+func (s *scene) backup() (restore func(flags ...string)) {
 	s.t.Helper()
 	archive := filepath.Join(s.t.TempDir(), "backup.tar.gz")
 	code, said := s.stack.Palaver("backup", "--to="+archive)
 	require.Zero(s.t, code, said)
 	require.Contains(s.t, said, temporalFile)
-	return func(name string) {
+	return func(flags ...string) {
 		s.t.Helper()
-		code, said := s.stack.Palaver("restore", archive, "--only="+name)
+		code, said := s.stack.Palaver(append([]string{"restore", archive}, flags...)...)
 		require.Zero(s.t, code, said)
 		require.Contains(s.t, said, "before-restore-")
 	}
 }
+
+// only is the flag of a restore of one database.
+func only(name string) string { return "--only=" + name }
 
 // lose removes a database of a stopped stack.
 func lose(t *testing.T, dir, name string) {
@@ -356,7 +360,7 @@ func TestThreadsRecoverWhenTemporalIsRestoredFromABackup(t *testing.T) {
 		s.settled("answered later", "answered too", "ends later")
 		s.busy()
 		s.restart(func(dir string) {
-			restore(temporalFile)
+			restore(only(temporalFile))
 			anHourLater(s.t, dir)
 		})
 		s.answer("still asks")
@@ -389,7 +393,7 @@ func TestThreadsRecoverWhenPalaversDatabaseIsRestoredFromABackup(t *testing.T) {
 		require.Equal(s.t, "response", last(s.send("says more", "Is this kept?", object{"client_turn_id": "again"}).all()).Type)
 		s.sent = known
 		s.restart(func(dir string) {
-			restore(palaverFile)
+			restore(only(palaverFile))
 			anHourLater(s.t, dir)
 		})
 		s.answer("still asks")
@@ -401,6 +405,57 @@ func TestThreadsRecoverWhenPalaversDatabaseIsRestoredFromABackup(t *testing.T) {
 		}
 		s.recovered()
 	})
+}
+
+func TestRestoreOfAWholeBackupBringsItsStateBack(t *testing.T) {
+	t.Parallel()
+	s := newScene(t, "by the sweep")
+	for _, name := range []string{"idle", "says more", "is deleted"} {
+		s.exchange(name, "Hello")
+	}
+	s.ask("asked")
+	s.ask("is answered")
+	s.story("writing")
+	s.story("is stopped")
+	s.drafted("writing", "is stopped")
+	restore := s.backup()
+
+	kept := map[string][]string{}
+	for name, messages := range s.sent {
+		kept[name] = slices.Clone(messages)
+	}
+	s.exchange("says more", "Is this kept?")
+	s.exchange("is new", "Hello")
+	s.threads["is deleted"].do(http.StatusNoContent, http.MethodDelete, "/api/conversations/"+s.threads["is deleted"].thread, nil, nil)
+	require.Equal(t, "response", last(s.threads["is answered"].resume(chat.ActionChoice, "summarize")).Type)
+	s.threads["is stopped"].stop(nil)
+	s.settled("is answered", "is stopped")
+	s.sent = kept
+	s.model.On(storyCall, llmtest.Text("Once upon ", "a time", " there was a bank."))
+	s.restart(func(dir string) {
+		// The secret of a new installation, to which the backup is moved.
+		require.NoError(t, os.WriteFile(filepath.Join(dir, "cookie_secret"), []byte(strings.Repeat("0", 64)), 0o600))
+		restore()
+	})
+
+	require.Equal(t, s.owner, s.threads["idle"].me(), "the cookie is still valid")
+	isNew := s.threads["is new"]
+	isNew.do(http.StatusNotFound, http.MethodGet, "/api/chat/history/"+isNew.thread, nil, nil)
+	delete(s.threads, "is new")
+	for name := range kept {
+		require.Equal(t, kept[name], s.shown(name), "thread %q", name)
+	}
+	for _, name := range []string{"writing", "is stopped"} { // an answer that is open in the backup continues
+		s.settled(name)
+		end := s.end(name, "Tell me a story")
+		require.Equal(t, "response", end.Type)
+		require.Equal(t, "Once upon a time there was a bank.", end.Response)
+	}
+	s.answer("asked")
+	s.answer("is answered")
+	for name := range s.threads {
+		s.usable(name)
+	}
 }
 
 // The database was copied after the turn's row was written and before the turn was
