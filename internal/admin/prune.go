@@ -25,8 +25,8 @@ type Pruning struct {
 	// Reseal encrypts stored tokens of other keys with the current one, so that those keys
 	// can be dropped, and returns how many. nil: there are none.
 	Reseal func(context.Context) (int, error)
-	Log           *slog.Logger
-	Now           func() time.Time // nil: time.Now
+	Log    *slog.Logger
+	Now    func() time.Time // nil: time.Now
 }
 
 // spendingKept is how long the daily records of used tokens and costs are kept.
