@@ -65,11 +65,11 @@ type Activities struct {
 	RetryBudget time.Duration
 	Log         *slog.Logger     // nil: slog.Default
 	Now         func() time.Time // nil: time.Now
-	// OnSettled is told of each turn that these activities have settled, once, with the
-	// status, code and reason that were stored; nil: nobody is told.
+	// OnSettled is called once for each turn that these activities settle, with the stored
+	// status, code and reason; may be nil.
 	OnSettled func(ctx context.Context, e Ending)
-	// OnRestart is told when a piece of an answer is begun again because the attempt
-	// before it was lost (lostAttempt); nil: nobody is told.
+	// OnRestart is called when a piece of an answer begins again because the attempt before
+	// it was lost (lostAttempt); may be nil.
 	OnRestart func()
 	// Heartbeat sends a heartbeat; nil: by the worker's own client.
 	Heartbeat func(ctx context.Context, taskToken []byte, details ...any) error

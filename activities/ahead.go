@@ -64,7 +64,7 @@ func (a *Activities) planAhead(ctx context.Context, r ResolveRequest, whole Reso
 	return ahead, true
 }
 
-// answerAhead shows the recorded entries and writes the answer (write).
+// answerAhead publishes the recorded entries and writes the answer; see write for again.
 func (a *Activities) answerAhead(parent, ctx context.Context, w *watch, r ResolveRequest, ahead Ahead, again bool) (Resolved, error) {
 	a.Bus.PublishLog(r.TurnID, ahead.Entries)
 	ref := r.TurnRef

@@ -83,7 +83,7 @@ func (a *Activities) settle(ctx context.Context, e Ending, make func(context.Con
 	return end, err
 }
 
-// reportSettled tells OnSettled how a turn ended, unless it was settled before.
+// reportSettled calls OnSettled, unless the turn was settled before.
 func (a *Activities) reportSettled(ctx context.Context, e Ending, end db.Settled) {
 	if a.OnSettled == nil || end.Again {
 		return

@@ -17,7 +17,7 @@ func (a *Activities) Write(parent context.Context, r WriteRequest) (Written, err
 	return a.write(parent, ctx, w, r, lostAttempt(parent))
 }
 
-// write is Write; again: a lost attempt may have shown the beginning of the piece.
+// write writes the answer. again means that a lost attempt may have shown its beginning.
 func (a *Activities) write(parent, ctx context.Context, w *watch, r WriteRequest, again bool) (Written, error) {
 	step := string(r.Action)
 	m, err := a.gather(ctx, r)

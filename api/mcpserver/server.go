@@ -247,10 +247,10 @@ func toolResult(text string, structured any) *sdk.CallToolResult {
 	return &sdk.CallToolResult{Content: []sdk.Content{&sdk.TextContent{Text: strings.TrimSpace(text)}}, StructuredContent: structured}
 }
 
-// described is an error that Describe has described.
+// described is an error that Describe has converted already.
 type described struct{ *problem.Problem }
 
-// describe calls Describe once for an error, because it counts refusals.
+// describe calls Describe only once for an error, because Describe counts refusals.
 func (s *Server) describe(err error) *problem.Problem {
 	var known described
 	if errors.As(err, &known) {

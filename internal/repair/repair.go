@@ -41,7 +41,7 @@ type Checker struct {
 	DryRun  bool // report findings without repairing them
 	// Stop cancels the running activity of a turn; nil: activities cannot be reached.
 	Stop func(turnID string)
-	// Settled is told of each turn that was settled, once (Activities.OnSettled); may be nil.
+	// Settled is called once for each turn that was settled (Activities.OnSettled); may be nil.
 	Settled func(context.Context, activities.Ending)
 
 	mu sync.Mutex
