@@ -148,7 +148,7 @@ describe("the reader's own data", () => {
     await dialog.waitFor({ state: "detached" });
 
     await choose(page, "Personal keys");
-    await item.getByText(/^Used .+ · Ends /).waitFor();
+    await item.getByText(/^Used .+ · Expires /).waitFor();
     assert.equal(await dialog.getByText(/plv_/).or(dialog.getByLabel(/^Key of/)).count(), 0, "no key is shown again");
     await item.getByRole("button", { name: "Revoke Open WebUI" }).click();
     await item.getByText("Programs that use this key can no longer reach Palaver.").waitFor();
