@@ -75,13 +75,10 @@ var words = map[string]openapi.Word{
 	"RenameBody.title":               {Max: maxDocTitle},
 	"RepoVersion.updated_at":         {About: "Seconds since 1970."},
 	"ResumeValueBody.decisions":      {About: "One for each call that a tool_approval asks about."},
-	"ResumeValueBody.type":           {About: "The question's type; cancel ends the turn; answer (LangGraph) fits any question.", Enum: append(openapi.Values(interruptTypes...), "answer")},
+	"ResumeValueBody.type":           {About: "The question's type; cancel ends the turn; answer (LangGraph) fits any question.", Enum: append(openapi.Values(chat.InterruptTypes...), string(chat.CancelResume), "answer")},
 	"ResumeValueBody.value":          {About: "An option's id, or a text.", Max: chat.MaxMessage},
 	"SetBody.name":                   {Max: maxSetName},
 	"TextBody.title":                 {Max: maxDocTitle},
 }
 
-var (
-	interruptTypes = []chat.InterruptType{chat.ActionChoice, chat.DocChoice, chat.TextInput, chat.RetrievalLow, chat.ToolApproval, chat.Choice, chat.CancelResume}
-	cancelStatuses = openapi.Values(dialect.Cancelling, dialect.CancelPending, dialect.NothingRuns, string(chat.TurnCompleted), string(chat.TurnCancelled), string(chat.TurnFailed))
-)
+var cancelStatuses = openapi.Values(dialect.Cancelling, dialect.CancelPending, dialect.NothingRuns, string(chat.TurnCompleted), string(chat.TurnCancelled), string(chat.TurnFailed))

@@ -20,6 +20,9 @@ const (
 	Choice       InterruptType = "choice" // one of the options of an agent's own question
 )
 
+// InterruptTypes lists every kind of question.
+var InterruptTypes = []InterruptType{ActionChoice, DocChoice, TextInput, RetrievalLow, ToolApproval, Choice}
+
 // CancelResume is the resume type that ends the turn instead of answering.
 const CancelResume InterruptType = "cancel"
 

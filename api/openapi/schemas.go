@@ -37,7 +37,7 @@ func (a API) newSchemas() *schemas {
 var enums = map[reflect.Type][]any{
 	reflect.TypeFor[chat.Action]():        Values(append([]chat.Action{""}, chat.Actions...)...),
 	reflect.TypeFor[chat.Confidence]():    Values("", chat.High, chat.Medium, chat.Low),
-	reflect.TypeFor[chat.InterruptType](): Values(chat.ActionChoice, chat.DocChoice, chat.TextInput, chat.RetrievalLow, chat.ToolApproval, chat.Choice, chat.CancelResume),
+	reflect.TypeFor[chat.InterruptType](): append(Values(chat.InterruptTypes...), string(chat.CancelResume)),
 	reflect.TypeFor[chat.ToolEffect]():    Values(chat.EffectReads, chat.EffectChanges, chat.EffectDestroys),
 	reflect.TypeFor[chat.TurnStatus](): Values(chat.TurnNew, chat.TurnAccepted, chat.TurnRunning, chat.TurnInterrupted,
 		chat.TurnCompleted, chat.TurnCancelled, chat.TurnFailed),

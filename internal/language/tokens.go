@@ -43,6 +43,12 @@ func IsVersion(w string) bool { return version.MatchString(w) }
 // IsYearOrVersion reports whether a lower-case word is a year or a version such as v2.
 func IsYearOrVersion(w string) bool { return yearOrVersion.MatchString(w) }
 
+// IsAlphanumeric reports whether a character is a letter or digit of any script.
+func IsAlphanumeric(r rune) bool { return unicode.IsLetter(r) || unicode.IsDigit(r) }
+
+// IsIdeograph reports whether a character belongs to a script that puts no spaces between words.
+func IsIdeograph(r rune) bool { return unicode.In(r, unicode.Han, unicode.Hiragana, unicode.Katakana) }
+
 // Scan cuts a text at every character that is not a letter or digit, between letters and
 // digits, and before a capital that follows a small letter.
 func Scan(text string) []Word {
@@ -50,7 +56,7 @@ func Scan(text string) []Word {
 	for i, r := range s.runes {
 		switch {
 		case s.isInside(i):
-		case !unicode.IsLetter(r) && !unicode.IsDigit(r):
+		case !IsAlphanumeric(r):
 			s.end()
 			s.apart = s.apart || strings.ContainsRune(",;:.!?()[]{}\"“”«»\n", r)
 			continue

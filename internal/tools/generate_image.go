@@ -10,13 +10,11 @@ import (
 
 	"github.com/palaver-chat/palaver/chat"
 	"github.com/palaver-chat/palaver/internal/language"
+	"github.com/palaver-chat/palaver/internal/pictures"
 	"github.com/palaver-chat/palaver/llm"
 )
 
-const (
-	paintTimeout = 2 * time.Minute
-	maxPicture   = 20 << 20
-)
+const paintTimeout = 2 * time.Minute
 
 // GenerateImageName is the name of GenerateImage.
 const GenerateImageName = "generate_image"
@@ -24,7 +22,7 @@ const GenerateImageName = "generate_image"
 // GenerateImage draws a picture, stores it and returns its URL. It costs money, so a person
 // approves it first and may edit the prompt. placeholder means that the painter is the offline
 // engine; the result says so.
-func GenerateImage(painter llm.Painter, pictures Pictures, placeholder bool) Tool {
+func GenerateImage(painter llm.Painter, store Pictures, placeholder bool) Tool {
 	return Tool{
 		Name:        GenerateImageName,
 		Description: "Draw a picture from a description. The person is asked before it is drawn. The result is the picture as markdown: put that line into the answer exactly as it is, where the picture is to stand. If it says that the picture is a placeholder, say so, too.",
@@ -49,7 +47,7 @@ func GenerateImage(painter llm.Painter, pictures Pictures, placeholder bool) Too
 				return Failed("The arguments cannot be read."), nil
 			}
 			id := PictureID(c.ID)
-			existing, err := pictures.AttachmentsByID(ctx, c.Owner, []string{id})
+			existing, err := store.AttachmentsByID(ctx, c.Owner, []string{id})
 			if err != nil {
 				return Result{}, fmt.Errorf("generate_image: %w", err)
 			}
@@ -60,11 +58,12 @@ func GenerateImage(painter llm.Painter, pictures Pictures, placeholder bool) Too
 			if err != nil {
 				return refused(ctx, usage, err)
 			}
-			if len(picture.Data) == 0 || len(picture.Data) > maxPicture {
+			mime, err := pictures.Type(picture.Data)
+			if err != nil {
 				return Result{Content: "The provider sent no usable picture.", IsError: true, Usage: usage}, nil
 			}
-			a := chat.Attachment{ID: id, Owner: c.Owner, ThreadID: c.ThreadID, MIME: picture.MIME, Bytes: len(picture.Data)}
-			if err := KeepPicture(ctx, pictures, a, picture.Data); err != nil {
+			a := chat.Attachment{ID: id, Owner: c.Owner, ThreadID: c.ThreadID, MIME: mime, Bytes: len(picture.Data)}
+			if err := KeepPicture(ctx, store, a, picture.Data); err != nil {
 				return Result{Usage: usage}, fmt.Errorf("generate_image: %w", err)
 			}
 			return drawn(id, in.Prompt, placeholder, usage), nil

@@ -15,7 +15,9 @@ import (
 
 	"github.com/palaver-chat/palaver/chat"
 	"github.com/palaver-chat/palaver/db"
+	"github.com/palaver-chat/palaver/internal/pictures"
 	"github.com/palaver-chat/palaver/llm"
+	"github.com/palaver-chat/palaver/llm/llmtest"
 	"github.com/palaver-chat/palaver/llm/offline"
 )
 
@@ -194,6 +196,7 @@ func (g *gallery) AttachmentsByID(_ context.Context, owner string, ids []string)
 }
 
 type painter struct {
+	data              []byte // nil: a small PNG
 	calls             int
 	prompt, size, key string
 	err               error
@@ -202,7 +205,11 @@ type painter struct {
 func (p *painter) Paint(_ context.Context, prompt, size, key string) (llm.Image, chat.Usage, error) {
 	p.calls++
 	p.prompt, p.size, p.key = prompt, size, key
-	return llm.Image{MIME: "image/png", Data: []byte("picture")}, chat.Usage{CostUSD: 0.04, Calls: 1}, p.err
+	data := p.data
+	if data == nil {
+		data = llmtest.Picture(prompt)
+	}
+	return llm.Image{MIME: "image/jpeg", Data: data}, chat.Usage{CostUSD: 0.04, Calls: 1}, p.err
 }
 
 func TestGenerateImageStoresThePictureAndReturnsItsURL(t *testing.T) {
@@ -213,7 +220,7 @@ func TestGenerateImageStoresThePictureAndReturnsItsURL(t *testing.T) {
 	require.Contains(t, r.Content, "![a catx at night](/api/attachments/"+id+")")
 	require.Equal(t, 0.04, r.Usage.CostUSD)
 	require.Equal(t, []string{"a [cat](x) at night", "1536x1024", "c1"}, []string{p.prompt, p.size, p.key}, "the call is the idempotency key")
-	require.Equal(t, chat.Attachment{ID: id, Owner: "ann", ThreadID: "th", MIME: "image/png", Bytes: 7}, g.at[id])
+	require.Equal(t, chat.Attachment{ID: id, Owner: "ann", ThreadID: "th", MIME: "image/png", Bytes: len(g.kept[id])}, g.at[id], "the bytes say the type, not the provider")
 
 	again := do(t, GenerateImage(p, g, false), "ann", `{"prompt":"a cat"}`)
 	require.Equal(t, []string{id}, again.Attachments)
@@ -235,6 +242,21 @@ func TestGenerateImageReportsAProvidersRefusal(t *testing.T) {
 	cut := &llm.Error{Code: chat.CodeModelUnavailable, Err: errors.New("line cut")}
 	_, err := GenerateImage(&painter{err: cut}, &gallery{}, false).Run(t.Context(), Call{Arguments: json.RawMessage(`{"prompt":"a cat"}`)})
 	require.ErrorIs(t, err, cut, "the outcome is unknown")
+}
+
+func TestGenerateImageStoresNothingButAPictureWithinTheLimits(t *testing.T) {
+	for name, data := range map[string][]byte{
+		"empty":     {},
+		"a page":    []byte("<html><script>alert(1)</script></html>"),
+		"too large": append(llmtest.Picture("a cat"), make([]byte, pictures.MaxBytes)...),
+	} {
+		g := &gallery{}
+		r := do(t, GenerateImage(&painter{data: data}, g, false), "ann", `{"prompt":"a cat"}`)
+		require.True(t, r.IsError, name)
+		require.Equal(t, "The provider sent no usable picture.", r.Content, name)
+		require.Equal(t, 0.04, r.Usage.CostUSD, "the call was paid for")
+		require.Empty(t, g.kept, name)
+	}
 }
 
 func TestPaidPictureIsStoredAfterADatabaseOutage(t *testing.T) {

@@ -5,21 +5,19 @@ import (
 	"encoding/base64"
 	"errors"
 	"fmt"
-	"net/http"
-	"slices"
 	"strings"
 
 	api "github.com/sashabaranov/go-openai"
 
 	"github.com/palaver-chat/palaver/chat"
 	"github.com/palaver-chat/palaver/internal/language"
+	"github.com/palaver-chat/palaver/internal/pictures"
 	"github.com/palaver-chat/palaver/llm"
 )
 
 const (
-	maxPicture       = 10 << 20 // bytes of one picture
-	maxPicturePrompt = 32_000   // characters; the limit of the newest models
-	usualPicture     = 1056     // tokens of a square picture of medium quality
+	maxPicturePrompt = 32_000 // characters; the limit of the newest models
+	usualPicture     = 1056   // tokens of a square picture of medium quality
 )
 
 // errNoPicture is a reply without a usable picture.
@@ -36,8 +34,8 @@ func (c *Client) Paint(ctx context.Context, prompt, size, idempotencyKey string)
 	var usage chat.Usage
 	to := target{model: model, variable: "IMAGE_MODEL_NAME", paints: true}
 	err := c.try(ctx, to, func(k *call, t traits) error {
-		k.limit = maxPicture/3*4 + 1<<20 // base64 and the JSON around it
-		k.quiet = true                   // the provider sends nothing until the picture is done
+		k.limit = pictures.MaxBytes/3*4 + 1<<20 // base64 and the JSON around it
+		k.quiet = true                          // the provider sends nothing until the picture is done
 		k.idempotencyKey = idempotencyKey
 		req := api.ImageRequest{Model: model, Prompt: language.Truncate(prompt, maxPicturePrompt), N: 1, Size: pictureSize(model, size)}
 		if !t.noImageFormat && !strings.Contains(model, "gpt-image") { // those models always return base64
@@ -76,12 +74,9 @@ func picture(data []api.ImageResponseDataInner) (llm.Image, error) {
 	if err != nil {
 		return llm.Image{}, fmt.Errorf("%w: invalid base64", errNoPicture)
 	}
-	if len(raw) > maxPicture {
-		return llm.Image{}, fmt.Errorf("%w: %d bytes is too large", errNoPicture, len(raw))
-	}
-	mime := http.DetectContentType(raw)
-	if !slices.Contains([]string{"image/png", "image/jpeg", "image/webp"}, mime) {
-		return llm.Image{}, fmt.Errorf("%w: it has type %s", errNoPicture, mime)
+	mime, err := pictures.Type(raw)
+	if err != nil {
+		return llm.Image{}, fmt.Errorf("%w: %w", errNoPicture, err)
 	}
 	return llm.Image{MIME: mime, Data: raw}, nil
 }

@@ -4,6 +4,8 @@ import (
 	"strings"
 	"unicode"
 	"unicode/utf8"
+
+	"github.com/palaver-chat/palaver/internal/language"
 )
 
 // closers are the marks that end a quotation, by the mark that begins it.
@@ -175,11 +177,7 @@ func (f *Filter) stepBlockquote(final bool) int {
 // inWord reports whether a straight quotation mark beside r is inside or at the
 // end of a word. Scripts without spaces put quotations between letters.
 func inWord(r rune) bool {
-	return (unicode.IsLetter(r) || unicode.IsDigit(r)) && !ideograph(r)
-}
-
-func ideograph(r rune) bool {
-	return unicode.In(r, unicode.Han, unicode.Hiragana, unicode.Katakana)
+	return language.IsAlphanumeric(r) && !language.IsIdeograph(r)
 }
 
 // words counts words; an ideograph counts as one.
@@ -188,10 +186,10 @@ func words(s string) int {
 	inside := false
 	for _, r := range s {
 		switch {
-		case ideograph(r):
+		case language.IsIdeograph(r):
 			n++
 			inside = false
-		case unicode.IsLetter(r) || unicode.IsDigit(r):
+		case language.IsAlphanumeric(r):
 			if !inside {
 				n++
 			}

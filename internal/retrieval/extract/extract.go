@@ -53,5 +53,3 @@ func clean(s string) string {
 	}
 	return b.String()
 }
-
-func alphanumeric(r rune) bool { return unicode.IsLetter(r) || unicode.IsDigit(r) }

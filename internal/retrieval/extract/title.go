@@ -7,6 +7,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/palaver-chat/palaver/chat"
+	"github.com/palaver-chat/palaver/internal/language"
 	"github.com/palaver-chat/palaver/internal/retrieval/layout"
 )
 
@@ -93,7 +94,7 @@ func usefulTitle(s string) string {
 		}
 	}
 	switch {
-	case letters < 2 || letters < 4 && !strings.ContainsFunc(s, ideograph), utf8.RuneCountInString(s) > maxOwnTitle:
+	case letters < 2 || letters < 4 && !strings.ContainsFunc(s, isSyllable), utf8.RuneCountInString(s) > maxOwnTitle:
 	case strings.ContainsRune(".,;。", lastRune(s)):
 	case sectionTitle.MatchString(s), fileTitle.MatchString(s), namelessTitle.MatchString(s):
 	default:
@@ -107,7 +108,5 @@ func lastRune(s string) rune {
 	return r
 }
 
-// ideograph reports whether a character is a word or a syllable.
-func ideograph(r rune) bool {
-	return unicode.In(r, unicode.Han, unicode.Hangul, unicode.Hiragana, unicode.Katakana)
-}
+// isSyllable reports whether a character is a word or a syllable of its own.
+func isSyllable(r rune) bool { return language.IsIdeograph(r) || unicode.Is(unicode.Hangul, r) }

@@ -15,6 +15,7 @@ import (
 	"github.com/gabriel-vasile/mimetype"
 
 	"github.com/palaver-chat/palaver/chat"
+	"github.com/palaver-chat/palaver/internal/language"
 )
 
 // Type declares a type of document that can be read. To add one, add a file that
@@ -141,7 +142,7 @@ func (t Types) Content(ctx context.Context, sourceType string, raw []byte) (Cont
 	switch {
 	case len(c.Text) > MaxText:
 		return Content{}, errTooLarge
-	case strings.IndexFunc(c.Text, alphanumeric) < 0:
+	case strings.IndexFunc(c.Text, language.IsAlphanumeric) < 0:
 		return Content{}, errNoText
 	}
 	return c, nil

@@ -152,11 +152,9 @@ func (c *counter) add(out []Span, from, to int, heading bool) []Span {
 	s := c.text[from:to]
 	left := len(s) - len(strings.TrimLeftFunc(s, unicode.IsSpace))
 	s = strings.TrimSpace(s)
-	if strings.IndexFunc(s, alphanumeric) < 0 {
+	if strings.IndexFunc(s, language.IsAlphanumeric) < 0 {
 		return out
 	}
 	from += left
 	return append(out, Span{c.at(from), c.at(from + len(s)), s, heading})
 }
-
-func alphanumeric(r rune) bool { return unicode.IsLetter(r) || unicode.IsDigit(r) }
