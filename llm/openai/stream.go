@@ -16,7 +16,7 @@ import (
 // it includes what was consumed before an error.
 func (c *Client) Stream(ctx context.Context, r llm.Request, emit func(delta string) error) (llm.Reply, error) {
 	to := c.target(r.Task, false)
-	to.tools, to.images = len(r.Tools) > 0, pictures(r.Messages)
+	to.tools, to.images = len(r.Tools) > 0, hasImages(r.Messages)
 	to.prompt = llm.EstimatePrompt(r.Messages) + llm.EstimateTools(r.Tools)
 	var reply llm.Reply
 	err := c.try(ctx, to, func(k *call, t traits) error {
@@ -51,7 +51,7 @@ func (c *Client) Stream(ctx context.Context, r llm.Request, emit func(delta stri
 	return reply, err
 }
 
-func pictures(messages []llm.Message) bool {
+func hasImages(messages []llm.Message) bool {
 	for _, m := range messages {
 		if len(m.Images) > 0 {
 			return true

@@ -23,7 +23,7 @@ func (c *Client) Structured(ctx context.Context, r llm.Request, schema llm.Schem
 		return total, err
 	}
 	to := c.target(r.Task, true)
-	to.images, to.prompt = pictures(r.Messages), llm.EstimatePrompt(r.Messages)
+	to.images, to.prompt = hasImages(r.Messages), llm.EstimatePrompt(r.Messages)
 	messages := r.Messages
 	for range 2 {
 		text, usage, err := c.ask(ctx, to, r, messages, s)

@@ -106,6 +106,7 @@ func (c *talk) waitForImport(states ...string) (row importRow) {
 }
 
 func TestImportScenarios(t *testing.T) {
+	t.Parallel()
 	drive := drivetest.New(t)
 	s := stacktest.Start(t, withDrive(drive, stacktest.Flag("import-wait", "60s"))...)
 	last4 := 0
@@ -307,6 +308,7 @@ func TestImportScenarios(t *testing.T) {
 }
 
 func TestImportThatTakesLongGoesOnInTheBackground(t *testing.T) {
+	t.Parallel()
 	drive := drivetest.New(t)
 	drive.Put(driveID(1), circularFile)
 	release := drive.Hold("download " + driveID(1))
@@ -347,6 +349,7 @@ func TestSlowDownloadEndsWithItsTimeout(t *testing.T) {
 
 // While an import runs, a question that is not about its document is answered.
 func TestOpenImportDoesNotBlockOtherQuestions(t *testing.T) {
+	t.Parallel()
 	drive := drivetest.New(t)
 	drive.Put(driveID(1), drivetest.File{Name: "Harbour rules.md", MIME: "text/markdown", Content: []byte(harbour)})
 	release := drive.Hold("download " + driveID(1))
@@ -369,6 +372,7 @@ func TestOpenImportDoesNotBlockOtherQuestions(t *testing.T) {
 // The question does not mention the document that is being imported, but no other document
 // has an answer.
 func TestQuestionThatOnlyAnOpenImportCanAnswerIsToldToWait(t *testing.T) {
+	t.Parallel()
 	drive := drivetest.New(t)
 	drive.Put(driveID(1), drivetest.File{Name: "Notice 12.md", MIME: "text/markdown", Content: []byte(harbour)})
 	release := drive.Hold("download " + driveID(1))
@@ -392,6 +396,7 @@ func TestQuestionThatOnlyAnOpenImportCanAnswerIsToldToWait(t *testing.T) {
 }
 
 func TestImportOfAStoppedTurnIsReportedInALaterTurn(t *testing.T) {
+	t.Parallel()
 	drive := drivetest.New(t)
 	drive.Put(driveID(1), circularFile)
 	release := drive.Hold("download " + driveID(1))
@@ -418,6 +423,7 @@ func TestImportOfAStoppedTurnIsReportedInALaterTurn(t *testing.T) {
 
 // A client of the MCP server imports a document, with its progress, and lists it.
 func TestMCPClientImportsADocumentAndListsIt(t *testing.T) {
+	t.Parallel()
 	drive := drivetest.New(t)
 	drive.Put(driveID(1), circularFile)
 	drive.Put(driveID(2), drivetest.File{Fault: drivetest.NotShared})
@@ -465,8 +471,10 @@ func TestMCPClientImportsADocumentAndListsIt(t *testing.T) {
 }
 
 func TestImportKilledInAnyPhaseEndsOnceWithOneDocument(t *testing.T) {
+	t.Parallel()
 	for _, held := range []string{"metadata", "download", "embedding"} {
 		t.Run(held, func(t *testing.T) {
+			t.Parallel()
 			drive, model := drivetest.New(t), llmtest.New(t)
 			drive.Put(driveID(1), drivetest.File{Name: "Harbour rules.md", MIME: "text/markdown", Content: []byte(harbour)}) // no sample document has this text
 			call := held + " " + driveID(1)
@@ -499,6 +507,7 @@ func TestImportKilledInAnyPhaseEndsOnceWithOneDocument(t *testing.T) {
 // The process is killed when the document is processed and the last step is about to store
 // the import's end.
 func TestImportKilledInItsLastStepEndsOnceWithOneDocument(t *testing.T) {
+	t.Parallel()
 	url, drive := pgtest.Database(t), drivetest.New(t)
 	drive.Put(driveID(1), circularFile)
 	download := drive.Hold("download " + driveID(1))

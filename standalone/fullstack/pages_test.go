@@ -82,12 +82,12 @@ func (s *site) count(call string) (n int) {
 // withSite starts a process that may read pages of the site.
 func withSite(t *testing.T, s *site, more ...stacktest.Option) *stacktest.Process {
 	t.Helper()
-	t.Setenv("SSL_CERT_FILE", s.certificate)
-	return stacktest.StartProcess(t, append([]stacktest.Option{stacktest.Flag("allow-private-addresses", "127.0.0.0/8")}, more...)...)
+	return stacktest.StartProcess(t, append([]stacktest.Option{stacktest.Env("SSL_CERT_FILE=" + s.certificate), stacktest.Flag("allow-private-addresses", "127.0.0.0/8")}, more...)...)
 }
 
 // A message that asks to read a public page is answered from it, in every format.
 func TestPublicPagesAndFilesAreReadWhenAskedFor(t *testing.T) {
+	t.Parallel()
 	s := newSite(t)
 	p := withSite(t, s)
 	for format, f := range map[string]page{
@@ -133,6 +133,7 @@ func TestPublicPagesAndFilesAreReadWhenAskedFor(t *testing.T) {
 }
 
 func TestPageIsReadAgainOnlyWhenItHasChanged(t *testing.T) {
+	t.Parallel()
 	s := newSite(t)
 	p := withSite(t, s)
 	c := newTalk(t, func() string { return p.URL }, p.NewUser())
@@ -147,6 +148,7 @@ func TestPageIsReadAgainOnlyWhenItHasChanged(t *testing.T) {
 }
 
 func TestLinksAreImportedOnlyWhenTheMessageAsksForIt(t *testing.T) {
+	t.Parallel()
 	s := newSite(t)
 	p := withSite(t, s)
 	c := newTalk(t, func() string { return p.URL }, p.NewUser())
@@ -158,6 +160,7 @@ func TestLinksAreImportedOnlyWhenTheMessageAsksForIt(t *testing.T) {
 
 // A site that may be read must not redirect to an address that may not.
 func TestPageThatRedirectsToAPrivateAddressIsNotRead(t *testing.T) {
+	t.Parallel()
 	s := newSite(t)
 	p := withSite(t, s)
 	c := newTalk(t, func() string { return p.URL }, p.NewUser())

@@ -27,6 +27,7 @@ type Process struct {
 
 	child
 	flags []string
+	env   []string
 	log   *testlog.Buffer
 }
 
@@ -34,7 +35,7 @@ type Process struct {
 func StartProcess(t testing.TB, options ...Option) *Process {
 	t.Helper()
 	dir := t.TempDir()
-	p := &Process{Dir: dir, Client: newClient(t), child: child{t: t}, flags: flags(dir, options), log: captureLog(t)}
+	p := &Process{Dir: dir, Client: newClient(t), child: child{t: t}, flags: flags(dir, options), env: variables(options), log: captureLog(t)}
 	t.Cleanup(p.Kill)
 	p.Start()
 	return p
@@ -61,7 +62,9 @@ func (p *Process) Start() {
 			close(ready)
 		}
 	}}
-	p.start(self(p.t, standaloneProgram, p.flags), banner, p.log, ready)
+	command := self(p.t, standaloneProgram, p.flags)
+	command.Env = append(command.Env, p.env...)
+	p.start(command, banner, p.log, ready)
 	if p.URL != "" { // the URL must not change for viewers
 		p.flags = append(p.flags, "--port="+portOf(p.URL))
 	}

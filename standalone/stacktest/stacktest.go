@@ -39,6 +39,12 @@ func Binary(path string, env ...string) Option {
 	return func(s *settings) { s.binary, s.env = path, env }
 }
 
+// Env adds environment variables such as "SSL_CERT_FILE=site.pem" to a program in its own
+// process. It has no effect on a stack in the test's process.
+func Env(variables ...string) Option {
+	return func(s *settings) { s.env = append(s.env, variables...) }
+}
+
 // Flag sets a flag of the program: "turn-deadline", "20s".
 func Flag(name, value string) Option {
 	return func(s *settings) { s.flags = append(s.flags, "--"+name+"="+value) }
@@ -65,6 +71,15 @@ func ServerDefaults() Option {
 // flags returns the program's flags; later ones override earlier ones.
 func flags(dir string, options []Option) []string {
 	return append([]string{"--temporal-port=0", "--temporal-ui-port=0"}, roleFlags(dir, options)...)
+}
+
+// variables returns the environment variables that options add.
+func variables(options []Option) []string {
+	var s settings
+	for _, o := range options {
+		o(&s)
+	}
+	return s.env
 }
 
 // roleFlags returns the flags that programs without embedded servers also have.
