@@ -46,7 +46,10 @@ function ignore(faults, what) {
   Object.defineProperty(faults, "push", { value, configurable: true }); // not enumerable: faults stays comparable to []
 }
 
-export async function shot(page, name) {
+/** Takes a screenshot of a main state, for people to look at: only with SHOTS=1. */
+export const shot = async (page, name) => process.env.SHOTS && screenshot(page, name);
+
+export async function screenshot(page, name) {
   await mkdir(SHOTS, { recursive: true });
   await page.screenshot({ path: `${SHOTS}${name}.png`, animations: "disabled" });
 }

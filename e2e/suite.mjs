@@ -2,7 +2,7 @@
 // the page under test.
 import assert from "node:assert/strict";
 import { after, afterEach, before } from "node:test";
-import { desktop, newPage, shot, startBrowser } from "./browser.mjs";
+import { desktop, newPage, screenshot, startBrowser } from "./browser.mjs";
 import { startSlowModel } from "./slow-model.mjs";
 import { startStack } from "./stack.mjs";
 
@@ -69,7 +69,7 @@ export async function leave() {
 /** Fails tests whose page had faults, and takes a screenshot of failed tests. */
 export function leaveNoFaults() {
   afterEach(async (t) => {
-    if (t.error || t.passed === false) await shot(page, `failed-${t.name.replaceAll(/\W+/g, "-").slice(0, 60)}`);
+    if (t.error || t.passed === false) await screenshot(page, `failed-${t.name.replaceAll(/\W+/g, "-").slice(0, 60)}`);
     await leave();
     assert.deepEqual(faults, []);
   });

@@ -1,9 +1,11 @@
 package postgres
 
 import (
+	"context"
 	"os"
 	"testing"
 
+	"github.com/jackc/pgx/v5"
 	"github.com/stretchr/testify/require"
 
 	"github.com/palaver-chat/palaver/db"
@@ -45,11 +47,17 @@ func TestStoreKeepsTheContractThroughATransactionPooler(t *testing.T) {
 	keepsTheContract(t, pgtest.Pooler(t, direct), direct)
 }
 
-// keepsTheContract runs the suite at url; direct is the same database without a pooler.
+// keepsTheContract runs the suite at url; direct is the same database without a pooler. All
+// tests use the same connections, because a new one takes longer than most tests: Postgres
+// reads its catalogs again.
 func keepsTheContract(t *testing.T, url, direct string) {
-	openStore(t, url)
+	store := openStore(t, url)
+	cleaner, err := pgx.Connect(t.Context(), direct)
+	require.NoError(t, err)
+	t.Cleanup(func() { _ = cleaner.Close(context.Background()) })
 	dbtest.Run(t, func(t *testing.T) db.Store {
-		pgtest.Exec(t, direct, everything)
-		return openStore(t, url)
+		_, err := cleaner.Exec(t.Context(), everything, pgx.QueryExecModeSimpleProtocol)
+		require.NoError(t, err)
+		return store
 	})
 }

@@ -14,8 +14,8 @@ import (
 	"github.com/palaver-chat/palaver/db"
 )
 
-// Run checks a Store against its contract. open returns an empty one, which it
-// closes when its test ends. Times are compared to the microsecond.
+// Run checks a Store against its contract. open returns an empty one; it may be the same as
+// before, emptied. The last test closes it. Times are compared to the microsecond.
 func Run(t *testing.T, open func(t *testing.T) db.Store) {
 	for _, group := range []struct {
 		name  string
@@ -47,7 +47,7 @@ func Run(t *testing.T, open func(t *testing.T) db.Store) {
 		{"users", userTests},
 		{"claims", claimTests},
 		{"races", raceTests},
-		{"closing", closingTests},
+		{"closing", closingTests}, // the last: it closes its store
 	} {
 		t.Run(group.name, func(t *testing.T) {
 			for _, test := range group.tests {
