@@ -77,7 +77,7 @@ func TestEngineThatNeverAnswersIsA503BeforeTheTimeout(t *testing.T) {
 		}))
 	}
 	// Half of an upload's time is for taking the document back; a busy machine needs more of it.
-	patient := within(8 * time.Second)
+	slow := within(8 * time.Second)
 	c = within(1500 * time.Millisecond)
 	resume := m{"thread_id": someThread, "resume_value": m{"type": "action_choice", "value": "audit"}}
 	for _, r := range []struct {
@@ -88,7 +88,7 @@ func TestEngineThatNeverAnswersIsA503BeforeTheTimeout(t *testing.T) {
 		{c, "/api/chat", m{"message": "x", "thread_id": someThread}},
 		{c, "/api/chat/resume", resume},
 		{c, "/api/chat/cancel", m{"thread_id": someThread}},
-		{patient, "/api/documents", m{"title": "x", "text": "x"}},
+		{slow, "/api/documents", m{"title": "x", "text": "x"}},
 	} {
 		answer := r.client.call(503, "POST", r.path, r.body)
 		if said := answer["error"].(m)["message"].(string); !strings.Contains(said, "Conversations cannot be reached") {

@@ -63,9 +63,7 @@ func (a *Apart) Serve(options ...Option) *Role { return a.role("serve", options)
 func (a *Apart) Run(command string, options ...Option) string {
 	a.t.Helper()
 	own := settings{}
-	for _, o := range options {
-		o(&own)
-	}
+	own.apply(options)
 	out, err := exec.Command(own.binary, slices.Concat([]string{command}, a.flags, own.flags)...).CombinedOutput()
 	require.NoError(a.t, err, "%s", out)
 	return string(out)
@@ -77,9 +75,7 @@ func (a *Apart) Worker(options ...Option) *Role { return a.role("worker", option
 func (a *Apart) role(name string, options []Option) *Role {
 	a.t.Helper()
 	own := settings{}
-	for _, o := range options {
-		o(&own)
-	}
+	own.apply(options)
 	r := &Role{child: child{t: a.t}, own: own, flags: slices.Concat([]string{name}, a.flags, own.flags), log: captureLog(a.t)}
 	a.t.Cleanup(r.Kill)
 	r.Start()

@@ -33,6 +33,12 @@ type settings struct {
 	env    []string // variables in addition to the test's
 }
 
+func (s *settings) apply(options []Option) {
+	for _, o := range options {
+		o(s)
+	}
+}
+
 // Binary runs another build of palaver for a role, with additional environment
 // variables.
 func Binary(path string, env ...string) Option {
@@ -76,9 +82,7 @@ func flags(dir string, options []Option) []string {
 // variables returns the environment variables that options add.
 func variables(options []Option) []string {
 	var s settings
-	for _, o := range options {
-		o(&s)
-	}
+	s.apply(options)
 	return s.env
 }
 
@@ -90,18 +94,14 @@ func roleFlags(dir string, options []Option) []string {
 		"--user-rate-limit=off", "--change-rate-limit=off", "--max-streams-per-address=0", "--quota-per-address=off",
 		"--titles=off", // a scripted model would use an answer meant for the turn
 	}}
-	for _, o := range options {
-		o(&s)
-	}
+	s.apply(options)
 	return s.flags
 }
 
 func additions(t testing.TB, options []Option) service.Additions {
 	t.Helper()
 	var s settings
-	for _, o := range options {
-		o(&s)
-	}
+	s.apply(options)
 	a, err := service.Collect(s.own)
 	require.NoError(t, err)
 	return a
@@ -139,9 +139,7 @@ func (s *Stack) Restart(options ...Option) {
 	s.t.Helper()
 	s.Stop()
 	changed := settings{flags: s.flags}
-	for _, o := range options {
-		o(&changed)
-	}
+	changed.apply(options)
 	s.flags = changed.flags
 	s.start()
 }
