@@ -265,7 +265,18 @@ describe("an account", () => {
     assert.deepEqual(await axe(page), []);
     await shot(page, "signin-delete");
     await sure.getByRole("checkbox").check();
-    await sure.getByRole("button", { name: "Delete everything", exact: true }).click();
+    const thread = page.locator("article").first(); // behind the dialog, thus without a role
+    const run = sure.getByRole("button", { name: "Delete everything", exact: true });
+    expectRefusal(faults, 500);
+    await page.route("**/api/me?confirm=*", (route) => route.fulfill({ status: 500, json: {} }), { times: 1 });
+    await run.click();
+    await sure.getByRole("alert").waitFor();
+    await thread.waitFor({ state: "attached" });
+    await page.route("**/api/me?confirm=*", async (route) => {
+      await thread.waitFor({ state: "detached" }); // it would ask for what is being deleted
+      await route.continue();
+    });
+    await run.click();
     await signInButton().waitFor();
     await signIn();
     await conversations().getByText("What does this show?").waitFor({ state: "detached" });

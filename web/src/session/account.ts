@@ -14,6 +14,8 @@ export interface Session {
   problem?: string;
   /** How many conversations of this browser the sign-in moved to the account. */
   claimed?: number;
+  /** Whether the user is signing out or deleting everything. The page then shows no thread, board or document: requests for them would fail. */
+  leaving?: boolean;
 }
 
 let session: Session = {};
@@ -23,6 +25,9 @@ export function setSession(next: Session): void {
   session = next;
   for (const changed of listeners) changed();
 }
+
+/** Call it with true before the first request that signs out or deletes everything, and with false if that fails. */
+export const setLeaving = (leaving: boolean): void => setSession({ ...session, leaving });
 
 const subscribe = (changed: () => void) => {
   listeners.add(changed);

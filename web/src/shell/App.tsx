@@ -11,6 +11,7 @@ import { Toaster, ToastRoom } from "../ui/toast";
 import { useMedia } from "../ui/useMedia";
 import { words } from "../words";
 import { toastConnected } from "../imports/accounts";
+import { useSession } from "../session/account";
 import { Boundary } from "./Boundary";
 import { titleOf } from "./ConversationRow";
 import { refreshConversations, useConversation } from "./conversations";
@@ -63,10 +64,14 @@ export function App() {
       </Boundary>
     );
   }
-  return <Chat place={place} visit={visit} />;
+  return <Chat route={place} visit={visit} />;
 }
 
-function Chat({ place, visit }: { place: Place | null; visit: Visit }) {
+const WELCOME: Place = { page: "chat", id: null };
+
+function Chat({ route, visit }: { route: Place | null; visit: Visit }) {
+  const { leaving } = useSession();
+  const place = leaving ? WELCOME : route;
   const threadId = place?.page === "chat" ? place.id : null;
   const go = useCallback<Go>((id, how) => visit({ page: "chat", id }, how), [visit]);
   const wideScreen = useWideScreen();
@@ -90,17 +95,19 @@ function Chat({ place, visit }: { place: Place | null; visit: Visit }) {
           {!wideScreen && !drawer && <ToastRoom />}
           <LimitNotice />
           <Boundary key={`${place?.page} ${place?.id}`}>
-            {!place ? <Unknown onOpen={go} /> : place.page === "discovery" ? <Boards id={place.id} onVisit={visit} /> : threadId ? <Conversation threadId={threadId} onOpen={go} /> : <Welcome onStart={go} />}
+            {leaving ? <Loading /> : !place ? <Unknown onOpen={go} /> : place.page === "discovery" ? <Boards id={place.id} onVisit={visit} /> : threadId ? <Conversation threadId={threadId} onOpen={go} /> : <Welcome onStart={go} />}
           </Boundary>
         </main>
         <AsideSlot />
-        <Aside name={PANEL} title={words.shell.library}>
-          <Boundary>
-            <Suspense>
-              <DocumentsPanel threadId={threadId} />
-            </Suspense>
-          </Boundary>
-        </Aside>
+        {!leaving && (
+          <Aside name={PANEL} title={words.shell.library}>
+            <Boundary>
+              <Suspense>
+                <DocumentsPanel threadId={threadId} />
+              </Suspense>
+            </Boundary>
+          </Aside>
+        )}
       </div>
       <Toaster />
       {listing && (
@@ -125,9 +132,11 @@ function Unknown({ onOpen }: { onOpen: Go }) {
   );
 }
 
+const Loading = () => <div className="flex-1" aria-busy="true" />;
+
 function Boards({ id, onVisit }: { id: string | null; onVisit: Visit }) {
   return (
-    <Suspense fallback={<div className="flex-1" aria-busy="true" />}>
+    <Suspense fallback={<Loading />}>
       <Discovery id={id} onOpen={(next, how) => onVisit({ page: "discovery", id: next }, how)} />
     </Suspense>
   );
@@ -247,7 +256,7 @@ function Conversation({ threadId, onOpen }: { threadId: string; onOpen: Go }) {
   // Rendered without lazy() once it is loaded: lazy() would leave a gap in which key presses are lost.
   const [Thread] = useState<ThreadComponent | typeof LazyThread>(() => readyThread ?? LazyThread);
   return (
-    <Suspense fallback={<div className="flex-1" aria-busy="true" />}>
+    <Suspense fallback={<Loading />}>
       <Thread threadId={threadId} {...(first && { first })} onActivity={onActivity} onFirstAccepted={onFirstAccepted} onUnsent={onUnsent} />
     </Suspense>
   );

@@ -2,7 +2,7 @@ import { useState } from "react";
 import { ApiError, request } from "../api/http";
 import { errorText } from "../api/query";
 import { clearStorage } from "../lib/storage";
-import { useSession } from "../session/account";
+import { setLeaving, useSession } from "../session/account";
 import { Button } from "../ui/Button";
 import { Dialog } from "../ui/Dialog";
 import { words } from "../words";
@@ -31,12 +31,14 @@ export default function DeleteDialog({ id, onClose }: { id: string; onClose: () 
   const run = async () => {
     setBusy(true);
     setProblem("");
+    setLeaving(true);
     try {
       await deleteEverything(id);
       if (account) return await (await import("../session/supabase")).signOutOfAccount();
       clearStorage();
       location.assign("/");
     } catch (err) {
+      setLeaving(false);
       setProblem(errorText(err));
       setBusy(false);
     }

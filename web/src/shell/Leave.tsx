@@ -2,6 +2,7 @@ import { useState } from "react";
 import { errorText } from "../api/query";
 import { disconnectGoogle } from "../imports/accounts";
 import { clearStorage } from "../lib/storage";
+import { setLeaving } from "../session/account";
 import { Button } from "../ui/Button";
 import { Dialog } from "../ui/Dialog";
 import { toast } from "../ui/toast";
@@ -11,7 +12,13 @@ import { signOut } from "./me";
 /** Asks for confirmation: without the cookie, the conversations cannot be opened again. */
 export function SignOut({ onClose }: { onClose: () => void }) {
   const leave = async () => {
-    await signOut("this");
+    setLeaving(true);
+    try {
+      await signOut("this");
+    } catch (err) {
+      setLeaving(false);
+      throw err;
+    }
     clearStorage();
     location.assign("/");
   };
