@@ -133,6 +133,7 @@ type turn struct {
 	ref     transcript.Ref
 	submit  chat.Submit
 	log     []chat.Entry
+	prompts []db.Prompt // for the history
 	pending *chat.Question
 	answer  chan chat.ResumeValue
 	stop    chan chat.CancelReason
@@ -448,7 +449,7 @@ func (u *turn) settle(status chat.TurnStatus, terminal chat.Event) {
 		text = terminal.Response.Text
 	}
 	_, err = u.e.store.Settle(ctx, db.Settlement{Owner: u.ref.Owner, ThreadID: u.ref.ThreadID, TurnID: u.ref.TurnID,
-		Status: status, Text: text, Metadata: map[string]any{"action": "inquire"}, Events: events, Terminal: terminal,
+		Status: status, Text: text, Metadata: map[string]any{"action": "inquire"}, Prompts: u.prompts, Events: events, Terminal: terminal,
 		Title: "A title", At: time.Now()})
 	u.must(err)
 	u.e.set(func() {

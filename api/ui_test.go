@@ -119,6 +119,46 @@ func parts(m map[string]any) (out []string) {
 	return out
 }
 
+// A turn that asked has four stored messages, but is two messages of the AI SDK.
+func TestPagesOfUIMessagesHaveWholeTurnsWithinTheLimit(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	c := b.client()
+	const turns = 3
+	for i := range turns {
+		b.engine.script = answer
+		if i == 1 {
+			b.engine.script = func(u *turn) {
+				u.prompts = []db.Prompt{{ID: chat.InterruptID(u.ref.TurnID, 1), Message: "Which action?", Answer: "audit", Type: chat.ActionChoice, Outcome: chat.OutcomeAnswered, At: time.Now()}}
+				answer(u)
+			}
+		}
+		c.ask(map[string]any{"thread_id": someThread}).until("response")
+	}
+	rows := c.call(200, "GET", "/api/chat/history/"+someThread, nil)["messages"].([]any)
+	require.Len(t, rows, 2*turns+2)
+	all := c.loaded(someThread)
+	require.Len(t, all, 2*turns)
+
+	for limit := 1; limit <= len(rows)+1; limit++ {
+		var got []any
+		before, more := "", true
+		for more {
+			page := c.call(200, "GET", fmt.Sprintf("/api/ui/chat/%s?limit=%d&before=%s", someThread, limit, before), nil)
+			messages := page["messages"].([]any)
+			require.NotEmpty(t, messages, "limit %d before %q", limit, before)
+			require.LessOrEqual(t, len(messages), max(limit, 2), "limit %d", limit)
+			require.Zero(t, len(messages)%2, "limit %d", limit)
+			got = append(messages, got...)
+			before, more = messages[0].(map[string]any)["id"].(string), page["more"].(bool)
+		}
+		require.Len(t, got, len(all), "limit %d", limit)
+		for i := range got {
+			require.Equal(t, all[i]["id"], got[i].(map[string]any)["id"], "limit %d", limit)
+		}
+	}
+}
+
 // useTools is the script of a turn whose tools a person is asked about.
 func useTools(u *turn) {
 	ref := chat.CallRef{ID: chat.CallID(u.ref.TurnID, 1), Name: "erase"}

@@ -77,6 +77,7 @@ func StreamsIfAny(events string) []Answer { return append(Streams(events), NoCon
 var (
 	ParamCursor = Param{Name: "cursor", About: "next_cursor of the page before."}
 	ParamHead   = Param{Name: "head", About: "A checkpoint: the branch that ends there. Left out: the newest."}
+	ParamBefore = Param{Name: "before", About: "A message's id: those before it."}
 	ParamMode   = Param{Name: "stream_mode", About: "Left out: as the server is set up.", Enum: Values("events", "messages")}
 	ParamTokens = Param{Name: "stream_tokens", Enum: Values("true", "false")}
 )

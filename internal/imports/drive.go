@@ -71,18 +71,20 @@ func NewDrive(ctx context.Context, access DriveAccess) (*Drive, error) {
 }
 
 // byAnyAccess calls ask with the person's own access, if there is one, and then with that
-// of the deployment when the person's account may not read the file.
+// of the deployment when the person's account may not read the file, or when its token
+// could not be refreshed. If the deployment may not read it either, the error of the
+// refresh is returned: the account may have access.
 func byAnyAccess[T any](ctx context.Context, d *Drive, owner string, ask func(context.Context) (T, error)) (T, error) {
 	var none T
+	var refresh error
 	if d.own != nil {
 		token, ok, err := d.own.Token(ctx, owner)
-		if err != nil {
+		if err != nil && !d.shared {
 			return none, err
 		}
-		if ok {
+		if refresh = err; ok && err == nil {
 			found, err := ask(withBearer(ctx, token))
-			var refused *Error
-			if !d.shared || !errors.As(err, &refused) || refused.Code != NotShared {
+			if !d.shared || !isNotShared(err) {
 				return found, err
 			}
 		}
@@ -90,7 +92,16 @@ func byAnyAccess[T any](ctx context.Context, d *Drive, owner string, ask func(co
 	if !d.shared {
 		return none, &Error{Code: NotConfigured, Cause: errors.New("no access to Google Drive")}
 	}
-	return ask(ctx)
+	found, err := ask(ctx)
+	if refresh != nil && isNotShared(err) {
+		return none, refresh
+	}
+	return found, err
+}
+
+func isNotShared(err error) bool {
+	var refused *Error
+	return errors.As(err, &refused) && refused.Code == NotShared
 }
 
 // noRedirect follows no redirect. The API has none, and a redirect would send a token to

@@ -7,6 +7,7 @@ import (
 	"crypto/x509"
 	"encoding/json"
 	"encoding/pem"
+	"errors"
 	"fmt"
 	"maps"
 	"net/http"
@@ -459,11 +460,16 @@ func FuzzPageTitle(f *testing.F) {
 	f.Fuzz(func(_ *testing.T, raw []byte, mediaType string) { pageTitle(raw, mediaType) })
 }
 
-// tokens are Credentials: access tokens by owner.
+// tokens are Credentials: access tokens by owner. An empty token cannot be refreshed.
 type tokens map[string]string
+
+var errRefresh = errors.New("the token could not be refreshed")
 
 func (t tokens) Token(_ context.Context, owner string) (string, bool, error) {
 	token, ok := t[owner]
+	if ok && token == "" {
+		return "", false, errRefresh
+	}
 	return token, ok, nil
 }
 
@@ -494,4 +500,29 @@ func TestPersonsOwnAccessIsTriedBeforeThatOfTheDeployment(t *testing.T) {
 	require.NoError(t, err)
 	_, err = i.Look(t.Context(), "bob", at(id))
 	require.Equal(t, NotConfigured, code(t, err))
+}
+
+func TestAccessOfTheDeploymentIsTriedWhenAPersonsTokenCannotBeRefreshed(t *testing.T) {
+	server := drivetest.New(t)
+	private := textFile
+	private.Readers = []string{"anns-token"}
+	server.Put("private-0123456789", private)
+	server.Put(id, drivetest.File{Name: "a.txt", MIME: "text/plain", Content: []byte("public"), Public: true})
+	at := func(id string) links.Link { return links.Link{Source: chat.SourceDrive, ExternalID: id} }
+
+	both, err := NewDrive(t.Context(), DriveAccess{APIKey: drivetest.Key, BaseURL: server.URL, Own: tokens{"ann": ""}})
+	require.NoError(t, err)
+	i := &Importer{Sources: []Source{both}, Types: extract.All(), MaxBytes: 1000}
+	r, err := i.Look(t.Context(), "ann", at(id))
+	require.NoError(t, err)
+	_, err = i.Fetch(t.Context(), "ann", r)
+	require.NoError(t, err)
+	_, err = i.Look(t.Context(), "ann", at("private-0123456789"))
+	require.ErrorIs(t, err, errRefresh, "Ann's account may be able to read it: not NotShared")
+
+	own, err := NewDrive(t.Context(), DriveAccess{BaseURL: server.URL, Own: tokens{"ann": ""}})
+	require.NoError(t, err)
+	i.Sources = []Source{own}
+	_, err = i.Look(t.Context(), "ann", at(id))
+	require.ErrorIs(t, err, errRefresh)
 }

@@ -3,6 +3,7 @@ package aisdk
 import (
 	"context"
 	"net/http"
+	"slices"
 
 	"github.com/gin-gonic/gin"
 
@@ -18,7 +19,8 @@ type threadJSON struct {
 	More     bool      `json:"more"` // earlier messages exist: request them with before=<id of the first message here>
 }
 
-// thread returns one branch of a conversation as AI SDK messages.
+// thread returns one branch of a conversation as AI SDK messages, in whole turns: at most
+// limit messages, but at least one turn.
 func (h handlers) thread(c *gin.Context) error {
 	thread, name, err := h.threadOf(c)
 	if err != nil {
@@ -32,11 +34,11 @@ func (h handlers) thread(c *gin.Context) error {
 		return err
 	}
 	ctx, who := c.Request.Context(), identity.Of(c)
-	page, _, err := h.History(ctx, who.ID, thread, chat.TurnOf(head), before, n+1)
+	asked, more, err := h.openings(ctx, who.ID, thread, chat.TurnOf(head), before, n)
 	if err != nil {
 		return err
 	}
-	logs, err := h.Logs(ctx, who.ID, turnsOf(page))
+	logs, err := h.Logs(ctx, who.ID, turnsOf(asked))
 	if err != nil {
 		return err
 	}
@@ -44,28 +46,51 @@ func (h handlers) thread(c *gin.Context) error {
 	if err != nil {
 		return err
 	}
-	more := len(page) > n
 	messages := []Message{}
-	for _, m := range page {
-		if m.Role != "user" || len(messages) > 0 && messages[len(messages)-1].Metadata["turn_id"] == m.TurnID {
-			continue // answers and questions are part of the assistant message
-		}
+	for _, m := range slices.Backward(asked) {
 		log, known := logs[m.TurnID]
-		turn := log.Turn
-		if !known || m.Content != turn.Content.Message {
-			continue // deleted meanwhile, or an answer whose message is on the previous page
+		if !known {
+			continue // deleted meanwhile
 		}
-		messages = append(messages, UserMessage(m, attachmentsOf(turn, attached)))
+		turn := []Message{UserMessage(m, attachmentsOf(log.Turn, attached))}
 		if len(log.Events) > 0 {
-			to := dialect.Stream{Thread: name, Turn: turn, RunID: turn.StreamRunID}
+			to := dialect.Stream{Thread: name, Turn: log.Turn, RunID: log.Turn.StreamRunID}
 			if end := &log.Events[len(log.Events)-1]; h.Operator(c) {
 				*end = end.ForOperator()
 			}
-			messages = append(messages, AssistantMessage(to, log.Events))
+			turn = append(turn, AssistantMessage(to, log.Events))
 		}
+		if len(messages) > 0 && len(messages)+len(turn) > n {
+			more = true
+			break
+		}
+		messages = append(turn, messages...)
 	}
 	c.JSON(http.StatusOK, threadJSON{name, messages, more})
 	return nil
+}
+
+// openings returns the first messages of the turns whose stored messages are among the
+// newest n before a message, oldest first. A turn with more than n stored messages, which
+// asked many questions, is found too. more says whether there is an earlier turn.
+func (h handlers) openings(ctx context.Context, owner, thread, head, before string, n int) (found []chat.Message, more bool, _ error) {
+	for {
+		page, _, err := h.History(ctx, owner, thread, head, before, n+1)
+		if err != nil {
+			return nil, false, err
+		}
+		more = len(page) > n
+		for i, m := range page {
+			opens := i == 0 && !more || i > 0 && page[i-1].TurnID != m.TurnID
+			if opens && m.Role == "user" {
+				found = append(found, m)
+			}
+		}
+		if len(found) > 0 || !more {
+			return found, more, nil
+		}
+		before = page[1].ID // so that the next page shows whether the first message here opens its turn
+	}
 }
 
 // turnsOf returns the ids of the messages' turns.

@@ -81,8 +81,8 @@ func operations(s dialect.Server) []openapi.Operation {
 		{Route: "POST /api/ui/chat", Handle: h.chat, Stream: true, Group: group, About: "Takes what DefaultChatTransport posts: a message, a wish for another answer, decisions on tools, or an answer to a question.",
 			Body: openapi.Shape{Value: chatBody{}, Holds: map[string]any{
 				"messages": []message{}, "message": openapi.AnyOf{"", message{}}}}, Answers: openapi.Streams(events), Errors: openapi.TakesTurn},
-		{Route: "GET /api/ui/chat/:id", Handle: h.thread, Group: group, About: "A conversation as UI messages, along one branch.",
-			Query: []openapi.Param{openapi.ParamHead, openapi.ParamLimit(500)}, Answers: openapi.OK(threadJSON{})},
+		{Route: "GET /api/ui/chat/:id", Handle: h.thread, Group: group, About: "A conversation as UI messages, along one branch, in whole turns: at least one turn, and otherwise no more messages than the limit.",
+			Query: []openapi.Param{openapi.ParamHead, openapi.ParamBefore, openapi.ParamLimit(500)}, Answers: openapi.OK(threadJSON{})},
 		{Route: "GET /api/ui/chat/:id/stream", Handle: h.stream, Stream: true, Group: group, About: "Replays the assistant message that is being written, then goes on live.",
 			Query: []openapi.Param{openapi.ParamMode, openapi.ParamTokens}, Answers: openapi.StreamsIfAny(events), Errors: []int{http.StatusTooManyRequests}},
 		{Route: "POST /api/ui/chat/:id/stop", Handle: h.stop, Group: group, About: "Stops what runs, or what the body names.",

@@ -58,7 +58,7 @@ func operations(s dialect.Server) []openapi.Operation {
 		{Route: "POST /api/chat/cancel", Handle: h.cancel, Group: group, About: "Stops a turn, also one that is still to come. Idempotent.",
 			Body: cancelBody{}, Answers: openapi.Accepted(dialect.Cancelled{}), Errors: []int{http.StatusNotFound}},
 		{Route: "GET /api/chat/history/:thread_id", Handle: h.history, Group: group, About: "The messages of a branch, what runs and what is asked.",
-			Query: []openapi.Param{openapi.ParamHead, {Name: "before", About: "A message's id: those before it."}, openapi.ParamLimit(500)},
+			Query: []openapi.Param{openapi.ParamHead, openapi.ParamBefore, openapi.ParamLimit(500)},
 			Answers: openapi.OK(openapi.Shape{Value: historyJSON{},
 				Holds: map[string]any{"pending_interrupt": openapi.AnyOf{interruptEvent, nil}}})},
 		{Route: "GET /api/chat/stream/:thread_id", Handle: h.follow, Stream: true, Group: group, About: "Streams a thread to a client that comes, or comes back.",
