@@ -23,7 +23,11 @@ const begin = async (prepare) => startStack(await prepare?.());
  */
 export function useStack(prepare) {
   before(async () => {
-    [stack, browser] = await Promise.all([begin(prepare), startBrowser()]);
+    // Both are awaited, so that what has started is stopped when the other one fails.
+    const started = await Promise.allSettled([begin(prepare), startBrowser()]);
+    [stack, browser] = started.map((s) => s.value);
+    const failed = started.find((s) => s.status === "rejected");
+    if (failed) throw failed.reason;
   });
   after(async () => {
     await browser?.close();
