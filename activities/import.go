@@ -127,10 +127,16 @@ func (a *Activities) fetchImport(ctx context.Context, r ImportRequest, out *Impo
 		out.Done = true
 		return a.knownImport(ctx, r, known)
 	}
-	out.DocID, err = a.Store.Within(a.importBounds(open[0].Address)).PutImport(ctx, chat.Document{
+	bounds := a.importBounds(open[0].Address)
+	bounds.Import = r.Key
+	out.DocID, err = a.Store.Within(bounds).PutImport(ctx, chat.Document{
 		ID: uuid.NewString(), Owner: r.Owner, Title: got.Title, Status: chat.DocProcessing, Format: got.Format, SourceType: remote.Source,
 		ExternalID: remote.ExternalID, SourceURL: remote.URL, SourceVersion: got.Version, Bytes: int64(len(got.Raw)), CreatedAt: a.now(),
 	}, got.Raw)
+	if errors.Is(err, db.ErrNotFound) { // the user or the conversation was deleted during the download
+		out.Done = true
+		return nil
+	}
 	if err != nil {
 		return err
 	}

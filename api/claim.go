@@ -18,8 +18,8 @@ import (
 type claimJSON struct {
 	Conversations int `json:"conversations"` // given to the caller by this request
 	Documents     int `json:"documents"`
-	// Left is how many conversations were not moved, because they run a turn or the time
-	// was up; it is 1 while a file is processed. A later request moves the rest.
+	// Left is how many conversations were not moved, because one runs a turn, a file is
+	// processed or the time was up; at least 1 in these cases. A later request moves the rest.
 	Left int `json:"left"`
 }
 
@@ -70,9 +70,15 @@ func (s *server) claimLate(ctx context.Context, from, to string, moved *claimJSO
 }
 
 // claimFrom moves conversations first, then the rest: a turn that runs needs its documents.
+// It moves nothing while a turn runs or a file is processed, because a conversation must not
+// wait for its documents: its next answer would be given without them.
 func (s *server) claimFrom(ctx context.Context, from, to string) (moved claimJSON, _ error) {
 	data, err := s.Store.UserData(ctx, from)
 	if err != nil {
+		return moved, err
+	}
+	if busy, err := s.isInUse(ctx, from); err != nil || busy {
+		moved.Left = max(1, len(data.Threads))
 		return moved, err
 	}
 	for i, id := range data.Threads {
@@ -99,6 +105,19 @@ func (s *server) claimFrom(ctx context.Context, from, to string) (moved claimJSO
 		moved.Left = 1
 	}
 	return moved, err
+}
+
+// isInUse reports whether a turn of owner runs or a file is processed. Lost turns are
+// settled first: they would be in use for ever.
+func (s *server) isInUse(ctx context.Context, owner string) (bool, error) {
+	if files, err := s.Store.UnfinishedFiles(ctx, owner); err != nil || files > 0 {
+		return true, err
+	}
+	if err := s.settleBusy(ctx, owner); err != nil {
+		return true, err
+	}
+	threads, err := s.Store.BusyThreads(ctx, owner, 1)
+	return len(threads) > 0, err
 }
 
 // claimThread changes the owner of the workflow first, because the workflow refuses that

@@ -45,9 +45,10 @@ func TestClaimTakesTheConversationsOfThisBrowserToTheAccountOnce(t *testing.T) {
 	ann.call(201, "POST", "/api/conversations", map[string]any{"title": "Ann's own"})
 
 	first := ann.call(200, "POST", "/api/me/claim", nil)
-	require.Equal(t, map[string]any{"conversations": 1.0, "documents": 0.0, "left": 1.0}, first, "the document is still being processed")
+	require.Equal(t, map[string]any{"conversations": 0.0, "documents": 0.0, "left": 1.0}, first, "the document is still being processed")
+	c.call(200, "GET", "/api/conversations/"+thread, nil)
 	require.NoError(t, b.store.FailDocument(t.Context(), from, doc, "unreadable"))
-	require.Equal(t, map[string]any{"conversations": 0.0, "documents": 1.0, "left": 0.0}, ann.call(200, "POST", "/api/me/claim", nil))
+	require.Equal(t, map[string]any{"conversations": 1.0, "documents": 1.0, "left": 0.0}, ann.call(200, "POST", "/api/me/claim", nil))
 	require.ElementsMatch(t, []string{"Ann's own", "Of this browser"}, ann.titles())
 	ann.call(200, "GET", "/api/documents/"+doc, nil)
 	require.Equal(t, []string{"Of a stranger"}, stranger.titles())
@@ -63,6 +64,7 @@ func TestClaimTakesTheConversationsOfThisBrowserToTheAccountOnce(t *testing.T) {
 	require.Empty(t, bob.titles())
 }
 
+// A conversation that has moved before its documents would be answered without them.
 func TestClaimWaitsForARunningTurnAndTakesAnOpenQuestion(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
@@ -73,15 +75,34 @@ func TestClaimWaitsForARunningTurnAndTakesAnOpenQuestion(t *testing.T) {
 	s := c.stream("POST", "/api/chat", m{"message": "wait"})
 	s.until("status")
 	ann := c.signedIn("ann")
-	require.Equal(t, map[string]any{"conversations": 1.0, "documents": 0.0, "left": 1.0}, ann.call(200, "POST", "/api/me/claim", nil))
+	require.Equal(t, map[string]any{"conversations": 0.0, "documents": 0.0, "left": 2.0}, ann.call(200, "POST", "/api/me/claim", nil))
 	c.call(202, "POST", "/api/chat/cancel", m{"turn_id": s.res.Header.Get("X-Turn-Id")})
 	s.until("cancelled")
-	require.Equal(t, map[string]any{"conversations": 1.0, "documents": 0.0, "left": 0.0}, ann.call(200, "POST", "/api/me/claim", nil))
+	require.Equal(t, map[string]any{"conversations": 2.0, "documents": 0.0, "left": 0.0}, ann.call(200, "POST", "/api/me/claim", nil))
 	require.Len(t, ann.titles(), 2)
 	thread := asked.res.Header.Get("X-Thread-Id")
 	state, err := b.engine.State(t.Context(), thread)
 	require.NoError(t, err)
 	require.Equal(t, "ann", state.Owner)
+}
+
+// The former owner's page can still be open. Viewers of the two owners must not share what
+// only one of them can read.
+func TestViewersOfAClaimedTurnSeeItsEndAndFormerOnesAreEnded(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	b.engine.script = asking
+	c := b.client()
+	former := c.stream("POST", "/api/chat", m{"message": "ask"})
+	asked := former.until("interrupt")
+	thread := former.res.Header.Get("X-Thread-Id")
+	watching := c.stream("GET", "/api/chat/stream/"+thread, nil)
+	watching.until("interrupt")
+	ann := c.signedIn("ann")
+	require.Equal(t, 1.0, ann.call(200, "POST", "/api/me/claim", nil)["conversations"])
+	ann.stream("POST", "/api/chat/resume", m{"thread_id": thread, "interrupt_id": asked["interrupt_id"],
+		"resume_value": m{"type": "action_choice", "value": "audit"}}).until("response")
+	require.Contains(t, types(watching.rest()), "error")
 }
 
 func TestClaimNeedsAnAccountAndTheBrowsersOwnCookie(t *testing.T) {

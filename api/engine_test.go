@@ -396,6 +396,7 @@ func (u *turn) say(piece int, deltas ...string) {
 // ask pauses the turn until it is answered; ok is false when it is cancelled.
 func (u *turn) ask(q chat.Question) (v chat.ResumeValue, ok bool) {
 	q.ID = chat.InterruptID(u.ref.TurnID, 1)
+	u.must(u.e.store.MarkTurn(context.Background(), u.ref.Owner, u.ref.TurnID, chat.TurnInterrupted, ""))
 	u.e.set(func() { u.pending = &q })
 	u.add(chat.Entry{Type: chat.EventInterrupt, Question: &q})
 	select {

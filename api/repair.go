@@ -63,9 +63,13 @@ func (s *server) OpenTurns(ctx context.Context, owner, thread string) ([]chat.Tu
 }
 
 // checkTurn checks the thread of a turn that no workflow has and that is not settled.
-// open means that its row is still open afterwards: its submit may be in flight.
+// open means that its row is still open afterwards: its submit may be in flight. The error
+// is follow.ErrTurnNotFound when the thread belongs to another user now.
 func (s *server) checkTurn(ctx context.Context, ref follow.Ref) (open bool, _ error) {
-	if _, err := s.repair.CheckThread(ctx, ref.Owner, ref.ThreadID); err != nil {
+	switch _, err := s.repair.CheckThread(ctx, ref.Owner, ref.ThreadID); {
+	case errors.Is(err, repair.ErrForeign):
+		return false, follow.ErrTurnNotFound
+	case err != nil:
 		return false, err
 	}
 	t, err := s.Store.Turn(ctx, ref.Owner, ref.TurnID)

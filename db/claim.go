@@ -8,6 +8,9 @@ type Claimer interface {
 	// ErrNotFound when from does not have it. The caller makes sure that no activity of
 	// the thread runs.
 	ClaimThread(ctx context.Context, from, to, threadID string) error
+	// UnfinishedFiles counts an owner's documents that are being processed and imports that
+	// have not ended.
+	UnfinishedFiles(ctx context.Context, owner string) (int, error)
 	// ClaimRest moves the rest: documents, sets, pictures, boards and, if the account has
 	// none of its own, the profile. It deletes the personal keys of from, because a key must
 	// not open an account for which it was not made. It changes nothing and returns

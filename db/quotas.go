@@ -100,7 +100,8 @@ type Visitors interface {
 // SeenEvery is how often the time when an owner was last seen is updated, at most.
 const SeenEvery = 24 * time.Hour
 
-// Bounds limit what may be stored and spent after an insert. 0 means no bound.
+// Bounds are the conditions of an insert: what may be stored and spent after it. 0 means no
+// bound.
 type Bounds struct {
 	Anonymous bool   // the owner has no account
 	Address   string // rate-limit key of an anonymous owner's address; empty: none
@@ -113,6 +114,11 @@ type Bounds struct {
 	BusyThreads int   // threads of the owner that may run turns at the same time
 	QueuedTurns int   // turns that may wait in one thread
 	Daily       Spending
+
+	// Import is the key of the import that stores a document: PutImport then returns
+	// ErrNotFound if the owner has no open import with it, because the owner, or the
+	// import's conversation, was deleted during the download. Empty: not checked.
+	Import string
 }
 
 // Quota bounds what is stored.

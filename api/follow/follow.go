@@ -85,17 +85,18 @@ type Hub struct {
 	log    *slog.Logger
 	// Check is called for a turn that has no workflow and is not settled. It settles
 	// the turn if it is lost. open means that the turn's row is still open, so that the
-	// follower polls again. Set it before the first Follow; nil skips the check.
+	// follower polls again. ErrTurnNotFound means that the turn is not ref.Owner's any
+	// more. Set it before the first Follow; nil skips the check.
 	Check func(ctx context.Context, ref Ref) (open bool, _ error)
 
 	mu        sync.Mutex
-	followers map[string]*follower // by turn id
+	followers map[string]map[string]*follower // by turn id and owner: a claim changes the owner
 	health    health
 }
 
 // NewHub makes an empty hub.
 func NewHub(e Engine, s Store, b Bus, r Render, log *slog.Logger) *Hub {
-	return &Hub{engine: e, store: s, bus: b, render: r, log: log, followers: map[string]*follower{}}
+	return &Hub{engine: e, store: s, bus: b, render: r, log: log, followers: map[string]map[string]*follower{}}
 }
 
 // Follow attaches a viewer to a turn that ref.Owner may see, after a position
@@ -108,12 +109,15 @@ func (h *Hub) Follow(ref Ref, after Position, known ...chat.Entry) *Viewer {
 func (h *Hub) follow(early *Early, ref Ref, after Position, known []chat.Entry) *Viewer {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	f := h.followers[ref.TurnID]
+	f := h.followers[ref.TurnID][ref.Owner]
 	if f == nil {
 		f = &follower{hub: h, ref: ref, changed: make(chan struct{}), piece: piece{n: 1}, behind: true}
 		ctx, signals := f.subscription(early)
 		f.pace.known, f.pace.complete = len(known) > 0, signals != nil
-		h.followers[ref.TurnID] = f
+		if h.followers[ref.TurnID] == nil {
+			h.followers[ref.TurnID] = map[string]*follower{}
+		}
+		h.followers[ref.TurnID][ref.Owner] = f
 		go f.run(ctx, signals, known)
 		h.startPinging()
 	}
@@ -134,13 +138,13 @@ func (h *Hub) Replay(ref Ref, log []chat.Event, after Position) *Viewer {
 }
 
 // Viewers returns how many viewers of this process watch a turn now.
-func (h *Hub) Viewers(turnID string) int {
+func (h *Hub) Viewers(turnID string) (n int) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	if f := h.followers[turnID]; f != nil {
-		return f.viewers
+	for _, f := range h.followers[turnID] {
+		n += f.viewers
 	}
-	return 0
+	return n
 }
 
 // leave detaches a viewer; the last one ends its follower.
@@ -149,7 +153,10 @@ func (h *Hub) leave(f *follower) {
 	defer h.mu.Unlock()
 	if f.viewers--; f.viewers == 0 {
 		f.stop()
-		delete(h.followers, f.ref.TurnID)
+		delete(h.followers[f.ref.TurnID], f.ref.Owner)
+		if len(h.followers[f.ref.TurnID]) == 0 {
+			delete(h.followers, f.ref.TurnID)
+		}
 		if len(h.followers) == 0 {
 			h.stopPinging()
 		}
@@ -483,6 +490,9 @@ func (f *follower) settled(ctx context.Context, after int) report {
 	events, err := f.hub.store.Events(ctx, f.ref.Owner, f.ref.TurnID, after)
 	if errors.Is(err, db.ErrNotFound) && f.hub.Check != nil {
 		open, failed := f.hub.Check(ctx, f.ref)
+		if errors.Is(failed, ErrTurnNotFound) {
+			return report{unknown: true}
+		}
 		if open || failed != nil {
 			return report{err: failed}
 		}

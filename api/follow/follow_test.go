@@ -27,6 +27,7 @@ type world struct {
 	entries  []chat.Entry
 	texts    map[string]string
 	settled  []chat.Event // the stored log; nil while the turn is open
+	former   string       // an owner who does not have the turn any more; empty: none
 	unknown  bool         // the workflow does not know the turn
 	queryErr error        // returned by queries
 	storeErr error        // returned by the database
@@ -88,10 +89,10 @@ func (w *world) Texts(context.Context, string, string) (map[string]string, error
 	return texts, nil
 }
 
-func (w *world) Events(_ context.Context, _, _ string, after int) ([]chat.Event, error) {
+func (w *world) Events(_ context.Context, owner, _ string, after int) ([]chat.Event, error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	if w.settled == nil {
+	if w.settled == nil || owner == w.former {
 		return nil, db.ErrNotFound
 	}
 	return slices.Clone(w.settled[min(after, len(w.settled)):]), nil
@@ -454,6 +455,38 @@ func TestSlowViewerGetsMissedTextAsOneTokenAndEveryDurableEvent(t *testing.T) {
 		}
 		got, _, _ := drain(t, slow)
 		want(t, got, "1:turn_started", "~"+long, "2:text", "3:status")
+	})
+}
+
+// The same turn of another owner: it was claimed. What one owner cannot read any more must
+// not end the other's view.
+func TestViewersOfTwoOwnersHaveFollowersOfTheirOwn(t *testing.T) {
+	run(t, func(t *testing.T, w *world, h *Hub) {
+		h.Check = func(_ context.Context, ref Ref) (bool, error) {
+			if ref.Owner != testRef.Owner {
+				return false, ErrTurnNotFound
+			}
+			return false, nil
+		}
+		w.add(started)
+		w.former = "former"
+		former := h.Follow(Ref{Owner: w.former, ThreadID: testRef.ThreadID, TurnID: testRef.TurnID}, Position{})
+		defer former.Close()
+		v := h.Follow(testRef, Position{})
+		defer v.Close()
+		if n := h.Viewers("t"); n != 2 {
+			t.Fatalf("%d viewers", n)
+		}
+		drain(t, v)
+		drain(t, former)
+		w.settle()
+		time.Sleep(idlePollMax + deletedTimeout + idlePollMax)
+		if _, _, err := drain(t, v); err != io.EOF {
+			t.Fatalf("the owner's view: %v", err)
+		}
+		if _, _, err := drain(t, former); !errors.Is(err, ErrTurnNotFound) {
+			t.Fatalf("the former owner's view: %v", err)
+		}
 	})
 }
 

@@ -100,10 +100,12 @@ func (h *Hub) setUnavailable(unavailable bool) {
 	h.health.outages++
 	h.health.current.Store(h.health.outages)
 	h.log.Warn("database is unavailable; answers continue and are saved later")
-	for _, f := range h.followers {
-		f.mu.Lock()
-		f.wake()
-		f.mu.Unlock()
+	for _, owners := range h.followers {
+		for _, f := range owners {
+			f.mu.Lock()
+			f.wake()
+			f.mu.Unlock()
+		}
 	}
 }
 

@@ -135,8 +135,9 @@ func (k *check) run(ctx context.Context) error {
 // be down, or its code may be unable to replay the history.
 var errUnanswered = errors.New("the workflow did not answer")
 
-// errForeign means that two users' threads have the same id; neither is changed.
-var errForeign = errors.New("the workflow belongs to another user")
+// ErrForeign means that the open workflow of a thread belongs to another user: the thread
+// was moved to an account, or two users' threads have the same id. Nothing is changed.
+var ErrForeign = errors.New("the workflow belongs to another user")
 
 func unanswered(err error) error { return fmt.Errorf("%w: %w", errUnanswered, err) }
 
@@ -178,7 +179,7 @@ func (k *check) compare(ctx context.Context, rows []chat.Turn) error {
 		k.recheck = true
 		return nil
 	default:
-		return errForeign
+		return ErrForeign
 	}
 	for _, row := range rows {
 		_, has := state.Names[row.ID]

@@ -363,7 +363,7 @@ func TestAnotherUsersWorkflowSettlesNothing(t *testing.T) {
 	b.opens()
 	b.engine.states[b.thread] = chat.ThreadState{Owner: "somebody else"}
 	_, err := b.CheckThread(t.Context(), owner, b.thread)
-	require.ErrorIs(t, err, errForeign)
+	require.ErrorIs(t, err, ErrForeign)
 	require.Equal(t, chat.TurnRunning, b.row(turn).Status)
 }
 

@@ -246,7 +246,7 @@ func (w *sweep) next(ctx context.Context, err error) error {
 		return err
 	case err == nil:
 		w.unreachable = 0
-	case errors.Is(err, errUnanswered), errors.Is(err, errForeign):
+	case errors.Is(err, errUnanswered), errors.Is(err, ErrForeign):
 		w.unreachable, w.lastError = 0, err
 		if w.Unchecked++; w.Unchecked >= maxUnanswered {
 			return err

@@ -57,6 +57,18 @@ func moveOfThread(ctx context.Context, q Queries, from, to, threadID string) err
 	return q.MoveThreadBoard(ctx, sqlcgen.MoveThreadBoardParams{NewOwner: to, ThreadID: threadID, Owner: from})
 }
 
+func (s *Store) UnfinishedFiles(ctx context.Context, owner string) (n int, err error) {
+	ctx, end := s.short(ctx, "count unfinished files")
+	defer end(&err)
+	n, err = unfinished(ctx, s.db.Read, owner)
+	return n, err
+}
+
+func unfinished(ctx context.Context, q Queries, owner string) (int, error) {
+	open, err := q.CountUnfinished(ctx, owner)
+	return int(open.Documents + open.Imports), err
+}
+
 func (s *Store) ClaimRest(ctx context.Context, from, to string) (documents int, done bool, err error) {
 	ctx, end := s.long(ctx, "claim documents")
 	defer end(&err)
@@ -64,8 +76,7 @@ func (s *Store) ClaimRest(ctx context.Context, from, to string) (documents int, 
 		return 0, false, db.ErrForbidden
 	}
 	err = s.db.Update(ctx, func(q Queries) error {
-		open, err := q.CountUnfinished(ctx, from)
-		if err != nil || open.Documents+open.Imports > 0 {
+		if open, err := unfinished(ctx, q, from); err != nil || open > 0 {
 			return err
 		}
 		if err := q.DetachSameDocuments(ctx, sqlcgen.DetachSameDocumentsParams{Owner: from, NewOwner: to}); err != nil {

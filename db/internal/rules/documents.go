@@ -45,6 +45,9 @@ func (w within) PutImport(ctx context.Context, d chat.Document, raw []byte) (id 
 	ctx, end := w.s.long(ctx, "store import")
 	defer end(&err)
 	err = w.s.db.Update(ctx, func(q Queries) error {
+		if err := w.checkImport(ctx, q, d.Owner); err != nil {
+			return err
+		}
 		id = d.ID
 		created, err := w.insertDocument(ctx, q, d, raw)
 		if err != nil || created {
@@ -59,6 +62,18 @@ func (w within) PutImport(ctx context.Context, d chat.Document, raw []byte) (id 
 		return w.replaceImport(ctx, q, row.ID, d, raw)
 	})
 	return id, err
+}
+
+// checkImport locks the open imports until the transaction ends.
+func (w within) checkImport(ctx context.Context, q Queries, owner string) error {
+	if w.bounds.Import == "" {
+		return nil
+	}
+	open, err := q.OpenImportsForChange(ctx, sqlcgen.OpenImportsForChangeParams{Owner: owner, Key: w.bounds.Import})
+	if err == nil && len(open) == 0 {
+		err = db.ErrNotFound
+	}
+	return err
 }
 
 func (w within) replaceImport(ctx context.Context, q Queries, id string, d chat.Document, raw []byte) error {

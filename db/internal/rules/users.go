@@ -58,6 +58,10 @@ func (s *Store) DeleteUser(ctx context.Context, owner string) (d db.UserData, er
 		}
 	}
 	err = s.db.Update(ctx, func(q Queries) error {
+		// First, so that no import stores a document after it: PutImport locks its import.
+		if err := q.DeleteUserImports(ctx, owner); err != nil {
+			return err
+		}
 		late, err := userData(ctx, q, owner) // inserted meanwhile
 		if err != nil {
 			return err
@@ -71,7 +75,7 @@ func (s *Store) DeleteUser(ctx context.Context, owner string) (d db.UserData, er
 		d.Turns, d.Messages = d.Turns+late.Turns, d.Messages+late.Messages
 		d.Repos, d.Boards, d.Shares, d.Feedback = d.Repos+late.Repos, max(d.Boards, late.Boards), d.Shares+late.Shares, d.Feedback+late.Feedback
 		for _, remove := range []func(context.Context, string) error{
-			q.DeleteUserDocuments, q.DeleteUserSets, q.DeleteUserAttachments, q.DeleteUserProfile, q.DeleteUserCancels, q.DeleteUserConnections, q.DeleteUserAccessKeys, q.DeleteUserImports, q.DeleteUserBoards,
+			q.DeleteUserDocuments, q.DeleteUserSets, q.DeleteUserAttachments, q.DeleteUserProfile, q.DeleteUserCancels, q.DeleteUserConnections, q.DeleteUserAccessKeys, q.DeleteUserBoards,
 			q.ClearOwnerOfDeleted, q.UnmarkAnonymous,
 		} {
 			if err := remove(ctx, owner); err != nil {

@@ -137,6 +137,7 @@ type Queries interface {
 	OldAudit(ctx context.Context, beforeAt int64) (int64, error)
 	OldThreads(ctx context.Context, arg OldThreadsParams) ([]OldThreadsRow, error)
 	OpenImports(ctx context.Context, arg OpenImportsParams) ([]OpenImportsRow, error)
+	OpenImportsForChange(ctx context.Context, arg OpenImportsForChangeParams) ([]string, error)
 	OpenThreads(ctx context.Context, arg OpenThreadsParams) ([]OpenThreadsRow, error)
 	OpenTurnCounts(ctx context.Context) ([]OpenTurnCountsRow, error)
 	OpenTurns(ctx context.Context, arg OpenTurnsParams) ([]Turn, error)
@@ -1207,6 +1208,11 @@ type OldThreadsParams struct {
 type OldThreadsRow struct {
 	Owner string
 	ID    string
+}
+
+type OpenImportsForChangeParams struct {
+	Owner string
+	Key   string
 }
 
 type OpenImportsParams struct {

@@ -38,6 +38,9 @@ WHERE id = @id AND owner = @owner AND state NOT IN ('ready', 'failed');
 -- name: AnnounceImport :exec
 UPDATE imports SET announce = @announce WHERE id = @id AND owner = @owner;
 
+-- name: OpenImportsForChange :many
+SELECT id FROM imports WHERE owner = @owner AND key = @key AND state NOT IN ('ready', 'failed') FOR KEY SHARE;
+
 -- name: CountOpenImports :one
 SELECT count(*) FROM imports WHERE owner = @owner AND state NOT IN ('ready', 'failed');
 

@@ -226,6 +226,30 @@ func (q *Queries) OpenImports(ctx context.Context, arg OpenImportsParams) ([]Ope
 	return items, nil
 }
 
+const openImportsForChange = `-- name: OpenImportsForChange :many
+SELECT id FROM imports WHERE owner = $1 AND key = $2 AND state NOT IN ('ready', 'failed') FOR KEY SHARE
+`
+
+func (q *Queries) OpenImportsForChange(ctx context.Context, arg OpenImportsForChangeParams) ([]string, error) {
+	rows, err := q.db.Query(ctx, openImportsForChange, arg.Owner, arg.Key)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []string
+	for rows.Next() {
+		var id string
+		if err := rows.Scan(&id); err != nil {
+			return nil, err
+		}
+		items = append(items, id)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
 const updateImport = `-- name: UpdateImport :exec
 UPDATE imports SET state = $1, outcome = $2, chunks = $3, code = $4, message = $5, updated_at = $6,
     name = CASE WHEN $7::text <> '' THEN $7::text ELSE name END,

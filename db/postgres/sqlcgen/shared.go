@@ -138,6 +138,7 @@ type (
 	NextPlaceParams                 = sqlcgen.NextPlaceParams
 	OldThreadsParams                = sqlcgen.OldThreadsParams
 	OldThreadsRow                   = sqlcgen.OldThreadsRow
+	OpenImportsForChangeParams      = sqlcgen.OpenImportsForChangeParams
 	OpenImportsParams               = sqlcgen.OpenImportsParams
 	OpenImportsRow                  = sqlcgen.OpenImportsRow
 	OpenThreadsParams               = sqlcgen.OpenThreadsParams

@@ -462,6 +462,9 @@ func Prepare(ctx context.Context, db DBTX) (*Queries, error) {
 	if q.openImportsStmt, err = db.PrepareContext(ctx, openImports); err != nil {
 		return nil, fmt.Errorf("error preparing query OpenImports: %w", err)
 	}
+	if q.openImportsForChangeStmt, err = db.PrepareContext(ctx, openImportsForChange); err != nil {
+		return nil, fmt.Errorf("error preparing query OpenImportsForChange: %w", err)
+	}
 	if q.openThreadsStmt, err = db.PrepareContext(ctx, openThreads); err != nil {
 		return nil, fmt.Errorf("error preparing query OpenThreads: %w", err)
 	}
@@ -1449,6 +1452,11 @@ func (q *Queries) Close() error {
 			err = fmt.Errorf("error closing openImportsStmt: %w", cerr)
 		}
 	}
+	if q.openImportsForChangeStmt != nil {
+		if cerr := q.openImportsForChangeStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing openImportsForChangeStmt: %w", cerr)
+		}
+	}
 	if q.openThreadsStmt != nil {
 		if cerr := q.openThreadsStmt.Close(); cerr != nil {
 			err = fmt.Errorf("error closing openThreadsStmt: %w", cerr)
@@ -2054,6 +2062,7 @@ type Queries struct {
 	oldAuditStmt                  *sql.Stmt
 	oldThreadsStmt                *sql.Stmt
 	openImportsStmt               *sql.Stmt
+	openImportsForChangeStmt      *sql.Stmt
 	openThreadsStmt               *sql.Stmt
 	openTurnCountsStmt            *sql.Stmt
 	openTurnsStmt                 *sql.Stmt
@@ -2290,6 +2299,7 @@ func (q *Queries) WithTx(tx *sql.Tx) *Queries {
 		oldAuditStmt:                  q.oldAuditStmt,
 		oldThreadsStmt:                q.oldThreadsStmt,
 		openImportsStmt:               q.openImportsStmt,
+		openImportsForChangeStmt:      q.openImportsForChangeStmt,
 		openThreadsStmt:               q.openThreadsStmt,
 		openTurnCountsStmt:            q.openTurnCountsStmt,
 		openTurnsStmt:                 q.openTurnsStmt,

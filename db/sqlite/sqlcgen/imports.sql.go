@@ -232,6 +232,33 @@ func (q *Queries) OpenImports(ctx context.Context, arg OpenImportsParams) ([]Ope
 	return items, nil
 }
 
+const openImportsForChange = `-- name: OpenImportsForChange :many
+SELECT id FROM imports WHERE owner = ?1 AND key = ?2 AND state NOT IN ('ready', 'failed')
+`
+
+func (q *Queries) OpenImportsForChange(ctx context.Context, arg OpenImportsForChangeParams) ([]string, error) {
+	rows, err := q.query(ctx, q.openImportsForChangeStmt, openImportsForChange, arg.Owner, arg.Key)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []string
+	for rows.Next() {
+		var id string
+		if err := rows.Scan(&id); err != nil {
+			return nil, err
+		}
+		items = append(items, id)
+	}
+	if err := rows.Close(); err != nil {
+		return nil, err
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
 const updateImport = `-- name: UpdateImport :exec
 UPDATE imports SET state = ?1, outcome = ?2, chunks = ?3, code = ?4, message = ?5, updated_at = ?6,
     name = CASE WHEN CAST(?7 AS TEXT) <> '' THEN CAST(?7 AS TEXT) ELSE name END,

@@ -331,6 +331,10 @@ func (o *store) OpenTurns(ctx context.Context, owner, threadID string) ([]chat.T
 	return one(o, func() ([]chat.Turn, error) { return o.Store.OpenTurns(ctx, owner, threadID) })
 }
 
+func (o *store) UnfinishedFiles(ctx context.Context, owner string) (int, error) {
+	return one(o, func() (int, error) { return o.Store.UnfinishedFiles(ctx, owner) })
+}
+
 func (o *store) ClaimThread(ctx context.Context, from, to, threadID string) error {
 	return o.none(func() error { return o.Store.ClaimThread(ctx, from, to, threadID) })
 }
