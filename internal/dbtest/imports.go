@@ -150,6 +150,32 @@ var importTests = []test{
 		_, err = b.store.CreateImport(b.ctx, taken)
 		b.ErrorIs(err, db.ErrNotFound)
 	}},
+	{"a document is stored only while its import is open, so never for a deleted user", func(b *fixture) {
+		i := b.createImport(b.newImport("a"))
+		store := b.store.Within(db.Bounds{Import: i.Key})
+		d := chat.Document{ID: uuid.NewString(), Owner: b.owner, Title: "Rules", Format: "txt", SourceType: chat.SourceDrive, ExternalID: "a", SourceVersion: "1"}
+		id, err := store.PutImport(b.ctx, d, []byte("old"))
+		b.NoError(err)
+		b.Equal(d.ID, id)
+		strangers := d
+		strangers.ID, strangers.Owner = uuid.NewString(), uuid.NewString()
+		_, err = store.PutImport(b.ctx, strangers, []byte("x"))
+		b.ErrorIs(err, db.ErrNotFound, "an import of somebody else")
+
+		_, err = b.store.DeleteUser(b.ctx, b.owner)
+		b.NoError(err)
+		_, err = store.PutImport(b.ctx, d, []byte("late"))
+		b.ErrorIs(err, db.ErrNotFound)
+		_, err = b.store.ImportedDocument(b.ctx, b.owner, d.SourceType, d.ExternalID)
+		b.ErrorIs(err, db.ErrNotFound)
+	}},
+	{"a document of a failed import is not stored", func(b *fixture) {
+		i := b.createImport(b.newImport("a"))
+		b.NoError(b.store.AdvanceImports(b.ctx, b.owner, i.Key, chat.ImportStep{State: chat.ImportFailed, Code: "internal"}, b.now()))
+		d := chat.Document{ID: uuid.NewString(), Owner: b.owner, Title: "Rules", Format: "txt", SourceType: chat.SourceDrive, ExternalID: "a", SourceVersion: "1"}
+		_, err := b.store.Within(db.Bounds{Import: i.Key}).PutImport(b.ctx, d, []byte("late"))
+		b.ErrorIs(err, db.ErrNotFound)
+	}},
 	{"the text of a version that was replaced is refused", func(b *fixture) {
 		d := chat.Document{ID: uuid.NewString(), Owner: b.owner, Title: "Rules", Format: "txt", SourceType: chat.SourceDrive, ExternalID: "a", SourceVersion: "1"}
 		_, err := b.store.PutImport(b.ctx, d, []byte("old"))
