@@ -245,6 +245,24 @@ describe("branches", () => {
     assert.deepEqual(messages.filter((m) => m.role === "user").map((m) => m.content), ["How many days a week may employees work remotely?", "What about customer data on private addresses?"]);
   });
 
+  it("the version that is shown is the one that is printed", async () => {
+    await ask(page, "How many days a week may employees work remotely?");
+    await answer(page, 1);
+    await edit("How many days", "Who may work remotely?");
+    await versions().getByText("2/2").waitFor();
+    await answer(page, 1);
+    await versions().getByRole("button", { name: "Previous version" }).click();
+    await answers(page).filter({ hasText: "three days per week" }).waitFor();
+    const opened = context.waitForEvent("page");
+    await page.getByRole("navigation", { name: "Chats" }).getByRole("link").first().hover();
+    await page.getByRole("button", { name: /^Options for/ }).first().click();
+    await page.getByRole("menuitem", { name: "Print" }).click();
+    const printed = await opened;
+    await printed.getByText("three days per week").first().waitFor();
+    await many(printed.getByText("Who may work remotely?"), 0);
+    await printed.close();
+  });
+
   it("another answer is a second version, also after a reload", async () => {
     await ask(page, "How many days a week may employees work remotely?");
     await answer(page, 1);

@@ -45,6 +45,34 @@ describe("marks", () => {
     await order("Plums", "Pears", "Apples");
   });
 
+  it("are as before when archiving is undone", async () => {
+    await make("Apples", "Pears");
+    await fromMenu("Apples", "Pin");
+    await order("Apples", "Pears");
+    await fromMenu("Apples", "Archive");
+    await order("Pears");
+    await page.getByRole("button", { name: "Undo" }).click();
+    await order("Apples", "Pears");
+    await list().getByRole("heading", { name: "Pinned" }).waitFor();
+  });
+
+  it("a conversation that one tab deletes is left in another, until that is undone", async () => {
+    await ask(page, "How many days a week may employees work remotely?");
+    await answer(page, 1);
+    const other = await page.context().newPage();
+    await other.goto(page.url());
+    await answer(other, 1);
+    const title = "How many days a week may employees work remotely?";
+    await fromMenu(title, "Delete");
+    await other.waitForURL(`${stack.url}/`);
+    await other.getByText("This chat was deleted.").waitFor();
+    await many(other.getByRole("navigation", { name: "Chats" }).getByRole("link"), 0);
+    await page.getByRole("button", { name: "Undo" }).click();
+    await other.getByRole("navigation", { name: "Chats" }).getByRole("link", { name: title }).click();
+    await answer(other, 1);
+    await other.close();
+  });
+
   it("an archived conversation is in a list of its own, a search finds it, and a message brings it back", async () => {
     await ask(page, "How many days a week may employees work remotely?");
     await answer(page, 1);

@@ -194,6 +194,10 @@ describe("a person can", () => {
   it("stop with Escape: what was written stays, and says so", async () => {
     await begin();
     await shot(page, "33-writing");
+    await page.getByRole("searchbox", { name: "Search chats" }).press("Escape"); // of that field: it stops nothing
+    await many(interrupted(page), 0);
+    assert.ok(await stop(page).isVisible());
+    await composer(page).focus();
     await page.keyboard.press("Escape");
     await interrupted(page).waitFor();
     assert.match(await answers(page).first().textContent(), /Word0 Word1 /);

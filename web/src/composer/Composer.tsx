@@ -83,6 +83,7 @@ function Box({ threadId, busy, stopping = false, disabled = false, answering = f
     if (!busy || stopping) return;
     const onKey = (e: KeyboardEvent) => {
       if (e.key !== "Escape" || e.defaultPrevented || composing(e) || layerIsOpen()) return;
+      if (e.target instanceof Element && e.target.closest("input, textarea")) return; // Esc in another field, such as the search
       onStop();
     };
     window.addEventListener("keydown", onKey);

@@ -7,14 +7,15 @@ import { useLibrary } from "../documents/library";
 import { Aside, Asides, AsideSlot, useAside } from "../ui/Aside";
 import { Button, IconButton } from "../ui/Button";
 import { Drawer } from "../ui/Dialog";
-import { Toaster, ToastRoom } from "../ui/toast";
+import { useDeleted } from "../ui/deletions";
+import { toast, Toaster, ToastRoom } from "../ui/toast";
 import { useMedia } from "../ui/useMedia";
 import { words } from "../words";
 import { toastConnected } from "../imports/accounts";
 import { useSession } from "../session/account";
 import { Boundary } from "./Boundary";
 import { titleOf } from "./ConversationRow";
-import { refreshConversations, useConversation } from "./conversations";
+import { conversationPath, refreshConversations, useConversation } from "./conversations";
 import { LimitNotice } from "./LimitNotice";
 import { refreshMe } from "./me";
 import { dropPending, pendingOf } from "./pending";
@@ -80,6 +81,7 @@ function Chat({ route, visit }: { route: Place | null; visit: Visit }) {
     return () => clearTimeout(soon);
   }, []);
   useEffect(toastConnected, []);
+  useLeaveDeleted(threadId, go);
   const [drawer, setDrawer] = useState(false);
   const [listing, list] = useShortcuts(
     useCallback(() => go(null), [go]),
@@ -117,6 +119,17 @@ function Chat({ route, visit }: { route: Place | null; visit: Visit }) {
       )}
     </Asides>
   );
+}
+
+/** Leaves a conversation that another tab is deleting: a message sent here would be deleted with it. */
+function useLeaveDeleted(threadId: string | null, go: Go) {
+  const deleted = useDeleted();
+  const gone = threadId !== null && deleted.has(conversationPath(threadId));
+  useEffect(() => {
+    if (!gone) return;
+    go(null, "replace");
+    toast(words.shell.deletedElsewhere);
+  }, [gone, go]);
 }
 
 /** Shown for an unknown URL. */

@@ -6,6 +6,7 @@ import type { Conversation } from "../api/types";
 import { IconButton } from "../ui/Button";
 import { found, pieces } from "../documents/finding";
 import { short } from "../lib/format";
+import { plain } from "../lib/plain";
 import { composing } from "../ui/composing";
 import { deleteLater } from "../ui/deletions";
 import { Menu, MenuItem, MenuTab } from "../ui/Menu";
@@ -14,7 +15,8 @@ import { useConfig } from "../api/useConfig";
 import { toast } from "../ui/toast";
 import { words } from "../words";
 import { dateTime } from "../words/intl";
-import { changeConversation, conversationPath, refreshConversations } from "./conversations";
+import { readHead } from "../thread/heads";
+import { changeConversation, conversationPath, printPath, refreshConversations } from "./conversations";
 import { since } from "./groups";
 import type { Go } from "./useRoute";
 
@@ -39,6 +41,7 @@ export function ConversationRow({ conversation: c, current, q, onOpen, picked = 
   const { sharedLinks } = useConfig();
   const more = useRef<HTMLButtonElement>(null);
   const title = titleOf(c);
+  const match = plain(c.match ?? "");
 
   const remove = () => {
     const next = besideRow(more.current!);
@@ -56,7 +59,7 @@ export function ConversationRow({ conversation: c, current, q, onOpen, picked = 
     const next = besideRow(more.current!);
     if (!(await changeConversation(c.id, { archived: !c.archived }))) return;
     if (!current) next?.focus();
-    if (!c.archived) toast(words.shell.wasArchived(short(title, 40)), { action: { label: words.common.undo, onClick: () => void changeConversation(c.id, { archived: false }) } });
+    if (!c.archived) toast(words.shell.wasArchived(short(title, 40)), { action: { label: words.common.undo, onClick: () => void changeConversation(c.id, c.pinned ? { pinned: true } : { archived: false }) } }); // archiving has unpinned it
   };
 
   const renamed = (focused: boolean) => {
@@ -85,9 +88,9 @@ export function ConversationRow({ conversation: c, current, q, onOpen, picked = 
           {c.pinned && <Pin aria-hidden className="size-3 shrink-0 self-center text-muted" />}
           <State conversation={c} />
         </span>
-        {c.match && (
+        {match && (
           <span dir="auto" className="mt-0.5 line-clamp-2 text-xs text-muted">
-            {pieces(c.match, found(c.match, q)).map(({ text, match }, i) => (match === undefined ? text : <mark key={i} className="rounded-sm bg-mark text-inherit">{text}</mark>))}
+            {pieces(match, found(match, q)).map(({ text, match }, i) => (match === undefined ? text : <mark key={i} className="rounded-sm bg-mark text-inherit">{text}</mark>))}
           </span>
         )}
       </a>
@@ -116,7 +119,7 @@ export function ConversationRow({ conversation: c, current, q, onOpen, picked = 
         <MenuItem icon={FileDown} onSelect={() => void exportOne(c)}>
           {words.shell.exportMarkdown}
         </MenuItem>
-        <MenuTab icon={Printer} href={`/print/${c.id}`}>
+        <MenuTab icon={Printer} href={() => printPath(c.id)}>
           {words.shell.print}
         </MenuTab>
         <MenuItem icon={c.archived ? ArchiveRestore : Archive} onSelect={() => void archive()}>
@@ -161,7 +164,7 @@ async function exportOne(c: Conversation): Promise<void> {
   try {
     const { fileName, markdownOf, readAll, save } = await import("../thread/exporting");
     const title = titleOf(c);
-    save(fileName(title), markdownOf(title, await readAll(c.id, new AbortController().signal)));
+    save(fileName(title), markdownOf(title, await readAll(c.id, new AbortController().signal, readHead(c.id))));
   } catch (err) {
     toast.error(errorText(err));
   }

@@ -16,7 +16,7 @@ const nothing = () => {};
 /** A whole thread as a page to print or to save as PDF, with its citations. */
 export default function PrintPage({ threadId }: { threadId: string }) {
   const conversation = useQuery(oneConversation(threadId));
-  const { data: messages, error } = useQuery({ queryKey: ["print", threadId], queryFn: ({ signal }) => readAll(threadId, signal), gcTime: 0 });
+  const { data: messages, error } = useQuery({ queryKey: ["print", threadId], queryFn: ({ signal }) => readAll(threadId, signal, new URLSearchParams(location.search).get("head") ?? undefined), gcTime: 0 });
   const title = conversation.data?.title ?? "";
   useEffect(() => {
     if (title) document.title = `${title} · Palaver`;

@@ -31,7 +31,7 @@ export function Selection({ items, picked, archived, current, onPick, onOpen, on
     onDone();
   };
   const archive = () => {
-    void archiveSeveral(ids, !archived);
+    void archiveSeveral(items.filter((c) => picked.has(c.id)), !archived);
     onDone();
   };
   return (

@@ -2,6 +2,7 @@ import { keepPreviousData, queryOptions, useInfiniteQuery, useQuery } from "@tan
 import { getJSON, post, request } from "../api/http";
 import { refresh, errorText } from "../api/query";
 import type { Conversation, Page } from "../api/types";
+import { readHead } from "../thread/heads";
 import { deleteLater, useDeleted } from "../ui/deletions";
 import { toast } from "../ui/toast";
 import { words } from "../words";
@@ -70,14 +71,15 @@ export async function changeConversation(id: string, change: Change): Promise<bo
 const BATCH = "/api/batch/conversations";
 type Batch = { done: string[] | null; failed: { id: string; message: string }[] | null };
 
-/** Archives several conversations, or takes them out of the archive, with one notice. */
-export async function archiveSeveral(ids: readonly string[], archived: boolean): Promise<void> {
+/** Archives several conversations, or takes them out of the archive, with one notice. Its undo pins again what was pinned. */
+export async function archiveSeveral(list: readonly Conversation[], archived: boolean): Promise<void> {
   try {
-    const { done, failed } = await getJSON<Batch>(BATCH, post({ action: archived ? "archive" : "unarchive", ids }));
+    const { done, failed } = await getJSON<Batch>(BATCH, post({ action: archived ? "archive" : "unarchive", ids: list.map((c) => c.id) }));
     const changed = done ?? [];
     if (changed.length > 0) {
       const text = archived ? words.shell.severalArchived(changed.length) : words.shell.severalUnarchived(changed.length);
-      toast(text, { action: { label: words.common.undo, onClick: () => void archiveAgain(changed, !archived) } });
+      const pinned = changed.filter((id) => list.some((c) => c.id === id && c.pinned));
+      toast(text, { action: { label: words.common.undo, onClick: () => void archiveAgain(changed, !archived, pinned) } });
     }
     toastFailures(failed);
   } catch (err) {
@@ -86,9 +88,10 @@ export async function archiveSeveral(ids: readonly string[], archived: boolean):
   await refreshConversations();
 }
 
-async function archiveAgain(ids: readonly string[], archived: boolean): Promise<void> {
+async function archiveAgain(ids: readonly string[], archived: boolean, pinned: readonly string[]): Promise<void> {
   try {
     toastFailures((await getJSON<Batch>(BATCH, post({ action: archived ? "archive" : "unarchive", ids }))).failed);
+    for (const id of pinned) await request(path(id), { ...post({ pinned: true }), method: "PATCH" });
   } catch (err) {
     toast.error(errorText(err));
   }
@@ -115,3 +118,9 @@ export function deleteSeveral(ids: readonly string[], onUndo: () => void): void 
 }
 
 export const conversationPath = path;
+
+/** The page that prints the branch of a conversation that this tab shows. */
+export function printPath(id: string): string {
+  const head = readHead(id);
+  return `/print/${enc(id)}${head ? `?head=${enc(head)}` : ""}`;
+}

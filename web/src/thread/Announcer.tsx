@@ -10,6 +10,12 @@ interface Props {
   busy: boolean;
 }
 
+/** What is announced about an answer; the error of a failed one is an alert already. */
+function announcement({ metadata }: Message): string {
+  if (metadata?.error) return "";
+  return metadata?.interrupted ? interruption(metadata) : words.thread.ready;
+}
+
 /** Tells screen readers once that a new answer is ready or interrupted, without its text. Earlier answers are not announced. */
 export function Announcer({ message, busy }: Props) {
   const [text, setText] = useState("");
@@ -22,7 +28,7 @@ export function Announcer({ message, busy }: Props) {
       setText(""); // so that the same text is announced again
     }
     if (busy || !message) return;
-    if (id && id !== known.current && busyBefore.current) setText(message.metadata?.interrupted ? interruption(message.metadata) : words.thread.ready);
+    if (id && id !== known.current && busyBefore.current) setText(announcement(message));
     known.current = id;
     busyBefore.current = false;
   }, [message, busy, id]);

@@ -2,13 +2,11 @@ import { words } from "../words";
 import { dateTime } from "../words/intl";
 import { markRemovedQuotes, question, withoutOffline } from "../words/wire";
 import * as api from "./api";
-import { readHead } from "./heads";
 import { answerText, citationsOf, shown, isWithdrawn, withSources } from "./parts";
 import type { Message } from "./types";
 
-/** Reads all messages of a thread, along the branch that this tab shows. */
-export async function readAll(thread: string, signal: AbortSignal): Promise<Message[]> {
-  const head = readHead(thread);
+/** Reads all messages of a thread, along the branch that ends at head; undefined means the newest. */
+export async function readAll(thread: string, signal: AbortSignal, head: string | undefined): Promise<Message[]> {
   const messages: Message[] = [];
   for (let before: string | undefined; ; ) {
     const got = await api.readMessages(thread, head, before, signal);

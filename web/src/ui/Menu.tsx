@@ -68,10 +68,10 @@ export function MenuLink({ icon: Glyph, href, name = true, children }: { icon: L
   );
 }
 
-/** A menu item that opens a page in a new tab. */
-export function MenuTab({ icon: Glyph, href, children }: { icon: LucideIcon; href: string; children: ReactNode }) {
+/** A menu item that opens a page in a new tab. href is called when the item is rendered and again when it is used. */
+export function MenuTab({ icon: Glyph, href, children }: { icon: LucideIcon; href: () => string; children: ReactNode }) {
   return (
-    <Base.LinkItem href={href} target="_blank" rel="noopener" closeOnClick className={row}>
+    <Base.LinkItem href={href()} onClick={(e) => e.currentTarget.setAttribute("href", href())} target="_blank" rel="noopener" closeOnClick className={row}>
       <Glyph aria-hidden className="size-4 shrink-0" />
       {children}
     </Base.LinkItem>

@@ -1,6 +1,6 @@
 import { useSyncExternalStore } from "react";
 import { ApiError, request } from "../api/http";
-import { errorText } from "../api/query";
+import { errorText, queries } from "../api/query";
 import { newestToken, withToken } from "../session/token";
 import { words } from "../words";
 import { toast } from "./toast";
@@ -26,6 +26,21 @@ export const useDeleted = (): ReadonlySet<string> => useSyncExternalStore(subscr
 
 const UNDO_MS = 10_000;
 
+// Other tabs hide what this one is deleting, so that nobody works on with it there.
+const tabs = typeof BroadcastChannel === "undefined" ? undefined : new BroadcastChannel("palaver.deletions");
+interface News {
+  paths: readonly string[];
+  deleting: boolean;
+}
+
+tabs?.addEventListener("message", ({ data }: MessageEvent<News>) => {
+  const show = () => change((next) => data.paths.forEach((p) => next.delete(p)));
+  if (!data.deleting) return show();
+  change((next) => data.paths.forEach((p) => next.add(p)));
+  // By then it is deleted, or the other tab has crashed before.
+  setTimeout(() => void queries.invalidateQueries().finally(show), 2 * UNDO_MS);
+});
+
 interface Deletion {
   /** The URL of the request. */
   path: string;
@@ -46,8 +61,12 @@ export function deleteLater({ path, init, hides = [path], left, text, onUndo, on
   const sent = { method: "DELETE", ...init, keepalive: true };
   const key = `${path} ${hides.join(" ")}`;
   waiting.set(key, { path, sent });
-  const show = (paths: readonly string[]) => change((next) => paths.forEach((p) => next.delete(p)));
+  const show = (paths: readonly string[]) => {
+    change((next) => paths.forEach((p) => next.delete(p)));
+    tabs?.postMessage({ paths, deleting: false } satisfies News);
+  };
   change((next) => hides.forEach((p) => next.add(p)));
+  tabs?.postMessage({ paths: hides, deleting: true } satisfies News);
   const undo = () => {
     if (!waiting.delete(key)) return;
     show(hides);

@@ -153,6 +153,7 @@ export const de: Words = {
     wasArchived: (what) => `„${what}“ wurde archiviert.`,
     severalArchived: (n) => `${count(n, { one: "Chat wurde", other: "Chats wurden" })} archiviert.`,
     severalUnarchived: (n) => `${count(n, { one: "Chat wurde", other: "Chats wurden" })} aus dem Archiv geholt.`,
+    deletedElsewhere: "Dieser Chat wurde gelöscht.",
     severalDeleted: (n) => `${count(n, { one: "Chat wurde", other: "Chats wurden" })} gelöscht.`,
     severalFailed: (n, why) => `${count(n, { one: "Chat konnte", other: "Chats konnten" })} nicht geändert werden. ${why}`,
     select: "Chats auswählen",

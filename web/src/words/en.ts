@@ -153,6 +153,7 @@ export const en = {
     wasArchived: (what: string) => `“${what}” was archived.`,
     severalArchived: (n: number) => `${count(n, { one: "chat was", other: "chats were" })} archived.`,
     severalUnarchived: (n: number) => `${count(n, { one: "chat was", other: "chats were" })} unarchived.`,
+    deletedElsewhere: "This chat was deleted.",
     severalDeleted: (n: number) => `${count(n, { one: "chat was", other: "chats were" })} deleted.`,
     severalFailed: (n: number, why: string) => `${count(n, { one: "chat", other: "chats" })} couldn't be changed. ${why}`,
     select: "Select chats",

@@ -1,0 +1,14 @@
+import { describe, expect, it } from "vitest";
+import { plain } from "./plain";
+
+describe("plain", () => {
+  it.each([
+    ["…rules**: “The pool closes at 21:00.” [1] _Offline engine: quoted from your documents, no language model is configured._", "…rules: “The pool closes at 21:00.”"],
+    ["The pool closes [2].\n\n_Offline engine: quoted from your doc…", "The pool closes."],
+    ["## Opening hours\n- **Monday** at `9:00` [1][12]\n> quoted", "Opening hours\nMonday at 9:00\nquoted"],
+    ["an *important* and _new_ rule, snake_case and 2 * 3 stay", "an important and new rule, snake_case and 2 * 3 stay"],
+    ["", ""],
+  ])("%j", (markdown, text) => {
+    expect(plain(markdown)).toBe(text);
+  });
+});
