@@ -309,8 +309,14 @@ describe("nothing is lost when", () => {
 
   it("the model fails: the page shows an error, and Try again gives another answer to the same message", async () => {
     model.failing = true;
+    await page.evaluate(() => {
+      window.heard = [];
+      new MutationObserver(() => window.heard.push(document.querySelector("[data-announcer]")?.textContent)).observe(document, { childList: true, subtree: true, characterData: true });
+    });
     await ask(page, QUESTION);
     await page.getByRole("alert").filter({ hasText: "The AI service" }).waitFor({ timeout: 60_000 });
+    await page.getByRole("button", { name: "Try again" }).waitFor();
+    assert.ok(!(await page.evaluate(() => window.heard)).includes("Answer ready"), "a failed answer is announced by the alert alone");
     await shot(page, "37-model-failed");
     model.failing = false;
     await page.getByRole("button", { name: "Try again" }).click();

@@ -47,11 +47,11 @@ func assistant(f llm.Facts) (text string, calls []llm.ToolCall, quotes bool) {
 		quotes = true
 		add(inquire(f))
 	}
-	if f.Images > 0 {
-		add("I cannot see pictures: without a language model the attached ones are not looked at.")
-	}
 	if len(parts) == 0 {
 		add(introduction(f.Tools))
+	}
+	if f.Images > 0 {
+		add("I cannot see pictures: without a language model the attached ones are not looked at.")
 	}
 	return strings.Join(parts, "\n\n"), nil, quotes
 }
