@@ -6,6 +6,8 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/google/uuid"
+
 	"github.com/palaver-chat/palaver/api/dialect"
 	"github.com/palaver-chat/palaver/chat"
 )
@@ -71,6 +73,7 @@ type Run struct {
 	State         map[string]json.RawMessage // the client's own, which snapshots keep
 	Submit        dialect.Submit             // without its message
 	Earlier       []string                   // ids of the messages before the last, the newest first
+	Known         map[string]bool            // ids of the messages that the client has, of a run that opens the thread
 }
 
 // Message is the person's new message.
@@ -110,6 +113,12 @@ func Parse(body []byte, agents chat.Agents) (Run, error) {
 		r.Answer = resume(&p, b.Resume[0])
 	default:
 		r.message(&p, b.Messages)
+	}
+	if r.Answer == nil && r.Message == nil {
+		r.Known = make(map[string]bool, len(b.Messages))
+		for _, m := range b.Messages {
+			r.Known[m.ID] = true
+		}
 	}
 	return r, p.Err()
 }
@@ -189,9 +198,10 @@ func resume(p *dialect.Problems, b resumeBody) *Answer {
 	return a
 }
 
-// message reads the last message, if a person wrote it. Otherwise the run opens the thread.
+// message reads the last message, if a person wrote it and its id is not one of ours: such
+// a message is an answer to a question, from a snapshot.
 func (r *Run) message(p *dialect.Problems, list []messageBody) {
-	if len(list) == 0 || list[len(list)-1].Role != "user" {
+	if len(list) == 0 || list[len(list)-1].Role != "user" || turnIn(list[len(list)-1].ID) != "" {
 		return
 	}
 	at := "messages[" + strconv.Itoa(len(list)-1) + "]"
@@ -271,6 +281,14 @@ func ClientTurnID(messageID string, n int) string {
 		return messageID
 	}
 	return messageID + "#" + strconv.Itoa(n)
+}
+
+// turnIn returns the turn that a message id of ours begins with, "" for another id.
+func turnIn(id string) string {
+	if len(id) > 36 && uuid.Validate(id[:36]) == nil && id[36] == '.' {
+		return id[:36]
+	}
+	return ""
 }
 
 type stopBody struct {

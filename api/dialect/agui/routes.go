@@ -9,7 +9,6 @@ import (
 	"strings"
 
 	"github.com/gin-gonic/gin"
-	"github.com/google/uuid"
 
 	"github.com/palaver-chat/palaver/api/dialect"
 	"github.com/palaver-chat/palaver/api/identity"
@@ -35,7 +34,8 @@ var Dialect = dialect.Dialect{
 		eventOf(toolArgs, "toolCallId", "delta"),
 		eventOf(toolEnd, "toolCallId"),
 		eventOf(toolResult, "messageId", "toolCallId", "content", "role", "metadata?"),
-		{Type: messagesSnapshot, Value: snapshotJSON{}},
+		{Type: messagesSnapshot, Value: snapshotJSON{}, Holds: map[string]any{"messages": openapi.List{Of: openapi.Shape{
+			Value: messageJSON{}, Holds: map[string]any{"content": openapi.AnyOf{"", []partJSON{}}}}}}},
 		eventOf(stateSnapshot, "snapshot"),
 		eventOf(custom, "name", "value"),
 		eventOf(runFinished, "threadId", "runId", "result?", "outcome", "usage?"),
@@ -176,8 +176,8 @@ const maxLookups = 20
 // turnOf returns the turn of a message id: an id of ours, which begins with the turn's id,
 // or an id of the client's.
 func (h handlers) turnOf(ctx context.Context, owner, thread, id string) (chat.Turn, error) {
-	if len(id) > 36 && uuid.Validate(id[:36]) == nil && id[36] == '.' {
-		return h.Turn(ctx, owner, id[:36])
+	if turn := turnIn(id); turn != "" {
+		return h.Turn(ctx, owner, turn)
 	}
 	return h.TurnOfClient(ctx, owner, thread, ClientTurnID(id, 1))
 }
@@ -187,7 +187,7 @@ func (h handlers) turnOf(ctx context.Context, owner, thread, id string) (chat.Tu
 func (h handlers) open(c *gin.Context, in Run) error {
 	ctx, owner := c.Request.Context(), identity.Of(c).ID
 	thread := h.ThreadNamed(owner, in.Thread)
-	history, err := h.history(ctx, owner, thread)
+	history, running, err := h.history(ctx, owner, thread, in)
 	if err != nil {
 		return err
 	}
@@ -196,16 +196,24 @@ func (h handlers) open(c *gin.Context, in Run) error {
 	if err != nil && !h.NotFound(err) || c.Writer.Written() {
 		return err
 	}
+	if running { // it has ended meanwhile
+		if history, _, err = h.history(ctx, owner, thread, in); err != nil {
+			return err
+		}
+	}
 	w := NewWire(dialect.Stream{}, in, history)
 	c.Header("X-Thread-Id", thread)
 	c.Data(http.StatusOK, sse.ContentType, w.End(w.Begin(nil)))
 	return nil
 }
 
-// withoutAnswer drops a turn's answers and questions from the history, because the stream
-// of the turn shows them.
+// withoutAnswer drops all but the person's message of a turn from the history, because the
+// stream of the turn shows the rest.
 func withoutAnswer(history []messageJSON, turn string) []messageJSON {
-	return slices.DeleteFunc(history, func(m messageJSON) bool { return m.Role != "user" && m.Metadata["turn_id"] == turn })
+	return slices.DeleteFunc(history, func(m messageJSON) bool {
+		opens := m.Role == "user" && (turnIn(m.ID) == "" || strings.HasSuffix(m.ID, ".m0"))
+		return m.Metadata["turn_id"] == turn && !opens
+	})
 }
 
 func (h handlers) stop(c *gin.Context) error {
