@@ -186,6 +186,57 @@ func (c *client) run(body m) []map[string]any {
 	return dataOf(c.t, string(raw))
 }
 
+func TestAMessageThatCancelsAQuestionSupersedesItsTurn(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	b.engine.script = asking
+	c := b.client()
+	asked := c.run(aguiRun(someThread, "first", "x"))
+	interrupt := asked[len(asked)-1]["outcome"].(map[string]any)["interrupts"].([]any)[0].(map[string]any)["id"]
+	submits := func() (n int) {
+		b.engine.set(func() { n = len(b.engine.submits) })
+		return n
+	}
+	cancels := func(messages ...m) m {
+		return m{"threadId": someThread, "runId": "r", "messages": messages, "resume": []m{{"interruptId": interrupt, "status": "cancelled"}}}
+	}
+	first, second := m{"id": "first", "role": "user", "content": "x"}, m{"id": "second", "role": "user", "content": "y"}
+
+	b.engine.set(func() { b.engine.script = answer })
+	run := cancels(first, second)
+	run["forwardedProps"] = m{"palaver": m{"on_busy": "enqueue"}}
+	got := c.run(run)
+	require.Equal(t, m{"type": "success"}, got[len(got)-1]["outcome"])
+	require.Equal(t, 2, submits())
+	require.Equal(t, chat.Supersede, b.engine.submits[1].OnBusy)
+	turn := got[len(got)-1]["result"].(map[string]any)["turn_id"]
+	again := c.run(run)
+	require.Equal(t, turn, again[len(again)-1]["result"].(map[string]any)["turn_id"], "a retry joins the turn")
+
+	edited := c.run(cancels(m{"id": "first", "role": "user", "content": "another text"}))
+	require.NotEqual(t, turn, edited[len(edited)-1]["result"].(map[string]any)["turn_id"], "an edit is a new message")
+}
+
+func TestARunThatCancelsAQuestionAboutItsLastMessageSendsNone(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	b.engine.script = asking
+	c := b.client()
+	for n, props := range []m{{}, {"client_turn_id": "named"}} {
+		run := aguiRun(someThread, "first", "x")
+		run["forwardedProps"] = m{"palaver": props}
+		asked := c.run(run)
+		interrupt := asked[len(asked)-1]["outcome"].(map[string]any)["interrupts"].([]any)[0].(map[string]any)["id"]
+		run["resume"] = []m{{"interruptId": interrupt, "status": "cancelled"}}
+		delete(run, "forwardedProps")
+		run["messages"].([]m)[0]["id"] = []string{"first", "unknown"}[n]
+		got := c.run(run)
+		require.Equal(t, m{"type": "cancelled"}, got[len(got)-1]["outcome"])
+		require.Len(t, b.engine.submits, n+1)
+		require.Len(t, b.engine.resumes, n+1)
+	}
+}
+
 // forgetsPictures is a store whose pictures can be gone.
 type forgetsPictures struct {
 	db.Store

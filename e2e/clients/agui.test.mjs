@@ -107,6 +107,24 @@ describe("@ag-ui/client 1.0.0, with the offline engine", () => {
     assert.deepEqual(agent.ended().outcome, { type: "cancelled" });
   });
 
+  it("a question that is cancelled with a new message: the message is answered", async () => {
+    const doc = await upload(who);
+    const agent = newAgent(who, offline.url);
+    await agent.say("Summarize and audit this document", palaver({ agent: "documents", tagged_doc_ids: [doc] }));
+    const cancelled = () => ({ resume: [{ interruptId: asked.id, status: "cancelled" }], ...palaver({ tagged_doc_ids: [doc] }) });
+    const [asked] = agent.pendingInterrupts;
+    await agent.say("When does the lighthouse keeper wind the clock?", cancelled());
+    assert.deepEqual(agent.errors, []);
+    assert.deepEqual(agent.ended().outcome, { type: "success" });
+    assert.match(text(agent), /every evening at seven/);
+    const again = newAgent(who, offline.url, agent.threadId, { initialMessages: agent.messages.filter((m) => m.role === "user") });
+    await again.runAgent(cancelled());
+    assert.equal(text(again), text(agent), "a retry shows the same turn");
+    const { messages } = (await who.call("GET", `/api/chat/history/${who.thread}`)).body;
+    assert.equal(messages.filter((m) => m.role === "user").length, 2);
+    await reopens(agent, who, offline.url);
+  });
+
   it("a thread with questions that is opened again keeps its order", async () => {
     const doc = await upload(who);
     const agent = newAgent(who, offline.url);

@@ -54,6 +54,10 @@ func TestARunSendsAnswersOrOpens(t *testing.T) {
 	require.Equal(t, chat.ToolApproval, whole.Value.Type)
 	require.Equal(t, "c", whole.Value.Decisions[0].ID)
 	require.Equal(t, chat.CancelResume, parse(`{"threadId":"t","runId":"r","messages":[],"resume":[{"interruptId":"q","status":"cancelled"}]}`).Answer.Value.Type)
+	cancels := parse(`{"threadId":"t","runId":"r","messages":[{"id":"a","role":"user","content":"x"}],"resume":[{"interruptId":"q","status":"cancelled"}]}`)
+	require.True(t, cancels.Cancels())
+	require.Equal(t, "x", cancels.Message.Text)
+
 	opens := parse(`{"threadId":"t","runId":"r","messages":[{"id":"a","role":"user","content":"x"},{"id":"019a0000-0000-7000-8000-000000000001.m2","role":"user","content":"yes"}]}`)
 	require.Nil(t, opens.Message, "an answer from a snapshot is no new message")
 	require.True(t, opens.Known["a"])

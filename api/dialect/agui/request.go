@@ -64,7 +64,8 @@ type payloadBody struct {
 }
 
 // Run is a run that a client requests: it answers a question, sends a message, or opens
-// the thread. It is validated, except that its ids may not exist in the store.
+// the thread. One that cancels a question also has the last message, which the server may
+// have. It is validated, except that its ids may not exist in the store.
 type Run struct {
 	Thread, RunID string
 	Agent         chat.Agent
@@ -75,6 +76,9 @@ type Run struct {
 	Earlier       []string                   // ids of the messages before the last, the newest first
 	Known         map[string]bool            // ids of the messages that the client has, of a run that opens the thread
 }
+
+// Cancels reports whether the run cancels a question.
+func (r Run) Cancels() bool { return r.Answer != nil && r.Answer.Value.Type == chat.CancelResume }
 
 // Message is the person's new message.
 type Message struct {
@@ -110,7 +114,9 @@ func Parse(body []byte, agents chat.Agents) (Run, error) {
 	case len(b.Resume) > 1:
 		p.Add("resume", "must have one entry: a thread asks one question at a time")
 	case len(b.Resume) == 1:
-		r.Answer = resume(&p, b.Resume[0])
+		if r.Answer = resume(&p, b.Resume[0]); r.Cancels() {
+			r.message(&p, b.Messages)
+		}
 	default:
 		r.message(&p, b.Messages)
 	}
