@@ -77,6 +77,8 @@ func (d dialectServer) Logs(ctx context.Context, owner string, turnIDs []string)
 
 func (d dialectServer) Operator(c *gin.Context) bool { return d.operator(c) }
 
+func (d dialectServer) ViewOf(v dialect.View) dialect.View { return d.view(v) }
+
 func (d dialectServer) TurnOfClient(ctx context.Context, owner, thread, clientTurnID string) (chat.Turn, error) {
 	return d.Store.FindTurn(ctx, owner, db.CancelRef{ThreadID: thread, ClientTurnID: clientTurnID})
 }

@@ -356,7 +356,7 @@ func TestFailedTurnIsSentAsTheDialectsOwnEvent(t *testing.T) {
 }
 
 // dataOf returns the data of a stream's events.
-func dataOf(t *testing.T, stream string) (all []map[string]any) {
+func dataOf(t testing.TB, stream string) (all []map[string]any) {
 	t.Helper()
 	for line := range strings.Lines(stream) {
 		if data, is := strings.CutPrefix(strings.TrimSpace(line), "data: "); is && data != "[DONE]" {

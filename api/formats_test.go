@@ -132,17 +132,10 @@ func TestAThreadOfOneDialectGoesOnInAnyOther(t *testing.T) {
 	first := c.complete(m{"role": "user", "content": "one"})
 	place := first["palaver"].(map[string]any)
 	thread := place["thread_id"].(string)
-	run := func(body m) []map[string]any {
-		t.Helper()
-		s := c.stream("POST", "/api/agui", body)
-		raw, err := io.ReadAll(s.r)
-		require.NoError(t, err)
-		return dataOf(t, string(raw))
-	}
-	opened := run(m{"threadId": thread, "runId": "r1", "messages": []m{}})
+	opened := c.run(m{"threadId": thread, "runId": "r1", "messages": []m{}})
 	require.Equal(t, "MESSAGES_SNAPSHOT", opened[1]["type"])
 	require.Len(t, opened[1]["messages"], 2)
-	second := run(m{"threadId": thread, "runId": "r2", "messages": []m{{"id": "m2", "role": "user", "content": "two"}}})
+	second := c.run(m{"threadId": thread, "runId": "r2", "messages": []m{{"id": "m2", "role": "user", "content": "two"}}})
 	require.Equal(t, "RUN_FINISHED", second[len(second)-1]["type"])
 	c.ask(m{"thread_id": thread, "message": "three"}).rest()
 	c.session(map[string]any{"session_id": thread, "message": "four", "client_turn_id": "c4"}).rest()
@@ -180,12 +173,110 @@ func TestAQuestionAskedInOneDialectIsAnsweredInAnother(t *testing.T) {
 	place := question["palaver"].(map[string]any)
 	require.NotEmpty(t, place["interrupt_id"])
 	require.Contains(t, saidOf(question), "\n1. ")
-	s := c.stream("POST", "/api/agui", m{"threadId": place["thread_id"], "runId": "r", "messages": []m{},
+	all := c.run(m{"threadId": place["thread_id"], "runId": "r", "messages": []m{},
 		"resume": []m{{"interruptId": place["interrupt_id"], "status": "resolved", "payload": "audit"}}})
-	raw, err := io.ReadAll(s.r)
-	require.NoError(t, err)
-	all := dataOf(t, string(raw))
 	require.Equal(t, m{"type": "success"}, all[len(all)-1]["outcome"])
+}
+
+// run makes an AG-UI run and returns its events.
+func (c *client) run(body m) []map[string]any {
+	c.t.Helper()
+	raw, err := io.ReadAll(c.stream("POST", "/api/agui", body).r)
+	require.NoError(c.t, err)
+	return dataOf(c.t, string(raw))
+}
+
+func TestAMessageThatCancelsAQuestionSupersedesItsTurn(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	b.engine.script = asking
+	c := b.client()
+	asked := c.run(aguiRun(someThread, "first", "x"))
+	interrupt := asked[len(asked)-1]["outcome"].(map[string]any)["interrupts"].([]any)[0].(map[string]any)["id"]
+	submits := func() (n int) {
+		b.engine.set(func() { n = len(b.engine.submits) })
+		return n
+	}
+	cancels := func(messages ...m) m {
+		return m{"threadId": someThread, "runId": "r", "messages": messages, "resume": []m{{"interruptId": interrupt, "status": "cancelled"}}}
+	}
+	first, second := m{"id": "first", "role": "user", "content": "x"}, m{"id": "second", "role": "user", "content": "y"}
+
+	b.engine.set(func() { b.engine.script = answer })
+	run := cancels(first, second)
+	run["forwardedProps"] = m{"palaver": m{"on_busy": "enqueue"}}
+	got := c.run(run)
+	require.Equal(t, m{"type": "success"}, got[len(got)-1]["outcome"])
+	require.Equal(t, 2, submits())
+	require.Equal(t, chat.Supersede, b.engine.submits[1].OnBusy)
+	turn := got[len(got)-1]["result"].(map[string]any)["turn_id"]
+	again := c.run(run)
+	require.Equal(t, turn, again[len(again)-1]["result"].(map[string]any)["turn_id"], "a retry joins the turn")
+
+	edited := c.run(cancels(m{"id": "first", "role": "user", "content": "another text"}))
+	require.NotEqual(t, turn, edited[len(edited)-1]["result"].(map[string]any)["turn_id"], "an edit is a new message")
+}
+
+func TestARunThatCancelsAQuestionAboutItsLastMessageSendsNone(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	b.engine.script = asking
+	c := b.client()
+	for n, props := range []m{{}, {"client_turn_id": "named"}} {
+		run := aguiRun(someThread, "first", "x")
+		run["forwardedProps"] = m{"palaver": props}
+		asked := c.run(run)
+		interrupt := asked[len(asked)-1]["outcome"].(map[string]any)["interrupts"].([]any)[0].(map[string]any)["id"]
+		run["resume"] = []m{{"interruptId": interrupt, "status": "cancelled"}}
+		delete(run, "forwardedProps")
+		run["messages"].([]m)[0]["id"] = []string{"first", "unknown"}[n]
+		got := c.run(run)
+		require.Equal(t, m{"type": "cancelled"}, got[len(got)-1]["outcome"])
+		require.Len(t, b.engine.submits, n+1)
+		require.Len(t, b.engine.resumes, n+1)
+	}
+}
+
+// forgetsPictures is a store whose pictures can be gone.
+type forgetsPictures struct {
+	db.Store
+	gone atomic.Bool
+}
+
+func (s *forgetsPictures) AttachmentsByID(ctx context.Context, owner string, ids []string) ([]chat.Attachment, error) {
+	if s.gone.Load() {
+		return nil, nil
+	}
+	return s.Store.AttachmentsByID(ctx, owner, ids)
+}
+
+func TestAnOpenedThreadHasTheMessagesOfItsRuns(t *testing.T) {
+	t.Parallel()
+	store := &forgetsPictures{}
+	c := setup(t, func(d *Deps) { store.Store, d.Store = d.Store, store }).client()
+	pixel := "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=="
+	said := c.run(m{"threadId": someThread, "runId": "r", "messages": []m{{"id": "mine", "role": "user", "content": []m{
+		{"type": "text", "text": "What is it?"}, {"type": "image", "source": m{"type": "data", "value": pixel, "mimeType": "image/png"}}}}}})
+	var text map[string]any
+	for _, e := range said {
+		if e["type"] == "TEXT_MESSAGE_START" {
+			text = e
+		}
+	}
+	opened := func() []any {
+		return c.run(m{"threadId": someThread, "runId": "r2", "messages": []m{}})[1]["messages"].([]any)
+	}
+	got := opened()
+	require.Len(t, got, 2)
+	require.Equal(t, "mine", got[0].(map[string]any)["id"])
+	parts := got[0].(map[string]any)["content"].([]any)
+	require.Equal(t, m{"type": "text", "text": "What is it?"}, parts[0])
+	require.Equal(t, "image", parts[1].(map[string]any)["type"])
+	require.Equal(t, 200, c.send("GET", parts[1].(map[string]any)["source"].(map[string]any)["value"].(string), nil).StatusCode)
+	require.Equal(t, text["messageId"], got[1].(map[string]any)["id"])
+	require.Equal(t, "The answer is 42.", got[1].(map[string]any)["content"])
+	store.gone.Store(true)
+	require.Equal(t, "What is it?", opened()[0].(map[string]any)["content"], "a picture that was deleted is left out")
 }
 
 func TestAKeyActsForItsOwnerUntilItEndsOrIsRevoked(t *testing.T) {

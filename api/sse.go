@@ -41,8 +41,8 @@ type eventStream struct {
 	failed string
 	// The wire sends one document at the end; nil: it sends events.
 	whole dialect.Whole
-	// Tool calls that an interrupt asked about. Their results are shown in every view.
-	asked map[string]bool
+	// Which events of the turn the client gets.
+	filter dialect.Shown
 	// The write deadline of the connection.
 	deadline time.Time
 }
@@ -58,7 +58,7 @@ func (s *server) open(c *gin.Context, wire dialect.Wire, view dialect.View) *eve
 	}
 	o := &eventStream{
 		w: c.Writer, rc: http.NewResponseController(c.Writer), ping: time.NewTicker(s.ping),
-		done: request.ClientContext(c).Done(), stop: s.Stop, wire: wire, view: view,
+		done: request.ClientContext(c).Done(), stop: s.Stop, wire: wire, filter: dialect.Shown{View: view},
 	}
 	o.expired, o.stopExpiry = s.expiry(identity.Of(c))
 	o.operator = s.operator(c)
@@ -97,24 +97,6 @@ func (o *eventStream) add(e chat.Event, id string) {
 		}
 	}
 	o.buf = o.wire.Event(o.buf, e, id)
-}
-
-// shows reports whether the client wants to see an event.
-func (o *eventStream) shows(e chat.Event) bool {
-	return o.view.Shows(e) || e.Type == chat.EventToolResult && o.asked[e.ToolCallID]
-}
-
-// ask remembers the tool calls of an interrupt.
-func (o *eventStream) ask(e chat.Event) {
-	if e.Type != chat.EventInterrupt || e.Interrupt == nil {
-		return
-	}
-	for _, call := range e.Interrupt.Calls {
-		if o.asked == nil {
-			o.asked = map[string]bool{}
-		}
-		o.asked[call.ID] = true
-	}
 }
 
 // end writes the end of the stream in its dialect.
@@ -199,7 +181,7 @@ func (o *eventStream) follow(v *follow.Viewer, untilAsked bool, after string) er
 	ref := v.Ref()
 	o.shown = chat.Event{TurnID: ref.TurnID, ThreadID: ref.ThreadID, StreamRunID: v.RunID}
 	err := v.Each(after, o.wait, func(item follow.Item, past bool) (end bool, _ error) {
-		o.ask(item.Event)
+		o.filter.Note(item.Event)
 		id := ""
 		if item.At != (follow.Position{}) {
 			id = item.At.String()
@@ -216,7 +198,7 @@ func (o *eventStream) follow(v *follow.Viewer, untilAsked bool, after string) er
 			if r, is := o.wire.(dialect.Replayer); is {
 				o.buf = r.Answered(o.buf, item.Event, id)
 			}
-		case item.Type.Terminal() || o.shows(item.Event):
+		case o.filter.Shows(item.Event):
 			o.add(item.Event, id)
 		}
 		if len(o.buf) > 1<<16 { // send a long replay in parts

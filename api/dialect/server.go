@@ -77,6 +77,8 @@ type Streams interface {
 	FollowThread(c *gin.Context, in Follow, wire Wire) error
 	// FollowRunning streams the turn that a thread runs, from its beginning.
 	FollowRunning(c *gin.Context, in Running, wire NewWire) error
+	// ViewOf returns a view with the server's stream_mode, if the client named none.
+	ViewOf(View) View
 	// Operator reports whether the client may read what operators can do about a failure.
 	Operator(c *gin.Context) bool
 }

@@ -30,8 +30,9 @@ type Historian interface {
 	Before(e chat.Event)
 }
 
-// Replayer is a Wire whose clients assemble one message from the whole turn. So a stream from the
-// turn's beginning also sends them answered questions, which other clients do not get.
+// Replayer is a Wire whose clients need answered questions, too, in a stream from the turn's
+// beginning: those that assemble one message from the whole turn, and those that know calls from a
+// question about them. Other clients do not get them.
 type Replayer interface {
 	Answered(b []byte, e chat.Event, id string) []byte
 }

@@ -189,6 +189,8 @@ func (m *schemas) schema(g *openapi3gen.Generator, v any) *openapi3.SchemaRef {
 		return nothing
 	case Shape:
 		return m.shape(g, v)
+	case List:
+		return openapi3.NewSchemaRef("", &openapi3.Schema{Type: &openapi3.Types{"array"}, Items: m.schema(g, v.Of)})
 	case Read:
 		return m.body(v.Value)
 	case AnyOf:

@@ -35,6 +35,25 @@ const palaver = (fields) => ({ forwardedProps: { palaver: fields } });
 const types = (agent) => [...new Set(agent.events.map((e) => e.type))];
 const text = (agent) => agent.messages.filter((m) => m.role === "assistant" && m.content).at(-1)?.content;
 
+/** A conversation in short: ids, roles and contents in their order. */
+const listed = (agent) =>
+  agent.messages.map(({ id, role, content, toolCalls, toolCallId, metadata }) => ({ id, role, content, toolCalls, toolCallId, failed: metadata?.is_error }));
+
+/** Opens a thread again with the agent that ran its turns, and with a new one: both have the same conversation as before. */
+async function reopens(agent, who, url) {
+  const before = listed(agent);
+  await agent.runAgent();
+  assert.deepEqual(listed(agent), before, "the agent that ran the turns");
+  const fresh = newAgent(who, url, agent.threadId);
+  await fresh.runAgent();
+  const asked = fresh.messages.filter((m) => /\.m[1-9]\d*$/.test(m.id)); // questions and answers
+  assert.deepEqual(listed(fresh).filter((m) => !asked.some((q) => q.id === m.id)), before, "a new agent");
+  const opened = listed(fresh);
+  await fresh.runAgent();
+  assert.deepEqual(listed(fresh), opened, "the new agent, again");
+  return { fresh, asked: asked.map((m) => m.content) };
+}
+
 async function upload(who) {
   const { body } = await who.call("POST", "/api/documents", { title: "Lighthouse notes", text: NOTES });
   await eventually(async () => (await who.call("GET", `/api/documents/${body.id}`)).body.status === "ready", "the document");
@@ -88,6 +107,40 @@ describe("@ag-ui/client 1.0.0, with the offline engine", () => {
     assert.deepEqual(agent.ended().outcome, { type: "cancelled" });
   });
 
+  it("a question that is cancelled with a new message: the message is answered", async () => {
+    const doc = await upload(who);
+    const agent = newAgent(who, offline.url);
+    await agent.say("Summarize and audit this document", palaver({ agent: "documents", tagged_doc_ids: [doc] }));
+    const cancelled = () => ({ resume: [{ interruptId: asked.id, status: "cancelled" }], ...palaver({ tagged_doc_ids: [doc] }) });
+    const [asked] = agent.pendingInterrupts;
+    await agent.say("When does the lighthouse keeper wind the clock?", cancelled());
+    assert.deepEqual(agent.errors, []);
+    assert.deepEqual(agent.ended().outcome, { type: "success" });
+    assert.match(text(agent), /every evening at seven/);
+    const again = newAgent(who, offline.url, agent.threadId, { initialMessages: agent.messages.filter((m) => m.role === "user") });
+    await again.runAgent(cancelled());
+    assert.equal(text(again), text(agent), "a retry shows the same turn");
+    const { messages } = (await who.call("GET", `/api/chat/history/${who.thread}`)).body;
+    assert.equal(messages.filter((m) => m.role === "user").length, 2);
+    await reopens(agent, who, offline.url);
+  });
+
+  it("a thread with questions that is opened again keeps its order", async () => {
+    const doc = await upload(who);
+    const agent = newAgent(who, offline.url);
+    await agent.say("Summarize and audit this document", palaver({ agent: "documents", tagged_doc_ids: [doc] }));
+    const [asked] = agent.pendingInterrupts;
+    const waiting = newAgent(who, offline.url, agent.threadId);
+    await waiting.runAgent();
+    assert.deepEqual(listed(waiting), listed(agent));
+    assert.deepEqual(waiting.pendingInterrupts, [asked]);
+    await agent.runAgent({ resume: [{ interruptId: asked.id, status: "resolved", payload: { value: "summarize" } }] });
+    await agent.say("When does the lighthouse keeper wind the clock?", palaver({ agent: "documents", tagged_doc_ids: [doc] }));
+    const { asked: told } = await reopens(agent, who, offline.url);
+    assert.equal(told[0], asked.message, "a new agent can read what was asked");
+    assert.equal(told.length, 2);
+  });
+
   it("a thread of another person is an empty one", async () => {
     const agent = newAgent(who, offline.url);
     await agent.say("hello");
@@ -123,6 +176,40 @@ describe("@ag-ui/client 1.0.0, with a scripted model", () => {
     assert.equal(result.toolCallId, asked.toolCallId);
     const [ran] = (await who.call("GET", `/api/chat/history/${who.thread}`)).body.messages.at(-1).metadata.tool_results;
     assert.equal(ran.arguments.prompt, "a dog");
+    await reopens(agent, who, scripted.url);
+  });
+
+  it("a thread that is opened again keeps its order: texts, calls and their results", async () => {
+    model.says(
+      { say: ["I look."], calls: [{ name: "search_documents", args: { query: "clock" } }, { name: "search_documents", args: { query: "lighthouse" } }] },
+      { say: ["I draw."], calls: [{ name: "generate_image", args: { prompt: "a cat" } }] },
+      { say: ["Done."] },
+      { say: ["You are welcome."] },
+    );
+    const agent = newAgent(who, scripted.url);
+    await agent.say("look and draw");
+    const waiting = newAgent(who, scripted.url, agent.threadId);
+    await waiting.runAgent();
+    assert.deepEqual(listed(waiting), listed(agent));
+    await agent.runAgent({ resume: [{ interruptId: agent.pendingInterrupts[0].id, status: "resolved", payload: false }] });
+    await agent.say("thank you");
+    assert.deepEqual(agent.errors, []);
+    assert.equal(agent.messages.filter((m) => m.toolCalls).length, 3);
+    await reopens(agent, who, scripted.url);
+  });
+
+  it("a picture stays when its thread is opened again", async () => {
+    const pixel = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==";
+    model.says({ say: ["A pixel."] });
+    const agent = newAgent(who, scripted.url);
+    await agent.say([{ type: "text", text: "What is it?" }, { type: "image", source: { type: "data", value: pixel, mimeType: "image/png" } }]);
+    assert.deepEqual(agent.errors, []);
+    await agent.runAgent();
+    const [said, shown] = agent.messages[0].content;
+    assert.deepEqual(said, { type: "text", text: "What is it?" });
+    assert.equal(shown.type, "image");
+    assert.equal((await who.fetch(shown.source.value)).status, 200);
+    await reopens(agent, who, scripted.url);
   });
 
   it("a stop from another tab ends the run as cancelled, with its text", async () => {
@@ -137,6 +224,10 @@ describe("@ag-ui/client 1.0.0, with a scripted model", () => {
     assert.deepEqual(agent.errors, []);
     assert.deepEqual(agent.ended().outcome, { type: "cancelled" });
     assert.match(text(agent), /^Begun/);
+    const ids = agent.messages.map((m) => m.id);
+    await agent.runAgent();
+    assert.deepEqual(agent.messages.map((m) => m.id), ids);
+    assert.equal(text(agent).trim(), "Begun");
   });
 
   it("abortRun also stops the turn", async () => {
@@ -173,6 +264,9 @@ describe("@ag-ui/client 1.0.0, with a scripted model", () => {
     const later = newAgent(who, scripted.url, agent.threadId);
     await later.runAgent();
     assert.deepEqual(later.messages.map((m) => m.content), ["one", "The first.", "two", "Begun and finished."]);
+    await agent.runAgent();
+    assert.deepEqual(listed(agent), listed(later), "the agent that lost its connection");
+    await reopens(agent, who, scripted.url);
   });
 
   it("a failed model is a RUN_ERROR with its code", async () => {

@@ -3,6 +3,8 @@ package agui
 import (
 	"encoding/json"
 	"errors"
+	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -52,6 +54,13 @@ func TestARunSendsAnswersOrOpens(t *testing.T) {
 	require.Equal(t, chat.ToolApproval, whole.Value.Type)
 	require.Equal(t, "c", whole.Value.Decisions[0].ID)
 	require.Equal(t, chat.CancelResume, parse(`{"threadId":"t","runId":"r","messages":[],"resume":[{"interruptId":"q","status":"cancelled"}]}`).Answer.Value.Type)
+	cancels := parse(`{"threadId":"t","runId":"r","messages":[{"id":"a","role":"user","content":"x"}],"resume":[{"interruptId":"q","status":"cancelled"}]}`)
+	require.True(t, cancels.Cancels())
+	require.Equal(t, "x", cancels.Message.Text)
+
+	opens := parse(`{"threadId":"t","runId":"r","messages":[{"id":"a","role":"user","content":"x"},{"id":"019a0000-0000-7000-8000-000000000001.m2","role":"user","content":"yes"}]}`)
+	require.Nil(t, opens.Message, "an answer from a snapshot is no new message")
+	require.True(t, opens.Known["a"])
 }
 
 func TestParseNamesTheInvalidField(t *testing.T) {
@@ -137,14 +146,97 @@ func TestHowARunEnds(t *testing.T) {
 	require.Equal(t, []any{"m", "internal"}, []any{last["message"], last["code"]})
 }
 
-func TestAStoredMessageIsShownWithItsCalls(t *testing.T) {
-	all := show(chat.Message{ID: "turn.m1", Role: "assistant", Content: "Done", TurnID: "turn", Metadata: map[string]any{chat.MetaToolResults: []chat.ToolResult{{ToolCallID: "c", Name: "draw", Arguments: json.RawMessage(`{"a":1}`), Content: "no", IsError: true}}}})
-	require.Len(t, all, 3)
-	require.Equal(t, `{"a":1}`, all[0].ToolCalls[0].Function.Arguments)
-	require.Equal(t, []string{"tool", "c", "no"}, []string{all[1].Role, all[1].ToolCallID, all[1].Error})
-	require.Equal(t, "Done", *all[2].Content)
-	require.Equal(t, "mine", show(chat.Message{ID: "turn.m0", Role: "user", Metadata: map[string]any{"client_turn_id": "mine#2"}})[0].ID)
-	require.Empty(t, show(chat.Message{Role: "system", Metadata: map[string]any{"kind": "notice"}}))
+// stored returns the messages of a turn in the store.
+func stored(more ...chat.Message) []chat.Message {
+	all := append([]chat.Message{{Role: "user", Content: "Hi", Metadata: map[string]any{"client_turn_id": "mine#2"}}}, more...)
+	for i := range all {
+		all[i].TurnID, all[i].ID = "turn", "turn.m"+strconv.Itoa(i)
+	}
+	return all
+}
+
+// snapshot returns what a snapshot has of a turn, in short.
+func snapshot(t *testing.T, rows []chat.Message, view dialect.View, known []string, events ...chat.Event) (list []string) {
+	t.Helper()
+	has := map[string]bool{}
+	for _, id := range known {
+		has[id] = true
+	}
+	for _, m := range messagesOf(rows, dialect.TurnLog{Turn: chat.Turn{ID: "turn"}, Events: events}, nil, view, has) {
+		require.Equal(t, "turn", m.Metadata["turn_id"])
+		text := ""
+		if m.ToolCalls != nil {
+			require.Nil(t, m.Content)
+			text = m.ToolCalls[0].Function.Name + m.ToolCalls[0].Function.Arguments
+		} else {
+			text = m.Content.(string)
+		}
+		if m.Metadata["is_error"] == true {
+			text += "!"
+		}
+		list = append(list, m.Role+" "+m.ID+": "+text)
+	}
+	return list
+}
+
+var approval = &chat.Interrupt{ID: "turn.q1", Type: chat.ToolApproval, Message: "May I?", Calls: []chat.ToolCall{{ID: "d", Name: "draw", Arguments: json.RawMessage(`{"b":2}`)}}}
+
+// turnWithQuestion is the log of a turn with two calls and a question about one.
+var turnWithQuestion = []chat.Event{
+	{N: 1, Type: chat.EventText, Text: "One"},
+	{N: 2, Type: chat.EventToolCall, ToolCallID: "c", ToolName: "look", Arguments: `{"a":1}`},
+	{N: 3, Type: chat.EventInterrupt, Interrupt: approval},
+	{N: 4, Type: chat.EventResumed, Interrupt: &chat.Interrupt{ID: "turn.q1"}},
+	{N: 5, Type: chat.EventToolResult, ToolCallID: "c", ToolName: "look", Text: "no", IsError: true},
+	{N: 6, Type: chat.EventToolResult, ToolCallID: "d", ToolName: "draw", Text: "yes"},
+	{N: 7, Type: chat.EventCancelled, Partial: "One\n\nTw", Citations: []chat.Citation{{N: 1, DocID: "d"}}},
+}
+
+func TestASnapshotHasTheMessagesOfTheStream(t *testing.T) {
+	rows := stored(
+		chat.Message{Role: "system", Content: "May I?", Metadata: map[string]any{"kind": "question", "interrupt_id": "turn.q1"}},
+		chat.Message{Role: "user", Content: "Approved", Metadata: map[string]any{"kind": "answer", "interrupt_id": "turn.q1"}},
+		chat.Message{Role: "system", Content: "Restored", Metadata: map[string]any{"kind": "notice"}},
+		chat.Message{Role: "assistant", Content: "One\n\nTw"})
+	live := []string{"user mine: Hi", "assistant turn.t1: One", `assistant c: look{"a":1}`, "tool c-result: no!", `assistant d: draw{"b":2}`, "tool d-result: yes", "assistant turn.t2: Tw"}
+	require.Equal(t, live, snapshot(t, rows, dialect.View{}, []string{"mine"}, turnWithQuestion...))
+	require.Equal(t, live, snapshot(t, rows, dialect.View{}, []string{"turn.t1"}, turnWithQuestion...))
+
+	fresh := slices.Insert(slices.Clone(live), 6, "assistant turn.m1: May I?", "user turn.m2: Approved")
+	require.Equal(t, fresh, snapshot(t, rows, dialect.View{}, nil, turnWithQuestion...), "a client without the turn gets its questions in their place")
+	require.Equal(t, fresh, snapshot(t, rows, dialect.View{}, []string{"mine", "turn.m1", "turn.m2"}, turnWithQuestion...), "and keeps them")
+
+	require.Equal(t, []string{"user mine: Hi", "assistant turn.t1: One", `assistant d: draw{"b":2}`, "tool d-result: yes", "assistant turn.t2: Tw"},
+		snapshot(t, rows, dialect.View{Messages: true}, []string{"mine"}, turnWithQuestion...), "as the view shows the turn")
+	require.Equal(t, []string{"user mine: Hi"}, snapshot(t, stored(), dialect.View{}, nil), "a turn that runs")
+
+	all := messagesOf(rows, dialect.TurnLog{Turn: chat.Turn{ID: "turn"}, Events: turnWithQuestion}, []chat.Attachment{{ID: "p"}}, dialect.View{}, nil)
+	require.Equal(t, []partJSON{{Type: "text", Text: "Hi"}, {Type: "image", Source: &sourceJSON{"url", "/api/attachments/p"}}}, all[0].Content)
+	require.Contains(t, all[len(all)-1].Metadata, "citations")
+}
+
+func TestAPieceHasTheSameIDInEveryRunAndInTheSnapshot(t *testing.T) {
+	ids := func(before []chat.Event, events ...chat.Event) (ids []string) {
+		_, _, all := run(t, before, events...)
+		for _, e := range all {
+			if e["type"] == textStart {
+				ids = append(ids, e["messageId"].(string))
+			}
+		}
+		return ids
+	}
+	restarted := []chat.Event{{Type: chat.EventToken, Text: "Ha"}, {Type: chat.EventNotice, Code: chat.NoticeRestarted}, {Type: chat.EventToken, Text: "Half"}, {Type: chat.EventText, Text: "Half"}}
+	require.Equal(t, []string{"turn.t1", "turn.t1.r1", "turn.t2"}, ids(nil, append(restarted, chat.Event{Type: chat.EventText, Text: "Two"})...))
+	require.Equal(t, []string{"turn.t2"}, ids([]chat.Event{{Type: chat.EventText, Text: "Half"}}, chat.Event{Type: chat.EventText, Text: "Two"}))
+}
+
+func TestACallOfAnAnsweredQuestionIsShownOnce(t *testing.T) {
+	types, _, _ := run(t, turnWithQuestion[:4], turnWithQuestion[4:]...)
+	require.NotContains(t, types, "TOOL_CALL_START")
+	w := NewWire(dialect.Stream{Turn: chat.Turn{ID: "turn"}}, Run{}, nil)
+	out := string(w.Event(w.Answered(nil, turnWithQuestion[2], ""), turnWithQuestion[5], ""))
+	require.Equal(t, 1, strings.Count(out, "TOOL_CALL_START"))
+	require.Contains(t, out, `{\"b\":2}`)
 }
 
 // For any body, Parse returns a run or an error that names a field, and never panics.

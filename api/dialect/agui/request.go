@@ -6,6 +6,8 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/google/uuid"
+
 	"github.com/palaver-chat/palaver/api/dialect"
 	"github.com/palaver-chat/palaver/chat"
 )
@@ -62,7 +64,8 @@ type payloadBody struct {
 }
 
 // Run is a run that a client requests: it answers a question, sends a message, or opens
-// the thread. It is validated, except that its ids may not exist in the store.
+// the thread. One that cancels a question also has the last message, which the server may
+// have. It is validated, except that its ids may not exist in the store.
 type Run struct {
 	Thread, RunID string
 	Agent         chat.Agent
@@ -71,7 +74,11 @@ type Run struct {
 	State         map[string]json.RawMessage // the client's own, which snapshots keep
 	Submit        dialect.Submit             // without its message
 	Earlier       []string                   // ids of the messages before the last, the newest first
+	Known         map[string]bool            // ids of the messages that the client has, of a run that opens the thread
 }
+
+// Cancels reports whether the run cancels a question.
+func (r Run) Cancels() bool { return r.Answer != nil && r.Answer.Value.Type == chat.CancelResume }
 
 // Message is the person's new message.
 type Message struct {
@@ -107,9 +114,17 @@ func Parse(body []byte, agents chat.Agents) (Run, error) {
 	case len(b.Resume) > 1:
 		p.Add("resume", "must have one entry: a thread asks one question at a time")
 	case len(b.Resume) == 1:
-		r.Answer = resume(&p, b.Resume[0])
+		if r.Answer = resume(&p, b.Resume[0]); r.Cancels() {
+			r.message(&p, b.Messages)
+		}
 	default:
 		r.message(&p, b.Messages)
+	}
+	if r.Answer == nil && r.Message == nil {
+		r.Known = make(map[string]bool, len(b.Messages))
+		for _, m := range b.Messages {
+			r.Known[m.ID] = true
+		}
 	}
 	return r, p.Err()
 }
@@ -189,9 +204,10 @@ func resume(p *dialect.Problems, b resumeBody) *Answer {
 	return a
 }
 
-// message reads the last message, if a person wrote it. Otherwise the run opens the thread.
+// message reads the last message, if a person wrote it and its id is not one of ours: such
+// a message is an answer to a question, from a snapshot.
 func (r *Run) message(p *dialect.Problems, list []messageBody) {
-	if len(list) == 0 || list[len(list)-1].Role != "user" {
+	if len(list) == 0 || list[len(list)-1].Role != "user" || turnIn(list[len(list)-1].ID) != "" {
 		return
 	}
 	at := "messages[" + strconv.Itoa(len(list)-1) + "]"
@@ -271,6 +287,14 @@ func ClientTurnID(messageID string, n int) string {
 		return messageID
 	}
 	return messageID + "#" + strconv.Itoa(n)
+}
+
+// turnIn returns the turn that a message id of ours begins with, "" for another id.
+func turnIn(id string) string {
+	if len(id) > 36 && uuid.Validate(id[:36]) == nil && id[36] == '.' {
+		return id[:36]
+	}
+	return ""
 }
 
 type stopBody struct {

@@ -9,7 +9,6 @@ import (
 	"strings"
 
 	"github.com/gin-gonic/gin"
-	"github.com/google/uuid"
 
 	"github.com/palaver-chat/palaver/api/dialect"
 	"github.com/palaver-chat/palaver/api/identity"
@@ -35,7 +34,8 @@ var Dialect = dialect.Dialect{
 		eventOf(toolArgs, "toolCallId", "delta"),
 		eventOf(toolEnd, "toolCallId"),
 		eventOf(toolResult, "messageId", "toolCallId", "content", "role", "metadata?"),
-		{Type: messagesSnapshot, Value: snapshotJSON{}},
+		{Type: messagesSnapshot, Value: snapshotJSON{}, Holds: map[string]any{"messages": openapi.List{Of: openapi.Shape{
+			Value: messageJSON{}, Holds: map[string]any{"content": openapi.AnyOf{"", []partJSON{}}}}}}},
 		eventOf(stateSnapshot, "snapshot"),
 		eventOf(custom, "name", "value"),
 		eventOf(runFinished, "threadId", "runId", "result?", "outcome", "usage?"),
@@ -49,7 +49,7 @@ var Dialect = dialect.Dialect{
 	},
 	Words: map[string]openapi.Word{
 		"AGUIRunBody.threadId":       {About: "The conversation, as the client calls it: 1 to 128 characters A-Z a-z 0-9 _ . : -", Max: dialect.MaxID},
-		"AGUIRunBody.messages":       {About: "The conversation as the client has it. A last message of a person is new; without one the run opens the thread."},
+		"AGUIRunBody.messages":       {About: "The conversation as the client has it. A last message of a person is sent, unless the run answers an interrupt or cancels one about that message. Without it the run opens the thread."},
 		"AGUIRunBody.forwardedProps": {About: "palaver in it has fields of POST /api/chat, such as agent, tagged_doc_ids or on_disconnect."},
 		"AGUIRunBody.tools":          {About: "Not used: agents have their own."},
 		"AGUIResumeBody.status":      {Enum: openapi.Values("resolved", "cancelled")},
@@ -85,6 +85,18 @@ func (h handlers) run(c *gin.Context) error {
 	if err != nil {
 		return err
 	}
+	if in.Cancels() && in.Message != nil {
+		supersedes, err := h.supersedes(c.Request.Context(), identity.Of(c).ID, in)
+		if err != nil {
+			return err
+		}
+		if supersedes {
+			if in.Submit.OnBusy != chat.Rollback {
+				in.Submit.OnBusy = chat.Supersede
+			}
+			return renamed(h.send(c, in))
+		}
+	}
 	switch {
 	case in.Answer != nil:
 		return renamed(h.answer(c, in))
@@ -93,6 +105,50 @@ func (h handlers) run(c *gin.Context) error {
 	}
 	return h.open(c, in)
 }
+
+// supersedes reports whether the last message of a run that cancels a question is another
+// turn than those up to the question's: a new message, an edited one, or one that an earlier
+// try of this run has sent. A client sends its whole conversation with every run, so the last
+// message is often the one that led to the question.
+func (h handlers) supersedes(ctx context.Context, owner string, in Run) (bool, error) {
+	ctx, done := request.FractionOfDeadline(ctx, 3)
+	defer done()
+	asked, err := h.Turn(ctx, owner, chat.TurnOf(in.Answer.InterruptID))
+	if err != nil && !h.NotFound(err) {
+		return false, err
+	}
+	sent, err := h.lastSent(ctx, owner, in)
+	switch {
+	case h.NotFound(err):
+		// The message that led to the question has another id if client_turn_id named it.
+		id, _, _ := strings.Cut(asked.ClientTurnID, "#")
+		named := id != "" && !slices.Contains(in.Earlier, id) && said(asked) == in.Message.Text
+		return !named, nil
+	case err != nil:
+		return false, err
+	}
+	later := sent.Place == 0 || sent.Place > asked.Place // 0: it has not begun
+	return asked.ID != "" && sent.ID != asked.ID && later, nil
+}
+
+// lastSent returns the turn of a run's last message, if the server has the message with this
+// text.
+func (h handlers) lastSent(ctx context.Context, owner string, in Run) (t chat.Turn, err error) {
+	thread := h.ThreadNamed(owner, in.Thread)
+	if in.Submit.ClientTurnID != "" {
+		return h.TurnOfClient(ctx, owner, thread, in.Submit.ClientTurnID)
+	}
+	for n := 1; n <= dialect.MaxEditions; n++ {
+		t, err = h.TurnOfClient(ctx, owner, thread, ClientTurnID(in.Message.ID, n))
+		if err != nil || said(t) == in.Message.Text {
+			break
+		}
+	}
+	return t, err
+}
+
+// said returns the text of a turn's message as Parse reads it.
+func said(t chat.Turn) string { return strings.TrimSpace(t.Content.Message) }
 
 func (h handlers) answer(c *gin.Context, in Run) error {
 	owner := identity.Of(c).ID
@@ -176,8 +232,8 @@ const maxLookups = 20
 // turnOf returns the turn of a message id: an id of ours, which begins with the turn's id,
 // or an id of the client's.
 func (h handlers) turnOf(ctx context.Context, owner, thread, id string) (chat.Turn, error) {
-	if len(id) > 36 && uuid.Validate(id[:36]) == nil && id[36] == '.' {
-		return h.Turn(ctx, owner, id[:36])
+	if turn := turnIn(id); turn != "" {
+		return h.Turn(ctx, owner, turn)
 	}
 	return h.TurnOfClient(ctx, owner, thread, ClientTurnID(id, 1))
 }
@@ -187,7 +243,7 @@ func (h handlers) turnOf(ctx context.Context, owner, thread, id string) (chat.Tu
 func (h handlers) open(c *gin.Context, in Run) error {
 	ctx, owner := c.Request.Context(), identity.Of(c).ID
 	thread := h.ThreadNamed(owner, in.Thread)
-	history, err := h.history(ctx, owner, thread)
+	history, running, err := h.history(ctx, owner, thread, in)
 	if err != nil {
 		return err
 	}
@@ -196,16 +252,24 @@ func (h handlers) open(c *gin.Context, in Run) error {
 	if err != nil && !h.NotFound(err) || c.Writer.Written() {
 		return err
 	}
+	if running { // it has ended meanwhile
+		if history, _, err = h.history(ctx, owner, thread, in); err != nil {
+			return err
+		}
+	}
 	w := NewWire(dialect.Stream{}, in, history)
 	c.Header("X-Thread-Id", thread)
 	c.Data(http.StatusOK, sse.ContentType, w.End(w.Begin(nil)))
 	return nil
 }
 
-// withoutAnswer drops a turn's answers and questions from the history, because the stream
-// of the turn shows them.
+// withoutAnswer drops all but the person's message of a turn from the history, because the
+// stream of the turn shows the rest.
 func withoutAnswer(history []messageJSON, turn string) []messageJSON {
-	return slices.DeleteFunc(history, func(m messageJSON) bool { return m.Role != "user" && m.Metadata["turn_id"] == turn })
+	return slices.DeleteFunc(history, func(m messageJSON) bool {
+		opens := m.Role == "user" && (turnIn(m.ID) == "" || strings.HasSuffix(m.ID, ".m0"))
+		return m.Metadata["turn_id"] == turn && !opens
+	})
 }
 
 func (h handlers) stop(c *gin.Context) error {

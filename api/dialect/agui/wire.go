@@ -62,11 +62,19 @@ type (
 	messageJSON struct {
 		ID         string         `json:"id"`
 		Role       string         `json:"role"`
-		Content    *string        `json:"content,omitempty"`
+		Content    any            `json:"content,omitempty"` // a string, or a list of partJSON
 		ToolCalls  []callJSON     `json:"toolCalls,omitempty"`
 		ToolCallID string         `json:"toolCallId,omitempty"`
-		Error      string         `json:"error,omitempty"`
 		Metadata   map[string]any `json:"metadata,omitempty"`
+	}
+	partJSON struct {
+		Type   string      `json:"type"`
+		Text   string      `json:"text,omitempty"`
+		Source *sourceJSON `json:"source,omitempty"`
+	}
+	sourceJSON struct {
+		Type  string `json:"type"`
+		Value string `json:"value"`
 	}
 	callJSON struct {
 		ID       string       `json:"id"`
@@ -119,7 +127,8 @@ type (
 	}
 )
 
-// Wire writes a run (dialect.Wire).
+// Wire writes a run (dialect.Wire). Its chunks are written to a stream, or folded into the
+// messages of a snapshot (messagesOf).
 type Wire struct {
 	thread, run string
 	turn        string
@@ -127,11 +136,14 @@ type Wire struct {
 	own         map[string]json.RawMessage
 	state       stateJSON
 	step        string
-	message     string // the id of the open text message
-	texts       int
+	message     string          // the id of the open text message
+	pieces      int             // finished pieces of the answer
+	restarts    int             // of the piece that is being written
+	begun       bool            // some of its text is shown
 	shown       map[string]bool // tool calls
 	sent        dialect.SentText
 	end         chunk
+	out         []chunk // not yet taken
 }
 
 // NewWire makes the wire of a run.
@@ -165,86 +177,139 @@ type snapshotJSON struct {
 func (w *Wire) Before(e chat.Event) {
 	switch e.Type {
 	case chat.EventText:
-		w.texts++
+		w.pieces++
 		w.sent.Piece(e)
 	case chat.EventToolCall:
 		w.shown[e.ToolCallID] = true
+	case chat.EventInterrupt:
+		if e.Interrupt != nil {
+			for _, c := range e.Interrupt.Calls {
+				w.shown[c.ID] = true
+			}
+		}
 	case chat.EventStatus:
 		w.found(e.DocsFound)
 	}
 }
 
-// Event appends an event. There is one step at a time: a node's step ends where another
-// begins.
+// Answered shows the calls of a question that was answered meanwhile, as the run that asked
+// it did (dialect.Replayer).
+func (w *Wire) Answered(b []byte, e chat.Event, _ string) []byte {
+	w.asked(e)
+	return w.flush(b)
+}
+
 func (w *Wire) Event(b []byte, e chat.Event, _ string) []byte {
+	w.event(e)
+	return w.flush(b)
+}
+
+func (w *Wire) End(b []byte) []byte {
+	w.closeText()
+	w.closeStep()
+	return sse.JSON(w.flush(b), w.end)
+}
+
+func (w *Wire) flush(b []byte) []byte {
+	for _, c := range w.take() {
+		b = sse.JSON(b, c)
+	}
+	return b
+}
+
+func (w *Wire) add(c chunk) { w.out = append(w.out, c) }
+
+// take returns the chunks since the last take.
+func (w *Wire) take() []chunk {
+	out := w.out
+	w.out = nil
+	return out
+}
+
+// event adds an event's chunks. There is one step at a time: a node's step ends where
+// another begins.
+func (w *Wire) event(e chat.Event) {
 	switch e.Type {
 	case chat.EventStatus:
-		return w.status(b, e)
+		w.status(e)
 	case chat.EventToken:
 		w.sent.Token(e.Text)
-		return w.text(b, e.Text)
+		w.text(e.Text)
 	case chat.EventText:
-		return w.closeText(w.text(b, w.sent.Piece(e)))
+		w.text(w.sent.Piece(e))
+		w.closeText()
+		w.pieces, w.restarts, w.begun = w.pieces+1, 0, false
 	case chat.EventToolCall:
-		return w.call(w.closeText(b), e.ToolCallID, e.ToolName, e.Arguments)
+		w.closeText()
+		w.call(e.ToolCallID, e.ToolName, e.Arguments)
 	case chat.EventToolResult:
-		b = w.closeText(b)
+		w.closeText()
 		if !w.shown[e.ToolCallID] {
-			b = w.call(b, e.ToolCallID, e.ToolName, "{}")
+			w.call(e.ToolCallID, e.ToolName, "{}")
 		}
 		out := chunk{Type: toolResult, MessageID: resultID(e.ToolCallID), ToolCallID: e.ToolCallID, Content: &e.Text, Role: "tool"}
 		if e.IsError {
 			out.Metadata = map[string]any{"is_error": true}
 		}
-		return sse.JSON(b, out)
+		w.add(out)
 	case chat.EventNotice:
 		if e.Code == chat.NoticeRestarted { // the text so far stays; the new text is another message
 			w.sent.Restart()
-			b = w.closeText(b)
+			w.closeText()
+			if w.begun {
+				w.restarts, w.begun = w.restarts+1, false
+			}
 		}
-		return sse.JSON(b, chunk{Type: custom, Name: noticeName, Value: &noticeJSON{e.Code, e.Message}})
+		w.add(chunk{Type: custom, Name: noticeName, Value: &noticeJSON{e.Code, e.Message}})
 	case chat.EventInterrupt:
 		if e.Interrupt != nil {
-			b = w.closeText(b)
-			for _, c := range e.Interrupt.Calls {
-				if !w.shown[c.ID] {
-					b = w.call(b, c.ID, c.Name, string(c.Arguments))
-				}
-			}
+			w.asked(e)
 			w.end.Outcome = &outcomeJSON{"interrupt", []interruptJSON{question(*e.Interrupt, e.TurnID)}}
 			w.used(e.Usage)
 		}
 	case chat.EventResponse:
-		return w.response(w.closeText(b), e)
+		w.closeText()
+		w.response(e)
 	case chat.EventCancelled:
 		w.end.Outcome = &outcomeJSON{Type: "cancelled"}
-		return w.early(b, e)
+		w.early(e)
 	case chat.EventFailed:
-		b = w.early(b, e)
+		w.early(e)
 		w.end = chunk{Type: runError, Message: e.Message, Code: e.Code, Usage: w.end.Usage, Metadata: map[string]any{"retryable": e.Retryable}}
 		if w.end.Message == "" {
 			w.end.Message = e.Code
 		}
 	}
-	return b
 }
 
-func (w *Wire) End(b []byte) []byte { return sse.JSON(w.closeStep(w.closeText(b)), w.end) }
+// asked shows the calls that a question is about.
+func (w *Wire) asked(e chat.Event) {
+	if e.Interrupt == nil {
+		return
+	}
+	w.closeText()
+	for _, c := range e.Interrupt.Calls {
+		if !w.shown[c.ID] {
+			w.call(c.ID, c.Name, string(c.Arguments))
+		}
+	}
+}
 
-func (w *Wire) status(b []byte, e chat.Event) []byte {
+func (w *Wire) status(e chat.Event) {
 	if e.Node == chat.NodeRetry { // a retry is no step of its own: the open step goes on
-		return sse.JSON(b, chunk{Type: custom, Name: noticeName, Value: &noticeJSON{string(e.Node), e.Message}})
+		w.add(chunk{Type: custom, Name: noticeName, Value: &noticeJSON{string(e.Node), e.Message}})
+		return
 	}
 	if name := string(e.Node); name != w.step {
-		b = w.closeStep(w.closeText(b))
+		w.closeText()
+		w.closeStep()
 		w.step = name
-		b = sse.JSON(b, chunk{Type: stepStarted, StepName: name, Metadata: map[string]any{"message": e.Message}})
+		w.add(chunk{Type: stepStarted, StepName: name, Metadata: map[string]any{"message": e.Message}})
 	}
 	if len(e.DocsFound) > 0 {
 		w.found(e.DocsFound)
-		b = w.snapshot(b)
+		w.snapshot()
 	}
-	return b
 }
 
 func (w *Wire) found(docs []chat.DocRef) {
@@ -260,54 +325,58 @@ func (w *Wire) found(docs []chat.DocRef) {
 }
 
 // snapshot sends the state. It keeps the entries of the client's own state.
-func (w *Wire) snapshot(b []byte) []byte {
+func (w *Wire) snapshot() {
 	state := make(map[string]any, len(w.own)+1)
 	for name, value := range w.own {
 		state[name] = value
 	}
 	maps.Copy(state, map[string]any{stateKey: w.state})
-	return sse.JSON(b, chunk{Type: stateSnapshot, Snapshot: state})
+	w.add(chunk{Type: stateSnapshot, Snapshot: state})
 }
 
-func (w *Wire) closeStep(b []byte) []byte {
+func (w *Wire) closeStep() {
 	if w.step != "" {
-		b = sse.JSON(b, chunk{Type: stepFinished, StepName: w.step})
+		w.add(chunk{Type: stepFinished, StepName: w.step})
 		w.step = ""
 	}
-	return b
 }
 
-func (w *Wire) text(b []byte, text string) []byte {
+// text adds text to the message of the piece that is being written. The message's id has the
+// number of the piece, so that it is the same when the turn is read from its log, which has
+// no text from before a restart.
+func (w *Wire) text(text string) {
 	if text == "" {
-		return b
+		return
 	}
 	if w.message == "" {
-		w.texts++
-		w.message = w.turn + ".t" + strconv.Itoa(w.texts)
-		b = sse.JSON(b, chunk{Type: textStart, MessageID: w.message, Role: "assistant"})
+		w.begun = true
+		w.message = w.turn + ".t" + strconv.Itoa(w.pieces+1)
+		if w.restarts > 0 {
+			w.message += ".r" + strconv.Itoa(w.restarts)
+		}
+		w.add(chunk{Type: textStart, MessageID: w.message, Role: "assistant"})
 	}
-	return sse.JSON(b, chunk{Type: textContent, MessageID: w.message, Delta: text})
+	w.add(chunk{Type: textContent, MessageID: w.message, Delta: text})
 }
 
-func (w *Wire) closeText(b []byte) []byte {
+func (w *Wire) closeText() {
 	if w.message != "" {
-		b = sse.JSON(b, chunk{Type: textEnd, MessageID: w.message})
+		w.add(chunk{Type: textEnd, MessageID: w.message})
 		w.message = ""
 	}
-	return b
 }
 
-func (w *Wire) call(b []byte, id, name, arguments string) []byte {
+func (w *Wire) call(id, name, arguments string) {
 	w.shown[id] = true
 	if name == "" {
 		name = "tool"
 	}
-	b = sse.JSON(b, chunk{Type: toolStart, ToolCallID: id, ToolCallName: name})
-	b = sse.JSON(b, chunk{Type: toolArgs, ToolCallID: id, Delta: chat.Arguments(arguments)})
-	return sse.JSON(b, chunk{Type: toolEnd, ToolCallID: id})
+	w.add(chunk{Type: toolStart, ToolCallID: id, ToolCallName: name})
+	w.add(chunk{Type: toolArgs, ToolCallID: id, Delta: chat.Arguments(arguments)})
+	w.add(chunk{Type: toolEnd, ToolCallID: id})
 }
 
-func (w *Wire) response(b []byte, e chat.Event) []byte {
+func (w *Wire) response(e chat.Event) {
 	r := e.Response
 	if r == nil {
 		r = &chat.Response{}
@@ -318,18 +387,18 @@ func (w *Wire) response(b []byte, e chat.Event) []byte {
 	w.state.Action, w.state.InferenceConfidence, w.state.RetrievalConfidence = r.Action, r.InferenceConfidence, r.RetrievalConfidence
 	w.end.Result = &resultJSON{r.Text, w.state.Citations, e.TurnID}
 	w.used(&r.Usage)
-	return w.snapshot(b)
+	w.snapshot()
 }
 
 // early ends a turn that was cut short: the client gets the text that it lacks.
-func (w *Wire) early(b []byte, e chat.Event) []byte {
+func (w *Wire) early(e chat.Event) {
 	w.used(e.Usage)
-	b = w.closeText(w.text(b, w.sent.Rest(e.Partial)))
+	w.text(w.sent.Rest(e.Partial))
+	w.closeText()
 	if len(e.Citations) > 0 {
 		w.state.Citations = e.Citations
-		b = w.snapshot(b)
+		w.snapshot()
 	}
-	return b
 }
 
 func (w *Wire) used(u *chat.Usage) {

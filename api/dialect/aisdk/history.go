@@ -42,7 +42,7 @@ func (h handlers) thread(c *gin.Context) error {
 	if err != nil {
 		return err
 	}
-	attached, err := h.attachedTo(ctx, who.ID, logs)
+	pictures, err := dialect.PicturesOf(ctx, h, who.ID, logs)
 	if err != nil {
 		return err
 	}
@@ -52,7 +52,7 @@ func (h handlers) thread(c *gin.Context) error {
 		if !known {
 			continue // deleted meanwhile
 		}
-		turn := []Message{UserMessage(m, attachmentsOf(log.Turn, attached))}
+		turn := []Message{UserMessage(m, pictures[m.TurnID])}
 		if len(log.Events) > 0 {
 			to := dialect.Stream{Thread: name, Turn: log.Turn, RunID: log.Turn.StreamRunID}
 			if end := &log.Events[len(log.Events)-1]; h.Operator(c) {
@@ -101,32 +101,4 @@ func turnsOf(messages []chat.Message) (ids []string) {
 		}
 	}
 	return ids
-}
-
-// attachedTo returns the pictures of all turns, by id.
-func (h handlers) attachedTo(ctx context.Context, owner string, logs map[string]dialect.TurnLog) (map[string]chat.Attachment, error) {
-	var ids []string
-	for _, l := range logs {
-		ids = append(ids, l.Turn.Content.Attachments...)
-	}
-	attached := make(map[string]chat.Attachment, len(ids))
-	if len(ids) == 0 {
-		return attached, nil
-	}
-	list, err := h.AttachmentsByID(ctx, owner, ids)
-	for _, a := range list {
-		attached[a.ID] = a
-	}
-	return attached, err
-}
-
-// attachmentsOf returns a turn's pictures in their order, without deleted ones.
-func attachmentsOf(t chat.Turn, attached map[string]chat.Attachment) []chat.Attachment {
-	var pictures []chat.Attachment
-	for _, id := range t.Content.Attachments {
-		if a, there := attached[id]; there {
-			pictures = append(pictures, a)
-		}
-	}
-	return pictures
 }
