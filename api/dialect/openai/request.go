@@ -67,6 +67,7 @@ type Request struct {
 	Text         string
 	Pictures     [][]byte
 	Attachments  []string
+	field        string // the content of the last message
 	mark         string // digest of the pictures
 	system       string // the text of the first message, if its role is system or developer
 	Earlier      []Said // the messages before the last, of people and assistants
@@ -199,7 +200,7 @@ func (r *Request) messages(p *dialect.Problems, list []messageBody) {
 }
 
 func (r *Request) last(p *dialect.Problems, field, text string, pictures []string) {
-	r.Text = strings.TrimSpace(text)
+	r.Text, r.field = strings.TrimSpace(text), field
 	least := 1
 	if len(pictures) > 0 {
 		least = 0
