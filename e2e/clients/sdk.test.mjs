@@ -145,7 +145,7 @@ for (const sdk of SDKS) {
         assert.deepEqual(chat.told.errors, []);
         const messages = await eventually(async () => {
           const loaded = (await who.call("GET", `/api/ui/chat/${chat.id}`)).body.messages;
-          return part(loaded[1], "tool-generate_image").state === "output-error" && loaded;
+          return loaded[1] && part(loaded[1], "tool-generate_image").state === "output-error" && loaded; // a running turn has no message yet
         }, "the end");
         assert.equal(part(messages[1], "tool-generate_image").approval, undefined, end);
         await validate(sdk, messages);
