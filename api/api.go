@@ -230,7 +230,8 @@ func Routes() map[string]time.Duration {
 	return s.routeTimes
 }
 
-// route registers a route with its answer timeout and the limits of its caller.
+// route registers a route with its answer timeout and the limits of its caller. A GET that is no stream
+// also answers HEAD.
 func (s *server) route(e *gin.Engine, o openapi.Operation) {
 	timeout, h := s.answerTimeout, o.Handle
 	var before []gin.HandlerFunc
@@ -251,7 +252,11 @@ func (s *server) route(e *gin.Engine, o openapi.Operation) {
 	}
 	s.routeTimes[o.Route] = timeout
 	method, path, _ := strings.Cut(o.Route, " ")
-	e.Handle(method, path, append(append([]gin.HandlerFunc{request.Within(timeout)}, before...), s.handle(h))...)
+	handlers := append(append([]gin.HandlerFunc{request.Within(timeout)}, before...), s.handle(h))
+	e.Handle(method, path, handlers...)
+	if method == http.MethodGet && !o.Stream { // net/http drops the body
+		e.Handle(http.MethodHead, path, handlers...)
+	}
 }
 
 // now returns the time for new ids and creation times.

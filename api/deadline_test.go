@@ -8,8 +8,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/gin-gonic/gin"
-
 	"github.com/palaver-chat/palaver/chat"
 	"github.com/palaver-chat/palaver/db"
 )
@@ -21,7 +19,7 @@ func TestEveryRouteHasAnAnswerTimeout(t *testing.T) {
 	}
 	b := setup(t)
 	stated := Routes()
-	for _, route := range b.server.routes().(*gin.Engine).Routes() {
+	for _, route := range declaredRoutes(b) {
 		name := route.Method + " " + route.Path
 		within, has := stated[name]
 		if !has || within <= 0 || within > AnswerTimeout {

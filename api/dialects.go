@@ -35,11 +35,10 @@ var dialects = []dialect.Dialect{
 	agui.Dialect,
 }
 
-// dialectBelow returns the dialect that owns all paths with the path's prefix
-// (Dialect.Below); nil if there is none.
+// dialectBelow returns the dialect that owns a path (Dialect.Below); nil if there is none.
 func dialectBelow(path string) *dialect.Dialect {
 	for i, d := range dialects {
-		if d.Below != "" && strings.HasPrefix(path, d.Below) {
+		if path == d.Below || strings.HasSuffix(d.Below, "/") && strings.HasPrefix(path, d.Below) {
 			return &dialects[i]
 		}
 	}

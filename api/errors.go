@@ -112,7 +112,7 @@ func shapeOf(c *gin.Context) func(dialect.Failure) any {
 	if own, ok := c.Get(failureKey); ok {
 		return own.(func(dialect.Failure) any)
 	}
-	if d := dialectBelow(c.Request.URL.Path); c.FullPath() == "" && d != nil {
+	if d := dialectBelow(c.Request.URL.Path); d != nil { // no route, or refused before its handlers
 		return d.Failure
 	}
 	return nil

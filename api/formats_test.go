@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/google/uuid"
 	"github.com/stretchr/testify/require"
 
 	"github.com/palaver-chat/palaver/api/identity"
@@ -56,6 +57,29 @@ func TestErrorsOfChatCompletionsHaveOpenAIsShape(t *testing.T) {
 		require.NotEmpty(t, got["request_id"])
 	}
 	require.Equal(t, "model", c.call(400, "POST", "/v1/chat/completions", `{"model":"x","messages":[{"role":"user","content":"x"}]}`)["error"].(map[string]any)["param"])
+}
+
+func TestErrorsOfChatCompletionsNameTheMessage(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	c := b.client()
+	for _, picture := range []string{"/api/attachments/" + uuid.NewString(), "data:image/png;base64,AAAA"} {
+		messages := []m{{"role": "user", "content": "x"}, {"role": "assistant", "content": "y"}, {"role": "user", "content": []m{{"type": "image_url", "image_url": m{"url": picture}}}}}
+		res := c.send("POST", "/v1/chat/completions", m{"model": "palaver-documents", "messages": messages})
+		var got struct{ Error struct{ Param *string } }
+		require.NoError(t, json.NewDecoder(res.Body).Decode(&got))
+		if res.StatusCode == http.StatusBadRequest {
+			require.NotNil(t, got.Error.Param, picture)
+			require.Equal(t, "messages[2].content", *got.Error.Param, picture)
+		} else {
+			require.Equal(t, http.StatusUnsupportedMediaType, res.StatusCode, picture)
+		}
+	}
+	body := m{"model": "palaver-documents", "messages": []m{{"role": "user", "content": "x"}}}
+	c.call(200, "POST", "/v1/chat/completions", body, "Idempotency-Key", "k", "X-Thread-Id", "t")
+	body["messages"] = []m{{"role": "user", "content": "y"}}
+	got := c.call(409, "POST", "/v1/chat/completions", body, "Idempotency-Key", "k", "X-Thread-Id", "t")["error"].(map[string]any)
+	require.Equal(t, "Idempotency-Key", got["param"])
 }
 
 func TestErrorsBelowV1HaveOpenAIsShapeAlsoWhereNoRouteIs(t *testing.T) {
@@ -325,6 +349,18 @@ func TestKeysAreTheirOwnersAlone(t *testing.T) {
 		ann.call(201, "POST", "/api/me/keys", m{"name": "more"})
 	}
 	ann.call(429, "POST", "/api/me/keys", m{"name": "too many"})
+}
+
+func TestOneKeyTooManyIsRefusedLikeOtherQuotas(t *testing.T) {
+	t.Parallel()
+	c := setup(t).client()
+	for range 20 {
+		c.call(201, "POST", "/api/me/keys", m{"name": "x"})
+	}
+	res := c.send("POST", "/api/me/keys", m{"name": "x"})
+	require.Equal(t, http.StatusTooManyRequests, res.StatusCode)
+	require.Equal(t, "3600", res.Header.Get("Retry-After"))
+	require.Equal(t, chat.CodeQuota, errorCode(decodeBody(t, res)))
 }
 
 func TestAKeyWorksWhereAnonymousCallersAreRefused(t *testing.T) {

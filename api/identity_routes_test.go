@@ -398,11 +398,16 @@ func offered(path string, o, mine owned) (all []way) {
 	return all
 }
 
+// declaredRoutes returns the router's routes without HEAD, which every GET that is no stream answers.
+func declaredRoutes(b *bundle) []gin.RouteInfo {
+	return slices.DeleteFunc(b.server.routes().(*gin.Engine).Routes(), func(r gin.RouteInfo) bool { return r.Method == http.MethodHead })
+}
+
 // walked returns the router's routes with their entries; a missing entry fails the test.
 func walked(t *testing.T, b *bundle) map[string]route {
 	t.Helper()
 	routes := map[string]route{}
-	for _, r := range b.server.routes().(*gin.Engine).Routes() {
+	for _, r := range declaredRoutes(b) {
 		name := r.Method + " " + r.Path
 		entry, there := walk[name]
 		if !there {
@@ -560,6 +565,47 @@ func TestEveryRouteNeedsAnIdentityWhenAuthIsRequired(t *testing.T) {
 	}
 	if got := b.client().send("GET", "/", nil); got.StatusCode != 200 || len(got.Cookies()) != 0 {
 		t.Errorf("the page: %d, %v", got.StatusCode, got.Cookies())
+	}
+}
+
+// Monitors and programs that download files send HEAD first.
+func TestHEADIsAnsweredLikeGET(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	required := setup(t, func(d *Deps) { d.Config.Identity.Mode, d.Config.Identity.CookieSecret = identity.Required, nil })
+	owner, other := b.client(), b.client()
+	mine := own(b, owner, secretWord)
+	heads := 0
+	for name, r := range walk {
+		path, isGet := strings.CutPrefix(name, "GET ")
+		if !isGet {
+			continue
+		}
+		for _, w := range r.ways(mine, mine) {
+			if head := owner.send("HEAD", w.path, nil); head.StatusCode == http.StatusMethodNotAllowed {
+				if allow := head.Header.Get("Allow"); strings.Contains(allow, "HEAD") || !strings.Contains(allow, "GET") && path != "/mcp" {
+					t.Errorf("%s: Allow is %s", path, allow)
+				}
+				continue
+			}
+			heads++
+			for who, c := range map[string]*client{"the owner": owner, "another": other, "nobody": required.client()} {
+				get, head := c.send("GET", w.path, nil), c.send("HEAD", w.path, nil)
+				body, err := io.ReadAll(head.Body)
+				if err != nil || len(body) > 0 || head.StatusCode != get.StatusCode || head.Header.Get("Content-Type") != get.Header.Get("Content-Type") {
+					t.Errorf("%s for %s: %d %s, GET %d %s: %s, %v", w.path, who, head.StatusCode, head.Header.Get("Content-Type"), get.StatusCode, get.Header.Get("Content-Type"), body, err)
+				}
+				secured(t, "HEAD "+w.path, head)
+			}
+		}
+	}
+	if heads < 25 {
+		t.Errorf("only %d paths answer HEAD", heads)
+	}
+	for _, path := range []string{"/healthz", "/openapi.json", "/api/attachments/" + mine.picture} {
+		if res := owner.send("HEAD", path, nil); res.StatusCode != http.StatusOK {
+			t.Errorf("%s: %d", path, res.StatusCode)
+		}
 	}
 }
 

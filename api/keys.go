@@ -8,6 +8,7 @@ import (
 	"github.com/gin-gonic/gin"
 
 	"github.com/palaver-chat/palaver/api/identity"
+	"github.com/palaver-chat/palaver/api/limits"
 	"github.com/palaver-chat/palaver/api/problem"
 	"github.com/palaver-chat/palaver/api/request"
 	"github.com/palaver-chat/palaver/chat"
@@ -92,7 +93,7 @@ func (s *server) createKey(c *gin.Context) error {
 	case errors.Is(err, accesskey.ErrDays):
 		return problem.Invalid("days", "must be from 0 to 3650")
 	case errors.Is(err, accesskey.ErrMany):
-		return &problem.Problem{Status: http.StatusTooManyRequests, Code: chat.CodeQuota, Message: "You have 20 keys. Please revoke one first."}
+		return limits.Quota("You have 20 keys. Please revoke one first.")
 	case err != nil:
 		return err
 	}

@@ -177,14 +177,17 @@ func sumOf(b []byte) string {
 
 func etag(version int) string { return `"` + strconv.Itoa(version) + `"` }
 
-// ifMatch returns the version that the client expects, 0 for none; nil without
-// If-Match.
+// ifMatch returns the version that the client expects, as db.VersionFits takes it; nil
+// without If-Match. Proxies that compress responses make their ETags weak.
 func ifMatch(c *gin.Context) (*int, error) {
 	h := strings.TrimSpace(c.GetHeader("If-Match"))
 	if h == "" {
 		return nil, nil
 	}
-	version, err := strconv.Atoi(strings.Trim(h, `"`))
+	if h == "*" {
+		return new(db.AnyVersion), nil
+	}
+	version, err := strconv.Atoi(strings.Trim(strings.TrimPrefix(h, "W/"), `"`))
 	if err != nil || version < 0 {
 		return nil, problem.Invalid("If-Match", "must be a repo_version")
 	}

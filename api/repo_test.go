@@ -72,7 +72,7 @@ func TestConcurrentRepoUpdateIsA412(t *testing.T) {
 	t.Parallel()
 	c := setup(t).client()
 	put := func(status int, match string) map[string]any {
-		return c.call(status, "PUT", repoPath("t"), `{"repo":{"by":"`+strings.Trim(match, `"`)+`"}}`, "If-Match", match)
+		return c.call(status, "PUT", repoPath("t"), `{"repo":{"by":"`+strings.ReplaceAll(match, `"`, "")+`"}}`, "If-Match", match)
 	}
 	if body := put(412, `"1"`); errorCode(body) != chat.CodeVersionConflict {
 		t.Errorf("%v", body)
@@ -85,10 +85,23 @@ func TestConcurrentRepoUpdateIsA412(t *testing.T) {
 		t.Errorf("version %v", got)
 	}
 	put(412, `"1"`)
+	put(412, `W/"1"`)
+	if got := put(200, `W/"2"`)["repo_version"]; got != 3.0 {
+		t.Errorf("version %v", got)
+	}
+	if got := put(200, `*`)["repo_version"]; got != 4.0 {
+		t.Errorf("version %v", got)
+	}
+	c.call(412, "PUT", repoPath("none"), `{"repo":{}}`, "If-Match", "*")
+	if got := c.call(200, "PUT", repoPath("none"), `{"repo":{}}`, "If-Match", `W/"0"`)["repo_version"]; got != 1.0 {
+		t.Errorf("version %v", got)
+	}
+	put(400, `W/1x`)
+	put(400, `"-1"`)
 	if body := put(400, `one`); field(body) != "If-Match" {
 		t.Errorf("%v", body)
 	}
-	if got := c.call(200, "GET", repoPath("t"), nil)["repo"].(map[string]any)["by"]; got != "1" {
+	if got := c.call(200, "GET", repoPath("t"), nil)["repo"].(map[string]any)["by"]; got != "*" {
 		t.Errorf("kept: %v", got)
 	}
 }

@@ -521,6 +521,49 @@ func TestToolApprovalByTheAISDKsHelper(t *testing.T) {
 	}
 }
 
+func TestErrorsNameTheFieldsOfAUIMessage(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	b.engine.script = useTools
+	c := b.client()
+	refused := func(want string, body map[string]any) {
+		t.Helper()
+		body["id"] = "x"
+		if got := c.call(400, "POST", "/api/ui/chat", body); field(got) != want {
+			t.Errorf("%v, want %s", got, want)
+		}
+	}
+	unknown := map[string]any{"type": "file", "mediaType": "image/png", "url": "/api/attachments/" + uuid.NewString()}
+	other := map[string]any{"type": "file", "mediaType": "image/png", "url": "/api/attachments/" + uuid.NewString()}
+	message := func(parts ...any) map[string]any {
+		return map[string]any{"role": "user", "parts": append([]any{map[string]any{"type": "text", "text": "x"}}, parts...)}
+	}
+	refused("messages[0].parts[1].url", map[string]any{"messages": []any{message(unknown)}})
+	refused("message.parts[1].url", map[string]any{"message": message(unknown)})
+	refused("messages[0].parts", map[string]any{"messages": []any{message(unknown, other)}})
+	refused("attachments", map[string]any{"messages": []any{message()}, "attachments": []string{uuid.NewString()}})
+	refused("tagged_doc_ids", map[string]any{"messages": []any{message()}, "tagged_doc_ids": []string{uuid.NewString()}})
+
+	all := c.post("x", nil, said("u1", "Erase a")).chunks()
+	q, request := chunkOf(all, "data-interrupt"), chunkOf(all, "tool-approval-request")
+	resume := func(id any, value map[string]any) map[string]any {
+		return map[string]any{"resume": map[string]any{"interrupt_id": id, "resume_value": value}}
+	}
+	decision := map[string]any{"id": request["toolCallId"], "decision": "approved", "arguments": map[string]any{"path": 5}}
+	refused("resume.interrupt_id", resume("another", map[string]any{"type": "cancel"}))
+	refused("resume.resume_value", resume(q["id"], map[string]any{"type": "action_choice", "value": "audit"}))
+	refused("resume.resume_value.tagged_doc_ids", resume(q["id"], map[string]any{"type": "text_input", "tagged_doc_ids": []string{uuid.NewString()}}))
+	refused("resume.resume_value.decisions[0].arguments", resume(q["id"], map[string]any{"type": "tool_approval", "decisions": []any{decision}}))
+
+	part := func(id string) map[string]any {
+		return map[string]any{"type": "tool-erase", "toolCallId": request["toolCallId"], "state": "approval-responded", "approval": map[string]any{"id": id, "approved": true}}
+	}
+	id := request["approvalId"].(string)
+	refused("messages[1].parts[1].approval.id", map[string]any{"messages": []any{said("u1", "Erase a"), replied("a1", map[string]any{"type": "step-start"}, part("another/"+request["toolCallId"].(string)))}})
+	refused("messages[1].parts[0]", map[string]any{"messages": []any{said("u1", "Erase a"), replied("a1", part(strings.Replace(id, "/", "/x", 1)))}})
+	refused("messages[1].parts", map[string]any{"messages": []any{said("u1", "Erase a"), replied("a1", part(id), part(strings.Replace(id, "/", "/x", 1)))}})
+}
+
 // The turn is settled, and its texts are deleted, while its workflow still reports the
 // question.
 func TestQuestionOfATurnThatHasJustEndedIsNotShown(t *testing.T) {

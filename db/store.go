@@ -30,6 +30,15 @@ var (
 	ErrUnavailable  = errors.New("database unavailable") // wraps connection loss; try again later
 )
 
+// AnyVersion is the version that a write expects if any stored one will do.
+const AnyVersion = -1
+
+// VersionFits reports whether a write may replace the stored version. It expects the version want: 0 for
+// none, nil for anything.
+func VersionFits(want *int, stored int) bool {
+	return want == nil || *want == stored || *want == AnyVersion && stored > 0
+}
+
 // Unavailable reports whether err means that the database cannot be reached or does not
 // answer in time.
 func Unavailable(err error) bool {

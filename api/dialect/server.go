@@ -25,8 +25,8 @@ type Dialect struct {
 	// API's shape. FailureShape has the type of the body.
 	Failure      func(Failure) any
 	FailureShape any
-	// Below is the path prefix that only the dialect's clients use. Errors below it have
-	// the dialect's shape even where no route exists; empty: no prefix.
+	// Below is what only the dialect's clients use: one path, or all paths with a prefix that
+	// ends in a slash. Errors there have the dialect's shape even where no route exists; empty: no path.
 	Below string
 }
 

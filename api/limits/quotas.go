@@ -129,7 +129,12 @@ func Refusal(e *db.Exceeded) *problem.Problem {
 	case db.BoundTokens, db.BoundCost:
 		return budgetReached(e)
 	}
-	return &problem.Problem{Status: http.StatusTooManyRequests, Code: chat.CodeQuota, Message: quotaMessage(e), Wait: quotaRetryAfter}
+	return Quota(quotaMessage(e))
+}
+
+// Quota is the refusal of a caller who has reached a quota.
+func Quota(message string) *problem.Problem {
+	return &problem.Problem{Status: http.StatusTooManyRequests, Code: chat.CodeQuota, Message: message, Wait: quotaRetryAfter}
 }
 
 func budgetReached(e *db.Exceeded) *problem.Problem {

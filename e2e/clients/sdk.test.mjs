@@ -51,7 +51,7 @@ for (const sdk of SDKS) {
       assert.equal(messages.length, 2);
       assert.equal(text(messages[0]), text(asked));
       assert.deepEqual(messages[1].parts, JSON.parse(JSON.stringify(answer.parts)), "a page that loads it has the same message");
-      await sdk.validateUIMessages?.({ messages: messages.map((m) => ({ ...m, parts: m.parts.filter((p) => !p.type.startsWith("data-")) })) });
+      await validate(sdk, messages);
     });
 
     it("an interrupt, answered by resume: the same message continues", async () => {
@@ -113,6 +113,43 @@ for (const sdk of SDKS) {
       await chat.sendMessage({ text: "Hello there" });
       assert.deepEqual(chat.told.errors, []);
       assert.equal(chat.messages.length, 4);
+    });
+
+    it("a tool call that needs approval: approved with edited arguments, by resume", async () => {
+      const chat = newChat(sdk, who, { body: assistant });
+      await chat.sendMessage({ text: "draw a cat in a hat" });
+      const question = part(chat.lastMessage, "data-interrupt").data;
+      const asked = part(chat.lastMessage, "tool-generate_image");
+      const decisions = [{ id: asked.toolCallId, decision: "approved", arguments: { prompt: "a dog in a hat" } }];
+      await chat.sendMessage(undefined, { body: { resume: { interrupt_id: question.interrupt_id, resume_value: { type: "tool_approval", decisions } } } });
+      assert.deepEqual(chat.told.errors, []);
+      assert.equal(types(chat.lastMessage).filter((type) => type === "tool-generate_image").length, 1);
+      const done = part(chat.lastMessage, "tool-generate_image");
+      assert.equal(done.state, "output-available");
+      assert.equal(done.approval.id, asked.approval.id);
+      const { messages } = (await who.call("GET", `/api/ui/chat/${chat.id}`)).body;
+      assert.deepEqual(types(messages[1]), types(chat.lastMessage));
+      for (const m of [messages[1], chat.lastMessage]) assert.deepEqual(part(m, "tool-generate_image").input, { prompt: "a dog in a hat" });
+      assert.equal(part(messages[1], "tool-generate_image").approval.approved, true);
+      await validate(sdk, messages);
+    });
+
+    it("a tool call that nobody decided on: the loaded message is valid", async () => {
+      for (const end of ["stop", "cancel", "another message"]) {
+        const chat = newChat(sdk, who, { body: assistant });
+        await chat.sendMessage({ text: "draw a cat in a hat" });
+        const { interrupt_id } = part(chat.lastMessage, "data-interrupt").data;
+        if (end === "stop") assert.equal((await who.call("POST", `/api/ui/chat/${chat.id}/stop`)).status, 202);
+        else if (end === "cancel") await chat.sendMessage(undefined, { body: { resume: { interrupt_id, resume_value: { type: "cancel" } } } });
+        else await chat.sendMessage({ text: "Hello there" });
+        assert.deepEqual(chat.told.errors, []);
+        const messages = await eventually(async () => {
+          const loaded = (await who.call("GET", `/api/ui/chat/${chat.id}`)).body.messages;
+          return loaded[1] && part(loaded[1], "tool-generate_image").state === "output-error" && loaded; // a running turn has no message yet
+        }, "the end");
+        assert.equal(part(messages[1], "tool-generate_image").approval, undefined, end);
+        await validate(sdk, messages);
+      }
     });
 
     it("a reload while a tool call needs approval: the message is shown, can be resumed and approved", async () => {
@@ -419,6 +456,9 @@ for (const sdk of SDKS) {
     });
   });
 }
+
+/** Checks loaded messages with the client's own validator. */
+const validate = (sdk, messages) => sdk.validateUIMessages({ messages: messages.map((m) => ({ ...m, parts: m.parts.filter((p) => !p.type.startsWith("data-")) })) });
 
 /** A fetch whose response ends after the pattern. */
 function cutting(fetch, pattern) {

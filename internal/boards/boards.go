@@ -63,7 +63,7 @@ func Change(ctx context.Context, from Reader, to Writer, owner, id string, match
 		if err != nil {
 			return 0, nil, err
 		}
-		if match != nil && *match != stored.Revision {
+		if !db.VersionFits(match, stored.Revision) {
 			return 0, nil, db.ErrVersion
 		}
 		store, refused := change(b)

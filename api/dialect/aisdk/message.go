@@ -103,6 +103,7 @@ type folding struct {
 	texts   map[string]int // indexes of parts, by id
 	calls   map[string]int
 	data    map[string]int
+	step    int // index of the newest step
 }
 
 func (f *folding) part(p Part) int {
@@ -114,7 +115,7 @@ func (f *folding) fold(c chunk) {
 	maps.Copy(f.message.Metadata, c.MessageMetadata)
 	switch c.Type {
 	case typeStartStep:
-		f.part(Part{Type: "step-start"})
+		f.step = f.part(Part{Type: "step-start"})
 	case typeTextStart:
 		f.texts[c.ID] = f.part(Part{Type: "text", Text: new(string), State: "done"})
 	case typeTextDelta:
@@ -122,6 +123,10 @@ func (f *folding) fold(c chunk) {
 	case typeTextEnd:
 		f.message.Parts[f.texts[c.ID]].ProviderMetadata = c.ProviderMetadata
 	case typeToolInput:
+		if at, there := f.calls[c.ToolCallID]; there && at > f.step {
+			f.message.Parts[at].State, f.message.Parts[at].Input = "input-available", c.Input
+			return
+		}
 		f.calls[c.ToolCallID] = f.part(Part{Type: "tool-" + c.ToolName, ToolCallID: c.ToolCallID, State: "input-available", Input: c.Input})
 	case typeApprovalRequest:
 		p := &f.message.Parts[f.calls[c.ToolCallID]]
@@ -148,10 +153,11 @@ func (f *folding) fold(c chunk) {
 func (f *folding) result(c chunk, state string) {
 	p := &f.message.Parts[f.calls[c.ToolCallID]]
 	p.State, p.Output, p.ErrorText = state, c.Output, c.ErrorText
+	p.Approval = nil // the format has no result of a call that nobody decided on
 	if v := c.verdict; v != nil {
 		p.Approval = &Approval{ID: v.approvalID, Approved: &v.approved, Reason: v.reason}
-		if v.approved && len(v.arguments) > 0 {
-			p.Input = v.arguments // the arguments it ran with
+		if v.edited() {
+			p.Input = v.arguments
 		}
 	}
 }

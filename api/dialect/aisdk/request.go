@@ -49,6 +49,46 @@ type Request struct {
 	// ones is the first.
 	Whole    bool
 	Continue *Continue // the assistant message that Reply continues; nil: it starts a new one
+
+	from sources
+}
+
+// sources are the fields of the body that errors name.
+type sources struct {
+	message  string   // the message
+	uploaded []string // its parts with uploaded pictures
+	decided  []string // its parts with decisions, in their order
+}
+
+// fieldName returns the client's name of a field that an error names as the native dialect does.
+func (r Request) fieldName(field string) string {
+	below, answer := strings.CutPrefix(field, "resume_value")
+	switch {
+	case r.Kind != Reply && field == "attachments" && len(r.from.uploaded) > 0:
+		return one(r.from.uploaded, ".url", r.from.message+".parts")
+	case r.Kind != Reply && field == "client_turn_id" && r.Submit.ClientTurnID == "":
+		return r.from.message + ".id"
+	case r.Kind != Reply || !answer && field != "interrupt_id":
+		return field
+	case len(r.from.decided) == 0:
+		return "resume." + field
+	case !answer:
+		return one(r.from.decided, ".approval.id", r.from.message+".parts")
+	}
+	for i, part := range r.from.decided {
+		if rest, found := strings.CutPrefix(below, ".decisions["+strconv.Itoa(i)+"]"); found {
+			return part + rest
+		}
+	}
+	return one(r.from.decided, "", r.from.message+".parts")
+}
+
+// one returns a field of the only part, or all, when several parts can be meant.
+func one(parts []string, field, all string) string {
+	if len(parts) > 1 {
+		return all
+	}
+	return parts[0] + field
 }
 
 // Earlier is a message of the client's conversation.
@@ -180,7 +220,7 @@ func (r *Request) send(p *dialect.Problems, list conversation, b chatBody) {
 
 func (r *Request) message(p *dialect.Problems, list conversation, at int, m message) {
 	p.ID(list.name(at)+".id", m.ID)
-	r.MessageID = m.ID
+	r.MessageID, r.from.message = m.ID, list.name(at)
 	r.read(p, list.name(at), m)
 	r.Earlier = list.before(at)
 }
@@ -234,7 +274,7 @@ func (r *Request) reply(p *dialect.Problems, list conversation, b chatBody) {
 // decisions reads the tool approvals of the client's helper. Only the decisions are used: the calls and
 // their input come from the server.
 func (r *Request) decisions(p *dialect.Problems, list conversation, at int, m message) {
-	r.Kind = Reply
+	r.Kind, r.from.message = Reply, list.name(at)
 	if r.Thread == "" {
 		p.Add("id", "is missing")
 	}
@@ -246,9 +286,10 @@ func (r *Request) decisions(p *dialect.Problems, list conversation, at int, m me
 		}
 		p.Text(list.name(at)+".parts["+strconv.Itoa(i)+"].approval.reason", d.Reason, 0, chat.MaxReason)
 		if interrupt != r.Answer.InterruptID { // decisions of an earlier question
-			r.Answer.InterruptID, value.Decisions = interrupt, nil
+			r.Answer.InterruptID, value.Decisions, r.from.decided = interrupt, nil, nil
 		}
 		value.Decisions = append(value.Decisions, d)
+		r.from.decided = append(r.from.decided, list.name(at)+".parts["+strconv.Itoa(i)+"]")
 	}
 	switch n := len(value.Decisions); {
 	case n == 0:
@@ -339,6 +380,7 @@ func (r *Request) file(p *dialect.Problems, field string, t part) {
 		}
 		if list := &r.Submit.Content.Attachments; !slices.Contains(*list, id) {
 			*list = append(*list, id)
+			r.from.uploaded = append(r.from.uploaded, field)
 		}
 		return
 	}

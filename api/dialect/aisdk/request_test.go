@@ -31,7 +31,7 @@ func TestOnlyTheNewestMessageIsRead(t *testing.T) {
 	want := Request{Thread: "chat-1", MessageID: "u2", Earlier: []Earlier{{"assistant", "a2"}, {"user", "u1"}},
 		Submit: dialect.Submit{ThreadAlias: "chat-1", StreamRunID: "r", OnBusy: chat.Supersede, CancelOnDisconnect: true,
 			Content: chat.Content{Message: "One\ntwo", Agent: chat.AgentAssistant, WebSearch: true}, View: dialect.View{NoTokens: true, ByServer: true}}}
-	r.Answer = dialect.Answer{}
+	r.Answer, r.from = dialect.Answer{}, sources{}
 	if !reflect.DeepEqual(r, want) {
 		t.Errorf("got  %+v\nwant %+v", r, want)
 	}
@@ -64,7 +64,7 @@ func TestEditAndRegenerateNameWhatTheyReplace(t *testing.T) {
 		`"trigger":"regenerate-message","messageId":"gone","messages":[` + u1 + `],"client_turn_id":"mine"`: {Kind: Regenerate, MessageID: "u1", Replaces: "gone"},
 	} {
 		got := parse(t, `{"id":"c",`+body+`}`)
-		got.Thread, got.Submit, got.Answer = "", dialect.Submit{}, dialect.Answer{}
+		got.Thread, got.Submit, got.Answer, got.from = "", dialect.Submit{}, dialect.Answer{}, sources{}
 		if !reflect.DeepEqual(got, want) {
 			t.Errorf("%s:\ngot  %+v\nwant %+v", body, got, want)
 		}

@@ -100,7 +100,7 @@ func (h handlers) chat(c *gin.Context) error {
 	owner := identity.Of(c).ID
 	wire := func(to dialect.Stream) dialect.Wire { return NewWire(to, in.Continue) }
 	if in.Kind == Reply {
-		return h.Answer(c, in.Answer, wire)
+		return in.renamed(h.Answer(c, in.Answer, wire))
 	}
 	in.Submit.ThreadID = uuid.NewString()
 	if in.Thread != "" {
@@ -120,7 +120,15 @@ func (h handlers) chat(c *gin.Context) error {
 	if in.Kind == Send && in.Submit.ClientTurnID == "" {
 		in.Submit.Edition = func(n int) string { return ClientTurnID(in.MessageID, n) }
 	}
-	return h.Submit(c, in.Submit, wire)
+	return in.renamed(h.Submit(c, in.Submit, wire))
+}
+
+// renamed gives the fields of an error their names in this dialect.
+func (r Request) renamed(err error) error {
+	if err == nil {
+		return nil
+	}
+	return dialect.Renamed{Err: err, Name: r.fieldName}
 }
 
 // threadOf reads the thread of a path and returns its UUID and the client's name of it.

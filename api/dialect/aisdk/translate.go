@@ -20,6 +20,7 @@ type translation struct {
 
 	out       []chunk
 	step      bool // a step is open
+	steps     int  // that this stream has opened
 	results   bool // a tool call of the step has its result
 	text      string
 	texts     int // text parts so far
@@ -36,6 +37,8 @@ type call struct {
 	name    string
 	input   json.RawMessage
 	shown   bool // the client has its input
+	step    int  // the value of steps when it was shown
+	asked   bool // a person is asked about it
 	done    bool // the client has its result
 	verdict *verdict
 }
@@ -47,6 +50,9 @@ type verdict struct {
 	reason     string
 	arguments  json.RawMessage // edited by a person, instead of the model's
 }
+
+// edited reports whether the call runs with arguments of a person.
+func (v verdict) edited() bool { return v.approved && len(v.arguments) > 0 }
 
 // question is the JSON of data-interrupt.
 type question struct {
@@ -222,6 +228,7 @@ func (t *translation) finish() {
 func (t *translation) openStep() {
 	if !t.step {
 		t.step, t.results = true, false
+		t.steps++
 		t.add(chunk{Type: typeStartStep})
 	}
 }
@@ -315,13 +322,15 @@ func (t *translation) release() {
 
 func (t *translation) show(c chunk) {
 	t.modelStep()
-	t.calls[c.ToolCallID].shown = true
+	known := t.calls[c.ToolCallID]
+	known.shown, known.step = true, t.steps
 	t.add(c)
 }
 
 // result adds the result of a call; the client must have its input.
 func (t *translation) result(e chat.Event) {
 	c := t.know(e.ToolCallID, e.ToolName, nil)
+	t.correct(e.ToolCallID, c)
 	if !c.shown {
 		t.show(input(e.ToolCallID, c))
 	}
@@ -334,6 +343,18 @@ func (t *translation) result(e chat.Event) {
 	default:
 		t.add(chunk{Type: typeToolOutput, ToolCallID: e.ToolCallID, Output: e.Text, verdict: c.verdict})
 		t.pictures(e.Text)
+	}
+}
+
+// correct sends the input of a call again if a person has edited it. Clients replace the input of a part in
+// their last step, and keep its approval; in an earlier step they would not find the part.
+func (t *translation) correct(id string, c *call) {
+	if c.verdict == nil || !c.verdict.edited() {
+		return
+	}
+	c.input = c.verdict.arguments
+	if c.shown && c.step == t.steps {
+		t.add(input(id, c))
 	}
 }
 
@@ -362,7 +383,7 @@ func (t *translation) remember(e chat.Event) {
 	q.Calls = slices.Clone(q.Calls)
 	for i, c := range q.Calls {
 		q.Calls[i].Arguments = json.RawMessage(chat.Arguments(string(c.Arguments)))
-		t.know(c.ID, c.Name, q.Calls[i].Arguments)
+		t.know(c.ID, c.Name, q.Calls[i].Arguments).asked = true
 	}
 	t.asked[q.ID] = q
 }
@@ -476,6 +497,9 @@ func (t *translation) source(c chat.Citation) {
 	t.add(out)
 }
 
+// noDecision is the error of a call whose turn ended before a person decided on it. The page knows it.
+const noDecision = "No result: the turn was stopped before anybody decided on the tool."
+
 // early closes the text and the calls of a turn that was cut short. The message must not end with a step that
 // has tool calls, because the client's helper would send it again at once.
 func (t *translation) early(e chat.Event) {
@@ -487,9 +511,13 @@ func (t *translation) early(e chat.Event) {
 	for _, id := range t.order {
 		if c := t.calls[id]; c.shown && !c.done {
 			c.done = true
-			if c.verdict != nil && !c.verdict.approved {
+			switch {
+			case c.verdict != nil && !c.verdict.approved:
 				t.add(chunk{Type: typeToolDenied, ToolCallID: id, verdict: c.verdict})
-			} else {
+			case c.verdict == nil && c.asked:
+				t.fail(id, noDecision)
+			default:
+				t.correct(id, c)
 				t.fail(id, chat.NoToolResult)
 			}
 			t.results = true

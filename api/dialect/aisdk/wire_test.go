@@ -68,6 +68,11 @@ func TestWire(t *testing.T) {
 			`"tool_calls":[{"id":"2","name":"look","arguments":{"a":1},"editable":false}],"thread_id":"th","turn_id":"t","checkpoint_id":"t.q1",` + answer + `}}`
 	}
 	asked := chat.ToolCall{ID: "2", Name: "look", Arguments: json.RawMessage(`{"a":1}`)}
+	const (
+		input2b      = `{"type":"tool-input-available","toolCallId":"2","toolName":"look","input":{"a":2}}`
+		editedAnswer = `"answer":{"type":"tool_approval","value":null,"decisions":[{"id":"2","decision":"approved","arguments":{"a":2}}]}`
+	)
+	edited := chat.Decision{ID: "2", Decision: chat.Approved, Arguments: json.RawMessage(`{"a":2}`)}
 	at, end := 3, 7
 	for _, c := range []struct {
 		name           string
@@ -153,6 +158,27 @@ func TestWire(t *testing.T) {
 				decision(chat.Decision{ID: "2", Decision: chat.Approved}), {Type: chat.EventCancelled, Reason: chat.UserCancelled}},
 			[]string{start, asks(`"answered":true,"answer":{"type":"tool_approval","value":null,"decisions":[{"id":"2","decision":"approved"}]}`),
 				`{"type":"tool-output-error","toolCallId":"2","errorText":"` + chat.NoToolResult + `"}`, startStep, cancelled, finishStep, other}},
+		{"approved with edited arguments: the input is replaced", NewWire(to, &Continue{MessageID: "t", Calls: map[string]bool{"2": true}}),
+			[]chat.Event{toolCall("2"), approval(asked)}, []chat.Event{decision(edited), toolResult("2", "ok", false), {Type: chat.EventResponse}},
+			[]string{start, asks(`"answered":true,` + editedAnswer), input2b, `{"type":"tool-output-available","toolCallId":"2","output":"ok"}`, response, stop}},
+		{"edited, and stopped before its result", NewWire(to, &Continue{MessageID: "t", Calls: map[string]bool{"2": true}}),
+			[]chat.Event{toolCall("2"), approval(asked)}, []chat.Event{decision(edited), {Type: chat.EventCancelled, Reason: chat.UserCancelled}},
+			[]string{start, asks(`"answered":true,` + editedAnswer), input2b, `{"type":"tool-output-error","toolCallId":"2","errorText":"` + chat.NoToolResult + `"}`,
+				startStep, cancelled, finishStep, other}},
+		{"edited, in a replay of the whole message", nil, nil, []chat.Event{toolCall("2"), approval(asked), decision(edited), toolResult("2", "ok", false), {Type: chat.EventResponse}},
+			[]string{start, startStep, input2, request2, asks(`"answered":false`), asks(`"answered":true,` + editedAnswer), input2b,
+				`{"type":"tool-output-available","toolCallId":"2","output":"ok"}`, response, finishStep, stop}},
+		{"edited in another message: its only input is the edited one", NewWire(dialect.Stream{Thread: "th", Turn: to.Turn, RunID: "r", After: "t.q1"}, nil),
+			[]chat.Event{toolCall("2"), approval(asked)}, []chat.Event{decision(edited), toolResult("2", "ok", false), {Type: chat.EventResponse}},
+			[]string{strings.Replace(start, `"messageId":"t"`, `"messageId":"t.q1"`, 1), startStep, asks(`"answered":true,` + editedAnswer), input2b,
+				`{"type":"tool-output-available","toolCallId":"2","output":"ok"}`, response, finishStep, stop}},
+		{"edited, in a step that is over: a client would add a second part", NewWire(to, &Continue{MessageID: "t", Calls: map[string]bool{"2": true}}),
+			[]chat.Event{toolCall("2"), approval(asked)}, []chat.Event{decision(edited), {Type: chat.EventText, Text: "Done", Piece: 1}, toolResult("2", "ok", false), {Type: chat.EventResponse}},
+			[]string{start, asks(`"answered":true,` + editedAnswer), startStep, textStart, delta("Done"), textEnd,
+				`{"type":"tool-output-available","toolCallId":"2","output":"ok"}`, response, finishStep, stop}},
+		{"stopped while a person is asked", nil, nil, []chat.Event{toolCall("2"), approval(asked), {Type: chat.EventCancelled, Reason: chat.UserCancelled}},
+			[]string{start, startStep, input2, request2, asks(`"answered":false`), `{"type":"tool-output-error","toolCallId":"2","errorText":"` + noDecision + `"}`,
+				finishStep, startStep, cancelled, finishStep, other}},
 	} {
 		w := c.wire
 		if w == nil {
@@ -212,6 +238,30 @@ func TestToolCallOfTheHistoryHasTheArgumentsItRanWith(t *testing.T) {
 		if got := string(m.Parts[1].Input); got != want {
 			t.Errorf("%s, want %s", got, want)
 		}
+		if n := len(m.Parts); n != 3 || m.Parts[1].Approval == nil || !*m.Parts[1].Approval.Approved {
+			t.Errorf("%d parts: %+v", n, m.Parts[1])
+		}
+	}
+}
+
+// ai 6 and ai 7 refuse a result whose approval was not given.
+func TestResultOfTheHistoryHasOnlyApprovalsThatWereDecided(t *testing.T) {
+	asked := chat.ToolCall{ID: "2", Name: "look", Arguments: json.RawMessage(`{"a":1}`)}
+	for name, end := range map[string][]chat.Event{
+		"stopped":  {{Type: chat.EventCancelled, Reason: chat.UserCancelled}},
+		"failed":   {{Type: chat.EventFailed, Code: "internal"}},
+		"answered": {toolResult("2", "x", false)},
+		"refused":  {toolResult("2", "x", true)},
+	} {
+		m := AssistantMessage(to, append([]chat.Event{{Type: chat.EventTurnStarted}, toolCall("2"), approval(asked)}, end...))
+		if p := m.Parts[1]; !strings.HasPrefix(p.State, "output-") || p.Approval != nil {
+			t.Errorf("%s: %+v", name, p)
+		}
+	}
+	m := AssistantMessage(to, []chat.Event{{Type: chat.EventTurnStarted}, toolCall("2"), approval(asked),
+		decision(chat.Decision{ID: "2", Decision: chat.Approved}), {Type: chat.EventCancelled, Reason: chat.UserCancelled}})
+	if p := m.Parts[1]; p.State != "output-error" || p.Approval == nil || !*p.Approval.Approved {
+		t.Errorf("approved: %+v", p)
 	}
 }
 

@@ -15,6 +15,7 @@ import (
 // Dialect is this dialect.
 var Dialect = dialect.Dialect{
 	Package:      "discovery",
+	Below:        "/chat/message",
 	Prefix:       "Discovery",
 	Operations:   operations,
 	Failure:      fail,

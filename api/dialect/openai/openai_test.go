@@ -104,6 +104,22 @@ func TestParseNamesTheInvalidField(t *testing.T) {
 	require.NoError(t, err)
 }
 
+// A client keeps messages that were written elsewhere, or that were refused here, and sends them again.
+func TestUnknownPartsOfEarlierMessagesAreIgnored(t *testing.T) {
+	parse := func(parts string) Request {
+		r, err := Parse([]byte(`{"model":"palaver-documents","messages":[{"role":"user","content":[`+parts+`{"type":"text","text":"a"}]},`+
+			`{"role":"assistant","content":[`+parts+`{"type":"text","text":"b"}]},{"role":"user","content":"c"}]}`), agents, Headers{})
+		require.NoError(t, err, parts)
+		return r
+	}
+	want := parse("")
+	require.Equal(t, []Said{{User: true, Text: "a"}, {Text: "b"}}, want.Earlier)
+	for _, parts := range []string{`{"type":"refusal","refusal":"No."},`, `{"type":"file","file":{"file_id":"f"}},`, `{"type":"input_audio","input_audio":{"data":"","format":"wav"}},`,
+		`{"type":"image_url"},`, `{"type":"image_url","image_url":"x"},`, `{},`, `"x",`} {
+		require.Equal(t, want, parse(parts), parts)
+	}
+}
+
 func TestAnswersToQuestions(t *testing.T) {
 	choice := chat.Interrupt{Type: chat.ActionChoice, Message: "What shall I do?", Options: []chat.Option{{ID: "summarize", Label: "Summarize"}, {ID: "inquire", Label: "Inquire"}}}
 	require.Equal(t, "What shall I do?\n\n1. Summarize\n2. Inquire", ShowQuestion(choice))

@@ -67,6 +67,7 @@ type Request struct {
 	Text         string
 	Pictures     [][]byte
 	Attachments  []string
+	field        string // the content of the last message
 	mark         string // digest of the pictures
 	system       string // the text of the first message, if its role is system or developer
 	Earlier      []Said // the messages before the last, of people and assistants
@@ -182,7 +183,7 @@ func (r *Request) messages(p *dialect.Problems, list []messageBody) {
 			p.Add(at+".role", "must be user or assistant, and of the last message user")
 			return
 		}
-		text, pictures, ok := content(p, at+".content", m.Content)
+		text, pictures, ok := content(p, at+".content", m.Content, last)
 		if !ok {
 			return
 		}
@@ -199,7 +200,7 @@ func (r *Request) messages(p *dialect.Problems, list []messageBody) {
 }
 
 func (r *Request) last(p *dialect.Problems, field, text string, pictures []string) {
-	r.Text = strings.TrimSpace(text)
+	r.Text, r.field = strings.TrimSpace(text), field
 	least := 1
 	if len(pictures) > 0 {
 		least = 0
@@ -223,27 +224,30 @@ func (r *Request) last(p *dialect.Problems, field, text string, pictures []strin
 	}
 }
 
-// content reads a message's text and the URLs of its pictures.
-func content(p *dialect.Problems, field string, raw json.RawMessage) (text string, pictures []string, ok bool) {
+// content reads a message's text and the URLs of its pictures. Parts of other types are a problem if strict,
+// else ignored: earlier messages may have been written elsewhere.
+func content(p *dialect.Problems, field string, raw json.RawMessage, strict bool) (text string, pictures []string, ok bool) {
 	if len(raw) == 0 || string(raw) == "null" {
 		return "", nil, true
 	}
 	if json.Unmarshal(raw, &text) == nil {
 		return text, nil, true
 	}
-	var parts []partBody
+	var parts []json.RawMessage
 	if json.Unmarshal(raw, &parts) != nil {
 		p.Add(field, "must be a text or a list of parts")
 		return "", nil, false
 	}
 	var texts []string
-	for i, t := range parts {
+	for i, raw := range parts {
+		var t partBody
+		err := json.Unmarshal(raw, &t)
 		switch {
-		case t.Type == "text":
+		case err == nil && t.Type == "text":
 			texts = append(texts, t.Text)
-		case t.Type == "image_url" && t.ImageURL != nil:
+		case err == nil && t.Type == "image_url" && t.ImageURL != nil:
 			pictures = append(pictures, t.ImageURL.URL)
-		default:
+		case strict:
 			p.Add(field+"["+strconv.Itoa(i)+"].type", "must be text or image_url")
 			return "", nil, false
 		}

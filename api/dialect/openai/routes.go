@@ -157,13 +157,26 @@ func (h handlers) complete(c *gin.Context) error {
 	for _, data := range in.Pictures {
 		id, err := h.KeepPicture(c, s.ThreadID, data)
 		if err != nil {
-			return dialect.Renamed{Err: err, Name: func(string) string { return "messages" }}
+			return in.renamed(err)
 		}
 		if !slices.Contains(s.Content.Attachments, id) {
 			s.Content.Attachments = append(s.Content.Attachments, id)
 		}
 	}
-	return h.Submit(c, s, wire)
+	return in.renamed(h.Submit(c, s, wire))
+}
+
+// renamed gives the fields of an error their names in this dialect.
+func (r Request) renamed(err error) error {
+	if err == nil {
+		return nil
+	}
+	return dialect.Renamed{Err: err, Name: func(field string) string {
+		if field == "client_turn_id" {
+			return "Idempotency-Key"
+		}
+		return r.field
+	}}
 }
 
 func (h handlers) wire(c *gin.Context, in Request) dialect.NewWire {
@@ -217,7 +230,7 @@ func (h handlers) answer(c *gin.Context, in Request, f found, cancels bool, wire
 		return false, nil
 	}
 	if f.answer == nil {
-		return true, h.Answer(c, dialect.Answer{Resume: chat.Resume{ThreadID: f.turn.ThreadID, InterruptID: f.asked.ID, Value: v}, ThreadAlias: in.Thread, CancelOnDisconnect: cancels, View: view}, wire)
+		return true, in.renamed(h.Answer(c, dialect.Answer{Resume: chat.Resume{ThreadID: f.turn.ThreadID, InterruptID: f.asked.ID, Value: v}, ThreadAlias: in.Thread, CancelOnDisconnect: cancels, View: view}, wire))
 	}
 	same := v.Text() == f.answer.Text() && slices.EqualFunc(v.Decisions, f.answer.Decisions, func(a, b chat.Decision) bool { return a.ID == b.ID && a.Decision == b.Decision })
 	if !same {

@@ -143,7 +143,7 @@ func (w within) PutRepo(ctx context.Context, owner, threadID string, gzipped []b
 		if err != nil {
 			return err
 		}
-		if match != nil && int64(*match) != version {
+		if !db.VersionFits(match, int(version)) {
 			return db.ErrVersion
 		}
 		repo = db.Repo{Version: int(version) + 1, SHA256: sha256, Gzipped: gzipped, UpdatedAt: record.Time(record.Micros(now))}

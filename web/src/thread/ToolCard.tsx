@@ -20,8 +20,9 @@ const states = {
   unfinished: { icon: Ban, look: "text-muted" },
 } as const;
 
-/** The server's error text for a call whose turn ended before it. */
+/** The server's error texts for a call whose turn ended before it, and before a person decided on it. */
 const NO_RESULT = "No result: the turn was stopped before the tool answered.";
+const NO_DECISION = "No result: the turn was stopped before anybody decided on the tool.";
 
 function stateOf(p: ToolPart, over: boolean): keyof typeof states {
   switch (p.state) {
@@ -30,8 +31,8 @@ function stateOf(p: ToolPart, over: boolean): keyof typeof states {
     case "output-available":
       return "done";
     case "output-error":
-      if (p.errorText !== NO_RESULT) return "failed";
-      return p.approval && p.approval.approved === undefined ? "undecided" : "unfinished";
+      if (p.errorText === NO_DECISION) return "undecided";
+      return p.errorText === NO_RESULT ? "unfinished" : "failed";
     case "output-denied":
       return "denied";
     case "approval-responded":
