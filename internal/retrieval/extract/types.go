@@ -34,6 +34,8 @@ type Type struct {
 	Read func(ctx context.Context, raw []byte) (string, error)
 	// content replaces Read for files that also have a title or pages.
 	content func(ctx context.Context, raw []byte) (Content, error)
+	// archive is what content does in the reader's process, for Office files.
+	archive readArchive
 	// untitled means that the first heading is not the title of the whole document.
 	untitled bool
 }
