@@ -31,9 +31,8 @@ const (
 	pageBreak       = "\f"
 )
 
-// maxPages64k limits the memory that a PDF can make the reader allocate: 256 MB, in
-// WebAssembly's pages of 64 kB. With the copy that is made while the memory grows, a reader
-// stays under 1 GB.
+// maxPages64k limits the memory that a PDF can make pdfium allocate: 256 MB, in
+// WebAssembly's pages of 64 kB. While that memory grows, there is a copy of it.
 const maxPages64k = 4096
 
 // Exit codes of the reader.
