@@ -6,13 +6,11 @@ import (
 	"context"
 	"encoding/xml"
 	"errors"
-	"fmt"
 	"io"
-	"log/slog"
+	"os"
 	"path"
 	"slices"
 	"strings"
-	"time"
 )
 
 // Limits of an Office file, which is a zip archive of XML parts.
@@ -21,28 +19,60 @@ const (
 	maxUnpacked = 256 << 20 // bytes of all parts together
 	maxPart     = 16 << 20  // bytes of a part that is read into memory as a whole
 	maxCells    = 5_000_000 // of all sheets together, empty ones before the last included
-	officeTime  = time.Minute
 )
 
-// officeSlots bounds how many Office files are read at the same time.
-var officeSlots = make(chan struct{}, 2)
+// officeReader reads Office files. They are compressed, and their parts can refer to the
+// same text any number of times, so a small file may expand without end. Files at the limits
+// above have needed up to 700 MiB.
+var officeReader = reader{memory: 768 << 20, damaged: errDamagedFile, tooLong: errTooSlow, needsDir: true}
+
+// readArchive returns the text of an archive. Its error is *Unreadable, or another one if the
+// file is damaged.
+type readArchive func(*archive) (string, error)
 
 // officeFile completes a type for Office files. An archive is of this type if its list of
 // parts has a media type that begins with "application/vnd." and one of parts.
-func officeFile(t Type, parts []string, read func(context.Context, *archive) (string, error)) Type {
+func officeFile(t Type, parts []string, read readArchive) Type {
 	t.Binary = true
+	t.archive = read
 	t.Is = func(raw []byte, named string) bool {
 		return named == t.Name && isOLE(raw) || isArchiveOf(raw, parts)
 	}
-	t.content = func(ctx context.Context, raw []byte) (c Content, err error) {
-		text, err := readOffice(ctx, raw, func(ctx context.Context, a *archive) (string, error) {
-			c.Title = coreTitle(a)
-			return read(ctx, a)
-		})
-		c.Text = clean(text)
-		return c, err
+	r := officeReader
+	r.mode = t.Name
+	t.content = func(ctx context.Context, raw []byte) (Content, error) {
+		if isOLE(raw) {
+			return Content{}, errOldOffice
+		}
+		out, err := r.run(ctx, raw)
+		if err != nil {
+			return Content{}, err
+		}
+		title, text, _ := strings.Cut(string(out), pageBreak)
+		return Content{Title: title, Text: text}, nil
 	}
 	return t
+}
+
+// officeMain is the process that reads an Office file.
+func officeMain(read readArchive) (int, error) {
+	raw, err := io.ReadAll(os.Stdin)
+	if err != nil {
+		return exitFailed, err
+	}
+	c, err := readOffice(raw, read)
+	switch {
+	case errors.Is(err, errTooLarge):
+		return exitTooLarge, nil
+	case err != nil:
+		return exitDamaged, nil
+	}
+	for _, s := range []string{withoutBreaks(c.Title), pageBreak, c.Text} {
+		if _, err := io.WriteString(os.Stdout, s); err != nil {
+			return exitFailed, err
+		}
+	}
+	return 0, nil
 }
 
 // isOLE recognises the OLE container, which Office files have that are protected by a
@@ -66,45 +96,18 @@ func isArchiveOf(raw []byte, parts []string) bool {
 	return slices.ContainsFunc(parts, func(p string) bool { return bytes.Contains(list, []byte(`"application/vnd.`+p)) })
 }
 
-// readOffice reads an Office file within the limits of time and size. If a library panics
-// on a malformed file, the file counts as damaged.
-func readOffice(parent context.Context, raw []byte, read func(context.Context, *archive) (string, error)) (text string, err error) {
-	if isOLE(raw) {
-		return "", errOldOffice
-	}
-	select {
-	case officeSlots <- struct{}{}:
-		defer func() { <-officeSlots }()
-	case <-parent.Done():
-		return "", parent.Err()
-	}
-	ctx, cancel := context.WithTimeout(parent, officeTime)
-	defer cancel()
-	defer func() {
-		if p := recover(); p != nil {
-			slog.WarnContext(parent, "reading an Office file panicked", "panic", fmt.Sprint(p))
-			text, err = "", errDamagedFile
-		}
-	}()
+// readOffice reads an Office file within the limits of sizes. The text is clean. An error
+// that is not *Unreadable means that the file is damaged.
+func readOffice(raw []byte, read readArchive) (Content, error) {
 	a, err := openArchive(raw)
-	if err == nil {
-		err = a.check()
+	if err != nil {
+		return Content{}, err
 	}
-	if err == nil {
-		text, err = read(ctx, a)
+	if err := a.check(); err != nil {
+		return Content{}, err
 	}
-	var unreadable *Unreadable
-	switch {
-	case err == nil:
-		return text, nil
-	case parent.Err() != nil:
-		return "", parent.Err()
-	case ctx.Err() != nil:
-		return "", errTooSlow
-	case errors.As(err, &unreadable):
-		return "", unreadable
-	}
-	return "", errDamagedFile
+	text, err := read(a)
+	return Content{Title: coreTitle(a), Text: clean(text)}, err
 }
 
 // coreTitle returns the title in an Office file's metadata; "" if it is missing or damaged.

@@ -1,7 +1,6 @@
 package extract
 
 import (
-	"context"
 	"encoding/xml"
 	"errors"
 	"io"
@@ -17,11 +16,12 @@ type officeText struct {
 	row       func(cells []string)
 
 	open   []*officeParagraph // a text box is a paragraph within a paragraph
-	tables []*[]string        // for each open table, the cells of its open row
+	tables []*officeTable     // open tables
 	place  string             // the placeholder of the open shape
 	skip   int                // depth of elements that are left out
 	props  int                // depth of a paragraph's properties
 	size   int                // of the text read, in bytes
+	copied int                // of the text of inner tables that was added to cells, in bytes
 	inText bool
 	hidden bool // the run is not shown
 }
@@ -35,19 +35,22 @@ type officeParagraph struct {
 	place   string // slides: the placeholder, such as "title"
 }
 
+// officeTable is a table that is being read.
+type officeTable struct {
+	rows  int      // that are open; one that begins within another one belongs to it
+	cells [][]byte // of the outermost open row
+}
+
 // walk reads a part of the archive. It ends with errTooLarge when full reports true.
-func (w *officeText) walk(ctx context.Context, a *archive, part string, full func() bool) error {
+func (w *officeText) walk(a *archive, part string, full func() bool) error {
 	in, err := a.open(part)
 	if err != nil {
 		return err
 	}
 	defer in.Close()
 	d := xml.NewDecoder(in)
-	for n := 0; ; n++ {
-		if n%1024 == 0 && ctx.Err() != nil {
-			return ctx.Err()
-		}
-		if w.size > MaxText || full() {
+	for {
+		if w.size > MaxText || w.copied > MaxText || full() {
 			return errTooLarge
 		}
 		token, err := d.Token()
@@ -90,11 +93,11 @@ func (w *officeText) start(t xml.StartElement) {
 	case "t":
 		w.inText = true
 	case "tbl":
-		w.tables = append(w.tables, &[]string{})
+		w.tables = append(w.tables, &officeTable{})
 	case "tr":
-		w.inRow(func(cells *[]string) { *cells = nil })
+		w.inTable(func(t *officeTable) { t.rows++ })
 	case "tc":
-		w.inRow(func(cells *[]string) { *cells = append(*cells, "") })
+		w.inTable(func(t *officeTable) { t.cells = append(t.cells, nil) })
 	case "sp", "graphicFrame":
 		w.place = ""
 	case "ph":
@@ -179,30 +182,42 @@ func (w *officeText) endParagraph() {
 	w.paragraph(*p)
 }
 
-// endRow writes a row. A row of a table within a cell becomes text of that cell.
+// endRow writes a row, once. A row of a table within a cell becomes text of that cell.
 func (w *officeText) endRow() {
-	w.inRow(func(cells *[]string) {
-		if n := len(w.tables); n > 1 {
-			inner := joinCells(*cells)
-			w.tables = w.tables[:n-1]
-			w.addToCell(inner)
-			w.tables = w.tables[:n]
+	w.inTable(func(t *officeTable) {
+		if t.rows--; t.rows > 0 {
 			return
 		}
-		w.row(*cells)
+		cells := make([]string, len(t.cells))
+		for i, c := range t.cells {
+			cells[i] = string(c)
+		}
+		t.cells = nil
+		n := len(w.tables)
+		if n == 1 {
+			w.row(cells)
+			return
+		}
+		inner := joinCells(cells)
+		if w.copied += len(inner); w.copied > MaxText {
+			return // walk ends
+		}
+		w.tables = w.tables[:n-1]
+		w.addToCell(inner)
+		w.tables = w.tables[:n]
 	})
 }
 
-func (w *officeText) inRow(do func(cells *[]string)) {
+func (w *officeText) inTable(do func(*officeTable)) {
 	if n := len(w.tables); n > 0 {
 		do(w.tables[n-1])
 	}
 }
 
 func (w *officeText) addToCell(s string) {
-	w.inRow(func(cells *[]string) {
-		if n := len(*cells); n > 0 && s != "" {
-			(*cells)[n-1] += s + "\n"
+	w.inTable(func(t *officeTable) {
+		if n := len(t.cells); n > 0 && s != "" {
+			t.cells[n-1] = append(append(t.cells[n-1], s...), '\n')
 		}
 	})
 }

@@ -200,9 +200,9 @@ func bomb(levels int) []byte {
 const bombTime = 200 * time.Millisecond
 
 func TestPDFThatTakesTooLongTimesOut(t *testing.T) {
-	before := pdfTime
-	t.Cleanup(func() { pdfTime = before })
-	pdfTime = bombTime
+	before := readTime
+	t.Cleanup(func() { readTime = before })
+	readTime = bombTime
 	began := time.Now()
 	if got := reason(t, bomb(28)); got != errTooLong.Reason {
 		t.Errorf("reason %q", got)
@@ -227,7 +227,7 @@ func TestCancelledContextEndsTheReader(t *testing.T) {
 
 func TestReaderDoesNotInheritTheEnvironment(t *testing.T) {
 	t.Setenv("OPENAI_API_KEY", "secret")
-	for _, v := range readerEnv(readDocument) {
+	for _, v := range pdfReader.env() {
 		if strings.Contains(v, "secret") {
 			t.Errorf("the reader is given %q", v)
 		}
@@ -285,14 +285,14 @@ func TestOnlyADocumentThatTheReaderCannotReadIsCalledDamaged(t *testing.T) {
 	for code, want := range map[int]error{
 		exitDamaged: errDamaged, exitEncrypted: errEncrypted, exitScanned: errScanned, exitTooLong: errTooLong,
 		2:  errDamaged, // a panic
-		-1: errDamaged, // killed, for example because of its memory
+		-1: errDamaged, // killed
 	} {
-		if got := readerError(t.Context(), code, "why"); !errors.Is(got, want) {
+		if got := pdfReader.error(t.Context(), code, "why"); !errors.Is(got, want) {
 			t.Errorf("%d: %v", code, got)
 		}
 	}
 	var unreadable *Unreadable
-	if err := readerError(t.Context(), exitFailed, "start pdfium: no memory\n"); errors.As(err, &unreadable) || err.Error() != "run the PDF reader: start pdfium: no memory" {
+	if err := pdfReader.error(t.Context(), exitFailed, "start pdfium: no memory\n"); errors.As(err, &unreadable) || err.Error() != "run the reader: start pdfium: no memory" {
 		t.Errorf("a reader that could not start is reported as %v", err)
 	}
 }

@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"slices"
+	"strconv"
 	"strings"
 	"time"
 	"unicode"
@@ -18,19 +20,19 @@ import (
 	"github.com/tetratelabs/wazero"
 )
 
-// A process that is started with readerVar reads one PDF from standard input, writes its
-// title and its pages to standard output, with a pageBreak before each page, and exits.
+// A process that is started with readerVar reads one file from standard input, writes its
+// title and its text to standard output, with a pageBreak before the text or before each of
+// its pages, and exits.
 const (
-	readerVar      = "PALAVER_PDF_READER"
-	readerCacheVar = "PALAVER_PDF_READER_CACHE"
-	readDocument   = "document"
-	readNothing    = "nothing" // only compile
-	pageBreak      = "\f"
+	readerVar       = "PALAVER_READER"        // the name of the file's type, or readNothing
+	readerMemoryVar = "PALAVER_READER_MEMORY" // bytes
+	readerCacheVar  = "PALAVER_READER_CACHE"
+	readNothing     = "nothing" // only compile the PDF reader
+	pageBreak       = "\f"
 )
 
-// maxPages64k limits the memory that a PDF can make the reader allocate: 256 MB, in
-// WebAssembly's pages of 64 kB. With the copy that is made while the memory grows, a reader
-// stays under 1 GB.
+// maxPages64k limits the memory that a PDF can make pdfium allocate: 256 MB, in
+// WebAssembly's pages of 64 kB. While that memory grows, there is a copy of it.
 const maxPages64k = 4096
 
 // Exit codes of the reader.
@@ -40,16 +42,10 @@ const (
 	exitDamaged   = 22
 	exitScanned   = 23
 	exitTooLong   = 24
+	exitTooLarge  = 25
 )
 
-var readerReasons = map[int]*Unreadable{
-	exitEncrypted: errEncrypted,
-	exitDamaged:   errDamaged,
-	exitScanned:   errScanned,
-	exitTooLong:   errTooLong,
-}
-
-// init lets every program that can read PDFs, including test binaries, run as its own
+// init lets every program that can read documents, including test binaries, run as its own
 // reader. It runs before main and does nothing if readerVar is not set.
 func init() {
 	mode := os.Getenv(readerVar)
@@ -57,7 +53,7 @@ func init() {
 		return
 	}
 	// If the parent dies, nothing else ends this process.
-	time.AfterFunc(pdfTime+5*time.Second, func() { os.Exit(exitTooLong) })
+	time.AfterFunc(readTime+5*time.Second, func() { os.Exit(exitTooLong) })
 	code, err := readerMain(mode)
 	if err != nil {
 		fmt.Fprintln(os.Stderr, err)
@@ -66,6 +62,19 @@ func init() {
 }
 
 func readerMain(mode string) (int, error) {
+	memory, err := strconv.ParseInt(os.Getenv(readerMemoryVar), 10, 64)
+	if err != nil {
+		return exitFailed, err
+	}
+	limitMemory(memory)
+	all := All()
+	if i := slices.IndexFunc(all, func(t Type) bool { return t.Name == mode && t.archive != nil }); i >= 0 {
+		return officeMain(all[i].archive)
+	}
+	return pdfMain(mode)
+}
+
+func pdfMain(mode string) (int, error) {
 	inst, err := newPDFium(cacheIn(os.Getenv(readerCacheVar)))
 	if err != nil || mode == readNothing {
 		if err != nil {

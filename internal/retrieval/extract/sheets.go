@@ -2,7 +2,6 @@ package extract
 
 import (
 	"bytes"
-	"context"
 	"errors"
 	"path"
 
@@ -19,7 +18,7 @@ var sheetsFile = officeFile(Type{
 
 // sheetsText returns the text of the sheets, each below a heading with its name, with one
 // line for each row that has values. Values are written as the sheet shows them.
-func sheetsText(ctx context.Context, a *archive) (_ string, err error) {
+func sheetsText(a *archive) (_ string, err error) {
 	for _, f := range a.files {
 		if f.UncompressedSize64 > maxPart && parsedAsWhole(partName(f.Name)) {
 			return "", errTooLarge
@@ -35,7 +34,7 @@ func sheetsText(ctx context.Context, a *archive) (_ string, err error) {
 	cells := 0
 	for _, name := range book.GetSheetList() {
 		o.heading(2, name)
-		if err := writeSheet(ctx, &o, book, name, &cells); err != nil {
+		if err := writeSheet(&o, book, name, &cells); err != nil {
 			return "", err
 		}
 	}
@@ -49,7 +48,7 @@ func parsedAsWhole(part string) bool {
 	return name != "sharedstrings.xml" && (dir == "" || dir == "xl/" || dir == "xl/_rels/" || dir == "xl/theme/")
 }
 
-func writeSheet(ctx context.Context, o *outline, book *excelize.File, name string, cells *int) error {
+func writeSheet(o *outline, book *excelize.File, name string, cells *int) error {
 	rows, err := book.Rows(name)
 	if err != nil {
 		return err
@@ -61,10 +60,7 @@ func writeSheet(ctx context.Context, o *outline, book *excelize.File, name strin
 			return err
 		}
 		*cells += len(columns)
-		switch {
-		case ctx.Err() != nil:
-			return ctx.Err()
-		case *cells > maxCells || o.full():
+		if *cells > maxCells || o.full() {
 			return errTooLarge
 		}
 		o.row(columns)

@@ -1,7 +1,6 @@
 package extract
 
 import (
-	"context"
 	"encoding/xml"
 	"fmt"
 	"strings"
@@ -19,14 +18,14 @@ var slidesFile = officeFile(Type{
 
 // slidesText returns the text of the slides in their order, each below a heading with its
 // number and title, with the speaker's notes.
-func slidesText(ctx context.Context, a *archive) (string, error) {
+func slidesText(a *archive) (string, error) {
 	slides, err := slideParts(a)
 	if err != nil {
 		return "", err
 	}
 	var o outline
 	for i, part := range slides {
-		if err := writeSlide(ctx, a, &o, part, i+1); err != nil {
+		if err := writeSlide(a, &o, part, i+1); err != nil {
 			return "", err
 		}
 	}
@@ -68,7 +67,7 @@ func slideParts(a *archive) ([]string, error) {
 }
 
 // writeSlide writes a slide. Its title may be anywhere in the file.
-func writeSlide(ctx context.Context, a *archive, o *outline, part string, number int) error {
+func writeSlide(a *archive, o *outline, part string, number int) error {
 	var title []string
 	var body outline
 	full := func() bool { return body.full() || o.full() }
@@ -81,7 +80,7 @@ func writeSlide(ctx context.Context, a *archive, o *outline, part string, number
 			body.add(item, "", p.text.String())
 		}
 	}}
-	if err := w.walk(ctx, a, part, full); err != nil {
+	if err := w.walk(a, part, full); err != nil {
 		return err
 	}
 	name := fmt.Sprintf("Slide %d", number)
@@ -90,10 +89,10 @@ func writeSlide(ctx context.Context, a *archive, o *outline, part string, number
 	}
 	o.heading(2, name)
 	o.add(paragraph, "", body.out.String())
-	return writeNotes(ctx, a, o, part)
+	return writeNotes(a, o, part)
 }
 
-func writeNotes(ctx context.Context, a *archive, o *outline, slide string) error {
+func writeNotes(a *archive, o *outline, slide string) error {
 	part, err := a.related(slide, "notesSlide")
 	if err != nil || part == "" {
 		return err
@@ -104,7 +103,7 @@ func writeNotes(ctx context.Context, a *archive, o *outline, slide string) error
 			notes = append(notes, p.text.String())
 		}
 	}}
-	if err := w.walk(ctx, a, part, o.full); err != nil {
+	if err := w.walk(a, part, o.full); err != nil {
 		return err
 	}
 	if said := strings.TrimSpace(strings.Join(notes, "\n")); said != "" {

@@ -34,6 +34,8 @@ type Type struct {
 	Read func(ctx context.Context, raw []byte) (string, error)
 	// content replaces Read for files that also have a title or pages.
 	content func(ctx context.Context, raw []byte) (Content, error)
+	// archive is what content does in the reader's process, for Office files.
+	archive readArchive
 	// untitled means that the first heading is not the title of the whole document.
 	untitled bool
 }
@@ -112,7 +114,7 @@ func (t Types) Labels() string {
 // control characters, lines end in "\n", and headings of HTML become Markdown headings. The
 // error is *Unreadable if raw has no readable text; after any other error (a context that
 // ended, a process that could not start) a retry may succeed. A PDF or an Office file is
-// read for at most a minute.
+// read for at most a minute, in a child process: this same program, started once more.
 func (t Types) Text(ctx context.Context, sourceType string, raw []byte) (string, error) {
 	c, err := t.Content(ctx, sourceType, raw)
 	return c.Text, err

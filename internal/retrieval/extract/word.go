@@ -1,7 +1,6 @@
 package extract
 
 import (
-	"context"
 	"strconv"
 	"strings"
 )
@@ -15,7 +14,7 @@ var wordFile = officeFile(Type{
 
 // wordText returns the text of a document with its notes at the end. Headings become
 // Markdown headings; each list item and table row is a line.
-func wordText(ctx context.Context, a *archive) (string, error) {
+func wordText(a *archive) (string, error) {
 	main, err := a.mainPart()
 	if err != nil {
 		return "", err
@@ -39,13 +38,13 @@ func wordText(ctx context.Context, a *archive) (string, error) {
 			o.add(paragraph, "", p.text.String())
 		}
 	}}
-	if err := w.walk(ctx, a, main, o.full); err != nil {
+	if err := w.walk(a, main, o.full); err != nil {
 		return "", err
 	}
 	for _, notes := range []string{"footnotes", "endnotes"} {
 		part, err := a.related(main, notes)
 		if err == nil && part != "" {
-			err = w.walk(ctx, a, part, o.full)
+			err = w.walk(a, part, o.full)
 		}
 		if err != nil {
 			return "", err
