@@ -231,7 +231,7 @@ func Routes() map[string]time.Duration {
 }
 
 // route registers a route with its answer timeout and the limits of its caller. A GET that is no stream
-// also answers HEAD.
+// and changes nothing also answers HEAD.
 func (s *server) route(e *gin.Engine, o openapi.Operation) {
 	timeout, h := s.answerTimeout, o.Handle
 	var before []gin.HandlerFunc
@@ -254,7 +254,7 @@ func (s *server) route(e *gin.Engine, o openapi.Operation) {
 	method, path, _ := strings.Cut(o.Route, " ")
 	handlers := append(append([]gin.HandlerFunc{request.Within(timeout)}, before...), s.handle(h))
 	e.Handle(method, path, handlers...)
-	if method == http.MethodGet && !o.Stream { // net/http drops the body
+	if method == http.MethodGet && !o.Stream && !o.Once { // net/http drops the body
 		e.Handle(http.MethodHead, path, handlers...)
 	}
 }

@@ -57,10 +57,10 @@ func (s *server) operations() []openapi.Operation {
 		{Route: "DELETE /api/me/keys/:id", Handle: s.revokeKey, Group: groupCaller, About: "Revokes a personal key. Other processes accept it for up to 30 seconds more.", Answers: openapi.NoContent()},
 
 		{Route: "GET /api/connections", Handle: s.listConnections, Group: groupCaller, About: "The accounts of other services that the caller has connected, and which can be.", Answers: openapi.OK(connectionsJSON{})},
-		{Route: "GET /api/connections/google/start", Handle: s.startGoogle, Group: groupCaller, About: "Begins to connect the caller's Google account: the browser goes to url next.",
+		{Route: "GET /api/connections/google/start", Handle: s.startGoogle, Once: true, Group: groupCaller, About: "Begins to connect the caller's Google account: the browser goes to url next.",
 			Query:   []openapi.Param{{Name: "return_to", About: "Path of the page that the browser comes back to; / without it."}},
 			Answers: openapi.OK(startJSON{}), Errors: []int{http.StatusNotFound, http.StatusTooManyRequests}},
-		{Route: "GET /api/connections/google/callback", Handle: s.finishGoogle, Group: groupCaller, Open: true, About: "Where Google sends the browser. It goes on to return_to, with connect=google and, when the account was not connected, connect_error.",
+		{Route: "GET /api/connections/google/callback", Handle: s.finishGoogle, Once: true, Group: groupCaller, Open: true, About: "Where Google sends the browser. It goes on to return_to, with connect=google and, when the account was not connected, connect_error.",
 			Query:   []openapi.Param{{Name: "state", About: "The state of the request that began it."}, {Name: "code", About: "Google's authorization code."}, {Name: "error", About: "Google's error code."}},
 			Answers: []openapi.Answer{{Status: http.StatusSeeOther}}},
 		{Route: "DELETE /api/connections/google", Handle: s.deleteGoogle, Group: groupCaller, About: "Disconnects the caller's Google account, and revokes the access at Google.", Answers: openapi.OK(disconnectedJSON{}), Errors: []int{http.StatusNotFound}},

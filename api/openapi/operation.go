@@ -14,6 +14,7 @@ type Operation struct {
 	Route  string // in the form of the router: "GET /api/me"
 	Handle func(*gin.Context) error
 	Stream bool // counts as an open stream of its caller
+	Once   bool // a GET that changes something, so that a probe with HEAD must not call it
 	Upload bool // counts as an upload of its caller, as every File does
 	Probe  bool // must answer fast: probes call it
 
