@@ -26,7 +26,6 @@ type eventStream struct {
 	done <-chan struct{} // closed when the client disconnects
 	stop <-chan struct{} // closed when the server shuts down
 	wire dialect.Wire
-	view dialect.View
 	buf  []byte
 	// Fires when the client's token expires; nil: the client has no token that expires.
 	expired    <-chan time.Time

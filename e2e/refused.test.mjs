@@ -96,14 +96,14 @@ describe("a regenerate that is rejected", () => {
 });
 
 describe("an invalid answer to a question", () => {
-  const misfit = { code: "invalid_resume_value", message: "The answer does not fit the question.", details: [{ field: "resume_value", problem: "must be shorter" }] };
+  const misfit = { code: "invalid_resume_value", message: "The answer does not fit the question.", details: [{ field: "resume.resume_value", problem: "must be shorter" }] };
 
   it("stays in the composer if it was text", async () => {
     await ask(page, "Audit this email");
     await assist(page).waitFor();
     await refuseNext(misfit);
     await ask(page, "We work from home on five days.");
-    await problem("This reply doesn't fit the question. Try another one. (resume_value must be shorter)").waitFor();
+    await problem("This reply doesn't fit the question. Try another one. (resume.resume_value must be shorter)").waitFor();
     await composer(page).getByText("We work from home on five days.").waitFor();
     const { interrupt_id } = (await history(page)).pending_interrupt;
     await composer(page).press("Enter");

@@ -49,9 +49,11 @@ export async function errorOf(res: Response): Promise<ApiError> {
 /** The problem of the first field in an error's details. */
 function fieldProblem(message: string, first: Detail | undefined): string {
   if (!first) return message;
-  if (/^resume_value\.decisions\[\d+\]\.arguments\./.test(first.field)) return words.tools.fields.check;
+  if (/^resume\.resume_value\.decisions\[\d+\]\.arguments\./.test(first.field)) return words.tools.fields.check;
   const known: Readonly<Record<string, string>> = words.problems.fields;
-  return known[first.field.split(".").at(-1)!] ?? `${message} (${first.field} ${first.problem})`;
+  // A picture is a part of the message; of several, the server does not say which.
+  const name = /\.parts(\[\d+\]\.url)?$/.test(first.field) && first.problem.includes("attachment") ? "attachments" : first.field.split(".").at(-1)!;
+  return known[name] ?? `${message} (${first.field} ${first.problem})`;
 }
 
 const detailsOf = (raw: unknown): Detail[] =>

@@ -56,7 +56,7 @@ describe("arguments as a form", () => {
     expect(decide([paint], [draft({ text: '{"prompt":"a dog"}' })])).toEqual([{ id: "c1", decision: "approved", arguments: { prompt: "a dog" } }]);
   });
   it("show the server's problems at their fields", () => {
-    const at = (field: string, problem = "does not match") => ({ field: `resume_value.decisions[1].arguments${field}`, problem });
+    const at = (field: string, problem = "does not match") => ({ field: `resume.resume_value.decisions[1].arguments${field}`, problem });
     const fields = formOf(paint, draft({}), tools);
     const said = (details: { field: string; problem: string }[], of = fields) => Object.keys(refusedArguments(details, 1, of));
     expect(said([at(".prompt"), at(".n")])).toEqual(["prompt", "n"]);
@@ -64,7 +64,7 @@ describe("arguments as a form", () => {
     expect(said([at(""), at(".promptly")])).toEqual([""]);
     expect(said([at(".prompt")], null)).toEqual([""]);
     expect(refusedArguments([at(".prompt")], 0, fields)).toEqual({});
-    expect(refusedArguments([{ field: "resume_value", problem: "x" }], 1, fields)).toEqual({});
+    expect(refusedArguments([{ field: "resume.resume_value", problem: "x" }], 1, fields)).toEqual({});
   });
 });
 

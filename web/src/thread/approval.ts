@@ -92,7 +92,7 @@ export function decide(calls: AskedCall[], drafts: Draft[], tools?: readonly Too
 
 /** What the server says about the arguments of one decision, by field name. "" has what concerns no field. */
 export function refusedArguments(details: readonly Detail[], decision: number, fields: readonly Field[] | null): Inputs {
-  const at = `resume_value.decisions[${decision}].arguments`;
+  const at = `resume.resume_value.decisions[${decision}].arguments`;
   const found = new Map<string, string>();
   for (const { field, problem } of details) {
     if (field !== at && !field.startsWith(`${at}.`)) continue;
