@@ -79,17 +79,18 @@ func (h handlers) openings(ctx context.Context, owner, thread, head, before stri
 		if err != nil {
 			return nil, false, err
 		}
-		more = len(page) > n
-		for i, m := range page {
-			opens := i == 0 && !more || i > 0 && page[i-1].TurnID != m.TurnID
-			if opens && m.Role == "user" {
+		if more = len(page) > n; more {
+			page = page[1:]
+		}
+		for _, m := range page {
+			if m.OpensTurn() {
 				found = append(found, m)
 			}
 		}
 		if len(found) > 0 || !more {
 			return found, more, nil
 		}
-		before = page[1].ID // so that the next page shows whether the first message here opens its turn
+		before = page[0].ID
 	}
 }
 

@@ -7,8 +7,6 @@ import (
 	"syscall"
 )
 
-const memoryIsLimited = true
-
 // limitMemory makes allocations of this process fail that would exceed the given bytes,
 // which ends a Go program. If the machine has too little memory before, the kernel ends this
 // process rather than its parent. RLIMIT_DATA counts memory that can be written; RLIMIT_AS

@@ -2,8 +2,6 @@
 
 package extract
 
-const memoryIsLimited = false
-
 // limitMemory does nothing: the system has no such limit, or the race detector maps more
 // memory than it.
 func limitMemory(int64) {}

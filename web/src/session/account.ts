@@ -26,8 +26,16 @@ export function setSession(next: Session): void {
   for (const changed of listeners) changed();
 }
 
-/** Call it with true before the first request that signs out or deletes everything, and with false if that fails. */
-export const setLeaving = (leaving: boolean): void => setSession({ ...session, leaving });
+/** Sends the requests that sign out or delete everything. If they fail, the page shows everything again. */
+export async function leave(send: () => Promise<unknown>): Promise<void> {
+  setSession({ ...session, leaving: true });
+  try {
+    await send();
+  } catch (err) {
+    setSession({ ...session, leaving: false });
+    throw err;
+  }
+}
 
 const subscribe = (changed: () => void) => {
   listeners.add(changed);

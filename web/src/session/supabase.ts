@@ -2,7 +2,7 @@ import { AuthClient, type AuthError, type Session as AuthSession } from "@supaba
 import { ApiError, errorOf, fromPage, unreachable } from "../api/http";
 import type { SignIn } from "../api/config";
 import { clearStorage } from "../lib/storage";
-import { setLeaving, type Account, type Session } from "./account";
+import { leave, type Account, type Session } from "./account";
 import { downloadWithToken } from "./downloads";
 import { clearPendingSignIn, pendingSignIn, returnParameters, savePendingSignIn, SESSION_KEY, userIdOf } from "./pendingSignIn";
 import { problemOf, problemOfReturn, type SignInProblem } from "./problems";
@@ -188,12 +188,11 @@ export async function signInWithProvider(signIn: SignIn, provider: string): Prom
 
 /** Ends the session of this browser and removes what the page has stored. Without a connection, the session stays valid at Supabase until it expires. */
 export async function signOutOfAccount(): Promise<void> {
-  setLeaving(true);
   watching?.unsubscribe();
   const auth = opened;
   opened = undefined;
   auth?.stopAutoRefresh();
-  await auth?.signOut({ scope: "local" }).catch(() => undefined);
+  await leave(async () => auth?.signOut({ scope: "local" }).catch(() => undefined));
   setTokens(undefined);
   clearStorage();
   location.assign("/");

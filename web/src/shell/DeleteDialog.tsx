@@ -2,7 +2,7 @@ import { useState } from "react";
 import { ApiError, request } from "../api/http";
 import { errorText } from "../api/query";
 import { clearStorage } from "../lib/storage";
-import { setLeaving, useSession } from "../session/account";
+import { leave, useSession } from "../session/account";
 import { Button } from "../ui/Button";
 import { Dialog } from "../ui/Dialog";
 import { words } from "../words";
@@ -31,14 +31,12 @@ export default function DeleteDialog({ id, onClose }: { id: string; onClose: () 
   const run = async () => {
     setBusy(true);
     setProblem("");
-    setLeaving(true);
     try {
-      await deleteEverything(id);
+      await leave(() => deleteEverything(id));
       if (account) return await (await import("../session/supabase")).signOutOfAccount();
       clearStorage();
       location.assign("/");
     } catch (err) {
-      setLeaving(false);
       setProblem(errorText(err));
       setBusy(false);
     }

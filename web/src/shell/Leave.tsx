@@ -2,7 +2,7 @@ import { useState } from "react";
 import { errorText } from "../api/query";
 import { disconnectGoogle } from "../imports/accounts";
 import { clearStorage } from "../lib/storage";
-import { setLeaving } from "../session/account";
+import { leave } from "../session/account";
 import { Button } from "../ui/Button";
 import { Dialog } from "../ui/Dialog";
 import { toast } from "../ui/toast";
@@ -11,18 +11,12 @@ import { signOut } from "./me";
 
 /** Asks for confirmation: without the cookie, the conversations cannot be opened again. */
 export function SignOut({ onClose }: { onClose: () => void }) {
-  const leave = async () => {
-    setLeaving(true);
-    try {
-      await signOut("this");
-    } catch (err) {
-      setLeaving(false);
-      throw err;
-    }
+  const signOutHere = async () => {
+    await leave(() => signOut("this"));
     clearStorage();
     location.assign("/");
   };
-  return <Confirm title={words.account.signOutTitle} text={words.account.signOutWarning} action={words.account.signOutConfirm} onConfirm={leave} onClose={onClose} />;
+  return <Confirm title={words.account.signOutTitle} text={words.account.signOutWarning} action={words.account.signOutConfirm} onConfirm={signOutHere} onClose={onClose} />;
 }
 
 export function Disconnect({ account, onClose }: { account: string; onClose: () => void }) {
