@@ -154,7 +154,7 @@ fuzz: tools-present ## Run every fuzz target for a few seconds (FUZZTIME=10s)
 
 .PHONY: generate
 generate: tools-present ## Regenerate .env.example
-	@go generate ./internal/config
+	@go generate ./app/config
 
 PLATFORMS ?= linux/amd64 linux/arm64 darwin/amd64 darwin/arm64
 

@@ -16,8 +16,8 @@ import (
 	"fmt"
 	"os"
 
-	"github.com/palaver-chat/palaver/cmd/palaver/cli"
-	"github.com/palaver-chat/palaver/internal/service"
+	"github.com/palaver-chat/palaver/app/cli"
+	"github.com/palaver-chat/palaver/app/service"
 	"github.com/palaver-chat/palaver/workflows"
 )
 

@@ -11,7 +11,7 @@ import (
 
 	"github.com/palaver-chat/palaver/chat"
 	"github.com/palaver-chat/palaver/db"
-	"github.com/palaver-chat/palaver/internal/retrieval"
+	"github.com/palaver-chat/palaver/documents/retrieval"
 	"github.com/palaver-chat/palaver/llm"
 )
 

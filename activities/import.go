@@ -9,7 +9,7 @@ import (
 
 	"github.com/palaver-chat/palaver/chat"
 	"github.com/palaver-chat/palaver/db"
-	"github.com/palaver-chat/palaver/internal/imports"
+	"github.com/palaver-chat/palaver/imports"
 )
 
 // ImportRequest names the open imports of one document. It enters Temporal's history, as

@@ -9,9 +9,9 @@ import (
 
 	"github.com/palaver-chat/palaver/chat"
 	"github.com/palaver-chat/palaver/db"
-	"github.com/palaver-chat/palaver/internal/imports"
-	"github.com/palaver-chat/palaver/internal/imports/links"
-	"github.com/palaver-chat/palaver/internal/retrieval/extract"
+	"github.com/palaver-chat/palaver/documents/extract"
+	"github.com/palaver-chat/palaver/imports"
+	"github.com/palaver-chat/palaver/imports/links"
 )
 
 // slowSource is a source during whose download something happens.

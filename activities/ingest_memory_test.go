@@ -9,8 +9,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/palaver-chat/palaver/chat"
+	"github.com/palaver-chat/palaver/documents/extract"
 	"github.com/palaver-chat/palaver/internal/memlimit"
-	"github.com/palaver-chat/palaver/internal/retrieval/extract"
 )
 
 // A file of 200 kB can unpack to 50 MB of text. If only the size of the file counted, any

@@ -11,8 +11,8 @@ import (
 	"go.temporal.io/sdk/worker"
 
 	"github.com/palaver-chat/palaver/chat"
-	"github.com/palaver-chat/palaver/internal/retrieval"
-	"github.com/palaver-chat/palaver/internal/retrieval/chunk"
+	"github.com/palaver-chat/palaver/documents/chunk"
+	"github.com/palaver-chat/palaver/documents/retrieval"
 	"github.com/palaver-chat/palaver/internal/samples"
 	"github.com/palaver-chat/palaver/llm/offline"
 )

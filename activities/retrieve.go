@@ -11,9 +11,9 @@ import (
 	"github.com/palaver-chat/palaver/activities/mention"
 	"github.com/palaver-chat/palaver/chat"
 	"github.com/palaver-chat/palaver/db"
-	"github.com/palaver-chat/palaver/internal/imports"
+	"github.com/palaver-chat/palaver/documents/retrieval"
+	"github.com/palaver-chat/palaver/imports"
 	"github.com/palaver-chat/palaver/internal/language"
-	"github.com/palaver-chat/palaver/internal/retrieval"
 	"github.com/palaver-chat/palaver/llm"
 )
 

@@ -9,8 +9,8 @@ import (
 	"github.com/palaver-chat/palaver/chat"
 	"github.com/palaver-chat/palaver/internal/tools"
 	"github.com/palaver-chat/palaver/llm"
-	"github.com/palaver-chat/palaver/llm/llmtest"
 	"github.com/palaver-chat/palaver/llm/openai"
+	"github.com/palaver-chat/palaver/testkit/llmtest"
 )
 
 func hitsOf(docs ...string) (hits []chat.Hit) {

@@ -6,7 +6,7 @@ import (
 
 	"github.com/palaver-chat/palaver/activities/prompt"
 	"github.com/palaver-chat/palaver/chat"
-	"github.com/palaver-chat/palaver/internal/retrieval/cite"
+	"github.com/palaver-chat/palaver/documents/cite"
 )
 
 // Write streams the answer of a documents turn, or the piece before its next tool

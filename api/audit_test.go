@@ -12,7 +12,7 @@ import (
 
 	"github.com/palaver-chat/palaver/db"
 	"github.com/palaver-chat/palaver/internal/audit"
-	"github.com/palaver-chat/palaver/internal/dbtest/litetest"
+	"github.com/palaver-chat/palaver/testkit/dbtest/litetest"
 )
 
 // audited starts an API with an audit log. Call entries after the requests were answered.

@@ -56,7 +56,7 @@ func (s *server) answerBoard(c *gin.Context, status int, id string, revision int
 }
 
 // deleteBoard hides a board and stops what runs in its chat. The chat is deleted with
-// the board, once that cannot be restored any more (internal/admin).
+// the board, once that cannot be restored any more (app/admin).
 func (s *server) deleteBoard(c *gin.Context) error {
 	if err := s.boardByID(c, s.Store.DeleteBoard); err != nil {
 		return err
@@ -96,7 +96,7 @@ const deleteOnceTimeout = 30 * time.Second
 
 // deleteOnce deletes a throw-away thread whose client has received its whole answer. If
 // the client did not wait or the process ended, the thread is pruned later
-// (internal/admin).
+// (app/admin).
 func (s *server) deleteOnce(t chat.Turn) {
 	ctx, cancel := context.WithTimeout(context.Background(), deleteOnceTimeout)
 	defer cancel()

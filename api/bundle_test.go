@@ -17,9 +17,9 @@ import (
 	"github.com/palaver-chat/palaver/chat"
 	"github.com/palaver-chat/palaver/db"
 	"github.com/palaver-chat/palaver/db/sqlite"
-	"github.com/palaver-chat/palaver/internal/dbtest/litetest"
-	"github.com/palaver-chat/palaver/internal/retrieval/extract"
+	"github.com/palaver-chat/palaver/documents/extract"
 	"github.com/palaver-chat/palaver/llm"
+	"github.com/palaver-chat/palaver/testkit/dbtest/litetest"
 )
 
 const jwtSecret = "a secret that is only used in tests"

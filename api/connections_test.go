@@ -14,7 +14,7 @@ import (
 	"github.com/palaver-chat/palaver/db"
 	"github.com/palaver-chat/palaver/internal/audit"
 	"github.com/palaver-chat/palaver/internal/connections"
-	"github.com/palaver-chat/palaver/internal/connections/googletest"
+	"github.com/palaver-chat/palaver/testkit/googletest"
 )
 
 // withGoogle starts an API whose callers can connect accounts of a fake Google.

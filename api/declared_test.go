@@ -8,7 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/palaver-chat/palaver/chat"
-	"github.com/palaver-chat/palaver/internal/retrieval/extract"
+	"github.com/palaver-chat/palaver/documents/extract"
 )
 
 // Clients may name every declared agent and document type, wherever they name one.

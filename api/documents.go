@@ -23,7 +23,7 @@ import (
 	"github.com/palaver-chat/palaver/api/problem"
 	"github.com/palaver-chat/palaver/api/request"
 	"github.com/palaver-chat/palaver/chat"
-	"github.com/palaver-chat/palaver/internal/retrieval/layout"
+	"github.com/palaver-chat/palaver/documents/layout"
 )
 
 type documentJSON struct {

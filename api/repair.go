@@ -7,10 +7,10 @@ import (
 	"sync"
 	"time"
 
+	"github.com/palaver-chat/palaver/activities/repair"
 	"github.com/palaver-chat/palaver/api/follow"
 	"github.com/palaver-chat/palaver/api/request"
 	"github.com/palaver-chat/palaver/chat"
-	"github.com/palaver-chat/palaver/internal/repair"
 )
 
 // A row can be open while no workflow has its turn: the workflow was terminated, or

@@ -24,7 +24,7 @@ import (
 	"github.com/palaver-chat/palaver/api/request"
 	"github.com/palaver-chat/palaver/chat"
 	"github.com/palaver-chat/palaver/db"
-	"github.com/palaver-chat/palaver/internal/testlog"
+	"github.com/palaver-chat/palaver/testkit/testlog"
 )
 
 // form is a multipart body with a file and, when not empty, a title.

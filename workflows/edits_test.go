@@ -8,7 +8,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/palaver-chat/palaver/internal/overlay"
+	"github.com/palaver-chat/palaver/testkit/overlay"
 )
 
 // edit is a change of the workflow's code that breaks the replay of open threads.

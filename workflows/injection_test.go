@@ -16,12 +16,12 @@ import (
 
 	"github.com/palaver-chat/palaver/activities"
 	"github.com/palaver-chat/palaver/chat"
+	"github.com/palaver-chat/palaver/documents/chunk"
+	"github.com/palaver-chat/palaver/documents/retrieval"
 	"github.com/palaver-chat/palaver/internal/bus"
-	"github.com/palaver-chat/palaver/internal/dbtest/litetest"
-	"github.com/palaver-chat/palaver/internal/retrieval"
-	"github.com/palaver-chat/palaver/internal/retrieval/chunk"
 	"github.com/palaver-chat/palaver/internal/tools"
 	"github.com/palaver-chat/palaver/llm"
+	"github.com/palaver-chat/palaver/testkit/dbtest/litetest"
 	"github.com/palaver-chat/palaver/workflows"
 )
 

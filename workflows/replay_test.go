@@ -13,7 +13,7 @@ import (
 	"go.temporal.io/sdk/worker"
 	"go.temporal.io/sdk/workflow"
 
-	"github.com/palaver-chat/palaver/internal/clerk"
+	"github.com/palaver-chat/palaver/testkit/clerk"
 	"github.com/palaver-chat/palaver/workflows"
 )
 

@@ -6,8 +6,8 @@ import (
 	"unicode"
 	"unicode/utf8"
 
+	"github.com/palaver-chat/palaver/documents/sentence"
 	"github.com/palaver-chat/palaver/internal/language"
-	"github.com/palaver-chat/palaver/internal/retrieval/sentence"
 )
 
 // minAuditText is the minimum length of a text to audit in a message, in characters,

@@ -6,7 +6,7 @@ import (
 	"strings"
 
 	"github.com/palaver-chat/palaver/chat"
-	"github.com/palaver-chat/palaver/internal/imports/links"
+	"github.com/palaver-chat/palaver/imports/links"
 	"github.com/palaver-chat/palaver/internal/language"
 )
 

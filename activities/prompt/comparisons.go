@@ -5,8 +5,8 @@ import (
 	"strings"
 
 	"github.com/palaver-chat/palaver/chat"
+	"github.com/palaver-chat/palaver/documents/sentence"
 	"github.com/palaver-chat/palaver/internal/language"
-	"github.com/palaver-chat/palaver/internal/retrieval/sentence"
 	"github.com/palaver-chat/palaver/llm"
 )
 

@@ -14,8 +14,8 @@ import (
 	"github.com/palaver-chat/palaver/api/problem"
 	"github.com/palaver-chat/palaver/api/request"
 	"github.com/palaver-chat/palaver/chat"
-	"github.com/palaver-chat/palaver/internal/imports"
-	"github.com/palaver-chat/palaver/internal/imports/links"
+	"github.com/palaver-chat/palaver/imports"
+	"github.com/palaver-chat/palaver/imports/links"
 	"github.com/palaver-chat/palaver/internal/tools"
 )
 

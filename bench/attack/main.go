@@ -21,7 +21,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/palaver-chat/palaver/internal/stack"
+	"github.com/palaver-chat/palaver/testkit/stack"
 )
 
 // jwtSecret signs the tokens of the attacked server.

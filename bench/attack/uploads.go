@@ -14,7 +14,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/palaver-chat/palaver/internal/stack"
+	"github.com/palaver-chat/palaver/testkit/stack"
 )
 
 // bombSize is the unpacked size of a bomb's part, in bytes.

@@ -25,7 +25,7 @@ import (
 	"time"
 
 	"github.com/palaver-chat/palaver/bench/chaos/storm"
-	"github.com/palaver-chat/palaver/internal/dbtest/pgtest"
+	"github.com/palaver-chat/palaver/testkit/dbtest/pgtest"
 )
 
 func main() {

@@ -29,7 +29,7 @@ import (
 	"github.com/golang-jwt/jwt/v5"
 	"golang.org/x/sync/errgroup"
 
-	"github.com/palaver-chat/palaver/internal/stack"
+	"github.com/palaver-chat/palaver/testkit/stack"
 )
 
 const jwtSecret = "a secret that only this bench has"

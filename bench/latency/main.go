@@ -15,8 +15,8 @@ import (
 	"log"
 	"time"
 
-	"github.com/palaver-chat/palaver/internal/stack"
-	"github.com/palaver-chat/palaver/llm/llmtest"
+	"github.com/palaver-chat/palaver/testkit/llmtest"
+	"github.com/palaver-chat/palaver/testkit/stack"
 )
 
 var pace = llmtest.Pace{Structured: 300 * time.Millisecond, FirstToken: 300 * time.Millisecond, PerToken: 15 * time.Millisecond, Tokens: 200}

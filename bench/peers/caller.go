@@ -14,8 +14,8 @@ import (
 
 	"github.com/google/uuid"
 
-	"github.com/palaver-chat/palaver/internal/retrieval/chunk"
-	"github.com/palaver-chat/palaver/internal/stack"
+	"github.com/palaver-chat/palaver/documents/chunk"
+	"github.com/palaver-chat/palaver/testkit/stack"
 )
 
 // client posts JSON to a peer and reads server-sent events.

@@ -6,7 +6,7 @@ import (
 
 	"github.com/google/uuid"
 
-	"github.com/palaver-chat/palaver/internal/stack"
+	"github.com/palaver-chat/palaver/testkit/stack"
 )
 
 // palaverCaller calls Palaver in its native dialect.

@@ -21,8 +21,8 @@ import (
 
 	"github.com/google/uuid"
 
-	"github.com/palaver-chat/palaver/internal/stack"
-	"github.com/palaver-chat/palaver/llm/llmtest"
+	"github.com/palaver-chat/palaver/testkit/llmtest"
+	"github.com/palaver-chat/palaver/testkit/stack"
 )
 
 const limit = 20 * time.Minute

@@ -12,7 +12,7 @@ import (
 
 	"github.com/google/uuid"
 
-	"github.com/palaver-chat/palaver/internal/stack"
+	"github.com/palaver-chat/palaver/testkit/stack"
 )
 
 // outcome is the outcome of a turn.

@@ -15,7 +15,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/palaver-chat/palaver/chat"
-	"github.com/palaver-chat/palaver/internal/retrieval/chunk"
+	"github.com/palaver-chat/palaver/documents/chunk"
 )
 
 // Parts of a set. Weights and word lists are chosen by the results of the tuned part; the

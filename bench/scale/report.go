@@ -10,7 +10,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/palaver-chat/palaver/internal/stack"
+	"github.com/palaver-chat/palaver/testkit/stack"
 )
 
 const (

@@ -24,9 +24,9 @@ import (
 	"github.com/palaver-chat/palaver/db"
 	"github.com/palaver-chat/palaver/db/postgres"
 	"github.com/palaver-chat/palaver/db/sqlite"
-	"github.com/palaver-chat/palaver/internal/retrieval"
-	"github.com/palaver-chat/palaver/internal/retrieval/chunk"
-	"github.com/palaver-chat/palaver/internal/stack"
+	"github.com/palaver-chat/palaver/documents/chunk"
+	"github.com/palaver-chat/palaver/documents/retrieval"
+	"github.com/palaver-chat/palaver/testkit/stack"
 )
 
 // goal is the limit for the 95th percentile.

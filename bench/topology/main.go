@@ -20,7 +20,7 @@ import (
 	"syscall"
 	"time"
 
-	"github.com/palaver-chat/palaver/internal/stack"
+	"github.com/palaver-chat/palaver/testkit/stack"
 )
 
 type options struct {

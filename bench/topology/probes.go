@@ -9,7 +9,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/palaver-chat/palaver/internal/stack"
+	"github.com/palaver-chat/palaver/testkit/stack"
 )
 
 // deadLimit is the time within which palaver health worker must report a dead worker.

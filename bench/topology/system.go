@@ -14,9 +14,9 @@ import (
 	"syscall"
 	"time"
 
-	"github.com/palaver-chat/palaver/internal/freeport"
-	"github.com/palaver-chat/palaver/internal/stack"
-	"github.com/palaver-chat/palaver/llm/llmtest"
+	"github.com/palaver-chat/palaver/testkit/freeport"
+	"github.com/palaver-chat/palaver/testkit/llmtest"
+	"github.com/palaver-chat/palaver/testkit/stack"
 )
 
 const (

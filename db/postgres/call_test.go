@@ -10,7 +10,7 @@ import (
 
 	"github.com/palaver-chat/palaver/chat"
 	"github.com/palaver-chat/palaver/db"
-	"github.com/palaver-chat/palaver/internal/dbtest/pgtest"
+	"github.com/palaver-chat/palaver/testkit/dbtest/pgtest"
 )
 
 var shortTimeouts = timeouts{short: 300 * time.Millisecond, long: 300 * time.Millisecond, bulk: 300 * time.Millisecond, unresponsive: 50 * time.Millisecond, idle: 300 * time.Millisecond}

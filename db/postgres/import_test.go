@@ -10,9 +10,9 @@ import (
 	"github.com/palaver-chat/palaver/chat"
 	"github.com/palaver-chat/palaver/db"
 	"github.com/palaver-chat/palaver/db/sqlite"
-	"github.com/palaver-chat/palaver/internal/dbtest"
-	"github.com/palaver-chat/palaver/internal/dbtest/litetest"
-	"github.com/palaver-chat/palaver/internal/dbtest/pgtest"
+	"github.com/palaver-chat/palaver/testkit/dbtest"
+	"github.com/palaver-chat/palaver/testkit/dbtest/litetest"
+	"github.com/palaver-chat/palaver/testkit/dbtest/pgtest"
 )
 
 // move imports all of from and returns the rows of every table.

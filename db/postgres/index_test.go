@@ -16,7 +16,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/palaver-chat/palaver/internal/dbtest/pgtest"
+	"github.com/palaver-chat/palaver/testkit/dbtest/pgtest"
 )
 
 // allStatements are all queries of a store by name, but readNearest, which has settings.

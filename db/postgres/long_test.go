@@ -11,8 +11,8 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 	"github.com/stretchr/testify/require"
 
-	"github.com/palaver-chat/palaver/internal/dbtest"
-	"github.com/palaver-chat/palaver/internal/dbtest/pgtest"
+	"github.com/palaver-chat/palaver/testkit/dbtest"
+	"github.com/palaver-chat/palaver/testkit/dbtest/pgtest"
 )
 
 // statements records what a store sends.

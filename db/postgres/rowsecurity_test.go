@@ -13,7 +13,7 @@ import (
 
 	"github.com/palaver-chat/palaver/chat"
 	"github.com/palaver-chat/palaver/db"
-	"github.com/palaver-chat/palaver/internal/dbtest/pgtest"
+	"github.com/palaver-chat/palaver/testkit/dbtest/pgtest"
 )
 
 // reader makes a role that owns nothing but may read every table, as Supabase's

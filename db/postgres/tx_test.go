@@ -9,7 +9,7 @@ import (
 	"github.com/palaver-chat/palaver/chat"
 	"github.com/palaver-chat/palaver/db"
 	"github.com/palaver-chat/palaver/db/postgres/sqlcgen"
-	"github.com/palaver-chat/palaver/internal/dbtest/pgtest"
+	"github.com/palaver-chat/palaver/testkit/dbtest/pgtest"
 )
 
 func TestLockOfADeadClientIsReleased(t *testing.T) {

@@ -5,7 +5,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/palaver-chat/palaver/internal/dbtest/pgtest"
+	"github.com/palaver-chat/palaver/testkit/dbtest/pgtest"
 )
 
 // traces lists the tables with a row that contains the word, in any case.

@@ -8,7 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/palaver-chat/palaver/chat"
-	"github.com/palaver-chat/palaver/internal/dbtest"
+	"github.com/palaver-chat/palaver/testkit/dbtest"
 )
 
 // keptAfterClaim are the tables in which a former owner may still have rows: which cookies

@@ -4,8 +4,8 @@ import (
 	"testing"
 
 	"github.com/palaver-chat/palaver/db"
-	"github.com/palaver-chat/palaver/internal/dbtest"
-	"github.com/palaver-chat/palaver/internal/dbtest/litetest"
+	"github.com/palaver-chat/palaver/testkit/dbtest"
+	"github.com/palaver-chat/palaver/testkit/dbtest/litetest"
 )
 
 func TestStoreKeepsTheContract(t *testing.T) {

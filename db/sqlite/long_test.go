@@ -12,7 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/palaver-chat/palaver/db/sqlite/sqlcgen"
-	"github.com/palaver-chat/palaver/internal/dbtest"
+	"github.com/palaver-chat/palaver/testkit/dbtest"
 )
 
 // prepared records the statements that a store prepares.

@@ -8,8 +8,8 @@ import (
 
 	"github.com/palaver-chat/palaver/chat"
 	"github.com/palaver-chat/palaver/db"
+	"github.com/palaver-chat/palaver/documents/cite"
 	"github.com/palaver-chat/palaver/internal/board"
-	"github.com/palaver-chat/palaver/internal/retrieval/cite"
 )
 
 // Library is the part of a store with the documents that items come from.

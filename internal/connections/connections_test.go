@@ -15,7 +15,7 @@ import (
 
 	"github.com/palaver-chat/palaver/db"
 	"github.com/palaver-chat/palaver/db/sqlite"
-	"github.com/palaver-chat/palaver/internal/connections/googletest"
+	"github.com/palaver-chat/palaver/testkit/googletest"
 )
 
 // fixture has a person, ann, and the processes that share her accounts.

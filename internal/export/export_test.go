@@ -17,7 +17,7 @@ import (
 
 	"github.com/palaver-chat/palaver/chat"
 	"github.com/palaver-chat/palaver/db"
-	"github.com/palaver-chat/palaver/internal/dbtest/litetest"
+	"github.com/palaver-chat/palaver/testkit/dbtest/litetest"
 )
 
 // person stores one thing of every kind for an owner. word is in all of them.

@@ -6,8 +6,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/palaver-chat/palaver/internal/retrieval/chunk"
-	"github.com/palaver-chat/palaver/internal/retrieval/extract"
+	"github.com/palaver-chat/palaver/documents/chunk"
+	"github.com/palaver-chat/palaver/documents/extract"
 	"github.com/palaver-chat/palaver/internal/samples"
 )
 

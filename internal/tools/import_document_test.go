@@ -9,7 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/palaver-chat/palaver/chat"
-	"github.com/palaver-chat/palaver/internal/imports"
+	"github.com/palaver-chat/palaver/imports"
 )
 
 // importStore has one turn, the messages before it, and at most one import.

@@ -17,8 +17,8 @@ import (
 	"github.com/palaver-chat/palaver/db"
 	"github.com/palaver-chat/palaver/internal/pictures"
 	"github.com/palaver-chat/palaver/llm"
-	"github.com/palaver-chat/palaver/llm/llmtest"
 	"github.com/palaver-chat/palaver/llm/offline"
+	"github.com/palaver-chat/palaver/testkit/llmtest"
 )
 
 // library holds the documents of one owner.

@@ -4,7 +4,7 @@ import (
 	"regexp"
 	"testing"
 
-	"github.com/palaver-chat/palaver/internal/retrieval/cite"
+	"github.com/palaver-chat/palaver/documents/cite"
 	"github.com/palaver-chat/palaver/llm"
 )
 

@@ -5,7 +5,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"github.com/palaver-chat/palaver/internal/retrieval/sentence"
+	"github.com/palaver-chat/palaver/documents/sentence"
 )
 
 // What people write to ask for an action: imperatives, and nouns after "give me a …".

@@ -4,7 +4,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/palaver-chat/palaver/internal/retrieval/chunk"
+	"github.com/palaver-chat/palaver/documents/chunk"
 	"github.com/palaver-chat/palaver/internal/samples"
 	"github.com/palaver-chat/palaver/llm"
 )

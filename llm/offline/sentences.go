@@ -5,7 +5,7 @@ import (
 	"strings"
 	"unicode"
 
-	"github.com/palaver-chat/palaver/internal/retrieval/sentence"
+	"github.com/palaver-chat/palaver/documents/sentence"
 	"github.com/palaver-chat/palaver/llm"
 )
 

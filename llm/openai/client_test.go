@@ -12,8 +12,8 @@ import (
 
 	"github.com/palaver-chat/palaver/chat"
 	"github.com/palaver-chat/palaver/llm"
-	"github.com/palaver-chat/palaver/llm/llmtest"
 	"github.com/palaver-chat/palaver/llm/openai"
+	"github.com/palaver-chat/palaver/testkit/llmtest"
 )
 
 const key = "sk-planted-secret"

@@ -7,8 +7,8 @@ import (
 
 	"github.com/palaver-chat/palaver/chat"
 	"github.com/palaver-chat/palaver/llm"
-	"github.com/palaver-chat/palaver/llm/llmtest"
 	"github.com/palaver-chat/palaver/llm/openai"
+	"github.com/palaver-chat/palaver/testkit/llmtest"
 )
 
 var good = llm.Intent{Action: chat.Compare, Confidence: chat.High, Actions: []chat.Action{chat.Compare}, Reasoning: "r"}

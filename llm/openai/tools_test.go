@@ -11,8 +11,8 @@ import (
 
 	"github.com/palaver-chat/palaver/chat"
 	"github.com/palaver-chat/palaver/llm"
-	"github.com/palaver-chat/palaver/llm/llmtest"
 	"github.com/palaver-chat/palaver/llm/openai"
+	"github.com/palaver-chat/palaver/testkit/llmtest"
 )
 
 var searchTool = llm.Tool{Name: "search_documents", Description: "Searches.",

@@ -8,8 +8,8 @@ import (
 
 	"github.com/palaver-chat/palaver/chat"
 	"github.com/palaver-chat/palaver/llm"
-	"github.com/palaver-chat/palaver/llm/llmtest"
 	"github.com/palaver-chat/palaver/llm/openai"
+	"github.com/palaver-chat/palaver/testkit/llmtest"
 )
 
 // longPrompt is an earlier conversation and a question at the end of long passages.

@@ -9,8 +9,8 @@ import (
 
 	"github.com/palaver-chat/palaver/chat"
 	"github.com/palaver-chat/palaver/llm"
-	"github.com/palaver-chat/palaver/llm/llmtest"
 	"github.com/palaver-chat/palaver/llm/provider"
+	"github.com/palaver-chat/palaver/testkit/llmtest"
 )
 
 func TestEveryProviderHasItsDefaults(t *testing.T) {

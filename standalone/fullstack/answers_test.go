@@ -23,9 +23,9 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/palaver-chat/palaver/api"
-	"github.com/palaver-chat/palaver/internal/dbtest/pgtest"
-	"github.com/palaver-chat/palaver/internal/stack"
 	"github.com/palaver-chat/palaver/standalone/stacktest"
+	"github.com/palaver-chat/palaver/testkit/dbtest/pgtest"
+	"github.com/palaver-chat/palaver/testkit/stack"
 )
 
 const (

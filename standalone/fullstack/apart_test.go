@@ -12,10 +12,10 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/palaver-chat/palaver/chat"
-	"github.com/palaver-chat/palaver/internal/dbtest/pgtest"
-	"github.com/palaver-chat/palaver/internal/freeport"
-	"github.com/palaver-chat/palaver/llm/llmtest"
 	"github.com/palaver-chat/palaver/standalone/stacktest"
+	"github.com/palaver-chat/palaver/testkit/dbtest/pgtest"
+	"github.com/palaver-chat/palaver/testkit/freeport"
+	"github.com/palaver-chat/palaver/testkit/llmtest"
 )
 
 // database is a store with the options to use it.

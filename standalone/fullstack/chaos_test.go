@@ -11,8 +11,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/palaver-chat/palaver/bench/chaos/storm"
-	"github.com/palaver-chat/palaver/internal/dbtest/pgtest"
 	"github.com/palaver-chat/palaver/standalone/stacktest"
+	"github.com/palaver-chat/palaver/testkit/dbtest/pgtest"
 )
 
 // TestShortStormPasses is the short form of go run ./bench/chaos. Its limits allow

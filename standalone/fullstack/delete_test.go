@@ -13,11 +13,11 @@ import (
 	enumspb "go.temporal.io/api/enums/v1"
 	"go.temporal.io/api/serviceerror"
 
+	"github.com/palaver-chat/palaver/app/admin"
+	"github.com/palaver-chat/palaver/app/service"
 	"github.com/palaver-chat/palaver/db"
-	"github.com/palaver-chat/palaver/internal/admin"
-	"github.com/palaver-chat/palaver/internal/service"
-	"github.com/palaver-chat/palaver/llm/llmtest"
 	"github.com/palaver-chat/palaver/standalone/stacktest"
+	"github.com/palaver-chat/palaver/testkit/llmtest"
 	"github.com/palaver-chat/palaver/workflows"
 )
 

@@ -13,10 +13,10 @@ import (
 
 	"github.com/palaver-chat/palaver"
 	"github.com/palaver-chat/palaver/chat"
-	"github.com/palaver-chat/palaver/internal/clerk"
-	"github.com/palaver-chat/palaver/llm/llmtest"
 	"github.com/palaver-chat/palaver/llm/offline"
 	"github.com/palaver-chat/palaver/standalone/stacktest"
+	"github.com/palaver-chat/palaver/testkit/clerk"
+	"github.com/palaver-chat/palaver/testkit/llmtest"
 )
 
 // The limit of the history is so low that the thread continues as new in the middle of the

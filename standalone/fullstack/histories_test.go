@@ -28,14 +28,14 @@ import (
 
 	"github.com/palaver-chat/palaver"
 	"github.com/palaver-chat/palaver/chat"
+	"github.com/palaver-chat/palaver/imports"
+	"github.com/palaver-chat/palaver/imports/links"
 	"github.com/palaver-chat/palaver/internal/board"
-	"github.com/palaver-chat/palaver/internal/clerk"
-	"github.com/palaver-chat/palaver/internal/imports"
-	"github.com/palaver-chat/palaver/internal/imports/drivetest"
-	"github.com/palaver-chat/palaver/internal/imports/links"
 	"github.com/palaver-chat/palaver/llm"
-	"github.com/palaver-chat/palaver/llm/llmtest"
 	"github.com/palaver-chat/palaver/standalone/stacktest"
+	"github.com/palaver-chat/palaver/testkit/clerk"
+	"github.com/palaver-chat/palaver/testkit/drivetest"
+	"github.com/palaver-chat/palaver/testkit/llmtest"
 	"github.com/palaver-chat/palaver/workflows"
 )
 

@@ -5,7 +5,7 @@ import (
 	"os"
 	"testing"
 
-	"github.com/palaver-chat/palaver/internal/dbtest/pgtest"
+	"github.com/palaver-chat/palaver/testkit/dbtest/pgtest"
 )
 
 // parallel is how many tests run at once unless -parallel says otherwise. It exceeds the

@@ -17,7 +17,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/palaver-chat/palaver/chat"
-	"github.com/palaver-chat/palaver/llm/llmtest"
+	"github.com/palaver-chat/palaver/testkit/llmtest"
 )
 
 // waitTimeout is the timeout of waits in tests.

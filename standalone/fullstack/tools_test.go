@@ -14,13 +14,13 @@ import (
 	"go.temporal.io/api/temporalproto"
 	"google.golang.org/protobuf/proto"
 
+	"github.com/palaver-chat/palaver/app/service"
 	"github.com/palaver-chat/palaver/chat"
 	"github.com/palaver-chat/palaver/db"
 	"github.com/palaver-chat/palaver/internal/audit"
-	"github.com/palaver-chat/palaver/internal/service"
 	"github.com/palaver-chat/palaver/llm"
-	"github.com/palaver-chat/palaver/llm/llmtest"
 	"github.com/palaver-chat/palaver/standalone/stacktest"
+	"github.com/palaver-chat/palaver/testkit/llmtest"
 	"github.com/palaver-chat/palaver/workflows"
 )
 

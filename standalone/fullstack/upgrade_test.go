@@ -12,9 +12,9 @@ import (
 	"go.temporal.io/api/enums/v1"
 
 	"github.com/palaver-chat/palaver/chat"
-	"github.com/palaver-chat/palaver/internal/overlay"
-	"github.com/palaver-chat/palaver/llm/llmtest"
 	"github.com/palaver-chat/palaver/standalone/stacktest"
+	"github.com/palaver-chat/palaver/testkit/llmtest"
+	"github.com/palaver-chat/palaver/testkit/overlay"
 	"github.com/palaver-chat/palaver/workflows"
 )
 

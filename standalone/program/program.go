@@ -17,9 +17,9 @@ import (
 	"github.com/alecthomas/kong"
 
 	"github.com/palaver-chat/palaver"
+	"github.com/palaver-chat/palaver/app/config"
+	"github.com/palaver-chat/palaver/app/service"
 	"github.com/palaver-chat/palaver/internal/build"
-	"github.com/palaver-chat/palaver/internal/config"
-	"github.com/palaver-chat/palaver/internal/service"
 	"github.com/palaver-chat/palaver/standalone/embedded"
 )
 

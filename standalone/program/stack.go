@@ -12,10 +12,10 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 	"go.temporal.io/sdk/client"
 
-	"github.com/palaver-chat/palaver/internal/config"
+	"github.com/palaver-chat/palaver/app/config"
+	"github.com/palaver-chat/palaver/app/service"
+	"github.com/palaver-chat/palaver/app/telemetry"
 	"github.com/palaver-chat/palaver/internal/payload"
-	"github.com/palaver-chat/palaver/internal/service"
-	"github.com/palaver-chat/palaver/internal/telemetry"
 	"github.com/palaver-chat/palaver/standalone/embedded"
 )
 

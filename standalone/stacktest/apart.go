@@ -14,8 +14,8 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/palaver-chat/palaver/internal/freeport"
-	"github.com/palaver-chat/palaver/internal/testlog"
+	"github.com/palaver-chat/palaver/testkit/freeport"
+	"github.com/palaver-chat/palaver/testkit/testlog"
 )
 
 // Apart is Palaver as in production, on one host: Temporal and NATS in one process,

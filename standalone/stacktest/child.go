@@ -12,8 +12,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/palaver-chat/palaver"
-	"github.com/palaver-chat/palaver/internal/process"
 	"github.com/palaver-chat/palaver/standalone/program"
+	"github.com/palaver-chat/palaver/testkit/process"
 )
 
 // childVariable selects the program that a test binary runs as.

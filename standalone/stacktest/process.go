@@ -12,8 +12,8 @@ import (
 	"go.temporal.io/sdk/client"
 	"go.temporal.io/sdk/log"
 
-	"github.com/palaver-chat/palaver/internal/testlog"
 	"github.com/palaver-chat/palaver/standalone/embedded"
+	"github.com/palaver-chat/palaver/testkit/testlog"
 )
 
 // Process is Palaver in its own process. It can be killed and restarted with the

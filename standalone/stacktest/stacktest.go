@@ -18,9 +18,9 @@ import (
 	"go.temporal.io/sdk/log"
 
 	"github.com/palaver-chat/palaver"
-	"github.com/palaver-chat/palaver/internal/service"
-	"github.com/palaver-chat/palaver/internal/testlog"
+	"github.com/palaver-chat/palaver/app/service"
 	"github.com/palaver-chat/palaver/standalone/program"
+	"github.com/palaver-chat/palaver/testkit/testlog"
 )
 
 // Option changes a setting.

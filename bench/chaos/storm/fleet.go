@@ -13,7 +13,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/palaver-chat/palaver/internal/freeport"
+	"github.com/palaver-chat/palaver/testkit/freeport"
 )
 
 // fleet is Palaver as in production, each program in its own process: Temporal and

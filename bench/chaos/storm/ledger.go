@@ -18,7 +18,7 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/palaver-chat/palaver/llm/llmtest"
+	"github.com/palaver-chat/palaver/testkit/llmtest"
 )
 
 // ledger is the model server of a storm: a proxy to the scripted model that records

@@ -12,7 +12,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/palaver-chat/palaver/internal/process"
+	"github.com/palaver-chat/palaver/testkit/process"
 )
 
 // Program is a program of Palaver and its extra environment.

@@ -1,6 +1,6 @@
 package storm
 
-import "github.com/palaver-chat/palaver/internal/stack"
+import "github.com/palaver-chat/palaver/testkit/stack"
 
 // network has the links to one server: one per worker, and one for all other
 // processes.

@@ -7,7 +7,7 @@ import (
 	"math/rand/v2"
 	"time"
 
-	"github.com/palaver-chat/palaver/internal/stack"
+	"github.com/palaver-chat/palaver/testkit/stack"
 	"github.com/palaver-chat/palaver/workflows"
 )
 

@@ -10,7 +10,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/palaver-chat/palaver/llm/llmtest"
+	"github.com/palaver-chat/palaver/testkit/llmtest"
 )
 
 // A storm without violations is only meaningful if its checks can find some.

@@ -17,8 +17,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"example.com/supportdesk/desk"
-	"github.com/palaver-chat/palaver/llm/llmtest"
 	"github.com/palaver-chat/palaver/standalone/stacktest"
+	"github.com/palaver-chat/palaver/testkit/llmtest"
 )
 
 // tickets records the tickets that were created.

@@ -1,4 +1,4 @@
-// Finds links in a message by the server's rules (internal/imports/links), so that the chips show what the server
+// Finds links in a message by the server's rules (imports/links), so that the chips show what the server
 // will import.
 
 export type LinkKind = "drive" | "doc" | "sheet" | "slides" | "web";

@@ -1,0 +1,557 @@
+package repair
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"slices"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/stretchr/testify/require"
+
+	"github.com/palaver-chat/palaver/activities"
+	"github.com/palaver-chat/palaver/chat"
+	"github.com/palaver-chat/palaver/db"
+	"github.com/palaver-chat/palaver/testkit/dbtest/litetest"
+	"github.com/palaver-chat/palaver/testkit/dbtest/outage"
+)
+
+const owner = "user-1"
+
+// temporal fakes Temporal's view of threads and ingests.
+type temporal struct {
+	mu        sync.Mutex
+	runs      map[string]chat.WorkflowRun // by thread or document; none: not found
+	states    map[string]chat.ThreadState
+	progress  map[string]chat.Progress // by turn
+	busy      []chat.ThreadRef
+	down      error // returned by every call
+	queryErr  error // returned by queries
+	asked     int   // how often a state was queried
+	described int   // how often a run was described
+	cancels   []chat.Cancel
+	ingested  []string
+	before    func() // runs before a run is described
+}
+
+func (e *temporal) Run(_ context.Context, threadID string) (chat.WorkflowRun, error) {
+	if e.before != nil {
+		e.before()
+	}
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.described++
+	run, known := e.runs[threadID]
+	if !known {
+		run.Status = chat.RunNotFound
+	}
+	return run, e.down
+}
+
+func (e *temporal) IngestRun(ctx context.Context, docID string) (chat.WorkflowRun, error) {
+	return e.Run(ctx, docID)
+}
+
+func (e *temporal) State(_ context.Context, threadID string) (chat.ThreadState, error) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.asked++
+	return e.states[threadID], errors.Join(e.down, e.queryErr)
+}
+
+func (e *temporal) Progress(_ context.Context, _, turnID string, _ int) (chat.Progress, error) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	return e.progress[turnID], errors.Join(e.down, e.queryErr)
+}
+
+func (e *temporal) Cancel(_ context.Context, _ string, c chat.Cancel) (bool, error) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.cancels = append(e.cancels, c)
+	return true, e.down
+}
+
+func (e *temporal) InterruptedThreads(_ context.Context, page []byte) ([]chat.ThreadRef, []byte, error) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if e.down != nil || len(e.busy) == 0 {
+		return nil, nil, e.down
+	}
+	i := int(append(page, 0)[0]) // one per page
+	if i+1 == len(e.busy) {
+		return e.busy[i:], nil, nil
+	}
+	return e.busy[i : i+1], []byte{byte(i + 1)}, nil
+}
+
+func (e *temporal) Ingest(_ context.Context, _, docID string) error {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.ingested = append(e.ingested, docID)
+	return e.down
+}
+
+type bundle struct {
+	*Sweeper
+	t      *testing.T
+	store  db.Store
+	engine *temporal
+	down   bool // the database
+	thread string
+}
+
+func setup(t *testing.T) *bundle {
+	t.Helper()
+	store := litetest.Store(t)
+	b := &bundle{t: t, store: store, thread: uuid.NewString(), engine: &temporal{
+		runs: map[string]chat.WorkflowRun{}, states: map[string]chat.ThreadState{}, progress: map[string]chat.Progress{}}}
+	b.Sweeper = NewSweeper(outage.New(store, func() bool { return b.down }), b.engine, slog.New(slog.DiscardHandler))
+	return b
+}
+
+// insert writes a turn that was created the given time ago.
+func (b *bundle) insert(message string, ago time.Duration) chat.Turn {
+	b.t.Helper()
+	content := chat.Content{Message: message, Agent: chat.AgentAssistant}
+	turn, _, _, err := b.store.InsertTurn(b.t.Context(), chat.Turn{ID: uuid.NewString(), ThreadID: b.thread, Owner: owner,
+		ClientTurnID: uuid.NewString(), Content: content, ContentHash: content.Hash(), CreatedAt: time.Now().Add(-ago)})
+	require.NoError(b.t, err)
+	return turn
+}
+
+func (b *bundle) mark(t chat.Turn, status chat.TurnStatus) chat.Turn {
+	b.t.Helper()
+	parent := ""
+	if status != chat.TurnAccepted {
+		head, err := b.store.Head(b.t.Context(), owner, t.ThreadID)
+		require.NoError(b.t, err)
+		if parent = head; head == t.ID {
+			parent = ""
+		}
+	}
+	require.NoError(b.t, b.store.MarkTurn(b.t.Context(), owner, t.ID, status, parent))
+	return b.row(t)
+}
+
+const old = 2 * activities.LostAfter
+
+func (b *bundle) running(message string) chat.Turn {
+	b.t.Helper()
+	return b.mark(b.insert(message, old), chat.TurnRunning)
+}
+
+func (b *bundle) row(t chat.Turn) chat.Turn {
+	b.t.Helper()
+	row, err := b.store.Turn(b.t.Context(), owner, t.ID)
+	require.NoError(b.t, err)
+	return row
+}
+
+// opens gives the thread an open workflow that runs the first turn, with the others waiting.
+func (b *bundle) opens(turns ...chat.Turn) {
+	state := chat.ThreadState{Owner: owner, Names: map[string]chat.TurnName{}}
+	for i, t := range turns {
+		state.Names[t.ID] = chat.TurnName{}
+		if i == 0 {
+			state.TurnID, state.Status = t.ID, chat.TurnRunning
+		} else {
+			state.Queue = append(state.Queue, t.ID)
+		}
+	}
+	b.engine.runs[b.thread] = chat.WorkflowRun{Status: chat.RunOpen, ID: "run", Length: 10}
+	b.engine.states[b.thread] = state
+}
+
+// asks makes the running turn of the workflow wait for a person.
+func (b *bundle) asks() {
+	state := b.engine.states[b.thread]
+	state.Status, state.Pending = chat.TurnInterrupted, &chat.Question{ID: chat.InterruptID(state.TurnID, 1)}
+	b.engine.states[b.thread] = state
+}
+
+func (b *bundle) check() []Finding {
+	b.t.Helper()
+	found, err := b.CheckThread(b.t.Context(), owner, b.thread)
+	require.NoError(b.t, err)
+	return found
+}
+
+// code returns the error code of a failed turn.
+func (b *bundle) code(t chat.Turn) string {
+	b.t.Helper()
+	events, err := b.store.Events(b.t.Context(), owner, t.ID, 0)
+	require.NoError(b.t, err)
+	return events[len(events)-1].Code
+}
+
+func TestEveryOpenTurnOfAClosedWorkflowIsSettled(t *testing.T) {
+	for _, status := range []chat.RunStatus{chat.RunNotFound, chat.RunCompleted, chat.RunFailed, chat.RunCancelled, chat.RunTerminated, chat.RunTimedOut} {
+		t.Run(string(status), func(t *testing.T) {
+			b := setup(t)
+			b.engine.runs[b.thread] = chat.WorkflowRun{Status: status}
+			asked := b.mark(b.insert("asks", 0), chat.TurnInterrupted)
+			first, second := b.mark(b.insert("waits", 0), chat.TurnAccepted), b.mark(b.insert("waits too", 0), chat.TurnAccepted)
+			never := b.insert("never accepted", old)
+			var told []string
+			b.Settled = func(_ context.Context, e activities.Ending) { told = append(told, e.TurnID+" "+e.Code) }
+			require.Len(t, b.check(), 3)
+			parent := chat.RootCheckpoint
+			for _, turn := range []chat.Turn{asked, first, second} {
+				require.Equal(t, chat.CodeTurnLost, b.code(turn))
+				require.Equal(t, parent, b.row(turn).Parent, "in their order")
+				parent = turn.ID
+			}
+			require.Equal(t, chat.TurnNew, b.row(never).Status, "a turn that no thread has accepted is not lost")
+			require.Empty(t, b.check())
+			require.Equal(t, []string{asked.ID + " turn_lost", first.ID + " turn_lost", second.ID + " turn_lost"}, told)
+		})
+	}
+}
+
+func TestUnreachableTemporalIsNotTreatedAsALostWorkflow(t *testing.T) {
+	b := setup(t)
+	turn := b.running("runs")
+	b.engine.down = errors.New("connection refused")
+	_, err := b.CheckThread(t.Context(), owner, b.thread)
+	require.ErrorIs(t, err, b.engine.down)
+	_, err = b.CheckCancelled(t.Context(), turn, chat.UserCancelled)
+	require.ErrorIs(t, err, b.engine.down)
+	_, err = b.Sweep(t.Context())
+	require.ErrorIs(t, err, b.engine.down)
+	require.Equal(t, chat.TurnRunning, b.row(turn).Status)
+
+	b.engine.down, b.engine.queryErr = nil, errors.New("no worker")
+	b.opens()
+	_, err = b.CheckThread(t.Context(), owner, b.thread)
+	require.ErrorIs(t, err, b.engine.queryErr)
+	require.Equal(t, chat.TurnRunning, b.row(turn).Status)
+}
+
+func TestTurnsOfAnOpenWorkflowAreNotChanged(t *testing.T) {
+	b := setup(t)
+	runs := b.running("runs")
+	waits := b.mark(b.insert("waits", old), chat.TurnAccepted)
+	leaves := b.mark(b.insert("was stopped in the queue and is being settled", old), chat.TurnAccepted)
+	b.opens(runs, waits)
+	b.engine.progress[leaves.ID] = chat.Progress{Known: true}
+	require.Empty(t, b.check())
+	for _, turn := range []chat.Turn{runs, waits, leaves} {
+		require.False(t, b.row(turn).Status.Settled())
+	}
+}
+
+func TestTurnMissingFromAnOpenWorkflowIsSettledOnceItIsOldEnough(t *testing.T) {
+	b := setup(t)
+	lost := b.running("lost")
+	submitted := b.mark(b.insert("its submit is in flight", 0), chat.TurnAccepted)
+	b.opens()
+	found := b.check()
+	require.Len(t, found, 2)
+	require.False(t, found[0].Later)
+	require.True(t, found[1].Later)
+	require.Equal(t, chat.CodeTurnLost, b.code(lost))
+	require.Equal(t, chat.TurnAccepted, b.row(submitted).Status)
+}
+
+// A backup of the database from before the turn's end was restored.
+func TestTurnThatEndedInTheWorkflowButNotInTheDatabaseIsSettled(t *testing.T) {
+	b := setup(t)
+	turn := b.mark(b.insert("young", 0), chat.TurnRunning)
+	b.opens()
+	b.engine.progress[turn.ID] = chat.Progress{Known: true, Over: true}
+	require.Len(t, b.check(), 1)
+	require.Equal(t, chat.CodeTurnLost, b.code(turn))
+}
+
+// The workflow settles the turn, and closes, after the turn's row was read.
+func TestTurnThatEndsWhileItIsCheckedIsNotSettledAsLost(t *testing.T) {
+	b := setup(t)
+	turn := b.running("ends")
+	b.engine.before = func() {
+		_, err := b.store.Settle(t.Context(), db.Settlement{Owner: owner, ThreadID: b.thread, TurnID: turn.ID, Status: chat.TurnCompleted, Text: "done",
+			Terminal: chat.Event{N: 1, Type: chat.EventResponse}})
+		require.NoError(t, err)
+	}
+	require.Empty(t, b.check())
+	require.Equal(t, chat.TurnCompleted, b.row(turn).Status)
+}
+
+func TestStopCancelsATurnWithoutAWorkflowHoweverRecentItIs(t *testing.T) {
+	b := setup(t)
+	young := b.mark(b.insert("young", 0), chat.TurnRunning)
+	b.opens()
+	found, err := b.CheckCancelled(t.Context(), young, chat.Disconnected)
+	require.NoError(t, err)
+	require.Len(t, found, 1)
+	events, err := b.store.Events(t.Context(), owner, young.ID, 0)
+	require.NoError(t, err)
+	require.Equal(t, chat.Disconnected, events[len(events)-1].Reason)
+
+	runs := b.running("runs")
+	b.opens(runs)
+	found, err = b.CheckCancelled(t.Context(), runs, chat.UserCancelled)
+	require.NoError(t, err)
+	require.Empty(t, found, "the workflow ends its own turn")
+}
+
+func TestTurnOfARetriedMessageIsNotSettled(t *testing.T) {
+	b := setup(t)
+	lost, again := b.running("lost"), b.running("sent again")
+	found, err := b.CheckOthers(t.Context(), owner, b.thread, again.ClientTurnID)
+	require.NoError(t, err)
+	require.Len(t, found, 1)
+	require.Equal(t, chat.CodeTurnLost, b.code(lost))
+	require.Equal(t, chat.TurnRunning, b.row(again).Status)
+}
+
+func TestQuestionWithoutAnOpenRowIsClosed(t *testing.T) {
+	b := setup(t)
+	missing := chat.Turn{ID: uuid.NewString()}
+	b.opens(missing)
+	require.Empty(t, b.check(), "a running turn without a row may not be saved yet; otherwise it ends at its first write")
+	require.Empty(t, b.engine.cancels)
+	b.asks()
+	require.Len(t, b.check(), 1)
+	require.Equal(t, []chat.Cancel{{TurnID: missing.ID, Reason: chat.UserCancelled, Channel: chat.ByServer}}, b.engine.cancels)
+
+	settled := b.running("settled")
+	b.engine.runs[b.thread] = chat.WorkflowRun{Status: chat.RunTerminated}
+	b.check()
+	b.opens(settled)
+	b.asks()
+	require.Len(t, b.check(), 1)
+	require.Equal(t, settled.ID, b.engine.cancels[1].TurnID)
+}
+
+func TestRowGetsTheStatusThatTheWorkflowHas(t *testing.T) {
+	b := setup(t)
+	asks, waits := b.insert("asks", old), b.insert("waits", old)
+	b.opens(asks, waits)
+	b.asks()
+	require.Len(t, b.check(), 2)
+	require.Equal(t, chat.TurnInterrupted, b.row(asks).Status)
+	require.Equal(t, chat.TurnAccepted, b.row(waits).Status)
+	b.mark(asks, chat.TurnRunning)
+	require.Len(t, b.check(), 1)
+	require.Equal(t, chat.TurnInterrupted, b.row(asks).Status)
+}
+
+func TestUnchangedThreadIsNotQueriedAgain(t *testing.T) {
+	b := setup(t)
+	asks := b.mark(b.insert("asks", old), chat.TurnInterrupted)
+	b.opens(asks)
+	b.asks()
+	for range 3 {
+		require.Empty(t, b.check())
+	}
+	require.Equal(t, 1, b.engine.asked)
+	b.engine.runs[b.thread] = chat.WorkflowRun{Status: chat.RunOpen, ID: "run", Length: 11}
+	require.Empty(t, b.check())
+	require.Equal(t, 2, b.engine.asked)
+	b.engine.states[b.thread] = chat.ThreadState{Owner: owner} // restored from an older backup
+	b.engine.runs[b.thread] = chat.WorkflowRun{Status: chat.RunOpen, ID: "run", Length: 4}
+	require.Len(t, b.check(), 1)
+}
+
+func TestAnotherUsersWorkflowSettlesNothing(t *testing.T) {
+	b := setup(t)
+	turn := b.running("mine")
+	b.opens()
+	b.engine.states[b.thread] = chat.ThreadState{Owner: "somebody else"}
+	_, err := b.CheckThread(t.Context(), owner, b.thread)
+	require.ErrorIs(t, err, ErrForeign)
+	require.Equal(t, chat.TurnRunning, b.row(turn).Status)
+}
+
+func TestDryRunReportsFindingsAndChangesNothing(t *testing.T) {
+	b := setup(t)
+	b.DryRun = true
+	lost := b.running("lost")
+	var ids []string
+	for _, run := range []chat.RunStatus{chat.RunNotFound, chat.RunTerminated} {
+		ids = append(ids, b.document(run))
+	}
+	ghost := b.newThread()
+	b.opens(chat.Turn{ID: uuid.NewString()})
+	b.asks()
+	b.engine.busy = []chat.ThreadRef{{Owner: owner, ThreadID: ghost}}
+	var found []Finding
+	b.Found = func(f Finding) { found = append(found, f) }
+	did, err := b.Sweep(t.Context())
+	require.NoError(t, err)
+	require.Len(t, found, 4)
+	require.Equal(t, Summary{Threads: 2, Documents: 2, Repaired: 4}, did)
+	require.Equal(t, chat.TurnRunning, b.row(lost).Status)
+	require.Empty(t, b.engine.cancels)
+	require.Empty(t, b.engine.ingested)
+	for _, id := range ids {
+		d, err := b.store.Document(t.Context(), owner, id)
+		require.NoError(t, err)
+		require.Equal(t, chat.DocProcessing, d.Status)
+	}
+}
+
+// newThread switches to a new conversation.
+func (b *bundle) newThread() string {
+	b.thread = uuid.NewString()
+	return b.thread
+}
+
+// document adds a document whose ingest has this status.
+func (b *bundle) document(status chat.RunStatus) string {
+	b.t.Helper()
+	id := uuid.NewString()
+	require.NoError(b.t, b.store.CreateDocument(b.t.Context(), chat.Document{ID: id, Owner: owner, Title: "Document", Status: chat.DocProcessing,
+		Format: "txt", CreatedAt: time.Now().Add(-old)}, []byte("raw")))
+	b.engine.runs[id] = chat.WorkflowRun{Status: status}
+	return id
+}
+
+func TestSweepChecksEveryOwnersThreads(t *testing.T) {
+	b := setup(t)
+	var lost []chat.Turn
+	for range 3 {
+		b.newThread()
+		lost = append(lost, b.running("lost"))
+	}
+	b.newThread()
+	b.opens(b.running("runs"))
+	unseen := b.newThread()
+	b.opens(chat.Turn{ID: "unseen"})
+	b.asks()
+	b.engine.busy = []chat.ThreadRef{{Owner: owner, ThreadID: lost[0].ThreadID}, {Owner: owner, ThreadID: unseen}}
+	did, err := b.Sweep(t.Context())
+	require.NoError(t, err)
+	require.Equal(t, Summary{Threads: 5, Repaired: 4}, did)
+	for _, turn := range lost {
+		require.Equal(t, chat.CodeTurnLost, b.code(turn))
+	}
+	require.Equal(t, "unseen", b.engine.cancels[0].TurnID)
+}
+
+func TestSweepRestartsLostIngestsAndFailsEndedOnes(t *testing.T) {
+	b := setup(t)
+	b.document(chat.RunOpen)
+	lost, done, ended := b.document(chat.RunNotFound), b.document(chat.RunCompleted), b.document(chat.RunTerminated)
+	did, err := b.Sweep(t.Context())
+	require.NoError(t, err)
+	require.Equal(t, Summary{Documents: 4, Repaired: 3}, did)
+	slices.Sort(b.engine.ingested)
+	want := []string{lost, done}
+	slices.Sort(want)
+	require.Equal(t, want, b.engine.ingested)
+	d, err := b.store.Document(t.Context(), owner, ended)
+	require.NoError(t, err)
+	require.Equal(t, chat.DocFailed, d.Status)
+	require.Equal(t, activities.ReasonIngestFailed, d.Error)
+}
+
+func TestSweepWithoutTheDatabaseDoesNothing(t *testing.T) {
+	b := setup(t)
+	turn := b.running("lost")
+	b.down = true
+	_, err := b.Sweep(t.Context())
+	require.ErrorIs(t, err, db.ErrUnavailable)
+	b.down = false
+	require.Equal(t, chat.TurnRunning, b.row(turn).Status)
+}
+
+func TestWorkflowThatDoesNotAnswerDoesNotDelayOthers(t *testing.T) {
+	b := setup(t)
+	var lost []chat.Turn
+	for i := range 12 {
+		b.newThread()
+		turn := b.running("lost")
+		if i%2 == 0 {
+			lost = append(lost, turn)
+			continue
+		}
+		b.opens() // its queries are not answered
+	}
+	b.engine.queryErr = errors.New("no worker")
+	did, err := b.Sweep(t.Context())
+	require.ErrorIs(t, err, b.engine.queryErr)
+	require.Equal(t, Summary{Threads: 12, Repaired: 6, Unchecked: 6}, did)
+	for _, turn := range lost {
+		require.Equal(t, chat.CodeTurnLost, b.code(turn))
+	}
+}
+
+func TestConcurrentSweepsSettleATurnOnce(t *testing.T) {
+	b := setup(t)
+	turn := b.running("lost")
+	var all sync.WaitGroup
+	for range 8 {
+		all.Go(func() {
+			other := NewSweeper(b.store, b.engine, slog.New(slog.DiscardHandler))
+			if _, err := other.Sweep(context.Background()); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	all.Wait()
+	events, err := b.store.Events(t.Context(), owner, turn.ID, 0)
+	require.NoError(t, err)
+	require.Len(t, events, 2)
+	h, err := b.store.History(t.Context(), owner, b.thread, "", "", 10)
+	require.NoError(t, err)
+	require.Len(t, h.Messages, 2, "the second says why there is no answer")
+}
+
+func TestSweepDropsTurnsThatNoThreadAcceptedFor24Hours(t *testing.T) {
+	b := setup(t)
+	gone, young := b.insert("never taken", 25*time.Hour), b.insert("sent today", 23*time.Hour)
+	b.thread = uuid.NewString()
+	alone, waits := b.insert("begins a conversation", 25*time.Hour), b.insert("waits in its thread", 25*time.Hour)
+	b.engine.progress[waits.ID] = chat.Progress{Known: true}
+	there := func(want ...chat.Turn) {
+		t.Helper()
+		for _, turn := range []chat.Turn{gone, young, alone, waits} {
+			_, err := b.store.Turn(t.Context(), owner, turn.ID)
+			if slices.ContainsFunc(want, func(w chat.Turn) bool { return w.ID == turn.ID }) {
+				require.NoError(t, err, turn.Content.Message)
+			} else {
+				require.ErrorIs(t, err, db.ErrNotFound, turn.Content.Message)
+			}
+		}
+	}
+
+	b.engine.queryErr = errors.New("no worker")
+	_, err := b.Sweep(t.Context())
+	require.ErrorIs(t, err, b.engine.queryErr)
+	there(gone, young, alone, waits)
+	b.engine.queryErr, b.DryRun = nil, true
+	_, err = b.Sweep(t.Context())
+	require.NoError(t, err)
+	there(gone, young, alone, waits)
+	b.DryRun = false
+	did, err := b.Sweep(t.Context())
+	require.NoError(t, err)
+	require.Zero(t, did.Repaired)
+	there(young, waits)
+}
+
+func TestFailedSweepIsRetried(t *testing.T) {
+	b := setup(t)
+	turn := b.running("lost")
+	b.engine.down = errors.New("connection refused")
+	ctx, stop := context.WithCancel(t.Context())
+	defer stop()
+	ended := make(chan struct{})
+	go func() { defer close(ended); b.Run(ctx, time.Millisecond) }()
+	require.Eventually(t, func() bool {
+		b.engine.mu.Lock()
+		defer b.engine.mu.Unlock()
+		return b.engine.described > 0
+	}, time.Minute, time.Millisecond)
+	b.engine.mu.Lock()
+	b.engine.down = nil
+	b.engine.mu.Unlock()
+	require.Eventually(t, func() bool { return b.row(turn).Status.Settled() }, time.Minute, time.Millisecond)
+	stop()
+	<-ended
+}

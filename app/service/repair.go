@@ -1,0 +1,41 @@
+package service
+
+import (
+	"context"
+	"time"
+
+	"github.com/palaver-chat/palaver/activities/repair"
+	"github.com/palaver-chat/palaver/workflows"
+)
+
+const (
+	// A worker's sweep checks at most this many threads per second.
+	sweepRate = 50
+	// A sweep does not check turns that are younger than this.
+	sweepMinAge = 30 * time.Second
+)
+
+// startSweep checks for lost turns at once and then periodically. It is a goroutine, not
+// a workflow, because it repairs lost workflows. Several workers can run it at the same
+// time.
+func (p *Process) startSweep() {
+	if p.parts.Config.RepairInterval <= 0 {
+		return
+	}
+	s := repair.NewSweeper(p.parts.Store, &workflows.Client{Temporal: p.parts.Temporal}, p.parts.Log)
+	s.Stop, s.Settled, s.Pause, s.MinAge = p.parts.Bus.AnnounceStop, p.settled, time.Second/sweepRate, sweepMinAge
+	p.inBackground(func(ctx context.Context) { s.Run(ctx, p.parts.Config.RepairInterval) })
+}
+
+// inBackground runs f with a context that ends when the process stops. Stop waits for f.
+func (p *Process) inBackground(f func(context.Context)) {
+	ctx, cancel := context.WithCancel(context.Background())
+	p.background.Go(func() {
+		defer cancel()
+		f(ctx)
+	})
+	go func() {
+		<-p.stopping
+		cancel()
+	}()
+}

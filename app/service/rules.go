@@ -1,0 +1,27 @@
+package service
+
+import (
+	"fmt"
+	"strconv"
+
+	"github.com/palaver-chat/palaver/app/config"
+	"github.com/palaver-chat/palaver/workflows"
+)
+
+// Rules returns the settings that apply to all threads. An error names the invalid
+// setting.
+func Rules(cfg *config.Config) (workflows.Rules, error) {
+	version := workflows.DefaultVersion
+	if cfg.WorkflowVersion != "" {
+		var err error
+		version, err = strconv.Atoi(cfg.WorkflowVersion)
+		if err != nil || version < 0 || version > workflows.NewestVersion {
+			return workflows.Rules{}, &config.Error{Variable: "WORKFLOW_VERSION",
+				Problem: fmt.Sprintf("%q is not allowed; use a number from 0 to %d, which is the newest that this release knows", cfg.WorkflowVersion, workflows.NewestVersion)}
+		}
+	}
+	return workflows.Rules{Version: version, Settings: workflows.Settings{
+		IdleTimeout: cfg.ThreadIdleTimeout, TurnDeadline: cfg.TurnDeadline, ApprovalTimeout: cfg.ApprovalTimeout,
+		MaxSteps: cfg.TurnMaxSteps, MaxTokens: cfg.TurnMaxTokens,
+	}}, nil
+}

@@ -1,0 +1,222 @@
+// Package chunk cuts a document's text into the passages that are searched,
+// put before a model and cited.
+package chunk
+
+import (
+	"strconv"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/palaver-chat/palaver/chat"
+	"github.com/palaver-chat/palaver/documents/layout"
+	"github.com/palaver-chat/palaver/documents/sentence"
+)
+
+// Sizes in characters.
+const (
+	Max     = 1400 // no passage is longer
+	full    = 900  // from here on a passage ends with its paragraph
+	section = 600  // from here on a passage ends before a heading
+)
+
+// Split cuts text, which must be valid UTF-8, at sentence, paragraph and heading
+// bounds in linear time. Passages are in order and do not overlap, are never
+// empty, and only white space lies between them; Start and End count characters
+// (runes), and Text is verbatim between them. Heading is the nearest heading
+// above the passage's first sentence. ID and DocID are left empty.
+func Split(text string) []chat.Chunk {
+	p := packer{text: text}
+	for _, u := range units(text) {
+		p.add(u)
+	}
+	p.flush(len(p.open))
+	return p.out
+}
+
+// ForDocument is Split with DocID and ID ("<document id>.<ordinal>") set.
+func ForDocument(docID, text string) []chat.Chunk {
+	chunks := Split(text)
+	for i := range chunks {
+		chunks[i].DocID = docID
+		chunks[i].ID = docID + "." + strconv.Itoa(chunks[i].Ordinal)
+	}
+	return chunks
+}
+
+// SetPages sets the pages of each chunk. pages are those of the whole text; chunks and
+// pages must be in order.
+func SetPages(chunks []chat.Chunk, pages []chat.PageStart) {
+	first := 0 // page on which a chunk begins
+	for i := range chunks {
+		c := &chunks[i]
+		for first+1 < len(pages) && pages[first+1].Start <= c.Start {
+			first++
+		}
+		for k := first; k < len(pages) && pages[k].Start < c.End; k++ {
+			c.Pages = append(c.Pages, chat.PageStart{Page: pages[k].Page, Start: max(pages[k].Start, c.Start)})
+		}
+	}
+}
+
+// unit is a stretch of text that no passage cuts: a sentence, a heading or a line of
+// code, at most Max characters. from and to count bytes, start and end runes.
+type unit struct {
+	from, to   int
+	start, end int
+	title      string // of a heading
+	opens      bool   // begins a block
+}
+
+func (u unit) heading() bool { return u.title != "" }
+
+// units cuts text into units. Only white space lies between them.
+func units(text string) []unit {
+	var out []unit
+	pos, runes := 0, 0
+	at := func(b int) int {
+		runes += utf8.RuneCountInString(text[pos:b])
+		pos = b
+		return runes
+	}
+	for _, b := range layout.Blocks(text) {
+		for i, cut := range cuts(text, b) {
+			for j, c := range hardCuts(text, cut) {
+				u := unit{from: c[0], to: c[1], opens: i == 0 && j == 0}
+				u.start, u.end = at(c[0]), at(c[1])
+				if b.Kind == layout.Heading {
+					u.title = b.Title
+				}
+				out = append(out, u)
+			}
+		}
+	}
+	return out
+}
+
+// cuts returns the byte ranges of a block's sentences or lines, trimmed.
+func cuts(text string, b layout.Block) [][2]int {
+	var bounds []int
+	switch b.Kind {
+	case layout.Heading, layout.Rule:
+	case layout.Code:
+		for i := b.Start; i < b.End; i++ {
+			if text[i] == '\n' {
+				bounds = append(bounds, i-b.Start)
+			}
+		}
+	default:
+		bounds = sentence.Bounds(text[b.Start:b.End])
+	}
+	var out [][2]int
+	from := b.Start
+	for _, n := range append(bounds, b.End-b.Start) {
+		if c, ok := trim(text, from, b.Start+n); ok {
+			out = append(out, c)
+		}
+		from = b.Start + n
+	}
+	return out
+}
+
+// hardCuts splits a range of more than Max characters, at a space if there is one in
+// the second half of the piece.
+func hardCuts(text string, c [2]int) [][2]int {
+	var out [][2]int
+	from := c[0]
+	for c[1]-from > Max { // bytes: at least as many as runes
+		n, space := 0, -1
+		limit := c[1]
+		for i, r := range text[from:c[1]] {
+			if n == Max {
+				limit = from + i
+				break
+			}
+			if unicode.IsSpace(r) && n > Max/2 {
+				space = from + i
+			}
+			n++
+		}
+		if limit == c[1] {
+			break
+		}
+		if space >= 0 {
+			limit = space
+		}
+		if t, ok := trim(text, from, limit); ok {
+			out = append(out, t)
+		}
+		from = limit
+	}
+	if t, ok := trim(text, from, c[1]); ok {
+		out = append(out, t)
+	}
+	return out
+}
+
+func trim(text string, from, to int) ([2]int, bool) {
+	s := strings.TrimLeftFunc(text[from:to], unicode.IsSpace)
+	from = to - len(s)
+	s = strings.TrimRightFunc(s, unicode.IsSpace)
+	return [2]int{from, from + len(s)}, s != ""
+}
+
+// packer fills passages with units.
+type packer struct {
+	text    string
+	open    []unit // of the passage being filled
+	heading string // in force at the beginning of open
+	out     []chat.Chunk
+}
+
+func (p *packer) add(u unit) {
+	if n := len(p.open); n > 0 {
+		size := p.open[n-1].end - p.open[0].start
+		if u.heading() && size >= section || u.opens && size >= full {
+			p.flush(p.keep())
+		}
+	}
+	for len(p.open) > 0 && u.end-p.open[0].start > Max {
+		p.flush(p.keep())
+	}
+	p.open = append(p.open, u)
+}
+
+// keep returns how many of the open units belong to a passage that ends now. Headings
+// at the end stay open, so that they go with the text after them.
+func (p *packer) keep() int {
+	n := len(p.open)
+	for n > 0 && p.open[n-1].heading() {
+		n--
+	}
+	if n == 0 || n == len(p.open) || p.open[len(p.open)-1].end-p.open[n].start > Max/2 {
+		return len(p.open)
+	}
+	return n
+}
+
+// flush makes a passage of the first n open units.
+func (p *packer) flush(n int) {
+	if n == 0 {
+		return
+	}
+	first, last := p.open[0], p.open[n-1]
+	c := chat.Chunk{
+		Ordinal: len(p.out),
+		Text:    p.text[first.from:last.to],
+		Start:   first.start,
+		End:     last.end,
+		Heading: p.heading,
+	}
+	leading := true // a passage that begins with headings gets the last of them
+	for _, u := range p.open[:n] {
+		if leading = leading && u.heading(); leading {
+			c.Heading = u.title
+		}
+		if u.heading() {
+			p.heading = u.title
+		}
+	}
+	p.out = append(p.out, c)
+	p.open = append(p.open[:0], p.open[n:]...)
+}

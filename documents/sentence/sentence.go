@@ -1,0 +1,160 @@
+// Package sentence cuts text into sentences.
+package sentence
+
+import (
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/clipperhouse/uax29/v2/sentences"
+
+	"github.com/palaver-chat/palaver/documents/layout"
+	"github.com/palaver-chat/palaver/internal/language"
+)
+
+// Span is a sentence. Start and End count characters (runes) of the text it was
+// cut from, and Text is verbatim between them, without white space around it.
+type Span struct {
+	Start, End int
+	Text       string
+	Heading    bool // a heading's title, not a sentence
+}
+
+// Sentences cuts text by the Unicode rules within its blocks: a wrapped line does not end
+// a sentence; a heading or a list item does. Bullets, heading marks and lines of
+// punctuation only are left out. It takes linear time.
+func Sentences(text string) []Span {
+	var out []Span
+	c := counter{text: text}
+	for _, b := range layout.Blocks(text) {
+		switch b.Kind {
+		case layout.Rule:
+		case layout.Heading:
+			at := b.Start + max(0, strings.Index(text[b.Start:b.End], b.Title))
+			out = c.add(out, at, at+len(b.Title), true)
+		case layout.Code:
+			out = codeLines(&c, out, b)
+		default:
+			start := b.Start + layout.BulletLen(text[b.Start:b.End])
+			out = prose(&c, out, start, b.End)
+		}
+	}
+	return out
+}
+
+func prose(c *counter, out []Span, start, end int) []Span {
+	from := start
+	for _, cut := range Bounds(c.text[start:end]) {
+		out = c.add(out, from, start+cut, false)
+		from = start + cut
+	}
+	return c.add(out, from, end, false)
+}
+
+// Bounds returns the byte offsets at which the second and later sentences of
+// one paragraph begin.
+func Bounds(paragraph string) []int {
+	flat := flatten(paragraph)
+	var out []int
+	it := sentences.FromString(flat)
+	for from := 0; it.Next(); {
+		if to := it.End(); to < len(flat) && !unfinished(flat[from:to], flat[to:]) {
+			out = append(out, to)
+			from = to
+		}
+	}
+	return out
+}
+
+func codeLines(c *counter, out []Span, b layout.Block) []Span {
+	for pos := b.Start; pos < b.End; {
+		end := b.End
+		if n := strings.IndexByte(c.text[pos:b.End], '\n'); n >= 0 {
+			end = pos + n
+		}
+		if !strings.HasPrefix(strings.TrimSpace(c.text[pos:end]), "```") {
+			out = c.add(out, pos, end, false)
+		}
+		pos = end + 1
+	}
+	return out
+}
+
+// flatten replaces line breaks and tabs with spaces, because the Unicode rules end a
+// sentence at every line break. Byte offsets stay the same.
+func flatten(s string) string {
+	b := []byte(s)
+	for i, c := range b {
+		switch c {
+		case '\n', '\r', '\t', '\f', '\v':
+			b[i] = ' '
+		}
+	}
+	return string(b)
+}
+
+// unfinished reports whether the sentence goes on after s although the Unicode rules end it
+// there: after an abbreviation, an initial or a list number. rest is the text after s.
+func unfinished(s, rest string) bool {
+	s = strings.TrimRightFunc(s, unicode.IsSpace)
+	if !strings.HasSuffix(s, ".") && !strings.HasSuffix(s, ")") {
+		return false
+	}
+	if enumerator(s) {
+		return true
+	}
+	if !strings.HasSuffix(s, ".") {
+		return false
+	}
+	s = strings.TrimSuffix(s, ".")
+	word := s[strings.LastIndexFunc(s, func(r rune) bool { return unicode.IsSpace(r) || r == '(' || r == '[' })+1:]
+	if r, n := utf8.DecodeRuneInString(word); n == len(word) && unicode.IsUpper(r) {
+		return true // an initial
+	}
+	word = strings.ToLower(word)
+	return abbreviations[word] || numbered[word] && rest != "" && rest[0] >= '0' && rest[0] <= '9'
+}
+
+// enumerator reports whether s is only the number of an item: "4.2.", "(a)" or "IV.".
+func enumerator(s string) bool {
+	body := strings.Trim(s, "().")
+	switch {
+	case len(s) > 10 || body == "":
+		return false
+	case strings.Trim(body, "0123456789.") == "", strings.Trim(body, "IVXLC") == "":
+		return true
+	}
+	return strings.HasSuffix(s, ")") && len(body) <= 3 && !strings.Contains(body, " ")
+}
+
+var (
+	abbreviations = language.NewSet("cf dr mr mrs ms prof st vs e.g i.e approx dept eds al ref resp incl excl viz ibid hon gen rev sr jr")
+	numbered      = language.NewSet("no nos art arts sec sect para paras par fig figs reg regs ch vol pp p ed cl s ss") // with a number after it
+)
+
+// counter turns byte offsets into rune offsets. The offsets must be requested in rising
+// order.
+type counter struct {
+	text        string
+	bytes, rune int
+}
+
+func (c *counter) at(b int) int {
+	if b > c.bytes {
+		c.rune += utf8.RuneCountInString(c.text[c.bytes:b])
+		c.bytes = b
+	}
+	return c.rune
+}
+
+// add appends the trimmed span [from,to) when it holds a letter or digit.
+func (c *counter) add(out []Span, from, to int, heading bool) []Span {
+	s := c.text[from:to]
+	left := len(s) - len(strings.TrimLeftFunc(s, unicode.IsSpace))
+	s = strings.TrimSpace(s)
+	if strings.IndexFunc(s, language.IsAlphanumeric) < 0 {
+		return out
+	}
+	from += left
+	return append(out, Span{c.at(from), c.at(from + len(s)), s, heading})
+}

@@ -1,0 +1,206 @@
+package imports
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/palaver-chat/palaver/chat"
+	"github.com/palaver-chat/palaver/imports/links"
+)
+
+// Store is the part of db.Store that Jobs uses.
+type Store interface {
+	ImportByID(ctx context.Context, owner, id string) (chat.Import, error)
+	AnnounceImport(ctx context.Context, owner, id string, announce bool) error
+	ListImports(ctx context.Context, owner, threadID, turnID string, limit int) ([]chat.Import, error)
+}
+
+// Inserter records imports, within the bounds of their owner.
+type Inserter interface {
+	CreateImport(ctx context.Context, i chat.Import) (chat.Import, error)
+}
+
+// Jobs starts imports and follows them. The work is done by a workflow.
+type Jobs struct {
+	Store Store
+	// Start starts the workflow of a document's open imports; it is safe to call when that
+	// workflow is already running.
+	Start func(ctx context.Context, owner, key string) error
+	Poll  time.Duration // interval of reading the progress; 0: pollInterval
+}
+
+const pollInterval = 200 * time.Millisecond
+
+// Key returns the id that all imports of one document by one owner share.
+func Key(owner string, link links.Link) string {
+	sum := sha256.Sum256([]byte(strings.Join([]string{owner, string(link.Source), link.ExternalID}, "\x00")))
+	return hex.EncodeToString(sum[:16])
+}
+
+// LinkOf returns the link that an import was requested with.
+func LinkOf(i chat.Import) links.Link {
+	return links.Link{Source: i.Source, ExternalID: i.ExternalID, ResourceKey: i.ResourceKey, URL: i.URL}
+}
+
+// Begin records an import of the link in i.URL and starts it. It is idempotent for one
+// owner and id. A link that cannot be imported is an *Error.
+func (j *Jobs) Begin(ctx context.Context, in Inserter, i chat.Import) (chat.Import, error) {
+	link, err := links.Parse(i.URL)
+	switch {
+	case errors.Is(err, links.ErrMalformedDrive):
+		return chat.Import{}, &Error{Code: Malformed, Source: chat.SourceDrive, Cause: err}
+	case err != nil:
+		return chat.Import{}, &Error{Code: Malformed, Source: chat.SourceLink, Cause: err}
+	}
+	i.Key, i.Source, i.ExternalID, i.ResourceKey, i.URL = Key(i.Owner, link), link.Source, link.ExternalID, link.ResourceKey, link.URL
+	i, err = in.CreateImport(ctx, i)
+	if err != nil || i.State.Final() {
+		return i, err
+	}
+	return i, j.Start(ctx, i.Owner, i.Key)
+}
+
+// neverStarted is the age from which an import in its first step may have no workflow:
+// its process died between recording it and starting it.
+const neverStarted = time.Minute
+
+// Revive starts those imports of a list that may have been recorded but not started. It does
+// not affect one that is running.
+func (j *Jobs) Revive(ctx context.Context, list []chat.Import, now time.Time) error {
+	started := map[string]bool{}
+	for _, i := range list {
+		if i.State != chat.ImportLooking || now.Sub(i.UpdatedAt) < neverStarted || started[i.Key] {
+			continue
+		}
+		started[i.Key] = true
+		if err := j.Start(ctx, i.Owner, i.Key); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Follow reports each step of an import until the import or ctx ends. The end of ctx is not
+// an error. It also reports a step that was too short to be seen.
+func (j *Jobs) Follow(ctx context.Context, owner, id string, report func(chat.Import)) (chat.Import, error) {
+	every := j.Poll
+	if every <= 0 {
+		every = pollInterval
+	}
+	tick := time.NewTicker(every)
+	defer tick.Stop()
+	var last chat.Import
+	for {
+		now, err := j.Store.ImportByID(ctx, owner, id)
+		switch {
+		case err != nil && ctx.Err() != nil:
+			return last, nil
+		case err != nil:
+			return now, err
+		}
+		for _, step := range between(last, now) {
+			report(step)
+		}
+		if last = now; now.State.Final() {
+			return now, nil
+		}
+		select {
+		case <-ctx.Done():
+			return now, nil
+		case <-tick.C:
+		}
+	}
+}
+
+// steps are the steps that Follow reports, in their order.
+var steps = []chat.ImportState{chat.ImportLooking, chat.ImportDownloading, chat.ImportReading, chat.ImportReady}
+
+// between returns the import at each step after last, up to now.
+func between(last, now chat.Import) (out []chat.Import) {
+	from, to := position(last.State)+1, position(now.State)
+	for n := from; n <= to; n++ {
+		skipped := n < to && n > 0
+		if skipped && now.Outcome == chat.ImportIsKnown { // nothing was downloaded
+			continue
+		}
+		step := now
+		step.State = steps[n]
+		out = append(out, step)
+	}
+	return out
+}
+
+// position returns the index of a state in steps; -1 for no state, and for a failure.
+func position(s chat.ImportState) int {
+	if s == chat.ImportIndexing {
+		s = chat.ImportReading
+	}
+	for n, step := range steps {
+		if step == s {
+			return n
+		}
+	}
+	return -1
+}
+
+// Progress returns the message for a person while an import runs.
+func Progress(i chat.Import) string {
+	switch i.State {
+	case chat.ImportLooking:
+		return "Checking access to the file..."
+	case chat.ImportDownloading:
+		return "Downloading document: " + i.Name + "..."
+	case chat.ImportReading, chat.ImportIndexing:
+		return "Processing document into chunks..."
+	case chat.ImportReady:
+		if i.Outcome == chat.ImportIsKnown {
+			return alreadyKnown
+		}
+		return fmt.Sprintf("Document imported successfully! It has %d chunks and is ready for questions.", i.Chunks)
+	}
+	return i.Message
+}
+
+const alreadyKnown = "That document is already in your knowledge base. I can answer questions about it."
+
+// StillProcessing is the answer to a question about a document that is not ready.
+const StillProcessing = "That document is still being processed. It should be ready for questions in a moment."
+
+const takesLonger = "The import is taking longer than expected. The document may still be processing in the background."
+
+// SaysUnfinished reports whether an answer says that an import is not finished.
+func SaysUnfinished(answer string) bool {
+	return strings.Contains(answer, takesLonger) || strings.Contains(answer, StillProcessing)
+}
+
+// Sentence returns the message for a person at the end of an import, or when the turn stops
+// waiting for it.
+func Sentence(i chat.Import) string {
+	switch {
+	case i.State == chat.ImportFailed:
+		return i.Message
+	case i.State != chat.ImportReady:
+		return takesLonger
+	case i.Outcome == chat.ImportIsKnown:
+		return alreadyKnown
+	case i.Outcome == chat.ImportUpdated:
+		return "I've imported the new version of '" + i.Name + "' into your knowledge base. It replaces the old one. You can now ask me questions about it."
+	}
+	return "I've imported '" + i.Name + "' into your knowledge base. You can now ask me questions about it."
+}
+
+// SourceLabel returns the name of a kind of source for people.
+func SourceLabel(t chat.SourceType) string {
+	switch t {
+	case chat.SourceDrive:
+		return "Google Drive"
+	case chat.SourceLink:
+		return "link"
+	}
+	return "upload"
+}
