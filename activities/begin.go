@@ -6,7 +6,7 @@ import (
 	"slices"
 	"time"
 
-	"github.com/palaver-chat/palaver/activities/intent"
+	"github.com/palaver-chat/palaver/agents/documents/intent"
 	"github.com/palaver-chat/palaver/chat"
 	"github.com/palaver-chat/palaver/db"
 	"github.com/palaver-chat/palaver/internal/tools"

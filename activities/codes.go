@@ -5,7 +5,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/palaver-chat/palaver/activities/mention"
+	"github.com/palaver-chat/palaver/agents/documents/mention"
 	"github.com/palaver-chat/palaver/chat"
 	"github.com/palaver-chat/palaver/internal/language"
 )

@@ -8,7 +8,7 @@ import (
 	"strings"
 	"unicode"
 
-	"github.com/palaver-chat/palaver/activities/intent"
+	"github.com/palaver-chat/palaver/agents/documents/intent"
 	"github.com/palaver-chat/palaver/chat"
 	"github.com/palaver-chat/palaver/db"
 	"github.com/palaver-chat/palaver/imports"

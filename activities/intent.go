@@ -5,9 +5,9 @@ import (
 	"errors"
 	"slices"
 
-	"github.com/palaver-chat/palaver/activities/intent"
-	"github.com/palaver-chat/palaver/activities/mention"
-	"github.com/palaver-chat/palaver/activities/prompt"
+	"github.com/palaver-chat/palaver/agents/documents/intent"
+	"github.com/palaver-chat/palaver/agents/documents/mention"
+	"github.com/palaver-chat/palaver/agents/documents/prompt"
 	"github.com/palaver-chat/palaver/chat"
 	"github.com/palaver-chat/palaver/internal/language"
 	"github.com/palaver-chat/palaver/internal/tiptap"

@@ -4,7 +4,7 @@ import (
 	"context"
 	"slices"
 
-	"github.com/palaver-chat/palaver/activities/prompt"
+	"github.com/palaver-chat/palaver/agents/documents/prompt"
 	"github.com/palaver-chat/palaver/chat"
 	"github.com/palaver-chat/palaver/documents/cite"
 )

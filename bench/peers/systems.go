@@ -137,7 +137,7 @@ func startPeer(ctx context.Context, b *bench, c peer, dir string, env []string, 
 		pg.Stop()
 		return nil, err
 	}
-	prompts, err := filepath.Abs("activities/prompt")
+	prompts, err := filepath.Abs("agents/documents/prompt")
 	if err != nil {
 		pg.Stop()
 		return nil, err

@@ -4,7 +4,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/palaver-chat/palaver/activities/intent"
+	"github.com/palaver-chat/palaver/agents/documents/intent"
 	"github.com/palaver-chat/palaver/chat"
 	"github.com/palaver-chat/palaver/documents/cite"
 	"github.com/palaver-chat/palaver/internal/tools"

@@ -5,7 +5,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/palaver-chat/palaver/activities/intent"
+	"github.com/palaver-chat/palaver/agents/documents/intent"
 	"github.com/palaver-chat/palaver/chat"
 	"github.com/palaver-chat/palaver/internal/language"
 	"github.com/palaver-chat/palaver/llm"
