@@ -3,127 +3,17 @@ package activities
 import (
 	"context"
 	"encoding/json"
-	"slices"
-	"strings"
-	"unicode/utf8"
 
-	"github.com/google/uuid"
-
-	"github.com/palaver-chat/palaver/agents/documents/intent"
-	"github.com/palaver-chat/palaver/agents/documents/mention"
 	"github.com/palaver-chat/palaver/chat"
 	"github.com/palaver-chat/palaver/db"
-	"github.com/palaver-chat/palaver/internal/language"
 )
-
-// ReadAnswer resolves a person's answer: documents by mention, tag, id or name, and
-// with AsText a text, which it stores.
-func (a *Activities) ReadAnswer(ctx context.Context, r AnswerRequest) (Answered, error) {
-	out, err := a.readAnswer(ctx, r)
-	if err != nil {
-		return Answered{}, a.fail(ctx, r.TurnRef, "read the answer", err)
-	}
-	return out, nil
-}
 
 // KeepAnswer stores an answer that the API has not stored, and returns its key.
 func (a *Activities) KeepAnswer(ctx context.Context, r KeepRequest) (key string, err error) {
 	b, err := json.Marshal(r.Value)
 	if err == nil {
 		key = chat.AnswerKey(r.InterruptID)
-		err = a.putTexts(ctx, r.TurnRef, db.Text{Key: key, Text: string(b)})
+		err = a.PutTexts(ctx, r.TurnRef, db.Text{Key: key, Text: string(b)})
 	}
-	return key, a.fail(ctx, r.TurnRef, "keep the answer", err)
-}
-
-// whole returns an answer with its stored text.
-func (a *Activities) whole(ctx context.Context, ref TurnRef, v chat.ResumeValue) (chat.ResumeValue, error) {
-	if v.Ref == "" {
-		return v, nil
-	}
-	texts, err := a.Store.Texts(ctx, ref.Owner, ref.TurnID)
-	return v.Whole(texts), err
-}
-
-func (a *Activities) readAnswer(ctx context.Context, r AnswerRequest) (_ Answered, err error) {
-	if r.Value, err = a.whole(ctx, r.TurnRef, r.Value); err != nil {
-		return Answered{}, err
-	}
-	tagged, err := a.readTags(ctx, r.Owner, r.Value.TipTap, r.Value.TaggedDocs, r.Value.TaggedSets)
-	if err != nil {
-		return Answered{}, err
-	}
-	out := Answered{IDs: tagged.IDs()}
-	if r.Value.Type != chat.TextInput { // the value is an option
-		return out, nil
-	}
-	text := strings.TrimSpace(tagged.TextWithout(r.Value.Text()))
-	if text == "" {
-		return out, nil
-	}
-	if uuid.Validate(text) == nil {
-		found, err := a.visible(ctx, r.Owner, []string{text})
-		if err != nil || len(found) > 0 {
-			out.IDs = language.Distinct(append(out.IDs, mention.IDs(found)...))
-			return out, err
-		}
-	}
-	named, whole, err := a.named(ctx, r.Owner, text, !r.AsText)
-	if err != nil {
-		return Answered{}, err
-	}
-	if r.AsText && !whole { // titles quoted in a text are not resolved
-		if intent.OnlyMentions(text) && len(out.IDs) > 0 {
-			return out, nil
-		}
-		out.Text = true
-		return out, a.putTexts(ctx, r.TurnRef, db.Text{Key: chat.TextSource, Text: text})
-	}
-	out.IDs = language.Distinct(append(out.IDs, mention.IDs(named)...))
-	if len(out.IDs) == 0 && r.Unknown != "" {
-		out.Unknown = true
-		return out, a.putTexts(ctx, r.TurnRef, db.Text{Key: r.Unknown, Text: mention.Quote([]string{text})})
-	}
-	return out, nil
-}
-
-// maxNameAnswer is the length, in characters, of the longest answer in which codes and
-// abbreviations of documents are looked for.
-const maxNameAnswer = 300
-
-// named finds the documents that have text as their name; with parts, also those whose
-// names text contains. It returns all documents of the same name, because the name alone
-// cannot tell which. whole reports that text is a name and nothing else.
-func (a *Activities) named(ctx context.Context, owner, text string, parts bool) (_ []chat.Document, whole bool, err error) {
-	visible, err := a.Store.VisibleDocuments(ctx, owner)
-	if err != nil {
-		return nil, false, err
-	}
-	if found := mention.Closest(text, visible); len(found) > 0 {
-		return found, true, nil
-	}
-	if utf8.RuneCountInString(text) <= maxNameAnswer {
-		if text, err = a.withCodedTitles(ctx, owner, "", text, visible); err != nil {
-			return nil, false, err
-		}
-		text = mention.AsTitled(text, visible, nil, a.now())
-		if found := mention.Closest(text, visible); len(found) > 0 {
-			return found, true, nil
-		}
-	}
-	if !parts {
-		return nil, false, nil
-	}
-	found := mention.Occurring(text, visible)
-	rest := language.ReplaceNames(text, mention.Titles(found), "\n")
-	for _, part := range strings.FieldsFunc(strings.ReplaceAll(rest, " and ", "\n"), func(r rune) bool {
-		return strings.ContainsRune(",;\n", r)
-	}) {
-		for _, d := range mention.Closest(part, visible) {
-			if !slices.ContainsFunc(found, func(f chat.Document) bool { return f.ID == d.ID }) {
-				found = append(found, d)
-			}
-		}
-	}
-	return found, false, nil
+	return key, a.Fail(ctx, r.TurnRef, "keep the answer", err)
 }

@@ -6,7 +6,6 @@ import (
 	"slices"
 	"time"
 
-	"github.com/palaver-chat/palaver/agents/documents/intent"
 	"github.com/palaver-chat/palaver/chat"
 	"github.com/palaver-chat/palaver/db"
 	"github.com/palaver-chat/palaver/internal/tools"
@@ -25,38 +24,38 @@ func (a *Activities) BeginTurn(ctx context.Context, ref TurnRef) (Begun, error) 
 		}
 	}
 	if err != nil {
-		return Begun{}, a.fail(ctx, ref, "begin", err)
+		return Begun{}, a.Fail(ctx, ref, "begin", err)
 	}
 	b := Begun{
 		Parent: t.Parent, Agent: t.Content.Agent, Action: t.Content.Action, WebSearch: t.Content.WebSearch, NoWebSearch: t.Content.NoWebSearch,
 		Settled: t.Status.Settled(), RunID: t.StreamRunID, Unsaved: ref.Unsaved != nil,
-		NoImages: a.cannotSeeImages(t.Content.Attachments),
+		NoImages: a.CannotSeeImages(t.Content.Attachments),
 	}
 	agent, _ := a.Agents.Find(b.Agent)
 	b.AgentVersion = agent.Version
 	if b.Unsaved {
 		if a.needsStored(t.Content) {
-			return Begun{}, a.fail(ctx, ref, "begin", db.ErrUnavailable)
+			return Begun{}, a.Fail(ctx, ref, "begin", db.ErrUnavailable)
 		}
 		return b, nil
 	}
 	if b.Parent == "" {
 		if b.Parent, err = a.parentOf(ctx, t, ref.Parent, now.Head); err != nil {
-			return Begun{}, a.fail(ctx, ref, "begin", err)
+			return Begun{}, a.Fail(ctx, ref, "begin", err)
 		}
 	}
 	if b.Settled {
 		return b, nil
 	}
 	b.Cancelled = now.Cancelled
-	b.Imports = agent.MayCall(tools.ImportDocumentName) && (now.Imports || intent.ConcernsImports(t.Content.Message))
+	b.Imports = agent.MayCall(tools.ImportDocumentName) && (now.Imports || a.ConcernsImports != nil && a.ConcernsImports(t.Content.Message))
 	if err := a.Store.MarkTurn(ctx, ref.Owner, ref.TurnID, chat.TurnRunning, b.Parent); err != nil {
-		return Begun{}, a.fail(ctx, ref, "begin", err)
+		return Begun{}, a.Fail(ctx, ref, "begin", err)
 	}
 	a.Bus.ThreadChanged(ref.ThreadID, ref.TurnID)
 	if t.Content.ParentRequest != "" { // the store replaces a parent that was rolled back with its own parent
 		if t, err = a.Store.Turn(ctx, ref.Owner, ref.TurnID); err != nil {
-			return Begun{}, a.fail(ctx, ref, "begin", err)
+			return Begun{}, a.Fail(ctx, ref, "begin", err)
 		}
 		b.Parent = t.Parent
 	}
@@ -66,7 +65,7 @@ func (a *Activities) BeginTurn(ctx context.Context, ref TurnRef) (Begun, error) 
 	}
 	approved, err := a.Store.Approvals(ctx, ref.Owner, ref.ThreadID, b.Parent)
 	if err != nil && !errors.Is(err, db.ErrNotFound) { // no branch: every tool needs approval
-		return Begun{}, a.fail(ctx, ref, "begin", err)
+		return Begun{}, a.Fail(ctx, ref, "begin", err)
 	}
 	b.Approved = a.withoutPinned(ctx, ref.Owner, b.Agent, approved)
 	return b, nil
@@ -76,7 +75,7 @@ func (a *Activities) BeginTurn(ctx context.Context, ref TurnRef) (Begun, error) 
 // turn it returns the turn alone.
 func (a *Activities) readStanding(ctx context.Context, ref *TurnRef) (chat.Turn, db.TurnContext, error) {
 	if ref.Unsaved != nil {
-		if t, err := a.loadOrUnsaved(ctx, ref); err != nil || ref.Unsaved != nil {
+		if t, err := a.LoadOrUnsaved(ctx, ref); err != nil || ref.Unsaved != nil {
 			return t, db.TurnContext{}, err
 		}
 	}
@@ -111,10 +110,10 @@ func (a *Activities) undoUnrecordedTurns(ctx context.Context, ref TurnRef, open 
 				return changed, err
 			}
 			changed = true
-			a.log().Warn("settled a turn that no workflow has", "turn", t.ID, "run", t.StreamRunID, "end", end.Type)
+			a.Logger().Warn("settled a turn that no workflow has", "turn", t.ID, "run", t.StreamRunID, "end", end.Type)
 			continue
 		}
-		a.log().Info("undoing the beginning of a turn that the workflow has not recorded", "turn", t.ID, "status", back)
+		a.Logger().Info("undoing the beginning of a turn that the workflow has not recorded", "turn", t.ID, "status", back)
 		if err := a.Store.UnmarkTurn(ctx, ref.Owner, t.ID, back); err != nil {
 			return changed, err
 		}
@@ -129,61 +128,16 @@ func (a *Activities) needsStored(c chat.Content) bool {
 	return !agent.AnswersUnsaved || len(c.Attachments)+len(c.TaggedDocs)+len(c.TaggedSets) > 0
 }
 
-// parent returns the checkpoint that a turn follows: the one asked for, if it is a turn of
-// the same thread, else the parent of the turn that was rolled back for it, else the
-// thread's head.
-func (a *Activities) parent(ctx context.Context, t chat.Turn, undone string) (string, error) {
-	return a.parentOf(ctx, t, undone, "")
-}
-
-// parentOf is parent for a caller that may know the head; "" when it does not.
-func (a *Activities) parentOf(ctx context.Context, t chat.Turn, undone, head string) (_ string, err error) {
-	switch asked := chat.TurnOf(t.Content.ParentRequest); asked {
-	case chat.RootCheckpoint:
-		return chat.RootCheckpoint, nil
-	case "", t.ID:
-	default:
-		p, err := a.Store.Turn(ctx, t.Owner, asked)
-		if err == nil && p.ThreadID == t.ThreadID && hasBegun(p.Status) {
-			return p.ID, nil
-		}
-		if err != nil && !errors.Is(err, db.ErrNotFound) {
-			return "", err
-		}
-	}
-	if undone != "" {
-		u, err := a.Store.Turn(ctx, t.Owner, undone)
-		if err == nil && u.Parent != "" {
-			return u.Parent, nil
-		}
-		if err != nil && !errors.Is(err, db.ErrNotFound) {
-			return "", err
-		}
-	}
-	if head == "" {
-		head, err = a.Store.Head(ctx, t.Owner, t.ThreadID)
-	}
-	if head == t.ID { // a turn is not its own parent
-		head = chat.RootCheckpoint
-	}
-	return head, err
-}
-
-// hasBegun reports whether a turn with this status has its place in the tree.
-func hasBegun(s chat.TurnStatus) bool {
-	return s == chat.TurnRunning || s == chat.TurnInterrupted || s.Settled()
-}
-
 // MarkRunning stores that an interrupted turn goes on.
 func (a *Activities) MarkRunning(ctx context.Context, ref TurnRef) error {
 	err := a.Store.MarkTurn(ctx, ref.Owner, ref.TurnID, chat.TurnRunning, ref.Parent)
-	return a.fail(ctx, ref, "mark running", err)
+	return a.Fail(ctx, ref, "mark running", err)
 }
 
 // MarkInterrupted stores that a turn waits for a person.
 func (a *Activities) MarkInterrupted(ctx context.Context, ref TurnRef) error {
 	err := a.Store.MarkTurn(ctx, ref.Owner, ref.TurnID, chat.TurnInterrupted, ref.Parent)
-	return a.fail(ctx, ref, "mark interrupted", err)
+	return a.Fail(ctx, ref, "mark interrupted", err)
 }
 
 // AnnounceStop publishes on the bus that the turn is cancelled, for its activity.

@@ -48,24 +48,27 @@ func (b *begunTurns) find(owner, id string) (t chat.Turn, ok bool) {
 	return t, ok && t.Owner == owner
 }
 
-// turn returns a turn as its agent reads it: with the documents that were imported from
+// Turn returns a turn as its agent reads it: with the documents that were imported from
 // links of its message in place of these. Its status and place may be out of date.
-func (a *Activities) turn(ctx context.Context, ref TurnRef) (chat.Turn, error) {
-	t, err := a.sentTurn(ctx, ref)
+func (k *Kit) Turn(ctx context.Context, ref TurnRef) (chat.Turn, error) {
+	t, err := k.SentTurn(ctx, ref)
 	if err != nil {
 		return t, err
 	}
-	return a.withImports(ctx, t)
-}
-
-// sentTurn returns a turn as it was sent, from the cache or the store.
-func (a *Activities) sentTurn(ctx context.Context, ref TurnRef) (chat.Turn, error) {
-	if t, ok := a.begun.find(ref.Owner, ref.TurnID); ok {
+	if k.Imported == nil {
 		return t, nil
 	}
-	t, err := a.Store.Turn(ctx, ref.Owner, ref.TurnID)
+	return k.Imported(ctx, t)
+}
+
+// SentTurn returns a turn as it was sent, from the cache or the store.
+func (k *Kit) SentTurn(ctx context.Context, ref TurnRef) (chat.Turn, error) {
+	if t, ok := k.begun.find(ref.Owner, ref.TurnID); ok {
+		return t, nil
+	}
+	t, err := k.Store.Turn(ctx, ref.Owner, ref.TurnID)
 	if err == nil && !t.Status.Settled() {
-		a.begun.remember(t)
+		k.begun.remember(t)
 	}
 	return t, err
 }

@@ -20,7 +20,7 @@ type wanted struct {
 
 // readCalls gives a model's tool calls our ids and checks them against the schemas of
 // the offered tools. A call that cannot be made gets an error result for the model.
-func readCalls(s pieceRequest, calls []llm.ToolCall) []wanted {
+func readCalls(s PieceRequest, calls []llm.ToolCall) []wanted {
 	var out []wanted
 	for _, c := range calls {
 		id := chat.CallID(s.TurnID, s.Calls+len(out)+1)
@@ -29,7 +29,7 @@ func readCalls(s pieceRequest, calls []llm.ToolCall) []wanted {
 	return out
 }
 
-func readCall(s pieceRequest, id string, c llm.ToolCall) wanted {
+func readCall(s PieceRequest, id string, c llm.ToolCall) wanted {
 	w := wanted{Wanted: Wanted{CallRef: chat.CallRef{ID: id, Name: c.Name}}}
 	given := strings.TrimSpace(strings.ToValidUTF8(c.Arguments, ""))
 	if given == "" || given == "null" {
@@ -43,17 +43,17 @@ func readCall(s pieceRequest, id string, c llm.ToolCall) wanted {
 		}
 	}
 	w.texts = []db.Text{{Key: chat.CallKey(id), Text: string(arguments)}}
-	i := slices.IndexFunc(s.offered, func(t tools.Tool) bool { return t.Name == c.Name })
+	i := slices.IndexFunc(s.Offered, func(t tools.Tool) bool { return t.Name == c.Name })
 	if i < 0 {
 		return w.refuse(fmt.Sprintf("There is no tool called %s.", c.Name))
 	}
-	t := s.offered[i]
+	t := s.Offered[i]
 	w.Pin = t.Pin
 	if wrong := tools.Misfit(t.Schema, arguments); wrong != "" {
 		return w.refuse("The call was not made: " + wrong + ".")
 	}
 	w.Approval, w.SideEffects, w.Editable = t.Approval, t.SideEffects, t.Approval == tools.Edit
-	if w.Pin != "" && slices.Contains(s.remembered, w.ApprovalName()) {
+	if w.Pin != "" && slices.Contains(s.Remembered, w.ApprovalName()) {
 		w.Approval = tools.Never
 	}
 	if w.Approval != tools.Never || t.SideEffects { // a call with side effects is asked about when its outcome is unknown

@@ -36,24 +36,24 @@ const toolTries = 3
 func (a *Activities) CallTool(parent context.Context, r CallRequest) (_ Called, err error) {
 	defer func() {
 		if p := recover(); p != nil {
-			if err = a.panicked(parent, []any{r}, p); r.SideEffects { // it may have run
+			if err = a.Panicked(parent, []any{r}, p); r.SideEffects { // it may have run
 				err = unknownOutcome(r)
 			}
 		}
 	}()
-	watch := a.watch
+	watch := a.Watch
 	if r.SideEffects {
-		watch = a.watchWithGrace
+		watch = a.WatchWithGrace
 	}
 	ctx, w := watch(parent, r.TurnID)
-	defer w.end()
+	defer w.End()
 
 	texts, err := a.callTexts(ctx, r)
 	if err != nil {
-		if r.SideEffects && !w.stopped() && ctx.Err() != nil {
+		if r.SideEffects && !w.Stopped() && ctx.Err() != nil {
 			return Called{}, expected("not run", r.Name, ErrTypeNotRun, temporal.ApplicationErrorOptions{NonRetryable: true})
 		}
-		return Called{}, a.endError(w, ctx, r.TurnRef, "tool "+r.Name, err)
+		return Called{}, a.EndError(w, ctx, r.TurnRef, "tool "+r.Name, err)
 	}
 	if done, ok := storedCall(texts, r.ID); ok {
 		return done, nil
@@ -68,34 +68,34 @@ func (a *Activities) CallTool(parent context.Context, r CallRequest) (_ Called, 
 		return a.storeToolResult(ctx, w, r, tools.Failed("The tool "+r.Name+" is not there any more."))
 	}
 	if r.Pin != "" && tool.Pin != r.Pin {
-		a.logOf(r.TurnRef).Warn("tool call refused: the tool's definition changed after the model read it", "tool", r.Name, "call", r.ID)
+		a.LogOf(r.TurnRef).Warn("tool call refused: the tool's definition changed after the model read it", "tool", r.Name, "call", r.ID)
 		return a.storeToolResult(ctx, w, r, tools.Failed("The call was not made: the definition of "+r.Name+" changed after the call was proposed."))
 	}
 	if r.Hash != "" && tools.Hash(arguments) != r.Hash {
-		a.logOf(r.TurnRef).Error("tool call refused: its arguments changed after they were shown", "tool", r.Name, "call", r.ID)
+		a.LogOf(r.TurnRef).Error("tool call refused: its arguments changed after they were shown", "tool", r.Name, "call", r.ID)
 		return a.storeToolResult(ctx, w, r, tools.Failed("The call was not made: its arguments changed after they were shown."))
 	}
 	if wrong := tools.Misfit(tool.Schema, arguments); wrong != "" {
 		return a.storeToolResult(ctx, w, r, tools.Failed("The call was not made: "+wrong+"."))
 	}
 	if err := w.checkLease(); err != nil {
-		return Called{}, a.endError(w, ctx, r.TurnRef, "tool "+r.Name, err)
+		return Called{}, a.EndError(w, ctx, r.TurnRef, "tool "+r.Name, err)
 	}
 	result, err := a.runTool(ctx, tool, tools.Call{
 		Owner: r.Owner, ThreadID: r.ThreadID, TurnID: r.TurnID, ID: r.ID, Arguments: arguments, Failed: failedBefore(texts, r.ID), Report: a.reporter(ctx, r),
 	})
 	switch {
 	case err == nil:
-	case w.stopped():
+	case w.Stopped():
 		return Called{Usage: result.Usage}, stoppedError("tool " + r.Name)
 	case ctx.Err() != nil && r.SideEffects:
 		return Called{}, unknownOutcome(r)
 	case ctx.Err() != nil:
-		return Called{}, a.endError(w, ctx, r.TurnRef, "tool "+r.Name, err)
+		return Called{}, a.EndError(w, ctx, r.TurnRef, "tool "+r.Name, err)
 	default:
 		result = a.failedRun(parent, r, result, err)
 		if !result.IsError {
-			return Called{}, a.fail(parent, r.TurnRef, "tool "+r.Name, err)
+			return Called{}, a.Fail(parent, r.TurnRef, "tool "+r.Name, err)
 		}
 	}
 	return a.storeToolResult(ctx, w, r, result)
@@ -136,7 +136,7 @@ func (a *Activities) reporter(ctx context.Context, r CallRequest) func(chat.Node
 			err = a.Report(ctx, r.ThreadID, chat.ToolProgress{TurnID: r.TurnID, CallID: r.ID, Node: node, N: n})
 		}
 		if err != nil {
-			a.logOf(r.TurnRef).Warn("reporting a tool's progress failed", "tool", r.Name, "call", r.ID, "error", err)
+			a.LogOf(r.TurnRef).Warn("reporting a tool's progress failed", "tool", r.Name, "call", r.ID, "error", err)
 		}
 	}
 }
@@ -173,7 +173,7 @@ func (a *Activities) failedRun(ctx context.Context, r CallRequest, got tools.Res
 	if !r.SideEffects && attempt < toolTries {
 		return tools.Result{}
 	}
-	a.logOf(r.TurnRef).Error("tool call failed", "tool", r.Name, "call", r.ID, "attempt", attempt, "error", err)
+	a.LogOf(r.TurnRef).Error("tool call failed", "tool", r.Name, "call", r.ID, "attempt", attempt, "error", err)
 	why := "The tool failed."
 	if r.SideEffects {
 		why = "The tool failed in mid-call, and it is unknown whether it took effect."
@@ -187,13 +187,13 @@ func unknownOutcome(r CallRequest) error {
 
 // storeToolResult stores a result, also when the call was ended meanwhile. It retries
 // while the database is unavailable, because what a tool did must not be lost.
-func (a *Activities) storeToolResult(ctx context.Context, w *watch, r CallRequest, result tools.Result) (Called, error) {
+func (a *Activities) storeToolResult(ctx context.Context, w *Watch, r CallRequest, result tools.Result) (Called, error) {
 	out, timeout := Called{IsError: result.IsError, Usage: result.Usage}, SaveTimeout
 	if ctx.Err() != nil {
 		var cancel context.CancelFunc
-		ctx, cancel = w.finalContext(finalWriteTimeout)
+		ctx, cancel = w.FinalContext(FinalWriteTimeout)
 		defer cancel()
-		timeout = finalWriteTimeout
+		timeout = FinalWriteTimeout
 	}
 	err := retryUntilStored(ctx, timeout, func(ctx context.Context) error { return a.storeResult(ctx, r, result, out) })
 	if err != nil {
@@ -203,12 +203,12 @@ func (a *Activities) storeToolResult(ctx context.Context, w *watch, r CallReques
 }
 
 // resultNotStored returns the error of a call whose result could not be stored.
-func (a *Activities) resultNotStored(w *watch, ctx context.Context, r CallRequest, err error) error {
-	if r.SideEffects && !w.stopped() && !errors.Is(err, db.ErrSettled) && !errors.Is(err, db.ErrOutdated) {
-		a.logOf(r.TurnRef).Error("storing a tool result failed; the outcome of the call is unknown", "tool", r.Name, "call", r.ID, "error", err)
+func (a *Activities) resultNotStored(w *Watch, ctx context.Context, r CallRequest, err error) error {
+	if r.SideEffects && !w.Stopped() && !errors.Is(err, db.ErrSettled) && !errors.Is(err, db.ErrOutdated) {
+		a.LogOf(r.TurnRef).Error("storing a tool result failed; the outcome of the call is unknown", "tool", r.Name, "call", r.ID, "error", err)
 		return unknownOutcome(r)
 	}
-	return a.endError(w, ctx, r.TurnRef, "tool "+r.Name, err)
+	return a.EndError(w, ctx, r.TurnRef, "tool "+r.Name, err)
 }
 
 // storeResult writes a result and its outcome in one transaction.
@@ -225,7 +225,7 @@ func (a *Activities) storeResult(ctx context.Context, r CallRequest, result tool
 		}
 		texts = append(texts, db.Text{Key: chat.ShownKey(r.ID), Text: string(ids)})
 	}
-	return a.putTexts(ctx, r.TurnRef, texts...)
+	return a.PutTexts(ctx, r.TurnRef, texts...)
 }
 
 // storableResult makes a result valid UTF-8, bounded and not empty.
@@ -245,7 +245,7 @@ func storableResult(content string) string {
 func (a *Activities) FindResult(ctx context.Context, r CallRequest) (*Called, error) {
 	texts, err := a.Store.Texts(ctx, r.Owner, r.TurnID)
 	if err != nil {
-		return nil, a.fail(ctx, r.TurnRef, "find result", err)
+		return nil, a.Fail(ctx, r.TurnRef, "find result", err)
 	}
 	if c, ok := storedCall(texts, r.ID); ok {
 		return &c, nil

@@ -18,7 +18,7 @@ var checkResult = regexp.MustCompile(`^[a-zA-Z0-9_.-]{0,64}$`)
 func (a *Activities) Check(ctx context.Context, r CheckRequest) (string, error) {
 	word, err := a.check(ctx, r)
 	if err != nil {
-		return "", a.fail(ctx, r.TurnRef, "check "+r.Name, err)
+		return "", a.Fail(ctx, r.TurnRef, "check "+r.Name, err)
 	}
 	return word, nil
 }
@@ -29,7 +29,7 @@ func (a *Activities) check(ctx context.Context, r CheckRequest) (string, error) 
 	if check == nil {
 		return "", fmt.Errorf("the agent %s has no check %s", r.Agent, r.Name)
 	}
-	turn, err := a.loadOrUnsaved(ctx, &r.TurnRef)
+	turn, err := a.LoadOrUnsaved(ctx, &r.TurnRef)
 	if err != nil {
 		return "", err
 	}
@@ -62,11 +62,11 @@ func (a *Activities) answers(ctx context.Context, ref TurnRef, asked []Asked) ([
 	if err != nil {
 		return nil, err
 	}
-	return answersOf(texts, asked), nil
+	return AnswersOf(texts, asked), nil
 }
 
-// answersOf is answers for a caller that has read the turn's texts.
-func answersOf(texts map[string]string, asked []Asked) []string {
+// AnswersOf is answers for a caller that has read the turn's texts.
+func AnswersOf(texts map[string]string, asked []Asked) []string {
 	var answers []string
 	for _, q := range asked {
 		if q.Label != "" {
@@ -78,7 +78,7 @@ func answersOf(texts map[string]string, asked []Asked) []string {
 	return answers
 }
 
-func questionsOf(asked []Asked) []string {
+func QuestionsOf(asked []Asked) []string {
 	questions := make([]string, len(asked))
 	for i, q := range asked {
 		questions[i] = q.Question

@@ -102,7 +102,7 @@ func TestMessagesBeforeATurnAreReadOnceAnActivity(t *testing.T) {
 	r := b.say("How many?")
 	store := &readCounter{Store: b.Store, err: db.ErrUnavailable}
 	b.Store = store
-	ctx := withReads(context.Background())
+	ctx := WithReads(context.Background())
 	_, err := b.recent(ctx, r, contextMessages)
 	require.ErrorIs(t, err, db.ErrUnavailable)
 	store.err = nil // a failure is not kept

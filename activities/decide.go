@@ -21,7 +21,7 @@ const NoAnswerInTime = "nobody answered in time"
 func (a *Activities) Decide(ctx context.Context, r DecideRequest) (Decided, error) {
 	texts, err := a.Store.Texts(ctx, r.Owner, r.TurnID)
 	if err != nil {
-		return Decided{}, a.fail(ctx, r.TurnRef, "decide", err)
+		return Decided{}, a.Fail(ctx, r.TurnRef, "decide", err)
 	}
 	r.Value = r.Value.Whole(texts)
 	var out Decided
@@ -55,8 +55,8 @@ func (a *Activities) Decide(ctx context.Context, r DecideRequest) (Decided, erro
 		kept = append(kept, db.Text{Key: chat.RememberedKey(name)})
 	}
 	if len(kept) > 0 && !r.Check {
-		if err := a.putTexts(ctx, r.TurnRef, kept...); err != nil {
-			return Decided{}, a.fail(ctx, r.TurnRef, "decide", err)
+		if err := a.PutTexts(ctx, r.TurnRef, kept...); err != nil {
+			return Decided{}, a.Fail(ctx, r.TurnRef, "decide", err)
 		}
 	}
 	a.auditDecisions(r)

@@ -25,41 +25,41 @@ const (
 	maxSummaryCalls    = 8
 )
 
-// earlier is the conversation before a turn, for the prompt of its answer.
-type earlier struct {
-	messages []chat.Message // word for word, oldest first
-	summary  string         // of the messages before those
-	usage    chat.Usage     // of summarizing
-	notice   string         // code of a notice to the person; empty: none
+// Earlier is the conversation before a turn, for the prompt of its answer.
+type Earlier struct {
+	Messages []chat.Message // word for word, oldest first
+	Summary  string         // of the messages before those
+	Usage    chat.Usage     // of summarizing
+	Notice   string         // code of a notice to the person; empty: none
 }
 
-// readEarlier reads the conversation before a turn. What does not fit into the prompt
+// ReadEarlier reads the conversation before a turn. What does not fit into the prompt
 // is summarized, once: the summary is stored at the last turn that it covers, so that
 // every branch from there has it. Half of the room stays free for the messages to come.
-func (a *Activities) readEarlier(ctx context.Context, ref TurnRef) (earlier, error) {
-	recent, err := a.recent(ctx, ref, earlierMessages)
+func (k *Kit) ReadEarlier(ctx context.Context, ref TurnRef) (Earlier, error) {
+	recent, err := k.Recent(ctx, ref, earlierMessages)
 	if err != nil {
-		return earlier{}, err
+		return Earlier{}, err
 	}
-	room := a.historyTokens()
-	if len(recent) < earlierMessages && tokensOf(recent) <= room {
-		return earlier{messages: recent}, nil
+	room := k.historyTokens()
+	if len(recent) < earlierMessages && TokensOf(recent) <= room {
+		return Earlier{Messages: recent}, nil
 	}
-	last, err := a.Store.Summary(ctx, ref.Owner, ref.ThreadID, ref.Parent)
+	last, err := k.Store.Summary(ctx, ref.Owner, ref.ThreadID, ref.Parent)
 	if err != nil && !errors.Is(err, db.ErrNotFound) {
-		return earlier{}, err
+		return Earlier{}, err
 	}
-	offline := a.Model.Info().Offline
+	offline := k.Model.Info().Offline
 	if last.Text == "" && !offline {
 		last = db.Summary{} // the offline engine dropped the older part; now a model can summarize it
 	}
 	after, found := messagesAfter(recent, last.TurnID)
-	if found && tokensOf(after) <= room {
-		return earlier{messages: after, summary: last.Text}, nil
+	if found && TokensOf(after) <= room {
+		return Earlier{Messages: after, Summary: last.Text}, nil
 	}
-	all, err := a.Store.Recent(ctx, ref.Owner, ref.ThreadID, ref.Parent, summarizedMessages)
+	all, err := k.Store.Recent(ctx, ref.Owner, ref.ThreadID, ref.Parent, summarizedMessages)
 	if err != nil {
-		return earlier{}, err
+		return Earlier{}, err
 	}
 	after, found = messagesAfter(all, last.TurnID)
 	if !found {
@@ -67,40 +67,40 @@ func (a *Activities) readEarlier(ctx context.Context, ref TurnRef) (earlier, err
 	}
 	old, kept := splitEarlier(after, room/2)
 	if len(old) == 0 {
-		return earlier{messages: kept, summary: last.Text}, nil
+		return Earlier{Messages: kept, Summary: last.Text}, nil
 	}
-	out := earlier{messages: kept, summary: last.Text, notice: chat.NoticeHistoryDropped}
-	next := db.Summary{TurnID: old[len(old)-1].TurnID, At: a.now()}
+	out := Earlier{Messages: kept, Summary: last.Text, Notice: chat.NoticeHistoryDropped}
+	next := db.Summary{TurnID: old[len(old)-1].TurnID, At: k.Time()}
 	if !offline {
-		out.summary, out.usage, err = a.summarize(ctx, last.Text, old)
+		out.Summary, out.Usage, err = k.summarize(ctx, last.Text, old)
 		if ctx.Err() != nil {
-			return earlier{}, ctx.Err()
+			return Earlier{}, ctx.Err()
 		}
 		if err != nil { // the answer is written without it, and the next turn tries again
-			a.logOf(ref).Warn("summarizing the older part of the conversation failed; answering without it", "error", err)
-			out.summary = last.Text
+			k.LogOf(ref).Warn("summarizing the older part of the conversation failed; answering without it", "error", err)
+			out.Summary = last.Text
 			return out, nil
 		}
-		next.Text, out.notice = out.summary, chat.NoticeSummarized
+		next.Text, out.Notice = out.Summary, chat.NoticeSummarized
 	}
-	err = a.Store.PutSummary(ctx, ref.Owner, next)
+	err = k.Store.PutSummary(ctx, ref.Owner, next)
 	return out, err
 }
 
 // historyTokens returns the room for earlier messages in a prompt.
-func (a *Activities) historyTokens() int {
-	room := a.HistoryTokens
+func (k *Kit) historyTokens() int {
+	room := k.HistoryTokens
 	if room == 0 {
 		room = defaultHistoryTokens
 	}
-	if window := a.Model.Info().ContextTokens; window > 0 {
+	if window := k.Model.Info().ContextTokens; window > 0 {
 		room = min(room, window/4)
 	}
 	return room
 }
 
-// tokensOf estimates the tokens of messages in a prompt.
-func tokensOf(messages []chat.Message) (tokens int) {
+// TokensOf estimates the tokens of messages in a prompt.
+func TokensOf(messages []chat.Message) (tokens int) {
 	for _, m := range messages {
 		tokens += llm.EstimateTokens(prompt.Message(m, prompt.MaxEarlier).Text) + 4
 	}
@@ -131,7 +131,7 @@ func splitEarlier(messages []chat.Message, tokens int) (old, kept []chat.Message
 			first--
 		}
 		newest := at == len(messages)
-		if !newest && (len(messages)-first > keptEarlierMessages || tokensOf(messages[first:]) > tokens) {
+		if !newest && (len(messages)-first > keptEarlierMessages || TokensOf(messages[first:]) > tokens) {
 			break
 		}
 		at = first
@@ -140,12 +140,12 @@ func splitEarlier(messages []chat.Message, tokens int) (old, kept []chat.Message
 }
 
 // summarize summarizes messages and the summary of those before them.
-func (a *Activities) summarize(ctx context.Context, summary string, messages []chat.Message) (string, chat.Usage, error) {
+func (k *Kit) summarize(ctx context.Context, summary string, messages []chat.Message) (string, chat.Usage, error) {
 	var used chat.Usage
-	parts := partsToSummarize(messages, a.summaryTokens())
+	parts := partsToSummarize(messages, k.summaryTokens())
 	for _, part := range parts[max(0, len(parts)-maxSummaryCalls):] {
 		var text strings.Builder
-		reply, err := a.Model.Stream(ctx, prompt.History(summary, part), func(delta string) error {
+		reply, err := k.Model.Stream(ctx, prompt.History(summary, part), func(delta string) error {
 			text.WriteString(delta)
 			return ctx.Err()
 		})
@@ -167,8 +167,8 @@ func storable(text string) string {
 }
 
 // summaryTokens returns the size, in tokens, of the messages that one call summarizes.
-func (a *Activities) summaryTokens() int {
-	if window := a.Model.Info().ContextTokens; window > 0 {
+func (k *Kit) summaryTokens() int {
+	if window := k.Model.Info().ContextTokens; window > 0 {
 		return min(summarizedTokens, window/3)
 	}
 	return summarizedTokens
@@ -179,7 +179,7 @@ func (a *Activities) summaryTokens() int {
 func partsToSummarize(messages []chat.Message, tokens int) (parts [][]chat.Message) {
 	size := 0
 	for i, m := range messages {
-		n := tokensOf(messages[i : i+1])
+		n := TokensOf(messages[i : i+1])
 		if len(parts) == 0 || size+n > tokens {
 			parts, size = append(parts, nil), 0
 		}

@@ -43,12 +43,12 @@ const (
 
 // fail turns an error into one for Temporal's history, with a type and a message of
 // code and step only. It logs the whole error, once.
-func (a *Activities) fail(ctx context.Context, ref TurnRef, step string, err error) error {
+func (k *Kit) Fail(ctx context.Context, ref TurnRef, step string, err error) error {
 	var app *temporal.ApplicationError
 	if err == nil || errors.As(err, &app) { // fail has logged it before
 		return err
 	}
-	log := a.logOf(ref).With("step", step, "attempt", activity.GetInfo(ctx).Attempt, "error", err)
+	log := k.LogOf(ref).With("step", step, "attempt", activity.GetInfo(ctx).Attempt, "error", err)
 	var model *llm.Error
 	switch {
 	case errors.Is(err, db.ErrSettled):
@@ -59,18 +59,18 @@ func (a *Activities) fail(ctx context.Context, ref TurnRef, step string, err err
 		return expected("outdated", step, ErrTypeOutdated, temporal.ApplicationErrorOptions{NonRetryable: true})
 	case errors.Is(err, db.ErrUnavailable):
 		log.Warn("activity failed: the database is unavailable")
-		return retryWithin(ctx, databaseRetryBudget, 0, chat.CodeDatabase, step)
+		return RetryWithin(ctx, databaseRetryBudget, 0, chat.CodeDatabase, step)
 	case errors.Is(err, db.ErrNotFound):
 		log.Warn("activity failed: a row was not found, it may have been deleted")
 		return temporal.NewNonRetryableApplicationError("not_found: "+step, chat.CodeNotFound, nil)
 	case errors.As(err, &model):
-		out := a.modelError(ctx, step, model)
-		if final(out) {
+		out := k.modelError(ctx, step, model)
+		if IsFinal(out) {
 			log.Error("model call failed", "code", model.Code, "status", model.Status, "hint", model.Hint)
-			a.storeHint(ctx, ref, model)
+			k.storeHint(ctx, ref, model)
 		} else {
 			log.Warn("model call failed; retrying", "code", model.Code, "status", model.Status)
-			a.announceRetry(ctx, ref)
+			k.announceRetry(ctx, ref)
 		}
 		return out
 	case ctx.Err() != nil:
@@ -90,7 +90,7 @@ func internal(ctx context.Context, step string, tries int) error {
 	})
 }
 
-func (a *Activities) modelError(ctx context.Context, step string, e *llm.Error) error {
+func (k *Kit) modelError(ctx context.Context, step string, e *llm.Error) error {
 	code := e.Code
 	if code == "" {
 		code = chat.CodeModelUnavailable
@@ -98,24 +98,23 @@ func (a *Activities) modelError(ctx context.Context, step string, e *llm.Error) 
 	if !e.Retryable {
 		return temporal.NewNonRetryableApplicationError(code+": "+step, code, nil)
 	}
-	return retryWithin(ctx, a.RetryBudget, e.RetryAfter, code, step)
+	return RetryWithin(ctx, k.RetryBudget, e.RetryAfter, code, step)
 }
 
 // announceRetry tells the turn's followers that the model call will be retried.
-func (a *Activities) announceRetry(ctx context.Context, ref TurnRef) {
+func (k *Kit) announceRetry(ctx context.Context, ref TurnRef) {
 	if ref.TurnID != "" { // else the model embeds a document
-		a.Bus.Retrying(ref.TurnID, previousFailure(ctx).Tries+1)
+		k.Bus.Retrying(ref.TurnID, previousFailure(ctx).Tries+1)
 	}
 }
 
 // handover is what an attempt passes to the next one by heartbeat details: since
-// when and how often attempts in a row have failed, and what is finished. An attempt
+// when and how often attempts in a row have failed. An attempt
 // whose worker died counts as no failure, and the count starts again after it.
 type handover struct {
-	Since    time.Time `json:"since"`
-	Tries    int       `json:"tries"`
-	Attempt  int32     `json:"attempt"`            // the last one that failed
-	Resolved *Resolved `json:"resolved,omitempty"` // finished results of Resolve
+	Since   time.Time `json:"since"`
+	Tries   int       `json:"tries"`
+	Attempt int32     `json:"attempt"` // the last one that failed
 }
 
 // readHandover returns the handover of earlier attempts; zero when there is none.
@@ -135,10 +134,10 @@ func previousFailure(ctx context.Context) handover {
 	return handover{}
 }
 
-// lostAttempt reports whether an attempt came before this one and recorded no failure:
+// LostAttempt reports whether an attempt came before this one and recorded no failure:
 // its worker died or stopped, or the server gave the attempt up. After a person's stop
 // there is no further attempt.
-func lostAttempt(ctx context.Context) bool {
+func LostAttempt(ctx context.Context) bool {
 	return activity.GetInfo(ctx).Attempt > 1 && previousFailure(ctx).Tries == 0
 }
 
@@ -149,17 +148,17 @@ func recordRetry(ctx context.Context) handover {
 	if before.Tries > 0 {
 		h.Since = before.Since
 	}
-	if w, watched := ctx.Value(watchKey{}).(*watch); watched {
-		w.updateHandover(func(next *handover) { next.Since, next.Tries, next.Attempt = h.Since, h.Tries, h.Attempt })
+	if w, watched := ctx.Value(watchKey{}).(*Watch); watched {
+		w.handOver(h)
 	} else {
 		activity.RecordHeartbeat(ctx, h)
 	}
 	return h
 }
 
-// retryWithin is an error with a retry after wait (0: the usual back-off). It is
+// RetryWithin is an error with a retry after wait (0: the usual back-off). It is
 // final when the retry would start later than budget after the first failure.
-func retryWithin(ctx context.Context, budget, wait time.Duration, code, step string) error {
+func RetryWithin(ctx context.Context, budget, wait time.Duration, code, step string) error {
 	t := recordRetry(ctx)
 	if wait <= 0 {
 		wait = backoff(t.Tries)
@@ -170,9 +169,9 @@ func retryWithin(ctx context.Context, budget, wait time.Duration, code, step str
 	})
 }
 
-// waitWithin is an error with a retry after poll, for what is not ready yet. It is nil
+// WaitWithin is an error with a retry after poll, for what is not ready yet. It is nil
 // when the retry would start later than limit after the first attempt.
-func waitWithin(ctx context.Context, limit, poll time.Duration, step string) error {
+func WaitWithin(ctx context.Context, limit, poll time.Duration, step string) error {
 	if time.Since(recordRetry(ctx).Since)+poll > limit {
 		return nil
 	}
@@ -189,7 +188,7 @@ func backoff(tries int) time.Duration {
 	return wait
 }
 
-func final(err error) bool {
+func IsFinal(err error) bool {
 	var app *temporal.ApplicationError
 	return errors.As(err, &app) && app.NonRetryable()
 }
@@ -210,7 +209,7 @@ func interrupted(step string) error {
 }
 
 // storeHint stores the failure hint, which Settle puts into the turn's end. Best effort.
-func (a *Activities) storeHint(ctx context.Context, ref TurnRef, e *llm.Error) {
+func (k *Kit) storeHint(ctx context.Context, ref TurnRef, e *llm.Error) {
 	if e.Hint == "" || ref.TurnID == "" {
 		return
 	}
@@ -218,9 +217,9 @@ func (a *Activities) storeHint(ctx context.Context, ref TurnRef, e *llm.Error) {
 	if e.ForOperators {
 		key = chat.TextOperatorHint
 	}
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), finalWriteTimeout)
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), FinalWriteTimeout)
 	defer cancel()
-	if err := a.putTexts(ctx, ref, db.Text{Key: key, Text: e.Hint}); err != nil {
-		a.logOf(ref).Warn("storing the failure hint failed", "error", err)
+	if err := k.PutTexts(ctx, ref, db.Text{Key: key, Text: e.Hint}); err != nil {
+		k.LogOf(ref).Warn("storing the failure hint failed", "error", err)
 	}
 }

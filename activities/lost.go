@@ -46,7 +46,7 @@ func (a *Activities) SettleLost(ctx context.Context, t chat.Turn, stopped chat.C
 	e.Log, e.Usage = rebuiltLog(t, texts)
 	end, err := a.settle(ctx, e, a.settlement)
 	if err != nil && !db.Unavailable(err) && !errors.Is(err, db.ErrNotFound) {
-		a.logOf(e.TurnRef).Error("settling a lost turn failed; retrying without its details", "error", err)
+		a.LogOf(e.TurnRef).Error("settling a lost turn failed; retrying without its details", "error", err)
 		end, err = a.settle(ctx, e, a.plainSettlement)
 	}
 	if err == nil {

@@ -17,12 +17,12 @@ import (
 
 // remembered returns the approvals that hold for a model call's pinned tools: those of the
 // branch, and those of the turn so far.
-func (a *Activities) remembered(ctx context.Context, ref TurnRef, texts map[string]string, offered []tools.Tool) ([]string, error) {
+func (k *Kit) RememberedApprovals(ctx context.Context, ref TurnRef, texts map[string]string, offered []tools.Tool) ([]string, error) {
 	asks := func(t tools.Tool) bool { return t.Pin != "" && t.Approval != tools.Never }
 	if ref.Unsaved != nil || !slices.ContainsFunc(offered, asks) {
 		return nil, nil
 	}
-	names, err := a.Store.Approvals(ctx, ref.Owner, ref.ThreadID, ref.Parent)
+	names, err := k.Store.Approvals(ctx, ref.Owner, ref.ThreadID, ref.Parent)
 	if err != nil && !errors.Is(err, db.ErrNotFound) { // no branch: every tool needs approval
 		return nil, err
 	}
@@ -36,12 +36,12 @@ func (a *Activities) remembered(ctx context.Context, ref TurnRef, texts map[stri
 
 // withoutPinned keeps the approvals of known tools that are not pinned. An earlier release
 // also stored approvals of pinned tools, by name alone: their definition is not known.
-func (a *Activities) withoutPinned(ctx context.Context, owner string, agent chat.Agent, names []string) []string {
+func (k *Kit) withoutPinned(ctx context.Context, owner string, agent chat.Agent, names []string) []string {
 	if len(names) == 0 {
 		return nil
 	}
-	info, _ := a.Agents.Find(agent)
-	offered := a.Tools.Tools(ctx, owner, info)
+	info, _ := k.Agents.Find(agent)
+	offered := k.Tools.Tools(ctx, owner, info)
 	var own []string
 	for _, name := range names {
 		if slices.ContainsFunc(offered, func(t tools.Tool) bool { return t.Name == name && t.Pin == "" }) {

@@ -15,37 +15,37 @@ const panicTries = 2
 
 // Recover is a worker interceptor that turns a panic of an activity into an error.
 // Without it Temporal retries the activity until the turn's deadline.
-func Recover(a *Activities) interceptor.WorkerInterceptor { return &recovering{activities: a} }
+func Recover(k *Kit) interceptor.WorkerInterceptor { return &recovering{kit: k} }
 
 type recovering struct {
 	interceptor.WorkerInterceptorBase
-	activities *Activities
+	kit *Kit
 }
 
 func (r *recovering) InterceptActivity(_ context.Context, next interceptor.ActivityInboundInterceptor) interceptor.ActivityInboundInterceptor {
-	return &recoveringActivity{interceptor.ActivityInboundInterceptorBase{Next: next}, r.activities}
+	return &recoveringActivity{interceptor.ActivityInboundInterceptorBase{Next: next}, r.kit}
 }
 
 type recoveringActivity struct {
 	interceptor.ActivityInboundInterceptorBase
-	activities *Activities
+	kit *Kit
 }
 
 func (r *recoveringActivity) ExecuteActivity(ctx context.Context, in *interceptor.ExecuteActivityInput) (result any, err error) {
 	defer func() {
 		if p := recover(); p != nil {
-			result, err = nil, r.activities.panicked(ctx, in.Args, p)
+			result, err = nil, r.kit.Panicked(ctx, in.Args, p)
 		}
 	}()
 	return r.Next.ExecuteActivity(ctx, in)
 }
 
-// panicked logs a panic of an activity with these arguments, and returns its error.
-func (a *Activities) panicked(ctx context.Context, args []any, value any) error {
-	info, log := activity.GetInfo(ctx), a.log()
+// Panicked logs a panic of an activity with these arguments, and returns its error.
+func (k *Kit) Panicked(ctx context.Context, args []any, value any) error {
+	info, log := activity.GetInfo(ctx), k.Logger()
 	if len(args) > 0 {
 		if of, is := args[0].(interface{ Ref() TurnRef }); is {
-			log = a.logOf(of.Ref())
+			log = k.LogOf(of.Ref())
 		}
 	}
 	log.Error("activity panicked", "activity", info.ActivityType.Name, "attempt", info.Attempt,

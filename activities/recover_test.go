@@ -27,13 +27,13 @@ func TestPanickingModelCallIsTriedTwiceAndLeavesNoGoroutine(t *testing.T) {
 	}
 	_, err := run[Written](b, b.Write, r)
 	require.Equal(t, chat.CodeInternal, appError(t, err).Type())
-	require.False(t, final(err), "the first panic is retried")
+	require.False(t, IsFinal(err), "the first panic is retried")
 
 	b.info.attempt = 2
 	b.env.SetHeartbeatDetails(handover{Since: time.Now(), Tries: 1, Attempt: 1})
 	_, err = run[Written](b, b.Write, r)
 	require.Equal(t, chat.CodeInternal, appError(t, err).Type())
-	require.True(t, final(err))
+	require.True(t, IsFinal(err))
 	require.Equal(t, 2, b.model.calls())
 
 	var running bytes.Buffer
@@ -59,7 +59,7 @@ func TestTurnThatCannotBeSettledIsSettledAsFailedWithItsText(t *testing.T) {
 		b.info.attempt = int32(n + 1)
 		b.env.SetHeartbeatDetails(handover{Since: time.Now(), Tries: n, Attempt: int32(n)})
 		_, err := run[Settled](b, b.Settle, e)
-		require.False(t, final(err), "try %d", n+1)
+		require.False(t, IsFinal(err), "try %d", n+1)
 	}
 	b.info.attempt = maxSettleTries + 1
 	b.env.SetHeartbeatDetails(handover{Since: time.Now(), Tries: maxSettleTries, Attempt: maxSettleTries})
@@ -78,5 +78,5 @@ func TestSettleGivesUpAfterItsAttempts(t *testing.T) {
 	b.info.attempt = 30 // most of them while the database was unavailable
 	b.env.SetHeartbeatDetails(handover{Since: time.Now(), Tries: 2 * maxSettleTries, Attempt: 29})
 	_, err := run[Settled](b, b.Settle, Ending{TurnRef: ref, Status: chat.TurnCompleted, Log: written1[:1]})
-	require.True(t, final(err))
+	require.True(t, IsFinal(err))
 }

@@ -200,7 +200,7 @@ func TestFinishedHalfOfResolveSurvivesSeveralFailures(t *testing.T) {
 	}
 	for n := range 3 {
 		_, err := run[Resolved](r.testBundle, r.Resolve, r.req)
-		require.False(t, final(err))
+		require.False(t, IsFinal(err))
 		require.Equal(t, n+1, r.lastHandover.Tries)
 		require.Equal(t, &Resolved{Docs: r.want.Docs}, r.lastHandover.Resolved)
 		r.next()
@@ -246,7 +246,7 @@ func TestOtherHalfOfResolveUsesNoRetryBudget(t *testing.T) {
 		return answer(ctx, n)
 	}
 	_, err := run[Resolved](r.testBundle, r.Resolve, r.req)
-	require.False(t, final(err))
+	require.False(t, IsFinal(err))
 }
 
 func TestInterruptedAttemptHandsOverTheFinishedHalf(t *testing.T) {
@@ -280,7 +280,7 @@ func TestPermanentFailureCancelsTheOtherHalfOfResolve(t *testing.T) {
 			fail(r.model)
 			_, err := run[Resolved](r.testBundle, r.Resolve, r.req)
 			require.Equal(t, chat.CodeModelRejected, appError(t, err).Type())
-			require.True(t, final(err))
+			require.True(t, IsFinal(err))
 		})
 	}
 }
@@ -302,7 +302,7 @@ func TestStopEndsBothHalvesOfResolve(t *testing.T) {
 	}()
 	_, err := run[Resolved](r.testBundle, r.Resolve, r.req)
 	require.Equal(t, ErrTypeStopped, appError(t, err).Type())
-	require.True(t, final(err))
+	require.True(t, IsFinal(err))
 	ended.Wait()
 	require.Nil(t, r.lastHandover.Resolved)
 }

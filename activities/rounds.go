@@ -17,20 +17,19 @@ import (
 // calls so far. It enters Temporal's history, so it has numbers and ids only; the
 // texts are rows of the turn.
 type Stage struct {
-	Piece  int     `json:"piece"`            // the piece of the answer that the call's text becomes
-	Tried  int     `json:"tried,omitempty"`  // attempts of earlier calls at that piece, none of which wrote a text
-	Round  int     `json:"round,omitempty"`  // number of rounds so far; the turn's texts have them
-	Rounds []Round `json:"rounds,omitempty"` // the rounds themselves, in threads of version 0
-	Calls  int     `json:"calls,omitempty"`  // tool calls of the turn so far
+	Piece int `json:"piece"`           // the piece of the answer that the call's text becomes
+	Tried int `json:"tried,omitempty"` // attempts of earlier calls at that piece, none of which wrote a text
+	Round int `json:"round,omitempty"` // number of rounds so far; the turn's texts have them
+	Calls int `json:"calls,omitempty"` // tool calls of the turn so far
 }
 
 // next is the number of the round that the model call begins.
-func (s Stage) next() int { return max(s.Round, len(s.Rounds)) + 1 }
+func (s Stage) next() int { return s.Round + 1 }
 
 // rounds are the rounds before the model call.
-func (s Stage) rounds(texts map[string]string) []Round {
-	rounds, piece := s.Rounds, 1
-	for n := len(rounds) + 1; n <= s.Round; n++ {
+func (s Stage) rounds(texts map[string]string) (rounds []Round) {
+	piece := 1
+	for n := 1; n <= s.Round; n++ {
 		var said Written
 		_ = json.Unmarshal([]byte(texts[chat.SaidKey(n)]), &said) // our own JSON
 		r := Round{}
@@ -80,15 +79,18 @@ type Wanted struct {
 	// Refused: it cannot be made (no such tool, wrong arguments), and its result says
 	// so.
 	Refused bool `json:"refused,omitempty"`
+	// Quiet: no status says that the call runs, because the tool reports what it does.
+	Quiet bool `json:"quiet,omitempty"`
 }
 
-// toolExchange reads the tool calls of the rounds for a prompt. passages and sources are
-// those that the prompt has already.
-func (a *Activities) toolExchange(ctx context.Context, owner string, texts map[string]string, rounds []Round, passages []llm.Passage, sources []cite.Source) (prompt.Exchange, error) {
+// ToolExchange reads the tool calls of the rounds before a model call, for its prompt. passages
+// and sources are those that the prompt has already.
+func (k *Kit) ToolExchange(ctx context.Context, owner string, texts map[string]string, stage Stage, passages []llm.Passage, sources []cite.Source) (prompt.Exchange, error) {
+	rounds := stage.rounds(texts)
 	e := prompt.Exchange{Passages: slices.Clone(passages), Sources: slices.Clone(sources)}
 	if raw := texts[chat.TextCitations]; raw != "" {
 		if err := json.Unmarshal([]byte(raw), &e.Citations); err != nil {
-			a.log().Error("stored citations cannot be decoded", "error", err)
+			k.Logger().Error("stored citations cannot be decoded", "error", err)
 		}
 	}
 	var calls [][]prompt.Call
@@ -101,7 +103,7 @@ func (a *Activities) toolExchange(ctx context.Context, owner string, texts map[s
 		calls = append(calls, made)
 	}
 	if shown = language.Distinct(shown); len(shown) > 0 {
-		hits, err := a.Store.ChunksByID(ctx, owner, shown)
+		hits, err := k.Store.ChunksByID(ctx, owner, shown)
 		if err != nil {
 			return e, err
 		}

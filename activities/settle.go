@@ -42,9 +42,9 @@ func (a *Activities) Settle(ctx context.Context, e Ending) (Settled, error) {
 		a.reportSettled(ctx, e, stored)
 		return Settled{N: stored.N, Type: stored.Type}, nil
 	case errors.Is(err, db.ErrNotFound): // the conversation was deleted
-		return Settled{}, a.fail(ctx, e.TurnRef, "settle", err)
+		return Settled{}, a.Fail(ctx, e.TurnRef, "settle", err)
 	}
-	log := a.logOf(e.TurnRef).With("attempt", activity.GetInfo(ctx).Attempt, "error", err)
+	log := a.LogOf(e.TurnRef).With("attempt", activity.GetInfo(ctx).Attempt, "error", err)
 	if db.Unavailable(err) { // retried without limit: an accepted turn is not lost
 		log.Warn("settling failed: the database is unavailable; retrying")
 		return Settled{}, temporal.NewApplicationError(chat.CodeDatabase+": settle", chat.CodeDatabase)
@@ -127,7 +127,7 @@ func (a *Activities) plainSettlement(ctx context.Context, e Ending) (db.Settleme
 	s := db.Settlement{
 		Owner: e.Owner, ThreadID: e.ThreadID, TurnID: e.TurnID, Parent: e.Parent, Status: e.Status, Text: text,
 		Metadata: map[string]any{"finished_reason": finished, "interrupted": true, "interrupted_reason": reason},
-		Terminal: terminal(e, nil, text, nil), Hidden: e.Hidden, At: a.now().UTC().Truncate(time.Millisecond),
+		Terminal: terminal(e, nil, text, nil), Hidden: e.Hidden, At: a.Time().UTC().Truncate(time.Millisecond),
 	}
 	addFailure(s.Metadata, s.Terminal)
 	for _, entry := range e.Log {
@@ -144,7 +144,7 @@ func (a *Activities) settlement(ctx context.Context, e Ending) (db.Settlement, e
 			return db.Settlement{}, err
 		}
 	}
-	t, err := a.turn(ctx, e.TurnRef)
+	t, err := a.Turn(ctx, e.TurnRef)
 	if err != nil {
 		return db.Settlement{}, err
 	}
@@ -172,7 +172,7 @@ func (a *Activities) settlement(ctx context.Context, e Ending) (db.Settlement, e
 	var citations []chat.Citation
 	if raw := texts[chat.TextCitations]; raw != "" && text != "" {
 		if err := json.Unmarshal([]byte(raw), &citations); err != nil {
-			a.logOf(e.TurnRef).Error("stored citations cannot be decoded", "error", err)
+			a.LogOf(e.TurnRef).Error("stored citations cannot be decoded", "error", err)
 		}
 	}
 	ref := transcript.Ref{Owner: e.Owner, ThreadID: e.ThreadID, TurnID: e.TurnID}
@@ -181,7 +181,7 @@ func (a *Activities) settlement(ctx context.Context, e Ending) (db.Settlement, e
 		Terminal: terminal(e, texts, text, citations),
 		Title:    ruledTitle(t.Content.Message, citations),
 		Hidden:   e.Hidden, Approvals: e.Approvals,
-		At: a.now().UTC().Truncate(time.Millisecond),
+		At: a.Time().UTC().Truncate(time.Millisecond),
 	}
 	if s.Events, s.Prompts, err = transcript.End(ctx, a.Store, ref, e.Log, texts); err != nil {
 		return db.Settlement{}, err
@@ -218,9 +218,9 @@ func cancelOpenQuestion(prompts []db.Prompt, by chat.Channel, at time.Time) {
 func (a *Activities) KeepLog(ctx context.Context, r LogRequest) error {
 	b, err := json.Marshal(r.Entries)
 	if err == nil {
-		err = a.putTexts(ctx, r.TurnRef, db.Text{Key: chat.LogKey(r.From), Text: string(b)})
+		err = a.PutTexts(ctx, r.TurnRef, db.Text{Key: chat.LogKey(r.From), Text: string(b)})
 	}
-	return a.fail(ctx, r.TurnRef, "store the log", err)
+	return a.Fail(ctx, r.TurnRef, "store the log", err)
 }
 
 // wholeLog returns e with the stored entries before its own.

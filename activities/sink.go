@@ -104,7 +104,7 @@ func (s *sink) draft() string {
 
 // startDrafts saves a piece's text in the background until stop is called. It calls
 // settled when the turn is settled already.
-func (a *Activities) startDrafts(ctx context.Context, ref TurnRef, s *sink, settled func()) (stop func()) {
+func (k *Kit) startDrafts(ctx context.Context, ref TurnRef, s *sink, settled func()) (stop func()) {
 	ctx, cancel := context.WithCancel(context.WithoutCancel(ctx))
 	done := make(chan struct{})
 	go func() {
@@ -120,11 +120,11 @@ func (a *Activities) startDrafts(ctx context.Context, ref TurnRef, s *sink, sett
 			case <-ticker.C:
 			}
 			text := s.draft()
-			if len(text) == saved || time.Since(last) < draftWait(time.Since(began), a.Bus.Connected()) {
+			if len(text) == saved || time.Since(last) < draftWait(time.Since(began), k.Bus.Connected()) {
 				continue
 			}
 			last = time.Now()
-			err := a.saveDraft(ctx, ref, s, text, draftTimeout)
+			err := k.saveDraft(ctx, ref, s, text, draftTimeout)
 			switch {
 			case err == nil:
 				saved, warned = len(text), false
@@ -132,7 +132,7 @@ func (a *Activities) startDrafts(ctx context.Context, ref TurnRef, s *sink, sett
 				settled()
 				return
 			case ctx.Err() == nil && !warned:
-				a.logOf(ref).Warn("saving a draft failed; the text stays in memory", "error", err)
+				k.LogOf(ref).Warn("saving a draft failed; the text stays in memory", "error", err)
 				warned = true
 			}
 		}
@@ -152,21 +152,21 @@ func draftWait(age time.Duration, bus bool) time.Duration {
 	return min(age/10, maxDraftInterval)
 }
 
-func (a *Activities) saveDraft(ctx context.Context, ref TurnRef, s *sink, text string, timeout time.Duration) error {
+func (k *Kit) saveDraft(ctx context.Context, ref TurnRef, s *sink, text string, timeout time.Duration) error {
 	ctx, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()
-	if err := a.ensureTurnRow(ctx, ref, s); err != nil {
+	if err := k.ensureTurnRow(ctx, ref, s); err != nil {
 		return err
 	}
-	return a.Store.SaveDraft(ctx, ref.Owner, db.Draft{TurnID: ref.TurnID, Piece: s.at.Piece, Attempt: s.at.Attempt, Text: text})
+	return k.Store.SaveDraft(ctx, ref.Owner, db.Draft{TurnID: ref.TurnID, Piece: s.at.Piece, Attempt: s.at.Attempt, Text: text})
 }
 
 // ensureTurnRow writes the row of an unsaved turn, before anything that refers to it.
-func (a *Activities) ensureTurnRow(ctx context.Context, ref TurnRef, s *sink) error {
+func (k *Kit) ensureTurnRow(ctx context.Context, ref TurnRef, s *sink) error {
 	if ref.Unsaved == nil || s.saved.Load() {
 		return nil
 	}
-	_, err := a.save(ctx, &ref)
+	_, err := k.save(ctx, &ref)
 	if err == nil {
 		s.saved.Store(true)
 	}

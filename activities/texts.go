@@ -13,12 +13,12 @@ import (
 const maxAttempts = 1 << 20
 
 // putTexts stores texts of the turn with the order of this attempt.
-func (a *Activities) putTexts(ctx context.Context, ref TurnRef, texts ...db.Text) error {
+func (k *Kit) PutTexts(ctx context.Context, ref TurnRef, texts ...db.Text) error {
 	texts = slices.Clone(texts)
 	for i := range texts {
 		texts[i].Order = textOrder(ctx, ref)
 	}
-	return a.Store.PutTexts(ctx, ref.Owner, ref.TurnID, texts)
+	return k.Store.PutTexts(ctx, ref.Owner, ref.TurnID, texts)
 }
 
 // textOrder orders the writes of a turn: later activities overwrite earlier ones, and

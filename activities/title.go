@@ -72,7 +72,7 @@ func (a *Activities) writeTitle(e Ending) {
 	if a.Titles == nil || !first || e.Hidden || e.Status != chat.TurnCompleted || a.Model.Info().Offline {
 		return
 	}
-	log := a.logOf(e.TurnRef)
+	log := a.LogOf(e.TurnRef)
 	a.Titles.start(func(ctx context.Context) {
 		if err := a.titleTurn(ctx, e.Owner, e.ThreadID, e.TurnID); err != nil && ctx.Err() == nil {
 			log.Warn("writing a title with the model failed; the title by rule stays", "error", err)
@@ -106,8 +106,8 @@ func (a *Activities) titleTurn(ctx context.Context, owner, thread, turnID string
 		// The call has cost tokens even if the process is about to end.
 		spend, cancel := context.WithTimeout(context.WithoutCancel(ctx), spendTimeout)
 		defer cancel()
-		if err := a.Store.Spend(spend, owner, "", db.Spending{Tokens: int64(used.Tokens()), CostUSD: used.CostUSD}, a.now()); err != nil {
-			a.log().Warn("counting the cost of a title failed", "thread", thread, "turn", turnID, "error", err)
+		if err := a.Store.Spend(spend, owner, "", db.Spending{Tokens: int64(used.Tokens()), CostUSD: used.CostUSD}, a.Time()); err != nil {
+			a.Logger().Warn("counting the cost of a title failed", "thread", thread, "turn", turnID, "error", err)
 		}
 	}
 	if err != nil {

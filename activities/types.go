@@ -35,7 +35,7 @@ type TurnRef struct {
 	Logged int          `json:"logged,omitempty"`
 	Fresh  []chat.Entry `json:"fresh,omitempty"`
 	// Others are the thread's other turns, for BeginTurn only.
-	Others *OtherTurns `json:"beside,omitempty"`
+	Others *OtherTurns `json:"others,omitempty"`
 }
 
 // OtherTurns names a thread's other turns: those that are open, and those that wait.
@@ -85,157 +85,11 @@ type Begun struct {
 	Unsaved bool `json:"unsaved,omitempty"`
 }
 
-// ResolveRequest asks Resolve for what the rules left open.
-type ResolveRequest struct {
-	TurnRef
-	Intent bool        `json:"intent,omitempty"`
-	Docs   bool        `json:"docs,omitempty"`
-	Action chat.Action `json:"action,omitempty"` // for the documents; empty while it is not known
-	// GoOn lets Resolve go on to the answer; nil: it only resolves.
-	GoOn *GoOn `json:"go_on,omitempty"`
-}
-
-// GoOn lets Resolve write the answer, too, when nothing has to be asked before.
-type GoOn struct {
-	Known  Resolved `json:"known"`            // what rules have resolved
-	Tokens int      `json:"tokens,omitempty"` // how many the turn has left; 0: no limit
-	// Imports: as in RetrieveRequest.
-	Imports bool `json:"imports,omitempty"`
-}
-
-// Resolved is the meaning of a message. A field is nil when it was not asked for, or
-// is not known yet.
-type Resolved struct {
-	Intent *Intent `json:"intent,omitempty"`
-	Docs   *Docs   `json:"docs,omitempty"`
-	// Ahead and Written are set when Resolve went on to the answer.
-	Ahead   *Ahead   `json:"ahead,omitempty"`
-	Written *Written `json:"written,omitempty"`
-}
-
-// Ahead is what Resolve has recorded, as text "ahead" of the turn, before it went on to
-// the answer. The first record of a turn counts. One without entries is a seal: nothing
-// can be recorded any more.
-type Ahead struct {
-	Intent  Intent       `json:"intent"`
-	Docs    Docs         `json:"docs"`
-	Found   Retrieved    `json:"found"`
-	Entries []chat.Entry `json:"entries,omitempty"` // of the log, after TurnRef.Logged
-}
-
-// Intent is the action that a message asks for.
-type Intent struct {
-	Action     chat.Action     `json:"action"`
-	Confidence chat.Confidence `json:"confidence"`
-	Multi      bool            `json:"multi,omitempty"`
-	Likely     []chat.Action   `json:"likely,omitempty"` // the likeliest first, at least two when Multi or Low
-	WebSearch  bool            `json:"web,omitempty"`    // OR of request, scan and model
-	Usage      chat.Usage      `json:"usage"`
-}
-
-// DocsRequest asks ResolveDocs for a turn's documents. Action is empty when it
-// runs before the action is known.
-type DocsRequest struct {
-	TurnRef
-	Action chat.Action `json:"action,omitempty"`
-}
-
-// Docs are the documents that are meant. Every id exists and is visible to the owner.
-type Docs struct {
-	IDs        []string        `json:"ids,omitempty"` // resolved, sets expanded, in order of mention
-	Confidence chat.Confidence `json:"confidence"`
-	Suggested  []string        `json:"suggested,omitempty"`  // candidates to choose from when Medium
-	Unresolved bool            `json:"unresolved,omitempty"` // names that match no document; they are text "unresolved"
-	HasText    bool            `json:"has_text,omitempty"`   // the message has a text to audit
-	Called     bool            `json:"called,omitempty"`     // a model was asked
-	Source     string          `json:"source,omitempty"`     // explicit, inferred or fuzzy_match
-	Processing bool            `json:"processing,omitempty"` // one of the documents is not ready yet
-	Usage      chat.Usage      `json:"usage"`
-}
-
-// AnswerRequest asks ReadAnswer to resolve a person's answer to a question.
-type AnswerRequest struct {
-	TurnRef
-	Value   chat.ResumeValue `json:"value"`
-	AsText  bool             `json:"as_text,omitempty"` // the question asked for a text: store what is not a document as text "source_text"
-	Unknown string           `json:"unknown,omitempty"` // key under which to store an answer that names no document, for the next question to quote
-}
-
-// Answered is the result of ReadAnswer.
-type Answered struct {
-	IDs  []string `json:"ids,omitempty"`  // documents named by id, name or mention
-	Text bool     `json:"text,omitempty"` // a text was stored
-	// Unknown: the answer names no document, and was stored under the given key.
-	Unknown bool `json:"unknown,omitempty"`
-}
-
 // KeepRequest asks KeepAnswer to store a person's answer.
 type KeepRequest struct {
 	TurnRef
 	InterruptID string           `json:"interrupt"`
 	Value       chat.ResumeValue `json:"value"`
-}
-
-// RetrieveRequest asks for the passages that an answer may use. Without DocIDs it
-// searches all documents that the owner can see.
-type RetrieveRequest struct {
-	TurnRef
-	Action chat.Action `json:"action"`
-	DocIDs []string    `json:"docs,omitempty"`
-	// Subject is the document to audit when the message has no text to audit; it is
-	// not among DocIDs.
-	Subject string `json:"subject,omitempty"`
-	// Web: the message wants a web search.
-	Web bool `json:"web,omitempty"`
-	// Imports: imports of the conversation may be open (Begun.Imports).
-	Imports bool `json:"imports,omitempty"`
-}
-
-// Retrieved names the passages found. Confidence says whether they suffice: it is high
-// only when nothing else needs to be searched, so never when a person asked for the web.
-type Retrieved struct {
-	ChunkIDs   []string        `json:"chunks,omitempty"`
-	Closest    []string        `json:"closest,omitempty"` // with low confidence: the best passages that there are, for the question
-	Confidence chat.Confidence `json:"confidence"`
-	Score      float64         `json:"score"`
-	Processing bool            `json:"processing,omitempty"` // documents still processing were left out
-	Unreadable bool            `json:"unreadable,omitempty"` // failed documents were left out
-	Partly     bool            `json:"partly,omitempty"`     // more documents than fit; some were left out
-	NoWeb      bool            `json:"no_web,omitempty"`     // the web cannot be searched, so the question does not offer it
-	Widened    bool            `json:"widened,omitempty"`    // the documents meant have no answer, so all were searched
-	// Importing: too little was found, and a document that is still imported may have
-	// it. The text of piece 1 says so.
-	Importing bool       `json:"importing,omitempty"`
-	Usage     chat.Usage `json:"usage,omitzero"` // of the query's embeddings
-}
-
-// WebResult is the outcome of a web search; its pages are text "web_results".
-type WebResult struct {
-	Results int  `json:"results"`
-	Off     bool `json:"off,omitempty"`    // not configured
-	Failed  bool `json:"failed,omitempty"` // tried and failed
-	Empty   bool `json:"empty,omitempty"`  // searched, and nothing was found
-
-	Usage chat.Usage `json:"usage,omitzero"`
-}
-
-// WriteRequest asks Write to stream an answer.
-type WriteRequest struct {
-	TurnRef
-	Action   chat.Action `json:"action"`
-	DocIDs   []string    `json:"docs,omitempty"`
-	ChunkIDs []string    `json:"chunks,omitempty"`
-	Subject  string      `json:"subject,omitempty"` // as in RetrieveRequest
-	Web      bool        `json:"web,omitempty"`     // text "web_results" may be cited
-	Stage
-}
-
-// ThinkRequest asks Think for the next model call of the assistant, or of an agent like
-// it. Asked are the agent's own questions so far.
-type ThinkRequest struct {
-	TurnRef
-	Stage
-	Asked []Asked `json:"asked,omitempty"`
 }
 
 // Asked is an agent's own question with the person's answer.
@@ -287,9 +141,8 @@ type DecideRequest struct {
 	TurnRef
 	Question chat.Question    `json:"question"`
 	Value    chat.ResumeValue `json:"value"`
-	Check    bool             `json:"check,omitempty"` // only check whether they fit
-	// Channel is how the decisions came; empty in requests of older workflows.
-	Channel chat.Channel `json:"channel,omitempty"`
+	Check    bool             `json:"check,omitempty"`   // only check whether they fit
+	Channel  chat.Channel     `json:"channel,omitempty"` // how the decisions came
 }
 
 // Decided is the result of Decide. Calls that are not in Run have a result that says
@@ -302,22 +155,30 @@ type Decided struct {
 	Remember []string          `json:"remember,omitempty"` // tools that need no approval from now on
 }
 
+// Outcome is what an agent says about its answer.
+type Outcome struct {
+	Action    chat.Action     `json:"action,omitempty"`
+	Inference chat.Confidence `json:"inference,omitempty"` // of the documents that were meant
+	Retrieval chat.Confidence `json:"retrieval,omitempty"`
+	DocIDs    []string        `json:"docs,omitempty"` // that the conversation knows from now on
+}
+
+// Spender is a result of an activity that has used models or searches.
+type Spender interface{ Spent() chat.Usage }
+
 // Ending is the end of a turn, for Settle.
 type Ending struct {
 	TurnRef
-	Status    chat.TurnStatus   `json:"status"`
-	Reason    chat.CancelReason `json:"reason,omitempty"`
-	Channel   chat.Channel      `json:"channel,omitempty"` // of a person's cancel
-	Code      string            `json:"code,omitempty"`    // failed
-	Log       []chat.Entry      `json:"log"`               // after the Kept first entries, which are texts of the turn
-	Kept      int               `json:"kept,omitempty"`
-	Action    chat.Action       `json:"action,omitempty"`
-	Inference chat.Confidence   `json:"inference,omitempty"`
-	Retrieval chat.Confidence   `json:"retrieval,omitempty"`
-	DocIDs    []string          `json:"docs,omitempty"`      // for the registry
-	Approvals []string          `json:"approvals,omitempty"` // tools that need no approval from now on
-	Usage     chat.Usage        `json:"usage"`
-	Hidden    bool              `json:"hidden,omitempty"`
+	Status  chat.TurnStatus   `json:"status"`
+	Reason  chat.CancelReason `json:"reason,omitempty"`
+	Channel chat.Channel      `json:"channel,omitempty"` // of a person's cancel
+	Code    string            `json:"code,omitempty"`    // failed
+	Log     []chat.Entry      `json:"log"`               // after the Kept first entries, which are texts of the turn
+	Kept    int               `json:"kept,omitempty"`
+	Outcome
+	Approvals []string   `json:"approvals,omitempty"` // tools that need no approval from now on
+	Usage     chat.Usage `json:"usage"`
+	Hidden    bool       `json:"hidden,omitempty"`
 }
 
 // LogRequest asks KeepLog to store entries of the log, numbered from From.
@@ -331,38 +192,4 @@ type LogRequest struct {
 type Settled struct {
 	N    int            `json:"n"`
 	Type chat.EventType `json:"type"`
-}
-
-// QueryRequest asks WordWebQuery for a search query, which becomes text "web_query".
-type QueryRequest struct {
-	TurnRef
-	DocIDs []string `json:"docs,omitempty"`
-}
-
-// ImportPlan is what a turn does about imports before its agent answers.
-type ImportPlan struct {
-	Calls  []Wanted `json:"calls,omitempty"`  // of tools, one after another
-	Ended  []string `json:"ended,omitempty"`  // ids of imports whose end is announced
-	DocIDs []string `json:"docs,omitempty"`   // of Ended
-	Report bool     `json:"report,omitempty"` // ReportImports is to be called
-}
-
-// ImportReportRequest asks ReportImports for what the person is told.
-type ImportReportRequest struct {
-	TurnRef
-	Plan ImportPlan `json:"plan"`
-}
-
-// ImportReport says how the turn goes on. Done: piece 1 is the answer. Else Notices are
-// the keys of sentences to show before the agent answers.
-type ImportReport struct {
-	Done    bool     `json:"done,omitempty"`
-	Notices []string `json:"notices,omitempty"`
-	DocIDs  []string `json:"docs,omitempty"` // that the conversation knows from now on
-}
-
-// IngestRequest names an uploaded document to ingest.
-type IngestRequest struct {
-	Owner string `json:"owner"`
-	DocID string `json:"doc"`
 }

@@ -189,7 +189,7 @@ func TestSettleIsRetriedWithoutLimitWhileTheDatabaseIsUnavailable(t *testing.T) 
 
 	deleted := TurnRef{Owner: owner, ThreadID: b.thread, TurnID: uuid.NewString()}
 	_, err = run[Settled](b, b.Settle, Ending{TurnRef: deleted, Status: chat.TurnCancelled})
-	require.True(t, final(err), "a conversation that was deleted has no turn to settle")
+	require.True(t, IsFinal(err), "a conversation that was deleted has no turn to settle")
 }
 
 func TestPartialOfAStoppedTurnIsSavedOnceTheDatabaseIsAvailableAgain(t *testing.T) {
@@ -216,6 +216,6 @@ func TestPartialOfAFailedTurnIsSavedOnceTheDatabaseIsAvailableAgain(t *testing.T
 		return &llm.Error{Code: chat.CodeModelRejected, Err: errors.New("400")}
 	}
 	_, err := run[Written](b, b.Write, r)
-	require.True(t, final(err))
+	require.True(t, IsFinal(err))
 	require.Equal(t, "Half", partial(t, b, r))
 }

@@ -14,13 +14,13 @@ const saveFirstTimeout = 500 * time.Millisecond
 
 // loadOrUnsaved reads the turn. It writes the row of an unsaved turn; if the database
 // is still unavailable, it returns the turn as submitted, and ref stays unsaved.
-func (a *Activities) loadOrUnsaved(ctx context.Context, ref *TurnRef) (chat.Turn, error) {
+func (k *Kit) LoadOrUnsaved(ctx context.Context, ref *TurnRef) (chat.Turn, error) {
 	if ref.Unsaved == nil {
-		return a.turn(ctx, *ref)
+		return k.Turn(ctx, *ref)
 	}
 	quick, cancel := context.WithTimeout(ctx, saveFirstTimeout)
 	defer cancel()
-	t, err := a.save(quick, ref)
+	t, err := k.save(quick, ref)
 	if err != nil && (db.Unavailable(err) || quick.Err() != nil) && ctx.Err() == nil {
 		return ref.unsaved(), nil
 	}
@@ -29,28 +29,28 @@ func (a *Activities) loadOrUnsaved(ctx context.Context, ref *TurnRef) (chat.Turn
 
 // save writes the row of an unsaved turn and gives the turn its place in the tree;
 // ref is then no longer unsaved. It is idempotent.
-func (a *Activities) save(ctx context.Context, ref *TurnRef) (chat.Turn, error) {
+func (k *Kit) save(ctx context.Context, ref *TurnRef) (chat.Turn, error) {
 	t := ref.unsaved()
-	row, err := a.Store.SaveTurn(ctx, t)
+	row, err := k.Store.SaveTurn(ctx, t)
 	if err == nil && row.ID != t.ID || errors.Is(err, db.ErrTurnConflict) {
 		// The client_turn_id belongs to an older turn, which the thread no longer had
 		// in memory. This turn was accepted, so it is saved under its own id.
 		t.ClientTurnID = t.ID
-		row, err = a.Store.SaveTurn(ctx, t)
+		row, err = k.Store.SaveTurn(ctx, t)
 	}
 	if err != nil {
 		return t, err
 	}
 	if row.Parent == "" {
-		parent, err := a.parent(ctx, row, ref.Parent)
+		parent, err := k.parent(ctx, row, ref.Parent)
 		if err != nil {
 			return t, err
 		}
-		if err := a.Store.MarkTurn(ctx, ref.Owner, ref.TurnID, chat.TurnRunning, parent); err != nil {
+		if err := k.Store.MarkTurn(ctx, ref.Owner, ref.TurnID, chat.TurnRunning, parent); err != nil {
 			return t, err
 		}
-		a.Bus.ThreadChanged(ref.ThreadID, ref.TurnID)
-		if row, err = a.Store.Turn(ctx, ref.Owner, ref.TurnID); err != nil { // the store replaces a parent that was rolled back with its own parent
+		k.Bus.ThreadChanged(ref.ThreadID, ref.TurnID)
+		if row, err = k.Store.Turn(ctx, ref.Owner, ref.TurnID); err != nil { // the store replaces a parent that was rolled back with its own parent
 			return t, err
 		}
 	}
@@ -73,7 +73,7 @@ func retryUntilStored(ctx context.Context, timeout time.Duration, write func(con
 	timer := time.NewTimer(timeout)
 	defer timer.Stop()
 	for {
-		try, cancel := context.WithTimeout(ctx, finalWriteTimeout)
+		try, cancel := context.WithTimeout(ctx, FinalWriteTimeout)
 		err := write(try)
 		cancel()
 		if err == nil || !db.Unavailable(err) {
@@ -87,4 +87,54 @@ func retryUntilStored(ctx context.Context, timeout time.Duration, write func(con
 		case <-time.After(saveRetryInterval):
 		}
 	}
+}
+
+// parent returns the checkpoint that a turn follows: the one asked for, if it is a turn of
+// the same thread, else the parent of the turn that was rolled back for it, else the
+// thread's head.
+func (k *Kit) parent(ctx context.Context, t chat.Turn, undone string) (string, error) {
+	return k.parentOf(ctx, t, undone, "")
+}
+
+// parentOf is parent for a caller that may know the head; "" when it does not.
+func (k *Kit) parentOf(ctx context.Context, t chat.Turn, undone, head string) (_ string, err error) {
+	switch asked := chat.TurnOf(t.Content.ParentRequest); asked {
+	case chat.RootCheckpoint:
+		return chat.RootCheckpoint, nil
+	case "", t.ID:
+	default:
+		p, err := k.Store.Turn(ctx, t.Owner, asked)
+		if err == nil && p.ThreadID == t.ThreadID && hasBegun(p.Status) {
+			return p.ID, nil
+		}
+		if err != nil && !errors.Is(err, db.ErrNotFound) {
+			return "", err
+		}
+	}
+	if undone != "" {
+		u, err := k.Store.Turn(ctx, t.Owner, undone)
+		if err == nil && u.Parent != "" {
+			return u.Parent, nil
+		}
+		if err != nil && !errors.Is(err, db.ErrNotFound) {
+			return "", err
+		}
+	}
+	if head == "" {
+		head, err = k.Store.Head(ctx, t.Owner, t.ThreadID)
+	}
+	if head == t.ID { // a turn is not its own parent
+		head = chat.RootCheckpoint
+	}
+	return head, err
+}
+
+// hasBegun reports whether a turn with this status has its place in the tree.
+func hasBegun(s chat.TurnStatus) bool {
+	return s == chat.TurnRunning || s == chat.TurnInterrupted || s.Settled()
+}
+
+// Recent returns the last n messages before a turn, oldest first.
+func (k *Kit) Recent(ctx context.Context, ref TurnRef, n int) ([]chat.Message, error) {
+	return k.Store.Recent(ctx, ref.Owner, ref.ThreadID, ref.Parent, n)
 }

@@ -22,10 +22,10 @@ const (
 	// for a retry, which we do ourselves.
 	heartbeatCallTimeout = 4 * time.Second
 	// The timeout of the writes after an activity was ended from outside.
-	finalWriteTimeout = 2 * time.Second
+	FinalWriteTimeout = 2 * time.Second
 	// How long watchWithGrace lets the work go on when the worker stops. The worker
 	// waits for 5 s.
-	workerStopGrace = 2500 * time.Millisecond
+	WorkerStopGrace = 2500 * time.Millisecond
 )
 
 // Causes for which the work's context ends, beside those that the SDK has errors
@@ -49,8 +49,8 @@ var (
 // It does not use the SDK's heartbeats: those end the activity's context as soon as
 // one call fails, so that an outage of two seconds would abort every answer
 // (TestShortOutageOfTemporalDoesNotInterruptAnAnswer).
-type watch struct {
-	parent        context.Context // the activity's context, with the watch as a value
+type Watch struct {
+	Parent        context.Context // the activity's context, with the watch as a value
 	cancel        context.CancelCauseFunc
 	send          func(ctx context.Context, details ...any) error
 	timeout       time.Duration             // the heartbeat timeout; 0: none
@@ -60,47 +60,47 @@ type watch struct {
 	turnStopped   atomic.Bool               // the turn was cancelled
 	leaseLost     atomic.Pointer[error]     // why the lease was lost
 	grace         time.Duration
-	end           context.CancelFunc
+	// End ends the watch and the work's context. It may be called more than once.
+	End context.CancelFunc
 }
 
 type watchKey struct{}
 
 // watch starts the watch and returns the context for the work. It blocks only when
 // the attempt was handed out a while ago. The caller must call end.
-func (a *Activities) watch(parent context.Context, turnID string) (context.Context, *watch) {
-	return a.watchFor(parent, turnID, 0)
+func (k *Kit) Watch(parent context.Context, turnID string) (context.Context, *Watch) {
+	return k.WatchFor(parent, turnID, 0)
 }
 
 // watchWithGrace is watch for work that should not be cancelled midway. A stopping
-// worker lets it go on for workerStopGrace.
-func (a *Activities) watchWithGrace(parent context.Context, turnID string) (context.Context, *watch) {
-	return a.watchFor(parent, turnID, workerStopGrace)
+// worker lets it go on for WorkerStopGrace.
+func (k *Kit) WatchWithGrace(parent context.Context, turnID string) (context.Context, *Watch) {
+	return k.WatchFor(parent, turnID, WorkerStopGrace)
 }
 
 // watchFor is watch with a grace period after the worker begins to stop. Without a
 // turn id, stops come from Temporal only.
-func (a *Activities) watchFor(parent context.Context, turnID string, grace time.Duration) (context.Context, *watch) {
+func (k *Kit) WatchFor(parent context.Context, turnID string, grace time.Duration) (context.Context, *Watch) {
 	info := activity.GetInfo(parent)
-	w := &watch{grace: grace, timeout: info.HeartbeatTimeout}
-	w.send = func(ctx context.Context, details ...any) error { return a.heartbeat(ctx, info.TaskToken, details...) }
-	w.handover.Resolved = readHandover(parent).Resolved // a heartbeat overwrites the details of the one before
+	w := &Watch{grace: grace, timeout: info.HeartbeatTimeout}
+	w.send = func(ctx context.Context, details ...any) error { return k.heartbeat(ctx, info.TaskToken, details...) }
 	w.renewLease(time.Now())
-	w.parent = context.WithValue(parent, watchKey{}, w)
+	w.Parent = context.WithValue(parent, watchKey{}, w)
 	var ctx context.Context
-	ctx, w.cancel = context.WithCancelCause(w.parent)
+	ctx, w.cancel = context.WithCancelCause(w.Parent)
 	var stops <-chan struct{}
 	if turnID != "" {
 		var err error
 		// A stop that was announced before comes at once.
-		if stops, err = a.Bus.SubscribeStops(ctx, turnID); err != nil {
-			a.log().Warn("stop subscription failed; stops take effect at the next heartbeat", "turn", turnID, "error", err)
+		if stops, err = k.Bus.SubscribeStops(ctx, turnID); err != nil {
+			k.Logger().Warn("stop subscription failed; stops take effect at the next heartbeat", "turn", turnID, "error", err)
 		}
 	}
-	quit, quitting := context.WithCancel(context.WithoutCancel(w.parent))
+	quit, quitting := context.WithCancel(context.WithoutCancel(w.Parent))
 	var running sync.WaitGroup
 	running.Go(func() { w.waitForStops(quit.Done(), stops) })
 	running.Go(func() { w.sendHeartbeats(quit) })
-	w.end = sync.OnceFunc(func() {
+	w.End = sync.OnceFunc(func() {
 		w.cancel(context.Canceled)
 		quitting()
 		running.Wait()
@@ -114,7 +114,7 @@ func (a *Activities) watchFor(parent context.Context, turnID string, grace time.
 // confirmLease sends heartbeats until the server answers one or the lease expires. A
 // process that was frozen while it polled starts attempts that other workers have
 // been given meanwhile (TestAttemptHandedToAFrozenWorkerDoesNotRun).
-func (w *watch) confirmLease(ctx context.Context) {
+func (w *Watch) confirmLease(ctx context.Context) {
 	for w.timeout > 0 && w.sendHeartbeat(ctx) != nil && w.checkLease() == nil {
 		time.Sleep(heartbeatRetryInterval)
 	}
@@ -122,8 +122,8 @@ func (w *watch) confirmLease(ctx context.Context) {
 
 // waitForStops ends the work when a stop of the turn is announced or the worker
 // stops.
-func (w *watch) waitForStops(quit <-chan struct{}, stops <-chan struct{}) {
-	workerStops := activity.GetWorkerStopChannel(w.parent)
+func (w *Watch) waitForStops(quit <-chan struct{}, stops <-chan struct{}) {
+	workerStops := activity.GetWorkerStopChannel(w.Parent)
 	var ends <-chan time.Time
 	for {
 		select {
@@ -145,7 +145,7 @@ func (w *watch) waitForStops(quit <-chan struct{}, stops <-chan struct{}) {
 
 // sendHeartbeats sends heartbeats until ctx ends. They go on after the work's
 // context has ended, while its partial result is saved.
-func (w *watch) sendHeartbeats(ctx context.Context) {
+func (w *Watch) sendHeartbeats(ctx context.Context) {
 	timer := time.NewTimer(heartbeatInterval)
 	defer timer.Stop()
 	failing := false
@@ -163,7 +163,7 @@ func (w *watch) sendHeartbeats(ctx context.Context) {
 		if err != nil {
 			next = heartbeatRetryInterval
 			if !failing {
-				activity.GetLogger(w.parent).Warn("heartbeat failed; retrying until the heartbeat timeout", "error", err)
+				activity.GetLogger(w.Parent).Warn("heartbeat failed; retrying until the heartbeat timeout", "error", err)
 			}
 		}
 		failing = err != nil
@@ -176,7 +176,7 @@ func (w *watch) sendHeartbeats(ctx context.Context) {
 
 // sendHeartbeat sends one heartbeat and acts on the answer. A failed heartbeat has
 // no effect before the heartbeat timeout.
-func (w *watch) sendHeartbeat(ctx context.Context) error {
+func (w *Watch) sendHeartbeat(ctx context.Context) error {
 	w.sending.Lock()
 	defer w.sending.Unlock()
 	if err := w.checkLease(); err != nil {
@@ -213,12 +213,12 @@ func (w *watch) sendHeartbeat(ctx context.Context) error {
 	return nil
 }
 
-// updateHandover changes the handover to the next attempt and sends it. Best effort.
-func (w *watch) updateHandover(change func(h *handover)) {
+// handOver sends a handover to the next attempt. Best effort.
+func (w *Watch) handOver(h handover) {
 	w.sending.Lock()
-	change(&w.handover)
+	w.handover = h
 	w.sending.Unlock()
-	_ = w.sendHeartbeat(context.WithoutCancel(w.parent))
+	_ = w.sendHeartbeat(context.WithoutCancel(w.Parent))
 }
 
 // endReason is the cause for which the work must end after a heartbeat returned err;
@@ -238,18 +238,18 @@ func endReason(err error) error {
 	return nil
 }
 
-func (w *watch) renewLease(at time.Time) { w.lastHeartbeat.Store(&at) }
+func (w *Watch) renewLease(at time.Time) { w.lastHeartbeat.Store(&at) }
 
 // leaseExpiry is when the lease ends unless a heartbeat succeeds before; false
 // without a heartbeat timeout.
-func (w *watch) leaseExpiry() (time.Time, bool) {
+func (w *Watch) leaseExpiry() (time.Time, bool) {
 	return w.lastHeartbeat.Load().Add(w.timeout), w.timeout > 0
 }
 
 // checkLease ends the work and returns an error when the lease is lost. It looks at
 // the clock, because a frozen process notices nothing else: call it before anything
 // that the next attempt may be doing, too.
-func (w *watch) checkLease() error {
+func (w *Watch) checkLease() error {
 	if at, ok := w.leaseExpiry(); ok && time.Now().After(at) {
 		w.loseLease(errHeartbeatTimeout)
 	}
@@ -259,20 +259,20 @@ func (w *watch) checkLease() error {
 	return nil
 }
 
-func (w *watch) loseLease(why error) {
+func (w *Watch) loseLease(why error) {
 	w.leaseLost.CompareAndSwap(nil, &why)
 	w.cancel(why)
 }
 
 // finalContext is for writes after the work's context has ended. It lasts for
-// timeout, or for finalWriteTimeout after the worker begins to stop.
-func (w *watch) finalContext(timeout time.Duration) (context.Context, context.CancelFunc) {
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(w.parent), timeout)
+// timeout, or for FinalWriteTimeout after the worker begins to stop.
+func (w *Watch) FinalContext(timeout time.Duration) (context.Context, context.CancelFunc) {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(w.Parent), timeout)
 	go func() {
 		select {
 		case <-ctx.Done():
-		case <-activity.GetWorkerStopChannel(w.parent):
-			time.AfterFunc(finalWriteTimeout, cancel)
+		case <-activity.GetWorkerStopChannel(w.Parent):
+			time.AfterFunc(FinalWriteTimeout, cancel)
 		}
 	}()
 	return ctx, cancel
@@ -280,30 +280,30 @@ func (w *watch) finalContext(timeout time.Duration) (context.Context, context.Ca
 
 // stopped reports whether the turn was cancelled. After any other end of the context
 // Temporal starts another attempt.
-func (w *watch) stopped() bool {
-	return w.turnStopped.Load() || temporal.IsCanceledError(context.Cause(w.parent))
+func (w *Watch) Stopped() bool {
+	return w.turnStopped.Load() || temporal.IsCanceledError(context.Cause(w.Parent))
 }
 
 // endError is fail for an activity with a watch. When the context was ended from
 // outside, it returns that cause instead of the error of the call that was aborted.
-func (a *Activities) endError(w *watch, ctx context.Context, ref TurnRef, step string, err error) error {
+func (k *Kit) EndError(w *Watch, ctx context.Context, ref TurnRef, step string, err error) error {
 	switch {
 	case err == nil:
 		return nil
-	case w.stopped():
-		a.logOf(ref).Info("activity stopped: the turn was cancelled", "step", step)
+	case w.Stopped():
+		k.LogOf(ref).Info("activity stopped: the turn was cancelled", "step", step)
 		return stoppedError(step)
 	case ctx.Err() != nil:
-		a.logOf(ref).Info("activity interrupted; another attempt follows", "step", step, "cause", context.Cause(ctx))
+		k.LogOf(ref).Info("activity interrupted; another attempt follows", "step", step, "cause", context.Cause(ctx))
 		return interrupted(step)
 	}
-	return a.fail(w.parent, ref, step, err)
+	return k.Fail(w.Parent, ref, step, err)
 }
 
 // heartbeat sends one heartbeat of an attempt to the server.
-func (a *Activities) heartbeat(ctx context.Context, taskToken []byte, details ...any) error {
-	if a.Heartbeat != nil {
-		return a.Heartbeat(ctx, taskToken, details...)
+func (k *Kit) heartbeat(ctx context.Context, taskToken []byte, details ...any) error {
+	if k.Heartbeat != nil {
+		return k.Heartbeat(ctx, taskToken, details...)
 	}
 	return activity.GetClient(ctx).RecordActivityHeartbeat(ctx, taskToken, details...)
 }

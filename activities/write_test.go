@@ -473,7 +473,7 @@ func TestMissingTurnIsAPermanentError(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	_, err := run[Written](b, b.Write, WriteRequest{TurnRef: TurnRef{Owner: owner, ThreadID: b.thread, TurnID: uuid.NewString(), Parent: chat.RootCheckpoint}, Action: chat.Inquire, Stage: Stage{Piece: 1}})
-	require.True(t, final(err))
+	require.True(t, IsFinal(err))
 }
 
 func TestStopEndsTheResolvers(t *testing.T) {

@@ -80,8 +80,6 @@ type Progress struct {
 	More    bool    `json:"more,omitempty"`    // more entries follow
 	Over    bool    `json:"over,omitempty"`    // a terminal entry is in the log
 	Waiting bool    `json:"waiting,omitempty"` // an interrupt is pending
-	// Ahead: the running activity may have recorded further entries (AheadLog).
-	Ahead bool `json:"ahead,omitempty"`
 }
 
 // ThreadState is the current state of a thread.

@@ -11,6 +11,9 @@ const (
 	DocFailed     DocStatus = "failed"
 )
 
+// ReasonIngestFailed is the error of a document whose processing was given up.
+const ReasonIngestFailed = "The document could not be processed. Please upload it again."
+
 // ReadProgress is the progress of an ingest, in percent, after its text was read.
 const ReadProgress = 30
 

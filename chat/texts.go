@@ -20,9 +20,6 @@ const (
 	TextAnswerable  = "answerable"
 	TextWebResults  = "web_results" // JSON
 	TextCitations   = "citations"   // JSON, []Citation of the answer
-	// TextAhead is what an activity records before it goes on with the turn by itself, as
-	// JSON: activities.Ahead, with entries of the log (AheadLog).
-	TextAhead = "ahead"
 	// TextFailureHint says why the model's refusal is final. TextOperatorHint says to
 	// operators what to do then, such as which setting to check.
 	TextFailureHint  = "failure_hint"
@@ -73,22 +70,6 @@ const logPrefix = "log:"
 
 // LogKey is the key of the text with a turn's entries from number n.
 func LogKey(n int) string { return logPrefix + strconv.Itoa(n) }
-
-// AheadLog returns the entries after number after that an activity has recorded, and
-// that the workflow will append to the log.
-func AheadLog(texts map[string]string, after int) ([]Entry, error) {
-	var ahead struct {
-		Entries []Entry `json:"entries"`
-	}
-	raw, recorded := texts[TextAhead]
-	if !recorded {
-		return nil, nil
-	}
-	if err := json.Unmarshal([]byte(raw), &ahead); err != nil {
-		return nil, fmt.Errorf("entries of the running activity: %w", err)
-	}
-	return slices.DeleteFunc(ahead.Entries, func(e Entry) bool { return e.N <= after }), nil
-}
 
 // KeptLog returns the entries in a turn's texts after number after, in order.
 func KeptLog(texts map[string]string, after int) ([]Entry, error) {

@@ -13,6 +13,9 @@ import (
 	"github.com/palaver-chat/palaver/imports/links"
 )
 
+// Listed bounds the imports of a conversation that are looked at.
+const Listed = 100
+
 // Store is the part of db.Store that Jobs uses.
 type Store interface {
 	ImportByID(ctx context.Context, owner, id string) (chat.Import, error)

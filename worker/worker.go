@@ -12,7 +12,9 @@ import (
 	"go.temporal.io/sdk/workflow"
 
 	"github.com/palaver-chat/palaver/activities"
-	"github.com/palaver-chat/palaver/internal/bus"
+	"github.com/palaver-chat/palaver/app/prune"
+	"github.com/palaver-chat/palaver/documents/ingest"
+	"github.com/palaver-chat/palaver/imports/flow"
 	"github.com/palaver-chat/palaver/workflows"
 )
 
@@ -64,10 +66,25 @@ func (w *Worker) Stop() {
 
 func init() { worker.SetStickyWorkflowCacheSize(stickyCache) }
 
-// New creates a worker that is ready to start. bus publishes new log entries to
-// followers; failed is called when the worker cannot go on, as when Temporal refuses its
-// credentials; the watching interceptors see every activity.
-func New(c client.Client, a *activities.Activities, agents []workflows.Agent, bus bus.Bus, failed func(error), watching ...interceptor.WorkerInterceptor) *Worker {
+// Activities are those of one room. Register registers each under the name of its method.
+type Activities interface {
+	Register(worker.ActivityRegistry)
+}
+
+// Rooms has what a worker runs.
+type Rooms struct {
+	Kit    *activities.Kit
+	Agents []workflows.Agent
+	// Threads are activities for the task queue of conversations, and Documents those that read
+	// and embed documents, on a queue of their own.
+	Threads   []Activities
+	Documents Activities
+}
+
+// New creates a worker that is ready to start. failed is called when the worker cannot
+// continue, for example because Temporal refuses its credentials; the watching interceptors
+// see every activity.
+func New(c client.Client, rooms Rooms, failed func(error), watching ...interceptor.WorkerInterceptor) *Worker {
 	options := worker.Options{
 		StickyScheduleToStartTimeout:       stickyTimeout,
 		WorkerStopTimeout:                  stopTimeout,
@@ -78,20 +95,22 @@ func New(c client.Client, a *activities.Activities, agents []workflows.Agent, bu
 		DefaultHeartbeatThrottleInterval:   time.Second,
 		DeadlockDetectionTimeout:           deadlock,
 		OnFatalError:                       func(err error) { failed(fmt.Errorf("the worker failed: %w", err)) },
-		Interceptors:                       append(watching, activities.Announce(bus), activities.Recover(a)),
+		Interceptors:                       append(watching, activities.Announce(rooms.Kit.Bus), activities.Recover(rooms.Kit)),
 	}
 	w := worker.New(c, workflows.TaskQueue, options)
-	threads := &workflows.Threads{Agents: agents, Hint: bus.Hint}
+	threads := &workflows.Threads{Agents: rooms.Agents, Prepare: flow.First, Hint: rooms.Kit.Bus.Hint}
 	w.RegisterWorkflowWithOptions(threads.Thread, workflow.RegisterOptions{Name: workflows.ThreadType})
-	w.RegisterWorkflowWithOptions(workflows.Ingest, workflow.RegisterOptions{Name: workflows.IngestType})
-	w.RegisterWorkflowWithOptions(workflows.Import, workflow.RegisterOptions{Name: workflows.ImportType})
-	w.RegisterWorkflowWithOptions(workflows.Prune, workflow.RegisterOptions{Name: workflows.PruneType})
-	w.RegisterWorkflowWithOptions(workflows.Embed, workflow.RegisterOptions{Name: workflows.EmbedType})
-	w.RegisterActivity(a)
+	w.RegisterWorkflowWithOptions(ingest.Workflow, workflow.RegisterOptions{Name: workflows.IngestType})
+	w.RegisterWorkflowWithOptions(flow.Workflow, workflow.RegisterOptions{Name: workflows.ImportType})
+	w.RegisterWorkflowWithOptions(prune.Workflow, workflow.RegisterOptions{Name: workflows.PruneType})
+	w.RegisterWorkflowWithOptions(ingest.EmbedWorkflow, workflow.RegisterOptions{Name: workflows.EmbedType})
+	for _, room := range append(rooms.Threads, rooms.Documents) {
+		room.Register(w)
+	}
 	options.DisableWorkflowWorker = true
 	options.MaxConcurrentActivityExecutionSize = concurrentIngests
 	options.MaxConcurrentActivityTaskPollers = 1
 	ingests := worker.New(c, workflows.IngestQueue, options)
-	ingests.RegisterActivity(a)
+	rooms.Documents.Register(ingests)
 	return &Worker{w, ingests}
 }

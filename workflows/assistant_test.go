@@ -18,6 +18,7 @@ import (
 	"go.temporal.io/sdk/workflow"
 
 	"github.com/palaver-chat/palaver/activities"
+	"github.com/palaver-chat/palaver/agents/documents"
 	"github.com/palaver-chat/palaver/chat"
 	"github.com/palaver-chat/palaver/internal/tools"
 	"github.com/palaver-chat/palaver/workflows"
@@ -499,8 +500,8 @@ func TestTurnOfAThousandStepsContinuesAsNewWithLittleState(t *testing.T) {
 func TestManyQuestionsOfOneTurnKeepNoTextInTheHistory(t *testing.T) {
 	s := clearTurn()
 	s.intent.Action = chat.Summarize
-	s.docs = []activities.Docs{{Confidence: chat.High}}
-	s.answers = []activities.Answered{{}}
+	s.docs = []documents.Docs{{Confidence: chat.High}}
+	s.answers = []documents.Answered{{}}
 	p := newHarness(t, s)
 	p.submitAt(0, "t1", chat.Supersede)
 	for i := range 20 {

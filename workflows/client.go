@@ -106,9 +106,6 @@ func (c *Client) submitOnce(ctx context.Context, s chat.Submit) (taken chat.Subm
 	if err := handle.Get(ctx, &reply); err != nil {
 		return taken, err
 	}
-	if reply.TurnID == "" { // a worker of an older release answered
-		reply.TurnID = s.TurnID
-	}
 	return chat.Submitted{TurnID: reply.TurnID, Log: reply.Log}, nil
 }
 
@@ -307,7 +304,7 @@ func (c *Client) Ingest(ctx context.Context, owner, docID string) error {
 		WorkflowIDConflictPolicy: enumspb.WORKFLOW_ID_CONFLICT_POLICY_USE_EXISTING,
 		Priority:                 fairnessPriority(owner),
 		StaticSummary:            "Document " + docID,
-	}, IngestType, activities.IngestRequest{Owner: owner, DocID: docID})
+	}, IngestType, IngestRequest{Owner: owner, DocID: docID})
 	return err
 }
 
@@ -318,7 +315,7 @@ func (c *Client) Import(ctx context.Context, owner, key string) error {
 		TaskQueue:     TaskQueue,
 		Priority:      fairnessPriority(owner),
 		StaticSummary: "Import " + key,
-	}, ImportType, activities.ImportRequest{Owner: owner, Key: key})
+	}, ImportType, ImportRequest{Owner: owner, Key: key})
 	return err
 }
 

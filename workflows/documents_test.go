@@ -8,8 +8,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/palaver-chat/palaver/activities"
+	"github.com/palaver-chat/palaver/agents/documents"
 	"github.com/palaver-chat/palaver/chat"
-	"github.com/palaver-chat/palaver/workflows"
 )
 
 // runTurn runs one turn, answers its questions in order, and returns its ending.
@@ -50,25 +50,26 @@ func TestAnExplicitActionShowsNoIntentStatus(t *testing.T) {
 func TestExplicitActionAndTaggedDocumentsNeedNoModelCall(t *testing.T) {
 	s := clearTurn()
 	s.begin.Action, s.intent.Action = chat.Summarize, chat.Summarize
-	s.ruled = &activities.Docs{IDs: []string{"d1"}, Confidence: chat.High}
+	s.ruled = &documents.Docs{IDs: []string{"d1"}, Confidence: chat.High}
 	e := runTurn(t, s)
 	require.Equal(t, []string{
 		"turn_started", "status doc_resolver", "status doc_resolver docs",
 		"status validate_inputs", "status summarize", "text piece:1", "status format_response",
 	}, summary(e.Log))
-	require.Zero(t, s.calls["ResolveIntent"]+s.calls["ResolveDocs"])
+	require.Zero(t, s.calls["InferIntent"]+s.calls["InferDocs"])
 	require.Equal(t, []string{"d1"}, e.DocIDs)
 }
 
-func TestOneActivityResolvesWhatTheRulesLeaveOpen(t *testing.T) {
+func TestModelIsAskedOnlyForWhatTheRulesLeaveOpen(t *testing.T) {
+	ruled := &documents.Docs{IDs: []string{"d1"}, Confidence: chat.High}
 	for name, c := range map[string]struct {
 		action chat.Action
-		ruled  *activities.Docs
-		want   activities.ResolveRequest
+		ruled  *documents.Docs
+		want   []int // calls of InferIntent and InferDocs
 	}{
-		"action and documents": {"", nil, activities.ResolveRequest{Intent: true, Docs: true}},
-		"the action":           {"", &activities.Docs{IDs: []string{"d1"}, Confidence: chat.High}, activities.ResolveRequest{Intent: true}},
-		"the documents":        {chat.Summarize, nil, activities.ResolveRequest{Docs: true, Action: chat.Summarize}},
+		"action and documents": {"", nil, []int{1, 1}},
+		"the action":           {"", ruled, []int{1, 0}},
+		"the documents":        {chat.Summarize, nil, []int{0, 1}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := clearTurn()
@@ -76,29 +77,18 @@ func TestOneActivityResolvesWhatTheRulesLeaveOpen(t *testing.T) {
 			e := runTurn(t, s)
 			require.Equal(t, chat.TurnCompleted, e.Status)
 			require.Equal(t, []string{"d1"}, e.DocIDs)
-			require.Len(t, s.open, 1)
-			s.open[0].TurnRef = activities.TurnRef{}
-			require.Equal(t, c.ruled, s.open[0].GoOn.Known.Docs)
-			s.open[0].GoOn = nil
-			require.Equal(t, c.want, s.open[0])
+			require.Equal(t, c.want, []int{s.calls["InferIntent"], s.calls["InferDocs"]})
+			if c.want[1] > 0 {
+				require.Equal(t, c.action, s.asked[0].Action)
+			}
 		})
 	}
 }
 
-func TestVersion0ResolvesIntentAndDocumentsByTwoActivities(t *testing.T) {
-	s := clearTurn()
-	p := newHarness(t, s)
-	p.submitAt(0, "t1", chat.Supersede)
-	p.runWithInput(withInput(func(in *workflows.ThreadInput) { in.Version = 0 }))
-	require.Equal(t, summary(runTurn(t, clearTurn()).Log), summary(p.endings[0].Log))
-	require.Equal(t, []int{0, 1, 1}, []int{s.calls["Resolve"], s.calls["ResolveIntent"], s.calls["ResolveDocs"]})
-	require.Equal(t, 3, p.endings[0].Usage.Calls)
-}
-
 func TestMessageWithTwoActionsAsksWhichComesFirst(t *testing.T) {
 	s := clearTurn()
-	s.intent = activities.Intent{Action: chat.Summarize, Confidence: chat.High, Multi: true, Likely: []chat.Action{chat.Summarize, chat.Audit, chat.Compare}}
-	s.docs = []activities.Docs{{IDs: []string{"d1"}, HasText: true, Confidence: chat.High}}
+	s.intent = documents.Intent{Action: chat.Summarize, Confidence: chat.High, Multi: true, Likely: []chat.Action{chat.Summarize, chat.Audit, chat.Compare}}
+	s.docs = []documents.Docs{{IDs: []string{"d1"}, HasText: true, Confidence: chat.High}}
 	e := runTurn(t, s, answer(chat.ActionChoice, "audit"))
 	require.Equal(t, []string{
 		"turn_started", "status intent_resolver", "interrupt multi_action", "resumed",
@@ -106,7 +96,7 @@ func TestMessageWithTwoActionsAsksWhichComesFirst(t *testing.T) {
 		"text piece:1", "status format_response",
 	}, summary(e.Log))
 	require.Equal(t, []string{"summarize", "audit", "compare"}, e.Log[2].Question.OptionIDs)
-	require.Equal(t, 1, s.calls["ResolveDocs"], "the answer repeats no step")
+	require.Equal(t, 1, s.calls["InferDocs"], "the answer repeats no step")
 }
 
 func TestLowConfidenceOffersTheTwoLikeliestActions(t *testing.T) {
@@ -127,18 +117,18 @@ func TestDocumentsAreResolvedAgainOnlyWhenTheyDoNotFitTheAction(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			s := clearTurn()
 			s.intent.Action = c.action
-			s.docs = []activities.Docs{
+			s.docs = []documents.Docs{
 				{IDs: []string{"d1"}, Confidence: chat.High, Called: c.called},
 				{IDs: []string{"d1", "d2"}, Confidence: chat.High, Called: true},
 			}
-			s.answers = []activities.Answered{{IDs: []string{"d2"}}}
+			s.answers = []documents.Answered{{IDs: []string{"d2"}}}
 			var answers []chat.ResumeValue
 			if c.calls == 1 && c.action == chat.Compare {
 				answers = append(answers, answer(chat.TextInput, "the other"))
 			}
 			e := runTurn(t, s, answers...)
 			require.Equal(t, chat.TurnCompleted, e.Status)
-			require.Equal(t, c.calls, s.calls["ResolveDocs"])
+			require.Equal(t, c.calls, s.calls["InferDocs"])
 			if c.calls == 2 {
 				require.Equal(t, chat.Compare, s.asked[1].Action)
 			}
@@ -149,7 +139,7 @@ func TestDocumentsAreResolvedAgainOnlyWhenTheyDoNotFitTheAction(t *testing.T) {
 func TestMediumConfidenceAsksWhichDocument(t *testing.T) {
 	for value, want := range map[string][]string{"d2": {"d2"}, chat.AllDocs: {"d1", "d2"}} {
 		s := clearTurn()
-		s.docs = []activities.Docs{{Confidence: chat.Medium, Suggested: []string{"d1", "d2"}, Called: true}}
+		s.docs = []documents.Docs{{Confidence: chat.Medium, Suggested: []string{"d1", "d2"}, Called: true}}
 		e := runTurn(t, s, answer(chat.DocChoice, value))
 		require.Equal(t, []string{"d1", "d2", "all"}, e.Log[3].Question.OptionIDs)
 		require.Equal(t, want, e.DocIDs)
@@ -159,34 +149,34 @@ func TestMediumConfidenceAsksWhichDocument(t *testing.T) {
 
 func TestUnknownNameIsAskedAboutAndAnsweredByIDNameOrMention(t *testing.T) {
 	s := clearTurn()
-	s.docs = []activities.Docs{{Confidence: chat.Low, Unresolved: true, Called: true}}
-	s.answers = []activities.Answered{{}, {IDs: []string{"d3"}}}
+	s.docs = []documents.Docs{{Confidence: chat.Low, Unresolved: true, Called: true}}
+	s.answers = []documents.Answered{{}, {IDs: []string{"d3"}}}
 	e := runTurn(t, s, answer(chat.TextInput, "no idea"), answer(chat.TextInput, "Circular 7"))
 	require.Equal(t, []string{"d3"}, e.DocIDs)
 	require.Equal(t, chat.TextUnresolved, e.Log[3].Question.Ref)
-	require.Equal(t, 1, s.calls["ResolveDocs"])
+	require.Equal(t, 1, s.calls["InferDocs"])
 }
 
 func TestMissingInputsAreAskedForUntilTheyAreGiven(t *testing.T) {
 	for name, c := range map[string]struct {
 		action  chat.Action
-		docs    activities.Docs
-		answers []activities.Answered
+		docs    documents.Docs
+		answers []documents.Answered
 		prompts []string
 	}{
-		"compare with none":  {chat.Compare, activities.Docs{}, []activities.Answered{{IDs: []string{"a"}}, {IDs: []string{"b"}}}, []string{"compare_none", "compare_two"}},
-		"compare with one":   {chat.Compare, activities.Docs{IDs: []string{"a"}}, []activities.Answered{{}, {IDs: []string{"b"}}}, []string{"compare_two", "compare_two"}},
-		"summarize nothing":  {chat.Summarize, activities.Docs{}, []activities.Answered{{IDs: []string{"a"}}}, []string{"summarize_doc"}},
-		"audit nothing":      {chat.Audit, activities.Docs{}, []activities.Answered{{IDs: []string{"a"}}, {Text: true}}, []string{"audit_target", "audit_text"}},
-		"audit without text": {chat.Audit, activities.Docs{IDs: []string{"a"}}, []activities.Answered{{Text: true}}, []string{"audit_text"}},
-		"audit complete":     {chat.Audit, activities.Docs{IDs: []string{"a"}, HasText: true}, nil, nil},
-		"audit a document":   {chat.Audit, activities.Docs{IDs: []string{"mail", "rules"}}, nil, nil},
+		"compare with none":  {chat.Compare, documents.Docs{}, []documents.Answered{{IDs: []string{"a"}}, {IDs: []string{"b"}}}, []string{"compare_none", "compare_two"}},
+		"compare with one":   {chat.Compare, documents.Docs{IDs: []string{"a"}}, []documents.Answered{{}, {IDs: []string{"b"}}}, []string{"compare_two", "compare_two"}},
+		"summarize nothing":  {chat.Summarize, documents.Docs{}, []documents.Answered{{IDs: []string{"a"}}}, []string{"summarize_doc"}},
+		"audit nothing":      {chat.Audit, documents.Docs{}, []documents.Answered{{IDs: []string{"a"}}, {Text: true}}, []string{"audit_target", "audit_text"}},
+		"audit without text": {chat.Audit, documents.Docs{IDs: []string{"a"}}, []documents.Answered{{Text: true}}, []string{"audit_text"}},
+		"audit complete":     {chat.Audit, documents.Docs{IDs: []string{"a"}, HasText: true}, nil, nil},
+		"audit a document":   {chat.Audit, documents.Docs{IDs: []string{"mail", "rules"}}, nil, nil},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := clearTurn()
 			s.intent.Action = c.action
 			c.docs.Confidence = chat.High
-			s.docs, s.answers = []activities.Docs{c.docs}, c.answers
+			s.docs, s.answers = []documents.Docs{c.docs}, c.answers
 			var answers []chat.ResumeValue
 			for range c.answers {
 				answers = append(answers, answer(chat.TextInput, "some words"))
@@ -211,7 +201,7 @@ func TestMissingInputsAreAskedForUntilTheyAreGiven(t *testing.T) {
 func TestCompareDropsWebSearchWithANotice(t *testing.T) {
 	s := clearTurn()
 	s.intent.Action, s.intent.WebSearch = chat.Compare, true
-	s.docs = []activities.Docs{{IDs: []string{"a", "b"}, Confidence: chat.High}}
+	s.docs = []documents.Docs{{IDs: []string{"a", "b"}, Confidence: chat.High}}
 	s.found[0].Confidence = chat.Medium
 	e := runTurn(t, s)
 	require.Contains(t, summary(e.Log), "notice "+chat.NoticeWebDropped)
@@ -222,17 +212,17 @@ func TestWebIsSearchedWhenWantedUnlessTheDocumentsSuffice(t *testing.T) {
 	for name, c := range map[string]struct {
 		confidence chat.Confidence
 		off        bool
-		result     activities.WebResult
+		result     documents.WebResult
 		want       string
 		searched   int
 		web        bool
 	}{
-		"documents suffice": {chat.High, false, activities.WebResult{}, "notice " + chat.NoticeWebSkipped, 0, false},
-		"searched":          {chat.Medium, false, activities.WebResult{Results: 3}, "status web_search web_query", 1, true},
-		"nothing found":     {chat.Medium, false, activities.WebResult{Empty: true}, "notice " + chat.NoticeWebEmpty, 1, false},
-		"recorded before":   {chat.Medium, false, activities.WebResult{}, "status web_search web_query", 1, false},
-		"failed":            {chat.Medium, false, activities.WebResult{Failed: true}, "notice " + chat.NoticeWebFailed, 1, false},
-		"not configured":    {chat.Medium, true, activities.WebResult{}, "notice " + chat.NoticeWebNotConfigured, 0, false},
+		"documents suffice": {chat.High, false, documents.WebResult{}, "notice " + chat.NoticeWebSkipped, 0, false},
+		"searched":          {chat.Medium, false, documents.WebResult{Results: 3}, "status web_search web_query", 1, true},
+		"nothing found":     {chat.Medium, false, documents.WebResult{Empty: true}, "notice " + chat.NoticeWebEmpty, 1, false},
+		"recorded before":   {chat.Medium, false, documents.WebResult{}, "status web_search web_query", 1, false},
+		"failed":            {chat.Medium, false, documents.WebResult{Failed: true}, "notice " + chat.NoticeWebFailed, 1, false},
+		"not configured":    {chat.Medium, true, documents.WebResult{}, "notice " + chat.NoticeWebNotConfigured, 0, false},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := clearTurn()
@@ -248,25 +238,25 @@ func TestWebIsSearchedWhenWantedUnlessTheDocumentsSuffice(t *testing.T) {
 }
 
 func TestLowRetrievalAsksAndEachOptionGoesOn(t *testing.T) {
-	low := activities.Retrieved{Confidence: chat.Low}
-	good := activities.Retrieved{ChunkIDs: []string{"d9.0"}, Confidence: chat.High}
+	low := documents.Retrieved{Confidence: chat.Low}
+	good := documents.Retrieved{ChunkIDs: []string{"d9.0"}, Confidence: chat.High}
 	tags := answer(chat.RetrievalLow, chat.OptionTagDocs)
 	tags.TaggedDocs = []string{"d9"}
 	for name, c := range map[string]struct {
 		answer chat.ResumeValue
-		found  []activities.Retrieved
+		found  []documents.Retrieved
 		web    bool
 		chunks []string
 	}{
-		"tag documents":  {tags, []activities.Retrieved{low, good}, false, []string{"d9.0"}},
-		"search the web": {answer(chat.RetrievalLow, chat.OptionWebSearch), []activities.Retrieved{low}, true, nil},
-		"continue":       {answer(chat.RetrievalLow, chat.OptionContinue), []activities.Retrieved{low}, false, nil},
+		"tag documents":  {tags, []documents.Retrieved{low, good}, false, []string{"d9.0"}},
+		"search the web": {answer(chat.RetrievalLow, chat.OptionWebSearch), []documents.Retrieved{low}, true, nil},
+		"continue":       {answer(chat.RetrievalLow, chat.OptionContinue), []documents.Retrieved{low}, false, nil},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := clearTurn()
-			s.docs = []activities.Docs{{Confidence: chat.High}}
-			s.found, s.web = c.found, activities.WebResult{Results: 2}
-			s.answers = []activities.Answered{{IDs: []string{"d9"}}}
+			s.docs = []documents.Docs{{Confidence: chat.High}}
+			s.found, s.web = c.found, documents.WebResult{Results: 2}
+			s.answers = []documents.Answered{{IDs: []string{"d9"}}}
 			e := runTurn(t, s, c.answer)
 			require.Equal(t, chat.TurnCompleted, e.Status)
 			require.Contains(t, summary(e.Log), "interrupt retrieval_low")
@@ -278,8 +268,8 @@ func TestLowRetrievalAsksAndEachOptionGoesOn(t *testing.T) {
 
 func TestQuestionAfterLittleWasFoundNamesTheBestPassages(t *testing.T) {
 	s := clearTurn()
-	s.docs = []activities.Docs{{Confidence: chat.High}}
-	s.found = []activities.Retrieved{{Confidence: chat.Low, Closest: []string{"d1.0", "d1.3"}}}
+	s.docs = []documents.Docs{{Confidence: chat.High}}
+	s.found = []documents.Retrieved{{Confidence: chat.Low, Closest: []string{"d1.0", "d1.3"}}}
 	e := runTurn(t, s, answer(chat.RetrievalLow, chat.OptionContinue))
 	i := slices.IndexFunc(e.Log, func(e chat.Entry) bool { return e.Type == chat.EventInterrupt })
 	require.Equal(t, []string{"d1.0", "d1.3"}, e.Log[i].Question.ChunkIDs)
@@ -288,8 +278,8 @@ func TestQuestionAfterLittleWasFoundNamesTheBestPassages(t *testing.T) {
 func TestForbiddenWebSearchIsNoOption(t *testing.T) {
 	s := clearTurn()
 	s.begin.NoWebSearch = true
-	s.docs = []activities.Docs{{Confidence: chat.High}}
-	s.found = []activities.Retrieved{{Confidence: chat.Low}}
+	s.docs = []documents.Docs{{Confidence: chat.High}}
+	s.found = []documents.Retrieved{{Confidence: chat.Low}}
 	e := runTurn(t, s, answer(chat.RetrievalLow, chat.OptionContinue))
 	require.Equal(t, chat.TurnCompleted, e.Status)
 	i := slices.IndexFunc(e.Log, func(e chat.Entry) bool { return e.Question != nil })
@@ -305,9 +295,9 @@ func TestDocumentsStillProcessingGiveANotice(t *testing.T) {
 
 func TestSmallTalkIsAnsweredWithoutQuestionsOrAnAction(t *testing.T) {
 	s := clearTurn()
-	s.intent = activities.Intent{Action: chat.Talk, Confidence: chat.High}
-	s.docs = []activities.Docs{{Confidence: chat.High, Called: true}}
-	s.found = []activities.Retrieved{{Confidence: chat.High}}
+	s.intent = documents.Intent{Action: chat.Talk, Confidence: chat.High}
+	s.docs = []documents.Docs{{Confidence: chat.High, Called: true}}
+	s.found = []documents.Retrieved{{Confidence: chat.High}}
 	s.write = func(context.Context, int) (activities.Written, error) { return activities.Written{Chars: 10}, nil }
 	e := runTurn(t, s)
 	require.Equal(t, []string{
@@ -316,23 +306,23 @@ func TestSmallTalkIsAnsweredWithoutQuestionsOrAnAction(t *testing.T) {
 	require.Equal(t, chat.Talk, s.writes[0].Action)
 	require.Empty(t, e.Action)
 	require.Empty(t, e.Retrieval)
-	require.Equal(t, []int{1, 1, 1, 1}, []int{s.calls["ResolveByRules"], s.calls["Resolve"], s.calls["Retrieve"], s.calls["Write"]}, "as many activities as an inquiry, so that releases agree")
+	require.Zero(t, s.calls["DocsByRules"]+s.calls["InferDocs"], "small talk needs no documents")
 }
 
 func TestWebSearchIsOfferedOnlyWhereItCanHelp(t *testing.T) {
 	for name, c := range map[string]struct {
-		found  activities.Retrieved
+		found  documents.Retrieved
 		wanted bool
-		web    activities.WebResult
+		web    documents.WebResult
 		want   []string
 	}{
-		"it can":         {activities.Retrieved{Confidence: chat.Low}, false, activities.WebResult{}, []string{"tag_docs", "web_search", "continue"}},
-		"not configured": {activities.Retrieved{Confidence: chat.Low, NoWeb: true}, false, activities.WebResult{}, []string{"tag_docs", "continue"}},
-		"found nothing":  {activities.Retrieved{Confidence: chat.Low}, true, activities.WebResult{Empty: true}, []string{"tag_docs", "continue"}},
+		"it can":         {documents.Retrieved{Confidence: chat.Low}, false, documents.WebResult{}, []string{"tag_docs", "web_search", "continue"}},
+		"not configured": {documents.Retrieved{Confidence: chat.Low, NoWeb: true}, false, documents.WebResult{}, []string{"tag_docs", "continue"}},
+		"found nothing":  {documents.Retrieved{Confidence: chat.Low}, true, documents.WebResult{Empty: true}, []string{"tag_docs", "continue"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := clearTurn()
-			s.found, s.web, s.intent.WebSearch = []activities.Retrieved{c.found}, c.web, c.wanted
+			s.found, s.web, s.intent.WebSearch = []documents.Retrieved{c.found}, c.web, c.wanted
 			e := runTurn(t, s, answer(chat.RetrievalLow, chat.OptionContinue))
 			var options []string
 			for _, entry := range e.Log {

@@ -15,7 +15,10 @@ import (
 	"go.temporal.io/sdk/workflow"
 
 	"github.com/palaver-chat/palaver/activities"
+	"github.com/palaver-chat/palaver/agents"
+	"github.com/palaver-chat/palaver/agents/documents"
 	"github.com/palaver-chat/palaver/chat"
+	"github.com/palaver-chat/palaver/imports/flow"
 	"github.com/palaver-chat/palaver/workflows"
 )
 
@@ -25,16 +28,16 @@ type script struct {
 	calls   map[string]int
 	endings []activities.Ending
 	begin   activities.Begun
-	intent  activities.Intent
-	docs    []activities.Docs // by call; the last one repeats
-	ruled   *activities.Docs  // what ResolveByRules returns
-	asked   []activities.DocsRequest
-	open    []activities.ResolveRequest
-	answers []activities.Answered
-	found   []activities.Retrieved
-	web     activities.WebResult
+	intent  documents.Intent
+	docs    []documents.Docs // by call; the last one repeats
+	ruled   *documents.Docs  // what DocsByRules returns
+	asked   []docsCall
+	intents []activities.TurnRef // of InferIntent
+	answers []documents.Answered
+	found   []documents.Retrieved
+	web     documents.WebResult
 	webOff  bool
-	writes  []activities.WriteRequest
+	writes  []writeCall
 	write   func(ctx context.Context, attempt int) (activities.Written, error)
 	settle  func() error
 	others  []activities.OtherTurns // of the turns that began
@@ -45,12 +48,10 @@ type script struct {
 
 	onBegin  func(ref activities.TurnRef) (activities.Begun, error)
 	onIntent func(ctx context.Context, n int) error
-	// onResolve replaces Resolve, and onSeal SealAhead, which else finds no record.
-	onResolve func(ctx context.Context, r activities.ResolveRequest) (activities.Resolved, error)
-	onSeal    func(n int) (activities.Ahead, error)
+	onDocs   func(ctx context.Context, n int) error
 
 	thoughts     []activities.Written // by call; the last one repeats
-	thinks       []activities.ThinkRequest
+	thinks       []thinkCall
 	misfit       bool // decisions change arguments so that they do not fit
 	decided      []activities.DecideRequest
 	hashes       map[string]string // of arguments that decisions change
@@ -63,14 +64,32 @@ type script struct {
 	checked []string // what checks return, by call; the last one repeats
 }
 
+// docsCall, writeCall and thinkCall are the arguments of an activity.
+type docsCall struct {
+	activities.TurnRef
+	Action chat.Action
+}
+
+type writeCall struct {
+	activities.TurnRef
+	activities.Stage
+	documents.WriteRequest
+}
+
+type thinkCall struct {
+	activities.TurnRef
+	activities.Stage
+	Asked []activities.Asked
+}
+
 // clearTurn is a turn without questions.
 func clearTurn() *script {
 	return &script{
 		calls:  map[string]int{},
 		begin:  activities.Begun{Parent: chat.RootCheckpoint, Agent: chat.AgentDocuments},
-		intent: activities.Intent{Action: chat.Inquire, Confidence: chat.High, Usage: chat.Usage{TokensIn: 1, Calls: 1}},
-		docs:   []activities.Docs{{IDs: []string{"d1"}, Confidence: chat.High, Usage: chat.Usage{TokensIn: 2, Calls: 1}}},
-		found:  []activities.Retrieved{{ChunkIDs: []string{"d1.0"}, Confidence: chat.High, Score: 0.9}},
+		intent: documents.Intent{Action: chat.Inquire, Confidence: chat.High, Usage: chat.Usage{TokensIn: 1, Calls: 1}},
+		docs:   []documents.Docs{{IDs: []string{"d1"}, Confidence: chat.High, Usage: chat.Usage{TokensIn: 2, Calls: 1}}},
+		found:  []documents.Retrieved{{ChunkIDs: []string{"d1.0"}, Confidence: chat.High, Score: 0.9}},
 	}
 }
 
@@ -97,93 +116,76 @@ func (s *script) BeginTurn(_ context.Context, ref activities.TurnRef) (activitie
 	return s.begin, nil
 }
 
-func (s *script) ResolveByRules(context.Context, activities.TurnRef) (activities.Resolved, error) {
-	s.count("ResolveByRules")
-	ruled := activities.Resolved{Docs: s.ruled}
-	if s.begin.Action != "" {
-		ruled.Intent = &s.intent
+func (s *script) IntentByRules(context.Context, activities.TurnRef) (*documents.Intent, error) {
+	s.count("IntentByRules")
+	if s.begin.Action != "" || s.intent.Action == chat.Talk {
+		return &s.intent, nil
 	}
-	return ruled, nil
+	return nil, nil
 }
 
-func (s *script) ResolveIntent(ctx context.Context, _ activities.TurnRef) (activities.Intent, error) {
-	n := s.count("ResolveIntent")
+func (s *script) DocsByRules(context.Context, activities.TurnRef) (*documents.Docs, error) {
+	s.count("DocsByRules")
+	return s.ruled, nil
+}
+
+func (s *script) InferIntent(ctx context.Context, ref activities.TurnRef) (documents.Intent, error) {
+	n := s.count("InferIntent")
+	s.mu.Lock()
+	s.intents = append(s.intents, ref)
+	s.mu.Unlock()
 	if s.onIntent != nil {
 		if err := s.onIntent(ctx, n); err != nil {
-			return activities.Intent{}, err
+			return documents.Intent{}, err
 		}
 	}
 	return s.intent, nil
 }
 
-func (s *script) ResolveDocs(_ context.Context, r activities.DocsRequest) (activities.Docs, error) {
-	n := s.count("ResolveDocs")
+func (s *script) InferDocs(ctx context.Context, ref activities.TurnRef, action chat.Action) (documents.Docs, error) {
+	n := s.count("InferDocs")
+	if s.onDocs != nil {
+		if err := s.onDocs(ctx, n); err != nil {
+			return documents.Docs{}, err
+		}
+	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.asked = append(s.asked, r)
+	s.asked = append(s.asked, docsCall{ref, action})
 	return stepName(s.docs, n), nil
 }
 
-// Resolve calls ResolveIntent and ResolveDocs.
-func (s *script) Resolve(ctx context.Context, r activities.ResolveRequest) (found activities.Resolved, err error) {
-	s.count("Resolve")
-	s.mu.Lock()
-	s.open = append(s.open, r)
-	s.mu.Unlock()
-	if s.onResolve != nil {
-		return s.onResolve(ctx, r)
-	}
-	if r.Intent {
-		in, err := s.ResolveIntent(ctx, r.TurnRef)
-		if err != nil {
-			return found, err
-		}
-		found.Intent = &in
-	}
-	if r.Docs {
-		docs, err := s.ResolveDocs(ctx, activities.DocsRequest{TurnRef: r.TurnRef, Action: r.Action})
-		if err != nil {
-			return found, err
-		}
-		found.Docs = &docs
-	}
-	return found, nil
-}
-
-func (s *script) SealAhead(context.Context, activities.TurnRef) (activities.Ahead, error) {
-	n := s.count("SealAhead")
-	if s.onSeal != nil {
-		return s.onSeal(n)
-	}
-	return activities.Ahead{}, nil
-}
-
-func (s *script) ReadAnswer(context.Context, activities.AnswerRequest) (activities.Answered, error) {
+func (s *script) ReadAnswer(context.Context, activities.TurnRef, documents.AnswerRequest) (documents.Answered, error) {
 	return stepName(s.answers, s.count("ReadAnswer")), nil
 }
 
-func (s *script) Retrieve(context.Context, activities.RetrieveRequest) (activities.Retrieved, error) {
+func (s *script) Retrieve(context.Context, activities.TurnRef, documents.RetrieveRequest) (documents.Retrieved, error) {
 	return stepName(s.found, s.count("Retrieve")), nil
+}
+
+func (s *script) SayImporting(context.Context, activities.TurnRef) error {
+	s.count("SayImporting")
+	return nil
 }
 
 func (s *script) WebConfigured(context.Context, activities.TurnRef) (bool, error) {
 	return !s.webOff, nil
 }
 
-func (s *script) WordWebQuery(context.Context, activities.QueryRequest) (chat.Usage, error) {
+func (s *script) WordWebQuery(context.Context, activities.TurnRef, []string) (documents.WebQuery, error) {
 	s.count("WordWebQuery")
-	return chat.Usage{Calls: 1}, nil
+	return documents.WebQuery{Usage: chat.Usage{Calls: 1}}, nil
 }
 
-func (s *script) SearchWeb(context.Context, activities.TurnRef) (activities.WebResult, error) {
+func (s *script) SearchWeb(context.Context, activities.TurnRef) (documents.WebResult, error) {
 	s.count("SearchWeb")
 	return s.web, nil
 }
 
-func (s *script) Write(ctx context.Context, r activities.WriteRequest) (activities.Written, error) {
+func (s *script) Write(ctx context.Context, ref activities.TurnRef, stage activities.Stage, r documents.WriteRequest) (activities.Written, error) {
 	n := s.count("Write")
 	s.mu.Lock()
-	s.writes = append(s.writes, r)
+	s.writes = append(s.writes, writeCall{ref, stage, r})
 	s.mu.Unlock()
 	if s.write != nil {
 		return s.write(ctx, n)
@@ -191,11 +193,11 @@ func (s *script) Write(ctx context.Context, r activities.WriteRequest) (activiti
 	return activities.Written{Chars: 10, Citations: 1, Usage: chat.Usage{TokensOut: 5, Calls: 1}}, nil
 }
 
-func (s *script) Think(_ context.Context, r activities.ThinkRequest) (activities.Written, error) {
+func (s *script) Think(_ context.Context, ref activities.TurnRef, stage activities.Stage, asked []activities.Asked) (activities.Written, error) {
 	n := s.count("Think")
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.thinks = append(s.thinks, r)
+	s.thinks = append(s.thinks, thinkCall{ref, stage, asked})
 	return stepName(s.thoughts, n), nil
 }
 
@@ -317,7 +319,7 @@ func newHarness(t *testing.T, s *script) *harness {
 	p := &harness{t: t, env: suite.NewTestWorkflowEnvironment(), script: s}
 	p.env.SetTestTimeout(time.Minute)
 	p.env.SetWorkerOptions(busyMachine)
-	threads := &workflows.Threads{Agents: append(workflows.Agents(), s.agents...), Hint: func(_ string, n int) { p.hints = append(p.hints, n) }}
+	threads := &workflows.Threads{Agents: append(agents.BuiltIn(), s.agents...), Prepare: flow.First, Hint: func(_ string, n int) { p.hints = append(p.hints, n) }}
 	p.env.RegisterWorkflowWithOptions(threads.Thread, workflow.RegisterOptions{Name: workflows.ThreadType})
 	p.env.RegisterActivity(s)
 	return p

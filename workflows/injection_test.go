@@ -15,6 +15,8 @@ import (
 	"go.temporal.io/sdk/workflow"
 
 	"github.com/palaver-chat/palaver/activities"
+	"github.com/palaver-chat/palaver/agents"
+	"github.com/palaver-chat/palaver/agents/assistant"
 	"github.com/palaver-chat/palaver/chat"
 	"github.com/palaver-chat/palaver/documents/chunk"
 	"github.com/palaver-chat/palaver/documents/retrieval"
@@ -80,12 +82,14 @@ func TestPromptInjectionCannotRunAToolWithSideEffects(t *testing.T) {
 	env := suite.NewTestWorkflowEnvironment()
 	env.SetTestTimeout(time.Minute)
 	env.SetWorkerOptions(busyMachine)
-	env.RegisterWorkflowWithOptions((&workflows.Threads{Agents: workflows.Agents()}).Thread, workflow.RegisterOptions{Name: workflows.ThreadType})
-	env.RegisterActivity(&activities.Activities{
-		Agents: workflows.AgentInfos(workflows.Agents()),
-		Store:  store, Model: model, Bus: bus.Noop{}, Search: search, Log: slog.New(slog.DiscardHandler),
+	env.RegisterWorkflowWithOptions((&workflows.Threads{Agents: agents.BuiltIn()}).Thread, workflow.RegisterOptions{Name: workflows.ThreadType})
+	kit := &activities.Kit{
+		Agents: workflows.AgentInfos(agents.BuiltIn()),
+		Store:  store, Model: model, Bus: bus.Noop{}, Log: slog.New(slog.DiscardHandler),
 		Tools: tools.NewBox(slog.New(slog.DiscardHandler), tools.List{tools.SearchDocuments(search, store), mail}),
-	})
+	}
+	(&activities.Activities{Kit: kit}).Register(env)
+	(&assistant.Activities{Kit: kit}).Register(env)
 	at := func(minute int, name string, arg any) {
 		env.RegisterDelayedCallback(func() {
 			env.UpdateWorkflow(name, uuid.NewString(), &testsuite.TestUpdateCallback{

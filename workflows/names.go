@@ -1,6 +1,5 @@
-// Package workflows has the workflow of a thread, which runs its turns, and those that
-// ingest, import and embed documents and remove old data. The code is deterministic and
-// does no I/O; package activities does.
+// Package workflows has the workflow of a thread, which runs its turns, and the client that
+// sends commands to it. The code is deterministic and does no I/O; package activities does.
 package workflows
 
 import "go.temporal.io/sdk/temporal"
@@ -29,6 +28,19 @@ const (
 	QueryThread   = "thread"   // chat.ThreadState
 )
 
+// IngestRequest is the argument of the workflow that ingests a document.
+type IngestRequest struct {
+	Owner string `json:"owner"`
+	DocID string `json:"doc"`
+}
+
+// ImportRequest is the argument of the workflow that imports a document, for all open imports
+// of it.
+type ImportRequest struct {
+	Owner string `json:"owner"`
+	Key   string `json:"key"` // chat.Import's
+}
+
 // ThreadWorkflowID is the workflow id of a thread.
 func ThreadWorkflowID(threadID string) string { return threadPrefix + threadID }
 
@@ -53,7 +65,4 @@ var (
 const (
 	statusOpen        = "open"        // running a turn, or idle
 	statusInterrupted = "interrupted" // waiting for a person's answer
-	// Threads of version 0 have these instead of open.
-	statusIdle    = "idle"
-	statusRunning = "running"
 )

@@ -9,6 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/palaver-chat/palaver/activities"
+	"github.com/palaver-chat/palaver/agents/assistant"
 	"github.com/palaver-chat/palaver/chat"
 	"github.com/palaver-chat/palaver/workflows"
 )
@@ -19,7 +20,7 @@ func ownTurn(answer func(*workflows.Turn) error, thoughts ...activities.Written)
 	s.begin.Agent = "own"
 	s.checked = []string{"known"}
 	check := func(context.Context, chat.Said) (string, error) { return "", nil }
-	s.agents = []workflows.Agent{workflows.Own(chat.AgentInfo{Name: "own", Version: 2, Checks: map[string]chat.Check{"order": check}}, answer)}
+	s.agents = []workflows.Agent{assistant.Custom(chat.AgentInfo{Name: "own", Version: 2, Checks: map[string]chat.Check{"order": check}}, answer)}
 	return s
 }
 
@@ -80,7 +81,7 @@ func TestOwnAgentReturnsTheChoiceAndAnswersInRounds(t *testing.T) {
 	}, toolCalls(1, "search", "list!"), finalCall())
 	e := runTurn(t, s, answer(chat.Choice, "later"))
 	require.Equal(t, "later", chosen)
-	require.Equal(t, []workflows.Round{{Calls: []workflows.Called{{Tool: "search"}, {Tool: "list", Failed: true}}}}, rounds)
+	require.Equal(t, []workflows.Round{{Calls: []workflows.ToolCall{{Tool: "search"}, {Tool: "list", Failed: true}}}}, rounds)
 	require.Equal(t, "Some day", e.Log[1].Question.OptionLabel("later", ""))
 	require.Equal(t, "Some day", s.thinks[0].Asked[0].Label)
 	require.Equal(t, "notice agent", summary(e.Log)[len(e.Log)-1])

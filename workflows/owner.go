@@ -16,7 +16,7 @@ func (t *thread) validateOwner(_ workflow.Context, owner string) error {
 	if owner == "" || owner == chat.PublicOwner {
 		return temporal.NewApplicationError("a thread needs an owner", chat.CodeValidation)
 	}
-	asking := t.turn != nil && t.turn.asking && t.turn.Pending != nil && t.turn.Unchecked == nil && t.turn.Stopped == ""
+	asking := t.turn != nil && t.turn.asking && t.turn.Pending != nil && !t.turn.checking && t.turn.answers.Len() == 0 && t.turn.Stopped == ""
 	if running, busy := t.busy(); owner != t.Owner && (t.withdrawn != nil || len(t.Carried.Queue) > 0 || busy && !asking) {
 		return temporal.NewApplicationError("a turn is running", chat.CodeTurnRunning, running)
 	}

@@ -47,7 +47,7 @@ func TestStopWhileTheTurnBeginsDoesNotRunItsAgent(t *testing.T) {
 	p.submitAt(0, "t1", chat.Supersede)
 	p.run()
 	require.Equal(t, []string{"t1 cancelled/user_cancelled"}, statuses(p.endings))
-	require.Zero(t, p.calls["ResolveDocs"]+p.calls["Write"])
+	require.Zero(t, p.calls["InferDocs"]+p.calls["Write"])
 }
 
 func TestStopBeforeTheFirstTokenIsAnnouncedToTheRunningCalls(t *testing.T) {
@@ -372,7 +372,7 @@ func TestTurnSettledInAnEarlierRunDoesNotRunAgain(t *testing.T) {
 	p := newHarness(t, s)
 	p.submitAt(0, "t1", chat.Supersede)
 	p.run()
-	require.Zero(t, p.calls["ResolveDocs"]+p.calls["ResolveIntent"]+p.calls["Write"])
+	require.Zero(t, p.calls["InferDocs"]+p.calls["InferIntent"]+p.calls["Write"])
 	require.Len(t, p.endings, 1, "Settle returns the first end")
 }
 
@@ -397,7 +397,7 @@ func TestTurnOverTheStepLimitFails(t *testing.T) {
 		p.submitAt(0, "t1", chat.Supersede)
 		p.runWithInput(withInput(func(in *workflows.ThreadInput) { in.MaxSteps = steps }))
 		require.Equal(t, []string{"t1 failed/step_limit"}, statuses(p.endings))
-		require.Equal(t, resolved, p.calls["Resolve"])
+		require.Equal(t, resolved, p.calls["InferDocs"])
 		require.Zero(t, p.calls["Write"])
 	}
 }

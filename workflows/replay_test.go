@@ -13,6 +13,8 @@ import (
 	"go.temporal.io/sdk/worker"
 	"go.temporal.io/sdk/workflow"
 
+	"github.com/palaver-chat/palaver/documents/ingest"
+	"github.com/palaver-chat/palaver/imports/flow"
 	"github.com/palaver-chat/palaver/testkit/clerk"
 	"github.com/palaver-chat/palaver/workflows"
 )
@@ -32,10 +34,10 @@ func TestRecordedHistoriesReplay(t *testing.T) {
 			t.Parallel()
 			replayer, err := worker.NewWorkflowReplayerWithOptions(worker.WorkflowReplayerOptions{DisableDeadlockDetection: true}) // a busy machine is no deadlock
 			require.NoError(t, err)
-			threads := &workflows.Threads{Agents: agents, Hint: func(string, int) { t.Error("Hint was called during replay") }}
+			threads := &workflows.Threads{Agents: agents, Prepare: flow.First, Hint: func(string, int) { t.Error("Hint was called during replay") }}
 			replayer.RegisterWorkflowWithOptions(threads.Thread, workflow.RegisterOptions{Name: workflows.ThreadType})
-			replayer.RegisterWorkflowWithOptions(workflows.Ingest, workflow.RegisterOptions{Name: workflows.IngestType})
-			replayer.RegisterWorkflowWithOptions(workflows.Import, workflow.RegisterOptions{Name: workflows.ImportType})
+			replayer.RegisterWorkflowWithOptions(ingest.Workflow, workflow.RegisterOptions{Name: workflows.IngestType})
+			replayer.RegisterWorkflowWithOptions(flow.Workflow, workflow.RegisterOptions{Name: workflows.ImportType})
 			require.NoError(t, replayer.ReplayWorkflowHistory(nil, readHistory(t, file)))
 		})
 	}

@@ -7,43 +7,19 @@ import "strconv"
 const (
 	stepBegin = "begin"
 
-	// Imports, before the agent answers.
-	stepPlanImports   = "plan imports"
-	stepImport        = "import" // numbered
-	stepReportImports = "report imports"
-
-	// The documents agent.
-	stepResolve        = "resolve"
-	stepAskAction      = "ask action"
-	stepAnnounceDocs   = "announce docs"
-	stepResolveAgain   = "resolve again"
-	stepAskDoc         = "ask doc"
-	stepAskUnknown     = "ask unknown" // numbered from 0
-	stepShowDocs       = "show docs"
-	stepValidate       = "validate"
-	stepAskMissing     = "ask missing" // numbered from 0
-	stepAnnounceAction = "announce action"
-	stepRetrieve       = "retrieve"
-	stepSayImporting   = "say importing"
-	stepAskRetrieval   = "ask retrieval"
-	stepReadTags       = "read tags"
-	stepRetrieveAgain  = "retrieve again"
-	stepSearchWeb      = "search the web"
-	stepNotice         = "notice"
-	stepReadAfter      = ": read" // after the name of the question's step
-
 	// The tool loop. The steps of a round are numbered; stepRound replaces those of the
 	// rounds before.
-	stepWrite       = "write"
-	stepApprove     = "approve"
-	stepRun         = "run"
-	stepUnknown     = "unknown"
-	stepDecideAfter = ": decide" // after the name of the question's step
-	stepRunAfter    = ": run"    // after the name of the question's step
-	stepRound       = "round"
+	stepWrite        = "write"
+	stepApprove      = "approve"
+	stepRun          = "run"
+	stepUnknown      = "unknown"
+	stepDecideAfter  = ": decide"  // after the name of the question's step
+	stepRunAfter     = ": run"     // after the name of the question's or the call's step
+	stepUnknownAfter = ": unknown" // after the name of the call's step
+	stepRound        = "round"
 
-	// Custom agents. The kind of the step and the agent's name for it follow.
-	stepOwn = "own "
+	// Agents. The kind of the step follows: the name of an activity, or of a method of Turn.
+	stepAgent = "agent "
 )
 
 // roundSteps begin the names of a round's steps.

@@ -34,27 +34,27 @@ const (
 
 // lookup runs a short database activity: first as a local activity, and if that
 // fails, as a regular one with retries.
-func lookup[T any](ctx workflow.Context, u *turn, summary string, activity, arg any) (T, error) {
-	result, err := runOnce[T](ctx, summary, activity, arg)
+func lookup[T any](ctx workflow.Context, u *turn, summary string, activity any, args ...any) (T, error) {
+	result, err := runOnce[T](ctx, summary, activity, args...)
 	if err == nil || ctx.Err() != nil || final(err) {
 		return result, err
 	}
-	return runWithRetries[T](ctx, u, lookupRetryTimeout, summary, activity, arg)
+	return runWithRetries[T](ctx, u, lookupRetryTimeout, summary, activity, args...)
 }
 
 // runOnce runs a local activity, without retries.
-func runOnce[T any](ctx workflow.Context, summary string, activity, arg any) (result T, err error) {
+func runOnce[T any](ctx workflow.Context, summary string, activity any, args ...any) (result T, err error) {
 	local := workflow.WithLocalActivityOptions(ctx, workflow.LocalActivityOptions{
 		ScheduleToCloseTimeout: lookupTimeout,
 		RetryPolicy:            &temporal.RetryPolicy{MaximumAttempts: 1},
 		Summary:                summary,
 	})
-	err = workflow.ExecuteLocalActivity(local, activity, arg).Get(ctx, &result)
+	err = workflow.ExecuteLocalActivity(local, activity, args...).Get(ctx, &result)
 	return result, err
 }
 
 // runWithRetries runs a regular activity and retries it until timeout; 0: no limit.
-func runWithRetries[T any](ctx workflow.Context, u *turn, timeout time.Duration, summary string, activity, arg any) (result T, err error) {
+func runWithRetries[T any](ctx workflow.Context, u *turn, timeout time.Duration, summary string, activity any, args ...any) (result T, err error) {
 	regular := workflow.WithActivityOptions(ctx, workflow.ActivityOptions{
 		ScheduleToCloseTimeout: timeout,
 		StartToCloseTimeout:    10 * time.Second,
@@ -62,7 +62,7 @@ func runWithRetries[T any](ctx workflow.Context, u *turn, timeout time.Duration,
 		Summary:                summary,
 	})
 	u.blocked = true
-	err = workflow.ExecuteActivity(regular, activity, arg).Get(ctx, &result)
+	err = workflow.ExecuteActivity(regular, activity, args...).Get(ctx, &result)
 	return result, err
 }
 
@@ -73,7 +73,7 @@ const maxLog = 256
 // storeOldLog moves the log's entries to the database when there are many. So the
 // state of a thread is bounded, however many steps a turn has.
 func (u *turn) storeOldLog(ctx workflow.Context) error {
-	if u.thread.Version == 0 || len(u.Log) < maxLog || u.Unsaved != nil {
+	if len(u.Log) < maxLog || u.Unsaved != nil {
 		return nil
 	}
 	from, entries := u.Kept+1, u.Log

@@ -127,10 +127,11 @@ func (t *thread) settleWithdrawnTurns(ctx workflow.Context) {
 			return
 		}
 		i := stopped()
-		t.withdrawn = t.begin(t.Carried.Queue[i])
+		t.withdrawn = t.begin(ctx, t.Carried.Queue[i])
 		t.Carried.Queue = slices.Delete(t.Carried.Queue, i, i+1)
 		t.withdrawn.settleUnstarted(ctx, t.withdrawn.Stopped)
 		t.withdrawn = nil
+		t.changed.SendAsync(true)
 	}
 }
 

@@ -96,6 +96,9 @@ type Threads struct {
 	// Agents answer the turns. A turn needs its agent until it ends: see docs/upgrades.md
 	// before one is dropped or its code changes.
 	Agents []Agent
+	// Prepare runs before the agent answers, whatever the agent is. done: the turn is
+	// answered. nil: nothing is prepared.
+	Prepare func(*Turn) (done bool, _ error)
 	// Hint notifies followers that a turn's log has new entries which no activity is
 	// about to publish. It is not called during replay, must not block, and nothing
 	// depends on it.
@@ -108,7 +111,7 @@ type Threads struct {
 // its next run.
 func (w *Threads) Thread(ctx workflow.Context, in ThreadInput) error {
 	requireKnownVersion(in.Version)
-	t := &thread{ThreadInput: in, hint: w.Hint, agents: w.Agents, nextVersion: in.Version}
+	t := &thread{ThreadInput: in, hint: w.Hint, agents: w.Agents, prepare: w.Prepare, nextVersion: in.Version}
 	if err := t.setup(ctx); err != nil {
 		return err
 	}
@@ -119,6 +122,7 @@ type thread struct {
 	ThreadInput
 	hint        func(string, int)
 	agents      []Agent
+	prepare     func(*Turn) (bool, error)
 	turn        *turn // the open one
 	withdrawn   *turn // was stopped in the queue and is being settled
 	last        *turn // settled last; followers may still query it
@@ -126,15 +130,17 @@ type thread struct {
 	cancels     workflow.ReceiveChannel
 	versions    workflow.ReceiveChannel
 	reports     workflow.ReceiveChannel
-	idle        workflow.Future // the idle timer; turns do not stop it
-	idleSince   time.Time       // end of the last turn
-	nextVersion int             // the version that the next run follows
-	ending      bool            // this run begins no more turns
+	changed     workflow.Channel // wakes a turn that waits for a person, to look whether the thread must continue as new
+	idle        workflow.Future  // the idle timer; turns do not stop it
+	idleSince   time.Time        // end of the last turn
+	nextVersion int              // the version that the next run follows
+	ending      bool             // this run begins no more turns
 }
 
 func (t *thread) setup(ctx workflow.Context) error {
+	t.changed = workflow.NewBufferedChannel(ctx, 1)
 	if t.Carried.Open != nil {
-		t.turn = t.restore(*t.Carried.Open)
+		t.turn = t.restore(ctx, *t.Carried.Open)
 	}
 	t.resumes = workflow.GetSignalChannel(ctx, SignalResume)
 	t.cancels = workflow.GetSignalChannel(ctx, SignalCancel)
@@ -185,7 +191,7 @@ func (t *thread) run(ctx workflow.Context) error {
 			if submit == nil {
 				return t.continueAsNew(ctx)
 			}
-			t.turn = t.begin(*submit)
+			t.turn = t.begin(ctx, *submit)
 		}
 		if t.turn.run(ctx) == errContinue {
 			return t.continueAsNew(ctx)
@@ -210,7 +216,7 @@ func (t *thread) close(ctx workflow.Context) error {
 			return err
 		}
 		if len(t.Carried.Queue) > 0 {
-			t.withdrawn = t.begin(t.Carried.Queue[0])
+			t.withdrawn = t.begin(ctx, t.Carried.Queue[0])
 			t.Carried.Queue = t.Carried.Queue[1:]
 			t.withdrawn.settleUnstarted(clean, chat.UserCancelled)
 			t.withdrawn = nil
@@ -242,7 +248,6 @@ func (t *thread) next(ctx workflow.Context) (_ *SubmitRequest, ok bool, _ error)
 	}
 	waiting := func() bool { return len(t.Carried.Queue) > 0 || t.mustContinueAsNew(ctx) }
 	if !waiting() {
-		t.setStatusV0(ctx, statusIdle)
 		t.idleSince = workflow.Now(ctx)
 	}
 	for !waiting() {
@@ -290,10 +295,7 @@ func (t *thread) mustContinueAsNew(ctx workflow.Context) bool {
 	if t.ContinueAfter > 0 {
 		return info.GetCurrentHistoryLength() >= t.ContinueAfter
 	}
-	if t.Version >= 1 && info.GetCurrentHistoryLength() >= maxHistoryEvents {
-		return true
-	}
-	return info.GetContinueAsNewSuggested()
+	return info.GetCurrentHistoryLength() >= maxHistoryEvents || info.GetContinueAsNewSuggested()
 }
 
 // maxHistoryEvents bounds what a worker replays for a thread that is not in its
@@ -313,8 +315,7 @@ func (t *thread) continueAsNew(ctx workflow.Context) error {
 	next.Version = t.nextVersion
 	next.Carried.Open = nil
 	if t.turn != nil {
-		open := t.turn.openTurn
-		next.Carried.Open = &open
+		next.Carried.Open = t.turn.carry()
 	}
 	return workflow.NewContinueAsNewError(ctx, ThreadType, next)
 }
@@ -330,6 +331,7 @@ func (t *thread) receiveSignals(ctx workflow.Context) {
 			return
 		}
 		t.drainSignals(ctx)
+		t.changed.SendAsync(true)
 	}
 }
 
@@ -438,10 +440,11 @@ func (t *thread) submit(ctx workflow.Context, s SubmitRequest) (SubmitReply, err
 	t.Carried.Seen = keepLast(append(t.Carried.Seen, seen{s.TurnID, s.Client, s.Hash}), maxSeen)
 	s.Rules = nil // the thread has them
 	t.Carried.Queue = append(t.Carried.Queue, s)
+	t.changed.SendAsync(true)
 	reply := SubmitReply{Status: chat.TurnAccepted, TurnID: s.TurnID}
 	if why := s.stopReason(); why != "" && t.turn != nil {
 		t.turn.stop(ctx, why, "")
-	} else if t.Version >= 1 && t.turn == nil && len(t.Carried.Queue) == 1 {
+	} else if t.turn == nil && len(t.Carried.Queue) == 1 {
 		reply.Log = t.firstEntries(ctx, s.TurnID)
 	}
 	return reply, nil
@@ -518,7 +521,7 @@ func (t *thread) resume(ctx workflow.Context, r ResumeRequest) error {
 func (t *thread) resumeBySignal(ctx workflow.Context, raw converter.RawValue) {
 	var v chat.ResumeValue
 	err := converter.GetDefaultDataConverter().FromPayload(raw.Payload(), &v)
-	if err == nil && t.Version >= 1 && len(raw.Payload().GetData()) > maxSignal {
+	if err == nil && len(raw.Payload().GetData()) > maxSignal {
 		err = errors.New("the value is larger than 64 kB")
 	}
 	v.Ref = "" // only the API may refer to a stored text
@@ -533,7 +536,7 @@ func (t *thread) resumeBySignal(ctx workflow.Context, raw converter.RawValue) {
 		return
 	}
 	if v.Type == chat.ToolApproval && slices.ContainsFunc(v.Decisions, func(d chat.Decision) bool { return len(d.Arguments) > 0 }) {
-		t.turn.Unchecked = &v
+		t.turn.offerAnswer(ctx, v, chat.BySignal)
 		return
 	}
 	t.turn.acceptAnswer(ctx, v, chat.BySignal)
@@ -576,13 +579,6 @@ func (t *thread) state() (chat.ThreadState, error) {
 // setStatus sets the search attribute by which Temporal's Web UI lists threads.
 func (t *thread) setStatus(ctx workflow.Context, status string) {
 	_ = workflow.UpsertTypedSearchAttributes(ctx, StatusAttribute.ValueSet(status)) // its only error is an empty list
-}
-
-// setStatusV0 is setStatus for the statuses that only threads of version 0 have.
-func (t *thread) setStatusV0(ctx workflow.Context, status string) {
-	if t.Version == 0 {
-		t.setStatus(ctx, status)
-	}
 }
 
 func keepLast[T any](list []T, n int) []T { return list[max(0, len(list)-n):] }

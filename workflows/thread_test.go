@@ -16,6 +16,7 @@ import (
 	"go.temporal.io/sdk/testsuite"
 
 	"github.com/palaver-chat/palaver/activities"
+	"github.com/palaver-chat/palaver/agents/documents"
 	"github.com/palaver-chat/palaver/chat"
 	"github.com/palaver-chat/palaver/workflows"
 )
@@ -25,7 +26,7 @@ func asApp(err error, app **temporal.ApplicationError) bool { return errors.As(e
 // ambiguousTurn is a turn that asks which action is meant.
 func ambiguousTurn() *script {
 	s := clearTurn()
-	s.intent = activities.Intent{Action: chat.Inquire, Confidence: chat.Low, Likely: []chat.Action{chat.Inquire, chat.Summarize, chat.Audit}}
+	s.intent = documents.Intent{Action: chat.Inquire, Confidence: chat.Low, Likely: []chat.Action{chat.Inquire, chat.Summarize, chat.Audit}}
 	return s
 }
 
@@ -150,7 +151,7 @@ func TestCancelBeforeItsSubmitCancelsTheTurn(t *testing.T) {
 	})
 	p.run()
 	require.Equal(t, []string{"t1 cancelled/user_cancelled", "t2 cancelled/user_cancelled"}, statuses(p.endings))
-	require.Zero(t, p.calls["Write"]+p.calls["ResolveDocs"])
+	require.Zero(t, p.calls["Write"]+p.calls["InferDocs"])
 }
 
 func TestCancelBetweenRowAndSubmitCancelsTheTurnWhenItBegins(t *testing.T) {
@@ -160,7 +161,7 @@ func TestCancelBetweenRowAndSubmitCancelsTheTurnWhenItBegins(t *testing.T) {
 	p.submitAt(0, "t1", chat.Supersede)
 	p.run()
 	require.Equal(t, []string{"t1 cancelled/user_cancelled"}, statuses(p.endings))
-	require.Zero(t, p.calls["ResolveDocs"])
+	require.Zero(t, p.calls["InferDocs"])
 }
 
 func TestCancelWithoutATurnIDStopsTheRunningTurn(t *testing.T) {
@@ -311,8 +312,8 @@ func TestPendingQuestionSurvivesContinueAsNewAndNoStepRunsAgain(t *testing.T) {
 	second.env.ExecuteWorkflow(workflows.ThreadType, carried)
 	require.NoError(t, second.env.GetWorkflowError())
 	require.Equal(t, []string{"t1 completed", "t2 completed"}, statuses(second.endings))
-	require.Equal(t, 1, second.calls["ResolveIntent"], "only t2's")
-	require.Equal(t, 1, second.calls["ResolveDocs"], "only t2's")
+	require.Equal(t, 1, second.calls["InferIntent"], "only t2's")
+	require.Equal(t, 1, second.calls["InferDocs"], "only t2's")
 	require.Equal(t, chat.Summarize, second.endings[0].Action)
 }
 
@@ -387,7 +388,7 @@ func TestAnswerIsAcceptedOnceAndAWrongOneIsRejected(t *testing.T) {
 	require.NoError(t, first.err)
 	require.Equal(t, chat.CodeNoInterrupt, errType(errors.Join(second.rejected, second.err)))
 	require.Equal(t, chat.Summarize, p.endings[0].Action)
-	require.Equal(t, 1, p.calls["ResolveIntent"])
+	require.Equal(t, 1, p.calls["InferIntent"])
 }
 
 func TestResumeSignalThatDoesNotFitIsDroppedWithANotice(t *testing.T) {
@@ -449,7 +450,7 @@ func TestActivitiesGetNewLogEntriesAndAQuestionGivesAHint(t *testing.T) {
 	})
 	p.run()
 	var fresh []chat.Entry
-	for _, ref := range []activities.TurnRef{p.asked[0].TurnRef, p.writes[0].TurnRef} {
+	for _, ref := range []activities.TurnRef{p.intents[0], p.writes[0].TurnRef} {
 		fresh = append(fresh, ref.Fresh...)
 		require.Equal(t, len(fresh), ref.Logged)
 	}

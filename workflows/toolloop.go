@@ -11,17 +11,10 @@ import (
 	"github.com/palaver-chat/palaver/chat"
 )
 
-// toolLoop configures the loop of model calls and tool calls for an agent.
+// toolLoop makes the model calls of an agent's rounds.
 type toolLoop struct {
-	status func(n int) chat.Node // status before the n-th model call; "" for none
+	status func(n int) chat.Node // status before the n-th model call, "" for none; nil: never one
 	model  func(workflow.Context, activities.Stage) workflow.Future
-	first  *firstCall // nil unless the first call has been made already
-}
-
-// firstCall is the result of a model call that was made before the loop.
-type firstCall struct {
-	written activities.Written
-	err     error
 }
 
 // round is the position of a turn in the tool loop.
@@ -30,20 +23,9 @@ type round struct {
 	Stage activities.Stage `json:"stage"`
 }
 
-// runToolLoop calls the model, then the tools that it asks for, until it answers
-// without tools. Each text of the model is a piece of the answer. The thread may
-// continue as new between two rounds.
-func (u *turn) runToolLoop(ctx workflow.Context, a toolLoop) (activities.Written, error) {
-	for {
-		said, _, err := u.runRound(ctx, a)
-		if err != nil || len(said.Calls) == 0 {
-			return said, err
-		}
-	}
-}
-
 // runRound calls the model once, and then the tools that it asks for. Without calls the
-// answer is complete.
+// answer is complete. Each text of the model is a piece of the answer. The thread may
+// continue as new between two rounds.
 func (u *turn) runRound(ctx workflow.Context, a toolLoop) (activities.Written, []activities.Made, error) {
 	next, err := u.nextRound()
 	if err == nil {
@@ -75,7 +57,7 @@ func (u *turn) nextRound() (round, error) {
 
 // continueBeforeRound keeps the thread's state and history short between two rounds.
 func (u *turn) continueBeforeRound(ctx workflow.Context, n int) error {
-	if n == 1 || u.thread.Version == 0 {
+	if n == 1 {
 		return nil
 	}
 	if err := u.storeOldLog(ctx); err != nil {
@@ -97,11 +79,7 @@ func (u *turn) finishRound(r *round, said activities.Written, made []activities.
 	} else {
 		r.Stage.Tried += said.Attempt
 	}
-	if u.thread.Version == 0 {
-		r.Stage.Rounds = append(r.Stage.Rounds, done)
-	} else {
-		r.Stage.Round = r.N // the activity reads the rounds from the turn's texts
-	}
+	r.Stage.Round = r.N // the activity reads the rounds from the turn's texts
 	r.Stage.Calls += len(said.Calls)
 	r.N++
 	for _, step := range workflow.DeterministicKeys(u.Steps) {
@@ -116,16 +94,15 @@ func (u *turn) finishRound(r *round, said activities.Written, made []activities.
 // callModel lets the model write the next piece, or ask for tool calls.
 func (u *turn) callModel(ctx workflow.Context, a toolLoop, n int, stage activities.Stage) (activities.Written, error) {
 	return once(u, stepName(stepWrite, n), func() (w activities.Written, err error) {
-		if a.first != nil && n == 1 {
-			w, err = a.first.written, a.first.err
-		} else if err = u.mayCall(ctx); err != nil {
+		if err = u.mayCall(ctx); err != nil {
 			return w, err
-		} else {
-			if node := a.status(n); node != "" {
-				u.status(ctx, node)
-			}
-			err = u.await(ctx, a.model(ctx, stage), &w)
 		}
+		if a.status != nil {
+			if node := a.status(n); node != "" {
+				u.append(ctx, chat.Entry{Type: chat.EventStatus, Node: node})
+			}
+		}
+		err = u.await(ctx, a.model(ctx, stage), &w)
 		u.Usage = u.Usage.Add(w.Usage)
 		if err != nil {
 			return w, err

@@ -22,17 +22,35 @@ func (u *turn) callTools(ctx workflow.Context, n int, calls []activities.Wanted)
 	if err != nil {
 		return nil, err
 	}
+	return u.runUntilKnown(ctx, stepName(stepRun, n), numbered(stepUnknown, n), calls, run)
+}
+
+// callRequested makes a call that the message itself asks for.
+func (u *turn) callRequested(ctx workflow.Context, step string, c activities.Wanted) ([]activities.Made, error) {
+	_, err := once(u, step, func() (bool, error) {
+		u.append(ctx, chat.Entry{Type: chat.EventToolCall, Call: &c.CallRef})
+		return true, nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	return u.runUntilKnown(ctx, step+stepRunAfter, step+stepUnknownAfter, []activities.Wanted{c}, []string{c.ID})
+}
+
+// runUntilKnown makes the calls that run names, and asks the person about those whose outcome
+// is unknown, until it is known.
+func (u *turn) runUntilKnown(ctx workflow.Context, step, ask string, calls []activities.Wanted, run []string) ([]activities.Made, error) {
 	made := make([]activities.Made, len(calls))
 	for i, c := range calls {
 		made[i].CallRef = c.CallRef
 	}
-	ended, err := u.runTools(ctx, stepName(stepRun, n), calls, run)
+	ended, err := u.runTools(ctx, step, calls, run)
 	if err != nil {
 		return nil, err
 	}
 	unknown := noteOutcomes(made, ended)
-	for k := 1; len(unknown) > 0 && (k <= maxSameQuestion || u.thread.Version == 0); k++ {
-		calls, ended, err = u.repeatUnknown(ctx, stepName(numbered(stepUnknown, n), k), calls, unknown)
+	for k := 1; len(unknown) > 0 && k <= maxSameQuestion; k++ {
+		calls, ended, err = u.repeatUnknown(ctx, stepName(ask, k), calls, unknown)
 		if err != nil {
 			return nil, err
 		}
@@ -146,7 +164,9 @@ func (u *turn) runTools(ctx workflow.Context, step string, calls []activities.Wa
 		running := make([]workflow.Future, len(calls))
 		for i, c := range calls {
 			if slices.Contains(run, c.ID) {
-				u.append(ctx, chat.Entry{Type: chat.EventStatus, Node: chat.NodeTool, Call: &c.CallRef})
+				if !c.Quiet {
+					u.append(ctx, chat.Entry{Type: chat.EventStatus, Node: chat.NodeTool, Call: &c.CallRef})
+				}
 				running[i] = u.callTool(ctx, c)
 			}
 		}

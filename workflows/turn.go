@@ -23,18 +23,15 @@ type openTurn struct {
 	Kept    int                        `json:"kept,omitempty"`
 	Usage   chat.Usage                 `json:"usage"`
 	Pending *chat.Question             `json:"pending,omitempty"`
-	Answer  *chat.ResumeValue          `json:"answer,omitempty"` // accepted, not yet used
-	Asked   int                        `json:"asked,omitempty"`  // questions so far
+	Answers []answer                   `json:"answers,omitempty"` // taken, and not used when the run ended
+	Asked   int                        `json:"asked,omitempty"`   // questions so far
 	AskedAt time.Time                  `json:"asked_at,omitzero"`
 	// AnsweredBy is how the last answer came.
-	AnsweredBy chat.Channel `json:"answered_by,omitempty"`
-	// Unchecked are decisions about tools that a signal brought. They are not yet
-	// checked against the tools' schemas.
-	Unchecked *chat.ResumeValue `json:"unchecked,omitempty"`
-	Stopped   chat.CancelReason `json:"stopped,omitempty"`
-	StoppedBy chat.Channel      `json:"stopped_by,omitempty"` // of a person's cancel
-	Calls     int               `json:"calls,omitempty"`      // model calls begun, for TURN_MAX_STEPS
-	Worked    time.Duration     `json:"worked,omitempty"`     // time until the last question; the deadline does not count waiting for people
+	AnsweredBy chat.Channel      `json:"answered_by,omitempty"`
+	Stopped    chat.CancelReason `json:"stopped,omitempty"`
+	StoppedBy  chat.Channel      `json:"stopped_by,omitempty"` // of a person's cancel
+	Calls      int               `json:"calls,omitempty"`      // model calls begun, for TURN_MAX_STEPS
+	Worked     time.Duration     `json:"worked,omitempty"`     // time until the last question; the deadline does not count waiting for people
 	// Remembered are tools that the person has allowed in this turn for the rest of
 	// the conversation.
 	Remembered []string `json:"remembered,omitempty"`
@@ -51,7 +48,9 @@ type turn struct {
 	handInUntil    time.Time           // how long stopped calls may take to return their partial result; zero: none is stopped
 	stoppedCall    workflow.Future     // a stopped call that has not returned yet
 	workingSince   time.Time           // zero while a person is asked
+	answers        workflow.Channel    // of type answer, from update and signal handlers to the question
 	asking         bool                // it waits for a person's answer
+	checking       bool                // an answer is being checked
 	settling       bool                // its end is decided
 	acceptRecorded bool                // Temporal has recorded that the turn was accepted
 	ended          bool                // the terminal entry is in the log
@@ -59,10 +58,6 @@ type turn struct {
 	approved  []string // tools that need no approval
 	blocked   bool     // it waits, or has waited, for something slower than a look-up
 	published int      // number of log entries that activities were given to publish
-	// runsAhead: an activity runs that may record the next entries of the log, so that
-	// nothing else may be appended. Notices about ignored answers wait for its end.
-	runsAhead      bool
-	ignoredResumes int
 }
 
 var (
@@ -76,8 +71,8 @@ var (
 
 // begin opens a submitted turn. It is stopped already when it was cancelled, or
 // superseded by a later submit, while it waited.
-func (t *thread) begin(s SubmitRequest) *turn {
-	u := &turn{thread: t, openTurn: openTurn{
+func (t *thread) begin(ctx workflow.Context, s SubmitRequest) *turn {
+	u := &turn{thread: t, answers: workflow.NewBufferedChannel(ctx, maxAnswers), openTurn: openTurn{
 		TurnRef: activities.TurnRef{
 			Owner: t.Owner, ThreadID: t.ThreadID, TurnID: s.TurnID, Parent: t.Carried.Undone, RunID: s.RunID, RequestID: s.RequestID, Unsaved: s.Unsaved,
 		},
@@ -92,11 +87,27 @@ func (t *thread) begin(s SubmitRequest) *turn {
 	return u
 }
 
-func (t *thread) restore(o openTurn) *turn {
+// restore continues the open turn of the run before.
+func (t *thread) restore(ctx workflow.Context, o openTurn) *turn {
 	if o.Steps == nil {
 		o.Steps = map[string]json.RawMessage{}
 	}
-	return &turn{thread: t, openTurn: o, acceptRecorded: true, published: o.Kept + len(o.Log)}
+	u := &turn{thread: t, openTurn: o, acceptRecorded: true, published: o.Kept + len(o.Log), answers: workflow.NewBufferedChannel(ctx, maxAnswers)}
+	for _, a := range o.Answers {
+		u.answers.SendAsync(a)
+	}
+	u.Answers = nil
+	return u
+}
+
+// carry returns the state of an open turn for the next run.
+func (u *turn) carry() *openTurn {
+	open := u.openTurn
+	var a answer
+	for u.answers.ReceiveAsync(&a) {
+		open.Answers = append(open.Answers, a)
+	}
+	return &open
 }
 
 // run executes the turn and settles it. It returns errContinue when the turn
@@ -106,7 +117,6 @@ func (u *turn) run(ctx workflow.Context) error {
 	u.abort = abort
 	defer abort()
 	u.workingSince = workflow.Now(ctx)
-	u.thread.setStatusV0(ctx, statusRunning)
 
 	ending, err := u.execute(work)
 	if err == errContinue {
@@ -172,7 +182,9 @@ func (u *turn) start(ctx workflow.Context) (activities.Begun, error) {
 		ref.Others = u.thread.otherTurns(u)
 		b, err := lookup[activities.Begun](clean, u, "Begin the turn", acts.BeginTurn, ref)
 		if err == nil {
-			u.thread.Carried.Agent = b.Agent
+			if !u.settling { // else it was stopped in the queue, and its agent does not answer
+				u.thread.Carried.Agent = b.Agent
+			}
 			u.applyBegun(b)
 			u.append(ctx, chat.Entry{Type: chat.EventTurnStarted})
 		}
@@ -234,7 +246,7 @@ func (u *turn) settle(ctx workflow.Context, e activities.Ending) {
 	} else {
 		end.Type = settled.Type
 	}
-	u.Pending, u.Answer, u.ended, u.blocked = nil, nil, true, true
+	u.Pending, u.ended, u.blocked = nil, true, true
 	u.append(ctx, end)
 	if err != nil { // else Settle has notified followers
 		u.hint(ctx)
@@ -298,10 +310,6 @@ func (u *turn) log(ctx workflow.Context) log.Logger {
 	return log.With(workflow.GetLogger(ctx), "turn", u.TurnID, "run", u.RunID, "request_id", u.RequestID)
 }
 
-func (u *turn) status(ctx workflow.Context, node chat.Node) {
-	u.append(ctx, chat.Entry{Type: chat.EventStatus, Node: node})
-}
-
 func (u *turn) notice(ctx workflow.Context, code string) {
 	u.append(ctx, chat.Entry{Type: chat.EventNotice, Code: code})
 }
@@ -313,7 +321,7 @@ func (u *turn) progress(after int) chat.Progress {
 	p := chat.Progress{Known: true, Kept: u.Kept, Over: u.ended, Waiting: u.Pending != nil}
 	from := min(max(after-u.Kept, 0), len(u.Log))
 	to := min(from+maxPage, len(u.Log))
-	p.Entries, p.More, p.Ahead = u.Log[from:to], to < len(u.Log), u.runsAhead
+	p.Entries, p.More = u.Log[from:to], to < len(u.Log)
 	return p
 }
 

@@ -12,13 +12,13 @@ import (
 // to add a version.
 const (
 	// NewestVersion is the newest version that this build knows. It runs all versions
-	// from 0 on; 0 is the code from before there were versions.
-	NewestVersion = 3
+	// from 1 on.
+	NewestVersion = 1
 	// DefaultVersion is the version of new runs unless WORKFLOW_VERSION is set. A
 	// release that adds a version keeps the previous default, which the release
 	// before it can run, too. So processes of both releases can run side by side
 	// during a rollout or a rollback.
-	DefaultVersion = 3
+	DefaultVersion = 1
 )
 
 // Rules are the operator's settings for all threads. The API sends them with each

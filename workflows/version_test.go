@@ -78,7 +78,7 @@ func TestThreadChangesItsVersionAtContinueAsNew(t *testing.T) {
 		p.env.ExecuteWorkflow(workflows.ThreadType, next)
 		require.NoError(t, p.env.GetWorkflowError())
 		require.Equal(t, []string{"t1 completed"}, statuses(p.endings))
-		require.Equal(t, 1, p.calls["ResolveIntent"], "nothing before the question runs again")
+		require.Equal(t, 1, p.calls["InferIntent"], "nothing before the question runs again")
 	})
 }
 

@@ -246,7 +246,7 @@ func (k *check) settle(ctx context.Context, row chat.Turn, problem string) error
 	if row.ID == k.stopped {
 		reason = k.reason
 	}
-	end, err := (&activities.Activities{Store: k.Store, Log: k.Log, OnSettled: k.Settled}).SettleLost(ctx, row, reason)
+	end, err := (&activities.Activities{Kit: &activities.Kit{Store: k.Store, Log: k.Log}, OnSettled: k.Settled}).SettleLost(ctx, row, reason)
 	if errors.Is(err, db.ErrNotFound) {
 		return nil
 	}

@@ -211,7 +211,7 @@ func (w *sweep) document(ctx context.Context, d db.DocumentRef) error {
 	case again:
 		f.Repair, err = "ingest restarted", w.Engine.Ingest(ctx, d.Owner, d.ID)
 	default:
-		f.Repair, err = "marked as failed", ignoreNotFound(w.Store.FailDocument(ctx, d.Owner, d.ID, activities.ReasonIngestFailed))
+		f.Repair, err = "marked as failed", ignoreNotFound(w.Store.FailDocument(ctx, d.Owner, d.ID, chat.ReasonIngestFailed))
 	}
 	if err != nil {
 		return err

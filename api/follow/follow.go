@@ -378,17 +378,6 @@ func (f *follower) poll(ctx context.Context, after, piece int, draft, gap bool) 
 			}
 			entries = append(kept, entries...)
 		}
-		if progress.Ahead && !progress.More {
-			ahead, err := f.ahead(ctx, after+len(entries))
-			if errors.Is(err, db.ErrSettled) {
-				return f.settled(ctx, after)
-			}
-			if err != nil {
-				r.err = err
-				return r
-			}
-			entries = append(entries, ahead...)
-		}
 		end := slices.IndexFunc(entries, func(e chat.Entry) bool { return e.Type.Terminal() })
 		if end >= 0 || progress.Over {
 			// The settled log has everything, including the terminal event with its texts.
@@ -457,16 +446,6 @@ func (f *follower) kept(ctx context.Context, after int) ([]chat.Entry, error) {
 		return nil, err
 	}
 	return chat.KeptLog(texts, after)
-}
-
-// ahead returns entries that the running activity has recorded but the workflow does not
-// know yet.
-func (f *follower) ahead(ctx context.Context, after int) ([]chat.Entry, error) {
-	texts, err := f.hub.store.Texts(ctx, f.ref.Owner, f.ref.TurnID)
-	if err != nil {
-		return nil, err
-	}
-	return chat.AheadLog(texts, after)
 }
 
 // render completes entries with their texts. If a text cannot be read, it returns

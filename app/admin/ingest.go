@@ -19,7 +19,9 @@ import (
 	"github.com/palaver-chat/palaver/chat"
 	"github.com/palaver-chat/palaver/db"
 	"github.com/palaver-chat/palaver/documents/extract"
+	"github.com/palaver-chat/palaver/documents/ingest"
 	"github.com/palaver-chat/palaver/llm"
+	"github.com/palaver-chat/palaver/workflows"
 )
 
 // Ingester loads files as documents of an owner.
@@ -114,7 +116,7 @@ func (in Ingester) load(ctx context.Context, path string) (said string, err erro
 	if err != nil {
 		return "", err
 	}
-	if err := activities.IngestNow(ctx, in.activities(), activities.IngestRequest{Owner: in.Owner, DocID: id}); err != nil {
+	if err := ingest.Now(ctx, in.activities(), workflows.IngestRequest{Owner: in.Owner, DocID: id}); err != nil {
 		return "", err
 	}
 	d, err := in.Store.Document(ctx, in.Owner, id)
@@ -127,8 +129,8 @@ func (in Ingester) load(ctx context.Context, path string) (said string, err erro
 	return fmt.Sprintf("ready, %d passages", d.Chunks), nil
 }
 
-func (in Ingester) activities() *activities.Activities {
-	return &activities.Activities{Store: in.Store, Model: in.Model, DocumentTypes: in.Types, Log: in.Log}
+func (in Ingester) activities() *ingest.Activities {
+	return &ingest.Activities{Kit: &activities.Kit{Store: in.Store, Model: in.Model, Log: in.Log}, DocumentTypes: in.Types}
 }
 
 func readLimited(path string, maxMB int) ([]byte, error) {

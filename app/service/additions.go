@@ -6,6 +6,7 @@ import (
 	"regexp"
 	"slices"
 
+	"github.com/palaver-chat/palaver/agents"
 	"github.com/palaver-chat/palaver/app/config"
 	"github.com/palaver-chat/palaver/documents/extract"
 	"github.com/palaver-chat/palaver/internal/board"
@@ -40,7 +41,7 @@ func Collect[Option ~func(*Additions)](options []Option) (Additions, error) {
 }
 
 // agents returns the built-in agents, then the added ones.
-func (a Additions) agents() []workflows.Agent { return append(workflows.Agents(), a.Agents...) }
+func (a Additions) agents() []workflows.Agent { return append(agents.BuiltIn(), a.Agents...) }
 
 // Types returns the types of documents that can be read, built-in and added.
 func (a Additions) Types() extract.Types { return append(extract.All(), a.DocumentTypes...) }
@@ -89,9 +90,9 @@ var providerName = regexp.MustCompile(`^[a-z][a-z0-9-]{0,39}$`)
 
 // validate returns an error for the first addition that cannot be used, or nil.
 func (a Additions) validate() error {
-	agents := workflows.AgentInfos(workflows.Agents()).Names()
+	known := workflows.AgentInfos(agents.BuiltIn()).Names()
 	for _, x := range a.Agents {
-		if err := added("agent", string(x.Name), &agents, x.Validate()); err != nil {
+		if err := added("agent", string(x.Name), &known, x.Validate()); err != nil {
 			return err
 		}
 	}

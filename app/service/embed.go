@@ -3,7 +3,7 @@ package service
 import (
 	"context"
 
-	"github.com/palaver-chat/palaver/workflows"
+	"github.com/palaver-chat/palaver/documents/ingest"
 )
 
 // startEmbedding embeds the documents that have no vectors of the configured model. It
@@ -14,7 +14,7 @@ func (p *Process) startEmbedding(ctx context.Context) {
 	}
 	ctx, cancel := context.WithTimeout(ctx, scheduleTimeout)
 	defer cancel()
-	if err := (&workflows.Client{Temporal: p.parts.Temporal}).Embed(ctx); err != nil {
+	if err := ingest.StartEmbed(ctx, p.parts.Temporal); err != nil {
 		p.parts.Log.Warn("starting to embed existing documents failed; the next start tries again", "error", err)
 	}
 }

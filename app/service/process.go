@@ -17,15 +17,22 @@ import (
 	"go.temporal.io/sdk/client"
 
 	"github.com/palaver-chat/palaver/activities"
+	"github.com/palaver-chat/palaver/agents/assistant"
+	"github.com/palaver-chat/palaver/agents/discovery"
+	"github.com/palaver-chat/palaver/agents/documents"
+	"github.com/palaver-chat/palaver/agents/documents/intent"
 	"github.com/palaver-chat/palaver/api"
 	"github.com/palaver-chat/palaver/api/identity"
 	"github.com/palaver-chat/palaver/api/limits"
 	"github.com/palaver-chat/palaver/app/config"
 	"github.com/palaver-chat/palaver/app/heartbeat"
+	"github.com/palaver-chat/palaver/app/prune"
 	"github.com/palaver-chat/palaver/app/telemetry"
 	"github.com/palaver-chat/palaver/db"
 	"github.com/palaver-chat/palaver/documents/extract"
+	"github.com/palaver-chat/palaver/documents/ingest"
 	"github.com/palaver-chat/palaver/documents/retrieval"
+	"github.com/palaver-chat/palaver/imports/flow"
 	"github.com/palaver-chat/palaver/internal/audit"
 	"github.com/palaver-chat/palaver/internal/bus"
 	"github.com/palaver-chat/palaver/internal/connections"
@@ -328,30 +335,37 @@ func (p *Process) startWorker(ctx context.Context) error {
 	if cfg.Titles == "on" {
 		p.titles = activities.NewTitles()
 	}
-	w := worker.New(p.parts.Temporal, &activities.Activities{
+	kit := &activities.Kit{
 		Store:         p.parts.Store,
 		Model:         p.model,
 		Bus:           p.parts.Bus,
-		Search:        telemetry.Search(retrieval.New(p.parts.Store, p.model), p.traces),
-		Web:           search,
 		Prices:        prices,
-		HistoryTokens: cfg.HistoryTokens,
-		BoardChat:     activities.BoardChat{Threshold: cfg.ChatThreshold, Temperature: float32(cfg.ChatTemperature), MaxTokens: cfg.ChatMaxTokens},
 		Tools:         p.toolBox(threads),
 		Agents:        workflows.AgentInfos(p.agents),
-		DocumentTypes: p.parts.Additions.Types(),
-		IngestMemory:  memlimit.New(ingestMemory),
-		Importer:      importer,
-		ImportBounds:  importBounds(cfg),
-		Report:        threads.Report,
-		Pruner:        p.pruning(),
-		Titles:        p.titles,
-		Audit:         p.audit,
+		HistoryTokens: cfg.HistoryTokens,
 		RetryBudget:   cfg.RetryBudget,
 		Log:           p.parts.Log,
-		OnSettled:     p.settled,
 		OnRestart:     p.counts.Restarted,
-	}, p.agents, p.parts.Bus, p.fail, telemetry.Worker(p.traces, p.counts))
+	}
+	memory := memlimit.New(ingestMemory)
+	importing := &flow.Activities{Kit: kit, Importer: importer, Bounds: importBounds(cfg), Memory: memory}
+	kit.Imported = importing.Imported
+	w := worker.New(p.parts.Temporal, worker.Rooms{
+		Kit:    kit,
+		Agents: p.agents,
+		Threads: []worker.Activities{
+			&activities.Activities{
+				Kit: kit, Titles: p.titles, Audit: p.audit, ConcernsImports: intent.ConcernsImports,
+				Report: threads.Report, OnSettled: p.settled,
+			},
+			&documents.Activities{Kit: kit, Search: telemetry.Search(retrieval.New(p.parts.Store, p.model), p.traces), Web: search},
+			&assistant.Activities{Kit: kit},
+			&discovery.Activities{Kit: kit, Threshold: cfg.ChatThreshold, Temperature: float32(cfg.ChatTemperature), MaxTokens: cfg.ChatMaxTokens},
+			importing,
+			&prune.Activities{Kit: kit, Pruner: p.pruning()},
+		},
+		Documents: &ingest.Activities{Kit: kit, DocumentTypes: p.parts.Additions.Types(), IngestMemory: memory},
+	}, p.fail, telemetry.Worker(p.traces, p.counts))
 	if err := w.Start(); err != nil {
 		return fmt.Errorf("start the worker: %w", err)
 	}

@@ -7,6 +7,7 @@ import (
 
 	"github.com/palaver-chat/palaver/app/admin"
 	"github.com/palaver-chat/palaver/app/config"
+	"github.com/palaver-chat/palaver/app/prune"
 	"github.com/palaver-chat/palaver/workflows"
 )
 
@@ -45,7 +46,7 @@ func (p *Process) userDeletion() admin.UserDeletion {
 func (p *Process) schedulePrune(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(ctx, scheduleTimeout)
 	defer cancel()
-	if err := (&workflows.Client{Temporal: p.parts.Temporal}).SchedulePrune(ctx); err != nil {
+	if err := prune.Daily(ctx, p.parts.Temporal); err != nil {
 		p.parts.Log.Warn("scheduling the daily prune failed; run palaver prune --yes instead", "error", err)
 	}
 }

@@ -11,7 +11,9 @@ import (
 	"go.opentelemetry.io/otel/trace"
 
 	"github.com/palaver-chat/palaver/activities"
+	"github.com/palaver-chat/palaver/agents/documents"
 	"github.com/palaver-chat/palaver/chat"
+	"github.com/palaver-chat/palaver/imports/flow"
 )
 
 // decided returns what a node decided: kinds, numbers and counts. It returns no texts, so
@@ -20,13 +22,15 @@ func decided(result any) []attribute.KeyValue {
 	switch r := result.(type) {
 	case activities.Begun:
 		return begunAttributes(r)
-	case activities.Resolved:
-		return append(intentAttributes(r.Intent), docsAttributes(r.Docs)...)
-	case activities.Intent:
+	case documents.Intent:
 		return intentAttributes(&r)
-	case activities.Docs:
+	case *documents.Intent:
+		return intentAttributes(r)
+	case documents.Docs:
 		return docsAttributes(&r)
-	case activities.Retrieved:
+	case *documents.Docs:
+		return docsAttributes(r)
+	case documents.Retrieved:
 		return []attribute.KeyValue{
 			attribute.Int("palaver.passages", len(r.ChunkIDs)),
 			attribute.String("palaver.retrieval_confidence", string(r.Confidence)),
@@ -34,7 +38,7 @@ func decided(result any) []attribute.KeyValue {
 			attribute.Bool("palaver.retrieval.all_documents", r.Widened),
 			attribute.Bool("palaver.retrieval.documents_left_out", r.Processing || r.Unreadable || r.Partly),
 		}
-	case activities.WebResult:
+	case documents.WebResult:
 		return []attribute.KeyValue{
 			attribute.Int("palaver.web.results", r.Results),
 			attribute.Bool("palaver.web.configured", !r.Off),
@@ -50,12 +54,12 @@ func decided(result any) []attribute.KeyValue {
 			attribute.Int("palaver.tool_calls.edited", len(r.Hashes)),
 			attribute.Bool("palaver.answer.misfit", r.Misfit),
 		}
-	case activities.Answered:
+	case documents.Answered:
 		return []attribute.KeyValue{
 			attribute.Int("palaver.documents.resolved", len(r.IDs)),
 			attribute.Bool("palaver.documents.unresolved", r.Unknown),
 		}
-	case activities.ImportPlan:
+	case flow.Plan:
 		return []attribute.KeyValue{attribute.Int("palaver.tool_calls", len(r.Calls))}
 	}
 	return nil
@@ -70,8 +74,8 @@ func begunAttributes(b activities.Begun) []attribute.KeyValue {
 	}
 }
 
-// intentAttributes returns nil if the intent was not resolved.
-func intentAttributes(in *activities.Intent) []attribute.KeyValue {
+// intentAttributes returns nil if rules left the intent open.
+func intentAttributes(in *documents.Intent) []attribute.KeyValue {
 	if in == nil {
 		return nil
 	}
@@ -88,7 +92,7 @@ func intentAttributes(in *activities.Intent) []attribute.KeyValue {
 	}
 }
 
-func docsAttributes(d *activities.Docs) []attribute.KeyValue {
+func docsAttributes(d *documents.Docs) []attribute.KeyValue {
 	if d == nil {
 		return nil
 	}
@@ -115,14 +119,16 @@ func writtenAttributes(w activities.Written) []attribute.KeyValue {
 }
 
 // asked returns the kinds of the question or answer that a node is given.
-func asked(arg any) []attribute.KeyValue {
-	switch r := arg.(type) {
-	case activities.AnswerRequest:
-		return answerAttributes(r.Value)
-	case activities.KeepRequest:
-		return answerAttributes(r.Value)
-	case activities.DecideRequest:
-		return slices.Concat(questionAttributes(r.Question), answerAttributes(r.Value))
+func asked(args []any) []attribute.KeyValue {
+	for _, arg := range args {
+		switch r := arg.(type) {
+		case documents.AnswerRequest:
+			return answerAttributes(r.Value)
+		case activities.KeepRequest:
+			return answerAttributes(r.Value)
+		case activities.DecideRequest:
+			return slices.Concat(questionAttributes(r.Question), answerAttributes(r.Value))
+		}
 	}
 	return nil
 }
@@ -171,9 +177,18 @@ func chosen(q chat.Question, v chat.ResumeValue) []attribute.KeyValue {
 	return []attribute.KeyValue{attribute.String("palaver.answer.option", v.Text())}
 }
 
-// nodeInput and nodeOutput write a node's argument and result as JSON, under the names that
+// nodeInput and nodeOutput write a node's arguments and result as JSON, under the names that
 // LangSmith and OpenInference show. These may contain texts.
-func nodeInput(span trace.Span, arg any) {
+func nodeInput(span trace.Span, args []any) {
+	var arg any = args
+	switch { // the first argument is the turn, or has it
+	case len(args) == 1:
+		arg = args[0]
+	case len(args) == 2:
+		arg = args[1]
+	case len(args) > 2:
+		arg = args[1:]
+	}
 	if raw, err := json.Marshal(arg); err == nil {
 		setJSON(span, "input", withoutRef(raw))
 	}

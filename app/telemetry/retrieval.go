@@ -7,13 +7,13 @@ import (
 	"go.opentelemetry.io/otel/attribute"
 	"go.opentelemetry.io/otel/trace"
 
-	"github.com/palaver-chat/palaver/activities"
+	"github.com/palaver-chat/palaver/agents/documents"
 	"github.com/palaver-chat/palaver/chat"
 	"github.com/palaver-chat/palaver/documents/retrieval"
 )
 
 // Search wraps a searcher so that its selections are traced.
-func Search(s activities.Searcher, t *Traces) activities.Searcher {
+func Search(s documents.Searcher, t *Traces) documents.Searcher {
 	if t == nil {
 		return s
 	}
@@ -21,7 +21,7 @@ func Search(s activities.Searcher, t *Traces) activities.Searcher {
 }
 
 type search struct {
-	activities.Searcher
+	documents.Searcher
 	traces *Traces
 }
 

@@ -16,6 +16,7 @@ import (
 	"go.temporal.io/sdk/temporal"
 
 	"github.com/palaver-chat/palaver/activities"
+	"github.com/palaver-chat/palaver/agents/documents"
 	"github.com/palaver-chat/palaver/chat"
 	"github.com/palaver-chat/palaver/db"
 	"github.com/palaver-chat/palaver/llm"
@@ -54,13 +55,13 @@ func (a *activityInterceptor) ExecuteActivity(ctx context.Context, in *intercept
 	w, ref, info := a.worker, of.Ref(), activity.GetInfo(ctx)
 	span := trace.SpanFromContext(context.Background())
 	if w.traces != nil {
-		ctx, span = w.traces.tracer.Start(withTurnSpan(ctx, ref), nodeName(info.ActivityType.Name, of), trace.WithAttributes(
+		ctx, span = w.traces.tracer.Start(withTurnSpan(ctx, ref), nodeName(info.ActivityType.Name, in.Args), trace.WithAttributes(
 			append(about(ref), kind(kindChain),
 				attribute.Int("palaver.attempt", int(info.Attempt)),
 				attribute.String("palaver.activity", info.ActivityType.Name))...))
-		span.SetAttributes(asked(of)...)
+		span.SetAttributes(asked(in.Args)...)
 		if w.traces.content {
-			nodeInput(span, of)
+			nodeInput(span, in.Args)
 		}
 	}
 	result, err := a.Next.ExecuteActivity(ctx, in)
@@ -80,7 +81,7 @@ func (a *activityInterceptor) ExecuteActivity(ctx context.Context, in *intercept
 	if info.ActivityType.Name == "BeginTurn" {
 		w.metrics.began(ref.TurnID, time.Now())
 	}
-	if web, is := result.(activities.WebResult); is {
+	if web, is := result.(documents.WebResult); is {
 		w.metrics.used(llm.WebSearch, web.Usage)
 	}
 	return result, nil
@@ -88,24 +89,21 @@ func (a *activityInterceptor) ExecuteActivity(ctx context.Context, in *intercept
 
 // nodes maps activities to the names of a turn's steps.
 var nodes = map[string]string{
-	"ResolveIntent": string(chat.NodeIntent), // of threads of version 0
-	"ResolveDocs":   string(chat.NodeDocs),
+	"IntentByRules": string(chat.NodeIntent),
+	"InferIntent":   string(chat.NodeIntent),
+	"DocsByRules":   string(chat.NodeDocs),
+	"InferDocs":     string(chat.NodeDocs),
 	"SearchWeb":     string(chat.NodeWebSearch),
 	"Think":         string(chat.NodeModel),
+	"Discuss":       string(chat.NodeModel),
 	"CallTool":      string(chat.NodeTool),
 	"Settle":        string(chat.NodeFormat),
 }
 
-func nodeName(activityType string, arg any) string {
-	switch r := arg.(type) {
-	case activities.WriteRequest:
-		return string(r.Action)
-	case activities.ResolveRequest:
-		switch { // if the request resolves both, the span gets the activity's name
-		case !r.Docs:
-			return string(chat.NodeIntent)
-		case !r.Intent:
-			return string(chat.NodeDocs)
+func nodeName(activityType string, args []any) string {
+	for _, arg := range args {
+		if r, is := arg.(documents.WriteRequest); is {
+			return string(r.Action)
 		}
 	}
 	if name, ok := nodes[activityType]; ok {

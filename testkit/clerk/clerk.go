@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/palaver-chat/palaver"
+	"github.com/palaver-chat/palaver/agents"
 	"github.com/palaver-chat/palaver/app/service"
 	"github.com/palaver-chat/palaver/workflows"
 )
@@ -57,5 +58,5 @@ var Agent = palaver.Agent{
 // Agents returns the agents of a program that has the clerk.
 func Agents() ([]workflows.Agent, error) {
 	additions, err := service.Collect([]palaver.Option{palaver.WithAgent(Agent)})
-	return append(workflows.Agents(), additions.Agents...), err
+	return append(agents.BuiltIn(), additions.Agents...), err
 }

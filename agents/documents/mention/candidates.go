@@ -8,6 +8,7 @@ import (
 	"github.com/palaver-chat/palaver/agents/documents/intent"
 	"github.com/palaver-chat/palaver/chat"
 	"github.com/palaver-chat/palaver/internal/language"
+	"github.com/palaver-chat/palaver/internal/tiptap"
 	"github.com/palaver-chat/palaver/llm"
 )
 
@@ -21,7 +22,7 @@ const (
 type Candidates struct {
 	Message     string
 	Instruction string // the message without tagged names and without a text to audit; Gather writes names as titles do
-	Tags        Tags
+	Tags        tiptap.Tags
 	Registry    []chat.DocRef   // documents that the thread has used, the latest last
 	Visible     []chat.Document // all that the owner may see
 	Known       []chat.DocRef   // what a model may choose from; Gather sets it

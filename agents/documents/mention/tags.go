@@ -7,18 +7,6 @@ import (
 	"github.com/palaver-chat/palaver/internal/language"
 )
 
-// Tags are the documents that a person mentioned or tagged, in a message or an answer.
-type Tags struct {
-	Docs  []chat.Document // existing and visible, sets expanded, each once
-	Names []string        // as they are written in the text
-}
-
-// IDs returns the ids of the documents.
-func (t Tags) IDs() []string { return IDs(t.Docs) }
-
-// TextWithout returns text without the tagged names.
-func (t Tags) TextWithout(text string) string { return language.ReplaceNames(text, t.Names, " ") }
-
 // IDs returns the ids of documents, in order.
 func IDs(docs []chat.Document) []string {
 	var ids []string

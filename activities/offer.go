@@ -1,0 +1,118 @@
+package activities
+
+import (
+	"context"
+	"errors"
+
+	"github.com/palaver-chat/palaver/agents/documents/prompt"
+	"github.com/palaver-chat/palaver/chat"
+	"github.com/palaver-chat/palaver/db"
+	"github.com/palaver-chat/palaver/internal/tools"
+	"github.com/palaver-chat/palaver/llm"
+)
+
+// maxEarlierPictures bounds the pictures of earlier messages in a prompt, in bytes.
+const maxEarlierPictures = 8 << 20
+
+// OfferedTools are the tools for a model call. The tool that reads on in a long
+// result is offered only when a result was truncated, and those that reach the web only
+// when the person has not forbidden it. A small window has room for few tools.
+func (k *Kit) OfferedTools(ctx context.Context, owner string, agent chat.Agent, cut, noWeb bool) []tools.Tool {
+	var out []tools.Tool
+	size, window := 0, k.Model.Info().ContextTokens
+	info, _ := k.Agents.Find(agent)
+	for _, t := range k.Tools.Tools(ctx, owner, info) {
+		if !cut && t.Name == tools.ReadResultName || noWeb && t.Web {
+			continue
+		}
+		n := llm.EstimateTools([]llm.Tool{{Name: t.Name, Description: t.Description, Schema: t.Schema}})
+		if window > 0 && size+n > ToolTokens(window) {
+			continue
+		}
+		size += n
+		out = append(out, t)
+	}
+	return out
+}
+
+// Images are the pictures of a message, for a model that takes them.
+func (k *Kit) Images(ctx context.Context, owner string, ids []string) (out []llm.Image, err error) {
+	if k.CannotSeeImages(ids) {
+		return nil, nil
+	}
+	for _, id := range ids[:min(len(ids), chat.MaxAttachments)] {
+		at, data, err := k.Store.Attachment(ctx, owner, id)
+		if errors.Is(err, db.ErrNotFound) { // deleted meanwhile
+			continue
+		}
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, llm.Image{MIME: at.MIME, Data: data})
+	}
+	return out, nil
+}
+
+// CannotSeeImages reports whether there are pictures that the model cannot see.
+func (k *Kit) CannotSeeImages(ids []string) bool {
+	return len(ids) > 0 && !k.Model.Info().Vision
+}
+
+// UnseenImagesNote is the prompt's note about pictures that the model cannot see.
+func (k *Kit) UnseenImagesNote(ids []string) string {
+	if !k.CannotSeeImages(ids) {
+		return ""
+	}
+	return prompt.UnseenPicturesNote(len(ids))
+}
+
+// EarlierMessages are the branch's earlier messages for the prompt, with the tool
+// calls and results of each answer, and with the newest pictures, at most room.
+func (k *Kit) EarlierMessages(ctx context.Context, owner string, recent []chat.Message, room int) ([]llm.Message, error) {
+	seen, bytes := map[int][]llm.Image{}, 0
+	for i := len(recent) - 1; i >= 0 && room > 0 && bytes < maxEarlierPictures; i-- {
+		ids := attachmentsOf(recent[i].Metadata)
+		images, err := k.Images(ctx, owner, ids[:min(len(ids), room)])
+		if err != nil {
+			return nil, err
+		}
+		seen[i] = images
+		room -= len(images)
+		for _, image := range images {
+			bytes += len(image.Data)
+		}
+	}
+	var out []llm.Message
+	for i, m := range recent {
+		said := prompt.Message(m, prompt.MaxEarlier)
+		switch said.Role {
+		case llm.Assistant:
+			out = append(out, prompt.EarlierCalls(chat.ToolResults(m.Metadata))...)
+		case llm.User:
+			said.Images = seen[i]
+		case "":
+			continue
+		}
+		out = append(out, said)
+	}
+	return out, nil
+}
+
+// attachmentsOf are the ids of a message's pictures. The list is []any when a store
+// has decoded it from JSON.
+func attachmentsOf(metadata map[string]any) (ids []string) {
+	switch list := metadata["attachments"].(type) {
+	case []string:
+		return list
+	case []any:
+		for _, id := range list {
+			if s, ok := id.(string); ok {
+				ids = append(ids, s)
+			}
+		}
+	}
+	return ids
+}
+
+// ToolTokens is the room for the definitions of tools in a window.
+func ToolTokens(window int) int { return window / 8 }

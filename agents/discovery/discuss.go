@@ -1,0 +1,74 @@
+package discovery
+
+import (
+	"context"
+	"encoding/json"
+	"slices"
+
+	"go.temporal.io/sdk/worker"
+
+	"github.com/palaver-chat/palaver/activities"
+	"github.com/palaver-chat/palaver/agents/documents/prompt"
+	"github.com/palaver-chat/palaver/chat"
+	"github.com/palaver-chat/palaver/documents/cite"
+	"github.com/palaver-chat/palaver/internal/board"
+	"github.com/palaver-chat/palaver/internal/boards"
+	"github.com/palaver-chat/palaver/llm"
+)
+
+// Activities has the activity of the agent of discovery boards. It is safe for concurrent use.
+type Activities struct {
+	*activities.Kit
+	Threshold   int     // the model gets a summary of a board with more items (CHAT_CONTEXT_THRESHOLD)
+	Temperature float32 // LLM_TEMP_CHAT
+	MaxTokens   int     // of an answer (LLM_CHAT_MAX_TOKENS)
+}
+
+// acts names activities; it is never called.
+var acts *Activities
+
+// Register registers the activity under the name of its method.
+func (a *Activities) Register(r worker.ActivityRegistry) { r.RegisterActivity(a.Discuss) }
+
+// Discuss makes one model call about a board.
+func (a *Activities) Discuss(ctx context.Context, ref activities.TurnRef, stage activities.Stage, _ []activities.Asked) (activities.Written, error) {
+	return a.Converse(ctx, ref, stage, "discovery", func(ctx context.Context, c activities.Conversation) (llm.Request, *cite.Filter, error) {
+		content := c.Turn.Content
+		b, err := a.boardOf(ctx, c.Turn)
+		if err != nil {
+			return llm.Request{}, nil, err
+		}
+		system := prompt.Discovery(b, slices.Concat(content.References, b.Named(content.Message)), a.Threshold, c.Earlier.Summary, a.Time())
+		messages := slices.Concat([]llm.Message{system}, prompt.Imported(b.History), c.Before, []llm.Message{c.Asks}, c.Exchange.Messages)
+		request := llm.Request{
+			Task:     llm.TaskDiscovery,
+			Messages: llm.Fit(messages, activities.PromptTokens),
+			Facts: llm.Facts{Message: content.Message, Recent: prompt.Recent(c.Earlier.Messages),
+				Documents: prompt.Known(c.Tagged.Docs), Passages: c.Exchange.Passages, Used: c.Exchange.Used,
+				Board: prompt.BoardFacts(b), References: content.References},
+			Temperature: a.Temperature,
+			MaxTokens:   a.MaxTokens,
+		}
+		return request, cite.New(c.Exchange.Sources, boardTexts(b, content.Message)...).AllowUncited().Continue(c.Exchange.Citations), nil
+	})
+}
+
+// boardTexts are the texts that an answer about a board may quote, besides passages.
+func boardTexts(b *board.Board, message string) []string {
+	texts := []string{message, b.Title, b.Goal}
+	for _, i := range b.Items {
+		texts = append(texts, i.Version.Text, i.Title)
+	}
+	return texts
+}
+
+// boardOf returns the board that a turn is about: the one of its message, or the one of its
+// thread.
+func (a *Activities) boardOf(ctx context.Context, turn chat.Turn) (*board.Board, error) {
+	if raw := turn.Content.Board; len(raw) > 0 {
+		b := new(board.Board)
+		return b, json.Unmarshal(raw, b)
+	}
+	_, b, err := boards.Load(ctx, a.Store, turn.Owner, turn.ThreadID)
+	return b, err
+}

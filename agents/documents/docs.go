@@ -1,0 +1,207 @@
+package documents
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"slices"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+
+	"github.com/palaver-chat/palaver/activities"
+	"github.com/palaver-chat/palaver/agents/documents/intent"
+	"github.com/palaver-chat/palaver/agents/documents/mention"
+	"github.com/palaver-chat/palaver/agents/documents/prompt"
+	"github.com/palaver-chat/palaver/chat"
+	"github.com/palaver-chat/palaver/db"
+	"github.com/palaver-chat/palaver/internal/language"
+	"github.com/palaver-chat/palaver/llm"
+)
+
+// DocsByRules finds the documents that a message means if that needs no model: all are tagged,
+// or none can be meant. It returns nil when the model has to be asked.
+//
+// While a document that the message names is still processing, it fails with a retry,
+// for at most documentWait: the question waits for the document.
+func (a *Activities) DocsByRules(ctx context.Context, ref activities.TurnRef) (*Docs, error) {
+	d, processing, err := a.docsOrNil(ctx, ref)
+	if err == nil && processing {
+		if err := activities.WaitWithin(ctx, documentWait, documentPoll, "documents by rules"); err != nil {
+			return nil, err
+		}
+	}
+	if err != nil {
+		return nil, a.Fail(ctx, ref, "documents by rules", err)
+	}
+	return d, nil
+}
+
+const (
+	documentWait = 30 * time.Second // as long as for an import
+	documentPoll = 500 * time.Millisecond
+)
+
+// docsOrNil also reports whether a document that is tagged, or whose title stands in the
+// message, is still processing.
+func (a *Activities) docsOrNil(ctx context.Context, ref activities.TurnRef) (_ *Docs, processing bool, err error) {
+	t, err := a.Turn(ctx, ref)
+	if err != nil {
+		return nil, false, err
+	}
+	d, open, err := a.docsByRules(ctx, ref, t.Content.Action, t)
+	if err != nil || open != nil {
+		return nil, open != nil && namesProcessing(open), err
+	}
+	return &d, d.Processing, nil
+}
+
+// namesProcessing reports whether the title of a document that is still processing
+// stands in the message.
+func namesProcessing(c *mention.Candidates) bool {
+	unread := slices.DeleteFunc(slices.Clone(c.Visible), func(d chat.Document) bool { return d.Status != chat.DocProcessing })
+	return len(mention.Occurring(c.Message, unread)) > 0
+}
+
+// InferDocs finds the documents that a message is about, in three stages: mentions
+// and tags; one model call; and fuzzy matching of names that the model could not
+// resolve. It returns only ids that exist and that the owner may see. action is empty
+// while it is not known.
+func (a *Activities) InferDocs(parent context.Context, ref activities.TurnRef, action chat.Action) (Docs, error) {
+	ctx, w := a.Watch(parent, ref.TurnID)
+	defer w.End()
+	d, err := a.inferDocs(ctx, ref, action)
+	if err != nil {
+		return Docs{}, a.EndError(w, ctx, ref, string(chat.NodeDocs), err)
+	}
+	return d, nil
+}
+
+func (a *Activities) inferDocs(ctx context.Context, ref activities.TurnRef, action chat.Action) (Docs, error) {
+	t, err := a.Turn(ctx, ref)
+	if err != nil {
+		return Docs{}, err
+	}
+	d, open, err := a.docsByRules(ctx, ref, cmp.Or(action, t.Content.Action), t)
+	if err != nil || open == nil {
+		return d, err
+	}
+	return a.docsByModel(ctx, ref, cmp.Or(action, t.Content.Action), open, d.HasText)
+}
+
+// docsByRules is the first stage. open is nil when no model is needed.
+func (a *Activities) docsByRules(ctx context.Context, ref activities.TurnRef, action chat.Action, t chat.Turn) (_ Docs, open *mention.Candidates, err error) {
+	c, err := a.candidates(ctx, ref, t)
+	if err != nil {
+		return Docs{}, nil, err
+	}
+	d := chosenDocs(c.Tagged())
+	free := c.Tags.TextWithout(c.Message)
+	if len(d.IDs) > 0 && intent.OnlyMentions(free) {
+		return d, nil, nil
+	}
+	c.Instruction = free
+	if action == chat.Audit || intent.AsksForAudit(free) {
+		instruction, text := intent.SplitAudit(free)
+		named := mention.Occurring(text, c.Visible)
+		d.HasText = text != "" && (len(named) == 0 || intent.HasText(language.ReplaceNames(text, mention.Titles(named), " ")))
+		textNamesTarget := instruction == "" && len(named) > 0 && len(c.Tags.Docs) == 0
+		if d.HasText && !textNamesTarget {
+			c.Instruction = instruction
+		}
+	}
+	c.Gather()
+	if !c.NeedModel() {
+		return d, nil, nil
+	}
+	return d, c, nil
+}
+
+// candidates reads the documents that the message may mean.
+func (a *Activities) candidates(ctx context.Context, ref activities.TurnRef, t chat.Turn) (*mention.Candidates, error) {
+	c := mention.Candidates{Message: t.Content.Message, Now: a.Time()}
+	g, gctx := errgroup.WithContext(ctx) // most messages need both
+	g.Go(func() (err error) {
+		c.Visible, err = a.Store.VisibleDocuments(gctx, ref.Owner)
+		return err
+	})
+	g.Go(func() (err error) {
+		c.Registry, err = a.Store.Registry(gctx, ref.Owner, ref.ThreadID, ref.Parent)
+		return err
+	})
+	err := g.Wait()
+	if err == nil {
+		c.Message, err = a.withCodedTitles(ctx, ref.Owner, ref.TurnID, c.Message, c.Visible)
+	}
+	if err == nil {
+		c.Tags, err = a.ReadTagsAmong(ctx, ref.Owner, t.Content.TipTap, t.Content.TaggedDocs, t.Content.TaggedSets, c.Visible)
+	}
+	return &c, err
+}
+
+func chosenDocs(c mention.Choice) Docs {
+	return Docs{
+		IDs: c.IDs, Source: c.Source, Confidence: c.Confidence, Processing: c.Processing,
+		Suggested: c.Suggested, Unresolved: len(c.Unknown) > 0,
+	}
+}
+
+// docsByModel runs stages two and three.
+func (a *Activities) docsByModel(ctx context.Context, ref activities.TurnRef, action chat.Action, c *mention.Candidates, hasText bool) (Docs, error) {
+	answer, usage, err := a.askDocs(ctx, ref, action, c)
+	if err != nil {
+		return Docs{}, err
+	}
+	if err := a.keepOpinion(ctx, ref, answer.SearchWords, answer.Answerable); err != nil {
+		return Docs{}, err
+	}
+	found, err := a.Visible(ctx, ref.Owner, answer.ResolvedIDs)
+	if err != nil {
+		return Docs{}, err
+	}
+	choice := c.Choose(found, answer)
+	d := chosenDocs(choice)
+	d.HasText, d.Called, d.Usage = hasText, true, usage
+	if d.Source != mention.Explicit {
+		if d.IDs, err = a.inOrderOfMention(ctx, ref.Owner, c.Message, d.IDs); err != nil {
+			return Docs{}, err
+		}
+	}
+	if len(choice.Unknown) > 0 {
+		err = a.PutTexts(ctx, ref, db.Text{Key: chat.TextUnresolved, Text: mention.Quote(choice.Unknown)})
+	}
+	return d, err
+}
+
+// askDocs asks the model which of the candidates are meant. When its answer cannot be
+// parsed, they are the ones whose titles stand in the message.
+func (a *Activities) askDocs(ctx context.Context, ref activities.TurnRef, action chat.Action, c *mention.Candidates) (answer llm.DocResolution, usage chat.Usage, err error) {
+	var recent []chat.Message
+	if !c.NamesRegistered() {
+		if recent, err = a.Recent(ctx, ref, contextMessages); err != nil {
+			return answer, usage, err
+		}
+	}
+	usage, err = a.Model.Structured(ctx, prompt.Documents(action, c, recent), llm.DocResolutionSchema, &answer)
+	if errors.Is(err, llm.ErrUnparseable) {
+		a.LogOf(ref).Warn("document resolution cannot be parsed; falling back to titles in the message", "error", err)
+		return c.Fallback(), usage, nil
+	}
+	return answer, usage, err
+}
+
+// inOrderOfMention sorts documents by where the message first mentions them: of two
+// in an audit, the first one is audited. If one is not mentioned, the order stays.
+func (a *Activities) inOrderOfMention(ctx context.Context, owner, message string, ids []string) ([]string, error) {
+	if len(ids) < 2 {
+		return ids, nil
+	}
+	docs, err := a.Visible(ctx, owner, ids)
+	if err != nil {
+		return nil, err
+	}
+	if mention.SortByPlace(message, docs) {
+		return mention.IDs(docs), nil
+	}
+	return ids, nil
+}

@@ -1,0 +1,137 @@
+package documents
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+
+	"golang.org/x/sync/errgroup"
+
+	"github.com/palaver-chat/palaver/activities"
+	"github.com/palaver-chat/palaver/agents/documents/intent"
+	"github.com/palaver-chat/palaver/agents/documents/mention"
+	"github.com/palaver-chat/palaver/agents/documents/prompt"
+	"github.com/palaver-chat/palaver/chat"
+	"github.com/palaver-chat/palaver/db"
+	"github.com/palaver-chat/palaver/internal/language"
+	"github.com/palaver-chat/palaver/internal/tiptap"
+	"github.com/palaver-chat/palaver/internal/tools"
+)
+
+const maxSubject = 40 // passages of the document to audit
+
+// material is the input of an answer.
+type material struct {
+	prompt.Material
+	texts       map[string]string
+	attachments []string
+	noWeb       bool // the person forbade searches of the web
+	offered     []tools.Tool
+	remembered  []string // as in activities.PieceRequest
+	before      activities.Earlier
+}
+
+// gather reads the input of an answer, in parallel: the person waits for it before
+// the first token.
+func (a *Activities) gather(ctx context.Context, ref activities.TurnRef, r WriteRequest) (material, error) {
+	var (
+		turn          chat.Turn
+		tagged        tiptap.Tags
+		hits, subject []chat.Hit
+		docs          []chat.Document
+		m             material
+	)
+	g, ctx := errgroup.WithContext(ctx)
+	g.Go(func() (err error) {
+		if turn, err = a.Turn(ctx, ref); err != nil {
+			return err
+		}
+		if tagged, err = a.ReadTags(ctx, ref.Owner, turn.Content.TipTap, turn.Content.TaggedDocs, turn.Content.TaggedSets); err != nil {
+			return err
+		}
+		if r.Action == chat.Talk {
+			docs, err = a.Store.VisibleDocuments(ctx, ref.Owner)
+			return err
+		}
+		docs, err = a.DocsByID(ctx, ref.Owner, r.DocIDs, tagged)
+		return err
+	})
+	g.Go(func() (err error) {
+		m.texts, err = a.Store.Texts(ctx, ref.Owner, ref.TurnID)
+		return err
+	})
+	g.Go(func() (err error) {
+		m.before, err = a.ReadEarlier(ctx, ref)
+		return err
+	})
+	if len(r.ChunkIDs) > 0 {
+		g.Go(func() (err error) {
+			hits, err = a.Store.ChunksByID(ctx, ref.Owner, r.ChunkIDs)
+			return err
+		})
+	}
+	if r.Subject != "" {
+		g.Go(func() (err error) {
+			subject, err = a.Store.DocumentChunks(ctx, ref.Owner, r.Subject, maxSubject)
+			return err
+		})
+	}
+	if err := g.Wait(); err != nil {
+		return material{}, err
+	}
+
+	m.Recent, m.Summary = m.before.Messages, m.before.Summary
+	m.Action, m.Web = r.Action, r.Web
+	m.Message, m.FreeText = turn.Content.Message, tagged.TextWithout(turn.Content.Message)
+	m.Quotable = []string{turn.Content.Message}
+	m.noWeb = turn.Content.NoWebSearch
+	m.attachments, m.Pictures = turn.Content.Attachments, len(turn.Content.Attachments)
+	m.Documents = prompt.Known(docs)
+	var pages []tools.WebHit
+	if r.Web {
+		pages = storedPages(m.texts)
+	}
+	hits, subject, pages = fitPassages(a.passageRoom(turn.Content.Message, m.Recent), r.Action, hits, subject, pages)
+	m.AddPassages(hits)
+	m.AddPages(pages)
+	m.AddSubject(subject)
+	if r.Action == chat.Audit {
+		m.SetAudited(m.texts[chat.TextSource], subject)
+	} else {
+		m.FreeText = language.ReplaceNames(m.FreeText, mention.Titles(docs), " ")
+	}
+	return m, nil
+}
+
+// storedPages returns the pages of the turn's web search; none when they cannot be decoded.
+func storedPages(texts map[string]string) (pages []tools.WebHit) {
+	if json.Unmarshal([]byte(texts[chat.TextWebResults]), &pages) != nil {
+		return nil
+	}
+	return pages
+}
+
+// textUnderAudit returns the text to audit, as the query for retrieval.
+func (a *Activities) textUnderAudit(ctx context.Context, ref activities.TurnRef, r RetrieveRequest, free string) (string, error) {
+	texts, err := a.Store.Texts(ctx, ref.Owner, ref.TurnID)
+	if err != nil {
+		return "", err
+	}
+	if given := texts[chat.TextSource]; given != "" {
+		return given, nil
+	}
+	if r.Subject != "" {
+		text, err := a.Store.DocumentText(ctx, ref.Owner, r.Subject)
+		if err == nil {
+			return text, nil
+		}
+		if !errors.Is(err, db.ErrNotFound) {
+			return "", fmt.Errorf("read the document under audit: %w", err)
+		}
+	}
+	if _, text := intent.SplitAudit(free); text != "" {
+		return text, nil
+	}
+	return free, nil
+}

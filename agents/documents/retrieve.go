@@ -1,0 +1,222 @@
+package documents
+
+import (
+	"context"
+	"slices"
+	"strings"
+
+	"golang.org/x/sync/errgroup"
+
+	"github.com/palaver-chat/palaver/activities"
+	"github.com/palaver-chat/palaver/agents/documents/intent"
+	"github.com/palaver-chat/palaver/agents/documents/mention"
+	"github.com/palaver-chat/palaver/chat"
+	"github.com/palaver-chat/palaver/db"
+	"github.com/palaver-chat/palaver/documents/retrieval"
+	"github.com/palaver-chat/palaver/imports"
+	"github.com/palaver-chat/palaver/internal/language"
+	"github.com/palaver-chat/palaver/internal/tiptap"
+	"github.com/palaver-chat/palaver/llm"
+)
+
+// maybeVagueWords is the number of subject words, with names of documents, below which a
+// question may be vague: then the question before it is read in advance.
+const maybeVagueWords = 6
+
+// Retrieve picks the passages that an answer may use.
+func (a *Activities) Retrieve(ctx context.Context, ref activities.TurnRef, r RetrieveRequest) (Retrieved, error) {
+	ctx, metered := llm.WithMeter(ctx)
+	out, err := a.retrieve(ctx, ref, r)
+	out.Usage = metered.Usage()
+	return out, a.Fail(ctx, ref, "retrieve", err)
+}
+
+// SayImporting stores the answer that a document of the conversation is still being imported.
+func (a *Activities) SayImporting(ctx context.Context, ref activities.TurnRef) error {
+	err := a.PutTexts(ctx, ref, db.Text{Key: chat.PieceKey(1), Text: imports.StillProcessing})
+	return a.Fail(ctx, ref, "say importing", err)
+}
+
+func (a *Activities) retrieve(ctx context.Context, ref activities.TurnRef, r RetrieveRequest) (Retrieved, error) {
+	if r.Action == chat.Talk { // answered from the titles
+		return Retrieved{Confidence: chat.High}, nil
+	}
+	q, err := a.query(ctx, ref, r)
+	if err != nil {
+		return Retrieved{}, err
+	}
+	s, err := a.Search.Select(ctx, ref.Owner, r.Action, q.text, r.DocIDs, q.docs...)
+	if err != nil {
+		return Retrieved{}, err
+	}
+	if s, err = a.withOpinion(ctx, ref, r, q, s); err != nil {
+		return Retrieved{}, err
+	}
+	if r.Action == chat.Inquire && s.Confidence == chat.Low {
+		if q, s, err = a.respell(ctx, ref, r, q, s); err != nil {
+			return Retrieved{}, err
+		}
+	}
+	widened := false
+	if r.Action == chat.Inquire && s.Confidence == chat.Low && q.inferred {
+		if s, widened, err = a.widen(ctx, ref, r, q, s); err != nil {
+			return Retrieved{}, err
+		}
+	}
+	out := Retrieved{Confidence: s.Confidence, Score: s.Score, Processing: s.Processing, Unreadable: s.Unreadable, Partly: s.Partly, NoWeb: !a.webOn(), Widened: widened}
+	if out.Confidence == chat.High && r.Web && (q.webAsked || r.Action != chat.Inquire) {
+		out.Confidence = chat.Medium // the documents alone cannot say what is current
+	}
+	for _, h := range s.Hits {
+		out.ChunkIDs = append(out.ChunkIDs, h.ID)
+	}
+	if out.Confidence == chat.Low {
+		out.Closest = closest(s)
+	}
+	if r.Imports && !q.tagged {
+		open, err := a.hasOpenImports(ctx, ref)
+		if err != nil {
+			return Retrieved{}, err
+		}
+		out.Processing = out.Processing || open
+		out.Importing = open && out.Confidence == chat.Low
+	}
+	return out, nil
+}
+
+// closest returns the best passages of a selection that has too little.
+func closest(s retrieval.Selection) (ids []string) {
+	best := s.Hits
+	if len(best) == 0 {
+		best = s.Weak
+	}
+	for _, h := range best[:min(len(best), chat.MaxClosest)] {
+		ids = append(ids, h.ID)
+	}
+	return ids
+}
+
+// hasOpenImports reports whether imports of the turn's conversation have not ended.
+func (a *Activities) hasOpenImports(ctx context.Context, ref activities.TurnRef) (bool, error) {
+	list, err := a.Store.ListImports(ctx, ref.Owner, ref.ThreadID, "", imports.Listed)
+	return slices.ContainsFunc(list, func(i chat.Import) bool { return !i.State.Final() }), err
+}
+
+// respell searches once more when words of the question are misspelt.
+func (a *Activities) respell(ctx context.Context, ref activities.TurnRef, r RetrieveRequest, q query, found retrieval.Selection) (query, retrieval.Selection, error) {
+	text, err := a.Search.Respell(ctx, ref.Owner, q.text, r.DocIDs)
+	if err != nil || text == q.text {
+		return q, found, err
+	}
+	q.whole = strings.Replace(q.whole, q.text, text, 1)
+	q.text = text
+	found, err = a.Search.Select(ctx, ref.Owner, r.Action, q.text, r.DocIDs, q.docs...)
+	return q, found, err
+}
+
+// widen searches all documents when those that a question mentions have no answer: "Who
+// signed off the extension of the X contract?" may be answered in the minutes. When all
+// documents together have too little as well, it returns narrow.
+func (a *Activities) widen(ctx context.Context, ref activities.TurnRef, r RetrieveRequest, q query, narrow retrieval.Selection) (retrieval.Selection, bool, error) {
+	wide, err := a.Search.Select(ctx, ref.Owner, r.Action, q.whole, nil)
+	if err != nil || wide.Confidence == chat.Low {
+		return narrow, false, err
+	}
+	wide.Unreadable, wide.Partly = narrow.Unreadable, narrow.Partly
+	return wide, true, nil
+}
+
+// query is a search query with what else retrieval reads of the message.
+type query struct {
+	text     string
+	whole    string          // with the names of documents
+	docs     []chat.Document // the documents to search, if they had to be read
+	tagged   bool            // the person has said which documents to search
+	inferred bool            // documents were named or meant, and none is tagged
+	webAsked bool            // the person asked for a web search; a message about current information is not enough
+}
+
+// query reads the search query: the message without small talk and the documents' names,
+// for a vague follow-up together with the question before it, and for an audit the text
+// to audit.
+func (a *Activities) query(ctx context.Context, ref activities.TurnRef, r RetrieveRequest) (query, error) {
+	t, err := a.Turn(ctx, ref)
+	if err != nil {
+		return query{}, err
+	}
+	var (
+		tagged tiptap.Tags
+		before string
+	)
+	g, gctx := errgroup.WithContext(ctx)
+	g.Go(func() (err error) {
+		tagged, err = a.ReadTags(gctx, ref.Owner, t.Content.TipTap, t.Content.TaggedDocs, t.Content.TaggedSets)
+		return err
+	})
+	if r.Action == chat.Inquire && len(intent.SubjectWords(t.Content.Message)) < maybeVagueWords {
+		g.Go(func() (err error) {
+			before, err = a.lastQuestion(gctx, ref)
+			return err
+		})
+	}
+	if err := g.Wait(); err != nil {
+		return query{}, err
+	}
+	q := query{webAsked: t.Content.WebSearch, tagged: len(tagged.Docs) > 0, inferred: len(r.DocIDs) > 0 && len(tagged.Docs) == 0}
+	free := strings.TrimSpace(tagged.TextWithout(t.Content.Message))
+	if r.Action == chat.Audit {
+		q.text, err = a.textUnderAudit(ctx, ref, r, free)
+		return q, err
+	}
+	if q.docs, err = a.DocsByID(ctx, ref.Owner, r.DocIDs, tagged); err != nil {
+		return query{}, err
+	}
+	if len(q.docs) > 0 {
+		if free, err = a.withCodedTitles(ctx, ref.Owner, ref.TurnID, free, q.docs); err != nil {
+			return query{}, err
+		}
+	}
+	free = intent.WithoutTalk(mention.AsTitled(free, q.docs, nil, a.Time()))
+	q.whole = free
+	free = strings.TrimSpace(language.ReplaceNames(free, mention.Titles(q.docs), " ")) // these documents are searched anyway
+	q.text = free
+	if r.Action != chat.Inquire || !intent.GoesOn(free) {
+		return q, nil
+	}
+	if before == "" && len(intent.SubjectWords(t.Content.Message)) >= maybeVagueWords {
+		if before, err = a.lastQuestion(ctx, ref); err != nil {
+			return query{}, err
+		}
+	}
+	q.text, q.whole = strings.TrimSpace(before+"\n"+free), strings.TrimSpace(before+"\n"+q.whole)
+	return q, nil
+}
+
+// questionContext is the number of earlier messages in which the last question is looked
+// for. The last turn may have several: its own questions and the answers to them.
+const questionContext = 12
+
+// maxChain is the number of messages before a vague follow-up that may be follow-ups, too.
+const maxChain = 3
+
+// lastQuestion returns the last message before the turn, in the person's words. Answers to
+// questions, such as a button's label, do not count, nor do messages that only import
+// something. When it is a vague follow-up itself, the messages before it come first.
+func (a *Activities) lastQuestion(ctx context.Context, ref activities.TurnRef) (string, error) {
+	recent, err := a.Recent(ctx, ref, questionContext)
+	if err != nil {
+		return "", err
+	}
+	var chain []string
+	for i := len(recent) - 1; i >= 0 && len(chain) < maxChain; i-- {
+		if !recent[i].OpensTurn() || intent.OnlyImports(recent[i].Content) {
+			continue
+		}
+		chain = append(chain, recent[i].Content)
+		if !intent.GoesOn(recent[i].Content) {
+			break
+		}
+	}
+	slices.Reverse(chain)
+	return strings.Join(chain, "\n"), nil
+}
