@@ -13,6 +13,7 @@ import (
 	"go.temporal.io/sdk/client"
 
 	"github.com/palaver-chat/palaver/app/admin"
+	"github.com/palaver-chat/palaver/app/prune"
 	"github.com/palaver-chat/palaver/chat"
 	"github.com/palaver-chat/palaver/standalone/stacktest"
 	"github.com/palaver-chat/palaver/testkit/llmtest"
@@ -94,8 +95,8 @@ func TestTheDailyScheduleRemovesWhatVisitorsLeftUnused(t *testing.T) {
 	c.ask("Hello", nil) // the turn ends with an open question
 	visitor := c.me()
 	ctx := context.Background()
-	require.NoError(t, (&workflows.Client{Temporal: s.Temporal()}).SchedulePrune(ctx), "a second worker must be able to update the schedule")
-	daily := s.Temporal().ScheduleClient().GetHandle(ctx, workflows.PruneSchedule)
+	require.NoError(t, prune.Daily(ctx, s.Temporal()), "a second worker must be able to update the schedule")
+	daily := s.Temporal().ScheduleClient().GetHandle(ctx, prune.Schedule)
 	told, err := daily.Describe(ctx)
 	require.NoError(t, err)
 	require.Len(t, told.Info.NextActionTimes, 10)

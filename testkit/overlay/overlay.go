@@ -17,8 +17,8 @@ import (
 // Edit replaces Old, which must occur exactly once in File, with New.
 type Edit struct{ File, Old, New string }
 
-// Write applies edits to copies of files of a package's folder and adds new files. It
-// returns the path of a file for -overlay.
+// Write applies edits to copies of files below a folder and adds new files. It returns the
+// path of a file for -overlay.
 func Write(t testing.TB, folder string, edits []Edit, added map[string]string) string {
 	t.Helper()
 	folder, err := filepath.Abs(folder)
@@ -39,7 +39,7 @@ func Write(t testing.TB, folder string, edits []Edit, added map[string]string) s
 	dir := t.TempDir()
 	replace := map[string]string{}
 	for file, source := range sources {
-		path := filepath.Join(dir, file)
+		path := filepath.Join(dir, strings.ReplaceAll(file, "/", "_"))
 		require.NoError(t, os.WriteFile(path, []byte(source), 0o644))
 		replace[filepath.Join(folder, file)] = path
 	}
