@@ -133,6 +133,7 @@ func setupCut(t *testing.T, change ...func(*Deps)) (*bundle, *cutStore) {
 	return b, store
 }
 
+// Rule E9.
 func TestMessageIsAcceptedDuringADatabaseOutageAndSavedAfterwards(t *testing.T) {
 	t.Parallel()
 	b, store := setupCut(t)

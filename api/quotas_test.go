@@ -119,6 +119,7 @@ func storedOf(t *testing.T, answers map[string]int) (n int) {
 	return n
 }
 
+// Rule S7.
 func TestThirtyRequestsAtOnceStoreNoMoreThanTheCallersQuota(t *testing.T) {
 	t.Parallel()
 	for name, door := range doors {
@@ -302,6 +303,7 @@ func TestSearchesAndUploadsThatAskAModelAreLimitedLikeTurns(t *testing.T) {
 	}
 }
 
+// Rule S8.
 func TestDailyBudgetRefusesNewTurnsUntilTheDayIsOver(t *testing.T) {
 	t.Parallel()
 	// Each turn of the engine uses 15 tokens for 0.001 dollars.

@@ -46,6 +46,7 @@ func (c *client) history(thread string) (active any, said messages) {
 	return h["active_turn"], h["messages"].([]any)
 }
 
+// Rule W11.
 func TestStreamOfALostTurnEndsWithTurnLost(t *testing.T) {
 	t.Parallel()
 	told := make(chan activities.Ending, 10)

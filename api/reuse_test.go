@@ -34,6 +34,7 @@ var sendInDialects = map[string]struct {
 	}},
 }
 
+// Rule I7.
 func TestDeletedThreadsNameCanBeReusedInEveryDialect(t *testing.T) {
 	t.Parallel()
 	for name, d := range sendInDialects {

@@ -28,6 +28,7 @@ func runTurn(t *testing.T, s *script, answers ...chat.ResumeValue) activities.En
 	return p.endings[0]
 }
 
+// Rule T8.
 func TestPlainTurnRunsAllNodes(t *testing.T) {
 	require.Equal(t, []string{
 		"turn_started", "status intent_resolver", "status doc_resolver", "status doc_resolver docs",
@@ -35,6 +36,7 @@ func TestPlainTurnRunsAllNodes(t *testing.T) {
 	}, summary(runTurn(t, clearTurn()).Log))
 }
 
+// Rule T9.
 func TestAnExplicitActionShowsNoIntentStatus(t *testing.T) {
 	s := clearTurn()
 	s.begin.Action = chat.Summarize
@@ -297,12 +299,14 @@ func TestForbiddenWebSearchIsNoOption(t *testing.T) {
 	require.Zero(t, s.calls["SearchWeb"])
 }
 
+// Rule D10.
 func TestDocumentsStillProcessingGiveANotice(t *testing.T) {
 	s := clearTurn()
 	s.found[0].Processing = true
 	require.Contains(t, summary(runTurn(t, s).Log), "notice "+chat.NoticeDocsProcessing)
 }
 
+// Rule T9.
 func TestSmallTalkIsAnsweredWithoutQuestionsOrAnAction(t *testing.T) {
 	s := clearTurn()
 	s.intent = activities.Intent{Action: chat.Talk, Confidence: chat.High}
@@ -319,6 +323,7 @@ func TestSmallTalkIsAnsweredWithoutQuestionsOrAnAction(t *testing.T) {
 	require.Equal(t, []int{1, 1, 1, 1}, []int{s.calls["ResolveByRules"], s.calls["Resolve"], s.calls["Retrieve"], s.calls["Write"]}, "as many activities as an inquiry, so that releases agree")
 }
 
+// Rule N19.
 func TestWebSearchIsOfferedOnlyWhereItCanHelp(t *testing.T) {
 	for name, c := range map[string]struct {
 		found  activities.Retrieved

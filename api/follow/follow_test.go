@@ -277,6 +277,7 @@ func run(t *testing.T, f func(t *testing.T, w *world, h *Hub)) {
 	})
 }
 
+// Rule T3.
 func TestViewerGetsEventsInOrderAndTheStoredTerminalEvent(t *testing.T) {
 	run(t, func(t *testing.T, w *world, h *Hub) {
 		w.add(started)
@@ -307,6 +308,7 @@ func TestViewerGetsEventsInOrderAndTheStoredTerminalEvent(t *testing.T) {
 	})
 }
 
+// Rules T7, N14.
 func TestReconnectingDeliversEveryDurableEventOnceAndResumesInsideAPiece(t *testing.T) {
 	run(t, func(t *testing.T, w *world, h *Hub) {
 		w.add(started, inquire)
@@ -347,6 +349,7 @@ func TestReconnectingDeliversEveryDurableEventOnceAndResumesInsideAPiece(t *test
 	})
 }
 
+// Rule T5.
 func TestLateViewerGetsTheDraftAndThenLiveText(t *testing.T) {
 	run(t, func(t *testing.T, w *world, h *Hub) {
 		w.add(started, inquire)
@@ -386,6 +389,7 @@ func TestLostDeltaIsRecoveredFromTheDraftWithoutDuplicates(t *testing.T) {
 	})
 }
 
+// Rule T7.
 func TestNewAttemptIsAnnouncedOnceAndStartsAtOffsetZero(t *testing.T) {
 	run(t, func(t *testing.T, w *world, h *Hub) {
 		w.add(started)
@@ -412,6 +416,7 @@ func TestNewAttemptIsAnnouncedOnceAndStartsAtOffsetZero(t *testing.T) {
 	})
 }
 
+// Rule T5.
 func TestFinishedTextThatDiffersFromTheLiveTextIsSentAgain(t *testing.T) {
 	run(t, func(t *testing.T, w *world, h *Hub) {
 		w.add(started)
@@ -793,6 +798,7 @@ func TestHoldTextWithholdsTextUntilTheEventsBeforeItWereDelivered(t *testing.T) 
 	})
 }
 
+// Rule T10.
 func TestRetryOfAModelCallIsShownOnceAndOnlyUntilTheModelAnswers(t *testing.T) {
 	run(t, func(t *testing.T, w *world, h *Hub) {
 		w.add(started)
@@ -1021,6 +1027,7 @@ func TestFollowerGivesUpOnATurnThatNeverArrives(t *testing.T) {
 	})
 }
 
+// Rule T4.
 func TestReplayOfASettledTurn(t *testing.T) {
 	_, h := newWorld()
 	log := []chat.Event{

@@ -149,6 +149,7 @@ func TestInvalidDotEnvIsRefusedWithoutQuotingIt(t *testing.T) {
 	assert.NotContains(t, err.Error(), "geheim")
 }
 
+// Rule S1.
 func TestInvalidValueIsAOneLineErrorThatNamesItsVariable(t *testing.T) {
 	for _, c := range []struct {
 		name string
@@ -239,6 +240,7 @@ func TestInvalidValueIsAOneLineErrorThatNamesItsVariable(t *testing.T) {
 	}
 }
 
+// Rule S2.
 func TestModelChoice(t *testing.T) {
 	for _, c := range []struct {
 		name string

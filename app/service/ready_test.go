@@ -158,6 +158,7 @@ var (
 	registered  = map[string]enumspb.IndexedValueType{"PalaverUser": keyword, "PalaverStatus": keyword, "Another": enumspb.INDEXED_VALUE_TYPE_INT}
 )
 
+// Rule R2.
 func TestReadinessNeedsTheNamespaceItsSearchAttributesAndAWorker(t *testing.T) {
 	for name, c := range map[string]struct {
 		server *temporal

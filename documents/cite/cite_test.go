@@ -123,6 +123,7 @@ func TestQuotationMaySpanNeighbouringPassages(t *testing.T) {
 	}
 }
 
+// Rule N16.
 func TestCitationsQuoteTheBestSentenceAtItsOffsets(t *testing.T) {
 	for name, tc := range map[string]struct {
 		in    string
@@ -155,6 +156,7 @@ func TestCitationsQuoteTheBestSentenceAtItsOffsets(t *testing.T) {
 	}
 }
 
+// Rule N16.
 func TestCitationHasThePageOfItsQuote(t *testing.T) {
 	second := strings.Index(capital, "The buffer is met")
 	for name, tc := range map[string]struct {
@@ -191,6 +193,7 @@ func TestOnlyPartOfALongSentenceIsQuoted(t *testing.T) {
 	}
 }
 
+// Rule N16.
 func TestWebCitationHasNoOffsets(t *testing.T) {
 	_, c := filter("It rose [4].")
 	if c[0].Source != "web" || c[0].URL != "https://example.org/news" || c[0].Start != nil || c[0].DocID != "" {

@@ -103,6 +103,7 @@ func TestRunningTurnContinuesWhileTheDatabaseIsUnavailable(t *testing.T) {
 	}
 }
 
+// Rule E9.
 func TestMessageIsAcceptedWhileTheDatabaseIsUnavailableAndSavedLater(t *testing.T) {
 	t.Parallel()
 	s, model, c, database := severable(t, stacktest.Flag("thread-idle-timeout", "3s"))

@@ -88,6 +88,7 @@ func TestPruneRemovesTheChatsOfDeletedBoardsAndTemporaryThreads(t *testing.T) {
 	require.Equal(t, "The price.", last(c.ask("And?", object{"thread_id": stays.ID})).Response)
 }
 
+// Rule W13.
 func TestTheDailyScheduleRemovesWhatVisitorsLeftUnused(t *testing.T) {
 	t.Parallel()
 	s, _, c := scripted(t, stacktest.Flag("anonymous-retention", "1ns"))

@@ -14,6 +14,7 @@ import (
 	"github.com/palaver-chat/palaver/standalone/stacktest"
 )
 
+// Rule R8.
 func TestVersionIsPrinted(t *testing.T) {
 	code, stdout, stderr := stacktest.Run(t, "--version")
 	require.Zero(t, code)
