@@ -12,7 +12,7 @@ import (
 )
 
 var (
-	ruleRow   = regexp.MustCompile(`(?m)^\| ([A-Z][0-9]+) \|`)
+	ruleRow   = regexp.MustCompile(`(?m)^(?:\| |- \*\*)([A-Z][0-9]+)(?: \||\*\* )`)
 	ruleNamed = regexp.MustCompile(`(?m)^\s*// Rules? ((?:[A-Z][0-9]+(?:, )?)+)\.$`)
 	testFile  = regexp.MustCompile(`_test\.go$|\.test\.(mjs|ts|tsx)$`)
 
