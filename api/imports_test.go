@@ -87,7 +87,7 @@ func TestImportWhoseWorkflowCannotStartIsNotLeftOpen(t *testing.T) {
 	require.Equal(t, "failed", list[0].(map[string]any)["state"])
 }
 
-func TestImportWhoseProcessDiedBeforeItStartedIsStartedWhenItIsListed(t *testing.T) {
+func TestImportThatNeverStartedStartsWhenItIsListed(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	c := b.client()

@@ -164,7 +164,7 @@ func TestLangGraphCheckpointIsTheParentOfTheNewTurn(t *testing.T) {
 }
 
 // Rules G5, G6.
-func TestLangGraphApprovalInterruptsAndItsFeedbackContinuesTheTurn(t *testing.T) {
+func TestLangGraphFeedbackOnAnApprovalContinuesTheTurn(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	b.engine.script = painting

@@ -215,7 +215,7 @@ func TestThirtyTurnsAtOnceRunNoMoreThanTheCallerMay(t *testing.T) {
 	require.Equal(t, [2]int{4, atOnce - 4}, [2]int{taken, refusals})
 }
 
-func TestThirtyTurnsAtOnceByFreshCallersStartNoMoreThanTheirAddressMay(t *testing.T) {
+func TestThirtyTurnsAtOnceStartNoMoreThanTheirAddressMay(t *testing.T) {
 	t.Parallel()
 	b := setup(t, limited(limits.Config{Turns: perHour(5)}))
 	require.Equal(t, map[string]int{"200": 5, "429 " + chat.CodeRateLimited: atOnce - 5}, attack(b, fresh(b), doors["turns"]))

@@ -111,7 +111,7 @@ func TestSubmitToAConversationDeletedMeanwhileIsNotFound(t *testing.T) {
 }
 
 // A restored backup may be older than the last deletion of a conversation.
-func TestMessageRunsWhenItsThreadRemembersALaterConversationThanTheDatabase(t *testing.T) {
+func TestMessageRunsWhenTheDatabaseHasAnOlderConversation(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	b.server.Threads = laterThreads{b.engine, func(chat.Submit) {}}

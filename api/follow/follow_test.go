@@ -309,7 +309,7 @@ func TestViewerGetsEventsInOrderAndTheStoredTerminalEvent(t *testing.T) {
 }
 
 // Rules T7, N14.
-func TestReconnectingDeliversEveryDurableEventOnceAndResumesInsideAPiece(t *testing.T) {
+func TestReconnectDeliversEventsOnceAndResumesInsideAPiece(t *testing.T) {
 	run(t, func(t *testing.T, w *world, h *Hub) {
 		w.add(started, inquire)
 		first := h.Follow(testRef, Position{})
@@ -687,7 +687,7 @@ func TestGapBeforeDeliveredEntriesTriggersAnImmediateQuery(t *testing.T) {
 	}
 }
 
-func TestTurnIsPolledEveryHalfMinuteWhileItWaitsForAPersonAndFasterAfterwards(t *testing.T) {
+func TestTurnThatWaitsForAPersonIsPolledEveryHalfMinute(t *testing.T) {
 	run(t, func(t *testing.T, w *world, h *Hub) {
 		w.add(started)
 		w.set(func() { w.waiting = true })
@@ -895,7 +895,7 @@ func TestLongLogIsReadFromItsRowsAndThenInPages(t *testing.T) {
 
 // A running activity goes on with the turn: it has recorded entries that the workflow
 // does not have yet.
-func TestLateViewerGetsTheEntriesThatOnlyTheRunningActivityHasRecorded(t *testing.T) {
+func TestLateViewerGetsEntriesOfTheRunningActivity(t *testing.T) {
 	run(t, func(t *testing.T, w *world, h *Hub) {
 		w.add(started, inquire, inquire, inquire)
 		w.set(func() { w.ahead = 2 })

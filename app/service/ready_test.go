@@ -207,7 +207,7 @@ func TestReadinessAsksForSearchAttributesUntilTheyAreThere(t *testing.T) {
 	require.EqualValues(t, 3, s.asked.Load(), "they stay")
 }
 
-func TestWorkerWithoutAPortHasAHeartbeatFileWhileItWaitsForTemporal(t *testing.T) {
+func TestWorkerThatWaitsForTemporalHasAHeartbeatFile(t *testing.T) {
 	cfg := settings(t)
 	cfg.TemporalAddress = closedPort(t)
 	ctx, end := context.WithCancel(t.Context())

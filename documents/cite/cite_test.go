@@ -373,7 +373,7 @@ func ExampleFilter() {
 	// 1 Staff may work remotely two days a week.
 }
 
-func TestClaimsFromDifferentSentencesOfAPassageHaveDifferentNumbers(t *testing.T) {
+func TestSentencesOfOnePassageHaveDifferentNumbers(t *testing.T) {
 	passage := "The board approved the policy in March. Employees may work from home three days a week. Laptops must be locked away."
 	f := New([]Source{{N: 1, DocID: "d", ChunkID: "d.0", Text: passage, Start: 100}})
 	out := f.Write("Employees may work from home three days [1]. Laptops must be locked away [1]. So home work is three days a week for employees [1].")

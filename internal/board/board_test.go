@@ -69,7 +69,7 @@ func TestAnIDIsNeverGivenTwice(t *testing.T) {
 }
 
 // Rule B3.
-func TestAnotherTextMakesEverythingDownstreamStaleUntilItIsCleared(t *testing.T) {
+func TestEditMakesEverythingDownstreamStale(t *testing.T) {
 	b := chain(t)
 	r := edit(t, b, "f-1", "Seven of ten left within 30 days.")
 	if want := []string{"F-1", "N-1", "R-1", "O-1"}; !slices.Equal(r.Items, want) || r.Impact != 3 {

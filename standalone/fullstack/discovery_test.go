@@ -69,7 +69,7 @@ func addFact(text string, related ...string) llmtest.Answer {
 }
 
 // Rule K6.
-func TestFSChatAddItemStoresAProposalWithTheBoardAndCompletesTheTurn(t *testing.T) {
+func TestFSChatAddItemStoresAProposalAndCompletesTheTurn(t *testing.T) {
 	t.Parallel()
 	_, model, c := scripted(t)
 	b := c.newBoard(churn)
@@ -291,7 +291,7 @@ func TestFSChatDialectWithTheBoardOfTheRequest(t *testing.T) {
 }
 
 // Rule K12.
-func TestFSChatStreamingInterruptionByClosingStopsTheTurnAndKeepsWhatWasSaid(t *testing.T) {
+func TestFSChatStreamingInterruptionByClosingStopsTheTurn(t *testing.T) {
 	t.Parallel()
 	_, model, c := scripted(t)
 	b := c.newBoard(churn)
@@ -474,7 +474,7 @@ func TestInputsByHandAreDocumentsOfTheirOwnersLibraryOnly(t *testing.T) {
 
 // The process is killed while it handles several confirmations: some are stored, and no
 // response has been read.
-func TestConfirmationsAreAppliedOnceWhenTheProcessDiesBeforeItAnswers(t *testing.T) {
+func TestConfirmationsAreAppliedOnceAcrossCrashes(t *testing.T) {
 	t.Parallel()
 	p := stacktest.StartProcess(t)
 	c := newTalk(t, func() string { return p.URL }, p.Client)

@@ -105,7 +105,7 @@ func TestTheDailyScheduleRemovesWhatVisitorsLeftUnused(t *testing.T) {
 	require.Eventually(t, func() bool { return keptOf(t, s.Parts.Store, visitor).Empty() }, time.Minute, 50*time.Millisecond)
 }
 
-func TestPruneRemovesOldConversationsButNotThoseWithAnOpenQuestion(t *testing.T) {
+func TestPruneKeepsOldConversationsWithAnOpenQuestion(t *testing.T) {
 	t.Parallel()
 	s, model, c := scripted(t)
 	doc := c.upload("Liquidity circular", circular)
