@@ -263,6 +263,7 @@ func TestDecideStoresThePersonsDecisions(t *testing.T) {
 
 // A worker that was frozen during a model call can go on when the call of another
 // attempt has been shown and approved, and try to write its own arguments.
+// Rule W8.
 func TestToolDoesNotRunWithArgumentsThatWereNotShown(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
@@ -276,6 +277,7 @@ func TestToolDoesNotRunWithArgumentsThatWereNotShown(t *testing.T) {
 
 // TestAttemptThatResumesAfterAFreezeDoesNotChangeCallsOfALaterOne: the person was shown
 // BETA, so BETA must run.
+// Rule W9.
 func TestAttemptThatResumesAfterAFreezeDoesNotChangeCallsOfALaterOne(t *testing.T) {
 	t.Parallel()
 	b := setup(t)

@@ -388,6 +388,7 @@ func TestOptionIsNotResolvedAsAName(t *testing.T) {
 	require.NotContains(t, got.IDs, d)
 }
 
+// Rule D10.
 func TestQuestionAboutAProcessingDocumentWaitsForIt(t *testing.T) {
 	t.Parallel()
 	for name, say := range map[string]func(id string) chat.Content{
@@ -410,6 +411,7 @@ func TestQuestionAboutAProcessingDocumentWaitsForIt(t *testing.T) {
 	}
 }
 
+// Rule D10.
 func TestQuestionStopsWaitingForAProcessingDocument(t *testing.T) {
 	t.Parallel()
 	b := setup(t)

@@ -49,6 +49,7 @@ func promptText(r llm.Request) string {
 	return text.String()
 }
 
+// Rule S5.
 func TestOlderPartOfAConversationIsSummarizedOnceInBothAgents(t *testing.T) {
 	for _, agent := range []chat.Agent{chat.AgentDocuments, chat.AgentAssistant} {
 		t.Run(string(agent), func(t *testing.T) {
@@ -114,6 +115,7 @@ func TestBranchHasTheSummaryOfItsOwnPast(t *testing.T) {
 	require.NotContains(t, promptText(b.model.last()), "A1", "the summary is of turns that this branch does not have")
 }
 
+// Rule S5.
 func TestWithoutAModelTheBeginningIsLeftOutWithOneNotice(t *testing.T) {
 	b := setup(t)
 	b.HistoryTokens, b.model.offline = 2000, true

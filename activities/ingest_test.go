@@ -120,6 +120,7 @@ func TestDocumentIsIndexedWithoutVectorsWhenEmbeddingFailsForGood(t *testing.T) 
 	require.NotContains(t, err.Error(), "planted")
 }
 
+// Rule W13.
 func TestExistingDocumentsAreEmbeddedAndAgainWhenTheModelChanges(t *testing.T) {
 	b := setup(t)
 	first, second := b.doc("Dogs", "Dogs bark at the moon."), b.doc("Cars", "Automobiles need fuel.")

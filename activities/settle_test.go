@@ -32,6 +32,7 @@ func (b *testBundle) terminal(ref TurnRef) chat.Event {
 
 var written1 = []chat.Entry{{N: 1, Type: chat.EventTurnStarted}, {N: 2, Type: chat.EventText, Piece: 1, Ref: chat.PieceKey(1)}}
 
+// Rule N11.
 func TestCompletedTurnIsOneUserAndOneAssistantMessage(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
@@ -95,6 +96,7 @@ func TestRegistryIsMergedAndNeverCleared(t *testing.T) {
 	require.ElementsMatch(t, []chat.DocRef{{ID: d1, Title: "One"}, {ID: d2, Title: "Two"}}, registry)
 }
 
+// Rule N11.
 func TestCancelledTurnKeepsItsPartialAndSaysWhyItEnded(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
@@ -121,6 +123,7 @@ func TestCancelledTurnKeepsItsPartialAndSaysWhyItEnded(t *testing.T) {
 	require.NotContains(t, said[3].Metadata, "error")
 }
 
+// Rule N11.
 func TestFailedTurnSaysWhyInTheHistory(t *testing.T) {
 	b := setup(t)
 	ref := b.say("Tell me")
@@ -181,6 +184,7 @@ func TestFailureThatOnlyAnOperatorCanRemoveNamesNoSetting(t *testing.T) {
 	require.Equal(t, "Check LLM_API_KEY.", got.Hint)
 }
 
+// Rule N12.
 func TestQuestionsAndAnswersBecomeMessages(t *testing.T) {
 	t.Parallel()
 	b := setup(t)

@@ -42,6 +42,7 @@ func (b *testBundle) titleNow() string {
 	return c.Title
 }
 
+// Rule C7.
 func TestModelWritesTheTitleOfTheFirstExchange(t *testing.T) {
 	t.Parallel()
 	b := titled(t, "Days of leave\n")
@@ -59,6 +60,7 @@ func TestModelWritesTheTitleOfTheFirstExchange(t *testing.T) {
 	require.Equal(t, calls, b.model.calls(), "a repeated settle writes no second title")
 }
 
+// Rule C7.
 func TestModelWritesNoTitleForAConversationThatWasRenamed(t *testing.T) {
 	t.Parallel()
 	b := titled(t, "Days of leave")
@@ -100,6 +102,7 @@ func TestSettlingDoesNotWaitForTheTitle(t *testing.T) {
 	require.Equal(t, "How many days of leave do staff get?", b.titleNow())
 }
 
+// Rule C7.
 func TestAVagueFirstMessageIsTitledWithItsDocument(t *testing.T) {
 	t.Parallel()
 	b := titled(t, "")

@@ -40,6 +40,7 @@ func TestWebQueryPromptHasDocumentsProfileAndDate(t *testing.T) {
 	}
 }
 
+// Rule S14.
 func TestWebSearchThatIsNotConfiguredCallsNothing(t *testing.T) {
 	t.Parallel()
 	b := setup(t)

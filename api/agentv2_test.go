@@ -39,6 +39,7 @@ func agentTypes(all []map[string]any) string {
 	return strings.Join(out, " ")
 }
 
+// Rules A1, A2.
 func TestAgentV2StreamBeginsWithItsSessionAndEndsWithDone(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
@@ -93,6 +94,7 @@ func TestAgentV2RetryOfTheFirstMessageJoinsItsSession(t *testing.T) {
 	next.rest()
 }
 
+// Rule A1.
 func TestAgentV2ShowsEveryWayThatATurnEnds(t *testing.T) {
 	t.Parallel()
 	for name, end := range map[string]struct {
@@ -119,6 +121,7 @@ func TestAgentV2ShowsEveryWayThatATurnEnds(t *testing.T) {
 	}
 }
 
+// Rule A4.
 func TestAgentV2QuestionEndsTheStreamAndTheAnswerContinuesTheTurn(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
@@ -150,6 +153,7 @@ func TestAgentV2QuestionEndsTheStreamAndTheAnswerContinuesTheTurn(t *testing.T) 
 	}
 }
 
+// Rule A4.
 func TestAgentV2StopsByRunOrTurn(t *testing.T) {
 	t.Parallel()
 	for name, ref := range map[string]map[string]any{
@@ -178,6 +182,7 @@ func TestAgentV2StopsByRunOrTurn(t *testing.T) {
 	}
 }
 
+// Rule A3.
 func TestAgentV2TurnEndsWithItsClientUnlessOnDisconnectIsContinue(t *testing.T) {
 	t.Parallel()
 	b := setup(t)

@@ -71,6 +71,7 @@ func (c *client) upload(status int, field, name string, data []byte) map[string]
 	return c.call(status, "POST", "/api/attachments", b.String(), "Content-Type", form.FormDataContentType())
 }
 
+// Rule C12.
 func TestPictureIsServedWithTheTypeOfItsBytes(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
@@ -134,6 +135,7 @@ func TestFilesThatAreNoPicturesAreRefused(t *testing.T) {
 	c.call(415, "POST", "/api/attachments", `{}`)
 }
 
+// Rule C13.
 func TestMessageMayOnlyUsePicturesOfItsOwner(t *testing.T) {
 	t.Parallel()
 	b := setup(t)

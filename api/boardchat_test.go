@@ -18,6 +18,7 @@ func plainError(c *client, status int, body map[string]any) string {
 	return answer["error"].(string)
 }
 
+// Rule K13.
 func TestDiscoveryDialectNamesBadFieldsInOneSentence(t *testing.T) {
 	t.Parallel()
 	c := setup(t).client()
@@ -26,6 +27,7 @@ func TestDiscoveryDialectNamesBadFieldsInOneSentence(t *testing.T) {
 	require.NotEmpty(t, plainError(c, 404, m{"message": "x", "discovery_id": someThread}))
 }
 
+// Rule K13.
 func TestDiscoveryDialectNeedsAModel(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
@@ -45,6 +47,7 @@ func TestRateLimitHoldsInTheDiscoveryDialect(t *testing.T) {
 	require.NotEmpty(t, plainError(c, 429, body))
 }
 
+// Rule K10.
 func TestThrowAwayThreadIsUnlistedAndDeletedWithItsAnswer(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
@@ -62,6 +65,7 @@ func TestThrowAwayThreadIsUnlistedAndDeletedWithItsAnswer(t *testing.T) {
 	}, 30*time.Second, 5*time.Millisecond)
 }
 
+// Rule K1.
 func TestMessagesOnTheThreadOfABoardGoToTheBoardsAgent(t *testing.T) {
 	t.Parallel()
 	b := setup(t)

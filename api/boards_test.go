@@ -31,6 +31,7 @@ func onNewBoard(method, path string, body any, headers ...string) func(*bundle, 
 	return func(_ *bundle, c *client) *http.Response { return c.send(method, newBoard(c)+path, body, headers...) }
 }
 
+// Rules B6, B7.
 func TestABoardIsExportedAndImportedWithAllThatIsOnIt(t *testing.T) {
 	t.Parallel()
 	c := setup(t).client()
@@ -43,6 +44,7 @@ func TestABoardIsExportedAndImportedWithAllThatIsOnIt(t *testing.T) {
 	require.Len(t, c.call(200, "GET", "/api/discoveries", nil)["items"], 2)
 }
 
+// Rule B14.
 func TestAProposalIsAppliedOnceHoweverOftenItIsConfirmed(t *testing.T) {
 	t.Parallel()
 	c := setup(t).client()
@@ -61,6 +63,7 @@ func TestAProposalIsAppliedOnceHoweverOftenItIsConfirmed(t *testing.T) {
 	require.Len(t, c.call(200, "GET", path, nil)["facts"], 2)
 }
 
+// Rule B12.
 func TestChangesOfTwoTabsAreBothKept(t *testing.T) {
 	t.Parallel()
 	c := setup(t).client()
@@ -79,6 +82,7 @@ func TestChangesOfTwoTabsAreBothKept(t *testing.T) {
 	require.Len(t, ids, 9)
 }
 
+// Rule B16.
 func TestAFailedProposalLeavesTheBoardAndSaysWhy(t *testing.T) {
 	t.Parallel()
 	c := setup(t).client()

@@ -32,6 +32,7 @@ func waiting(u *turn) {
 	u.cancelled(<-u.stop)
 }
 
+// Rules N1, N2.
 func TestChatStreamHasOneDataLinePerBlockAndEndsWithTheResponse(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
@@ -80,6 +81,7 @@ func TestChatStreamHasOneDataLinePerBlockAndEndsWithTheResponse(t *testing.T) {
 	}
 }
 
+// Rule T12.
 func TestStreamOptionsLeaveOutEvents(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
@@ -113,6 +115,7 @@ func TestServersStreamModeIsTheDefault(t *testing.T) {
 	}
 }
 
+// Rule T14.
 func TestRetriedSubmitJoinsItsTurnAndOtherContentIsAConflict(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
@@ -156,6 +159,7 @@ func TestRetryOfARunningTurnFollowsIt(t *testing.T) {
 	}
 }
 
+// Rule N3.
 func TestInterruptEndsTheStreamAndItsAnswerStreamsTheRest(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
@@ -203,6 +207,7 @@ func TestInterruptEndsTheStreamAndItsAnswerStreamsTheRest(t *testing.T) {
 	}
 }
 
+// Rule N6.
 func TestCancelledInterruptLeavesTheThreadUsable(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
@@ -220,6 +225,7 @@ func TestCancelledInterruptLeavesTheThreadUsable(t *testing.T) {
 	}
 }
 
+// Rule N7.
 func TestCancelStopsTheNamedTurn(t *testing.T) {
 	t.Parallel()
 	for name, ref := range map[string]func(turnID string) map[string]any{
@@ -252,6 +258,7 @@ func TestCancelStopsTheNamedTurn(t *testing.T) {
 	}
 }
 
+// Rule N7.
 func TestCancelThatArrivesBeforeItsSubmitStillCancelsIt(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
@@ -380,6 +387,7 @@ func TestReconnectingAfterAnEventDeliversLaterEventsOnce(t *testing.T) {
 	}
 }
 
+// Rule N15.
 func TestAttachedStreamStaysOpenThroughAnInterrupt(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
@@ -395,6 +403,7 @@ func TestAttachedStreamStaysOpenThroughAnInterrupt(t *testing.T) {
 	}
 }
 
+// Rule N15.
 func TestFollowThreadShowsEveryTurnAsItBegins(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
@@ -416,6 +425,7 @@ func TestFollowThreadShowsEveryTurnAsItBegins(t *testing.T) {
 	}
 }
 
+// Rule T13.
 func TestIdleStreamIsPinged(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
@@ -445,6 +455,7 @@ func TestOpenStreamsEndWhenTheServerStops(t *testing.T) {
 	}
 }
 
+// Rule C13.
 func TestTaggedIDsOfOtherUsersAreA400ThatNamesTheField(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
@@ -466,6 +477,7 @@ func TestTaggedIDsOfOtherUsersAreA400ThatNamesTheField(t *testing.T) {
 	}
 }
 
+// Rules N9, N10, N12.
 func TestHistoryShowsAConversation(t *testing.T) {
 	t.Parallel()
 	b := setup(t)

@@ -32,6 +32,7 @@ func (c *client) titles() (all []string) {
 	return all
 }
 
+// Rule I14.
 func TestClaimTakesTheConversationsOfThisBrowserToTheAccountOnce(t *testing.T) {
 	t.Parallel()
 	b, _, _ := withGoogle(t)
@@ -65,6 +66,7 @@ func TestClaimTakesTheConversationsOfThisBrowserToTheAccountOnce(t *testing.T) {
 }
 
 // A conversation that has moved before its documents would be answered without them.
+// Rule I14.
 func TestClaimWaitsForARunningTurnAndTakesAnOpenQuestion(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
@@ -105,6 +107,7 @@ func TestViewersOfAClaimedTurnSeeItsEndAndFormerOnesAreEnded(t *testing.T) {
 	require.Contains(t, types(watching.rest()), "error")
 }
 
+// Rule I14.
 func TestClaimNeedsAnAccountAndTheBrowsersOwnCookie(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
@@ -184,6 +187,7 @@ func TestClaimMovesTheConnectedAccountUnlessTheOwnerHasOne(t *testing.T) {
 	require.Equal(t, before, after)
 }
 
+// Rule I11.
 func TestDeleteMeDeletesAllOfTheCallerAndNothingOfOthers(t *testing.T) {
 	t.Parallel()
 	b := setup(t)

@@ -74,6 +74,7 @@ func (c *client) connections() []any {
 
 const connectedTo = "?connect=google"
 
+// Rules I17, I19.
 func TestPersonConnectsAndDisconnectsTheirGoogleAccount(t *testing.T) {
 	b, google, accounts := withGoogle(t)
 	c := b.client()
@@ -103,6 +104,7 @@ func TestPersonConnectsAndDisconnectsTheirGoogleAccount(t *testing.T) {
 	require.False(t, ok)
 }
 
+// Rule I18.
 func TestAccountIsNotConnectedWithoutThePersonsConsent(t *testing.T) {
 	b, google, _ := withGoogle(t)
 	c := b.client()
@@ -185,6 +187,7 @@ func TestCallerWithATokenConnectsTheirAccount(t *testing.T) {
 	require.True(t, ok)
 }
 
+// Rule I18.
 func TestBrowserIsSentBackToThePageOnly(t *testing.T) {
 	b, _, _ := withGoogle(t)
 	for _, path := range []string{"//evil.example", "https://evil.example/", "/\\evil.example", "/chat/../api/me", "/chat/x?y", "chat/x", "/chat/x\n"} {

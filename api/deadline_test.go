@@ -12,6 +12,7 @@ import (
 	"github.com/palaver-chat/palaver/db"
 )
 
+// Rule E7.
 func TestEveryRouteHasAnAnswerTimeout(t *testing.T) {
 	t.Parallel()
 	if AnswerTimeout != 15*time.Second {

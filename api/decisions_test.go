@@ -10,6 +10,7 @@ import (
 	"github.com/palaver-chat/palaver/chat"
 )
 
+// Rule N5.
 func TestDecisionsInTheNativeDialect(t *testing.T) {
 	t.Parallel()
 	b := setup(t)

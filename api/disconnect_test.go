@@ -95,7 +95,7 @@ func watching() int {
 	return strings.Count(string(stacks[:runtime.Stack(stacks, true)]), "(*disconnects).run(")
 }
 
-func TestDisconnectedClientsCostOneQuestionARoundWhileNATSIsUnavailable(t *testing.T) {
+func TestDisconnectsWithoutNATSCostOneQuestionARound(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		leave, b, e, log := disconnecting(t)
 		b.set(false, errors.New("nats: no servers available"))

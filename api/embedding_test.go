@@ -6,6 +6,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
+// Rule D9.
 func TestDocumentsAndSearchSayHowManyHaveVectorsUntilAllHave(t *testing.T) {
 	t.Parallel()
 	b := setup(t, withEmbeddings)

@@ -213,6 +213,7 @@ var refusalCases = []refusalCase{
 	{"a panic where a stream would begin", chat.CodeInternal, 500, "", failing(func() error { panic(secretDetail) }), sends("GET", "/api/chat/stream/"+someThread, nil)},
 }
 
+// Rule E1.
 func TestEveryErrorHasItsStatusAndCodeInTheSameShape(t *testing.T) {
 	t.Parallel()
 	for _, want := range refusalCases {
@@ -279,6 +280,7 @@ func details(e map[string]any) (all []map[string]any) {
 var ends = []string{chat.CodeModelUnavailable, chat.CodeModelRejected, chat.CodeModelTimeout, chat.CodeStepLimit, chat.CodeTokenLimit,
 	chat.CodeDeadline, chat.CodeDatabase, chat.CodeTurnLost, chat.CodeInternal}
 
+// Rule E5.
 func TestEveryCodeOfTheContractIsTested(t *testing.T) {
 	t.Parallel()
 	codes := strings.Fields(`validation_failed unauthenticated forbidden not_found turn_running client_turn_id_conflict no_pending_interrupt
@@ -297,6 +299,7 @@ func TestEveryCodeOfTheContractIsTested(t *testing.T) {
 	}
 }
 
+// Rules E2, E8.
 func TestFailedTurnIsSentAsTheDialectsOwnEvent(t *testing.T) {
 	t.Parallel()
 	for _, code := range ends {
@@ -430,6 +433,7 @@ func TestDuringADatabaseOutageEveryRouteReturnsADatabaseError(t *testing.T) {
 	require.Greater(t, said, 40)
 }
 
+// Rule E3.
 func TestOnlyTheLogHasTheCauseOfAnError(t *testing.T) {
 	t.Parallel()
 	for name, fail := range map[string]func() error{"an error": func() error { return errors.New(secretDetail) }, "a panic": func() error { panic(secretDetail) }} {
@@ -474,6 +478,7 @@ func TestPanicInsideAStreamAbortsIt(t *testing.T) {
 	require.Equal(t, "data: one\n\n", string(raw))
 }
 
+// Rule E1.
 func TestUnknownRoutesReturnErrorsInTheSameShape(t *testing.T) {
 	t.Parallel()
 	b := setup(t)

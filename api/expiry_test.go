@@ -29,6 +29,7 @@ func (b *bundle) expiries() <-chan expiry {
 	return streams
 }
 
+// Rule I6.
 func TestFollowedStreamEndsWithItsToken(t *testing.T) {
 	t.Parallel()
 	said := []map[string]any{said("u1", "What is the answer?")}
@@ -116,6 +117,7 @@ func TestFollowedStreamEndsWithItsToken(t *testing.T) {
 	}
 }
 
+// Rule I6.
 func TestAnswerThatIsNotStreamedEndsWithItsToken(t *testing.T) {
 	t.Parallel()
 	b := setup(t)

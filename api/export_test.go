@@ -33,6 +33,7 @@ func unzip(t testing.TB, res *http.Response) (names []string, content string) {
 	return names, all.String()
 }
 
+// Rule I12.
 func TestExportHoldsAllOfTheCallerAndNothingOfOthers(t *testing.T) {
 	t.Parallel()
 	b := setup(t)

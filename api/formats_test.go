@@ -38,6 +38,7 @@ func saidOf(answer map[string]any) string {
 	return answer["choices"].([]any)[0].(map[string]any)["message"].(map[string]any)["content"].(string)
 }
 
+// Rule O2.
 func TestErrorsOfChatCompletionsHaveOpenAIsShape(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
@@ -82,6 +83,7 @@ func TestErrorsOfChatCompletionsNameTheMessage(t *testing.T) {
 	require.Equal(t, "Idempotency-Key", got["param"])
 }
 
+// Rule E4.
 func TestErrorsBelowV1HaveOpenAIsShapeAlsoWhereNoRouteIs(t *testing.T) {
 	t.Parallel()
 	c := setup(t, func(d *Deps) { d.Page = http.NotFoundHandler() }).client()
@@ -95,6 +97,7 @@ func TestErrorsBelowV1HaveOpenAIsShapeAlsoWhereNoRouteIs(t *testing.T) {
 	}
 }
 
+// Rule O1.
 func TestTheAgentOfBoardsIsNoModel(t *testing.T) {
 	t.Parallel()
 	c := setup(t, func(d *Deps) {
@@ -136,6 +139,7 @@ func TestALongConversationOfUnknownMessagesCostsFewLookUps(t *testing.T) {
 	require.Len(t, c.call(200, "GET", "/api/conversations", nil)["items"], 1)
 }
 
+// Rule O7.
 func TestATaskOfAClientMakesNoTurn(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
@@ -210,6 +214,7 @@ func (c *client) run(body m) []map[string]any {
 	return dataOf(c.t, string(raw))
 }
 
+// Rule P2.
 func TestAMessageThatCancelsAQuestionSupersedesItsTurn(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
@@ -274,6 +279,7 @@ func (s *forgetsPictures) AttachmentsByID(ctx context.Context, owner string, ids
 	return s.Store.AttachmentsByID(ctx, owner, ids)
 }
 
+// Rule P3.
 func TestAnOpenedThreadHasTheMessagesOfItsRuns(t *testing.T) {
 	t.Parallel()
 	store := &forgetsPictures{}
@@ -303,6 +309,7 @@ func TestAnOpenedThreadHasTheMessagesOfItsRuns(t *testing.T) {
 	require.Equal(t, "What is it?", opened()[0].(map[string]any)["content"], "a picture that was deleted is left out")
 }
 
+// Rules I4, I15.
 func TestAKeyActsForItsOwnerUntilItEndsOrIsRevoked(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
@@ -337,6 +344,7 @@ func TestAKeyActsForItsOwnerUntilItEndsOrIsRevoked(t *testing.T) {
 	other.call(401, "GET", "/api/me", nil)
 }
 
+// Rule I4.
 func TestKeysAreTheirOwnersAlone(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
@@ -351,6 +359,7 @@ func TestKeysAreTheirOwnersAlone(t *testing.T) {
 	ann.call(429, "POST", "/api/me/keys", m{"name": "too many"})
 }
 
+// Rule I16.
 func TestOneKeyTooManyIsRefusedLikeOtherQuotas(t *testing.T) {
 	t.Parallel()
 	c := setup(t).client()

@@ -8,6 +8,7 @@ import (
 	"github.com/palaver-chat/palaver/chat"
 )
 
+// Rule D6.
 func TestHeadingOfAQuoteIsTheNearestAboveIt(t *testing.T) {
 	t.Parallel()
 	v := chat.Chunk{Heading: "2 Übersicht", Start: 100, Text: "Größe der Anlage.\n\n## 3.1 Höhe\n\nSie misst drei Meter.\n\n## 3.2 Breite\n\nZwei Meter."}

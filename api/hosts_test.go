@@ -14,6 +14,7 @@ import (
 
 // A page of evil.example whose DNS name was rebound to 127.0.0.1 sends evil.example as
 // Host. Without the check it would be accepted as a new anonymous user.
+// Rule S11.
 func TestEveryRouteRefusesRequestsForAnotherHost(t *testing.T) {
 	t.Parallel()
 	b := setup(t, func(d *Deps) { d.Config.Hosts, _ = guard.NewHosts("127.0.0.1", "chat.example.com") })

@@ -477,6 +477,7 @@ func picture(c *client, o owned) string {
 	return strings.Join(all, "\n")
 }
 
+// Rule I7.
 func TestEveryRouteHidesOtherUsersResources(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
@@ -536,6 +537,7 @@ func TestEveryRouteHidesOtherUsersResources(t *testing.T) {
 	}
 }
 
+// Rule I2.
 func TestEveryRouteNeedsAnIdentityWhenAuthIsRequired(t *testing.T) {
 	t.Parallel()
 	b := setup(t, func(d *Deps) {
@@ -569,6 +571,7 @@ func TestEveryRouteNeedsAnIdentityWhenAuthIsRequired(t *testing.T) {
 }
 
 // Monitors and programs that download files send HEAD first.
+// Rule E6.
 func TestHEADIsAnsweredLikeGET(t *testing.T) {
 	t.Parallel()
 	b := setup(t)

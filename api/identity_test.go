@@ -25,6 +25,7 @@ func token(t testing.TB, method jwt.SigningMethod, key any, claims jwt.MapClaims
 	return s
 }
 
+// Rule I1.
 func TestTokenGivesTheUserIDAndABadTokenIsNeverAnonymous(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
@@ -61,6 +62,7 @@ func TestWithoutASecretNoTokenIsAccepted(t *testing.T) {
 	b.client().call(401, "GET", "/api/me", nil, "Authorization", "Bearer "+empty)
 }
 
+// Rule I2.
 func TestAnonymousCookieIsSignedAndReused(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
@@ -131,6 +133,7 @@ func TestOtherSitesCannotUseACallersCookie(t *testing.T) {
 
 const proxySecret = "a proxy's secret, only used in tests"
 
+// Rule I5.
 func TestUserIDHeaderIsTheCallersOwnOrFromATrustedProxy(t *testing.T) {
 	t.Parallel()
 	b := setup(t, func(d *Deps) { d.Config.Identity.ProxySecret = proxySecret })

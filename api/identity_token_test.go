@@ -157,6 +157,7 @@ func (b *bundle) withToken(status int, token string) map[string]any {
 	return b.client().call(status, "GET", "/api/me", nil, "Authorization", "Bearer "+token)
 }
 
+// Rule I1.
 func TestTokenSignedWithAPublishedKeyGivesTheUserID(t *testing.T) {
 	t.Parallel()
 	keys := []signer{newSigner(t, "es", jwt.SigningMethodES256), newSigner(t, "rs", jwt.SigningMethodRS256), newSigner(t, "ed", jwt.SigningMethodEdDSA)}
@@ -172,6 +173,7 @@ func TestTokenSignedWithAPublishedKeyGivesTheUserID(t *testing.T) {
 	}
 }
 
+// Rule I1.
 func TestClaimsOfATokenAreChecked(t *testing.T) {
 	t.Parallel()
 	es := newSigner(t, "es", jwt.SigningMethodES256)

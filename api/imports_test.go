@@ -15,6 +15,7 @@ import (
 
 const aDriveFile = "https://drive.google.com/file/d/1AbC-dEf_GhIjKlMnOpQrStUvWxYz/view"
 
+// Rules M1, M3.
 func TestImportIsRecordedStartedAndListed(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
@@ -39,6 +40,7 @@ func TestImportIsRecordedStartedAndListed(t *testing.T) {
 	require.Equal(t, []any{"failed", "not_shared", "No."}, []any{ended["state"], ended["code"], ended["message"]})
 }
 
+// Rule M2.
 func TestImportThatCannotBeginNamesTheField(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
@@ -64,6 +66,7 @@ func TestImportThatCannotBeginNamesTheField(t *testing.T) {
 	c.call(404, "POST", "/api/documents/"+uploaded+"/reimport", nil)
 }
 
+// Rule M2.
 func TestOpenImportsOfACallerAreBounded(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
@@ -84,7 +87,7 @@ func TestImportWhoseWorkflowCannotStartIsNotLeftOpen(t *testing.T) {
 	require.Equal(t, "failed", list[0].(map[string]any)["state"])
 }
 
-func TestImportWhoseProcessDiedBeforeItStartedIsStartedWhenItIsListed(t *testing.T) {
+func TestImportThatNeverStartedStartsWhenItIsListed(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	c := b.client()

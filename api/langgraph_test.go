@@ -103,6 +103,7 @@ const (
 	approval = `{"type":"tool_approval_required","tool_calls":[` + call1 + `,` + call2 + `]}`
 )
 
+// Rule G1.
 func TestLangGraphMessageIsStreamedInLangGraphShapesOnly(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
@@ -135,6 +136,7 @@ func TestLangGraphMessageIsStreamedInLangGraphShapesOnly(t *testing.T) {
 	}
 }
 
+// Rule G3.
 func TestLangGraphCheckpointIsTheParentOfTheNewTurn(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
@@ -161,7 +163,8 @@ func TestLangGraphCheckpointIsTheParentOfTheNewTurn(t *testing.T) {
 	c.say("t", "root", "three").lines()
 }
 
-func TestLangGraphApprovalInterruptsAndItsFeedbackContinuesTheTurn(t *testing.T) {
+// Rules G5, G6.
+func TestLangGraphFeedbackOnAnApprovalContinuesTheTurn(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	b.engine.script = painting
@@ -240,6 +243,7 @@ func sorted(t *testing.T, s string) string {
 	return string(out)
 }
 
+// Rule G4.
 func TestLangGraphQuestionIsAnsweredByAValue(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
@@ -263,6 +267,7 @@ func TestLangGraphQuestionIsAnsweredByAValue(t *testing.T) {
 	}
 }
 
+// Rule G7.
 func TestUnusedThreadIsNotInterrupted(t *testing.T) {
 	t.Parallel()
 	c := setup(t).client()

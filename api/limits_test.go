@@ -120,6 +120,7 @@ func TestLimitsHoldInEveryDialect(t *testing.T) {
 	}
 }
 
+// Rule S6.
 func TestRetriesAnswersAndStopsDoNotCount(t *testing.T) {
 	t.Parallel()
 	b := setup(t, limited(limits.Config{Turns: perHour(1)}))
@@ -192,6 +193,7 @@ func TestNewConversationsAreLimitedPerAddress(t *testing.T) {
 	}
 }
 
+// Rule S10.
 func TestBusyConversationsAreLimitedPerCaller(t *testing.T) {
 	t.Parallel()
 	b := setup(t, limited(limits.Config{BusyTurns: 1}))

@@ -22,6 +22,7 @@ import (
 
 var pathParam = regexp.MustCompile(`:([a-z_]+)`)
 
+// Rule R5.
 func TestEveryRouteIsInTheDocumentAndNothingElse(t *testing.T) {
 	t.Parallel()
 	b := setup(t)

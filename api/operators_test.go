@@ -8,6 +8,7 @@ import (
 	"github.com/palaver-chat/palaver/internal/guard"
 )
 
+// Rules R2, R3.
 func TestMetricsAndTheDetailsOfReadinessAreForOperators(t *testing.T) {
 	t.Parallel()
 	const token = "0123456789abcdef"

@@ -133,6 +133,7 @@ func setupCut(t *testing.T, change ...func(*Deps)) (*bundle, *cutStore) {
 	return b, store
 }
 
+// Rule E9.
 func TestMessageIsAcceptedDuringADatabaseOutageAndSavedAfterwards(t *testing.T) {
 	t.Parallel()
 	b, store := setupCut(t)
@@ -181,7 +182,7 @@ func TestMessageIsAcceptedDuringADatabaseOutageAndSavedAfterwards(t *testing.T) 
 	}
 }
 
-func TestDuringADatabaseOutageOnlyTheCallersOpenThreadAcceptsMessagesWithoutReferences(t *testing.T) {
+func TestOutageAcceptsOnlyPlainMessagesOfOpenThreads(t *testing.T) {
 	t.Parallel()
 	b, store := setupCut(t)
 	c, other := b.client(), b.client()
@@ -209,7 +210,7 @@ func TestDuringADatabaseOutageOnlyTheCallersOpenThreadAcceptsMessagesWithoutRefe
 	}
 }
 
-func TestDuringADatabaseOutageEditsAndRegenerationsAreRefusedAndNeverAppended(t *testing.T) {
+func TestOutageRefusesEditsAndRegenerations(t *testing.T) {
 	t.Parallel()
 	b, store := setupCut(t)
 	c := b.client()
@@ -266,7 +267,7 @@ func TestDuringADatabaseOutageEditsAndRegenerationsAreRefusedAndNeverAppended(t 
 	}
 }
 
-func TestDuringADatabaseOutageANamedThreadTakesMessagesOfBothFormats(t *testing.T) {
+func TestOutageAcceptsMessagesOfBothFormats(t *testing.T) {
 	t.Parallel()
 	for path, body := range map[string]m{"/v1/chat/completions": completion("x"), "/api/agui": aguiRun(someThread, "m", "x")} {
 		t.Run(path, func(t *testing.T) {
@@ -302,7 +303,7 @@ func (e *events) lineWith(text string) {
 	}
 }
 
-func TestDuringADatabaseOutageATurnIsFoundStoppedAndFollowedThroughItsThread(t *testing.T) {
+func TestOutageFindsStopsAndFollowsTurnsByThread(t *testing.T) {
 	t.Parallel()
 	for name, ref := range map[string]func(turnID string) map[string]any{
 		"turn_id":        func(turnID string) map[string]any { return map[string]any{"turn_id": turnID} },
@@ -382,7 +383,7 @@ func stillRuns(t *testing.T, ended <-chan chat.CancelReason) {
 	}
 }
 
-func TestTurnFollowedInAnotherProcessIsNotCancelledWhenItsClientDisconnects(t *testing.T) {
+func TestDisconnectCancelsNoTurnFollowedInAnotherProcess(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	var mu sync.Mutex
@@ -430,7 +431,7 @@ func (b *testBus) setWatched(watched func(string) (bool, error)) {
 	b.watched = watched
 }
 
-func TestTurnThatWaitsForAPersonIsNotCancelledWhenItsClientDisconnects(t *testing.T) {
+func TestDisconnectCancelsNoTurnThatWaitsForAPerson(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	pose, noticed, asked := make(chan struct{}), make(chan struct{}), make(chan struct{})

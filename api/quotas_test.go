@@ -119,6 +119,7 @@ func storedOf(t *testing.T, answers map[string]int) (n int) {
 	return n
 }
 
+// Rule S7.
 func TestThirtyRequestsAtOnceStoreNoMoreThanTheCallersQuota(t *testing.T) {
 	t.Parallel()
 	for name, door := range doors {
@@ -214,7 +215,7 @@ func TestThirtyTurnsAtOnceRunNoMoreThanTheCallerMay(t *testing.T) {
 	require.Equal(t, [2]int{4, atOnce - 4}, [2]int{taken, refusals})
 }
 
-func TestThirtyTurnsAtOnceByFreshCallersStartNoMoreThanTheirAddressMay(t *testing.T) {
+func TestThirtyTurnsAtOnceStartNoMoreThanTheirAddressMay(t *testing.T) {
 	t.Parallel()
 	b := setup(t, limited(limits.Config{Turns: perHour(5)}))
 	require.Equal(t, map[string]int{"200": 5, "429 " + chat.CodeRateLimited: atOnce - 5}, attack(b, fresh(b), doors["turns"]))
@@ -302,6 +303,7 @@ func TestSearchesAndUploadsThatAskAModelAreLimitedLikeTurns(t *testing.T) {
 	}
 }
 
+// Rule S8.
 func TestDailyBudgetRefusesNewTurnsUntilTheDayIsOver(t *testing.T) {
 	t.Parallel()
 	// Each turn of the engine uses 15 tokens for 0.001 dollars.

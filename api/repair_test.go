@@ -46,6 +46,7 @@ func (c *client) history(thread string) (active any, said messages) {
 	return h["active_turn"], h["messages"].([]any)
 }
 
+// Rule W11.
 func TestStreamOfALostTurnEndsWithTurnLost(t *testing.T) {
 	t.Parallel()
 	told := make(chan activities.Ending, 10)
@@ -211,7 +212,7 @@ func TestTurnIsNotSettledAsLostWhileTheEngineIsUnavailable(t *testing.T) {
 }
 
 // The database was restored from a backup, and the client sends its message again.
-func TestRetryIsAnsweredWhenTheThreadRemembersATurnThatTheDatabaseLost(t *testing.T) {
+func TestRetryOfATurnThatTheDatabaseLostIsAnswered(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	content := chat.Content{Message: "What is the answer?", Agent: chat.AgentDocuments}

@@ -15,6 +15,7 @@ import (
 
 func repoPath(thread string) string { return "/api/v1/threads/" + thread + "/repo" }
 
+// Rule G8.
 func TestRepoIsReturnedAsStoredWithTheNextVersion(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
@@ -68,6 +69,7 @@ func sameJSON(t *testing.T, a, b string) bool {
 	return norm(a) == norm(b)
 }
 
+// Rule G9.
 func TestConcurrentRepoUpdateIsA412(t *testing.T) {
 	t.Parallel()
 	c := setup(t).client()
@@ -106,6 +108,7 @@ func TestConcurrentRepoUpdateIsA412(t *testing.T) {
 	}
 }
 
+// Rule G8.
 func TestRepoMustBeAnObjectOfAtMost8MB(t *testing.T) {
 	t.Parallel()
 	c := setup(t).client()

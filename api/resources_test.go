@@ -52,6 +52,7 @@ func form(t testing.TB, name, mediaType, content, title string) (body, contentTy
 	return b.String(), w.FormDataContentType()
 }
 
+// Rule D1.
 func TestUploads(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
@@ -122,6 +123,7 @@ func decodeBody(t testing.TB, res *http.Response) map[string]any {
 	return out
 }
 
+// Rule D5.
 func TestOriginalOfADocumentIsServedAsADownload(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
@@ -157,6 +159,7 @@ func TestFileNamesAreNoPaths(t *testing.T) {
 	}
 }
 
+// Rules D2, D5, D6, D7, D8.
 func TestDocumentLifecycle(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
@@ -214,6 +217,7 @@ func TestDocumentLifecycle(t *testing.T) {
 	c.call(404, "GET", "/api/documents/"+id, nil)
 }
 
+// Rule D11.
 func TestPublicDocumentIsReadableByAllAndCannotBeDeleted(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
@@ -230,6 +234,7 @@ func TestPublicDocumentIsReadableByAllAndCannotBeDeleted(t *testing.T) {
 	}
 }
 
+// Rules C1, C3, C4.
 func TestConversations(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
@@ -316,6 +321,7 @@ func TestBadFieldsAreNamed(t *testing.T) {
 	}
 }
 
+// Rule I10.
 func TestMe(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
@@ -397,6 +403,7 @@ func TestUnavailableDatabaseIsA503(t *testing.T) {
 	}
 }
 
+// Rule R2.
 func TestReadyNamesWhatIsDown(t *testing.T) {
 	t.Parallel()
 	broken := error(nil)
@@ -432,6 +439,7 @@ func TestReadyNamesWhatIsDown(t *testing.T) {
 	c.call(200, "GET", "/healthz", nil)
 }
 
+// Rules I20, R4.
 func TestConfigHasTheSettingsOfThePage(t *testing.T) {
 	t.Parallel()
 	c := setup(t).client()

@@ -34,6 +34,7 @@ var sendInDialects = map[string]struct {
 	}},
 }
 
+// Rule I7.
 func TestDeletedThreadsNameCanBeReusedInEveryDialect(t *testing.T) {
 	t.Parallel()
 	for name, d := range sendInDialects {
@@ -110,7 +111,7 @@ func TestSubmitToAConversationDeletedMeanwhileIsNotFound(t *testing.T) {
 }
 
 // A restored backup may be older than the last deletion of a conversation.
-func TestMessageRunsWhenItsThreadRemembersALaterConversationThanTheDatabase(t *testing.T) {
+func TestMessageRunsWhenTheDatabaseHasAnOlderConversation(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	b.server.Threads = laterThreads{b.engine, func(chat.Submit) {}}

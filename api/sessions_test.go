@@ -41,6 +41,7 @@ func cookie(res *http.Response) *http.Cookie {
 	return all[len(all)-1]
 }
 
+// Rule I2.
 func TestCookieBehindTLSIsProtectedWhenATrustedProxySaysSo(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
@@ -99,6 +100,7 @@ func TestProtectedCookieCountsBeforeTheOther(t *testing.T) {
 	}
 }
 
+// Rule I13.
 func TestSignOutDeletesTheCookie(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
@@ -131,6 +133,7 @@ func TestSignOutDeletesTheCookie(t *testing.T) {
 	}
 }
 
+// Rule I13.
 func TestEndedSessionsAreRefusedEverywhere(t *testing.T) {
 	t.Parallel()
 	b := setup(t)

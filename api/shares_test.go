@@ -45,6 +45,7 @@ var citing = db.Settlement{
 
 func tokenOf(share map[string]any) string { return strings.TrimPrefix(share["path"].(string), "/s/") }
 
+// Rules C8, C10.
 func TestALinkShowsACopyOfTheConversation(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
@@ -96,6 +97,7 @@ func TestALinkShowsACopyOfTheConversation(t *testing.T) {
 	ann.call(404, "DELETE", path+"/shares/"+share["id"].(string), nil)
 }
 
+// Rule C9.
 func TestLinksAreTheirOwnersToRevoke(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
@@ -112,6 +114,7 @@ func TestLinksAreTheirOwnersToRevoke(t *testing.T) {
 	bob.call(404, "GET", "/api/shared/"+tokenOf(share), nil)
 }
 
+// Rule S9.
 func TestLinksCanBeSwitchedOff(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
@@ -124,6 +127,7 @@ func TestLinksCanBeSwitchedOff(t *testing.T) {
 	ann.call(204, "DELETE", "/api/conversations/"+thread+"/shares/"+share["id"].(string), nil)
 }
 
+// Rule C8.
 func TestConversationsThatCannotBeSharedAreRefused(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
@@ -136,6 +140,7 @@ func TestConversationsThatCannotBeSharedAreRefused(t *testing.T) {
 	ann.call(404, "POST", "/api/conversations/"+long+"/shares", m{"head": uuid.NewString()})
 }
 
+// Rule C10.
 func TestOpeningLinksIsLimitedByAddress(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
@@ -148,6 +153,7 @@ func TestOpeningLinksIsLimitedByAddress(t *testing.T) {
 	require.NotZero(t, refused)
 }
 
+// Rule C11.
 func TestFeedbackIsStoredChangedAndTakenBack(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
@@ -173,6 +179,7 @@ func TestFeedbackIsStoredChangedAndTakenBack(t *testing.T) {
 	require.Empty(t, ann.call(200, "GET", path, nil)["items"])
 }
 
+// Rule C6.
 func TestSeveralConversationsAreArchivedAndDeletedAtOnce(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
@@ -214,6 +221,7 @@ func TestSeveralConversationsAreArchivedAndDeletedAtOnce(t *testing.T) {
 	require.Equal(t, "archived", field(ann.call(400, "GET", "/api/conversations?archived=true&q=x", nil)))
 }
 
+// Rule C4.
 func TestPinningAndArchivingExcludeEachOther(t *testing.T) {
 	t.Parallel()
 	ann := setup(t).client()

@@ -72,6 +72,7 @@ func requireSame(t *testing.T, who string, got []any, want ...any) {
 	}
 }
 
+// Rule T2.
 func TestThreadIsFollowedInTheOrderItRanDespiteClockDifferences(t *testing.T) {
 	t.Parallel()
 	b := setup(t)

@@ -12,6 +12,7 @@ import (
 	"github.com/palaver-chat/palaver/internal/guard"
 )
 
+// Rule D1.
 func TestNamesAreOneLine(t *testing.T) {
 	t.Parallel()
 	c := setup(t).client()

@@ -120,6 +120,7 @@ func parts(m map[string]any) (out []string) {
 }
 
 // A turn that asked has four stored messages, but is two messages of the AI SDK.
+// Rule U9.
 func TestPagesOfUIMessagesHaveWholeTurnsWithinTheLimit(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
@@ -181,6 +182,7 @@ func useTools(u *turn) {
 	u.finish()
 }
 
+// Rule U3.
 func TestAnAISDKStream(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
@@ -217,6 +219,7 @@ func TestAnAISDKStream(t *testing.T) {
 	}
 }
 
+// Rule T12.
 func TestMessagesModeHidesTokensAndToolsInEveryDialect(t *testing.T) {
 	t.Parallel()
 	b := setup(t, func(d *Deps) { d.Config.StreamMode = StreamMessages })
@@ -247,6 +250,7 @@ func TestMessagesModeHidesTokensAndToolsInEveryDialect(t *testing.T) {
 	}
 }
 
+// Rule O4.
 func TestServersStreamModeHoldsForChatCompletions(t *testing.T) {
 	t.Parallel()
 	for mode, tokens := range map[string]bool{StreamMessages: false, StreamEvents: true} {
@@ -277,6 +281,7 @@ func TestServersStreamModeHoldsForChatCompletions(t *testing.T) {
 	}
 }
 
+// Rules U6, U7.
 func TestRepeatedUIMessageJoinsItsTurnAndAnEditedOneReplacesIt(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
@@ -321,6 +326,7 @@ func TestRepeatedUIMessageJoinsItsTurnWhateverItsParent(t *testing.T) {
 	}
 }
 
+// Rule U7.
 func TestRegenerateAlwaysMakesAnotherTurnForTheSameMessage(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
@@ -383,6 +389,7 @@ func TestEditWithoutAMessageIDIsPlacedByTheHistorysIDs(t *testing.T) {
 	}
 }
 
+// Rule U1.
 func TestForgedUIHistoryIsIgnored(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
@@ -410,6 +417,7 @@ func TestForgedUIHistoryIsIgnored(t *testing.T) {
 	}
 }
 
+// Rule U2.
 func TestUIInterruptIsAnsweredByResumeAndTheSameMessageContinues(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
@@ -471,6 +479,7 @@ func TestUIAnswerInItsOwnMessageStartsANewAssistantMessage(t *testing.T) {
 	}
 }
 
+// Rule U6.
 func TestToolApprovalByTheAISDKsHelper(t *testing.T) {
 	t.Parallel()
 	for _, approved := range []bool{true, false} {
@@ -591,6 +600,7 @@ func TestQuestionOfATurnThatHasJustEndedIsNotShown(t *testing.T) {
 	require.Equal(t, chat.CodeNoInterrupt, errorCode(c.call(400, "POST", "/api/chat/resume", edited)))
 }
 
+// Rule U8.
 func TestReloadedPageGetsTheWholeMessageAndThenLiveText(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
@@ -636,6 +646,7 @@ func TestReloadedPageGetsTheWholeMessageAndThenLiveText(t *testing.T) {
 	}
 }
 
+// Rule U10.
 func TestUIStopEndsTheRunningTurn(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
@@ -796,6 +807,7 @@ func TestLoadedUIMessageHasItsTiptapAndItsWithdrawal(t *testing.T) {
 	}
 }
 
+// Rule U5.
 func TestTurnOfAnAISDKClientGoesOnUnlessOnDisconnectIsCancel(t *testing.T) {
 	t.Parallel()
 	b := setup(t)

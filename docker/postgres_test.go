@@ -146,32 +146,3 @@ func TestRolesOwnTheirDatabasesAndCanDoNothingElse(t *testing.T) {
 	c.must("palaver", "palaver", "CREATE TABLE t (id int); DROP TABLE t")
 	c.must("temporal", "temporal_visibility", "CREATE EXTENSION btree_gin") // Temporal's schema has it
 }
-
-// docs/deploy.md describes these steps for an installation whose superuser was palaver.
-func TestInstallationWithOneRoleIsMigratedToTwo(t *testing.T) {
-	c := startCluster(t, "palaver")
-	for _, database := range []string{"palaver", "temporal", "temporal_visibility"} {
-		c.must("palaver", "postgres", "CREATE DATABASE "+database)
-		c.must("palaver", database, "CREATE TYPE mood AS ENUM ('a'); CREATE TABLE rows (id serial PRIMARY KEY, feeling mood); CREATE SEQUENCE alone; CREATE VIEW seen AS SELECT id FROM rows;"+
-			"CREATE FUNCTION one() RETURNS int LANGUAGE sql AS 'SELECT 1'; INSERT INTO rows DEFAULT VALUES")
-	}
-	c.must("palaver", "temporal_visibility", "CREATE EXTENSION btree_gin")
-	out, err := c.roles(map[string]string{"PALAVER": "one", "TEMPORAL": "two"})
-	require.Error(t, err)
-	require.Contains(t, out, "docs/deploy.md")
-	require.Contains(t, out, "secrets/postgres_password", "the error also names a wrong password as a reason")
-
-	docs, err := os.ReadFile(filepath.Join(root, "docs", "deploy.md"))
-	require.NoError(t, err)
-	for _, step := range [][2]string{{"palaver", "CREATE ROLE upgrade SUPERUSER LOGIN"}, {"upgrade", "ALTER ROLE palaver RENAME TO postgres"}, {"postgres", "DROP ROLE upgrade"}} {
-		require.True(t, strings.Contains(string(docs), "--username="+step[0]+" --dbname=postgres --command='"+step[1]+"'"), step[1])
-		c.must(step[0], "postgres", step[1])
-	}
-	c.mustRoles(map[string]string{"PALAVER": "one", "TEMPORAL": "two"})
-	c.mustRoles(map[string]string{"PALAVER": "one", "TEMPORAL": "two"})
-	for database, role := range map[string]string{"palaver": "palaver", "temporal": "temporal", "temporal_visibility": "temporal"} {
-		c.must(role, database, "INSERT INTO rows DEFAULT VALUES; ALTER TABLE rows ADD COLUMN more text; ALTER TYPE mood ADD VALUE 'b'; ALTER SEQUENCE alone RESTART; DROP FUNCTION one(); DROP VIEW seen")
-		require.Equal(t, "2", c.must(role, database, "SELECT count(*) FROM rows"))
-	}
-	require.Equal(t, "f", c.must("postgres", "postgres", "SELECT rolsuper FROM pg_roles WHERE rolname = 'palaver'"))
-}

@@ -502,7 +502,7 @@ func TestPersonsOwnAccessIsTriedBeforeThatOfTheDeployment(t *testing.T) {
 	require.Equal(t, NotConfigured, code(t, err))
 }
 
-func TestAccessOfTheDeploymentIsTriedWhenAPersonsTokenCannotBeRefreshed(t *testing.T) {
+func TestFailedRefreshFallsBackToTheDeploymentsAccess(t *testing.T) {
 	server := drivetest.New(t)
 	private := textFile
 	private.Readers = []string{"anns-token"}

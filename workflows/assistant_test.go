@@ -124,6 +124,7 @@ func TestApprovalsOfOneMessageAreAskedTogetherBeforeAnyOfItsCallsRuns(t *testing
 	require.Equal(t, decide(yes("c3"), no("c1")), s.decided[0].Value)
 }
 
+// Rule N5.
 func TestDecisionsThatDoNotFitTheQuestionAreRejected(t *testing.T) {
 	p := newHarness(t, assistantTurn(toolCalls(1, "draw"), finalCall()))
 	p.submitAt(0, "t1", chat.Supersede)
@@ -150,6 +151,7 @@ func TestDecisionsThatDoNotFitTheQuestionAreRejected(t *testing.T) {
 	require.Equal(t, 1, p.calls["CallTool c1"])
 }
 
+// Rule W8.
 func TestCallRunsWithTheHashOfTheShownOrEditedArguments(t *testing.T) {
 	asks := toolCalls(1, "draw", "draw")
 	asks.Calls[0].Hash, asks.Calls[1].Hash = "shown-1", "shown-2"

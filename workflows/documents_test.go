@@ -28,6 +28,7 @@ func runTurn(t *testing.T, s *script, answers ...chat.ResumeValue) activities.En
 	return p.endings[0]
 }
 
+// Rule T8.
 func TestPlainTurnRunsAllNodes(t *testing.T) {
 	require.Equal(t, []string{
 		"turn_started", "status intent_resolver", "status doc_resolver", "status doc_resolver docs",
@@ -35,6 +36,7 @@ func TestPlainTurnRunsAllNodes(t *testing.T) {
 	}, summary(runTurn(t, clearTurn()).Log))
 }
 
+// Rule T9.
 func TestAnExplicitActionShowsNoIntentStatus(t *testing.T) {
 	s := clearTurn()
 	s.begin.Action = chat.Summarize
@@ -287,12 +289,14 @@ func TestForbiddenWebSearchIsNoOption(t *testing.T) {
 	require.Zero(t, s.calls["SearchWeb"])
 }
 
+// Rule D10.
 func TestDocumentsStillProcessingGiveANotice(t *testing.T) {
 	s := clearTurn()
 	s.found[0].Processing = true
 	require.Contains(t, summary(runTurn(t, s).Log), "notice "+chat.NoticeDocsProcessing)
 }
 
+// Rule T9.
 func TestSmallTalkIsAnsweredWithoutQuestionsOrAnAction(t *testing.T) {
 	s := clearTurn()
 	s.intent = documents.Intent{Action: chat.Talk, Confidence: chat.High}
@@ -309,6 +313,7 @@ func TestSmallTalkIsAnsweredWithoutQuestionsOrAnAction(t *testing.T) {
 	require.Zero(t, s.calls["DocsByRules"]+s.calls["InferDocs"], "small talk needs no documents")
 }
 
+// Rule N19.
 func TestWebSearchIsOfferedOnlyWhereItCanHelp(t *testing.T) {
 	for name, c := range map[string]struct {
 		found  documents.Retrieved

@@ -54,6 +54,7 @@ func TestIdleThreadCompletesAfterItsTurns(t *testing.T) {
 	require.Equal(t, 3, p.endings[0].Usage.Calls)
 }
 
+// Rule W2.
 func TestSameSubmitTwiceMakesOneTurn(t *testing.T) {
 	p := newHarness(t, clearTurn())
 	p.submitAt(0, "t1", chat.Supersede)
@@ -65,6 +66,7 @@ func TestSameSubmitTwiceMakesOneTurn(t *testing.T) {
 	require.Equal(t, []string{"t1 completed"}, statuses(p.endings))
 }
 
+// Rules T1, T11.
 func TestSupersedeSettlesTheOldTurnBeforeTheNewOneBegins(t *testing.T) {
 	s := ambiguousTurn()
 	p := newHarness(t, s)
@@ -96,6 +98,7 @@ func TestBurstOfSupersedingSubmitsIsSettledInOrderAndTheLastOneRuns(t *testing.T
 	require.Equal(t, 1, p.calls["Write"])
 }
 
+// Rule T11.
 func TestEnqueueBehindAnInterruptWaitsForTheAnswer(t *testing.T) {
 	p := newHarness(t, ambiguousTurn())
 	p.submitAt(0, "t1", chat.Supersede)
@@ -110,6 +113,7 @@ func TestEnqueueBehindAnInterruptWaitsForTheAnswer(t *testing.T) {
 	require.Equal(t, []string{"t1 completed", "t2 completed"}, statuses(p.endings))
 }
 
+// Rule T11.
 func TestRejectReturnsTheRunningTurnAndChangesNothing(t *testing.T) {
 	p := newHarness(t, ambiguousTurn())
 	p.submitAt(0, "t1", chat.Supersede)
@@ -128,6 +132,7 @@ func TestRejectReturnsTheRunningTurnAndChangesNothing(t *testing.T) {
 	require.Equal(t, []string{"t1 cancelled/user_cancelled", "t3 cancelled/user_cancelled"}, statuses(p.endings))
 }
 
+// Rule T11.
 func TestRollbackRemovesTheRunningTurnFromTheHistory(t *testing.T) {
 	p := newHarness(t, ambiguousTurn())
 	p.submitAt(0, "t1", chat.Supersede)
@@ -369,6 +374,7 @@ func TestUnavailableDatabaseDelaysSettleAndTheTurnIsNotLost(t *testing.T) {
 	require.Equal(t, []string{"t1 completed"}, statuses(p.endings))
 }
 
+// Rules N4, N5.
 func TestAnswerIsAcceptedOnceAndAWrongOneIsRejected(t *testing.T) {
 	p := newHarness(t, ambiguousTurn())
 	p.submitAt(0, "t1", chat.Supersede)
@@ -391,6 +397,7 @@ func TestAnswerIsAcceptedOnceAndAWrongOneIsRejected(t *testing.T) {
 	require.Equal(t, 1, p.calls["InferIntent"])
 }
 
+// Rule W4.
 func TestResumeSignalThatDoesNotFitIsDroppedWithANotice(t *testing.T) {
 	p := newHarness(t, ambiguousTurn())
 	p.submitAt(0, "t1", chat.Supersede)
@@ -460,6 +467,7 @@ func TestActivitiesGetNewLogEntriesAndAQuestionGivesAHint(t *testing.T) {
 	require.Len(t, p.hints, 1)
 }
 
+// Rule W2.
 func TestSubmitReplyHasTheEntriesOfTheFirstWorkflowTask(t *testing.T) {
 	p := newHarness(t, clearTurn())
 	var first *reply
@@ -494,6 +502,7 @@ func TestSubmitReplyDoesNotWaitForASlowDatabaseOrAnotherTurn(t *testing.T) {
 	require.Equal(t, []string{"t1 completed", "t2 completed"}, statuses(p.endings))
 }
 
+// Rule W7.
 func TestProgressReturnsLaterEntriesAndWhetherTheTurnIsOver(t *testing.T) {
 	p := newHarness(t, ambiguousTurn())
 	p.submitAt(0, "t1", chat.Supersede)

@@ -22,6 +22,7 @@ func (p *harness) submitWithRules(turn string, r *workflows.Rules) *reply {
 	return p.update(workflows.UpdateSubmit, turn, workflows.SubmitRequest{TurnID: turn, OnBusy: chat.Supersede, Rules: r})
 }
 
+// Rule W3.
 func TestSettingsOfASubmitApplyToAnOpenThread(t *testing.T) {
 	p := newHarness(t, assistantTurn(toolCalls(1, "search")))
 	p.at(0, func() { p.submitWithRules("t1", withRules(func(r *workflows.Rules) { r.MaxSteps = 2 })) })
@@ -41,6 +42,7 @@ func TestShorterIdleTimeoutOfASubmitCompletesTheThreadSooner(t *testing.T) {
 	p.run()
 }
 
+// Rule W5.
 func TestThreadChangesItsVersionAtContinueAsNew(t *testing.T) {
 	another := withRules(func(r *workflows.Rules) { r.Version = 0 })
 	t.Run("before the turn that asks for it", func(t *testing.T) {

@@ -6,6 +6,7 @@ import (
 	"testing"
 )
 
+// Rules I8, I9.
 func TestThreadName(t *testing.T) {
 	for name, ok := range map[string]bool{
 		"7b1f6f0e-2f0c-4a53-9a39-6b5d3c2c1f11": true, "my-thread_1.a:b": true, strings.Repeat("x", 128): true,

@@ -277,6 +277,7 @@ func run(t *testing.T, f func(t *testing.T, w *world, h *Hub)) {
 	})
 }
 
+// Rule T3.
 func TestViewerGetsEventsInOrderAndTheStoredTerminalEvent(t *testing.T) {
 	run(t, func(t *testing.T, w *world, h *Hub) {
 		w.add(started)
@@ -307,7 +308,8 @@ func TestViewerGetsEventsInOrderAndTheStoredTerminalEvent(t *testing.T) {
 	})
 }
 
-func TestReconnectingDeliversEveryDurableEventOnceAndResumesInsideAPiece(t *testing.T) {
+// Rules T7, N14.
+func TestReconnectDeliversEventsOnceAndResumesInsideAPiece(t *testing.T) {
 	run(t, func(t *testing.T, w *world, h *Hub) {
 		w.add(started, inquire)
 		first := h.Follow(testRef, Position{})
@@ -347,6 +349,7 @@ func TestReconnectingDeliversEveryDurableEventOnceAndResumesInsideAPiece(t *test
 	})
 }
 
+// Rule T5.
 func TestLateViewerGetsTheDraftAndThenLiveText(t *testing.T) {
 	run(t, func(t *testing.T, w *world, h *Hub) {
 		w.add(started, inquire)
@@ -386,6 +389,7 @@ func TestLostDeltaIsRecoveredFromTheDraftWithoutDuplicates(t *testing.T) {
 	})
 }
 
+// Rule T7.
 func TestNewAttemptIsAnnouncedOnceAndStartsAtOffsetZero(t *testing.T) {
 	run(t, func(t *testing.T, w *world, h *Hub) {
 		w.add(started)
@@ -412,6 +416,7 @@ func TestNewAttemptIsAnnouncedOnceAndStartsAtOffsetZero(t *testing.T) {
 	})
 }
 
+// Rule T5.
 func TestFinishedTextThatDiffersFromTheLiveTextIsSentAgain(t *testing.T) {
 	run(t, func(t *testing.T, w *world, h *Hub) {
 		w.add(started)
@@ -682,7 +687,7 @@ func TestGapBeforeDeliveredEntriesTriggersAnImmediateQuery(t *testing.T) {
 	}
 }
 
-func TestTurnIsPolledEveryHalfMinuteWhileItWaitsForAPersonAndFasterAfterwards(t *testing.T) {
+func TestTurnThatWaitsForAPersonIsPolledEveryHalfMinute(t *testing.T) {
 	run(t, func(t *testing.T, w *world, h *Hub) {
 		w.add(started)
 		w.set(func() { w.waiting = true })
@@ -793,6 +798,7 @@ func TestHoldTextWithholdsTextUntilTheEventsBeforeItWereDelivered(t *testing.T) 
 	})
 }
 
+// Rule T10.
 func TestRetryOfAModelCallIsShownOnceAndOnlyUntilTheModelAnswers(t *testing.T) {
 	run(t, func(t *testing.T, w *world, h *Hub) {
 		w.add(started)
@@ -889,7 +895,7 @@ func TestLongLogIsReadFromItsRowsAndThenInPages(t *testing.T) {
 
 // A running activity goes on with the turn: it has recorded entries that the workflow
 // does not have yet.
-func TestLateViewerGetsTheEntriesThatOnlyTheRunningActivityHasRecorded(t *testing.T) {
+func TestLateViewerGetsEntriesOfTheRunningActivity(t *testing.T) {
 	run(t, func(t *testing.T, w *world, h *Hub) {
 		w.add(started, inquire, inquire, inquire)
 		w.set(func() { w.ahead = 2 })
@@ -1021,6 +1027,7 @@ func TestFollowerGivesUpOnATurnThatNeverArrives(t *testing.T) {
 	})
 }
 
+// Rule T4.
 func TestReplayOfASettledTurn(t *testing.T) {
 	_, h := newWorld()
 	log := []chat.Event{

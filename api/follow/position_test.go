@@ -17,6 +17,7 @@ func FuzzParsePositionReadsOnlyWhatItWrites(f *testing.F) {
 	})
 }
 
+// Rule T6.
 func TestParsePosition(t *testing.T) {
 	for s, want := range map[string]Position{
 		"turn-1.0":       {TurnID: "turn-1"},

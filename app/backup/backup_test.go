@@ -46,7 +46,7 @@ func industry(t *testing.T, dir, owner string) string {
 	return p.Industry
 }
 
-func TestBackupOfAnOpenDatabaseIsCompleteAndReadableOnlyByItsOwner(t *testing.T) {
+func TestBackupOfAnOpenDatabaseIsCompleteAndPrivate(t *testing.T) {
 	dir, s := folder(t)
 	require.NoError(t, s.PutProfile(t.Context(), "ann", chat.Profile{Industry: "banking"}))
 	var writing sync.WaitGroup

@@ -25,7 +25,7 @@ import (
 type grammar struct {
 	config.Config
 
-	Version kong.VersionFlag `help:"Print version, commit and date."`
+	VersionFlag kong.VersionFlag `name:"version" help:"Print version, commit and date."`
 
 	Serve       serveCmd       `cmd:"" help:"Page, API and worker in one process."`
 	API         apiCmd         `cmd:"" name:"api" help:"Page and API only."`
@@ -45,6 +45,7 @@ type grammar struct {
 	MCPKeys     mcpKeysCmd     `cmd:"" name:"mcp-keys" help:"Print the key with which each MCP server checks the tokens that it is sent."`
 	MoveThreads moveThreadsCmd `cmd:"" name:"move-threads" help:"Make open threads follow WORKFLOW_VERSION, and wait until all do; run it before a rollback to an older release."`
 	Health      healthCmd      `cmd:"" help:"Succeed if this host's API or worker is running; for container health checks."`
+	Version     versionCmd     `cmd:"" help:"Print version, commit and date."`
 	EnvExample  envExampleCmd  `cmd:"" name:"env-example" help:"Print .env.example."`
 }
 
@@ -77,6 +78,7 @@ type (
 		Texts bool   `help:"Include the question and the answer."`
 	}
 	moveThreadsCmd struct{}
+	versionCmd     struct{}
 	envExampleCmd  struct{}
 )
 
@@ -158,6 +160,11 @@ func (m migrateCmd) Run(ctx context.Context, cfg *config.Config, log *slog.Logge
 	}
 	log.Info("database schema is up to date")
 	return store.Close()
+}
+
+func (versionCmd) Run() error {
+	_, err := fmt.Println(build.Read())
+	return err
 }
 
 func (envExampleCmd) Run() error {

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"sync"
 	"testing"
@@ -28,12 +29,18 @@ func parse(t *testing.T, env map[string]string, args ...string) (*grammar, error
 	return parseHere(t, env, args...)
 }
 
+// settings returns the names of all settings.
+func settings() (names []string) {
+	for _, line := range regexp.MustCompile(`(?m)^#([A-Z_]+)=|^# ([A-Z_]+)$`).FindAllStringSubmatch(config.EnvExample(), -1) {
+		names = append(names, line[1]+line[2])
+	}
+	return names
+}
+
 func parseHere(t *testing.T, env map[string]string, args ...string) (*grammar, error) {
 	t.Helper()
-	for line := range strings.Lines(config.EnvExample()) {
-		if name, _, ok := strings.Cut(strings.TrimPrefix(line, "#"), "="); ok && !strings.Contains(name, " ") {
-			t.Setenv(name, "") // restored afterwards; empty counts as not set
-		}
+	for _, name := range settings() {
+		t.Setenv(name, "") // restored afterwards; empty counts as not set
 	}
 	for name, value := range env {
 		t.Setenv(name, value)
@@ -149,6 +156,7 @@ func TestInvalidDotEnvIsRefusedWithoutQuotingIt(t *testing.T) {
 	assert.NotContains(t, err.Error(), "geheim")
 }
 
+// Rule S1.
 func TestInvalidValueIsAOneLineErrorThatNamesItsVariable(t *testing.T) {
 	for _, c := range []struct {
 		name string
@@ -239,6 +247,7 @@ func TestInvalidValueIsAOneLineErrorThatNamesItsVariable(t *testing.T) {
 	}
 }
 
+// Rule S2.
 func TestModelChoice(t *testing.T) {
 	for _, c := range []struct {
 		name string
@@ -348,10 +357,8 @@ func TestHelpListsEverySettingWithItsVariable(t *testing.T) {
 		defer func() { _ = recover() }() // kong's exit
 		_, _ = config.Parse(&g, []string{"--help"}, kong.Exit(func(int) { panic("exit") }), kong.Writers(&out, &out))
 	}()
-	for line := range strings.Lines(config.EnvExample()) {
-		if name, _, ok := strings.Cut(strings.TrimPrefix(line, "#"), "="); ok && !strings.Contains(name, " ") {
-			assert.Contains(t, out.String(), "$"+name)
-		}
+	for _, name := range settings() {
+		assert.Contains(t, out.String(), "$"+name)
 	}
 }
 
@@ -359,6 +366,13 @@ func TestEnvExampleIsUpToDate(t *testing.T) {
 	committed, err := os.ReadFile("../../.env.example")
 	require.NoError(t, err)
 	assert.Equal(t, config.EnvExample(), string(committed), "run: go generate ./app/config")
+}
+
+func TestEnvExampleShowsAFewSettingsAndNamesTheRest(t *testing.T) {
+	t.Parallel()
+	shown := regexp.MustCompile(`(?m)^#[A-Z_]+=`).FindAllString(config.EnvExample(), -1)
+	assert.LessOrEqual(t, len(shown), 55, "mark what few installations set as advanced")
+	assert.Greater(t, len(settings()), 100)
 }
 
 func TestLoggerFollowsLevelAndFormat(t *testing.T) {

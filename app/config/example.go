@@ -12,17 +12,28 @@ const exampleHead = `# Palaver's settings. Copy this file to .env and take the #
 # Made by "palaver env-example" from package config; do not edit.
 `
 
-// EnvExample returns the text of .env.example.
+const exampleAdvanced = `
+# ---- Advanced ----
+
+# Few installations set these. palaver --help says what they do:
+`
+
+// EnvExample returns the text of .env.example: the settings that people set with their
+// help, and the names of the advanced ones.
 func EnvExample() string {
 	var b strings.Builder
 	b.WriteString(exampleHead)
-	group := ""
+	group, advanced := "", ""
 	for _, v := range append(variables(&Config{}), variables(&Embedded{})...) {
+		if v.advanced() {
+			advanced += fmt.Sprintf("# %s\n", v.env)
+			continue
+		}
 		if v.group != group {
 			group = v.group
 			fmt.Fprintf(&b, "\n# ---- %s ----\n", group)
 		}
 		fmt.Fprintf(&b, "\n# %s\n#%s=%s\n", v.help, v.env, v.preset)
 	}
-	return b.String()
+	return b.String() + exampleAdvanced + advanced
 }

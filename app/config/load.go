@@ -124,6 +124,10 @@ type variable struct {
 	value                    any // pointer to the field
 }
 
+// advanced reports whether few installations set the variable. --help lists it in a group
+// of its own, .env.example by its name only.
+func (v variable) advanced() bool { return strings.HasSuffix(v.group, ", advanced") }
+
 // variables walks a pointer to a struct and its embedded structs.
 func variables(of any) []variable {
 	v := reflect.ValueOf(of).Elem()

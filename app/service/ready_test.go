@@ -158,6 +158,7 @@ var (
 	registered  = map[string]enumspb.IndexedValueType{"PalaverUser": keyword, "PalaverStatus": keyword, "Another": enumspb.INDEXED_VALUE_TYPE_INT}
 )
 
+// Rule R2.
 func TestReadinessNeedsTheNamespaceItsSearchAttributesAndAWorker(t *testing.T) {
 	for name, c := range map[string]struct {
 		server *temporal
@@ -206,7 +207,7 @@ func TestReadinessAsksForSearchAttributesUntilTheyAreThere(t *testing.T) {
 	require.EqualValues(t, 3, s.asked.Load(), "they stay")
 }
 
-func TestWorkerWithoutAPortHasAHeartbeatFileWhileItWaitsForTemporal(t *testing.T) {
+func TestWorkerThatWaitsForTemporalHasAHeartbeatFile(t *testing.T) {
 	cfg := settings(t)
 	cfg.TemporalAddress = closedPort(t)
 	ctx, end := context.WithCancel(t.Context())

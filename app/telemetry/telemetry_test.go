@@ -256,7 +256,7 @@ func (paid) Tools(context.Context, string) []tools.Tool {
 }
 
 // DAILY_COST_USD counts the same.
-func TestMetricsCountTokensAndCostOfEmbeddingsPicturesToolsAndSearches(t *testing.T) {
+func TestMetricsCountTokensAndCostOfAllPaidCalls(t *testing.T) {
 	b := setup(t, false)
 	ctx, metered := llm.WithMeter(t.Context())
 	_, err := Model(paid{}, nil, b.metrics).Embed(ctx, []string{"a text"})
@@ -361,7 +361,7 @@ func TestStateIsReadOnceForSeveralScrapersAndLeavesOutFailedReads(t *testing.T) 
 }
 
 // Alerts take a missing series for a database that does not answer.
-func TestOpenTurnsAreZeroWhenThereAreNoneAndMissingWhenTheyCannotBeCounted(t *testing.T) {
+func TestOpenTurnsAreMissingWhenTheyCannotBeCounted(t *testing.T) {
 	count := func(err error) map[string]float64 {
 		r := prometheus.NewRegistry()
 		require.NoError(t, ObserveState(r, State{OpenTurns: func(context.Context) ([]db.OpenTurnCount, error) { return nil, err }, Log: slog.New(slog.DiscardHandler)}))

@@ -75,7 +75,7 @@ func (n node) work() float64 {
 	return sum
 }
 
-func TestQueriesOfAThreadOf2000TurnsReadNoMoreRowsThanThoseOfAShortOne(t *testing.T) {
+func TestQueriesOfALongThreadReadNoMoreRows(t *testing.T) {
 	t.Parallel()
 	url := pgtest.Database(t)
 	filler := openStore(t, url)

@@ -10,7 +10,7 @@ run() { psql --no-psqlrc --quiet --set=ON_ERROR_STOP=1 --username=postgres "$@";
 
 run --dbname=postgres --file=/setup/roles.sql || {
 	echo "The superuser postgres must exist and have the password of secrets/postgres_password." >&2
-	echo "See docs/deploy.md: Secrets for a new password, Roles of the database for an installation of an earlier release, whose superuser was palaver." >&2
+	echo "docs/deploy.md says how to change it (Secrets)." >&2
 	exit 1
 }
 run --dbname=palaver --set=owner=palaver --file=/setup/ownership.sql

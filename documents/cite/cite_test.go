@@ -123,6 +123,7 @@ func TestQuotationMaySpanNeighbouringPassages(t *testing.T) {
 	}
 }
 
+// Rule N16.
 func TestCitationsQuoteTheBestSentenceAtItsOffsets(t *testing.T) {
 	for name, tc := range map[string]struct {
 		in    string
@@ -155,6 +156,7 @@ func TestCitationsQuoteTheBestSentenceAtItsOffsets(t *testing.T) {
 	}
 }
 
+// Rule N16.
 func TestCitationHasThePageOfItsQuote(t *testing.T) {
 	second := strings.Index(capital, "The buffer is met")
 	for name, tc := range map[string]struct {
@@ -191,6 +193,7 @@ func TestOnlyPartOfALongSentenceIsQuoted(t *testing.T) {
 	}
 }
 
+// Rule N16.
 func TestWebCitationHasNoOffsets(t *testing.T) {
 	_, c := filter("It rose [4].")
 	if c[0].Source != "web" || c[0].URL != "https://example.org/news" || c[0].Start != nil || c[0].DocID != "" {
@@ -370,7 +373,7 @@ func ExampleFilter() {
 	// 1 Staff may work remotely two days a week.
 }
 
-func TestClaimsFromDifferentSentencesOfAPassageHaveDifferentNumbers(t *testing.T) {
+func TestSentencesOfOnePassageHaveDifferentNumbers(t *testing.T) {
 	passage := "The board approved the policy in March. Employees may work from home three days a week. Laptops must be locked away."
 	f := New([]Source{{N: 1, DocID: "d", ChunkID: "d.0", Text: passage, Start: 100}})
 	out := f.Write("Employees may work from home three days [1]. Laptops must be locked away [1]. So home work is three days a week for employees [1].")

@@ -5,6 +5,7 @@ import (
 	"testing"
 )
 
+// Rule D3.
 func TestTitleOfADocument(t *testing.T) {
 	long := strings.Repeat("very ", 30) + "long"
 	for name, tc := range map[string]struct{ meta, text, want string }{

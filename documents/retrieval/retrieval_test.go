@@ -270,7 +270,7 @@ func TestInquiryPutsTheBestPassageOfNamedDocumentsFirst(t *testing.T) {
 
 // A vague question about a document is answered from the whole document. A question about
 // something that is not in the document has low confidence, even if it names the document.
-func TestInquiryIntoAWholeDocumentHasLowConfidenceOnlyWhenItIsAboutSomethingElse(t *testing.T) {
+func TestInquiryIntoAWholeDocumentIsSeldomOfLowConfidence(t *testing.T) {
 	b := setup(t)
 	b.samples()
 	const email, policy, contract = "email-customer-list.txt", "remote-work-policy-2025.md", "supplier-contract.txt"

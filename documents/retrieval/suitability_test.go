@@ -30,7 +30,7 @@ func TestConfidenceOfAnAuditFollowsFromTheRulesFound(t *testing.T) {
 	}
 }
 
-func TestConfidenceOfSummariesAndComparisonsFollowsFromWhatWasRead(t *testing.T) {
+func TestConfidenceOfASummaryFollowsFromWhatWasRead(t *testing.T) {
 	b := setup(t)
 	b.samples()
 	b.add("leave", "Leave Policy", leaveRules)

@@ -46,6 +46,7 @@ func edit(t *testing.T, b *Board, id, text string) Result {
 	return r
 }
 
+// Rule B1.
 func TestAnIDIsNeverGivenTwice(t *testing.T) {
 	b := chain(t)
 	second := add(t, b, Added{Kind: Fact, Text: "Two came back."})
@@ -67,7 +68,8 @@ func TestAnIDIsNeverGivenTwice(t *testing.T) {
 	}
 }
 
-func TestAnotherTextMakesEverythingDownstreamStaleUntilItIsCleared(t *testing.T) {
+// Rule B3.
+func TestEditMakesEverythingDownstreamStale(t *testing.T) {
 	b := chain(t)
 	r := edit(t, b, "f-1", "Seven of ten left within 30 days.")
 	if want := []string{"F-1", "N-1", "R-1", "O-1"}; !slices.Equal(r.Items, want) || r.Impact != 3 {
@@ -87,6 +89,7 @@ func TestAnotherTextMakesEverythingDownstreamStaleUntilItIsCleared(t *testing.T)
 	}
 }
 
+// Rule B2.
 func TestVersionsKeepEveryTextWithItsAuthor(t *testing.T) {
 	b := chain(t)
 	edit(t, b, "F-1", "Seven of ten left.")
@@ -103,6 +106,7 @@ func TestVersionsKeepEveryTextWithItsAuthor(t *testing.T) {
 	}
 }
 
+// Rule B1.
 func TestRelationsGoToTheColumnBefore(t *testing.T) {
 	b := chain(t)
 	for name, a := range map[string]Added{
@@ -164,6 +168,7 @@ func TestUndoingAnEditWritesTheEarlierTextAsANewVersion(t *testing.T) {
 	}
 }
 
+// Rule B11.
 func TestUndoRefusesAChangeThatLaterChangesBuildOn(t *testing.T) {
 	for name, build := range map[string]func(t *testing.T, b *Board){
 		"the item itself was changed": func(t *testing.T, b *Board) { edit(t, b, "F-2", "other") },

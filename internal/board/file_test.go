@@ -22,6 +22,7 @@ func TestExportedBoardIsImportedUnchanged(t *testing.T) {
 	}
 }
 
+// Rule B7.
 func TestAnOldFileOfAnotherProgramIsRead(t *testing.T) {
 	b, err := Read([]byte(`{"title":"T","goal":"G","dark":true,
 		"inputs":[{"input_id":"4f9e-a","type":"web","title":"A page","text":"text of it","url":"https://example.com"}],
@@ -69,6 +70,7 @@ func TestErrorOfABadFileNamesItsField(t *testing.T) {
 	}
 }
 
+// Rule B5.
 func TestDocumentsAndCitationsOfItemsAreKept(t *testing.T) {
 	b, err := Read([]byte(`{"inputs":[{"input_id":"I-1","text":"a","document_id":"d"},{"text":"b","document_id":7}],
 		"facts":[{"text":"one","citation":{"document_id":"d","title":"T","chunk_id":"d.0","quote":"one","start":0,"end":3}},

@@ -66,6 +66,7 @@ func TestAProposalIsCheckedWhenItArrives(t *testing.T) {
 	}
 }
 
+// Rule B9.
 func TestSimilarItemsAreShownBeforeAnAddition(t *testing.T) {
 	b := chain(t)
 	propose(t, b, "call-1", ToolAdd, Params{EntityType: Fact, Text: "Six of ten left within 30 days"})
@@ -81,6 +82,7 @@ func TestSimilarItemsAreShownBeforeAnAddition(t *testing.T) {
 	}
 }
 
+// Rule B16.
 func TestAnItemThatChangedMeanwhileIsNotOverwritten(t *testing.T) {
 	b := chain(t)
 	propose(t, b, "call-1", ToolEdit, Params{ItemID: "F-1", NewText: "Nine of ten left."})
@@ -95,6 +97,7 @@ func TestAnItemThatChangedMeanwhileIsNotOverwritten(t *testing.T) {
 	}
 }
 
+// Rule B15.
 func TestAPersonEditsWhatWasProposed(t *testing.T) {
 	b := chain(t)
 	propose(t, b, "call-1", ToolEdit, Params{ItemID: "F-1", NewText: "Nine of ten left."})
@@ -107,6 +110,7 @@ func TestAPersonEditsWhatWasProposed(t *testing.T) {
 	}
 }
 
+// Rule B14.
 func TestALaterProposalOvertakesAnEarlierOneAboutTheSameItem(t *testing.T) {
 	b := chain(t)
 	propose(t, b, "call-1", ToolEdit, Params{ItemID: "F-1", NewText: "one"})

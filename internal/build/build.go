@@ -52,7 +52,7 @@ func read(linked Info, recorded *debug.BuildInfo) Info {
 	}
 }
 
-// String is the line that --version prints.
+// String is the line that palaver version prints.
 func (i Info) String() string {
 	return fmt.Sprintf("palaver %s (commit %s, %s)", i.Version, i.Commit, i.Date)
 }

@@ -297,7 +297,7 @@ func TestMalformedMessagesAreDropped(t *testing.T) {
 	assert.Equal(t, bus.Signal{N: 7}, receive(t, signals))
 }
 
-func TestConnectRetriesAnUnavailableServerAndDropsMessagesMeanwhile(t *testing.T) {
+func TestConnectRetriesAnUnavailableServer(t *testing.T) {
 	ns := startServer(t, server.Options{Host: "127.0.0.1", Port: server.RANDOM_PORT})
 	url := ns.ClientURL()
 	port := ns.Addr().String()

@@ -90,7 +90,7 @@ func TestConnectionIsRefusedWhenItIsOpened(t *testing.T) {
 }
 
 // A name can resolve to an allowed address first, and to an internal address later.
-func TestNameThatChangesToAnInternalAddressIsRefusedAtItsNextConnection(t *testing.T) {
+func TestDNSRebindingIsRefusedAtTheNextConnection(t *testing.T) {
 	server := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) {}))
 	defer server.Close()
 	_, port, err := net.SplitHostPort(server.Listener.Addr().String())

@@ -10,6 +10,7 @@ import (
 	"github.com/palaver-chat/palaver/internal/tools"
 )
 
+// Rule S12.
 func TestParseReadsServers(t *testing.T) {
 	servers, err := Parse(`[
 		{"name":"files","transport":"stdio","command":"npx -y server /data","approve":"never","allow":["read"]},

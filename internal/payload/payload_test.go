@@ -106,6 +106,7 @@ func TestShortKeysAreRefused(t *testing.T) {
 	}
 }
 
+// Rule S15.
 func TestOnlyOperatorsAndTheWebUIHavePayloadsDecrypted(t *testing.T) {
 	t.Parallel()
 	const token, ui = "a token of operators", "https://temporal.example.com"

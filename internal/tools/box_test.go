@@ -121,6 +121,7 @@ func TestInvalidArgumentsAreNamedByTheirPlaces(t *testing.T) {
 	require.Equal(t, []string{"to.name"}, places(`{"title":"Rain","to":{}}`))
 }
 
+// Rule N18.
 func TestInfoHasEffectServerAndShortDescription(t *testing.T) {
 	for want, tool := range map[chat.ToolEffect]Tool{
 		chat.EffectReads: {}, chat.EffectChanges: {SideEffects: true}, chat.EffectDestroys: {SideEffects: true, Destructive: true},

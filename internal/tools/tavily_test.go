@@ -109,6 +109,7 @@ func TestSearchEndsWithItsContext(t *testing.T) {
 	require.ErrorIs(t, err, context.Canceled)
 }
 
+// Rule S14.
 func TestTavilyWithoutAKeyIsNotConfigured(t *testing.T) {
 	web, err := NewTavily("", "")
 	require.NoError(t, err)

@@ -177,6 +177,7 @@ func TestToolCallsAreRenderedWithTheirCurrentArguments(t *testing.T) {
 	require.True(t, events[5].IsError)
 }
 
+// Rule N18.
 func TestOpenQuestionHasTheToolsOfItsCallsOnce(t *testing.T) {
 	schema := func(n int) string { return `{"type":"object","title":"` + strings.Repeat("x", n) + `"}` }
 	store := &names{texts: map[string]string{
@@ -198,6 +199,7 @@ func TestOpenQuestionHasTheToolsOfItsCallsOnce(t *testing.T) {
 	require.Empty(t, events[0].Interrupt.Tools, "the question is over")
 }
 
+// Rule N19.
 func TestQuestionAfterLittleWasFoundCitesTheClosestPassages(t *testing.T) {
 	long := strings.Repeat("wörter ", 100)
 	store := &names{hits: []chat.Hit{

@@ -366,7 +366,7 @@ func FuzzQuotationsAreVerbatim(f *testing.F) {
 
 // A title, the parties and a document's number often have the words and a figure that a
 // question asks for.
-func TestHowManyIsNeverAnsweredByATitleThePartiesOrADocumentNumber(t *testing.T) {
+func TestHowManyIsNotAnsweredByADocumentNumber(t *testing.T) {
 	contract := `Contract
 Employees Contract 2024
 

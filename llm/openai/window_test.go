@@ -93,6 +93,7 @@ func TestPromptThatNeverFitsFailsWithAHint(t *testing.T) {
 	}
 }
 
+// Rule N17.
 func TestUnpricedModelHasNoCost(t *testing.T) {
 	s := llmtest.New(t)
 	cfg := config(s)

@@ -90,6 +90,7 @@ func TestWorkflowContinuesAfterServerRestart(t *testing.T) {
 	assert.Equal(t, "before after", got)
 }
 
+// Rule W14.
 func TestSearchAttributesExistFromTheStart(t *testing.T) {
 	for name, o := range map[string]embedded.Options{"in memory": {}, "with the server's defaults, on disk": {Dir: t.TempDir(), ServerDefaults: true}} {
 		t.Run(name, func(t *testing.T) {

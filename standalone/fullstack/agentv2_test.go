@@ -106,7 +106,7 @@ func heldAt(t *testing.T, k int, chunks ...string) (llmtest.Answer, *llmtest.Gat
 	return llmtest.Answer{Chunks: chunks, Gates: map[int]*llmtest.Gate{k: gate}}, gate
 }
 
-func TestOrchestratorReturnsCancelledWithPartialTextAndToolResultsWhenAborted(t *testing.T) {
+func TestAbortReturnsCancelledWithPartialAndToolResults(t *testing.T) {
 	t.Parallel()
 	_, model, c := scripted(t)
 	held, _ := heldAt(t, 1, "You have ", "never said")
@@ -134,7 +134,7 @@ func TestOrchestratorReturnsCancelledWithPartialTextAndToolResultsWhenAborted(t 
 	require.NotEmpty(t, results[0].Content)
 }
 
-func TestCancelMidStreamPersistsInterruptedAssistantMetadataAndEmitsNoErrorLogs(t *testing.T) {
+func TestCancelMidStreamStoresTheInterruptionAndLogsNoError(t *testing.T) {
 	t.Parallel()
 	s, model, c := scripted(t, stacktest.Flag("log-level", "info"))
 	held, _ := heldAt(t, 1, "A bank must hold ", "never said")
@@ -196,7 +196,7 @@ func TestStopBeforeFirstDeltaYieldsConsistentInterruptedState(t *testing.T) {
 	require.Equal(t, []string{"user", "assistant", "user", "assistant"}, c.history().roles())
 }
 
-func TestFollowOnSupersedeCreatesExactlyOneNewTurnNoDuplicateSession(t *testing.T) {
+func TestFollowOnSupersedeMakesOneTurnInTheSameSession(t *testing.T) {
 	t.Parallel()
 	_, model, c := scripted(t)
 	held, _ := heldAt(t, 1, "A bank must hold ", "never said")

@@ -297,6 +297,7 @@ func (r request) fits(a routeAnswer, lacks need) string {
 	return ""
 }
 
+// Rule E7.
 func TestEveryRouteAnswersInTimeDuringAnOutage(t *testing.T) {
 	direct := pgtest.Database(t)
 	linkedDatabase, databaseOfAPI := linked(t, direct)

@@ -203,6 +203,7 @@ func partsDown(t *testing.T, url string) []string {
 	return said.Down
 }
 
+// Rule T2.
 func TestThreadOrderDoesNotDependOnTheClocksOfAPIProcesses(t *testing.T) {
 	t.Parallel()
 	eachDatabase(t, func(t *testing.T, options ...stacktest.Option) {

@@ -103,7 +103,8 @@ func TestRunningTurnContinuesWhileTheDatabaseIsUnavailable(t *testing.T) {
 	}
 }
 
-func TestMessageIsAcceptedWhileTheDatabaseIsUnavailableAndSavedLater(t *testing.T) {
+// Rule E9.
+func TestMessageIsAcceptedInADatabaseOutageAndSavedLater(t *testing.T) {
 	t.Parallel()
 	s, model, c, database := severable(t, stacktest.Flag("thread-idle-timeout", "3s"))
 	require.Equal(t, "response", last(c.ask("Hello", assistant)).Type) // opens the thread for this user

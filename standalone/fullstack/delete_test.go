@@ -65,6 +65,7 @@ func statusOf(t *testing.T, s *stacktest.Stack, thread string) enumspb.WorkflowE
 	return d.WorkflowExecutionInfo.Status
 }
 
+// Rule C5.
 func TestDeletingAConversationEndsItsWorkflowAndAllWrites(t *testing.T) {
 	t.Parallel()
 	s, model, c := scripted(t)
@@ -90,6 +91,7 @@ func TestDeletingAConversationEndsItsWorkflowAndAllWrites(t *testing.T) {
 	require.Zero(t, left.Cancels)
 }
 
+// Rule C5.
 func TestDeletedConversationLeavesNoHistoryOfAnyOfItsRuns(t *testing.T) {
 	t.Parallel()
 	s, _, c := scripted(t, stacktest.Flag("thread-idle-timeout", "1s"))

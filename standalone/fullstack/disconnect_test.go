@@ -12,6 +12,7 @@ import (
 
 // Two clients with on_disconnect=cancel disconnect in mid-answer. A viewer at
 // another process follows one of the turns.
+// Rule A3.
 func TestDisconnectCancelsATurnOnlyWithoutOtherViewers(t *testing.T) {
 	t.Parallel() // it mostly waits
 	s, model := apart(t, nil)

@@ -68,7 +68,8 @@ func addFact(text string, related ...string) llmtest.Answer {
 	return llmtest.Calls(llmtest.Call(board.ToolAdd, object{"entity_type": "fact", "text": text, "related_ids": related}))
 }
 
-func TestFSChatAddItemStoresAProposalWithTheBoardAndCompletesTheTurn(t *testing.T) {
+// Rule K6.
+func TestFSChatAddItemStoresAProposalAndCompletesTheTurn(t *testing.T) {
 	t.Parallel()
 	_, model, c := scripted(t)
 	b := c.newBoard(churn)
@@ -108,6 +109,7 @@ func TestFSChatAddItemStoresAProposalWithTheBoardAndCompletesTheTurn(t *testing.
 	require.Equal(t, "applied", now.History[1].ToolCalls[0].Status)
 }
 
+// Rule K7.
 func TestWrongProposalGoesBackToTheModelOnceAndThenToThePerson(t *testing.T) {
 	t.Parallel()
 	_, model, c := scripted(t)
@@ -131,6 +133,7 @@ func TestWrongProposalGoesBackToTheModelOnceAndThenToThePerson(t *testing.T) {
 	require.Equal(t, "error", now.History[1].ToolCalls[0].Status)
 }
 
+// Rule S4.
 func TestTemperatureAndLengthOfAnswersAboutBoardsAreSettings(t *testing.T) {
 	t.Parallel()
 	_, model, c := scripted(t, stacktest.Flag("llm-temp-chat", "1.5"), stacktest.Flag("llm-chat-max-tokens", "777"))
@@ -147,6 +150,7 @@ func TestTemperatureAndLengthOfAnswersAboutBoardsAreSettings(t *testing.T) {
 	require.Equal(t, 777, max(sent.Max, sent.MaxTokens))
 }
 
+// Rules K2, K5.
 func TestFSChatFullContextBelowThresholdAndSummarizedAbove(t *testing.T) {
 	t.Parallel()
 	_, model, c := scripted(t, stacktest.Flag("chat-context-threshold", "4"))
@@ -177,6 +181,7 @@ func TestFSChatFullContextBelowThresholdAndSummarizedAbove(t *testing.T) {
 	require.Contains(t, model.Requests()[3].System, "The end of it.", "so is one that the person references")
 }
 
+// Rule K4.
 func TestFSChatHistorySavedWithDiscoveryIsExportedAndImported(t *testing.T) {
 	t.Parallel()
 	_, model, c := scripted(t)
@@ -205,6 +210,7 @@ func TestFSChatHistorySavedWithDiscoveryIsExportedAndImported(t *testing.T) {
 	require.Empty(t, fresh.History, "FS-ChatHistoryClearedOnNewDiscovery")
 }
 
+// Rules B8, K3.
 func TestDeletedBoardTakesNoMessagesAndARestoredOneKeepsItsChat(t *testing.T) {
 	t.Parallel()
 	_, model, c := scripted(t)
@@ -263,6 +269,7 @@ func (c *talk) named(body object) (names []string, data string, resp *http.Respo
 	return names, data, s.resp
 }
 
+// Rule K10.
 func TestFSChatDialectWithTheBoardOfTheRequest(t *testing.T) {
 	t.Parallel()
 	_, model, c := scripted(t)
@@ -283,7 +290,8 @@ func TestFSChatDialectWithTheBoardOfTheRequest(t *testing.T) {
 	}, waitTimeout, 20*time.Millisecond, "nothing of the chat is stored")
 }
 
-func TestFSChatStreamingInterruptionByClosingStopsTheTurnAndKeepsWhatWasSaid(t *testing.T) {
+// Rule K12.
+func TestFSChatStreamingInterruptionByClosingStopsTheTurn(t *testing.T) {
 	t.Parallel()
 	_, model, c := scripted(t)
 	b := c.newBoard(churn)
@@ -300,6 +308,7 @@ func TestFSChatStreamingInterruptionByClosingStopsTheTurnAndKeepsWhatWasSaid(t *
 	require.Len(t, c.board(b.ID).History, 2)
 }
 
+// Rule K8.
 func TestBoardChatWithoutAModelProposesAndAnswers(t *testing.T) {
 	t.Parallel()
 	s := stacktest.Start(t)
@@ -351,6 +360,7 @@ func citedFact(text, document, quote string) llm.ToolCall {
 	return llmtest.Call(board.ToolAdd, object{"entity_type": "fact", "text": text, "document": document, "quote": quote})
 }
 
+// Rule K6.
 func TestFactsOfADocumentAreProposedAtOnceEachWithItsCitation(t *testing.T) {
 	t.Parallel()
 	_, model, c := scripted(t)
@@ -438,6 +448,7 @@ func TestDocumentIsAnInputAndItsFactsAreProposedWithoutAModel(t *testing.T) {
 	require.Empty(t, c.board(b.ID).Proposals[3:])
 }
 
+// Rule B13.
 func TestInputsByHandAreDocumentsOfTheirOwnersLibraryOnly(t *testing.T) {
 	t.Parallel()
 	s := stacktest.Start(t)
@@ -463,7 +474,7 @@ func TestInputsByHandAreDocumentsOfTheirOwnersLibraryOnly(t *testing.T) {
 
 // The process is killed while it handles several confirmations: some are stored, and no
 // response has been read.
-func TestConfirmationsAreAppliedOnceWhenTheProcessDiesBeforeItAnswers(t *testing.T) {
+func TestConfirmationsAreAppliedOnceAcrossCrashes(t *testing.T) {
 	t.Parallel()
 	p := stacktest.StartProcess(t)
 	c := newTalk(t, func() string { return p.URL }, p.Client)

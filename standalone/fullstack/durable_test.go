@@ -228,6 +228,7 @@ func TestIdleThreadContinuesFromItsRows(t *testing.T) {
 
 // TestHistoryHoldsNoText plants words in all texts of people, documents and models,
 // and searches Temporal's history for them.
+// Rules T4, W3.
 func TestHistoryHoldsNoText(t *testing.T) {
 	t.Parallel()
 	s, model, c := scripted(t)

@@ -87,6 +87,7 @@ func TestConversationsGoOnWhenEncryptionIsTurnedOnRotatedAndOff(t *testing.T) {
 	}
 }
 
+// Rule S15.
 func TestNothingThatWasSaidIsReadableInAnEncryptedHistory(t *testing.T) {
 	t.Parallel()
 	s, model, c := scripted(t, encryptWith(firstKey))

@@ -21,7 +21,7 @@ import (
 
 // The limit of the history is so low that the thread continues as new in the middle of the
 // turn.
-func TestCustomAgentContinuesItsTurnAndNoTextOfAPersonEntersTheHistory(t *testing.T) {
+func TestCustomAgentContinuesAndKeepsTextsOutOfTheHistory(t *testing.T) {
 	t.Parallel()
 	s, model, c := scripted(t, stacktest.Additions(palaver.WithAgent(clerk.Agent)), stacktest.Flag("continue-after", "12"))
 	model.On(answerCall, llmtest.Calls(llmtest.Call("list_documents", object{"title": "planted"})), llmtest.Text("Here you are."))

@@ -34,6 +34,7 @@ func TestModelErrorIsShortForTheClientAndFullInTheLog(t *testing.T) {
 	require.Equal(t, "response", again.Type, "another client_turn_id tries again")
 }
 
+// Rule T10.
 func TestBusyModelIsReportedLiveAndNotStored(t *testing.T) {
 	t.Parallel()
 	_, model, c := scripted(t)

@@ -105,6 +105,7 @@ func (c *talk) waitForImport(states ...string) (row importRow) {
 	return row
 }
 
+// Rules M5, M6.
 func TestImportScenarios(t *testing.T) {
 	t.Parallel()
 	drive := drivetest.New(t)
@@ -307,6 +308,7 @@ func TestImportScenarios(t *testing.T) {
 	})
 }
 
+// Rule M7.
 func TestImportThatTakesLongGoesOnInTheBackground(t *testing.T) {
 	t.Parallel()
 	drive := drivetest.New(t)
@@ -348,6 +350,7 @@ func TestSlowDownloadEndsWithItsTimeout(t *testing.T) {
 }
 
 // While an import runs, a question that is not about its document is answered.
+// Rule M8.
 func TestOpenImportDoesNotBlockOtherQuestions(t *testing.T) {
 	t.Parallel()
 	drive := drivetest.New(t)
@@ -371,6 +374,7 @@ func TestOpenImportDoesNotBlockOtherQuestions(t *testing.T) {
 
 // The question does not mention the document that is being imported, but no other document
 // has an answer.
+// Rule M8.
 func TestQuestionThatOnlyAnOpenImportCanAnswerIsToldToWait(t *testing.T) {
 	t.Parallel()
 	drive := drivetest.New(t)
@@ -395,6 +399,7 @@ func TestQuestionThatOnlyAnOpenImportCanAnswerIsToldToWait(t *testing.T) {
 	require.Contains(t, last(c.ask(question, nil)).Response, "at 22 hours")
 }
 
+// Rule M7.
 func TestImportOfAStoppedTurnIsReportedInALaterTurn(t *testing.T) {
 	t.Parallel()
 	drive := drivetest.New(t)
@@ -422,6 +427,7 @@ func TestImportOfAStoppedTurnIsReportedInALaterTurn(t *testing.T) {
 }
 
 // A client of the MCP server imports a document, with its progress, and lists it.
+// Rule M1.
 func TestMCPClientImportsADocumentAndListsIt(t *testing.T) {
 	t.Parallel()
 	drive := drivetest.New(t)
@@ -470,6 +476,7 @@ func TestMCPClientImportsADocumentAndListsIt(t *testing.T) {
 		"Processing document into chunks...", "Document imported successfully! It has 1 chunks and is ready for questions."})
 }
 
+// Rule W12.
 func TestImportKilledInAnyPhaseEndsOnceWithOneDocument(t *testing.T) {
 	t.Parallel()
 	for _, held := range []string{"metadata", "download", "embedding"} {

@@ -81,6 +81,7 @@ func TestProcessStopsInTheMiddleOfALargeIngest(t *testing.T) {
 
 // All messages wait when a worker starts and runs them in one workflow task: the
 // validator of the second does not see the first.
+// Rule T11.
 func TestOneOfSimultaneousRejectMessagesIsAccepted(t *testing.T) {
 	t.Parallel()
 	s, model := apart(t, nil)

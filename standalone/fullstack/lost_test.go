@@ -311,6 +311,7 @@ func (s *scene) restart(change func(dir string)) {
 	s.stack.Start()
 }
 
+// Rule W11.
 func TestThreadsRecoverWhenTemporalsDatabaseIsLost(t *testing.T) {
 	t.Parallel()
 	eachRepair(t, func(s *scene) {

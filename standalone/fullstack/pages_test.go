@@ -132,6 +132,7 @@ func TestPublicPagesAndFilesAreReadWhenAskedFor(t *testing.T) {
 	}
 }
 
+// Rules M4, M5.
 func TestPageIsReadAgainOnlyWhenItHasChanged(t *testing.T) {
 	t.Parallel()
 	s := newSite(t)
@@ -147,6 +148,7 @@ func TestPageIsReadAgainOnlyWhenItHasChanged(t *testing.T) {
 	require.Contains(t, last(c.ask("When does the harbour master close the lighthouse?", nil)).Response, "23 hours")
 }
 
+// Rule M6.
 func TestLinksAreImportedOnlyWhenTheMessageAsksForIt(t *testing.T) {
 	t.Parallel()
 	s := newSite(t)

@@ -89,6 +89,7 @@ func TestPruneRemovesTheChatsOfDeletedBoardsAndTemporaryThreads(t *testing.T) {
 	require.Equal(t, "The price.", last(c.ask("And?", object{"thread_id": stays.ID})).Response)
 }
 
+// Rule W13.
 func TestTheDailyScheduleRemovesWhatVisitorsLeftUnused(t *testing.T) {
 	t.Parallel()
 	s, _, c := scripted(t, stacktest.Flag("anonymous-retention", "1ns"))
@@ -105,7 +106,7 @@ func TestTheDailyScheduleRemovesWhatVisitorsLeftUnused(t *testing.T) {
 	require.Eventually(t, func() bool { return keptOf(t, s.Parts.Store, visitor).Empty() }, time.Minute, 50*time.Millisecond)
 }
 
-func TestPruneRemovesOldConversationsButNotThoseWithAnOpenQuestion(t *testing.T) {
+func TestPruneKeepsOldConversationsWithAnOpenQuestion(t *testing.T) {
 	t.Parallel()
 	s, model, c := scripted(t)
 	doc := c.upload("Liquidity circular", circular)

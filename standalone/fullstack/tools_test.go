@@ -50,6 +50,7 @@ var pictureURL = regexp.MustCompile(`/api/attachments/[0-9a-f-]{36}`)
 
 // The test kills the whole stack while an approval is open, and again while the
 // approved tool runs.
+// Rule W8.
 func TestSideEffectRunsOnceAcrossCrashes(t *testing.T) {
 	t.Parallel()
 	model := llmtest.New(t)

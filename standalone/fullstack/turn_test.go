@@ -80,6 +80,7 @@ func TestResumeRepeatsNoModelCall(t *testing.T) {
 	require.Equal(t, []string{"user", "system", "user", "assistant"}, c.history().roles(), "the question and its answer are stored")
 }
 
+// Rule W4.
 func TestSignalFromAShellResumesATurn(t *testing.T) {
 	t.Parallel()
 	s, model, c := scripted(t)

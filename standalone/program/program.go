@@ -56,6 +56,9 @@ const description = "Palaver in one process: page, API and worker with an embedd
 // Parse reads the settings from .env, the environment and args, for a program with
 // additions.
 func Parse(args []string, additions service.Additions, options ...kong.Option) (*Settings, error) {
+	if len(args) == 1 && args[0] == "version" { // as palaver has it; this program has no other command
+		args = []string{"--version"}
+	}
 	s := Settings{Config: config.Config{OwnProviders: additions.Providers()}}
 	_, err := config.Parse(&s, args, append([]kong.Option{kong.Name("palaver-standalone"), kong.Description(description), kong.Vars{"version": build.Read().String()}}, options...)...)
 	return &s, err

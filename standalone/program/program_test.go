@@ -14,11 +14,14 @@ import (
 	"github.com/palaver-chat/palaver/standalone/stacktest"
 )
 
+// Rule R8.
 func TestVersionIsPrinted(t *testing.T) {
-	code, stdout, stderr := stacktest.Run(t, "--version")
-	require.Zero(t, code)
-	require.Regexp(t, `^palaver \S+ \(commit \S+, \S+\)\n$`, stdout)
-	require.Empty(t, stderr)
+	for _, argument := range []string{"version", "--version"} {
+		code, stdout, stderr := stacktest.Run(t, argument)
+		require.Zero(t, code)
+		require.Regexp(t, `^palaver \S+ \(commit \S+, \S+\)\n$`, stdout)
+		require.Empty(t, stderr)
+	}
 }
 
 func TestFailedStartPrintsOneLineAndAnExitCode(t *testing.T) {

@@ -16,6 +16,7 @@ import (
 
 var agents = chat.Agents{{Name: chat.AgentDocuments}, {Name: chat.AgentAssistant}}
 
+// Rule P1.
 func TestARunSendsAnswersOrOpens(t *testing.T) {
 	parse := func(body string) Run {
 		r, err := Parse([]byte(body), agents)
@@ -192,6 +193,7 @@ var turnWithQuestion = []chat.Event{
 	{N: 7, Type: chat.EventCancelled, Partial: "One\n\nTw", Citations: []chat.Citation{{N: 1, DocID: "d"}}},
 }
 
+// Rule P3.
 func TestASnapshotHasTheMessagesOfTheStream(t *testing.T) {
 	rows := stored(
 		chat.Message{Role: "system", Content: "May I?", Metadata: map[string]any{"kind": "question", "interrupt_id": "turn.q1"}},

@@ -23,6 +23,7 @@ func parse(t *testing.T, body string) Request {
 	return r
 }
 
+// Rule U1.
 func TestOnlyTheNewestMessageIsRead(t *testing.T) {
 	r := parse(t, `{"id":"chat-1","trigger":"submit-message","messages":[
 		{"id":"u1","role":"user","parts":[{"type":"text","text":"Forged"}]}, 5, {"id":"a\u0000b","role":"user"}, {"id":"a1","role":"assistant","parts":"x"}, {"id":"a2","role":"assistant","parts":[]},

@@ -228,6 +228,7 @@ func TestMessageOfTheHistoryEqualsTheOneAClientAssembled(t *testing.T) {
 	}
 }
 
+// Rule U4.
 func TestToolCallOfTheHistoryHasTheArgumentsItRanWith(t *testing.T) {
 	asked := chat.ToolCall{ID: "2", Name: "look", Arguments: json.RawMessage(`{"a":1}`)}
 	for want, d := range map[string]chat.Decision{
@@ -245,6 +246,7 @@ func TestToolCallOfTheHistoryHasTheArgumentsItRanWith(t *testing.T) {
 }
 
 // ai 6 and ai 7 refuse a result whose approval was not given.
+// Rule U9.
 func TestResultOfTheHistoryHasOnlyApprovalsThatWereDecided(t *testing.T) {
 	asked := chat.ToolCall{ID: "2", Name: "look", Arguments: json.RawMessage(`{"a":1}`)}
 	for name, end := range map[string][]chat.Event{

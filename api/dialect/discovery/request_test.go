@@ -14,6 +14,7 @@ var agents = chat.Agents{{Name: chat.AgentDocuments}, {Name: chat.AgentDiscovery
 
 const someID = "6f0c4b0e-6d4b-5b0a-9d4e-2f1f0a3f7c11"
 
+// Rule K9.
 func TestMessageOnAStoredBoard(t *testing.T) {
 	t.Parallel()
 	s, err := ParseMessage([]byte(`{"message":" Why? ","discovery_id":"`+someID+`","client_turn_id":"c","referenced_items":[{"id":"F-1","type":"fact","text":"x"}]}`), agents)

@@ -18,6 +18,7 @@ func written(events ...chat.Event) string {
 	return string(w.End(out))
 }
 
+// Rule K11.
 func TestTurnBecomesNamedEvents(t *testing.T) {
 	t.Parallel()
 	got := written(

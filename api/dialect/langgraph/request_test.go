@@ -32,6 +32,7 @@ func TestParseStreamReadsTheLangGraphBody(t *testing.T) {
 	}
 }
 
+// Rule G2.
 func TestLastOfMessagesIsUsedWithoutAMessage(t *testing.T) {
 	s, err := ParseStream([]byte(`{"thread_id":"t","message":null,"messages":[{"role":"human","content":"one"},{"role":"ai","content":"two"},{"role":"user","content":"three"}]}`), agents)
 	if err != nil || s.Content.Message != "three" {

@@ -49,6 +49,7 @@ func wire(view dialect.View) *Wire {
 }
 
 // The exact shapes that LangGraph clients read.
+// Rule G1.
 func TestEveryEventHasTheLangGraphShapeAndKeys(t *testing.T) {
 	same(t, "a turn with a tool", write(t, wire(dialect.View{}),
 		chat.Event{Type: chat.EventTurnStarted, N: 1},
@@ -99,6 +100,7 @@ func TestEveryEventHasTheLangGraphShapeAndKeys(t *testing.T) {
 		`[DONE]`)
 }
 
+// Rule G5.
 func TestRestartIsAParagraphBreak(t *testing.T) {
 	same(t, "restarted", write(t, wire(dialect.View{}),
 		chat.Event{Type: chat.EventToken, Piece: 1, Attempt: 1, Text: "The ans"},

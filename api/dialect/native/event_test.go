@@ -8,6 +8,7 @@ import (
 	"github.com/palaver-chat/palaver/chat"
 )
 
+// Rule N2.
 func TestEncode(t *testing.T) {
 	at, end := 3, 7
 	for _, c := range []struct {

@@ -96,6 +96,7 @@ func TestParseChatNamesTheInvalidField(t *testing.T) {
 	}
 }
 
+// Rule T14.
 func TestSameContentHashesTheSameWhateverItsStreamOptions(t *testing.T) {
 	a, errA := ParseChat([]byte(`{"message":"x","tiptap_json":{"a": 1},"stream_run_id":"1","on_busy":"enqueue"}`), agents)
 	b, errB := ParseChat([]byte(`{"message":" x ","tiptap_json":{"a":1},"stream_run_id":"2","stream_tokens":false}`), agents)
@@ -104,6 +105,7 @@ func TestSameContentHashesTheSameWhateverItsStreamOptions(t *testing.T) {
 	}
 }
 
+// Rule N3.
 func TestParseResume(t *testing.T) {
 	r, err := ParseResume([]byte(`{"thread_id":"` + threadID + `","interrupt_id":"t.q1","stream_tokens":false,
 		"resume_value":{"type":"text_input","value":" Policy ","tagged_doc_ids":["` + docID + `"]}}`))

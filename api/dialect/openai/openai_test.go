@@ -24,6 +24,7 @@ func recorded(t *testing.T, name string) Request {
 	return r
 }
 
+// Rule O7.
 func TestTasksOfOpenWebUIAndLibreChatAreNoMessages(t *testing.T) {
 	for name, want := range map[string]string{
 		"openwebui-title":            `{"title":"How long may parental leave be?"}`,
@@ -43,6 +44,7 @@ func TestTasksOfOpenWebUIAndLibreChatAreNoMessages(t *testing.T) {
 	}
 }
 
+// Rule O3.
 func TestMessagesOfOpenWebUIAndLibreChatAreTheSameConversation(t *testing.T) {
 	web, libre := recorded(t, "openwebui-message"), recorded(t, "librechat-message")
 	for _, r := range []Request{web, libre} {
@@ -105,6 +107,7 @@ func TestParseNamesTheInvalidField(t *testing.T) {
 }
 
 // A client keeps messages that were written elsewhere, or that were refused here, and sends them again.
+// Rule O3.
 func TestUnknownPartsOfEarlierMessagesAreIgnored(t *testing.T) {
 	parse := func(parts string) Request {
 		r, err := Parse([]byte(`{"model":"palaver-documents","messages":[{"role":"user","content":[`+parts+`{"type":"text","text":"a"}]},`+
@@ -120,6 +123,7 @@ func TestUnknownPartsOfEarlierMessagesAreIgnored(t *testing.T) {
 	}
 }
 
+// Rule O6.
 func TestAnswersToQuestions(t *testing.T) {
 	choice := chat.Interrupt{Type: chat.ActionChoice, Message: "What shall I do?", Options: []chat.Option{{ID: "summarize", Label: "Summarize"}, {ID: "inquire", Label: "Inquire"}}}
 	require.Equal(t, "What shall I do?\n\n1. Summarize\n2. Inquire", ShowQuestion(choice))
@@ -191,6 +195,7 @@ func TestTheRunOfAConversationIgnoresBlanksOnly(t *testing.T) {
 	require.LessOrEqual(t, len(RunID(a)), dialect.MaxID)
 }
 
+// Rule O3.
 func TestSearchFindsTheAnswerThatAClientHas(t *testing.T) {
 	q := &chat.Interrupt{ID: "t.q1", Type: chat.ActionChoice, Message: "Which?", Options: []chat.Option{{ID: "a", Label: "A"}}}
 	value := "a"
@@ -221,6 +226,7 @@ func TestSearchFindsTheAnswerThatAClientHas(t *testing.T) {
 
 func lines(b []byte) []string { return strings.Split(strings.TrimSpace(string(b)), "\n\n") }
 
+// Rule O5.
 func TestAStreamHasFootnotesAnnotationsAndUsage(t *testing.T) {
 	w := NewStream(dialect.Stream{Thread: "mine", Turn: chat.Turn{ID: "t", ThreadID: "th"}}, "palaver-x", "http://host", true)
 	b := w.Begin(nil)
@@ -255,6 +261,7 @@ func TestAStreamHasFootnotesAnnotationsAndUsage(t *testing.T) {
 	require.Equal(t, "Ä [1]\n\n---\n[1] [A (b), p. 2](http://host/chat/th#cite=t.1)  \n[2] [W](https://e.x/%29)  ", text)
 }
 
+// Rule O2.
 func TestAFailedTurnIsAnError(t *testing.T) {
 	failed := chat.Event{Type: chat.EventFailed, Code: chat.CodeModelUnavailable, Message: "m", Retryable: true, Partial: "Half"}
 	s := NewStream(dialect.Stream{}, "x", "", true)

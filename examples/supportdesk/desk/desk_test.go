@@ -100,9 +100,9 @@ func messages(events []event) (all []string) {
 	return all
 }
 
-// TestTheDeskAsksForTheOrderAndCreatesOneTicketOnceItIsApproved restarts everything while
+// TestDeskAsksForTheOrderAndCreatesOneApprovedTicket restarts everything while
 // each of the two questions is open.
-func TestTheDeskAsksForTheOrderAndCreatesOneTicketOnceItIsApproved(t *testing.T) {
+func TestDeskAsksForTheOrderAndCreatesOneApprovedTicket(t *testing.T) {
 	model, created := llmtest.New(t), &tickets{}
 	stack := stacktest.Start(t, stacktest.Model(model.URL), stacktest.Additions(desk.Options(created)...))
 	model.On(llmtest.Match{Kind: llmtest.Stream},
