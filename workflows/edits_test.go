@@ -34,7 +34,7 @@ var incompatible = []edit{
 	for len(t.Carried.Queue) > 0`, `	if edited("the queue of a cancelled workflow is dropped") { return ctx.Err() }
 	clean, _ := workflow.NewDisconnectedContext(ctx)
 	for len(t.Carried.Queue) > 0`},
-	{"a question is not marked", "workflows/human.go", `	u.markStatus(ctx, "Wait for a person", acts.MarkInterrupted)`, `	if !edited("a question is not marked") { u.markStatus(ctx, "Wait for a person", acts.MarkInterrupted) }`},
+	{"a question is not marked", "workflows/human.go", `	u.markStatus(ctx, "Ask the person: "+string(q.Prompt), acts.MarkInterrupted)`, `	if !edited("a question is not marked") { u.markStatus(ctx, "Ask the person: "+string(q.Prompt), acts.MarkInterrupted) }`},
 	{"approvals have no timer", "workflows/human.go", `	if u.thread.ApprovalTimeout <= 0 ||`, `	if edited("approvals have no timer") || u.thread.ApprovalTimeout <= 0 ||`},
 	{"decisions from a shell are not checked", "workflows/human.go", `	u.checking = true
 `, `	if edited("decisions from a shell are not checked") { u.closeQuestion(ctx, given.Value, given.Channel); return true }
@@ -65,7 +65,7 @@ var incompatible = []edit{
 `, `			wrong++
 			if edited("the board is not discussed after a rejected proposal") { return t.End(chat.NoticeWrongProposal) }
 `},
-	{"an answer is not marked", "workflows/human.go", `		u.markStatus(ctx, "Go on", acts.MarkRunning)`, `		if !edited("an answer is not marked") { u.markStatus(ctx, "Go on", acts.MarkRunning) }`},
+	{"an answer is not marked", "workflows/human.go", `		u.markStatus(ctx, "Continue with the answer", acts.MarkRunning)`, `		if !edited("an answer is not marked") { u.markStatus(ctx, "Continue with the answer", acts.MarkRunning) }`},
 	{"an idle thread waits a little longer", "workflows/thread.go", `			return nil, false, nil
 		}
 	}

@@ -49,7 +49,7 @@ func (u *turn) ask(ctx workflow.Context, step string, q chat.Question) (chat.Res
 		}
 		u.AnsweredBy = taken.Channel
 		value := u.storeAnswer(ctx, q, taken.Value)
-		u.markStatus(ctx, "Go on", acts.MarkRunning)
+		u.markStatus(ctx, "Continue with the answer", acts.MarkRunning)
 		return value, nil
 	})
 }
@@ -160,7 +160,7 @@ func (u *turn) openQuestion(ctx workflow.Context, q chat.Question) {
 	u.append(ctx, chat.Entry{Type: chat.EventInterrupt, Question: &q, Ref: q.Ref, Usage: &usage})
 	u.thread.setStatus(ctx, statusInterrupted)
 	workflow.SetCurrentDetails(ctx, "Waiting for a person: "+string(q.Type)+" ("+string(q.Prompt)+")")
-	u.markStatus(ctx, "Wait for a person", acts.MarkInterrupted)
+	u.markStatus(ctx, "Ask the person: "+string(q.Prompt), acts.MarkInterrupted)
 	u.hint(ctx)
 }
 

@@ -21,7 +21,7 @@ var Agent = workflows.Agent{
 // Model makes the model calls of the assistant, and of agents like it.
 var Model = workflows.ModelCall{
 	Activity: acts.Think,
-	Summary:  "Think",
+	Summary:  "Ask the model",
 	Status:   func(int) chat.Node { return chat.NodeModel },
 }
 
