@@ -58,8 +58,6 @@ type Activities struct {
 	// stored for owners without an account, by their address; other owners have no address.
 	Importer     *imports.Importer
 	ImportBounds func(address string) db.Bounds // nil: no bounds
-	// Report tells a thread what a running tool call has reported; nil: reports are dropped.
-	Report func(ctx context.Context, threadID string, p chat.ToolProgress) error
 	// RetryBudget bounds the retries of a model call: none starts later than this
 	// after the first failure (LLM_RETRY_BUDGET).
 	RetryBudget time.Duration

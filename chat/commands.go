@@ -82,6 +82,9 @@ type Progress struct {
 	Waiting bool    `json:"waiting,omitempty"` // an interrupt is pending
 	// Ahead: the running activity may have recorded further entries (AheadLog).
 	Ahead bool `json:"ahead,omitempty"`
+	// Reporting names the running activities that may have stored reports which are not among
+	// the entries yet (Report.Of).
+	Reporting []string `json:"reporting,omitempty"`
 }
 
 // ThreadState is the current state of a thread.

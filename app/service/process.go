@@ -343,7 +343,6 @@ func (p *Process) startWorker(ctx context.Context) error {
 		IngestMemory:  memlimit.New(ingestMemory),
 		Importer:      importer,
 		ImportBounds:  importBounds(cfg),
-		Report:        threads.Report,
 		Pruner:        p.pruning(),
 		Titles:        p.titles,
 		Audit:         p.audit,
