@@ -58,8 +58,6 @@ type Activities struct {
 	Audit *audit.Log
 	// ConcernsImports reports whether a message may ask for imports; nil: none does.
 	ConcernsImports func(message string) bool
-	// Report tells a thread what a running tool call has reported; nil: reports are dropped.
-	Report func(ctx context.Context, threadID string, p chat.ToolProgress) error
 	// OnSettled is called once for each turn that these activities settle, with the stored
 	// status, code and reason; may be nil.
 	OnSettled func(ctx context.Context, e Ending)

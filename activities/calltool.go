@@ -21,7 +21,7 @@ import (
 const (
 	// ErrTypeUnknownOutcome: the tool may have taken effect or not.
 	ErrTypeUnknownOutcome = "unknown_outcome"
-	// ErrTypeNotRun: the worker stopped before the tool ran.
+	// ErrTypeNotRun: the activity ended before the tool ran.
 	ErrTypeNotRun = "not_run"
 )
 
@@ -34,10 +34,15 @@ const toolTries = 3
 // once per activity; if its outcome is unknown, the error has ErrTypeUnknownOutcome.
 // When an earlier attempt has stored a result, CallTool returns that.
 func (a *Activities) CallTool(parent context.Context, r CallRequest) (_ Called, err error) {
+	mayHaveRun := false
 	defer func() {
 		if p := recover(); p != nil {
-			if err = a.Panicked(parent, []any{r}, p); r.SideEffects { // it may have run
+			err = a.Panicked(parent, []any{r}, p)
+			switch {
+			case r.SideEffects && mayHaveRun:
 				err = unknownOutcome(r)
+			case r.SideEffects:
+				err = notRun(r)
 			}
 		}
 	}()
@@ -51,38 +56,40 @@ func (a *Activities) CallTool(parent context.Context, r CallRequest) (_ Called, 
 	texts, err := a.callTexts(ctx, r)
 	if err != nil {
 		if r.SideEffects && !w.Stopped() && ctx.Err() != nil {
-			return Called{}, expected("not run", r.Name, ErrTypeNotRun, temporal.ApplicationErrorOptions{NonRetryable: true})
+			return Called{}, notRun(r)
 		}
 		return Called{}, a.EndError(w, ctx, r.TurnRef, "tool "+r.Name, err)
 	}
 	if done, ok := storedCall(texts, r.ID); ok {
 		return done, nil
 	}
+	shown := a.recordProgress(ctx, w, r.TurnRef, r.ID, true, texts)
 	if _, known := texts[chat.CallKey(r.ID)]; !known { // {} would not be the arguments that were shown
-		return a.storeToolResult(ctx, w, r, tools.Failed("The call was not made: its arguments are not there any more."))
+		return a.storeToolResult(ctx, w, r, shown, tools.Failed("The call was not made: its arguments are not there any more."))
 	}
 	arguments := json.RawMessage(argumentsOf(texts, r.ID))
 	agent, _ := a.Agents.Find(r.Agent)
 	tool, known := a.Tools.Find(ctx, r.Owner, agent, r.Name)
 	if !known {
-		return a.storeToolResult(ctx, w, r, tools.Failed("The tool "+r.Name+" is not there any more."))
+		return a.storeToolResult(ctx, w, r, shown, tools.Failed("The tool "+r.Name+" is not there any more."))
 	}
 	if r.Pin != "" && tool.Pin != r.Pin {
 		a.LogOf(r.TurnRef).Warn("tool call refused: the tool's definition changed after the model read it", "tool", r.Name, "call", r.ID)
-		return a.storeToolResult(ctx, w, r, tools.Failed("The call was not made: the definition of "+r.Name+" changed after the call was proposed."))
+		return a.storeToolResult(ctx, w, r, shown, tools.Failed("The call was not made: the definition of "+r.Name+" changed after the call was proposed."))
 	}
 	if r.Hash != "" && tools.Hash(arguments) != r.Hash {
 		a.LogOf(r.TurnRef).Error("tool call refused: its arguments changed after they were shown", "tool", r.Name, "call", r.ID)
-		return a.storeToolResult(ctx, w, r, tools.Failed("The call was not made: its arguments changed after they were shown."))
+		return a.storeToolResult(ctx, w, r, shown, tools.Failed("The call was not made: its arguments changed after they were shown."))
 	}
 	if wrong := tools.Misfit(tool.Schema, arguments); wrong != "" {
-		return a.storeToolResult(ctx, w, r, tools.Failed("The call was not made: "+wrong+"."))
+		return a.storeToolResult(ctx, w, r, shown, tools.Failed("The call was not made: "+wrong+"."))
 	}
 	if err := w.checkLease(); err != nil {
 		return Called{}, a.EndError(w, ctx, r.TurnRef, "tool "+r.Name, err)
 	}
+	mayHaveRun = true
 	result, err := a.runTool(ctx, tool, tools.Call{
-		Owner: r.Owner, ThreadID: r.ThreadID, TurnID: r.TurnID, ID: r.ID, Arguments: arguments, Failed: failedBefore(texts, r.ID), Report: a.reporter(ctx, r),
+		Owner: r.Owner, ThreadID: r.ThreadID, TurnID: r.TurnID, ID: r.ID, Arguments: arguments, Failed: failedBefore(texts, r.ID), Report: shown.report,
 	})
 	switch {
 	case err == nil:
@@ -98,7 +105,7 @@ func (a *Activities) CallTool(parent context.Context, r CallRequest) (_ Called, 
 			return Called{}, a.Fail(parent, r.TurnRef, "tool "+r.Name, err)
 		}
 	}
-	return a.storeToolResult(ctx, w, r, result)
+	return a.storeToolResult(ctx, w, r, shown, result)
 }
 
 // storedCall finds the stored outcome of a call.
@@ -120,25 +127,6 @@ func (a *Activities) callTexts(ctx context.Context, r CallRequest) (texts map[st
 	}
 	err = retryUntilStored(ctx, databaseRetryBudget, read)
 	return texts, err
-}
-
-// reporter returns the function that stores what a running tool reports, and tells the
-// thread. Best effort. It is nil when Report is nil.
-func (a *Activities) reporter(ctx context.Context, r CallRequest) func(chat.Node, string) {
-	if a.Report == nil {
-		return nil
-	}
-	n := 0
-	return func(node chat.Node, text string) {
-		n++
-		err := a.Store.PutText(ctx, r.Owner, r.TurnID, chat.ProgressKey(r.ID, n), text)
-		if err == nil {
-			err = a.Report(ctx, r.ThreadID, chat.ToolProgress{TurnID: r.TurnID, CallID: r.ID, Node: node, N: n})
-		}
-		if err != nil {
-			a.LogOf(r.TurnRef).Warn("reporting a tool's progress failed", "tool", r.Name, "call", r.ID, "error", err)
-		}
-	}
 }
 
 // errToolTimeout is the cause when a call takes longer than its tool's timeout.
@@ -181,21 +169,26 @@ func (a *Activities) failedRun(ctx context.Context, r CallRequest, got tools.Res
 	return tools.Result{Content: why, IsError: true, Usage: got.Usage}
 }
 
+func notRun(r CallRequest) error {
+	return expected("not run", r.Name, ErrTypeNotRun, temporal.ApplicationErrorOptions{NonRetryable: true})
+}
+
 func unknownOutcome(r CallRequest) error {
 	return temporal.NewNonRetryableApplicationError("unknown outcome: "+r.Name, ErrTypeUnknownOutcome, nil)
 }
 
 // storeToolResult stores a result, also when the call was ended meanwhile. It retries
 // while the database is unavailable, because what a tool did must not be lost.
-func (a *Activities) storeToolResult(ctx context.Context, w *Watch, r CallRequest, result tools.Result) (Called, error) {
-	out, timeout := Called{IsError: result.IsError, Usage: result.Usage}, SaveTimeout
+func (a *Activities) storeToolResult(ctx context.Context, w *Watch, r CallRequest, shown *progress, result tools.Result) (Called, error) {
+	nodes, reports := shown.end()
+	out, timeout := Called{IsError: result.IsError, Usage: result.Usage, Progress: nodes}, SaveTimeout
 	if ctx.Err() != nil {
 		var cancel context.CancelFunc
 		ctx, cancel = w.FinalContext(FinalWriteTimeout)
 		defer cancel()
 		timeout = FinalWriteTimeout
 	}
-	err := retryUntilStored(ctx, timeout, func(ctx context.Context) error { return a.storeResult(ctx, r, result, out) })
+	err := retryUntilStored(ctx, timeout, func(ctx context.Context) error { return a.storeResult(ctx, r, result, out, reports) })
 	if err != nil {
 		return out, a.resultNotStored(w, ctx, r, err)
 	}
@@ -211,13 +204,14 @@ func (a *Activities) resultNotStored(w *Watch, ctx context.Context, r CallReques
 	return a.EndError(w, ctx, r.TurnRef, "tool "+r.Name, err)
 }
 
-// storeResult writes a result and its outcome in one transaction.
-func (a *Activities) storeResult(ctx context.Context, r CallRequest, result tools.Result, out Called) error {
+// storeResult writes a result, its outcome, and reports that are not stored yet, in one
+// transaction.
+func (a *Activities) storeResult(ctx context.Context, r CallRequest, result tools.Result, out Called, reports []db.Text) error {
 	done, err := json.Marshal(out)
 	if err != nil {
 		return err
 	}
-	texts := []db.Text{{Key: chat.ResultKey(r.ID), Text: storableResult(result.Content)}, {Key: chat.DoneKey(r.ID), Text: string(done)}}
+	texts := append(reports, db.Text{Key: chat.ResultKey(r.ID), Text: storableResult(result.Content)}, db.Text{Key: chat.DoneKey(r.ID), Text: string(done)})
 	if len(result.ChunkIDs) > 0 {
 		ids, err := json.Marshal(result.ChunkIDs)
 		if err != nil {
@@ -240,8 +234,8 @@ func storableResult(content string) string {
 	return content
 }
 
-// FindResult returns the stored outcome of a call that may have run; nil when there
-// is none.
+// FindResult returns the stored outcome of a call that may have run. Without one, it
+// returns what the call has reported, if anything, as an unknown outcome, else nil.
 func (a *Activities) FindResult(ctx context.Context, r CallRequest) (*Called, error) {
 	texts, err := a.Store.Texts(ctx, r.Owner, r.TurnID)
 	if err != nil {
@@ -249,6 +243,9 @@ func (a *Activities) FindResult(ctx context.Context, r CallRequest) (*Called, er
 	}
 	if c, ok := storedCall(texts, r.ID); ok {
 		return &c, nil
+	}
+	if nodes := reportedNodes(texts, r.ID); len(nodes) > 0 {
+		return &Called{Unknown: true, Progress: nodes}, nil
 	}
 	return nil, nil
 }

@@ -47,6 +47,7 @@ func TestCallRunsWithItsArgumentsAndItsResultIsStored(t *testing.T) {
 		return tools.Result{Content: "sent\x00 it", ChunkIDs: []string{"d.1"}, Usage: chat.Usage{CostUSD: 2}}, nil
 	}), `{"query":"a"}`)
 	require.Equal(t, Called{Usage: chat.Usage{CostUSD: 2}}, must[Called](b, b.CallTool, r))
+	got.Report = nil
 	require.Equal(t, tools.Call{Owner: owner, ThreadID: b.thread, TurnID: r.TurnID, ID: r.ID, Arguments: json.RawMessage(`{"query":"a"}`)}, got)
 	require.Equal(t, "sent it", b.result(r), "characters that a database rejects are removed")
 	require.JSONEq(t, `["d.1"]`, b.texts(r.TurnRef)[chat.ShownKey(r.ID)])
@@ -134,6 +135,29 @@ func TestFailingToolWithSideEffectsIsNotRetried(t *testing.T) {
 		require.True(t, must[Called](b, b.CallTool, r).IsError, name)
 		require.Contains(t, b.result(r), "it is unknown whether it took effect", name)
 	}
+}
+
+// Reading the turn's texts panics, and the tool has not run: nobody is asked about its outcome.
+func TestPanicBeforeAToolWithSideEffectsRunsIsNoUnknownOutcome(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	var n atomic.Int32
+	r := b.wanting(sending(counting(&n, tools.Result{Content: "sent"}, nil)), `{"query":"a"}`)
+	b.store.readTexts = func() { panic("before the tool runs") }
+	_, err := run[Called](b, b.CallTool, r)
+	require.Equal(t, ErrTypeNotRun, appError(t, err).Type())
+	require.Zero(t, n.Load())
+
+	b.store.readTexts = nil
+	b.store.putFails = func(key string) error {
+		if key == chat.ResultKey(r.ID) {
+			panic("after the tool ran")
+		}
+		return nil
+	}
+	_, err = run[Called](b, b.CallTool, r)
+	require.Equal(t, ErrTypeUnknownOutcome, appError(t, err).Type())
+	require.EqualValues(t, 1, n.Load())
 }
 
 func TestStopCancelsTheTool(t *testing.T) {

@@ -253,6 +253,7 @@ type recordingBus struct {
 	mu        sync.Mutex
 	deltas    []bus.Delta
 	logs      [][]chat.Entry
+	progress  []bus.Progress
 	stops     chan struct{}
 	announced []string
 }
@@ -269,6 +270,12 @@ func (b *recordingBus) PublishLog(_ string, entries []chat.Entry) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.logs = append(b.logs, entries)
+}
+
+func (b *recordingBus) PublishProgress(p bus.Progress) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.progress = append(b.progress, p)
 }
 
 func (b *recordingBus) AnnounceStop(turnID string) {
@@ -323,6 +330,7 @@ type faultyStore struct {
 	db.Store
 	mu             sync.Mutex
 	putFails       func(key string) error // nil: none
+	readTexts      func()                 // called before texts are read; nil: nothing
 	drafted        func(db.Draft) error
 	settled        func(db.Settlement) error
 	unavailable    atomic.Bool  // every call fails with ErrUnavailable
@@ -342,6 +350,13 @@ func (s *faultyStore) PutText(ctx context.Context, owner, turnID, key, text stri
 		}
 	}
 	return s.Store.PutText(ctx, owner, turnID, key, text)
+}
+
+func (s *faultyStore) Texts(ctx context.Context, owner, turnID string) (map[string]string, error) {
+	if s.readTexts != nil {
+		s.readTexts()
+	}
+	return s.Store.Texts(ctx, owner, turnID)
 }
 
 func (s *faultyStore) KeepText(ctx context.Context, owner, turnID, key, text string) (string, error) {

@@ -55,8 +55,9 @@ func (a *Activities) SettleLost(ctx context.Context, t chat.Turn, stopped chat.C
 	return end.Event, err
 }
 
-// rebuiltLog rebuilds a turn's log from its texts: finished pieces of the answer,
-// tool calls and their results. Statuses and questions were in the workflow only.
+// rebuiltLog rebuilds a turn's log from its texts: finished pieces of the answer, and tool
+// calls with their reports and results. Other statuses, and questions, were in the workflow
+// only.
 func rebuiltLog(t chat.Turn, texts map[string]string) (log []chat.Entry, usage chat.Usage) {
 	add := func(e chat.Entry) {
 		e.N = len(log) + 1
@@ -82,6 +83,9 @@ func rebuiltLog(t chat.Turn, texts map[string]string) (log []chat.Entry, usage c
 		for _, c := range w.Calls {
 			done, made := storedCall(texts, c.ID)
 			_, answered := texts[chat.ResultKey(c.ID)]
+			for _, r := range chat.Reports(texts, c.ID) {
+				add(chat.Entry{Type: chat.EventStatus, Node: r.Node, Ref: r.Key(), Call: &c.CallRef})
+			}
 			if made || answered { // a call that was not made has a result that says why
 				add(chat.Entry{Type: chat.EventToolResult, Call: &c.CallRef, IsError: !made || done.IsError})
 				usage = usage.Add(done.Usage)

@@ -165,6 +165,7 @@ func (a *Activities) settlement(ctx context.Context, e Ending) (db.Settlement, e
 	if e, err = e.wholeLog(texts); err != nil {
 		return db.Settlement{}, err
 	}
+	e.Log = withReports(e.Log, texts, a.Time())
 	text, err := a.endText(ctx, e, texts)
 	if err != nil {
 		return db.Settlement{}, err
@@ -237,6 +238,31 @@ func (e Ending) wholeLog(texts map[string]string) (Ending, error) {
 	}
 	e.Log, e.Kept = append(kept[:e.Kept], e.Log...), 0
 	return e, nil
+}
+
+// withReports returns a turn's log with the reports of calls that ended without a result:
+// their activities could not return them.
+func withReports(log []chat.Entry, texts map[string]string, now time.Time) []chat.Entry {
+	logged, done := map[string]bool{}, map[string]bool{}
+	for _, e := range log {
+		logged[e.Ref] = true
+		if e.Type == chat.EventToolResult {
+			done[e.Call.ID] = true
+		}
+	}
+	whole := log
+	for _, e := range log {
+		if e.Type != chat.EventToolCall || done[e.Call.ID] {
+			continue
+		}
+		for _, r := range chat.Reports(texts, e.Call.ID) {
+			if !logged[r.Key()] {
+				whole = append(whole, chat.Entry{N: len(whole) + 1, At: now.UTC().Truncate(time.Millisecond),
+					Type: chat.EventStatus, Node: r.Node, Ref: r.Key(), Call: e.Call})
+			}
+		}
+	}
+	return whole
 }
 
 // endText returns the answer. For a turn that did not complete it is the partial answer:

@@ -134,6 +134,10 @@ type CallRequest struct {
 type Called struct {
 	IsError bool       `json:"error,omitempty"`
 	Usage   chat.Usage `json:"usage"`
+	// Unknown: the call may have run or not; it has no result.
+	Unknown bool `json:"unknown,omitempty"`
+	// Progress are the nodes of what the call has reported (chat.Report), in order.
+	Progress []chat.Node `json:"progress,omitempty"`
 }
 
 // DecideRequest asks Decide to apply a person's decisions about tool calls.

@@ -36,6 +36,7 @@ var words = map[string]openapi.Word{
 	"stream_run_id":        {About: "The client's own id of this request.", Max: dialect.MaxID},
 	"tagged_doc_ids":       {About: "Documents that the message is about."},
 	"tagged_set_ids":       {About: "Sets of documents that the message is about."},
+	"tool_call_id":         {About: "The id of the tool call."},
 	"schema":               {About: "The JSON schema of the arguments; missing when it is too large to be sent.", Object: true},
 	"tiptap_json":          {About: "The composer's document, of at most 256 kB.", Object: true},
 

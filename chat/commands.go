@@ -80,6 +80,9 @@ type Progress struct {
 	More    bool    `json:"more,omitempty"`    // more entries follow
 	Over    bool    `json:"over,omitempty"`    // a terminal entry is in the log
 	Waiting bool    `json:"waiting,omitempty"` // an interrupt is pending
+	// Reporting names the running activities that may have stored reports which are not among
+	// the entries yet (Report.Of).
+	Reporting []string `json:"reporting,omitempty"`
 }
 
 // ThreadState is the current state of a thread.

@@ -17,7 +17,7 @@ const (
 	EventResponse    EventType = "response"
 	EventCancelled   EventType = "cancelled"
 	EventFailed      EventType = "failed"
-	// EventToken is the only event that is not in the log: a delta of the current piece.
+	// EventToken is in no log: it is a delta of the current piece.
 	EventToken EventType = "token"
 )
 
@@ -49,6 +49,9 @@ type Event struct {
 	Message   string   `json:"message,omitempty"` // also of notice, interrupt and failed
 	DocsFound []DocRef `json:"docs_found,omitempty"`
 	WebQuery  string   `json:"web_query,omitempty"`
+	// Report is the key of the report that a status shows (ProgressKey), in the log and before
+	// the log has it.
+	Report string `json:"report,omitempty"`
 
 	// text and token; Piece counts an answer's pieces from 1
 	Text    string `json:"text,omitempty"`
@@ -56,7 +59,7 @@ type Event struct {
 	Attempt int    `json:"attempt,omitempty"` // token: increases when another attempt restarts the piece
 	Offset  int    `json:"offset,omitempty"`  // token: characters of the piece before Text
 
-	// tool_call and tool_result
+	// tool_call and tool_result; a status that belongs to a call has the id
 	ToolCallID string `json:"tool_call_id,omitempty"`
 	ToolName   string `json:"tool_name,omitempty"`
 	Arguments  string `json:"arguments,omitempty"` // a JSON object
@@ -100,7 +103,7 @@ const (
 	NodeFormat    Node = "format_response"
 	NodeModel     Node = "model"
 	NodeTool      Node = "tool"
-	NodeImport    Node = "import" // the entry's Ref has its words
+	NodeImport    Node = "import" // of an import that runs; a Report has its words
 	NodeAgent     Node = "agent"  // an agent's own status; the entry has its sentence
 	// NodeRetry is the node of a status that is in no log: the model is busy, see RetryMessage.
 	NodeRetry Node = "model_retry"

@@ -14,7 +14,7 @@ type Entry struct {
 	At       time.Time    `json:"at"`
 	Node     Node         `json:"node,omitempty"`
 	DocIDs   []string     `json:"docs,omitempty"`     // status: documents found
-	Ref      string       `json:"ref,omitempty"`      // key of the turn's text: the piece, the web query
+	Ref      string       `json:"ref,omitempty"`      // key of the turn's text: the piece, the web query, the report
 	Piece    int          `json:"piece,omitempty"`    // text
 	Code     string       `json:"code,omitempty"`     // notice and failed
 	Question *Question    `json:"question,omitempty"` // interrupt

@@ -8,7 +8,7 @@ import (
 	"strings"
 )
 
-// Keys of a turn's texts. All keys are declared in this file. They are stored in rows
+// Keys of a turn's texts. All keys are declared in this file, except ProgressKey. They are stored in rows
 // and must not change.
 const (
 	TextUnresolved = "unresolved"  // names of documents not found, quoted, comma-separated
@@ -38,9 +38,6 @@ func SaidKey(n int) string { return "said:" + strconv.Itoa(n) }
 func CallKey(callID string) string   { return "call:" + callID }
 func EditedKey(callID string) string { return "edited:" + callID }
 func ResultKey(callID string) string { return "result:" + callID }
-
-// ProgressKey is the key of the n-th report of a running tool call.
-func ProgressKey(callID string, n int) string { return "progress:" + callID + ":" + strconv.Itoa(n) }
 
 // ImportKey is the key of the sentence about an import's end in a turn's notice.
 func ImportKey(importID string) string { return "import:" + importID }

@@ -135,12 +135,3 @@ type Attachment struct {
 
 // AttachmentURL returns the path of an attachment.
 func AttachmentURL(id string) string { return "/api/attachments/" + id }
-
-// ToolProgress is a report of a running tool call. Its words are a text of the turn
-// (ProgressKey).
-type ToolProgress struct {
-	TurnID string `json:"turn"`
-	CallID string `json:"call"`
-	Node   Node   `json:"node"`
-	N      int    `json:"n"` // counts the reports of the call
-}

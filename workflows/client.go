@@ -319,11 +319,6 @@ func (c *Client) Import(ctx context.Context, owner, key string) error {
 	return err
 }
 
-// Report sends a thread the progress that a running tool call has reported.
-func (c *Client) Report(ctx context.Context, threadID string, p chat.ToolProgress) error {
-	return c.Temporal.SignalWorkflow(ctx, ThreadWorkflowID(threadID), "", SignalReport, p)
-}
-
 // fairnessPriority makes the task queue serve owners in turn, however many tasks one
 // of them has waiting. A workflow's activities inherit it. It takes effect on
 // servers with matching.enableFairness.

@@ -21,7 +21,6 @@ const (
 	UpdateOwner   = "owner"    // string: who owns the thread from now on; refused while a turn runs
 	SignalResume  = "resume"   // chat.ResumeValue; a notice says when it was dropped, because it does not fit or cannot be decoded
 	SignalCancel  = "cancel"   // chat.Cancel
-	SignalReport  = "report"   // chat.ToolProgress of a running tool call
 	SignalAgain   = "again"    // to an import: there may be more open imports of its document
 	SignalVersion = "version"  // int: the version of the rules to follow; the thread continues as new between two steps
 	QueryProgress = "progress" // (turn id, after n) → chat.Progress

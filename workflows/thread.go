@@ -129,7 +129,6 @@ type thread struct {
 	resumes     workflow.ReceiveChannel
 	cancels     workflow.ReceiveChannel
 	versions    workflow.ReceiveChannel
-	reports     workflow.ReceiveChannel
 	changed     workflow.Channel // wakes a turn that waits for a person, to look whether the thread must continue as new
 	idle        workflow.Future  // the idle timer; turns do not stop it
 	idleSince   time.Time        // end of the last turn
@@ -145,7 +144,6 @@ func (t *thread) setup(ctx workflow.Context) error {
 	t.resumes = workflow.GetSignalChannel(ctx, SignalResume)
 	t.cancels = workflow.GetSignalChannel(ctx, SignalCancel)
 	t.versions = workflow.GetSignalChannel(ctx, SignalVersion)
-	t.reports = workflow.GetSignalChannel(ctx, SignalReport)
 	if err := workflow.SetQueryHandler(ctx, QueryProgress, t.progress); err != nil {
 		return err
 	}
@@ -326,7 +324,7 @@ func (t *thread) continueAsNew(ctx workflow.Context) error {
 // still in its channel is drained.
 func (t *thread) receiveSignals(ctx workflow.Context) {
 	for {
-		err := workflow.Await(ctx, func() bool { return t.cancels.Len()+t.resumes.Len()+t.versions.Len()+t.reports.Len() > 0 })
+		err := workflow.Await(ctx, func() bool { return t.cancels.Len()+t.resumes.Len()+t.versions.Len() > 0 })
 		if err != nil {
 			return
 		}
@@ -357,27 +355,6 @@ func (t *thread) drainSignals(ctx workflow.Context) {
 		}
 		t.nextVersion = version
 	}
-	for {
-		var p chat.ToolProgress
-		if !t.reports.ReceiveAsync(&p) {
-			break
-		}
-		t.reported(ctx, p)
-	}
-}
-
-// reported adds what a running tool call reports to the log of its turn. An attempt of
-// the call that is repeated reports the same again.
-func (t *thread) reported(ctx workflow.Context, p chat.ToolProgress) {
-	u, ref := t.turn, chat.ProgressKey(p.CallID, p.N)
-	if u == nil || u.TurnID != p.TurnID || u.settling || u.Stopped != "" || p.Node == "" {
-		return
-	}
-	if slices.ContainsFunc(u.Log, func(e chat.Entry) bool { return e.Ref == ref }) {
-		return
-	}
-	u.append(ctx, chat.Entry{Type: chat.EventStatus, Node: p.Node, Ref: ref})
-	u.hint(ctx)
 }
 
 // validateSubmit rejects a submit with on_busy "reject" while a turn is open, a

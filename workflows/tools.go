@@ -205,6 +205,7 @@ func (u *turn) awaitTool(ctx workflow.Context, c activities.Wanted, call workflo
 		err = u.await(ctx, u.callTool(ctx, c), &got)
 	}
 	u.Usage = u.Usage.Add(got.Usage)
+	u.logReports(ctx, c.ID, &c.CallRef, got.Progress)
 	if err == nil {
 		return outcome{ID: c.ID, IsError: got.IsError}, nil
 	}
@@ -222,6 +223,11 @@ func (u *turn) findOutcome(ctx workflow.Context, c activities.Wanted) (outcome, 
 		return outcome{ID: c.ID, Unknown: true}, err
 	}
 	u.Usage = u.Usage.Add(found.Usage)
+	u.logReports(ctx, c.ID, &c.CallRef, found.Progress)
+	if found.Unknown {
+		u.noteReports(c.ID, len(found.Progress))
+		return outcome{ID: c.ID, Unknown: true}, nil
+	}
 	return outcome{ID: c.ID, IsError: found.IsError}, nil
 }
 
@@ -252,6 +258,7 @@ func (u *turn) callTool(ctx workflow.Context, c activities.Wanted) workflow.Futu
 	}
 	request := u.callRequest(c)
 	request.TurnRef = u.nextActivityRef()
+	u.reporting = append(u.reporting, c.ID)
 	return workflow.ExecuteActivity(workflow.WithActivityOptions(ctx, workflow.ActivityOptions{
 		StartToCloseTimeout:    toolCallTimeout,
 		ScheduleToCloseTimeout: max(time.Second, u.timeLeft(ctx)),

@@ -36,6 +36,8 @@ type openTurn struct {
 	// the conversation.
 	Remembered []string `json:"remembered,omitempty"`
 	NoImages   bool     `json:"no_images,omitempty"` // the log has the notice
+	// Reported counts the reports in the log of calls whose outcome was unknown.
+	Reported map[string]int `json:"reported,omitempty"`
 }
 
 // turn is accepted → running ⇄ interrupted → completed | cancelled | failed.
@@ -58,6 +60,7 @@ type turn struct {
 	approved  []string // tools that need no approval
 	blocked   bool     // it waits, or has waited, for something slower than a look-up
 	published int      // number of log entries that activities were given to publish
+	reporting []string // activities whose reports may not be in the log yet (chat.Report.Of)
 }
 
 var (
@@ -321,7 +324,7 @@ func (u *turn) progress(after int) chat.Progress {
 	p := chat.Progress{Known: true, Kept: u.Kept, Over: u.ended, Waiting: u.Pending != nil}
 	from := min(max(after-u.Kept, 0), len(u.Log))
 	to := min(from+maxPage, len(u.Log))
-	p.Entries, p.More = u.Log[from:to], to < len(u.Log)
+	p.Entries, p.More, p.Reporting = u.Log[from:to], to < len(u.Log), u.reporting
 	return p
 }
 

@@ -179,6 +179,7 @@ type follower struct {
 	over     bool          // the terminal event is in log
 	rebuilt  bool          // log was replaced by the shorter one of a lost turn
 	notFound bool
+	shown    reports
 	retry    int // how often the running model call has failed; 0 once it says something
 	retries  int // how many failures were signalled so far
 
@@ -202,6 +203,7 @@ type report struct {
 	waiting bool // the turn waits for a person
 	more    bool // the log has further entries
 	draft   *db.Draft
+	shown   []chat.Report // of running activities, not in the log yet
 	err     error
 }
 
@@ -298,6 +300,14 @@ func (f *follower) run(ctx context.Context, signals <-chan bus.Signal, known []c
 				entries = append(entries, fresh...)
 				last = fresh[len(fresh)-1].N
 			}
+			if p := s.Progress; p != nil {
+				if f.hint(p.Logged) && p.Logged > last {
+					pollNow = true
+				}
+				if f.progress(p.Report) {
+					pollNow = true // the texts have the reports before it
+				}
+			}
 			if s.Delta != nil {
 				gotDelta = true
 				if f.hint(s.Delta.Logged) && s.Delta.Logged > last {
@@ -393,6 +403,18 @@ func (f *follower) poll(ctx context.Context, after, piece int, draft, gap bool) 
 			if r.err != nil {
 				return r
 			}
+		}
+	}
+	if len(progress.Reporting) > 0 && !progress.More {
+		texts, err := f.hub.store.Texts(ctx, f.ref.Owner, f.ref.TurnID)
+		switch {
+		case errors.Is(err, db.ErrSettled):
+			return f.settled(ctx, after)
+		case err != nil:
+			r.err = err
+		}
+		for _, of := range progress.Reporting {
+			r.shown = append(r.shown, chat.Reports(texts, of)...)
 		}
 	}
 	// Drafts are read even if the query fails: the turn's worker may have died.
@@ -553,6 +575,17 @@ func (f *follower) delta(d bus.Delta) (gap bool) {
 	return !before && f.piece.gap()
 }
 
+// progress adds a report of a running activity; gap reports whether an earlier one was lost.
+func (f *follower) progress(r chat.Report) (gap bool) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	fresh, gap := f.shown.add(r)
+	if fresh && !f.behind {
+		f.wake()
+	}
+	return gap
+}
+
 // retrying records that the model call has failed for the n-th time.
 func (f *follower) retrying(n int) {
 	f.mu.Lock()
@@ -572,6 +605,11 @@ func (f *follower) take(r report, current bool) (fresh bool) {
 	}
 	if len(r.events) > 0 {
 		fresh = f.append(r.events)
+	}
+	for _, report := range r.shown {
+		if added, _ := f.shown.add(report); added {
+			fresh = true
+		}
 	}
 	if r.over {
 		f.over, fresh = true, true
@@ -598,6 +636,7 @@ func (f *follower) append(events []chat.Event) (fresh bool) {
 		f.log = append(f.log, e)
 		fresh = true
 		f.retry = 0
+		f.shown.logged(e)
 		if e.Type == chat.EventText {
 			f.closePiece(e)
 		}
@@ -659,12 +698,13 @@ type Viewer struct {
 
 	f                  *follower
 	at                 Position
-	whole              bool  // the finished piece before the next event was delivered completely
-	held               bool  // the text of the piece being written is withheld
-	joinedAfterRebuild bool  // it joined after the log was rebuilt
-	ended              bool  // it has received the terminal event
-	retrySeen          int   // number of the last retry it was notified of
-	outageSeen         int64 // number of the last outage it was notified of
+	whole              bool            // the finished piece before the next event was delivered completely
+	held               bool            // the text of the piece being written is withheld
+	joinedAfterRebuild bool            // it joined after the log was rebuilt
+	ended              bool            // it has received the terminal event
+	retrySeen          int             // number of the last retry it was notified of
+	reported           map[string]bool // keys of the reports that it has got before the log had them
+	outageSeen         int64           // number of the last outage it was notified of
 	closed             bool
 }
 
@@ -687,8 +727,12 @@ func (v *Viewer) next() (_ Item, more <-chan struct{}, _ error) {
 		v.outageSeen = outage
 		return v.notice(chat.NoticeNotSaved), nil, nil
 	}
-	if v.at.N < len(f.log) {
-		return v.durable(f.log[v.at.N]), nil, nil
+	for v.at.N < len(f.log) {
+		e := f.log[v.at.N]
+		if !v.reported[e.Report] {
+			return v.durable(e), nil, nil
+		}
+		v.at.N++
 	}
 	if v.pastEnd() {
 		v.at, v.ended = Position{TurnID: v.at.TurnID, N: len(f.log)}, true
@@ -698,6 +742,9 @@ func (v *Viewer) next() (_ Item, more <-chan struct{}, _ error) {
 		return Item{}, nil, io.EOF
 	}
 	if !f.behind && !v.held && v.at.N == len(f.log) {
+		if item, ok := v.progress(); ok {
+			return item, nil, nil
+		}
 		if item, ok := v.token(); ok {
 			return item, nil, nil
 		}
@@ -790,6 +837,23 @@ func (v *Viewer) rest(e chat.Event) (Item, bool) {
 	}
 	v.whole = true
 	return v.deliver(text[v.at.Offset:]), true
+}
+
+// progress returns the first report of running activities that v does not have yet. It is not
+// part of the log.
+func (v *Viewer) progress() (Item, bool) {
+	for _, r := range v.f.shown.running {
+		key := r.Key()
+		if v.reported[key] {
+			continue
+		}
+		if v.reported == nil {
+			v.reported = map[string]bool{}
+		}
+		v.reported[key] = true
+		return Item{At: v.at, Event: r.Event(v.f.ref.ThreadID, v.f.ref.TurnID)}, true
+	}
+	return Item{}, false
 }
 
 // token returns the text of the piece being written that v does not have yet.

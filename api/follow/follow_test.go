@@ -32,9 +32,10 @@ type world struct {
 	queryErr error        // returned by queries
 	storeErr error        // returned by the database
 	draft    *db.Draft
-	kept     int // how many of the first entries are rows
-	ahead    int // how many of the last entries only the running activity has recorded
-	page     int // entries per query; 0: all
+	kept     int           // how many of the first entries are rows
+	reports  []chat.Report // stored by the call "c", which runs
+	ahead    int           // how many of the last entries only the running activity has recorded
+	page     int           // entries per query; 0: all
 	queries  int
 	drafts   int
 	subs     []chan bus.Signal
@@ -61,6 +62,9 @@ func (w *world) Progress(_ context.Context, _, _ string, after int) (chat.Progre
 	}
 	p := chat.Progress{Known: true, Waiting: w.waiting, Kept: w.kept, Over: len(w.entries) > 0 && w.entries[len(w.entries)-1].Type.Terminal()}
 	p.Ahead = w.ahead > 0
+	if len(w.reports) > 0 {
+		p.Reporting = []string{"c"}
+	}
 	to := len(w.entries) - w.ahead
 	from := min(max(after, w.kept), to)
 	if w.page > 0 {
@@ -81,6 +85,13 @@ func (w *world) Texts(context.Context, string, string) (map[string]string, error
 		return nil, err
 	}
 	texts := map[string]string{chat.LogKey(1): string(b)}
+	for _, r := range w.reports {
+		b, err := json.Marshal(r)
+		if err != nil {
+			return nil, err
+		}
+		texts[r.Key()] = string(b)
+	}
 	if w.ahead > 0 {
 		ahead, err := json.Marshal(map[string]any{"entries": w.entries[len(w.entries)-w.ahead:]})
 		texts[chat.TextAhead] = string(ahead)
@@ -169,7 +180,41 @@ func (w *world) render(_ context.Context, ref Ref, entries []chat.Entry) ([]chat
 }
 
 func (w *world) event(ref Ref, e chat.Entry) chat.Event {
-	return chat.Event{Type: e.Type, N: e.N, TurnID: ref.TurnID, ThreadID: ref.ThreadID, Node: e.Node, Piece: e.Piece, Text: w.texts[e.Ref]}
+	out := chat.Event{Type: e.Type, N: e.N, TurnID: ref.TurnID, ThreadID: ref.ThreadID, Node: e.Node, Piece: e.Piece, Text: w.texts[e.Ref]}
+	if e.Call != nil {
+		out.ToolCallID = e.Call.ID
+	}
+	if _, n, is := chat.ReadProgressKey(e.Ref); is {
+		out.Report, out.Message = e.Ref, "report "+strconv.Itoa(n)
+	}
+	return out
+}
+
+// report stores the next report of the call "c" and, with a bus, publishes it.
+func (w *world) report(publish bool) {
+	w.mu.Lock()
+	n := len(w.reports) + 1
+	r := chat.Report{Of: "c", Call: true, N: n, Node: chat.NodeImport, Text: "report " + strconv.Itoa(n)}
+	w.reports = append(w.reports, r)
+	logged := len(w.entries)
+	w.mu.Unlock()
+	if publish {
+		w.signal(bus.Signal{Progress: &bus.Progress{TurnID: "t", Report: r, Logged: logged}})
+	}
+}
+
+// endCall adds the reports and the result of the call "c" to the log. It returns the entries.
+func (w *world) endCall() (entries []chat.Entry) {
+	w.mu.Lock()
+	call, n := &chat.CallRef{ID: "c"}, len(w.reports)
+	w.reports = nil
+	w.mu.Unlock()
+	for i := range n {
+		entries = append(entries, chat.Entry{Type: chat.EventStatus, Node: chat.NodeImport, Ref: chat.ProgressKey("c", i+1), Call: call})
+	}
+	entries = append(entries, chat.Entry{Type: chat.EventToolResult, Call: call})
+	w.add(entries...)
+	return entries
 }
 
 // add appends to the log without a hint.
@@ -234,11 +279,13 @@ func newWorld() (*world, *Hub) {
 }
 
 // format writes items as "1:turn_started", "~one " for a token and "!" for a
-// restart notice.
+// restart notice, "+Message" for a status that is not in the log.
 func format(i Item) string {
 	switch {
 	case i.Type == chat.EventToken:
 		return "~" + i.Text
+	case i.N == 0 && i.Type == chat.EventStatus:
+		return "+" + i.Message
 	case i.N == 0:
 		return "!"
 	}

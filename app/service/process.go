@@ -356,7 +356,7 @@ func (p *Process) startWorker(ctx context.Context) error {
 		Threads: []worker.Activities{
 			&activities.Activities{
 				Kit: kit, Titles: p.titles, Audit: p.audit, ConcernsImports: intent.ConcernsImports,
-				Report: threads.Report, OnSettled: p.settled,
+				OnSettled: p.settled,
 			},
 			&documents.Activities{Kit: kit, Search: telemetry.Search(retrieval.New(p.parts.Store, p.model), p.traces), Web: search},
 			&assistant.Activities{Kit: kit},

@@ -1,5 +1,5 @@
-// Package bus is the message bus. It carries token deltas, new log entries and
-// stop announcements over core NATS. Messages may be lost: readers recover from
+// Package bus is the message bus. It carries token deltas, reports of running activities,
+// new log entries and stop announcements over core NATS. Messages may be lost: readers recover from
 // the log and the drafts.
 package bus
 
@@ -22,10 +22,19 @@ type Delta struct {
 	Logged int `json:"logged,omitempty"`
 }
 
+// Progress is a report of a running activity, which has stored it.
+type Progress struct {
+	TurnID string `json:"turn_id"`
+	chat.Report
+	// Logged is how many entries the turn's log has before the activity's own.
+	Logged int `json:"logged,omitempty"`
+}
+
 // Bus publishes and subscribes. Publishing never blocks and reports no error:
 // a disconnected Bus drops messages. Safe for concurrent use.
 type Bus interface {
 	PublishDelta(d Delta)
+	PublishProgress(p Progress)
 	// PublishLog delivers entries of the turn's log that Temporal has recorded. The
 	// entries are consecutive and hold no texts.
 	PublishLog(turnID string, entries []chat.Entry)
@@ -67,12 +76,13 @@ type Bus interface {
 	Close()
 }
 
-// Signal is one message to a turn's followers: a delta, entries of the log, a
-// hint (N > 0), a retry of a model call (Retry > 0), or the end.
+// Signal is one message to a turn's followers: a delta, a report of a running activity,
+// entries of the log, a hint (N > 0), a retry of a model call (Retry > 0), or the end.
 type Signal struct {
-	Delta   *Delta       `json:"delta,omitempty"`
-	N       int          `json:"n,omitempty"`
-	Log     []chat.Entry `json:"log,omitempty"`
-	Retry   int          `json:"retry,omitempty"`
-	Settled bool         `json:"settled,omitempty"`
+	Delta    *Delta       `json:"delta,omitempty"`
+	Progress *Progress    `json:"progress,omitempty"`
+	N        int          `json:"n,omitempty"`
+	Log      []chat.Entry `json:"log,omitempty"`
+	Retry    int          `json:"retry,omitempty"`
+	Settled  bool         `json:"settled,omitempty"`
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/palaver-chat/palaver/chat"
 	"github.com/palaver-chat/palaver/internal/bus"
 )
 
@@ -94,6 +95,8 @@ func TestTurnSignalsArriveInOrderAtFollowersOfThatTurnOnly(t *testing.T) {
 		publisher.PublishDelta(delta)
 		publisher.Hint(turn, 5)
 		publisher.Retrying(turn, 2)
+		progress := bus.Progress{TurnID: turn, Report: chat.Report{Of: "c1", Call: true, N: 1, Node: chat.NodeImport, Text: "half"}, Logged: 5}
+		publisher.PublishProgress(progress)
 		publisher.Hint(other, 9)
 
 		for _, follower := range []<-chan bus.Signal{first, second} {
@@ -101,6 +104,7 @@ func TestTurnSignalsArriveInOrderAtFollowersOfThatTurnOnly(t *testing.T) {
 			assert.Equal(t, bus.Signal{Delta: &delta}, receive(t, follower))
 			assert.Equal(t, bus.Signal{N: 5}, receive(t, follower))
 			assert.Equal(t, bus.Signal{Retry: 2}, receive(t, follower))
+			assert.Equal(t, bus.Signal{Progress: &progress}, receive(t, follower))
 		}
 		assert.Equal(t, bus.Signal{N: 9}, receive(t, otherSignals), "the other turn's first signal is its own")
 	})

@@ -35,6 +35,8 @@ func NewLocal() *Local {
 
 func (b *Local) PublishDelta(d Delta) { b.signal(d.TurnID, Signal{Delta: &d}) }
 
+func (b *Local) PublishProgress(p Progress) { b.signal(p.TurnID, Signal{Progress: &p}) }
+
 func (b *Local) PublishLog(turnID string, entries []chat.Entry) {
 	b.signal(turnID, Signal{Log: slices.Clone(entries)})
 }

@@ -122,6 +122,10 @@ func (b *NATS) PublishDelta(d Delta) {
 	b.publish("turn", d.TurnID, Signal{Delta: &d})
 }
 
+func (b *NATS) PublishProgress(p Progress) {
+	b.publish("turn", p.TurnID, Signal{Progress: &p})
+}
+
 func (b *NATS) PublishLog(turnID string, entries []chat.Entry) {
 	b.publish("turn", turnID, Signal{Log: entries})
 }
@@ -150,6 +154,9 @@ func (b *NATS) Subscribe(ctx context.Context, turnID string) (<-chan Signal, err
 	return subscribe(ctx, b, "turn", turnID, func(s Signal) (Signal, bool) {
 		if s.Delta != nil {
 			return s, s.Delta.TurnID == turnID && s.Delta.Offset >= 0
+		}
+		if s.Progress != nil {
+			return s, s.Progress.TurnID == turnID && s.Progress.N > 0
 		}
 		return s, s.N > 0 || s.Retry > 0 || s.Settled || len(s.Log) > 0
 	})

@@ -13,6 +13,7 @@ type Noop struct{}
 var _ Bus = Noop{}
 
 func (Noop) PublishDelta(Delta)              {}
+func (Noop) PublishProgress(Progress)        {}
 func (Noop) PublishLog(string, []chat.Entry) {}
 func (Noop) Hint(string, int)                {}
 func (Noop) Retrying(string, int)            {}

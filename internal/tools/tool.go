@@ -97,8 +97,9 @@ type Call struct {
 	ID                      string // idempotency key of side effects
 	Arguments               json.RawMessage
 	Failed                  bool // an earlier model call of the turn made a tool call that failed
-	// Report shows the person what the tool is doing, as a status of node. An attempt that
-	// is repeated must report the same in the same order. nil: reports are dropped.
+	// Report shows the person what the tool is doing, as a status of node, at most 200 times.
+	// The log has it before the result. An attempt that is repeated must report the same in
+	// the same order. nil: reports are dropped.
 	Report func(node chat.Node, text string)
 }
 

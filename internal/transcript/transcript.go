@@ -204,8 +204,13 @@ func (w words) event(e chat.Entry) chat.Event {
 		if e.Node == chat.NodeWebSearch {
 			out.WebQuery = w.texts[e.Ref]
 		}
-		if out.Message = e.StatusMessage(out.WebQuery); e.Node == chat.NodeImport {
-			out.Message = w.texts[e.Ref]
+		out.Message = e.StatusMessage(out.WebQuery)
+		if _, _, is := chat.ReadProgressKey(e.Ref); is {
+			r, _ := chat.ReportIn(w.texts, e.Ref)
+			out.Message, out.Report = r.Text, e.Ref
+		}
+		if e.Call != nil {
+			out.ToolCallID = e.Call.ID
 		}
 		for _, id := range e.DocIDs {
 			out.DocsFound = append(out.DocsFound, chat.DocRef{ID: id, Title: w.titles[id]})

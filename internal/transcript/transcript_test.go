@@ -106,6 +106,21 @@ func TestRenderAddsTheTextsOfEveryEntry(t *testing.T) {
 	require.Equal(t, []string{"documents", "texts"}, store.reads, "documents and texts are read once each")
 }
 
+func TestStatusOfACallHasItsIDAndTheWordsOfItsReport(t *testing.T) {
+	call := chat.CallRef{ID: "c", Name: "draw"}
+	key := chat.ProgressKey("c", 1)
+	store := &names{texts: map[string]string{key: `{"of":"c","call":true,"n":1,"node":"tool","text":"Half done"}`}}
+	events, err := Render(context.Background(), store, ref, []chat.Entry{
+		{N: 1, Type: chat.EventStatus, Node: chat.NodeTool, Call: &call},
+		{N: 2, Type: chat.EventStatus, Node: chat.NodeTool, Ref: key, Call: &call},
+	})
+	require.NoError(t, err)
+	require.Equal(t, []chat.Event{
+		{N: 1, Type: chat.EventStatus, TurnID: "tu", ThreadID: "th", Node: chat.NodeTool, Message: "Calling draw...", ToolCallID: "c"},
+		{N: 2, Type: chat.EventStatus, TurnID: "tu", ThreadID: "th", Node: chat.NodeTool, Message: "Half done", ToolCallID: "c", Report: key},
+	}, events)
+}
+
 func TestRenderReadsOnlyWhatEntriesNeed(t *testing.T) {
 	store := &names{err: errors.New("unavailable")}
 	events, err := Render(context.Background(), store, ref, []chat.Entry{{N: 1, Type: chat.EventTurnStarted}, {N: 2, Type: chat.EventStatus, Node: chat.NodeIntent}})

@@ -426,6 +426,48 @@ func TestImportOfAStoppedTurnIsReportedInALaterTurn(t *testing.T) {
 	require.Equal(t, 1, told, "the import is reported once")
 }
 
+// Each call of a tool shows its steps before its result, to viewers and in the log, however
+// quick the import is.
+func TestQuickImportsShowEachStepBeforeTheResult(t *testing.T) {
+	t.Parallel()
+	drive := drivetest.New(t)
+	s := stacktest.Start(t, withDrive(drive, stacktest.Flag("import-wait", "60s"))...)
+	c := newTalk(t, func() string { return s.URL }, s.NewUser())
+	const turns, links = 2, 10
+	for turn := range turns {
+		var message []string
+		for n := range links {
+			f := circularFile
+			f.Name = fmt.Sprintf("Circular %d of %d.md", n+1, turn+1)
+			f.Content = append(slices.Clone(f.Content), f.Name...)
+			id := driveID(turn*links + n)
+			drive.Put(id, f)
+			message = append(message, driveLink(id))
+		}
+		live := c.ask("Import "+strings.Join(message, " and "), nil)
+		logged := c.attach("turn_id=" + last(live).TurnID).all()
+		for name, events := range map[string][]event{"live": live, "log": logged} {
+			running, done := "", 0
+			var steps []string
+			for _, e := range events {
+				switch {
+				case e.Type == "tool_call":
+					running, steps = e.ID, nil
+				case e.Type == "status" && e.Node == "import":
+					require.Equal(t, running, e.CallID, "%s: %q belongs to the call that runs", name, e.Message)
+					steps = append(steps, e.Message)
+				case e.Type == "tool_result":
+					require.Equal(t, running, e.CallID)
+					require.Len(t, steps, 4, name)
+					require.Contains(t, steps[3], "Document imported successfully!", name)
+					running, done = "", done+1
+				}
+			}
+			require.Equal(t, links, done, name)
+		}
+	}
+}
+
 // A client of the MCP server imports a document, with its progress, and lists it.
 // Rule M1.
 func TestMCPClientImportsADocumentAndListsIt(t *testing.T) {

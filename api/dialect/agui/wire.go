@@ -304,7 +304,11 @@ func (w *Wire) status(e chat.Event) {
 		w.closeText()
 		w.closeStep()
 		w.step = name
-		w.add(chunk{Type: stepStarted, StepName: name, Metadata: map[string]any{"message": e.Message}})
+		metadata := map[string]any{"message": e.Message}
+		if e.ToolCallID != "" {
+			metadata["tool_call_id"] = e.ToolCallID
+		}
+		w.add(chunk{Type: stepStarted, StepName: name, Metadata: metadata})
 	}
 	if len(e.DocsFound) > 0 {
 		w.found(e.DocsFound)

@@ -72,9 +72,10 @@ const (
 )
 
 type statusData struct {
-	Node     string `json:"node"`
-	Message  string `json:"message"`
-	WebQuery string `json:"web_query,omitempty"`
+	Node       string `json:"node"`
+	Message    string `json:"message"`
+	ToolCallID string `json:"tool_call_id,omitempty"`
+	WebQuery   string `json:"web_query,omitempty"`
 }
 
 type docsData struct {

@@ -13,11 +13,12 @@ type (
 		StreamRunID string `json:"stream_run_id,omitempty"`
 	}
 	statusJSON struct {
-		Type      string        `json:"type"`
-		Node      chat.Node     `json:"node"`
-		Message   string        `json:"message"`
-		DocsFound []chat.DocRef `json:"docs_found,omitempty"`
-		WebQuery  string        `json:"web_query,omitempty"`
+		Type       string        `json:"type"`
+		Node       chat.Node     `json:"node"`
+		Message    string        `json:"message"`
+		ToolCallID string        `json:"tool_call_id,omitempty"`
+		DocsFound  []chat.DocRef `json:"docs_found,omitempty"`
+		WebQuery   string        `json:"web_query,omitempty"`
 		run
 		EventID string `json:"event_id"`
 	}
@@ -104,7 +105,7 @@ type (
 func Encode(e chat.Event, id string) []byte {
 	switch e.Type {
 	case chat.EventStatus:
-		return line(statusJSON{"status", e.Node, e.Message, e.DocsFound, e.WebQuery, run{e.StreamRunID}, id})
+		return line(statusJSON{"status", e.Node, e.Message, e.ToolCallID, e.DocsFound, e.WebQuery, run{e.StreamRunID}, id})
 	case chat.EventToken:
 		return line(tokenJSON{"token", e.Text, run{e.StreamRunID}, id})
 	case chat.EventToolCall:

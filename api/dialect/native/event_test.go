@@ -21,6 +21,8 @@ func TestEncode(t *testing.T) {
 		{"status with what was found", chat.Event{Type: chat.EventStatus, Node: chat.NodeDocs, Message: "m", WebQuery: "q",
 			DocsFound: []chat.DocRef{{ID: "d", Title: "T"}}},
 			`{"type":"status","node":"doc_resolver","message":"m","docs_found":[{"id":"d","title":"T"}],"web_query":"q","event_id":"id"}`},
+		{"status of a tool call", chat.Event{Type: chat.EventStatus, Node: chat.NodeImport, Message: "m", ToolCallID: "c", Report: "progress:c:1"},
+			`{"type":"status","node":"import","message":"m","tool_call_id":"c","event_id":"id"}`},
 		{"token", chat.Event{Type: chat.EventToken, Text: "a\nb"}, `{"type":"token","content":"a\nb","event_id":"id"}`},
 		{"notice", chat.Event{Type: chat.EventNotice, Code: "restarted", Message: "m"},
 			`{"type":"notice","code":"restarted","message":"m","event_id":"id"}`},

@@ -34,7 +34,7 @@ export interface Interrupt {
 interface Base {
   event_id?: string;
 }
-export type StatusEvent = Base & { type: "status"; node: string; message: string; docs_found?: DocRef[]; web_query?: string };
+export type StatusEvent = Base & { type: "status"; node: string; message: string; tool_call_id?: string; docs_found?: DocRef[]; web_query?: string };
 export type TokenEvent = Base & { type: "token"; content: string };
 export type NoticeEvent = Base & { type: "notice"; code: string; message: string };
 export type ResponseEvent = Base & {

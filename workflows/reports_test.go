@@ -1,0 +1,80 @@
+package workflows_test
+
+import (
+	"context"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	"go.temporal.io/sdk/temporal"
+
+	"github.com/palaver-chat/palaver/activities"
+	"github.com/palaver-chat/palaver/chat"
+)
+
+func reporting(n int) activities.Called {
+	var c activities.Called
+	for range n {
+		c.Progress = append(c.Progress, chat.NodeImport)
+	}
+	return c
+}
+
+// The calls run in parallel, and the second one ends first.
+func TestReportsOfACallComeBeforeItsResult(t *testing.T) {
+	s := assistantTurn(toolCalls(1, "slow", "fast"), finalCall())
+	fast := make(chan struct{})
+	s.tool = func(_ context.Context, r activities.CallRequest, _ int) (activities.Called, error) {
+		if r.Name == "fast" {
+			defer close(fast)
+			return reporting(1), nil
+		}
+		<-fast
+		return reporting(2), nil
+	}
+	log := runTurn(t, s).Log
+	require.Equal(t, []string{
+		"turn_started", "status model", "tool_call slow", "tool_call fast", "status tool slow", "status tool fast",
+		"status import progress:c1:1 slow", "status import progress:c1:2 slow", "tool_result slow",
+		"status import progress:c2:1 fast", "tool_result fast", "status model", "text piece:1",
+	}, summary(log))
+	require.Equal(t, "c1", log[6].Call.ID)
+}
+
+func TestRunningCallIsNamedToFollowersUntilTheLogHasItsReports(t *testing.T) {
+	s := assistantTurn(toolCalls(1, "look"), finalCall())
+	p := newHarness(t, s)
+	var during []string
+	begun, release := make(chan struct{}), make(chan struct{})
+	s.tool = func(context.Context, activities.CallRequest, int) (activities.Called, error) {
+		close(begun)
+		<-release
+		return reporting(1), nil
+	}
+	p.onceClosed(begun, func() {
+		during = p.progress("t1", 0).Reporting
+		close(release)
+	})
+	p.submitAt(0, "t1", chat.Supersede)
+	p.at(1, func() { require.Empty(t, p.progress("t1", 0).Reporting) })
+	p.run()
+	require.Equal(t, []string{"c1"}, during)
+}
+
+func TestReportsOfACallThatRunsAgainAreInTheLogOnce(t *testing.T) {
+	s := assistantTurn(toolCalls(1, "draw"), finalCall())
+	s.tool = func(_ context.Context, _ activities.CallRequest, n int) (activities.Called, error) {
+		if n == 1 {
+			return activities.Called{}, temporal.NewNonRetryableApplicationError("", activities.ErrTypeUnknownOutcome, nil)
+		}
+		return reporting(3), nil
+	}
+	left := reporting(2)
+	left.Unknown = true
+	s.storedResult = &left
+	e := runTurn(t, s, decide(yes("c1")), decide(yes("c1")))
+	require.Equal(t, []string{
+		"turn_started", "status model", "tool_call draw", "interrupt approve_tools", "resumed", "status tool draw",
+		"status import progress:c1:1 draw", "status import progress:c1:2 draw", "interrupt unknown_outcome", "resumed",
+		"status tool draw", "status import progress:c1:3 draw", "tool_result draw", "status model", "text piece:1",
+	}, summary(e.Log))
+}
