@@ -380,12 +380,11 @@ type Documents interface {
 	ImportedDocument(ctx context.Context, owner string, source chat.SourceType, externalID string) (chat.Document, error)
 	// RawDocument returns the upload of a document that is still processing.
 	RawDocument(ctx context.Context, owner, id string) (chat.Document, []byte, error)
-	// Original returns the upload of a document that is ready. ErrNotFound for one that
-	// was processed before uploads were kept.
+	// Original returns the upload of a document that is ready.
 	Original(ctx context.Context, owner, id string) ([]byte, error)
 	DocumentProgress(ctx context.Context, owner, id string, percent int) error
-	// StoreText replaces text, chunks and (when not nil) their vectors, marks the
-	// document ready and drops the raw upload, in one transaction.
+	// StoreText replaces text, chunks and (when not nil) their vectors, and marks the
+	// document ready, in one transaction.
 	StoreText(ctx context.Context, owner, id, text string, chunks []chat.Chunk, vectors [][]float32) error
 	// StoreVersion is StoreText for a version of an imported document. ErrOutdated when
 	// another version has replaced it. A document whose title is the name of its file gets

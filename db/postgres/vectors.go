@@ -92,7 +92,7 @@ func prepareMeanings(ctx context.Context, pool *sql.DB) (m meanings, err error) 
 }
 
 // addMeaning adds the column meaning, and an index of the rows that do not have it yet:
-// those written before pgvector was installed, and those that older releases write.
+// those written before pgvector was installed.
 var addMeaning = `ALTER TABLE chunk_vectors ADD COLUMN IF NOT EXISTS meaning halfvec;
 	CREATE INDEX IF NOT EXISTS chunk_vectors_unfilled ON chunk_vectors (id) WHERE ` + unfilled
 

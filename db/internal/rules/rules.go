@@ -98,7 +98,7 @@ type Lists interface {
 type Writes interface {
 	// InsertTurn writes a turn with its first message and its stream run id.
 	// sql.ErrNoRows if its id or its message has a turn already.
-	InsertTurn(ctx context.Context, t sqlcgen.Turn, m Message) (sqlcgen.Turn, error)
+	InsertTurn(ctx context.Context, t sqlcgen.Turn, m sqlcgen.Message) (sqlcgen.Turn, error)
 	// PlaceTurn is MarkTurn with the next place of the thread. It also runs show,
 	// unless that is nil.
 	PlaceTurn(ctx context.Context, t sqlcgen.Turn, show *sqlcgen.ShowConversationParams) error
@@ -115,19 +115,9 @@ type Writes interface {
 type Ending struct {
 	Turn     sqlcgen.Turn                   // its last state
 	Show     sqlcgen.ShowConversationParams // of its conversation
-	Messages []Message                      // after the user's
+	Messages []sqlcgen.Message              // after the user's
 	Events   []Event
 	Spent    Spent
-}
-
-// Message is a row of messages.
-type Message struct {
-	TurnID    string
-	N         int64
-	Role      string
-	CreatedAt int64
-	Content   string
-	Metadata  string
 }
 
 // Event is a row of turn_events.

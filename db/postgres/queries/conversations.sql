@@ -84,8 +84,7 @@ DELETE FROM conversations c WHERE c.id = @id AND c.owner = @owner AND NOT c.list
 
 -- name: RecordDeletedConversation :exec
 INSERT INTO deleted_conversations (id, deleted_at, owner, generation, places)
-SELECT c.id, @at::bigint, c.owner, c.generation, greatest(c.places, coalesce((SELECT max(t.place) FROM turns t
-    WHERE t.owner = c.owner AND t.thread_id = @id AND t.place > 0), 0))
+SELECT c.id, @at::bigint, c.owner, c.generation, c.places
 FROM conversations c WHERE c.id = @id AND c.owner = @owner
 ON CONFLICT (id) DO UPDATE SET deleted_at = excluded.deleted_at, owner = excluded.owner,
     generation = excluded.generation, places = excluded.places;

@@ -4,8 +4,8 @@ WITH turn AS (
     VALUES (@id, @owner, @thread_id, @parent, 'new', @created_at, @client_turn_id, @stream_run_id, @content_hash, @content, @generation, @created_at, @address)
     ON CONFLICT DO NOTHING RETURNING *),
 message AS (
-    INSERT INTO messages (turn_id, n, role, created_at, content, folded, metadata)
-    SELECT turn.id, 0, @role::text, @message_at::bigint, @message::text, '', @metadata::text FROM turn),
+    INSERT INTO messages (turn_id, n, role, created_at, content, metadata)
+    SELECT turn.id, 0, @role::text, @message_at::bigint, @message::text, @metadata::text FROM turn),
 run AS (
     INSERT INTO stream_runs (owner, run_id, turn_id)
     SELECT turn.owner, turn.stream_run_id, turn.id FROM turn WHERE turn.stream_run_id <> '' ON CONFLICT DO NOTHING)
@@ -78,8 +78,7 @@ ON CONFLICT (owner, kind, ref, thread_id) DO UPDATE SET reason = excluded.reason
 DELETE FROM cancels WHERE created_at < @older_than;
 
 -- name: NextPlace :one
-UPDATE conversations c SET places = greatest(c.places, coalesce((SELECT max(t.place) FROM turns t
-    WHERE t.owner = c.owner AND t.thread_id = @thread_id AND t.place > 0), 0)) + 1
+UPDATE conversations c SET places = c.places + 1
 WHERE c.id = @thread_id AND c.owner = @owner RETURNING c.places;
 
 -- name: LastPlace :one
@@ -97,8 +96,7 @@ WHERE id = @id AND owner = @owner AND settled_at = 0;
 
 -- name: PlaceTurn :exec
 WITH next AS (
-    UPDATE conversations c SET places = greatest(c.places, coalesce((SELECT max(t.place) FROM turns t
-        WHERE t.owner = c.owner AND t.thread_id = @thread_id AND t.place > 0), 0)) + 1,
+    UPDATE conversations c SET places = c.places + 1,
         listed = c.listed OR @shown::boolean,
         last_message_at = CASE WHEN @shown THEN greatest(c.last_message_at, @at::bigint) ELSE c.last_message_at END,
         title = CASE WHEN @shown AND c.title = '' THEN @title::text ELSE c.title END,
@@ -130,8 +128,8 @@ WITH turn AS (
     UPDATE turns t SET status = @status, parent = @parent, place = @place, registry = @registry, approvals = @approvals, hidden = @hidden, settled_at = @at
     WHERE t.id = @id AND t.owner = @owner AND t.settled_at = 0),
 message AS (
-    INSERT INTO messages (turn_id, n, role, created_at, content, folded, metadata)
-    SELECT @id, unnest(@message_numbers::bigint[]), unnest(@roles::text[]), unnest(@message_times::bigint[]), unnest(@contents::text[]), '', unnest(@metadata::text[])),
+    INSERT INTO messages (turn_id, n, role, created_at, content, metadata)
+    SELECT @id, unnest(@message_numbers::bigint[]), unnest(@roles::text[]), unnest(@message_times::bigint[]), unnest(@contents::text[]), unnest(@metadata::text[])),
 conversation AS (
     UPDATE conversations c SET listed = true, last_message_at = greatest(c.last_message_at, @at),
         title = CASE WHEN c.title = '' THEN @title::text ELSE c.title END,

@@ -293,8 +293,7 @@ func (q *Queries) PutProfile(ctx context.Context, arg PutProfileParams) error {
 
 const recordDeletedConversation = `-- name: RecordDeletedConversation :exec
 INSERT INTO deleted_conversations (id, deleted_at, owner, generation, places)
-SELECT c.id, $1::bigint, c.owner, c.generation, greatest(c.places, coalesce((SELECT max(t.place) FROM turns t
-    WHERE t.owner = c.owner AND t.thread_id = $2 AND t.place > 0), 0))
+SELECT c.id, $1::bigint, c.owner, c.generation, c.places
 FROM conversations c WHERE c.id = $2 AND c.owner = $3
 ON CONFLICT (id) DO UPDATE SET deleted_at = excluded.deleted_at, owner = excluded.owner,
     generation = excluded.generation, places = excluded.places

@@ -68,8 +68,7 @@ ON CONFLICT (owner, kind, ref, thread_id) DO UPDATE SET reason = excluded.reason
 DELETE FROM cancels WHERE created_at < @older_than;
 
 -- name: NextPlace :one
-UPDATE conversations SET places = max(places, coalesce((SELECT max(t.place) FROM turns t
-    WHERE t.owner = @owner AND t.thread_id = @thread_id AND t.place > 0), 0)) + 1
+UPDATE conversations SET places = places + 1
 WHERE id = @thread_id AND owner = @owner RETURNING places;
 
 -- name: LastPlace :one
@@ -109,8 +108,8 @@ UPDATE turns SET status = @status, parent = @parent, place = @place, registry = 
 WHERE id = @id AND owner = @owner AND settled_at = 0;
 
 -- name: InsertMessage :exec
-INSERT INTO messages (turn_id, n, role, created_at, content, folded, metadata)
-VALUES (@turn_id, @n, @role, @created_at, @content, '', @metadata);
+INSERT INTO messages (turn_id, n, role, created_at, content, metadata)
+VALUES (@turn_id, @n, @role, @created_at, @content, @metadata);
 
 -- name: InsertEvent :exec
 INSERT INTO turn_events (turn_id, n, event) VALUES (@turn_id, @n, @event);
