@@ -4,7 +4,7 @@
 //
 // Every method that takes an owner sees only that owner's rows (documents also
 // PublicOwner's); for another owner's row it returns ErrNotFound, as for one that does not
-// exist. Only methods of Audit, AuditLog, Upkeep and FeedbackLog read rows of every owner.
+// exist. Only methods of Repair, AuditLog, Upkeep and FeedbackLog read rows of every owner.
 // They return no texts, except the reasons of FeedbackLog. KeyByDigest and ShareByDigest
 // find a row by a secret.
 package db
@@ -151,7 +151,7 @@ type Store interface {
 	Visitors
 	UserDeleter
 	Claimer
-	Audit
+	Repair
 	AuditLog
 	Upkeep
 	Connections
