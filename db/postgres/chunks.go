@@ -25,7 +25,7 @@ func (s *Store) StoreVersion(ctx context.Context, owner, id, version, title, tex
 }
 
 func (s *Store) storeText(ctx context.Context, owner, id string, version *string, title, text string, chunks []chat.Chunk, vectors [][]float32) (err error) {
-	ctx, end := s.call(ctx, "store text", rules.Bulk)
+	ctx, end := s.Call(ctx, "store text", rules.Bulk)
 	defer end(&err)
 	if len(chunks) > record.MaxChunks {
 		return fmt.Errorf("%d chunks are more than %d", len(chunks), record.MaxChunks)
@@ -99,7 +99,7 @@ func (s *Store) insertChunks(ctx context.Context, tx plain, id string, chunks []
 }
 
 func (s *Store) PutVectors(ctx context.Context, owner, id, model string, vectors [][]float32) (err error) {
-	ctx, end := s.call(ctx, "store vectors", rules.Bulk)
+	ctx, end := s.Call(ctx, "store vectors", rules.Bulk)
 	defer end(&err)
 	return s.inTx(ctx, beginUpdate, func(tx plain) error {
 		q := sqlcgen.New(tx)

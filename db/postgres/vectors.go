@@ -154,7 +154,7 @@ func readNearest(dimensions int) string {
 func indexName(dimensions int) string { return "chunk_vectors_hnsw_" + strconv.Itoa(dimensions) }
 
 func (s *Store) SearchVector(ctx context.Context, owner string, meaning []float32, docIDs []string, k int) (_ []chat.Hit, err error) {
-	ctx, end := s.call(ctx, "search vectors", rules.Long)
+	ctx, end := s.Call(ctx, "search vectors", rules.Long)
 	defer end(&err)
 	query := vector.Unit(meaning)
 	if query == nil || k < 1 {

@@ -30,7 +30,8 @@ func (s *Store) StoreVersion(ctx context.Context, owner, id, version, title, tex
 }
 
 func (s *Store) storeText(ctx context.Context, owner, id string, version *string, title, text string, chunks []chat.Chunk, vectors [][]float32) (err error) {
-	defer s.wrap("store text", &err)
+	ctx, end := s.Call(ctx, "store text", rules.Bulk)
+	defer end(&err)
 	if len(chunks) > record.MaxChunks {
 		return fmt.Errorf("%d chunks are more than %d", len(chunks), record.MaxChunks)
 	}
@@ -124,7 +125,8 @@ func (s *Store) storeChunks(ctx context.Context, edition int64, first int, chunk
 const vectorBatch = 512
 
 func (s *Store) PutVectors(ctx context.Context, owner, id, model string, vectors [][]float32) (err error) {
-	defer s.wrap("store vectors", &err)
+	ctx, end := s.Call(ctx, "store vectors", rules.Bulk)
+	defer end(&err)
 	n := int64(len(vectors))
 	edition, err := s.read.ReadyEdition(ctx, sqlcgen.ReadyEditionParams{Owner: owner, ID: id, Chunks: n})
 	if err != nil {

@@ -72,7 +72,8 @@ func (p *searchStatements) prepare(ctx context.Context, writer, reader *sql.DB) 
 }
 
 func (s *Store) SearchText(ctx context.Context, owner string, words []db.Word, docIDs []string, k int) (_ []chat.Hit, err error) {
-	defer s.wrap("search text", &err)
+	ctx, end := s.Call(ctx, "search text", rules.Long)
+	defer end(&err)
 	if k < 1 {
 		return nil, nil
 	}
@@ -126,7 +127,8 @@ func (s *Store) readMatches(ctx context.Context, tx *sql.Tx, owner string, docID
 }
 
 func (s *Store) WordCounts(ctx context.Context, owner string, words []string) (_ map[string]int, total int, err error) {
-	defer s.wrap("count words", &err)
+	ctx, end := s.Call(ctx, "count words", rules.Long)
+	defer end(&err)
 	chunks, err := s.read.VisibleChunks(ctx, owner)
 	if err != nil {
 		return nil, 0, err
@@ -153,7 +155,8 @@ func (s *Store) WordCounts(ctx context.Context, owner string, words []string) (_
 }
 
 func (s *Store) SearchVector(ctx context.Context, owner string, meaning []float32, docIDs []string, k int) (_ []chat.Hit, err error) {
-	defer s.wrap("search vectors", &err)
+	ctx, end := s.Call(ctx, "search vectors", rules.Long)
+	defer end(&err)
 	query := vector.Unit(meaning)
 	if query == nil || k < 1 {
 		return nil, nil
