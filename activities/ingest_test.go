@@ -120,6 +120,39 @@ func TestDocumentIsIndexedWithoutVectorsWhenEmbeddingFailsForGood(t *testing.T) 
 	require.NotContains(t, err.Error(), "planted")
 }
 
+// losesVectors is a store whose database is lost at the first write of vectors.
+type losesVectors struct {
+	db.Store
+	lost bool
+}
+
+func (s *losesVectors) StoreVersion(ctx context.Context, owner, id, version, title, text string, chunks []chat.Chunk, model string, vectors [][]float32) error {
+	if vectors != nil && !s.lost {
+		s.lost = true
+		return db.ErrUnavailable
+	}
+	return s.Store.StoreVersion(ctx, owner, id, version, title, text, chunks, model, vectors)
+}
+
+func (s *losesVectors) PutVectors(context.Context, string, string, string, [][]float32) error {
+	return db.ErrUnavailable // after the document is ready, no attempt would write them
+}
+
+func TestIngestIsRetriedWhenTheDatabaseIsLostAtTheVectors(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	b.model.embed = func(texts []string) ([][]float32, error) { return make([][]float32, len(texts)), nil }
+	b.Store = &losesVectors{Store: b.store}
+	id := b.upload("Doc", "txt", []byte(leave))
+	_, err := run[any](b, b.Ingest, IngestRequest{Owner: owner, DocID: id})
+	require.Error(t, err, "Temporal retries")
+	d := b.ingested(id)
+	require.Equal(t, chat.DocReady, d.Status)
+	done, total, err := b.store.EmbeddingProgress(t.Context(), owner, "scripted")
+	require.NoError(t, err)
+	require.Equal(t, []int{1, 1}, []int{done, total})
+}
+
 func TestExistingDocumentsAreEmbeddedAndAgainWhenTheModelChanges(t *testing.T) {
 	b := setup(t)
 	first, second := b.doc("Dogs", "Dogs bark at the moon."), b.doc("Cars", "Automobiles need fuel.")

@@ -388,8 +388,8 @@ type Documents interface {
 	StoreText(ctx context.Context, owner, id, text string, chunks []chat.Chunk, vectors [][]float32) error
 	// StoreVersion is StoreText for a version of an imported document. ErrOutdated when
 	// another version has replaced it. A document whose title is the name of its file gets
-	// its own title, unless that is empty.
-	StoreVersion(ctx context.Context, owner, id, version, title, text string, chunks []chat.Chunk, vectors [][]float32) error
+	// its own title, unless that is empty. model is that of the vectors; empty: none.
+	StoreVersion(ctx context.Context, owner, id, version, title, text string, chunks []chat.Chunk, model string, vectors [][]float32) error
 	// FailDocument does not change a document that is ready.
 	FailDocument(ctx context.Context, owner, id, reason string) error
 	// FailVersion is FailDocument for a version of an imported document. ErrOutdated when

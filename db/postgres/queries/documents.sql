@@ -102,7 +102,7 @@ FROM documents WHERE owner IN (@owner, '*') AND status = 'ready' AND chunks > 0;
 UPDATE documents SET embedding = @model WHERE id = @id AND owner = @owner AND status = 'ready' AND chunks = @chunks;
 
 -- name: PublishText :execrows
-UPDATE documents SET status = 'ready', chunks = @chunks, words = @words, progress = 100, error = '', embedding = '',
+UPDATE documents SET status = 'ready', chunks = @chunks, words = @words, progress = 100, error = '', embedding = @model,
     title = CASE WHEN CAST(@own_title AS TEXT) <> '' AND title = name THEN CAST(@own_title AS TEXT) ELSE title END
 WHERE id = @id AND owner = @owner;
 

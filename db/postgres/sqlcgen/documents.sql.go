@@ -545,14 +545,15 @@ func (q *Queries) Original(ctx context.Context, arg OriginalParams) ([]byte, err
 }
 
 const publishText = `-- name: PublishText :execrows
-UPDATE documents SET status = 'ready', chunks = $1, words = $2, progress = 100, error = '', embedding = '',
-    title = CASE WHEN CAST($3 AS TEXT) <> '' AND title = name THEN CAST($3 AS TEXT) ELSE title END
-WHERE id = $4 AND owner = $5
+UPDATE documents SET status = 'ready', chunks = $1, words = $2, progress = 100, error = '', embedding = $3,
+    title = CASE WHEN CAST($4 AS TEXT) <> '' AND title = name THEN CAST($4 AS TEXT) ELSE title END
+WHERE id = $5 AND owner = $6
 `
 
 type PublishTextParams struct {
 	Chunks   int64
 	Words    int64
+	Model    string
 	OwnTitle string
 	ID       string
 	Owner    string
@@ -562,6 +563,7 @@ func (q *Queries) PublishText(ctx context.Context, arg PublishTextParams) (int64
 	result, err := q.db.Exec(ctx, publishText,
 		arg.Chunks,
 		arg.Words,
+		arg.Model,
 		arg.OwnTitle,
 		arg.ID,
 		arg.Owner,

@@ -512,15 +512,16 @@ func (q *Queries) Original(ctx context.Context, arg OriginalParams) ([]byte, err
 }
 
 const publishEdition = `-- name: PublishEdition :execrows
-UPDATE documents SET edition = ?1, status = 'ready', chunks = ?2, words = ?3, progress = 100, error = '', embedding = '',
-    title = CASE WHEN CAST(?4 AS TEXT) <> '' AND title = name THEN CAST(?4 AS TEXT) ELSE title END
-WHERE documents.id = ?5 AND owner = ?6 AND EXISTS (SELECT 1 FROM editions e WHERE e.id = ?1)
+UPDATE documents SET edition = ?1, status = 'ready', chunks = ?2, words = ?3, progress = 100, error = '', embedding = ?4,
+    title = CASE WHEN CAST(?5 AS TEXT) <> '' AND title = name THEN CAST(?5 AS TEXT) ELSE title END
+WHERE documents.id = ?6 AND owner = ?7 AND EXISTS (SELECT 1 FROM editions e WHERE e.id = ?1)
 `
 
 type PublishEditionParams struct {
 	Edition  int64
 	Chunks   int64
 	Words    int64
+	Model    string
 	OwnTitle string
 	ID       string
 	Owner    string
@@ -531,6 +532,7 @@ func (q *Queries) PublishEdition(ctx context.Context, arg PublishEditionParams) 
 		arg.Edition,
 		arg.Chunks,
 		arg.Words,
+		arg.Model,
 		arg.OwnTitle,
 		arg.ID,
 		arg.Owner,
