@@ -1,6 +1,6 @@
-// Package db defines the Store of conversations and documents. SQL lives in
-// db/sqlite and db/postgres, the rules that both share in db/internal/rules; one
-// conformance suite (testkit/dbtest) pins the contract for both.
+// Package db defines the Store of conversations and documents. SQL that both databases
+// run lives in db/queries, other SQL in db/sqlite and db/postgres, the rules that both share
+// in db/internal/rules; one conformance suite (testkit/dbtest) pins the contract for both.
 //
 // Every method that takes an owner sees only that owner's rows (documents also
 // PublicOwner's); for another owner's row it returns ErrNotFound, as for one that does not

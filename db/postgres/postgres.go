@@ -1,6 +1,6 @@
 // Package postgres is the db.Store of several processes: Postgres 15 or later,
 // Supabase included, reached directly or through a transaction pooler. SQL is
-// in queries/ and migrations/; sqlcgen is generated from them.
+// in queries/, db/queries and migrations/; sqlcgen is generated from them.
 package postgres
 
 import (

@@ -1,6 +1,6 @@
 // Package sqlite is the embedded db.Store: one SQLite file in WAL mode, one
-// writing connection and a pool of reading ones. SQL is in queries/ and
-// migrations/; sqlcgen is generated from them.
+// writing connection and a pool of reading ones. SQL is in queries/,
+// db/queries and migrations/; sqlcgen is generated from them.
 package sqlite
 
 import (

@@ -47,7 +47,7 @@ const sumFile = "sqlc.sum"
 // sum is the digest of what sqlc reads and of what it and sharegen write, in the folder db.
 func sum(db string) string {
 	h := sha256.New()
-	for _, pattern := range []string{"sqlc.yaml", "*/migrations/*.sql", "*/queries/*.sql", "*/sqlcgen/*.go"} {
+	for _, pattern := range []string{"sqlc.yaml", "*/migrations/*.sql", "queries/*.sql", "*/queries/*.sql", "*/sqlcgen/*.go"} {
 		paths, err := filepath.Glob(filepath.Join(db, pattern)) // sorted
 		check(err)
 		for _, path := range paths {

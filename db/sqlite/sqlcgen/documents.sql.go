@@ -276,7 +276,7 @@ func (q *Queries) DocumentsByID(ctx context.Context, arg DocumentsByIDParams) ([
 const documentsToEmbed = `-- name: DocumentsToEmbed :many
 SELECT id, owner FROM documents
 WHERE status = 'ready' AND chunks > 0 AND embedding <> ?1 AND id > ?2
-ORDER BY id LIMIT CAST(?3 AS INTEGER)
+ORDER BY id LIMIT CAST(?3 AS BIGINT)
 `
 
 func (q *Queries) DocumentsToEmbed(ctx context.Context, arg DocumentsToEmbedParams) ([]DocumentsToEmbedRow, error) {
@@ -451,8 +451,9 @@ func (q *Queries) InsertVector(ctx context.Context, arg InsertVectorParams) erro
 const listDocuments = `-- name: ListDocuments :many
 SELECT id, owner, title, status, source_type, external_id, bytes, chunks, progress, error, created_at, format, source_url, source_version, name
 FROM documents
-WHERE owner IN (?1, '*') AND (created_at < ?2 OR (created_at = ?2 AND id < ?3))
-ORDER BY created_at DESC, id DESC LIMIT CAST(?4 AS INTEGER)
+WHERE owner IN (?1, '*')
+    AND (created_at < CAST(?2 AS BIGINT) OR (created_at = CAST(?2 AS BIGINT) AND id < CAST(?3 AS TEXT)))
+ORDER BY created_at DESC, id DESC LIMIT CAST(?4 AS BIGINT)
 `
 
 func (q *Queries) ListDocuments(ctx context.Context, arg ListDocumentsParams) ([]ListDocumentsRow, error) {
@@ -637,7 +638,7 @@ func (q *Queries) VisibleChunks(ctx context.Context, owner string) (int64, error
 
 const visibleDocuments = `-- name: VisibleDocuments :many
 SELECT id, owner, title, status, name FROM documents WHERE owner IN (?1, '*')
-ORDER BY created_at DESC, id DESC LIMIT CAST(?2 AS INTEGER)
+ORDER BY created_at DESC, id DESC LIMIT CAST(?2 AS BIGINT)
 `
 
 func (q *Queries) VisibleDocuments(ctx context.Context, arg VisibleDocumentsParams) ([]VisibleDocumentsRow, error) {

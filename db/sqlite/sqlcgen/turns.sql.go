@@ -463,7 +463,7 @@ func (q *Queries) LastEvent(ctx context.Context, turnID string) (string, error) 
 }
 
 const lastPlace = `-- name: LastPlace :one
-SELECT CAST(coalesce(max(place), 0) AS INTEGER) AS place FROM turns
+SELECT CAST(coalesce(max(place), 0) AS BIGINT) AS place FROM turns
 WHERE owner = ?1 AND thread_id = ?2 AND place > 0
 `
 
@@ -1114,7 +1114,7 @@ func (q *Queries) TurnOfMessage(ctx context.Context, arg TurnOfMessageParams) (T
 const turnsAfter = `-- name: TurnsAfter :many
 SELECT seq, id, owner, thread_id, generation, parent, place, status, hidden, created_at, sent_at, settled_at, client_turn_id, stream_run_id, content_hash, address, registry, approvals, content FROM turns
 WHERE owner = ?1 AND thread_id = ?2 AND place > 0 AND place > ?3
-ORDER BY place LIMIT CAST(?4 AS INTEGER)
+ORDER BY place LIMIT CAST(?4 AS BIGINT)
 `
 
 func (q *Queries) TurnsAfter(ctx context.Context, arg TurnsAfterParams) ([]Turn, error) {

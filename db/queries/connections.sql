@@ -10,10 +10,6 @@ SELECT * FROM connections WHERE owner = @owner AND provider = @provider;
 -- name: Connections :many
 SELECT * FROM connections WHERE owner = @owner ORDER BY provider;
 
--- name: ConnectedOwners :many
-SELECT DISTINCT owner FROM connections WHERE owner > @after_owner AND token <> ''
-ORDER BY owner LIMIT CAST(@max_rows AS INTEGER);
-
 -- name: RenewConnection :execrows
 UPDATE connections SET token = @token, version = version + 1, updated_at = @at
 WHERE owner = @owner AND provider = @provider AND version = @version;
@@ -23,3 +19,7 @@ DELETE FROM connections WHERE owner = @owner AND provider = @provider;
 
 -- name: DeleteUserConnections :exec
 DELETE FROM connections WHERE owner = @owner;
+
+-- name: ConnectedOwners :many
+SELECT DISTINCT owner FROM connections WHERE owner > @after_owner AND token <> ''
+ORDER BY owner LIMIT CAST(@max_rows AS BIGINT);

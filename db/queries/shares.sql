@@ -1,8 +1,3 @@
--- name: CreateShare :execrows
-INSERT INTO shares (id, owner, thread_id, digest, title, content, created_at)
-SELECT @id::text, c.owner, c.id, @digest::text, @title::text, @content::text, @created_at::bigint
-FROM conversations c WHERE c.id = @thread_id AND c.owner = @owner;
-
 -- name: CountShares :one
 SELECT count(*) FROM shares WHERE owner = @owner;
 
@@ -16,3 +11,8 @@ SELECT id, owner, thread_id, title, created_at, content FROM shares WHERE digest
 
 -- name: DeleteShare :execrows
 DELETE FROM shares WHERE owner = @owner AND thread_id = @thread_id AND id = @id;
+
+-- name: CreateShare :execrows
+INSERT INTO shares (id, owner, thread_id, digest, title, content, created_at)
+SELECT CAST(@id AS TEXT), c.owner, c.id, CAST(@digest AS TEXT), CAST(@title AS TEXT), CAST(@content AS TEXT), CAST(@created_at AS BIGINT)
+FROM conversations c WHERE c.id = @thread_id AND c.owner = @owner;
