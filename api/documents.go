@@ -407,8 +407,7 @@ func (s *server) documentText(c *gin.Context) error {
 }
 
 // documentOriginal sends the file that a document was made of, under its name or the
-// document's title; its text when the file was not kept. Browsers save it and never show
-// it.
+// document's title. Browsers save it and never show it.
 func (s *server) documentOriginal(c *gin.Context) error {
 	id, err := request.PathID(c, "id")
 	if err != nil {
@@ -424,17 +423,11 @@ func (s *server) documentOriginal(c *gin.Context) error {
 		return problem.TooMany("Many files are being processed right now. Please try again in a moment.", memoryRetryAfter)
 	}
 	defer release()
-	ext := d.Format
 	raw, err := s.Store.Original(ctx, owner, id)
-	if notFound(err) {
-		var text string
-		text, err = s.Store.DocumentText(ctx, owner, id)
-		raw, ext = []byte(text), "txt"
-	}
 	if err != nil {
 		return err
 	}
-	c.Header("Content-Disposition", mime.FormatMediaType("attachment", map[string]string{"filename": fileName(cmp.Or(d.Name, d.Title), ext)}))
+	c.Header("Content-Disposition", mime.FormatMediaType("attachment", map[string]string{"filename": fileName(cmp.Or(d.Name, d.Title), d.Format)}))
 	c.Data(http.StatusOK, "application/octet-stream", raw)
 	return nil
 }

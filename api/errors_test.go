@@ -24,8 +24,8 @@ import (
 	"github.com/palaver-chat/palaver/api/problem"
 	"github.com/palaver-chat/palaver/chat"
 	"github.com/palaver-chat/palaver/db"
+	"github.com/palaver-chat/palaver/db/sqlite"
 	"github.com/palaver-chat/palaver/internal/guard"
-	"github.com/palaver-chat/palaver/testkit/dbtest/outage"
 )
 
 // secretDetail is part of the errors injected below and must never be in a response.
@@ -86,7 +86,7 @@ func failing(fail func() error) func(*Deps) {
 	return func(d *Deps) { d.Store = failingStore{d.Store, fail} }
 }
 
-func withDatabaseOutage(d *Deps) { d.Store = outage.New(d.Store, func() bool { return true }) }
+func withDatabaseOutage(d *Deps) { d.Store.(*sqlite.Store).FailWhile(func() bool { return true }) }
 
 // refusalCase is one way to cause an error of docs/errors.md.
 type refusalCase struct {

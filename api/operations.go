@@ -110,7 +110,7 @@ func (s *server) operations() []openapi.Operation {
 		{Route: "DELETE /api/documents/:id", Handle: s.deleteDocument, Group: groupDocuments, About: "Removes a document.", Answers: openapi.NoContent()},
 		{Route: "GET /api/documents/:id/text", Handle: s.documentText, Group: groupDocuments, About: "A document's text, in which citations count their characters; as JSON for who accepts that.",
 			Answers: []openapi.Answer{{Status: http.StatusOK, JSON: documentTextJSON{}, Media: "text/plain"}}},
-		{Route: "GET /api/documents/:id/original", Handle: s.documentOriginal, Group: groupDocuments, About: "The file that a document was made of; its text where the file was not kept.",
+		{Route: "GET /api/documents/:id/original", Handle: s.documentOriginal, Group: groupDocuments, About: "The uploaded file of a document.",
 			Answers: []openapi.Answer{{Status: http.StatusOK, Media: "application/octet-stream"}}, Errors: []int{http.StatusTooManyRequests}},
 		{Route: "GET /api/documents/:id/chunks/:chunk_id", Handle: s.documentChunk, Group: groupDocuments, About: "A passage of a document.",
 			Query:   []openapi.Param{{Name: "at", About: "A character of the document in the passage, as citations count them: heading and page are those above it."}},

@@ -15,7 +15,7 @@ import (
 // Count, Peek is Counted, Reset is ForgetCount.
 type Limits interface {
 	// Count atomically adds n to key's window and returns it. A window that has
-	// ended is replaced by a new one.
+	// ended is replaced by a new one. The store keeps a digest of key only.
 	Count(ctx context.Context, key string, n int64, window time.Duration, now time.Time) (Window, error)
 	// Counted reads key's window; it neither adds nor begins one.
 	Counted(ctx context.Context, key string, window time.Duration, now time.Time) (Window, error)

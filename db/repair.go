@@ -7,11 +7,11 @@ import (
 	"github.com/palaver-chat/palaver/chat"
 )
 
-// Audit lists open turns and documents, for the repair of rows whose workflow is lost.
+// Repair lists open turns and documents, to repair rows whose workflow is lost.
 //
 // OpenThreads, ProcessingDocuments, UnacceptedTurns and OpenTurnCounts read rows of every
 // owner. They return only ids and numbers; changes go through methods that take the owner.
-type Audit interface {
+type Repair interface {
 	// OpenThreads lists conversations of all owners with an accepted, unsettled turn
 	// that was sent before a time, ordered by owner and id, from the first greater than
 	// after (zero: from the first).

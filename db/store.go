@@ -1,10 +1,10 @@
-// Package db defines the Store of conversations and documents. SQL lives in
-// db/sqlite and db/postgres, the rules that both share in db/internal/rules; one
-// conformance suite (testkit/dbtest) pins the contract for both.
+// Package db defines the Store of conversations and documents. SQL that both databases
+// run lives in db/queries, other SQL in db/sqlite and db/postgres, the rules that both share
+// in db/internal/rules; one conformance suite (testkit/dbtest) pins the contract for both.
 //
 // Every method that takes an owner sees only that owner's rows (documents also
 // PublicOwner's); for another owner's row it returns ErrNotFound, as for one that does not
-// exist. Only methods of Audit, AuditLog, Upkeep and FeedbackLog read rows of every owner.
+// exist. Only methods of Repair, AuditLog, Upkeep and FeedbackLog read rows of every owner.
 // They return no texts, except the reasons of FeedbackLog. KeyByDigest and ShareByDigest
 // find a row by a secret.
 package db
@@ -151,7 +151,7 @@ type Store interface {
 	Visitors
 	UserDeleter
 	Claimer
-	Audit
+	Repair
 	AuditLog
 	Upkeep
 	Connections
@@ -380,17 +380,16 @@ type Documents interface {
 	ImportedDocument(ctx context.Context, owner string, source chat.SourceType, externalID string) (chat.Document, error)
 	// RawDocument returns the upload of a document that is still processing.
 	RawDocument(ctx context.Context, owner, id string) (chat.Document, []byte, error)
-	// Original returns the upload of a document that is ready. ErrNotFound for one that
-	// was processed before uploads were kept.
+	// Original returns the upload of a document that is ready.
 	Original(ctx context.Context, owner, id string) ([]byte, error)
 	DocumentProgress(ctx context.Context, owner, id string, percent int) error
-	// StoreText replaces text, chunks and (when not nil) their vectors, marks the
-	// document ready and drops the raw upload, in one transaction.
+	// StoreText replaces text, chunks and (when not nil) their vectors, and marks the
+	// document ready, in one transaction.
 	StoreText(ctx context.Context, owner, id, text string, chunks []chat.Chunk, vectors [][]float32) error
 	// StoreVersion is StoreText for a version of an imported document. ErrOutdated when
 	// another version has replaced it. A document whose title is the name of its file gets
-	// its own title, unless that is empty.
-	StoreVersion(ctx context.Context, owner, id, version, title, text string, chunks []chat.Chunk, vectors [][]float32) error
+	// its own title, unless that is empty. model is that of the vectors; empty: none.
+	StoreVersion(ctx context.Context, owner, id, version, title, text string, chunks []chat.Chunk, model string, vectors [][]float32) error
 	// FailDocument does not change a document that is ready.
 	FailDocument(ctx context.Context, owner, id, reason string) error
 	// FailVersion is FailDocument for a version of an imported document. ErrOutdated when

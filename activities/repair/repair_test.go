@@ -16,7 +16,6 @@ import (
 	"github.com/palaver-chat/palaver/chat"
 	"github.com/palaver-chat/palaver/db"
 	"github.com/palaver-chat/palaver/testkit/dbtest/litetest"
-	"github.com/palaver-chat/palaver/testkit/dbtest/outage"
 )
 
 const owner = "user-1"
@@ -109,7 +108,8 @@ func setup(t *testing.T) *bundle {
 	store := litetest.Store(t)
 	b := &bundle{t: t, store: store, thread: uuid.NewString(), engine: &temporal{
 		runs: map[string]chat.WorkflowRun{}, states: map[string]chat.ThreadState{}, progress: map[string]chat.Progress{}}}
-	b.Sweeper = NewSweeper(outage.New(store, func() bool { return b.down }), b.engine, slog.New(slog.DiscardHandler))
+	store.FailWhile(func() bool { return b.down })
+	b.Sweeper = NewSweeper(store, b.engine, slog.New(slog.DiscardHandler))
 	return b
 }
 

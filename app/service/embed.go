@@ -15,6 +15,6 @@ func (p *Process) startEmbedding(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(ctx, scheduleTimeout)
 	defer cancel()
 	if err := ingest.StartEmbed(ctx, p.parts.Temporal); err != nil {
-		p.parts.Log.Warn("starting to embed existing documents failed; the next start tries again", "error", err)
+		p.parts.Log.Warn("starting to embed documents without vectors failed; the next start tries again", "error", err)
 	}
 }

@@ -59,8 +59,7 @@ func MakeDataDir(cfg *config.Config) error {
 }
 
 // closeDataDir removes the access of other users from the data folder and from files that
-// an earlier release or a copy has left open. It skips files of another user, whose
-// permissions it cannot change.
+// were copied into it. It skips files of another user, whose permissions it cannot change.
 func closeDataDir(dir string) error {
 	open := []string{dir}
 	for _, pattern := range ownFiles {

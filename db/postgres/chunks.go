@@ -17,15 +17,15 @@ const storeBatch = 200
 // StoreText numbers chunks by their place in the list. Readers see the old text
 // until the new one is complete.
 func (s *Store) StoreText(ctx context.Context, owner, id, text string, chunks []chat.Chunk, vectors [][]float32) error {
-	return s.storeText(ctx, owner, id, nil, "", text, chunks, vectors)
+	return s.storeText(ctx, owner, id, nil, "", text, chunks, "", vectors)
 }
 
-func (s *Store) StoreVersion(ctx context.Context, owner, id, version, title, text string, chunks []chat.Chunk, vectors [][]float32) error {
-	return s.storeText(ctx, owner, id, &version, title, text, chunks, vectors)
+func (s *Store) StoreVersion(ctx context.Context, owner, id, version, title, text string, chunks []chat.Chunk, model string, vectors [][]float32) error {
+	return s.storeText(ctx, owner, id, &version, title, text, chunks, model, vectors)
 }
 
-func (s *Store) storeText(ctx context.Context, owner, id string, version *string, title, text string, chunks []chat.Chunk, vectors [][]float32) (err error) {
-	ctx, end := s.call(ctx, "store text", rules.Bulk)
+func (s *Store) storeText(ctx context.Context, owner, id string, version *string, title, text string, chunks []chat.Chunk, model string, vectors [][]float32) (err error) {
+	ctx, end := s.Call(ctx, "store text", rules.Bulk)
 	defer end(&err)
 	if len(chunks) > record.MaxChunks {
 		return fmt.Errorf("%d chunks are more than %d", len(chunks), record.MaxChunks)
@@ -50,7 +50,7 @@ func (s *Store) storeText(ctx context.Context, owner, id string, version *string
 			return err
 		}
 		return record.Found(q.PublishText(ctx, sqlcgen.PublishTextParams{
-			Owner: owner, ID: id, Chunks: int64(len(chunks)), Words: words, OwnTitle: title}))
+			Owner: owner, ID: id, Chunks: int64(len(chunks)), Words: words, OwnTitle: title, Model: model}))
 	})
 }
 
@@ -99,7 +99,7 @@ func (s *Store) insertChunks(ctx context.Context, tx plain, id string, chunks []
 }
 
 func (s *Store) PutVectors(ctx context.Context, owner, id, model string, vectors [][]float32) (err error) {
-	ctx, end := s.call(ctx, "store vectors", rules.Bulk)
+	ctx, end := s.Call(ctx, "store vectors", rules.Bulk)
 	defer end(&err)
 	return s.inTx(ctx, beginUpdate, func(tx plain) error {
 		q := sqlcgen.New(tx)

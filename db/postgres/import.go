@@ -102,7 +102,7 @@ var moving = []table{
 		flags: "hidden", serial: "seq"},
 	{name: "stream_runs", columns: "owner, run_id, turn_id"},
 	{name: "cancels", columns: "owner, kind, thread_id, ref, reason, created_at"},
-	{name: "messages", columns: "turn_id, n, role, created_at, content, folded, metadata"},
+	{name: "messages", columns: "turn_id, n, role, created_at, content, metadata"},
 	{name: "turn_events", columns: "turn_id, n, event"},
 	{name: "turn_texts", columns: "turn_id, key, text"},
 	{name: "drafts", columns: "turn_id, piece, attempt, text"},

@@ -1,6 +1,6 @@
 // Package postgres is the db.Store of several processes: Postgres 15 or later,
 // Supabase included, reached directly or through a transaction pooler. SQL is
-// in queries/ and migrations/; sqlcgen is generated from them.
+// in queries/, db/queries and migrations/; sqlcgen is generated from them.
 package postgres
 
 import (
@@ -116,7 +116,7 @@ func mayBeLost(_ context.Context, p pgxpool.ShouldPingParams) bool {
 
 // Ping reads the version of the schema and refuses one that is too old.
 func (s *Store) Ping(ctx context.Context) (err error) {
-	ctx, end := s.call(ctx, "ping", rules.Short)
+	ctx, end := s.Call(ctx, "ping", rules.Short)
 	defer end(&err)
 	var found int64
 	if err := s.pool.QueryRow(ctx, schema.Version).Scan(&found); err != nil {

@@ -101,7 +101,7 @@ var (
 )
 
 func (s *Store) SearchText(ctx context.Context, owner string, words []db.Word, docIDs []string, k int) (_ []chat.Hit, err error) {
-	ctx, end := s.call(ctx, "search text", rules.Long)
+	ctx, end := s.Call(ctx, "search text", rules.Long)
 	defer end(&err)
 	flat := record.Alike(words)
 	n := 0
@@ -138,7 +138,7 @@ func (s *Store) rank(ctx context.Context, sql string, args ...any) ([]chat.Hit, 
 }
 
 func (s *Store) WordCounts(ctx context.Context, owner string, words []string) (_ map[string]int, total int, err error) {
-	ctx, end := s.call(ctx, "count words", rules.Long)
+	ctx, end := s.Call(ctx, "count words", rules.Long)
 	defer end(&err)
 	words = record.Words(words)
 	asked := make([]string, len(words))

@@ -14,7 +14,7 @@ func (s *Store) PutText(ctx context.Context, owner, turnID, key, text string) er
 }
 
 func (s *Store) PutTexts(ctx context.Context, owner, turnID string, texts []db.Text) (err error) {
-	ctx, end := s.call(ctx, "put texts", rules.Short)
+	ctx, end := s.Call(ctx, "put texts", rules.Short)
 	defer end(&err)
 	put := sqlcgen.PutTextsParams{Owner: owner, TurnID: turnID}
 	for i, t := range texts {

@@ -11,7 +11,7 @@ import (
 
 // UsageByTable counts indexes and long values with their tables.
 func (s *Store) UsageByTable(ctx context.Context) (usage []db.TableUsage, err error) {
-	ctx, end := s.call(ctx, "sum up the tables", rules.Long)
+	ctx, end := s.Call(ctx, "sum up the tables", rules.Long)
 	defer end(&err)
 	rows, err := s.pool.Query(ctx, `SELECT c.relname::text, pg_total_relation_size(c.oid) FROM pg_class c
 		WHERE c.relnamespace = current_schema()::regnamespace AND c.relkind = 'r' ORDER BY 2 DESC, 1`)

@@ -92,7 +92,7 @@ func prepareMeanings(ctx context.Context, pool *sql.DB) (m meanings, err error) 
 }
 
 // addMeaning adds the column meaning, and an index of the rows that do not have it yet:
-// those written before pgvector was installed, and those that older releases write.
+// those written before pgvector was installed.
 var addMeaning = `ALTER TABLE chunk_vectors ADD COLUMN IF NOT EXISTS meaning halfvec;
 	CREATE INDEX IF NOT EXISTS chunk_vectors_unfilled ON chunk_vectors (id) WHERE ` + unfilled
 
@@ -154,7 +154,7 @@ func readNearest(dimensions int) string {
 func indexName(dimensions int) string { return "chunk_vectors_hnsw_" + strconv.Itoa(dimensions) }
 
 func (s *Store) SearchVector(ctx context.Context, owner string, meaning []float32, docIDs []string, k int) (_ []chat.Hit, err error) {
-	ctx, end := s.call(ctx, "search vectors", rules.Long)
+	ctx, end := s.Call(ctx, "search vectors", rules.Long)
 	defer end(&err)
 	query := vector.Unit(meaning)
 	if query == nil || k < 1 {

@@ -22,15 +22,16 @@ const (
 // StoreText numbers chunks by their place in the list. Readers see the old text
 // until the new one is complete.
 func (s *Store) StoreText(ctx context.Context, owner, id, text string, chunks []chat.Chunk, vectors [][]float32) error {
-	return s.storeText(ctx, owner, id, nil, "", text, chunks, vectors)
+	return s.storeText(ctx, owner, id, nil, "", text, chunks, "", vectors)
 }
 
-func (s *Store) StoreVersion(ctx context.Context, owner, id, version, title, text string, chunks []chat.Chunk, vectors [][]float32) error {
-	return s.storeText(ctx, owner, id, &version, title, text, chunks, vectors)
+func (s *Store) StoreVersion(ctx context.Context, owner, id, version, title, text string, chunks []chat.Chunk, model string, vectors [][]float32) error {
+	return s.storeText(ctx, owner, id, &version, title, text, chunks, model, vectors)
 }
 
-func (s *Store) storeText(ctx context.Context, owner, id string, version *string, title, text string, chunks []chat.Chunk, vectors [][]float32) (err error) {
-	defer s.wrap("store text", &err)
+func (s *Store) storeText(ctx context.Context, owner, id string, version *string, title, text string, chunks []chat.Chunk, model string, vectors [][]float32) (err error) {
+	ctx, end := s.Call(ctx, "store text", rules.Bulk)
+	defer end(&err)
 	if len(chunks) > record.MaxChunks {
 		return fmt.Errorf("%d chunks are more than %d", len(chunks), record.MaxChunks)
 	}
@@ -58,7 +59,7 @@ func (s *Store) storeText(ctx context.Context, owner, id string, version *string
 			return err
 		}
 		err := record.Found(q.PublishEdition(ctx, sqlcgen.PublishEditionParams{
-			Owner: owner, ID: id, Edition: edition, Chunks: int64(len(chunks)), Words: words, OwnTitle: title}))
+			Owner: owner, ID: id, Edition: edition, Chunks: int64(len(chunks)), Words: words, OwnTitle: title, Model: model}))
 		if err != nil {
 			return err
 		}
@@ -124,7 +125,8 @@ func (s *Store) storeChunks(ctx context.Context, edition int64, first int, chunk
 const vectorBatch = 512
 
 func (s *Store) PutVectors(ctx context.Context, owner, id, model string, vectors [][]float32) (err error) {
-	defer s.wrap("store vectors", &err)
+	ctx, end := s.Call(ctx, "store vectors", rules.Bulk)
+	defer end(&err)
 	n := int64(len(vectors))
 	edition, err := s.read.ReadyEdition(ctx, sqlcgen.ReadyEditionParams{Owner: owner, ID: id, Chunks: n})
 	if err != nil {

@@ -105,7 +105,7 @@ func (q queries) UseAttachments(ctx context.Context, owner, threadID string, ids
 	return q.Queries.UseAttachments(ctx, sqlcgen.UseAttachmentsParams{Owner: owner, ThreadID: threadID, Ids: record.Strings(ids)})
 }
 
-func (q queries) InsertTurn(ctx context.Context, t sqlcgen.Turn, m rules.Message) (sqlcgen.Turn, error) {
+func (q queries) InsertTurn(ctx context.Context, t sqlcgen.Turn, m sqlcgen.Message) (sqlcgen.Turn, error) {
 	row, err := q.Queries.InsertTurn(ctx, sqlcgen.InsertTurnParams{
 		ID: t.ID, Owner: t.Owner, ThreadID: t.ThreadID, Parent: t.Parent, CreatedAt: t.CreatedAt,
 		ClientTurnID: t.ClientTurnID, StreamRunID: t.StreamRunID, ContentHash: t.ContentHash, Content: t.Content,

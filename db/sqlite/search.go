@@ -28,9 +28,8 @@ const (
 	// countIndexed counts the words of the chunks with ids from ?1 up to, but without, ?2.
 	countIndexed = `SELECT coalesce(sum(palaver_words(z.sz)), 0) FROM chunk_index_docsize z WHERE z.id >= ?1 AND z.id < ?2`
 
-	// readCorpus counts the visible chunks, those with a known number of words, and these
-	// words. Documents that an earlier release stored have no number of words.
-	readCorpus = `SELECT coalesce(sum(d.chunks), 0), coalesce(sum(CASE WHEN d.words > 0 THEN d.chunks END), 0), coalesce(sum(d.words), 0)
+	// readCorpus counts the visible chunks and their words.
+	readCorpus = `SELECT coalesce(sum(d.chunks), 0), coalesce(sum(d.words), 0)
 		FROM documents d WHERE d.edition IN ` + visibleEditions
 
 	// readOccurrences reads the occurrences of the terms ?3 in visible chunks, by term and chunk.
@@ -73,7 +72,8 @@ func (p *searchStatements) prepare(ctx context.Context, writer, reader *sql.DB) 
 }
 
 func (s *Store) SearchText(ctx context.Context, owner string, words []db.Word, docIDs []string, k int) (_ []chat.Hit, err error) {
-	defer s.wrap("search text", &err)
+	ctx, end := s.Call(ctx, "search text", rules.Long)
+	defer end(&err)
 	if k < 1 {
 		return nil, nil
 	}
@@ -99,12 +99,12 @@ func (s *Store) SearchText(ctx context.Context, owner string, words []db.Word, d
 // readMatches reads the occurrences of the terms in the chunks that the owner may see.
 func (s *Store) readMatches(ctx context.Context, tx *sql.Tx, owner string, docIDs, terms []string) (m matches, err error) {
 	visible := nullableList(docIDs)
-	var counted, words float64
-	err = tx.StmtContext(ctx, s.search.corpus).QueryRowContext(ctx, owner, visible).Scan(&m.chunks, &counted, &words)
+	var words float64
+	err = tx.StmtContext(ctx, s.search.corpus).QueryRowContext(ctx, owner, visible).Scan(&m.chunks, &words)
 	if err != nil || m.chunks == 0 {
 		return m, err
 	}
-	m.average = max(words, 1) / max(counted, 1) // both are above 0 unless an earlier release stored all documents
+	m.average = max(words, 1) / m.chunks // 0 words: all chunks consist of punctuation
 	rows, err := tx.StmtContext(ctx, s.search.occurrences).QueryContext(ctx, owner, visible, record.Strings(terms))
 	if err != nil {
 		return m, err
@@ -127,7 +127,8 @@ func (s *Store) readMatches(ctx context.Context, tx *sql.Tx, owner string, docID
 }
 
 func (s *Store) WordCounts(ctx context.Context, owner string, words []string) (_ map[string]int, total int, err error) {
-	defer s.wrap("count words", &err)
+	ctx, end := s.Call(ctx, "count words", rules.Long)
+	defer end(&err)
 	chunks, err := s.read.VisibleChunks(ctx, owner)
 	if err != nil {
 		return nil, 0, err
@@ -154,7 +155,8 @@ func (s *Store) WordCounts(ctx context.Context, owner string, words []string) (_
 }
 
 func (s *Store) SearchVector(ctx context.Context, owner string, meaning []float32, docIDs []string, k int) (_ []chat.Hit, err error) {
-	defer s.wrap("search vectors", &err)
+	ctx, end := s.Call(ctx, "search vectors", rules.Long)
+	defer end(&err)
 	query := vector.Unit(meaning)
 	if query == nil || k < 1 {
 		return nil, nil

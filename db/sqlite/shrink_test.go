@@ -45,7 +45,7 @@ func count(t testing.TB, user *sql.DB) (n int) {
 	return n
 }
 
-// A file from before Shrink existed has no auto_vacuum.
+// A file that SQLite creates with its defaults has no auto_vacuum.
 func TestCompactFileMakesAFileSmallAndShrinkableFromThenOn(t *testing.T) {
 	t.Parallel()
 	path, user := bloated(t, 40)

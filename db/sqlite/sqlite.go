@@ -1,6 +1,6 @@
 // Package sqlite is the embedded db.Store: one SQLite file in WAL mode, one
-// writing connection and a pool of reading ones. SQL is in queries/ and
-// migrations/; sqlcgen is generated from them.
+// writing connection and a pool of reading ones. SQL is in queries/,
+// db/queries and migrations/; sqlcgen is generated from them.
 package sqlite
 
 import (
@@ -120,7 +120,8 @@ func dsn(path string, options ...string) string {
 
 // Ping reads the version of the schema and refuses one that is too old.
 func (s *Store) Ping(ctx context.Context) (err error) {
-	defer s.wrap("ping", &err)
+	ctx, end := s.Call(ctx, "ping", rules.Short)
+	defer end(&err)
 	var found int64
 	if err := s.reader.QueryRowContext(ctx, schema.Version).Scan(&found); err != nil {
 		return err

@@ -13,7 +13,8 @@ func (s *Store) PutText(ctx context.Context, owner, turnID, key, text string) er
 }
 
 func (s *Store) PutTexts(ctx context.Context, owner, turnID string, texts []db.Text) (err error) {
-	defer s.wrap("put texts", &err)
+	ctx, end := s.Call(ctx, "put texts", rules.Short)
+	defer end(&err)
 	return s.update(ctx, func(q *sqlcgen.Queries) error {
 		if err := rules.CheckOpen(ctx, queries{Queries: q}, owner, turnID); err != nil {
 			return err

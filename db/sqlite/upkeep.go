@@ -5,6 +5,7 @@ import (
 	"database/sql"
 
 	"github.com/palaver-chat/palaver/db"
+	"github.com/palaver-chat/palaver/db/internal/rules"
 )
 
 // FreePages is the name under which UsageByTable lists the space that Compact can free.
@@ -13,7 +14,8 @@ const FreePages = "(free)"
 // UsageByTable reads every page of the file. It lists the tables of the full-text index one
 // by one.
 func (s *Store) UsageByTable(ctx context.Context) (usage []db.TableUsage, err error) {
-	defer s.wrap("sum up the tables", &err)
+	ctx, end := s.Call(ctx, "sum up the tables", rules.Long)
+	defer end(&err)
 	rows, err := s.reader.QueryContext(ctx, `SELECT coalesce(m.tbl_name, d.name), sum(d.pgsize) AS bytes FROM dbstat d
 		LEFT JOIN sqlite_master m ON m.name = d.name WHERE d.aggregate = TRUE GROUP BY 1
 		UNION ALL SELECT '`+FreePages+`', f.freelist_count * p.page_size FROM pragma_freelist_count f, pragma_page_size p
@@ -35,7 +37,8 @@ func (s *Store) UsageByTable(ctx context.Context) (usage []db.TableUsage, err er
 // Compact rewrites the file when much of it is free. It uses its own connection, which
 // writes the temporary copy to a file: the store's connections would keep it in memory.
 func (s *Store) Compact(ctx context.Context) (freed int64, err error) {
-	defer s.wrap("compact the database", &err)
+	ctx, end := s.Call(ctx, "compact the database", rules.Bulk)
+	defer end(&err)
 	f, err := readFreeSpace(ctx, s.reader)
 	if err != nil || !f.worth() {
 		return 0, err

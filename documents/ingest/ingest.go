@@ -92,15 +92,11 @@ func (a *Activities) ingest(ctx context.Context, r workflows.IngestRequest) erro
 	if err != nil {
 		return err
 	}
-	err = a.Store.StoreVersion(ctx, r.Owner, r.DocID, read.version, read.Title, read.Text, chunks, nil)
-	if err != nil || vectors == nil {
-		return outdated(err)
+	model := ""
+	if vectors != nil {
+		model = a.Model.Info().Embedding
 	}
-	err = a.Store.PutVectors(ctx, r.Owner, r.DocID, a.Model.Info().Embedding, vectors)
-	if err != nil && !errors.Is(err, db.ErrNotFound) { // the next attempt would find the document ready
-		a.Logger().Error("storing vectors failed; EmbedDocuments makes them again", "document", r.DocID, "error", err)
-	}
-	return nil
+	return outdated(a.Store.StoreVersion(ctx, r.Owner, r.DocID, read.version, read.Title, read.Text, chunks, model, vectors))
 }
 
 // outdated makes an attempt retryable when its version of the document was replaced: the

@@ -223,7 +223,7 @@ var documentTests = []test{
 			if c.rename != "" { // while it is processed
 				b.NoError(b.store.RenameDocument(b.ctx, b.owner, d.ID, c.rename))
 			}
-			b.NoError(b.store.StoreVersion(b.ctx, b.owner, d.ID, "", c.own, text, nil, nil))
+			b.NoError(b.store.StoreVersion(b.ctx, b.owner, d.ID, "", c.own, text, nil, "", nil))
 			got, err := b.store.Document(b.ctx, b.owner, d.ID)
 			b.NoError(err)
 			b.Equal(c.want, got.Title)

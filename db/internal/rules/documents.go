@@ -253,9 +253,6 @@ func (s *Store) DocumentsByID(ctx context.Context, owner string, ids []string) (
 }
 
 func document(r sqlcgen.DocumentRow) chat.Document {
-	if r.Format == "" { // written by a process of the release before
-		r.Format, r.SourceType = r.SourceType, string(chat.SourceUpload)
-	}
 	return chat.Document{
 		ID: r.ID, Owner: r.Owner, Title: r.Title, Name: r.Name, Status: chat.DocStatus(r.Status), Format: r.Format,
 		SourceType: chat.SourceType(r.SourceType), ExternalID: r.ExternalID, SourceURL: r.SourceUrl,

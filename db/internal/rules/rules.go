@@ -7,8 +7,10 @@ import (
 	"context"
 	"database/sql"
 	"errors"
+	"fmt"
 
 	"github.com/palaver-chat/palaver/chat"
+	"github.com/palaver-chat/palaver/db"
 	"github.com/palaver-chat/palaver/db/internal/sqlcgen"
 )
 
@@ -16,6 +18,7 @@ import (
 type Store struct {
 	db     Database
 	pruned lastPrune
+	down   func() bool // see FailWhile; nil: never
 }
 
 // New returns a Store on a database.
@@ -44,12 +47,38 @@ const (
 	Bulk              // stores a document with its chunks, or deletes a user
 )
 
+// Call begins a call of the store: see Database.Call.
+func (s *Store) Call(ctx context.Context, operation string, size Size) (_ context.Context, end func(*error)) {
+	if s.down == nil {
+		return s.db.Call(ctx, operation, size)
+	}
+	refused := s.down()
+	if refused {
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithCancel(ctx)
+		cancel() // no statement runs
+	}
+	ctx, finish := s.db.Call(ctx, operation, size)
+	return ctx, func(err *error) {
+		finish(err)
+		if refused || s.down() {
+			*err = fmt.Errorf("%s: %w", operation, db.ErrUnavailable)
+		}
+	}
+}
+
+// FailWhile simulates an unreachable database in tests: while down returns true, every call
+// returns db.ErrUnavailable and has no effect. A call that is running when the outage begins
+// takes effect, but also returns db.ErrUnavailable: its caller cannot know. down is called
+// often and from many goroutines. Call FailWhile before the store is used.
+func (s *Store) FailWhile(down func() bool) { s.down = down }
+
 func (s *Store) short(ctx context.Context, operation string) (_ context.Context, end func(*error)) {
-	return s.db.Call(ctx, operation, Short)
+	return s.Call(ctx, operation, Short)
 }
 
 func (s *Store) long(ctx context.Context, operation string) (_ context.Context, end func(*error)) {
-	return s.db.Call(ctx, operation, Long)
+	return s.Call(ctx, operation, Long)
 }
 
 // Queries has the queries that the rules need of a database. They return the driver's
@@ -98,7 +127,7 @@ type Lists interface {
 type Writes interface {
 	// InsertTurn writes a turn with its first message and its stream run id.
 	// sql.ErrNoRows if its id or its message has a turn already.
-	InsertTurn(ctx context.Context, t sqlcgen.Turn, m Message) (sqlcgen.Turn, error)
+	InsertTurn(ctx context.Context, t sqlcgen.Turn, m sqlcgen.Message) (sqlcgen.Turn, error)
 	// PlaceTurn is MarkTurn with the next place of the thread. It also runs show,
 	// unless that is nil.
 	PlaceTurn(ctx context.Context, t sqlcgen.Turn, show *sqlcgen.ShowConversationParams) error
@@ -115,19 +144,9 @@ type Writes interface {
 type Ending struct {
 	Turn     sqlcgen.Turn                   // its last state
 	Show     sqlcgen.ShowConversationParams // of its conversation
-	Messages []Message                      // after the user's
+	Messages []sqlcgen.Message              // after the user's
 	Events   []Event
 	Spent    Spent
-}
-
-// Message is a row of messages.
-type Message struct {
-	TurnID    string
-	N         int64
-	Role      string
-	CreatedAt int64
-	Content   string
-	Metadata  string
 }
 
 // Event is a row of turn_events.

@@ -79,7 +79,7 @@ func endingOf(row sqlcgen.Turn, e db.Settlement) (_ Ending, err error) {
 	}
 	ending.Spent = spentBy(row, e)
 	messages := furtherMessages(e)
-	ending.Messages = make([]Message, len(messages))
+	ending.Messages = make([]sqlcgen.Message, len(messages))
 	for i, m := range messages { // the user's has number 0
 		if ending.Messages[i], err = storedMessage(row.ID, i+1, m); err != nil {
 			return Ending{}, err
@@ -95,14 +95,14 @@ func endingOf(row sqlcgen.Turn, e db.Settlement) (_ Ending, err error) {
 	return ending, nil
 }
 
-func storedMessage(turnID string, n int, m chat.Message) (Message, error) {
-	stored := Message{TurnID: turnID, N: int64(n), Role: m.Role, CreatedAt: record.Micros(m.CreatedAt), Content: m.Content}
+func storedMessage(turnID string, n int, m chat.Message) (sqlcgen.Message, error) {
+	stored := sqlcgen.Message{TurnID: turnID, N: int64(n), Role: m.Role, CreatedAt: record.Micros(m.CreatedAt), Content: m.Content}
 	if m.Metadata == nil {
 		return stored, nil
 	}
 	var err error
 	if stored.Metadata, err = record.JSON(m.Metadata); err != nil {
-		return Message{}, fmt.Errorf("metadata: %w", err)
+		return sqlcgen.Message{}, fmt.Errorf("metadata: %w", err)
 	}
 	return stored, nil
 }

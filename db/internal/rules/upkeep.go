@@ -48,7 +48,7 @@ func (s *Store) OldAudit(ctx context.Context, before time.Time) (n int64, err er
 }
 
 func (s *Store) UsageByOwner(ctx context.Context, limit int) (usage []db.OwnerUsage, err error) {
-	ctx, end := s.db.Call(ctx, "sum up what owners have stored", Bulk)
+	ctx, end := s.Call(ctx, "sum up what owners have stored", Bulk)
 	defer end(&err)
 	rows, err := s.db.Read.UsageByOwner(ctx, int64(limit))
 	for _, r := range rows {

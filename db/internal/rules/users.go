@@ -39,7 +39,7 @@ func userData(ctx context.Context, q Queries, owner string) (db.UserData, error)
 // DeleteUser deletes conversations and documents one by one, each in its own
 // transaction, so that it never blocks other writers for long, and the rest in one.
 func (s *Store) DeleteUser(ctx context.Context, owner string) (d db.UserData, err error) {
-	ctx, end := s.db.Call(ctx, "delete user", Bulk)
+	ctx, end := s.Call(ctx, "delete user", Bulk)
 	defer end(&err)
 	if owner == chat.PublicOwner {
 		return db.UserData{}, db.ErrForbidden

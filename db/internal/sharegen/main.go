@@ -2,11 +2,14 @@
 // It moves structs of parameters and rows that both have with the same fields to
 // db/internal/sqlcgen; each database keeps aliases. There it also writes the interface
 // Queries, with the queries that both have with the same signature. It runs after sqlc
-// (db/store.go).
+// (db/store.go). At last it writes sqlc.sum, the digest of the SQL and of all generated
+// code: a test compares it, because sqlc itself takes minutes to build.
 package main
 
 import (
 	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
 	"fmt"
 	"go/ast"
 	"go/format"
@@ -36,6 +39,26 @@ func main() {
 		p.removeStructs(shared)
 		write(filepath.Join(p.folder, "shared.go"), aliases(shared))
 	}
+	check(os.WriteFile(sumFile, []byte(sum(".")), 0o644))
+}
+
+const sumFile = "sqlc.sum"
+
+// sum is the digest of what sqlc reads and of what it and sharegen write, in the folder db.
+func sum(db string) string {
+	h := sha256.New()
+	for _, pattern := range []string{"sqlc.yaml", "*/migrations/*.sql", "queries/*.sql", "*/queries/*.sql", "*/sqlcgen/*.go"} {
+		paths, err := filepath.Glob(filepath.Join(db, pattern)) // sorted
+		check(err)
+		for _, path := range paths {
+			text, err := os.ReadFile(path)
+			check(err)
+			name, err := filepath.Rel(db, path)
+			check(err)
+			fmt.Fprintf(h, "%s %d\n%s", filepath.ToSlash(name), len(text), text)
+		}
+	}
+	return hex.EncodeToString(h.Sum(nil)) + "\n"
 }
 
 // sameFields ignores the order of the fields: it follows the parameters in the SQL.

@@ -210,7 +210,7 @@ type Queries interface {
 	UserDocuments(ctx context.Context, owner string) ([]string, error)
 	UserThreads(ctx context.Context, owner string) ([]string, error)
 	VisibleDocuments(ctx context.Context, arg VisibleDocumentsParams) ([]VisibleDocumentsRow, error)
-	WaitingMessages(ctx context.Context, arg WaitingMessagesParams) ([]WaitingMessagesRow, error)
+	WaitingMessages(ctx context.Context, arg WaitingMessagesParams) ([]Message, error)
 }
 
 type AccessKey struct {
@@ -1095,6 +1095,15 @@ type MarkTurnParams struct {
 	Owner  string
 }
 
+type Message struct {
+	TurnID    string
+	N         int64
+	Role      string
+	CreatedAt int64
+	Content   string
+	Metadata  string
+}
+
 type MessagesOfThreadParams struct {
 	Owner    string
 	ThreadID string
@@ -1195,8 +1204,8 @@ type NewestTurnByClientIDParams struct {
 }
 
 type NextPlaceParams struct {
-	Owner    string
 	ThreadID string
+	Owner    string
 }
 
 type OldThreadsParams struct {
@@ -1618,21 +1627,21 @@ type Turn struct {
 	ID           string
 	Owner        string
 	ThreadID     string
+	Generation   int64
 	Parent       string
 	Place        int64
 	Status       string
 	Hidden       bool
 	CreatedAt    int64
+	SentAt       int64
 	SettledAt    int64
 	ClientTurnID string
 	StreamRunID  string
 	ContentHash  string
-	Registry     string
-	Content      string
-	Approvals    string
-	Generation   int64
-	SentAt       int64
 	Address      string
+	Registry     string
+	Approvals    string
+	Content      string
 }
 
 type TurnByClientIDParams struct {
@@ -1791,13 +1800,4 @@ type VisibleDocumentsRow struct {
 type WaitingMessagesParams struct {
 	Owner    string
 	ThreadID string
-}
-
-type WaitingMessagesRow struct {
-	TurnID    string
-	N         int64
-	Role      string
-	CreatedAt int64
-	Content   string
-	Metadata  string
 }

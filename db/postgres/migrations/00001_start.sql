@@ -1,52 +1,131 @@
 -- +goose Up
--- The tables of db/sqlite in Postgres's own terms. Times are microseconds since
--- 1970 in UTC; 0 is "not yet".
+-- The tables of db/sqlite in Postgres's own terms. Times are microseconds since 1970 in UTC;
+-- 0 is "not yet". A column address is the rate-limit key, a digest, of the address from
+-- which somebody without an account inserted the row; '': the owner has an account.
 
 CREATE TABLE profiles (
     owner    TEXT PRIMARY KEY,
     industry TEXT NOT NULL,
-    location TEXT NOT NULL
+    location TEXT NOT NULL,
+    sessions BIGINT NOT NULL DEFAULT 0 -- generation; cookies of an anonymous user of an earlier generation are refused
 );
 
+-- Owners without an account. What they leave unused is removed.
+CREATE TABLE anonymous_owners (
+    owner   TEXT COLLATE "C" PRIMARY KEY,
+    seen_at BIGINT NOT NULL -- of their last request; written once a day
+);
+CREATE INDEX anonymous_owners_seen ON anonymous_owners (seen_at, owner);
+
+-- Keys with which other programs act for a person. Only a hash of each is kept.
+CREATE TABLE access_keys (
+    id         TEXT    NOT NULL PRIMARY KEY,
+    owner      TEXT    NOT NULL,
+    name       TEXT    NOT NULL, -- as its owner knows it
+    digest     TEXT    NOT NULL UNIQUE, -- SHA-256 of the key
+    anonymous  BOOLEAN NOT NULL, -- the owner had no account
+    created_at BIGINT NOT NULL,
+    used_at    BIGINT NOT NULL, -- 0: never
+    expires_at BIGINT NOT NULL  -- 0: never
+);
+CREATE INDEX access_keys_owner ON access_keys (owner, created_at, id);
+
+-- Accounts of other services that a person has connected.
+CREATE TABLE connections (
+    owner      TEXT    NOT NULL,
+    provider   TEXT    NOT NULL, -- google
+    account    TEXT    NOT NULL, -- as its owner knows it, such as an address
+    scope      TEXT    NOT NULL, -- what the service has permitted
+    token      TEXT    NOT NULL, -- encrypted; '': the service has taken it back
+    version    BIGINT NOT NULL, -- one more with each token
+    created_at BIGINT NOT NULL,
+    updated_at BIGINT NOT NULL,
+    PRIMARY KEY (owner, provider)
+);
+
+-- Pinned conversations come first in the list, archived ones are in a list of their own.
 CREATE TABLE conversations (
-    id              TEXT COLLATE "C" PRIMARY KEY,
+    id              TEXT PRIMARY KEY,
     owner           TEXT    NOT NULL,
     title           TEXT    NOT NULL,
-    title_folded    TEXT    NOT NULL,           -- lower case, for searching
-    listed          BOOLEAN NOT NULL,           -- false: made by a turn that was never accepted
-    created_at      BIGINT  NOT NULL,
-    last_message_at BIGINT  NOT NULL
+    title_folded    TEXT    NOT NULL,            -- lower case, for searching
+    named           BOOLEAN NOT NULL DEFAULT false,  -- its owner chose the title, which is not replaced
+    listed          BOOLEAN NOT NULL,            -- false: made by a turn that was never accepted
+    pinned          BOOLEAN NOT NULL DEFAULT false,  -- at the top
+    archived        BOOLEAN NOT NULL DEFAULT false,  -- found by searches, and in the list of archived ones
+    kind            TEXT    NOT NULL DEFAULT '', -- '', or not in the list: 'board' (the chat of the board of this id), 'once' (throw-away)
+    created_at      BIGINT NOT NULL,
+    last_message_at BIGINT NOT NULL,
+    generation      BIGINT NOT NULL DEFAULT 1,  -- how many conversations have had this id
+    places          BIGINT NOT NULL DEFAULT 0,  -- the highest place given so far
+    address         TEXT    NOT NULL DEFAULT ''
 );
 CREATE INDEX conversations_listed ON conversations (owner, last_message_at, id) WHERE listed;
+CREATE INDEX conversations_marked ON conversations (owner, archived, pinned, last_message_at, id) WHERE listed;
+CREATE INDEX conversations_kind ON conversations (kind, id) WHERE kind <> '';
+CREATE INDEX conversations_owner ON conversations (owner);
+CREATE INDEX conversations_address ON conversations (address) WHERE address <> '';
 
--- Ids under which nothing may be inserted any more.
+-- The owner of a deleted conversation may use its id again, others may not.
 CREATE TABLE deleted_conversations (
     id         TEXT PRIMARY KEY,
+    deleted_at BIGINT NOT NULL,
+    owner      TEXT    NOT NULL DEFAULT '', -- '': nobody may use the id again
+    generation BIGINT NOT NULL DEFAULT 1,  -- of the deleted conversation
+    places     BIGINT NOT NULL DEFAULT 0   -- where its places ended
+);
+CREATE INDEX deleted_conversations_owner ON deleted_conversations (owner) WHERE owner <> '';
+
+-- Messages of deleted conversations, kept for a day: one that is sent again must
+-- not begin the next conversation of that id.
+CREATE TABLE deleted_turns (
+    digest     TEXT PRIMARY KEY, -- of thread, client_turn_id and content
     deleted_at BIGINT NOT NULL
 );
+CREATE INDEX deleted_turns_age ON deleted_turns (deleted_at);
+
+-- Links with which anybody can read a conversation as it was when the link was made. Only
+-- a hash of each token is kept.
+CREATE TABLE shares (
+    id         TEXT    NOT NULL PRIMARY KEY,
+    owner      TEXT    NOT NULL,
+    thread_id  TEXT    NOT NULL REFERENCES conversations (id) ON DELETE CASCADE,
+    digest     TEXT    NOT NULL UNIQUE, -- SHA-256 of the token
+    title      TEXT    NOT NULL,
+    created_at BIGINT NOT NULL,
+    content    TEXT    NOT NULL -- JSON: the messages
+);
+CREATE INDEX shares_owner ON shares (owner, created_at, id);
+CREATE INDEX shares_thread ON shares (thread_id);
 
 CREATE TABLE turns (
-    seq            BIGINT NOT NULL GENERATED BY DEFAULT AS IDENTITY, -- order of arrival
+    seq            BIGINT  NOT NULL GENERATED BY DEFAULT AS IDENTITY, -- order of arrival
     id             TEXT    PRIMARY KEY,
     owner          TEXT    NOT NULL,
     thread_id      TEXT    NOT NULL REFERENCES conversations (id) ON DELETE CASCADE,
-    parent         TEXT    NOT NULL,               -- turn id or 'root'; '' until the turn starts
-    place          BIGINT  NOT NULL DEFAULT 0,     -- order within the thread's tree, from 1; 0: not in it
+    generation     BIGINT NOT NULL DEFAULT 1,    -- of its conversation
+    parent         TEXT    NOT NULL,              -- turn id or 'root'; '' until the turn starts
+    place          BIGINT NOT NULL DEFAULT 0,    -- order within the thread's tree, from 1; 0: not in it. Given to one turn only
     status         TEXT    NOT NULL,
-    hidden         BOOLEAN NOT NULL DEFAULT false, -- rolled back
-    created_at     BIGINT  NOT NULL,
-    settled_at     BIGINT  NOT NULL DEFAULT 0,
+    hidden         BOOLEAN NOT NULL DEFAULT false,    -- rolled back
+    created_at     BIGINT NOT NULL,
+    sent_at        BIGINT NOT NULL DEFAULT 0,    -- of one that no thread has taken: the last try; 0: given up
+    settled_at     BIGINT NOT NULL DEFAULT 0,
     client_turn_id TEXT    NOT NULL,
-    stream_run_id  TEXT    NOT NULL,               -- of the first try
+    stream_run_id  TEXT    NOT NULL,              -- of the first try
     content_hash   TEXT    NOT NULL,
-    registry       TEXT    NOT NULL DEFAULT '[]',  -- JSON list of document ids known to the branch at this turn's end
-    content        TEXT    NOT NULL,               -- JSON of chat.Content
+    address        TEXT    NOT NULL DEFAULT '',
+    registry       TEXT    NOT NULL DEFAULT '[]', -- JSON list of document ids known to the branch at this turn's end
+    approvals      TEXT    NOT NULL DEFAULT '[]', -- JSON list of tools approved for good on the branch, as of this turn's end
+    content        TEXT    NOT NULL,              -- JSON of chat.Content
     UNIQUE (owner, thread_id, client_turn_id)
 );
 CREATE INDEX turns_tree ON turns (thread_id, place) WHERE place > 0;
 CREATE INDEX turns_open ON turns (thread_id) WHERE settled_at = 0;
+CREATE INDEX turns_owner_open ON turns (owner) WHERE settled_at = 0;
 CREATE INDEX turns_client ON turns (owner, client_turn_id);
 CREATE INDEX turns_thread ON turns (thread_id);
+CREATE INDEX turns_untaken ON turns (created_at) WHERE status = 'new';
 
 -- Every stream run id under which a turn was sent; retries may bring others.
 CREATE TABLE stream_runs (
@@ -59,64 +138,146 @@ CREATE INDEX stream_runs_turn ON stream_runs (turn_id);
 
 -- Cancels that may come before their turn.
 CREATE TABLE cancels (
-    owner      TEXT   NOT NULL,
-    kind       TEXT   NOT NULL, -- turn, client or run
-    thread_id  TEXT   NOT NULL, -- narrows kind client; '' otherwise
-    ref        TEXT   NOT NULL,
-    reason     TEXT   NOT NULL,
+    owner      TEXT    NOT NULL,
+    kind       TEXT    NOT NULL, -- turn, client or run
+    thread_id  TEXT    NOT NULL, -- narrows kind client; '' otherwise
+    ref        TEXT    NOT NULL,
+    reason     TEXT    NOT NULL,
     created_at BIGINT NOT NULL,
     PRIMARY KEY (owner, kind, ref, thread_id)
 );
 CREATE INDEX cancels_age ON cancels (created_at);
 
 CREATE TABLE messages (
-    turn_id    TEXT   NOT NULL REFERENCES turns (id) ON DELETE CASCADE,
+    turn_id    TEXT    NOT NULL REFERENCES turns (id) ON DELETE CASCADE,
     n          BIGINT NOT NULL, -- 0 is the user's message
-    role       TEXT   NOT NULL,
+    role       TEXT    NOT NULL,
     created_at BIGINT NOT NULL,
-    content    TEXT   NOT NULL,
-    folded     TEXT   NOT NULL, -- lower case, for searching
-    metadata   TEXT   NOT NULL, -- JSON object, or '' for none
+    content    TEXT    NOT NULL,
+    metadata   TEXT    NOT NULL, -- JSON object, or '' for none
     PRIMARY KEY (turn_id, n)
 );
 
 CREATE TABLE turn_events (
-    turn_id TEXT   NOT NULL REFERENCES turns (id) ON DELETE CASCADE,
+    turn_id TEXT    NOT NULL REFERENCES turns (id) ON DELETE CASCADE,
     n       BIGINT NOT NULL,
-    event   TEXT   NOT NULL, -- JSON of chat.Event
+    event   TEXT    NOT NULL, -- JSON of chat.Event
     PRIMARY KEY (turn_id, n)
 );
 
+-- Texts of open turns. One that a later attempt has written is not overwritten by an
+-- earlier one.
 CREATE TABLE turn_texts (
-    turn_id TEXT NOT NULL REFERENCES turns (id) ON DELETE CASCADE,
-    key     TEXT NOT NULL,
-    text    TEXT NOT NULL,
+    turn_id    TEXT NOT NULL REFERENCES turns (id) ON DELETE CASCADE,
+    key        TEXT NOT NULL,
+    text       TEXT NOT NULL,
+    written_by BIGINT NOT NULL DEFAULT 0, -- the writer's order; 0: it had none
     PRIMARY KEY (turn_id, key)
 );
 
 CREATE TABLE drafts (
-    turn_id TEXT   NOT NULL REFERENCES turns (id) ON DELETE CASCADE,
+    turn_id TEXT    NOT NULL REFERENCES turns (id) ON DELETE CASCADE,
     piece   BIGINT NOT NULL,
     attempt BIGINT NOT NULL,
-    text    TEXT   NOT NULL,
+    text    TEXT    NOT NULL,
     PRIMARY KEY (turn_id, piece)
 );
 
+-- What was said up to the end of a turn on its branch, in short.
+CREATE TABLE summaries (
+    turn_id    TEXT PRIMARY KEY REFERENCES turns (id) ON DELETE CASCADE,
+    text       TEXT    NOT NULL, -- '': left out, because there was no model to write it
+    created_at BIGINT NOT NULL
+);
+
+-- What people think of answers.
+CREATE TABLE feedback (
+    turn_id    TEXT    NOT NULL PRIMARY KEY REFERENCES turns (id) ON DELETE CASCADE,
+    owner      TEXT    NOT NULL,
+    good       BOOLEAN NOT NULL, -- true: thumbs up
+    reason     TEXT    NOT NULL, -- in the person's words; may be empty
+    created_at BIGINT NOT NULL,
+    updated_at BIGINT NOT NULL
+);
+CREATE INDEX feedback_owner ON feedback (owner);
+CREATE INDEX feedback_updated ON feedback (updated_at, turn_id);
+
+-- Pictures.
+CREATE TABLE attachments (
+    id         TEXT PRIMARY KEY,
+    owner      TEXT    NOT NULL,
+    thread_id  TEXT REFERENCES conversations (id) ON DELETE CASCADE, -- NULL: no message uses it yet
+    mime       TEXT    NOT NULL,
+    bytes      BIGINT NOT NULL,
+    created_at BIGINT NOT NULL,
+    address    TEXT    NOT NULL DEFAULT '',
+    data       BYTEA   NOT NULL
+);
+ALTER TABLE attachments ALTER COLUMN data SET STORAGE EXTERNAL; -- pictures are compressed already
+CREATE INDEX attachments_thread ON attachments (thread_id) WHERE thread_id IS NOT NULL;
+CREATE INDEX attachments_unused ON attachments (created_at) WHERE thread_id IS NULL;
+CREATE INDEX attachments_stored ON attachments (owner, bytes);
+CREATE INDEX attachments_address ON attachments (address, bytes) WHERE address <> '';
+
+-- The clients' own message repositories.
+CREATE TABLE repos (
+    thread_id  TEXT PRIMARY KEY REFERENCES conversations (id) ON DELETE CASCADE,
+    owner      TEXT    NOT NULL,
+    version    BIGINT NOT NULL, -- from 1
+    sha256     TEXT    NOT NULL, -- of the JSON before compression
+    updated_at BIGINT NOT NULL,
+    address    TEXT    NOT NULL DEFAULT '',
+    bytes      BIGINT NOT NULL DEFAULT 0, -- of gzipped
+    gzipped    BYTEA   NOT NULL
+);
+ALTER TABLE repos ALTER COLUMN gzipped SET STORAGE EXTERNAL;
+CREATE INDEX repos_stored ON repos (owner, bytes);
+CREATE INDEX repos_address ON repos (address, bytes) WHERE address <> '';
+
+-- Discovery boards.
+CREATE TABLE boards (
+    id         TEXT    NOT NULL PRIMARY KEY,
+    owner      TEXT    NOT NULL,
+    title      TEXT    NOT NULL,
+    items      BIGINT NOT NULL, -- how many there are
+    revision   BIGINT NOT NULL, -- grows by one with every write
+    bytes      BIGINT NOT NULL, -- of content
+    created_at BIGINT NOT NULL,
+    updated_at BIGINT NOT NULL,
+    deleted_at BIGINT NOT NULL DEFAULT 0, -- 0: it is not; else it can be restored for a day
+    address    TEXT    NOT NULL DEFAULT '',
+    content    BYTEA    NOT NULL -- JSON
+);
+CREATE INDEX boards_listed ON boards (owner, updated_at, id);
+CREATE INDEX boards_stored ON boards (owner, bytes);
+CREATE INDEX boards_address ON boards (address, bytes) WHERE address <> '';
+CREATE INDEX boards_deleted ON boards (deleted_at) WHERE deleted_at > 0;
+
 CREATE TABLE documents (
-    id          TEXT COLLATE "C" PRIMARY KEY,
-    owner       TEXT   NOT NULL, -- '*': everybody's
-    title       TEXT   NOT NULL,
-    status      TEXT   NOT NULL,
-    source_type TEXT   NOT NULL,
-    external_id TEXT   NOT NULL,
-    bytes       BIGINT NOT NULL,
-    chunks      BIGINT NOT NULL DEFAULT 0,
-    words       BIGINT NOT NULL DEFAULT 0, -- of all chunks, headings included
-    progress    BIGINT NOT NULL DEFAULT 0,
-    error       TEXT   NOT NULL DEFAULT '',
-    created_at  BIGINT NOT NULL
+    id             TEXT PRIMARY KEY,
+    owner          TEXT    NOT NULL, -- '*': everybody's
+    title          TEXT    NOT NULL,
+    name           TEXT    NOT NULL DEFAULT '', -- of the uploaded file. The title begins as this name and becomes what the document calls itself; '' where a person or the source gave the title
+    status         TEXT    NOT NULL,
+    source_type    TEXT    NOT NULL,            -- where it came from
+    external_id    TEXT    NOT NULL,
+    format         TEXT    NOT NULL DEFAULT '', -- what it is: txt, md, html, pdf…
+    source_url     TEXT    NOT NULL DEFAULT '', -- leads back to it; '' for uploads
+    source_version TEXT    NOT NULL DEFAULT '', -- another one: it has changed at its source
+    bytes          BIGINT NOT NULL,
+    chunks         BIGINT NOT NULL DEFAULT 0,
+    words          BIGINT NOT NULL DEFAULT 0,  -- of all chunks, headings included
+    progress       BIGINT NOT NULL DEFAULT 0,
+    error          TEXT    NOT NULL DEFAULT '',
+    created_at     BIGINT NOT NULL,
+    embedding      TEXT    NOT NULL DEFAULT '', -- the embedding model that its vectors are from; '': it has none
+    address        TEXT    NOT NULL DEFAULT ''
 );
 CREATE INDEX documents_owner ON documents (owner, created_at, id);
+CREATE INDEX documents_stored ON documents (owner, bytes);
+CREATE INDEX documents_address ON documents (address, bytes) WHERE address <> '';
+-- An owner has what was imported once, however often and at once it is asked for.
+CREATE UNIQUE INDEX documents_imported ON documents (owner, source_type, external_id) WHERE external_id <> '';
 
 CREATE TABLE raw_documents (
     doc_id TEXT PRIMARY KEY REFERENCES documents (id) ON DELETE CASCADE,
@@ -144,6 +305,19 @@ CREATE FUNCTION palaver_frequencies(search TSVECTOR) RETURNS JSONB LANGUAGE SQL 
 $$;
 -- +goose StatementEnd
 
+-- Lower case by Unicode, letter by letter, whatever the database's locale is.
+-- +goose StatementBegin
+DO $$
+DECLARE
+    unicode TEXT := (SELECT 'COLLATE pg_catalog."und-x-icu"' FROM pg_catalog.pg_collation
+        WHERE collname = 'und-x-icu' AND collnamespace = 'pg_catalog'::regnamespace);
+BEGIN
+    EXECUTE format('CREATE FUNCTION palaver_fold(said TEXT) RETURNS TEXT LANGUAGE SQL IMMUTABLE STRICT PARALLEL SAFE AS %L',
+        'SELECT pg_catalog.lower(pg_catalog.replace(pg_catalog.replace(said, ''İ'', ''i''), ''Σ'', ''σ'') ' || coalesce(unicode, '') || ')');
+END
+$$;
+-- +goose StatementEnd
+
 CREATE TABLE chunks (
     id          BIGINT GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
     doc_id      TEXT     NOT NULL REFERENCES documents (id) ON DELETE CASCADE,
@@ -151,6 +325,7 @@ CREATE TABLE chunks (
     start_char  BIGINT   NOT NULL,
     end_char    BIGINT   NOT NULL,
     heading     TEXT     NOT NULL,
+    pages       TEXT     NOT NULL DEFAULT '', -- the pages that the passage stands on, as JSON [[page, first character], …]; '' where the document has no pages
     text        TEXT     NOT NULL,
     words       BIGINT   NOT NULL, -- of text and heading
     search      TSVECTOR NOT NULL, -- text with weight A, heading with weight B
@@ -165,17 +340,166 @@ CREATE TABLE chunk_vectors (
 );
 
 CREATE TABLE document_sets (
-    seq   BIGINT NOT NULL GENERATED BY DEFAULT AS IDENTITY,
-    id    TEXT PRIMARY KEY,
-    owner TEXT NOT NULL,
-    name  TEXT NOT NULL
+    seq     BIGINT NOT NULL GENERATED BY DEFAULT AS IDENTITY,
+    id      TEXT   PRIMARY KEY,
+    owner   TEXT   NOT NULL,
+    name    TEXT   NOT NULL,
+    address TEXT   NOT NULL DEFAULT ''
 );
 CREATE INDEX document_sets_owner ON document_sets (owner, seq);
+CREATE INDEX document_sets_address ON document_sets (address) WHERE address <> '';
 
 CREATE TABLE set_documents (
-    set_id   TEXT   NOT NULL REFERENCES document_sets (id) ON DELETE CASCADE,
+    set_id   TEXT    NOT NULL REFERENCES document_sets (id) ON DELETE CASCADE,
     position BIGINT NOT NULL,
-    doc_id   TEXT   NOT NULL REFERENCES documents (id) ON DELETE CASCADE,
+    doc_id   TEXT    NOT NULL REFERENCES documents (id) ON DELETE CASCADE,
     PRIMARY KEY (set_id, position)
 );
 CREATE INDEX set_documents_doc ON set_documents (doc_id);
+
+-- Imports that people asked for, in a chat or otherwise: their progress and their end.
+CREATE TABLE imports (
+    id           TEXT PRIMARY KEY,
+    owner        TEXT    NOT NULL,
+    thread_id    TEXT    REFERENCES conversations (id) ON DELETE CASCADE, -- NULL: asked for outside of a conversation
+    turn_id      TEXT    NOT NULL, -- '' when no turn asked for it
+    key          TEXT    NOT NULL, -- the same for all imports of one document by one owner
+    source_type  TEXT    NOT NULL,
+    external_id  TEXT    NOT NULL,
+    resource_key TEXT    NOT NULL,
+    url          TEXT    NOT NULL,
+    state        TEXT    NOT NULL, -- looking, downloading, reading, ready or failed
+    outcome      TEXT    NOT NULL, -- of a ready one: imported, duplicate or updated
+    name         TEXT    NOT NULL, -- at its source; '' until it is known
+    remote       TEXT    NOT NULL, -- JSON of what its source says about it
+    doc_id       TEXT    NOT NULL,
+    chunks       BIGINT NOT NULL,
+    code         TEXT    NOT NULL, -- of a failed one
+    message      TEXT    NOT NULL, -- of a failed one: what the person reads
+    announce     BIGINT NOT NULL, -- 1: the conversation is to be told of the end
+    address      TEXT    NOT NULL,
+    created_at   BIGINT NOT NULL,
+    updated_at   BIGINT NOT NULL
+);
+CREATE INDEX imports_owner ON imports (owner, created_at);
+CREATE INDEX imports_thread ON imports (thread_id, created_at) WHERE thread_id IS NOT NULL;
+CREATE INDEX imports_turn ON imports (turn_id) WHERE turn_id <> '';
+CREATE INDEX imports_open ON imports (key) WHERE state NOT IN ('ready', 'failed');
+CREATE INDEX imports_ended ON imports (updated_at) WHERE state IN ('ready', 'failed') AND doc_id <> '';
+
+-- Counters of what callers do. Keys are digests: no address stands here.
+CREATE TABLE limits (
+    key      TEXT PRIMARY KEY,
+    count    BIGINT NOT NULL,
+    begun_at BIGINT NOT NULL, -- when the window began
+    reset_at BIGINT NOT NULL  -- when the window is over
+);
+CREATE INDEX limits_reset ON limits (reset_at);
+
+-- What an owner's turns have used, by day.
+CREATE TABLE spending (
+    subject    TEXT    NOT NULL, -- 'owner:' and an id, or 'address:' and its key
+    day        BIGINT NOT NULL, -- days since 1970 in UTC
+    tokens     BIGINT NOT NULL,
+    cost_nanos BIGINT NOT NULL, -- billionths of a US dollar
+    PRIMARY KEY (subject, day)
+);
+CREATE INDEX spending_day ON spending (day);
+
+-- What those who answer for an installation may be asked about. Rows are only added.
+-- Entries older than 30 days (db.AuditKept) may be removed: AUDIT_RETENTION.
+CREATE TABLE audit_log (
+    id         BIGINT  NOT NULL GENERATED BY DEFAULT AS IDENTITY PRIMARY KEY,
+    at         BIGINT NOT NULL,
+    kind       TEXT    NOT NULL,
+    owner      TEXT    NOT NULL, -- whom it is about; '' when not known
+    channel    TEXT    NOT NULL, -- how it came: page, api, mcp, signal, command; '' when not known
+    address    TEXT    NOT NULL, -- of the client; '' when not known
+    request_id TEXT    NOT NULL,
+    times      BIGINT NOT NULL, -- how often, for what is counted
+    detail     TEXT    NOT NULL  -- JSON object of names, ids and numbers
+);
+CREATE INDEX audit_log_owner ON audit_log (owner, id) WHERE owner <> '';
+
+-- +goose StatementBegin
+CREATE FUNCTION palaver_append_only() RETURNS TRIGGER LANGUAGE plpgsql AS $$
+BEGIN
+    RAISE EXCEPTION 'the audit log is append-only';
+END
+$$;
+-- +goose StatementEnd
+CREATE TRIGGER audit_log_append_only BEFORE UPDATE OR TRUNCATE ON audit_log
+    FOR EACH STATEMENT EXECUTE FUNCTION palaver_append_only();
+CREATE TRIGGER audit_log_deleted BEFORE DELETE ON audit_log
+    FOR EACH ROW WHEN (OLD.at > (extract(epoch FROM now())::bigint - 2592000) * 1000000)
+    EXECUTE FUNCTION palaver_append_only();
+
+-- Row-level security. Supabase lets a browser read tables as a role of its own, with the
+-- caller's token in request.jwt.claims. Such a role sees its own and public rows and
+-- changes none: there are policies for reading only. Palaver's role owns the tables and is
+-- not bound by them. Tables without a policy are read by Palaver only.
+
+-- +goose StatementBegin
+CREATE FUNCTION palaver_subject() RETURNS TEXT LANGUAGE SQL STABLE SET search_path = '' AS $$
+    SELECT nullif(current_setting('request.jwt.claims', true), '')::jsonb ->> 'sub'
+$$;
+-- +goose StatementEnd
+
+ALTER TABLE goose_db_version      ENABLE ROW LEVEL SECURITY;
+ALTER TABLE profiles              ENABLE ROW LEVEL SECURITY;
+ALTER TABLE anonymous_owners      ENABLE ROW LEVEL SECURITY;
+ALTER TABLE access_keys           ENABLE ROW LEVEL SECURITY;
+ALTER TABLE connections           ENABLE ROW LEVEL SECURITY;
+ALTER TABLE conversations         ENABLE ROW LEVEL SECURITY;
+ALTER TABLE deleted_conversations ENABLE ROW LEVEL SECURITY;
+ALTER TABLE deleted_turns         ENABLE ROW LEVEL SECURITY;
+ALTER TABLE shares                ENABLE ROW LEVEL SECURITY;
+ALTER TABLE turns                 ENABLE ROW LEVEL SECURITY;
+ALTER TABLE stream_runs           ENABLE ROW LEVEL SECURITY;
+ALTER TABLE cancels               ENABLE ROW LEVEL SECURITY;
+ALTER TABLE messages              ENABLE ROW LEVEL SECURITY;
+ALTER TABLE turn_events           ENABLE ROW LEVEL SECURITY;
+ALTER TABLE turn_texts            ENABLE ROW LEVEL SECURITY;
+ALTER TABLE drafts                ENABLE ROW LEVEL SECURITY;
+ALTER TABLE summaries             ENABLE ROW LEVEL SECURITY;
+ALTER TABLE feedback              ENABLE ROW LEVEL SECURITY;
+ALTER TABLE attachments           ENABLE ROW LEVEL SECURITY;
+ALTER TABLE repos                 ENABLE ROW LEVEL SECURITY;
+ALTER TABLE boards                ENABLE ROW LEVEL SECURITY;
+ALTER TABLE documents             ENABLE ROW LEVEL SECURITY;
+ALTER TABLE raw_documents         ENABLE ROW LEVEL SECURITY;
+ALTER TABLE document_texts        ENABLE ROW LEVEL SECURITY;
+ALTER TABLE chunks                ENABLE ROW LEVEL SECURITY;
+ALTER TABLE chunk_vectors         ENABLE ROW LEVEL SECURITY;
+ALTER TABLE document_sets         ENABLE ROW LEVEL SECURITY;
+ALTER TABLE set_documents         ENABLE ROW LEVEL SECURITY;
+ALTER TABLE imports               ENABLE ROW LEVEL SECURITY;
+ALTER TABLE limits                ENABLE ROW LEVEL SECURITY;
+ALTER TABLE spending              ENABLE ROW LEVEL SECURITY;
+ALTER TABLE audit_log             ENABLE ROW LEVEL SECURITY;
+
+-- The subject in a query of its own is asked for once, not once a row.
+CREATE POLICY own ON profiles      FOR SELECT USING (owner = (SELECT palaver_subject()));
+CREATE POLICY own ON conversations FOR SELECT USING (owner = (SELECT palaver_subject()));
+CREATE POLICY own ON turns         FOR SELECT USING (owner = (SELECT palaver_subject()));
+CREATE POLICY own ON stream_runs   FOR SELECT USING (owner = (SELECT palaver_subject()));
+CREATE POLICY own ON cancels       FOR SELECT USING (owner = (SELECT palaver_subject()));
+CREATE POLICY own ON feedback      FOR SELECT USING (owner = (SELECT palaver_subject()));
+CREATE POLICY own ON attachments   FOR SELECT USING (owner = (SELECT palaver_subject()));
+CREATE POLICY own ON repos         FOR SELECT USING (owner = (SELECT palaver_subject()));
+CREATE POLICY own ON imports       FOR SELECT USING (owner = (SELECT palaver_subject()));
+CREATE POLICY own ON document_sets FOR SELECT USING (owner = (SELECT palaver_subject()));
+CREATE POLICY own ON boards        FOR SELECT USING (owner = (SELECT palaver_subject()) AND deleted_at = 0);
+CREATE POLICY own_or_public ON documents FOR SELECT USING (owner IN ((SELECT palaver_subject()), '*'));
+
+-- What belongs to a row is seen with it.
+CREATE POLICY of_turn ON messages    FOR SELECT USING (EXISTS (SELECT 1 FROM turns t WHERE t.id = turn_id));
+CREATE POLICY of_turn ON turn_events FOR SELECT USING (EXISTS (SELECT 1 FROM turns t WHERE t.id = turn_id));
+CREATE POLICY of_turn ON turn_texts  FOR SELECT USING (EXISTS (SELECT 1 FROM turns t WHERE t.id = turn_id));
+CREATE POLICY of_turn ON drafts      FOR SELECT USING (EXISTS (SELECT 1 FROM turns t WHERE t.id = turn_id));
+CREATE POLICY of_turn ON summaries   FOR SELECT USING (EXISTS (SELECT 1 FROM turns t WHERE t.id = turn_id));
+CREATE POLICY of_document ON raw_documents  FOR SELECT USING (EXISTS (SELECT 1 FROM documents d WHERE d.id = doc_id));
+CREATE POLICY of_document ON document_texts FOR SELECT USING (EXISTS (SELECT 1 FROM documents d WHERE d.id = doc_id));
+CREATE POLICY of_document ON chunks         FOR SELECT USING (EXISTS (SELECT 1 FROM documents d WHERE d.id = doc_id));
+CREATE POLICY of_chunk ON chunk_vectors FOR SELECT USING (EXISTS (SELECT 1 FROM chunks c WHERE c.id = chunk_vectors.id));
+CREATE POLICY of_set ON set_documents   FOR SELECT USING (EXISTS (SELECT 1 FROM document_sets s WHERE s.id = set_id));

@@ -4,26 +4,12 @@ WITH turn AS (
     VALUES (@id, @owner, @thread_id, @parent, 'new', @created_at, @client_turn_id, @stream_run_id, @content_hash, @content, @generation, @created_at, @address)
     ON CONFLICT DO NOTHING RETURNING *),
 message AS (
-    INSERT INTO messages (turn_id, n, role, created_at, content, folded, metadata)
-    SELECT turn.id, 0, @role::text, @message_at::bigint, @message::text, '', @metadata::text FROM turn),
+    INSERT INTO messages (turn_id, n, role, created_at, content, metadata)
+    SELECT turn.id, 0, @role::text, @message_at::bigint, @message::text, @metadata::text FROM turn),
 run AS (
     INSERT INTO stream_runs (owner, run_id, turn_id)
     SELECT turn.owner, turn.stream_run_id, turn.id FROM turn WHERE turn.stream_run_id <> '' ON CONFLICT DO NOTHING)
 SELECT * FROM turn;
-
--- name: DropUnacceptedTurn :exec
-DELETE FROM turns
-WHERE owner = @owner AND thread_id = @thread_id AND client_turn_id = @client_turn_id AND status = 'new' AND id <> @id;
-
--- name: SetSentAt :exec
-UPDATE turns SET sent_at = @sent_at WHERE id = @id AND owner = @owner AND status = 'new';
-
--- name: DropTurn :execrows
-DELETE FROM turns
-WHERE id = @id AND owner = @owner AND status = 'new' AND created_at < @before_at AND sent_at < @before_at;
-
--- name: Turn :one
-SELECT * FROM turns WHERE id = @id AND owner = @owner;
 
 -- name: TurnsByID :many
 SELECT * FROM turns WHERE id = ANY(@ids::text[]) AND owner = @owner;
@@ -34,22 +20,9 @@ SELECT * FROM turns WHERE id = ANY(@ids::text[]) AND owner = @owner;
 -- name: TurnsForSettle :many
 SELECT * FROM turns WHERE id = ANY(@ids::text[]) AND owner = @owner FOR NO KEY UPDATE;
 
--- name: TurnByClientID :one
-SELECT * FROM turns WHERE owner = @owner AND thread_id = @thread_id AND client_turn_id = @client_turn_id;
-
--- name: NewestTurnByClientID :one
-SELECT * FROM turns WHERE owner = @owner AND client_turn_id = @client_turn_id ORDER BY seq DESC LIMIT 1;
-
--- name: TurnByRunID :one
-SELECT t.* FROM turns t JOIN stream_runs r ON r.turn_id = t.id
-WHERE r.owner = @owner AND r.run_id = @run_id AND t.owner = @owner ORDER BY t.seq DESC LIMIT 1;
-
 -- name: TurnsByRunID :many
 SELECT t.* FROM turns t JOIN stream_runs r ON r.turn_id = t.id
 WHERE r.owner = @owner AND r.run_id = @run_id AND t.owner = @owner AND t.hidden = false ORDER BY t.seq DESC LIMIT 20;
-
--- name: AddStreamRun :exec
-INSERT INTO stream_runs (owner, run_id, turn_id) VALUES (@owner, @run_id, @turn_id) ON CONFLICT DO NOTHING;
 
 -- Reads what decides about a new turn: ConversationState, and whether a cancel came first.
 
@@ -63,42 +36,13 @@ SELECT coalesce(c.owner, '')::text AS owner, coalesce(c.generation, 0)::bigint A
         OR (x.kind = 'run' AND x.ref = @run_id AND x.created_at >= @since AND x.created_at <= @until))) AS cancelled
 FROM (SELECT 1) one LEFT JOIN conversations c ON c.id = @thread_id LEFT JOIN deleted_conversations d ON d.id = @thread_id;
 
--- name: TurnCancelled :one
-SELECT EXISTS (SELECT 1 FROM cancels c WHERE c.owner = @owner AND (
-    (c.kind = 'turn' AND c.ref = @turn_id)
-    OR (c.kind = 'client' AND c.ref = @client_turn_id AND c.thread_id IN ('', @thread_id))
-    OR (c.kind = 'run' AND c.ref = @run_id AND c.created_at >= @since AND c.created_at <= @until)));
-
--- name: PutCancel :exec
-INSERT INTO cancels (owner, kind, thread_id, ref, reason, created_at)
-VALUES (@owner, @kind, @thread_id, @ref, @reason, @at)
-ON CONFLICT (owner, kind, ref, thread_id) DO UPDATE SET reason = excluded.reason, created_at = excluded.created_at;
-
--- name: PruneCancels :exec
-DELETE FROM cancels WHERE created_at < @older_than;
-
 -- name: NextPlace :one
-UPDATE conversations c SET places = greatest(c.places, coalesce((SELECT max(t.place) FROM turns t
-    WHERE t.owner = c.owner AND t.thread_id = @thread_id AND t.place > 0), 0)) + 1
+UPDATE conversations c SET places = c.places + 1
 WHERE c.id = @thread_id AND c.owner = @owner RETURNING c.places;
-
--- name: LastPlace :one
-SELECT coalesce(max(place), 0)::bigint AS place FROM turns
-WHERE owner = @owner AND thread_id = @thread_id AND place > 0;
-
--- name: TurnsAfter :many
-SELECT * FROM turns
-WHERE owner = @owner AND thread_id = @thread_id AND place > 0 AND place > @place
-ORDER BY place LIMIT @max_rows::bigint;
-
--- name: MarkTurn :exec
-UPDATE turns SET status = @status, parent = @parent, place = @place
-WHERE id = @id AND owner = @owner AND settled_at = 0;
 
 -- name: PlaceTurn :exec
 WITH next AS (
-    UPDATE conversations c SET places = greatest(c.places, coalesce((SELECT max(t.place) FROM turns t
-        WHERE t.owner = c.owner AND t.thread_id = @thread_id AND t.place > 0), 0)) + 1,
+    UPDATE conversations c SET places = c.places + 1,
         listed = c.listed OR @shown::boolean,
         last_message_at = CASE WHEN @shown THEN greatest(c.last_message_at, @at::bigint) ELSE c.last_message_at END,
         title = CASE WHEN @shown AND c.title = '' THEN @title::text ELSE c.title END,
@@ -130,8 +74,8 @@ WITH turn AS (
     UPDATE turns t SET status = @status, parent = @parent, place = @place, registry = @registry, approvals = @approvals, hidden = @hidden, settled_at = @at
     WHERE t.id = @id AND t.owner = @owner AND t.settled_at = 0),
 message AS (
-    INSERT INTO messages (turn_id, n, role, created_at, content, folded, metadata)
-    SELECT @id, unnest(@message_numbers::bigint[]), unnest(@roles::text[]), unnest(@message_times::bigint[]), unnest(@contents::text[]), '', unnest(@metadata::text[])),
+    INSERT INTO messages (turn_id, n, role, created_at, content, metadata)
+    SELECT @id, unnest(@message_numbers::bigint[]), unnest(@roles::text[]), unnest(@message_times::bigint[]), unnest(@contents::text[]), unnest(@metadata::text[])),
 conversation AS (
     UPDATE conversations c SET listed = true, last_message_at = greatest(c.last_message_at, @at),
         title = CASE WHEN c.title = '' THEN @title::text ELSE c.title END,
@@ -145,13 +89,6 @@ deleted_drafts AS (DELETE FROM drafts d WHERE d.turn_id = @id),
 deleted_texts AS (DELETE FROM turn_texts x WHERE x.turn_id = @id)
 INSERT INTO turn_events (turn_id, n, event)
 SELECT @id, unnest(@event_numbers::bigint[]), unnest(@events::text[]);
-
--- name: LastEvent :one
-SELECT event FROM turn_events WHERE turn_id = @turn_id ORDER BY n DESC LIMIT 1;
-
--- name: EventsAfter :many
-SELECT e.event FROM turn_events e JOIN turns t ON t.id = e.turn_id
-WHERE e.turn_id = @turn_id AND t.owner = @owner AND t.settled_at > 0 AND e.n > @after_n ORDER BY e.n;
 
 -- name: EventsOfTurns :many
 SELECT e.turn_id, e.event FROM turn_events e JOIN turns t ON t.id = e.turn_id
@@ -177,10 +114,6 @@ SELECT t.id, @key, @text, 0
 FROM (SELECT o.id FROM turns o WHERE o.id = @turn_id AND o.owner = @owner AND o.settled_at = 0 FOR SHARE) t
 ON CONFLICT (turn_id, key) DO NOTHING;
 
--- name: Text :one
-SELECT x.text FROM turn_texts x JOIN turns t ON t.id = x.turn_id
-WHERE x.turn_id = @turn_id AND x.key = @key AND t.owner = @owner AND t.settled_at = 0;
-
 -- An open turn without texts has one row, with no key.
 
 -- name: Texts :many
@@ -194,10 +127,6 @@ SELECT t.id, @piece, @attempt, @text FROM turns t WHERE t.id = @turn_id AND t.ow
 FOR SHARE OF t
 ON CONFLICT (turn_id, piece) DO UPDATE SET attempt = excluded.attempt, text = excluded.text
 WHERE excluded.attempt >= drafts.attempt;
-
--- name: Draft :one
-SELECT d.attempt, d.text FROM drafts d JOIN turns t ON t.id = d.turn_id
-WHERE d.turn_id = @turn_id AND d.piece = @piece AND t.owner = @owner;
 
 -- name: Head :one
 SELECT id FROM turns
@@ -224,11 +153,6 @@ SELECT id, parent FROM turns
 WHERE owner = @owner AND thread_id = @thread_id AND place > 0 AND NOT hidden
 ORDER BY place;
 
--- name: OpenTurns :many
-SELECT * FROM turns
-WHERE owner = @owner AND thread_id = @thread_id AND settled_at = 0 AND status <> 'new'
-ORDER BY place = 0, place, seq;
-
 -- name: CountOpenTurns :one
 SELECT count(CASE WHEN thread_id = @thread_id THEN 1 END) AS here,
     count(DISTINCT CASE WHEN thread_id <> @thread_id THEN thread_id END) AS busy
@@ -239,11 +163,6 @@ WHERE owner = @owner AND settled_at = 0
 -- name: TurnOfMessage :one
 SELECT t.* FROM turns t JOIN messages m ON m.turn_id = t.id
 WHERE t.id = @id AND m.n = @n AND t.owner = @owner AND t.thread_id = @thread_id AND t.status <> 'new' AND NOT t.hidden;
-
--- name: WaitingMessages :many
-SELECT m.turn_id, m.n, m.role, m.created_at, m.content, m.metadata FROM turns t JOIN messages m ON m.turn_id = t.id AND m.n = 0
-WHERE t.owner = @owner AND t.thread_id = @thread_id AND t.settled_at = 0 AND t.place = 0 AND t.status <> 'new'
-ORDER BY t.seq;
 
 -- name: BranchMessages :many
 WITH RECURSIVE branch (id, parent, depth) AS (
@@ -273,15 +192,6 @@ WITH RECURSIVE back (id, parent, depth) AS (
     WHERE t.owner = @owner AND NOT EXISTS (SELECT 1 FROM summaries x WHERE x.turn_id = back.id)
 )
 SELECT s.turn_id, s.text, s.created_at FROM back JOIN summaries s ON s.turn_id = back.id ORDER BY back.depth LIMIT 1;
-
--- name: Summaries :many
-SELECT s.turn_id, s.text, s.created_at FROM turns t JOIN summaries s ON s.turn_id = t.id
-WHERE t.owner = @owner AND t.thread_id = @thread_id ORDER BY t.seq;
-
--- name: PutSummary :execrows
-INSERT INTO summaries (turn_id, text, created_at)
-SELECT t.id, @text, @created_at FROM turns t WHERE t.id = @turn_id AND t.owner = @owner
-ON CONFLICT (turn_id) DO UPDATE SET text = excluded.text, created_at = excluded.created_at;
 
 -- The newest settled turn of the branch that ends at a turn of the tree.
 

@@ -1,19 +1,3 @@
--- Queries about old rows and about the size of what is stored.
-
--- name: OldThreads :many
-SELECT c.owner, c.id FROM conversations c
-WHERE c.kind = '' AND c.last_message_at < @before_at::bigint AND c.id > @after_id::text
-    AND NOT EXISTS (SELECT 1 FROM turns t WHERE t.owner = c.owner AND t.thread_id = c.id AND t.settled_at = 0 AND t.status <> 'new')
-ORDER BY c.id LIMIT @max_rows::bigint;
-
--- name: LeftImports :one
-SELECT count(*) FROM imports i
-WHERE i.state IN ('ready', 'failed') AND i.updated_at < @before_at::bigint AND i.doc_id <> '' AND NOT EXISTS (SELECT 1 FROM documents d WHERE d.id = i.doc_id);
-
--- name: PruneImports :execrows
-DELETE FROM imports WHERE imports.id IN (SELECT i.id FROM imports i
-    WHERE i.state IN ('ready', 'failed') AND i.updated_at < @before_at::bigint AND i.doc_id <> '' AND NOT EXISTS (SELECT 1 FROM documents d WHERE d.id = i.doc_id) LIMIT @max_rows::bigint);
-
 -- name: UsageByOwner :many
 SELECT u.owner, (sum(u.threads))::bigint AS threads, (sum(u.turns))::bigint AS turns, (sum(u.documents))::bigint AS documents, (sum(u.pictures))::bigint AS pictures,
     (sum(u.message_bytes))::bigint AS message_bytes, (sum(u.bytes))::bigint AS bytes

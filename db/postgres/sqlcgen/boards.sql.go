@@ -112,8 +112,8 @@ func (q *Queries) LeftThreads(ctx context.Context, arg LeftThreadsParams) ([]Lef
 
 const listBoards = `-- name: ListBoards :many
 SELECT id, owner, title, items, revision, created_at, updated_at FROM boards
-WHERE owner = $1 AND deleted_at = 0 AND (updated_at < $2::bigint OR (updated_at = $2::bigint AND id < $3::text))
-ORDER BY updated_at DESC, id DESC LIMIT $4::bigint
+WHERE owner = $1 AND deleted_at = 0 AND (updated_at < CAST($2 AS BIGINT) OR (updated_at = CAST($2 AS BIGINT) AND id < CAST($3 AS TEXT)))
+ORDER BY updated_at DESC, id DESC LIMIT CAST($4 AS BIGINT)
 `
 
 func (q *Queries) ListBoards(ctx context.Context, arg ListBoardsParams) ([]ListBoardsRow, error) {

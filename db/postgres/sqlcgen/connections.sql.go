@@ -11,7 +11,7 @@ import (
 
 const connectedOwners = `-- name: ConnectedOwners :many
 SELECT DISTINCT owner FROM connections WHERE owner > $1 AND token <> ''
-ORDER BY owner LIMIT $2::bigint
+ORDER BY owner LIMIT CAST($2 AS BIGINT)
 `
 
 func (q *Queries) ConnectedOwners(ctx context.Context, arg ConnectedOwnersParams) ([]string, error) {

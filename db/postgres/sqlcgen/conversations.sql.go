@@ -67,8 +67,8 @@ func (q *Queries) ConversationDeleted(ctx context.Context, id string) (int64, er
 
 const conversationState = `-- name: ConversationState :one
 
-SELECT coalesce(c.owner, '')::text AS owner, coalesce(c.generation, 0)::bigint AS generation,
-    coalesce(d.owner, '')::text AS deleted_owner, coalesce(d.generation, 0)::bigint AS deleted_generation, coalesce(d.places, 0)::bigint AS deleted_places
+SELECT CAST(coalesce(c.owner, '') AS TEXT) AS owner, CAST(coalesce(c.generation, 0) AS BIGINT) AS generation,
+    CAST(coalesce(d.owner, '') AS TEXT) AS deleted_owner, CAST(coalesce(d.generation, 0) AS BIGINT) AS deleted_generation, CAST(coalesce(d.places, 0) AS BIGINT) AS deleted_places
 FROM (SELECT 1) one LEFT JOIN conversations c ON c.id = $1 LEFT JOIN deleted_conversations d ON d.id = $1
 `
 
@@ -293,8 +293,7 @@ func (q *Queries) PutProfile(ctx context.Context, arg PutProfileParams) error {
 
 const recordDeletedConversation = `-- name: RecordDeletedConversation :exec
 INSERT INTO deleted_conversations (id, deleted_at, owner, generation, places)
-SELECT c.id, $1::bigint, c.owner, c.generation, greatest(c.places, coalesce((SELECT max(t.place) FROM turns t
-    WHERE t.owner = c.owner AND t.thread_id = $2 AND t.place > 0), 0))
+SELECT c.id, CAST($1 AS BIGINT), c.owner, c.generation, c.places
 FROM conversations c WHERE c.id = $2 AND c.owner = $3
 ON CONFLICT (id) DO UPDATE SET deleted_at = excluded.deleted_at, owner = excluded.owner,
     generation = excluded.generation, places = excluded.places

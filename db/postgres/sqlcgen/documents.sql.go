@@ -487,8 +487,8 @@ const listDocuments = `-- name: ListDocuments :many
 SELECT id, owner, title, status, source_type, external_id, bytes, chunks, progress, error, created_at, format, source_url, source_version, name
 FROM documents
 WHERE owner IN ($1, '*')
-    AND (created_at < $2::bigint OR (created_at = $2::bigint AND id < $3::text))
-ORDER BY created_at DESC, id DESC LIMIT $4::bigint
+    AND (created_at < CAST($2 AS BIGINT) OR (created_at = CAST($2 AS BIGINT) AND id < CAST($3 AS TEXT)))
+ORDER BY created_at DESC, id DESC LIMIT CAST($4 AS BIGINT)
 `
 
 func (q *Queries) ListDocuments(ctx context.Context, arg ListDocumentsParams) ([]ListDocumentsRow, error) {
@@ -545,14 +545,15 @@ func (q *Queries) Original(ctx context.Context, arg OriginalParams) ([]byte, err
 }
 
 const publishText = `-- name: PublishText :execrows
-UPDATE documents SET status = 'ready', chunks = $1, words = $2, progress = 100, error = '', embedding = '',
-    title = CASE WHEN CAST($3 AS TEXT) <> '' AND title = name THEN CAST($3 AS TEXT) ELSE title END
-WHERE id = $4 AND owner = $5
+UPDATE documents SET status = 'ready', chunks = $1, words = $2, progress = 100, error = '', embedding = $3,
+    title = CASE WHEN CAST($4 AS TEXT) <> '' AND title = name THEN CAST($4 AS TEXT) ELSE title END
+WHERE id = $5 AND owner = $6
 `
 
 type PublishTextParams struct {
 	Chunks   int64
 	Words    int64
+	Model    string
 	OwnTitle string
 	ID       string
 	Owner    string
@@ -562,6 +563,7 @@ func (q *Queries) PublishText(ctx context.Context, arg PublishTextParams) (int64
 	result, err := q.db.Exec(ctx, publishText,
 		arg.Chunks,
 		arg.Words,
+		arg.Model,
 		arg.OwnTitle,
 		arg.ID,
 		arg.Owner,
@@ -653,7 +655,7 @@ func (q *Queries) SetEmbedding(ctx context.Context, arg SetEmbeddingParams) (int
 
 const visibleDocuments = `-- name: VisibleDocuments :many
 SELECT id, owner, title, status, name FROM documents WHERE owner IN ($1, '*')
-ORDER BY created_at DESC, id DESC LIMIT $2::bigint
+ORDER BY created_at DESC, id DESC LIMIT CAST($2 AS BIGINT)
 `
 
 func (q *Queries) VisibleDocuments(ctx context.Context, arg VisibleDocumentsParams) ([]VisibleDocumentsRow, error) {

@@ -75,7 +75,7 @@ func (q *Queries) AttachmentsByID(ctx context.Context, arg AttachmentsByIDParams
 
 const insertAttachment = `-- name: InsertAttachment :execrows
 INSERT INTO attachments (id, owner, thread_id, mime, bytes, created_at, data, address)
-VALUES ($1, $2, nullif($3::text, ''), $4, $5, $6, $7, $8) ON CONFLICT DO NOTHING
+VALUES ($1, $2, nullif(CAST($3 AS TEXT), ''), $4, $5, $6, $7, $8) ON CONFLICT DO NOTHING
 `
 
 func (q *Queries) InsertAttachment(ctx context.Context, arg InsertAttachmentParams) (int64, error) {
@@ -142,7 +142,7 @@ func (q *Queries) Repo(ctx context.Context, arg RepoParams) (RepoRow, error) {
 }
 
 const repoVersion = `-- name: RepoVersion :one
-SELECT coalesce(max(version), 0)::bigint AS version FROM repos WHERE thread_id = $1 AND owner = $2
+SELECT CAST(coalesce(max(version), 0) AS BIGINT) AS version FROM repos WHERE thread_id = $1 AND owner = $2
 `
 
 func (q *Queries) RepoVersion(ctx context.Context, arg RepoVersionParams) (int64, error) {
@@ -153,7 +153,7 @@ func (q *Queries) RepoVersion(ctx context.Context, arg RepoVersionParams) (int64
 }
 
 const unusedAttachments = `-- name: UnusedAttachments :one
-SELECT count(*) AS number, coalesce(sum(bytes), 0)::bigint AS bytes FROM attachments
+SELECT count(*) AS number, CAST(coalesce(sum(bytes), 0) AS BIGINT) AS bytes FROM attachments
 WHERE owner = $1 AND thread_id IS NULL
 `
 

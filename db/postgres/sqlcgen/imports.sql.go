@@ -49,7 +49,7 @@ func (q *Queries) DeleteUserImports(ctx context.Context, owner string) error {
 
 const importByID = `-- name: ImportByID :one
 SELECT i.id, i.owner, coalesce(i.thread_id, '') AS thread_id, i.turn_id, i.key, i.source_type, i.external_id, i.resource_key, i.url, i.state, i.outcome, i.name,
-    i.remote, i.doc_id, i.chunks, i.code, i.message, i.announce, i.address, i.created_at, i.updated_at, coalesce(d.title, '') AS title, coalesce(d.progress, 0)::bigint AS progress
+    i.remote, i.doc_id, i.chunks, i.code, i.message, i.announce, i.address, i.created_at, i.updated_at, coalesce(d.title, '') AS title, CAST(coalesce(d.progress, 0) AS BIGINT) AS progress
 FROM imports i LEFT JOIN documents d ON d.id = i.doc_id AND d.owner = i.owner
 WHERE i.id = $1 AND i.owner = $2
 `
@@ -87,8 +87,8 @@ func (q *Queries) ImportByID(ctx context.Context, arg ImportByIDParams) (ImportB
 
 const insertImport = `-- name: InsertImport :execrows
 INSERT INTO imports (id, owner, thread_id, turn_id, key, source_type, external_id, resource_key, url, state, outcome, name, remote, doc_id, chunks, code, message, announce, address, created_at, updated_at)
-VALUES ($1, $2, nullif($3::text, ''), $4, $5, $6, $7, $8, $9, 'looking', '', '', '', '', 0, '', '', $10,
-    CASE WHEN $11::text <> '' THEN $11::text ELSE coalesce((SELECT c.address FROM conversations c WHERE c.id = $3::text), '') END,
+VALUES ($1, $2, nullif(CAST($3 AS TEXT), ''), $4, $5, $6, $7, $8, $9, 'looking', '', '', '', '', 0, '', '', $10,
+    CASE WHEN CAST($11 AS TEXT) <> '' THEN CAST($11 AS TEXT) ELSE coalesce((SELECT c.address FROM conversations c WHERE c.id = CAST($3 AS TEXT)), '') END,
     $12, $12)
 ON CONFLICT (id) DO NOTHING
 `
@@ -117,11 +117,11 @@ func (q *Queries) InsertImport(ctx context.Context, arg InsertImportParams) (int
 const listImports = `-- name: ListImports :many
 
 SELECT i.id, i.owner, coalesce(i.thread_id, '') AS thread_id, i.turn_id, i.key, i.source_type, i.external_id, i.resource_key, i.url, i.state, i.outcome, i.name,
-    i.remote, i.doc_id, i.chunks, i.code, i.message, i.announce, i.address, i.created_at, i.updated_at, coalesce(d.title, '') AS title, coalesce(d.progress, 0)::bigint AS progress
+    i.remote, i.doc_id, i.chunks, i.code, i.message, i.announce, i.address, i.created_at, i.updated_at, coalesce(d.title, '') AS title, CAST(coalesce(d.progress, 0) AS BIGINT) AS progress
 FROM imports i LEFT JOIN documents d ON d.id = i.doc_id AND d.owner = i.owner
-WHERE i.owner = $1 AND ($2::text = '' OR i.thread_id = $2::text) AND ($3::text = '' OR i.turn_id = $3::text)
+WHERE i.owner = $1 AND (CAST($2 AS TEXT) = '' OR i.thread_id = CAST($2 AS TEXT)) AND (CAST($3 AS TEXT) = '' OR i.turn_id = CAST($3 AS TEXT))
     AND (i.state <> 'ready' OR d.id IS NOT NULL)
-ORDER BY i.created_at DESC, i.id DESC LIMIT $4::bigint
+ORDER BY i.created_at DESC, i.id DESC LIMIT CAST($4 AS BIGINT)
 `
 
 // Imports of one conversation, or of one turn, or all; without those whose document was deleted.
@@ -176,7 +176,7 @@ func (q *Queries) ListImports(ctx context.Context, arg ListImportsParams) ([]Lis
 
 const openImports = `-- name: OpenImports :many
 SELECT i.id, i.owner, coalesce(i.thread_id, '') AS thread_id, i.turn_id, i.key, i.source_type, i.external_id, i.resource_key, i.url, i.state, i.outcome, i.name,
-    i.remote, i.doc_id, i.chunks, i.code, i.message, i.announce, i.address, i.created_at, i.updated_at, coalesce(d.title, '') AS title, coalesce(d.progress, 0)::bigint AS progress
+    i.remote, i.doc_id, i.chunks, i.code, i.message, i.announce, i.address, i.created_at, i.updated_at, coalesce(d.title, '') AS title, CAST(coalesce(d.progress, 0) AS BIGINT) AS progress
 FROM imports i LEFT JOIN documents d ON d.id = i.doc_id AND d.owner = i.owner
 WHERE i.owner = $1 AND i.key = $2 AND i.state NOT IN ('ready', 'failed')
 ORDER BY i.created_at, i.id
@@ -252,9 +252,9 @@ func (q *Queries) OpenImportsForChange(ctx context.Context, arg OpenImportsForCh
 
 const updateImport = `-- name: UpdateImport :exec
 UPDATE imports SET state = $1, outcome = $2, chunks = $3, code = $4, message = $5, updated_at = $6,
-    name = CASE WHEN $7::text <> '' THEN $7::text ELSE name END,
-    remote = CASE WHEN $8::text <> '' THEN $8::text ELSE remote END,
-    doc_id = CASE WHEN $9::text <> '' THEN $9::text ELSE doc_id END
+    name = CASE WHEN CAST($7 AS TEXT) <> '' THEN CAST($7 AS TEXT) ELSE name END,
+    remote = CASE WHEN CAST($8 AS TEXT) <> '' THEN CAST($8 AS TEXT) ELSE remote END,
+    doc_id = CASE WHEN CAST($9 AS TEXT) <> '' THEN CAST($9 AS TEXT) ELSE doc_id END
 WHERE id = $10 AND owner = $11 AND state NOT IN ('ready', 'failed')
 `
 

@@ -26,7 +26,7 @@ func (q *Queries) AddSpending(ctx context.Context, arg AddSpendingParams) error 
 
 const addSpendingOfAddress = `-- name: AddSpendingOfAddress :exec
 INSERT INTO spending (subject, day, tokens, cost_nanos)
-SELECT 'address:' || d.address, $1::bigint, $2::bigint, $3::bigint FROM documents d
+SELECT 'address:' || d.address, CAST($1 AS BIGINT), CAST($2 AS BIGINT), CAST($3 AS BIGINT) FROM documents d
 WHERE d.id = $4 AND d.owner = $5 AND d.address <> ''
 ON CONFLICT (subject, day) DO UPDATE SET tokens = spending.tokens + excluded.tokens, cost_nanos = spending.cost_nanos + excluded.cost_nanos
 `
@@ -119,7 +119,7 @@ func (q *Queries) DeleteUserSpending(ctx context.Context, subject string) error 
 }
 
 const filesOfAddress = `-- name: FilesOfAddress :one
-SELECT d.number AS documents, p.number AS pictures, b.number AS boards, (d.bytes + p.bytes + r.bytes + b.bytes)::bigint AS bytes FROM
+SELECT d.number AS documents, p.number AS pictures, b.number AS boards, CAST(d.bytes + p.bytes + r.bytes + b.bytes AS BIGINT) AS bytes FROM
     (SELECT count(*) AS number, coalesce(sum(x.bytes), 0) AS bytes FROM documents x WHERE x.address = $1 AND x.address <> '') d,
     (SELECT count(*) AS number, coalesce(sum(x.bytes), 0) AS bytes FROM attachments x WHERE x.address = $1 AND x.address <> '') p,
     (SELECT coalesce(sum(x.bytes), 0) AS bytes FROM repos x WHERE x.address = $1 AND x.address <> '') r,
@@ -139,7 +139,7 @@ func (q *Queries) FilesOfAddress(ctx context.Context, address string) (FilesOfAd
 }
 
 const filesOfEverybody = `-- name: FilesOfEverybody :one
-SELECT d.number AS documents, p.number AS pictures, b.number AS boards, (d.bytes + p.bytes + r.bytes + b.bytes)::bigint AS bytes FROM
+SELECT d.number AS documents, p.number AS pictures, b.number AS boards, CAST(d.bytes + p.bytes + r.bytes + b.bytes AS BIGINT) AS bytes FROM
     (SELECT count(*) AS number, coalesce(sum(x.bytes), 0) AS bytes FROM documents x WHERE x.address <> '') d,
     (SELECT count(*) AS number, coalesce(sum(x.bytes), 0) AS bytes FROM attachments x WHERE x.address <> '') p,
     (SELECT coalesce(sum(x.bytes), 0) AS bytes FROM repos x WHERE x.address <> '') r,
@@ -159,7 +159,7 @@ func (q *Queries) FilesOfEverybody(ctx context.Context) (FilesOfEverybodyRow, er
 }
 
 const filesOfOwner = `-- name: FilesOfOwner :one
-SELECT d.number AS documents, p.number AS pictures, b.number AS boards, (d.bytes + p.bytes + r.bytes + b.bytes)::bigint AS bytes FROM
+SELECT d.number AS documents, p.number AS pictures, b.number AS boards, CAST(d.bytes + p.bytes + r.bytes + b.bytes AS BIGINT) AS bytes FROM
     (SELECT count(*) AS number, coalesce(sum(x.bytes), 0) AS bytes FROM documents x WHERE x.owner = $1) d,
     (SELECT count(*) AS number, coalesce(sum(x.bytes), 0) AS bytes FROM attachments x WHERE x.owner = $1) p,
     (SELECT coalesce(sum(x.bytes), 0) AS bytes FROM repos x WHERE x.owner = $1) r,
@@ -224,7 +224,7 @@ const storedSets = `-- name: StoredSets :one
 SELECT
     (SELECT count(*) FROM document_sets o WHERE o.owner = $1) AS of_owner,
     (SELECT count(*) FROM document_sets a WHERE a.address = $2 AND a.address <> '') AS of_address,
-    (SELECT count(*) FROM document_sets v WHERE v.address <> '' AND $3::boolean) AS of_everybody
+    (SELECT count(*) FROM document_sets v WHERE v.address <> '' AND CAST($3 AS BOOLEAN)) AS of_everybody
 `
 
 func (q *Queries) StoredSets(ctx context.Context, arg StoredSetsParams) (StoredSetsRow, error) {
@@ -239,7 +239,7 @@ const storedThreads = `-- name: StoredThreads :one
 SELECT
     (SELECT count(*) FROM conversations o WHERE o.owner = $1) AS of_owner,
     (SELECT count(*) FROM conversations a WHERE a.address = $2 AND a.address <> '') AS of_address,
-    (SELECT count(*) FROM conversations v WHERE v.address <> '' AND $3::boolean) AS of_everybody
+    (SELECT count(*) FROM conversations v WHERE v.address <> '' AND CAST($3 AS BOOLEAN)) AS of_everybody
 `
 
 // These queries count what is stored by an owner, by an address, and by everybody without
@@ -298,7 +298,7 @@ func (q *Queries) UnmarkAnonymous(ctx context.Context, owner string) error {
 
 const unusedOwners = `-- name: UnusedOwners :many
 SELECT owner FROM anonymous_owners WHERE seen_at < $1 AND owner > $2
-ORDER BY owner LIMIT $3::bigint
+ORDER BY owner LIMIT CAST($3 AS BIGINT)
 `
 
 func (q *Queries) UnusedOwners(ctx context.Context, arg UnusedOwnersParams) ([]string, error) {

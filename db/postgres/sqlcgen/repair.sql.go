@@ -11,7 +11,7 @@ import (
 
 const busyThreads = `-- name: BusyThreads :many
 SELECT DISTINCT thread_id FROM turns
-WHERE owner = $1 AND settled_at = 0 AND status IN ('accepted', 'running') ORDER BY thread_id LIMIT $2::bigint
+WHERE owner = $1 AND settled_at = 0 AND status IN ('accepted', 'running') ORDER BY thread_id LIMIT CAST($2 AS BIGINT)
 `
 
 func (q *Queries) BusyThreads(ctx context.Context, arg BusyThreadsParams) ([]string, error) {
@@ -48,7 +48,7 @@ func (q *Queries) HasOpenTurns(ctx context.Context, arg HasOpenTurnsParams) (boo
 const openThreads = `-- name: OpenThreads :many
 SELECT owner, thread_id FROM turns
 WHERE settled_at = 0 AND status <> 'new' AND created_at < $1 AND (owner, thread_id) > ($2, $3)
-GROUP BY owner, thread_id ORDER BY owner, thread_id LIMIT $4::bigint
+GROUP BY owner, thread_id ORDER BY owner, thread_id LIMIT CAST($4 AS BIGINT)
 `
 
 func (q *Queries) OpenThreads(ctx context.Context, arg OpenThreadsParams) ([]OpenThreadsRow, error) {
@@ -77,7 +77,7 @@ func (q *Queries) OpenThreads(ctx context.Context, arg OpenThreadsParams) ([]Ope
 }
 
 const openTurnCounts = `-- name: OpenTurnCounts :many
-SELECT status, count(*) AS number, min(created_at)::bigint AS oldest FROM turns
+SELECT status, count(*) AS number, CAST(min(created_at) AS BIGINT) AS oldest FROM turns
 WHERE settled_at = 0 AND status <> 'new' GROUP BY status ORDER BY status
 `
 
@@ -104,7 +104,7 @@ func (q *Queries) OpenTurnCounts(ctx context.Context) ([]OpenTurnCountsRow, erro
 const processingDocuments = `-- name: ProcessingDocuments :many
 SELECT d.owner, d.id FROM raw_documents r JOIN documents d ON d.id = r.doc_id
 WHERE r.doc_id > $1 AND d.status = 'processing' AND d.created_at < $2
-ORDER BY r.doc_id LIMIT $3::bigint
+ORDER BY r.doc_id LIMIT CAST($3 AS BIGINT)
 `
 
 func (q *Queries) ProcessingDocuments(ctx context.Context, arg ProcessingDocumentsParams) ([]ProcessingDocumentsRow, error) {
@@ -130,7 +130,7 @@ func (q *Queries) ProcessingDocuments(ctx context.Context, arg ProcessingDocumen
 const unacceptedTurns = `-- name: UnacceptedTurns :many
 SELECT owner, thread_id, id FROM turns
 WHERE status = 'new' AND created_at < $1 AND sent_at < $1 AND id > $2
-ORDER BY id LIMIT $3::bigint
+ORDER BY id LIMIT CAST($3 AS BIGINT)
 `
 
 func (q *Queries) UnacceptedTurns(ctx context.Context, arg UnacceptedTurnsParams) ([]UnacceptedTurnsRow, error) {

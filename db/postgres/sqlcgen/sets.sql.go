@@ -65,7 +65,7 @@ func (q *Queries) InsertSet(ctx context.Context, arg InsertSetParams) (int64, er
 }
 
 const listSets = `-- name: ListSets :many
-SELECT seq, id, owner, name, address FROM document_sets WHERE owner = $1 AND seq < $2 ORDER BY seq DESC LIMIT $3::bigint
+SELECT seq, id, owner, name, address FROM document_sets WHERE owner = $1 AND seq < $2 ORDER BY seq DESC LIMIT CAST($3 AS BIGINT)
 `
 
 func (q *Queries) ListSets(ctx context.Context, arg ListSetsParams) ([]DocumentSet, error) {

@@ -117,6 +117,7 @@ type (
 	ListSetsParams                  = sqlcgen.ListSetsParams
 	MarkAnonymousParams             = sqlcgen.MarkAnonymousParams
 	MarkTurnParams                  = sqlcgen.MarkTurnParams
+	Message                         = sqlcgen.Message
 	MessagesOfThreadParams          = sqlcgen.MessagesOfThreadParams
 	MessagesOfThreadRow             = sqlcgen.MessagesOfThreadRow
 	MoveAttachmentsParams           = sqlcgen.MoveAttachmentsParams
@@ -221,5 +222,4 @@ type (
 	VisibleDocumentsParams          = sqlcgen.VisibleDocumentsParams
 	VisibleDocumentsRow             = sqlcgen.VisibleDocumentsRow
 	WaitingMessagesParams           = sqlcgen.WaitingMessagesParams
-	WaitingMessagesRow              = sqlcgen.WaitingMessagesRow
 )

@@ -22,7 +22,7 @@ func (q *Queries) CountShares(ctx context.Context, owner string) (int64, error) 
 
 const createShare = `-- name: CreateShare :execrows
 INSERT INTO shares (id, owner, thread_id, digest, title, content, created_at)
-SELECT $1::text, c.owner, c.id, $2::text, $3::text, $4::text, $5::bigint
+SELECT CAST($1 AS TEXT), c.owner, c.id, CAST($2 AS TEXT), CAST($3 AS TEXT), CAST($4 AS TEXT), CAST($5 AS BIGINT)
 FROM conversations c WHERE c.id = $6 AND c.owner = $7
 `
 

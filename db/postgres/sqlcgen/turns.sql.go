@@ -65,7 +65,7 @@ WITH RECURSIVE branch (id, parent, depth) AS (
 )
 SELECT branch.id AS turn_id, m.n, m.role, m.created_at, m.content, m.metadata, branch.parent
 FROM branch CROSS JOIN LATERAL (
-    SELECT x.turn_id, x.n, x.role, x.created_at, x.content, x.folded, x.metadata FROM messages x
+    SELECT x.turn_id, x.n, x.role, x.created_at, x.content, x.metadata FROM messages x
     WHERE x.turn_id = branch.id AND (branch.depth > 0 OR x.n < $1) AND ($2::boolean OR x.role <> 'system')
     ORDER BY x.n DESC LIMIT $3::bigint) m -- turn by turn by its key: the planner overrates branch and would read all messages
 ORDER BY branch.depth, m.n DESC
@@ -267,14 +267,14 @@ const insertTurn = `-- name: InsertTurn :one
 WITH turn AS (
     INSERT INTO turns (id, owner, thread_id, parent, status, created_at, client_turn_id, stream_run_id, content_hash, content, generation, sent_at, address)
     VALUES ($1, $2, $3, $4, 'new', $5, $6, $7, $8, $9, $10, $5, $11)
-    ON CONFLICT DO NOTHING RETURNING seq, id, owner, thread_id, parent, place, status, hidden, created_at, settled_at, client_turn_id, stream_run_id, content_hash, registry, content, approvals, generation, sent_at, address),
+    ON CONFLICT DO NOTHING RETURNING seq, id, owner, thread_id, generation, parent, place, status, hidden, created_at, sent_at, settled_at, client_turn_id, stream_run_id, content_hash, address, registry, approvals, content),
 message AS (
-    INSERT INTO messages (turn_id, n, role, created_at, content, folded, metadata)
-    SELECT turn.id, 0, $12::text, $13::bigint, $14::text, '', $15::text FROM turn),
+    INSERT INTO messages (turn_id, n, role, created_at, content, metadata)
+    SELECT turn.id, 0, $12::text, $13::bigint, $14::text, $15::text FROM turn),
 run AS (
     INSERT INTO stream_runs (owner, run_id, turn_id)
     SELECT turn.owner, turn.stream_run_id, turn.id FROM turn WHERE turn.stream_run_id <> '' ON CONFLICT DO NOTHING)
-SELECT seq, id, owner, thread_id, parent, place, status, hidden, created_at, settled_at, client_turn_id, stream_run_id, content_hash, registry, content, approvals, generation, sent_at, address FROM turn
+SELECT seq, id, owner, thread_id, generation, parent, place, status, hidden, created_at, sent_at, settled_at, client_turn_id, stream_run_id, content_hash, address, registry, approvals, content FROM turn
 `
 
 type InsertTurnParams struct {
@@ -300,21 +300,21 @@ type InsertTurnRow struct {
 	ID           string
 	Owner        string
 	ThreadID     string
+	Generation   int64
 	Parent       string
 	Place        int64
 	Status       string
 	Hidden       bool
 	CreatedAt    int64
+	SentAt       int64
 	SettledAt    int64
 	ClientTurnID string
 	StreamRunID  string
 	ContentHash  string
-	Registry     string
-	Content      string
-	Approvals    string
-	Generation   int64
-	SentAt       int64
 	Address      string
+	Registry     string
+	Approvals    string
+	Content      string
 }
 
 func (q *Queries) InsertTurn(ctx context.Context, arg InsertTurnParams) (InsertTurnRow, error) {
@@ -341,21 +341,21 @@ func (q *Queries) InsertTurn(ctx context.Context, arg InsertTurnParams) (InsertT
 		&i.ID,
 		&i.Owner,
 		&i.ThreadID,
+		&i.Generation,
 		&i.Parent,
 		&i.Place,
 		&i.Status,
 		&i.Hidden,
 		&i.CreatedAt,
+		&i.SentAt,
 		&i.SettledAt,
 		&i.ClientTurnID,
 		&i.StreamRunID,
 		&i.ContentHash,
-		&i.Registry,
-		&i.Content,
-		&i.Approvals,
-		&i.Generation,
-		&i.SentAt,
 		&i.Address,
+		&i.Registry,
+		&i.Approvals,
+		&i.Content,
 	)
 	return i, err
 }
@@ -429,7 +429,7 @@ func (q *Queries) LastEvent(ctx context.Context, turnID string) (string, error) 
 }
 
 const lastPlace = `-- name: LastPlace :one
-SELECT coalesce(max(place), 0)::bigint AS place FROM turns
+SELECT CAST(coalesce(max(place), 0) AS BIGINT) AS place FROM turns
 WHERE owner = $1 AND thread_id = $2 AND place > 0
 `
 
@@ -457,7 +457,7 @@ func (q *Queries) MarkTurn(ctx context.Context, arg MarkTurnParams) error {
 }
 
 const newestTurnByClientID = `-- name: NewestTurnByClientID :one
-SELECT seq, id, owner, thread_id, parent, place, status, hidden, created_at, settled_at, client_turn_id, stream_run_id, content_hash, registry, content, approvals, generation, sent_at, address FROM turns WHERE owner = $1 AND client_turn_id = $2 ORDER BY seq DESC LIMIT 1
+SELECT seq, id, owner, thread_id, generation, parent, place, status, hidden, created_at, sent_at, settled_at, client_turn_id, stream_run_id, content_hash, address, registry, approvals, content FROM turns WHERE owner = $1 AND client_turn_id = $2 ORDER BY seq DESC LIMIT 1
 `
 
 func (q *Queries) NewestTurnByClientID(ctx context.Context, arg NewestTurnByClientIDParams) (Turn, error) {
@@ -468,28 +468,27 @@ func (q *Queries) NewestTurnByClientID(ctx context.Context, arg NewestTurnByClie
 		&i.ID,
 		&i.Owner,
 		&i.ThreadID,
+		&i.Generation,
 		&i.Parent,
 		&i.Place,
 		&i.Status,
 		&i.Hidden,
 		&i.CreatedAt,
+		&i.SentAt,
 		&i.SettledAt,
 		&i.ClientTurnID,
 		&i.StreamRunID,
 		&i.ContentHash,
-		&i.Registry,
-		&i.Content,
-		&i.Approvals,
-		&i.Generation,
-		&i.SentAt,
 		&i.Address,
+		&i.Registry,
+		&i.Approvals,
+		&i.Content,
 	)
 	return i, err
 }
 
 const nextPlace = `-- name: NextPlace :one
-UPDATE conversations c SET places = greatest(c.places, coalesce((SELECT max(t.place) FROM turns t
-    WHERE t.owner = c.owner AND t.thread_id = $1 AND t.place > 0), 0)) + 1
+UPDATE conversations c SET places = c.places + 1
 WHERE c.id = $1 AND c.owner = $2 RETURNING c.places
 `
 
@@ -501,7 +500,7 @@ func (q *Queries) NextPlace(ctx context.Context, arg NextPlaceParams) (int64, er
 }
 
 const openTurns = `-- name: OpenTurns :many
-SELECT seq, id, owner, thread_id, parent, place, status, hidden, created_at, settled_at, client_turn_id, stream_run_id, content_hash, registry, content, approvals, generation, sent_at, address FROM turns
+SELECT seq, id, owner, thread_id, generation, parent, place, status, hidden, created_at, sent_at, settled_at, client_turn_id, stream_run_id, content_hash, address, registry, approvals, content FROM turns
 WHERE owner = $1 AND thread_id = $2 AND settled_at = 0 AND status <> 'new'
 ORDER BY place = 0, place, seq
 `
@@ -520,21 +519,21 @@ func (q *Queries) OpenTurns(ctx context.Context, arg OpenTurnsParams) ([]Turn, e
 			&i.ID,
 			&i.Owner,
 			&i.ThreadID,
+			&i.Generation,
 			&i.Parent,
 			&i.Place,
 			&i.Status,
 			&i.Hidden,
 			&i.CreatedAt,
+			&i.SentAt,
 			&i.SettledAt,
 			&i.ClientTurnID,
 			&i.StreamRunID,
 			&i.ContentHash,
-			&i.Registry,
-			&i.Content,
-			&i.Approvals,
-			&i.Generation,
-			&i.SentAt,
 			&i.Address,
+			&i.Registry,
+			&i.Approvals,
+			&i.Content,
 		); err != nil {
 			return nil, err
 		}
@@ -548,13 +547,12 @@ func (q *Queries) OpenTurns(ctx context.Context, arg OpenTurnsParams) ([]Turn, e
 
 const placeTurn = `-- name: PlaceTurn :exec
 WITH next AS (
-    UPDATE conversations c SET places = greatest(c.places, coalesce((SELECT max(t.place) FROM turns t
-        WHERE t.owner = c.owner AND t.thread_id = $5 AND t.place > 0), 0)) + 1,
-        listed = c.listed OR $6::boolean,
-        last_message_at = CASE WHEN $6 THEN greatest(c.last_message_at, $7::bigint) ELSE c.last_message_at END,
-        title = CASE WHEN $6 AND c.title = '' THEN $8::text ELSE c.title END,
-        title_folded = CASE WHEN $6 AND c.title = '' THEN $9::text ELSE c.title_folded END
-    WHERE c.id = $5 AND c.owner = $4 RETURNING c.places)
+    UPDATE conversations c SET places = c.places + 1,
+        listed = c.listed OR $5::boolean,
+        last_message_at = CASE WHEN $5 THEN greatest(c.last_message_at, $6::bigint) ELSE c.last_message_at END,
+        title = CASE WHEN $5 AND c.title = '' THEN $7::text ELSE c.title END,
+        title_folded = CASE WHEN $5 AND c.title = '' THEN $8::text ELSE c.title_folded END
+    WHERE c.id = $9 AND c.owner = $4 RETURNING c.places)
 UPDATE turns SET status = $1, parent = $2, place = (SELECT places FROM next)
 WHERE turns.id = $3 AND turns.owner = $4 AND turns.settled_at = 0
 `
@@ -564,11 +562,11 @@ type PlaceTurnParams struct {
 	Parent      string
 	ID          string
 	Owner       string
-	ThreadID    string
 	Shown       bool
 	At          int64
 	Title       string
 	TitleFolded string
+	ThreadID    string
 }
 
 func (q *Queries) PlaceTurn(ctx context.Context, arg PlaceTurnParams) error {
@@ -577,11 +575,11 @@ func (q *Queries) PlaceTurn(ctx context.Context, arg PlaceTurnParams) error {
 		arg.Parent,
 		arg.ID,
 		arg.Owner,
-		arg.ThreadID,
 		arg.Shown,
 		arg.At,
 		arg.Title,
 		arg.TitleFolded,
+		arg.ThreadID,
 	)
 	return err
 }
@@ -735,8 +733,8 @@ WITH turn AS (
     UPDATE turns t SET status = $4, parent = $5, place = $6, registry = $7, approvals = $8, hidden = $9, settled_at = $10
     WHERE t.id = $1 AND t.owner = $11 AND t.settled_at = 0),
 message AS (
-    INSERT INTO messages (turn_id, n, role, created_at, content, folded, metadata)
-    SELECT $1, unnest($12::bigint[]), unnest($13::text[]), unnest($14::bigint[]), unnest($15::text[]), '', unnest($16::text[])),
+    INSERT INTO messages (turn_id, n, role, created_at, content, metadata)
+    SELECT $1, unnest($12::bigint[]), unnest($13::text[]), unnest($14::bigint[]), unnest($15::text[]), unnest($16::text[])),
 conversation AS (
     UPDATE conversations c SET listed = true, last_message_at = greatest(c.last_message_at, $10),
         title = CASE WHEN c.title = '' THEN $17::text ELSE c.title END,
@@ -939,7 +937,7 @@ func (q *Queries) Tree(ctx context.Context, arg TreeParams) ([]TreeRow, error) {
 }
 
 const turn = `-- name: Turn :one
-SELECT seq, id, owner, thread_id, parent, place, status, hidden, created_at, settled_at, client_turn_id, stream_run_id, content_hash, registry, content, approvals, generation, sent_at, address FROM turns WHERE id = $1 AND owner = $2
+SELECT seq, id, owner, thread_id, generation, parent, place, status, hidden, created_at, sent_at, settled_at, client_turn_id, stream_run_id, content_hash, address, registry, approvals, content FROM turns WHERE id = $1 AND owner = $2
 `
 
 func (q *Queries) Turn(ctx context.Context, arg TurnParams) (Turn, error) {
@@ -950,27 +948,27 @@ func (q *Queries) Turn(ctx context.Context, arg TurnParams) (Turn, error) {
 		&i.ID,
 		&i.Owner,
 		&i.ThreadID,
+		&i.Generation,
 		&i.Parent,
 		&i.Place,
 		&i.Status,
 		&i.Hidden,
 		&i.CreatedAt,
+		&i.SentAt,
 		&i.SettledAt,
 		&i.ClientTurnID,
 		&i.StreamRunID,
 		&i.ContentHash,
-		&i.Registry,
-		&i.Content,
-		&i.Approvals,
-		&i.Generation,
-		&i.SentAt,
 		&i.Address,
+		&i.Registry,
+		&i.Approvals,
+		&i.Content,
 	)
 	return i, err
 }
 
 const turnByClientID = `-- name: TurnByClientID :one
-SELECT seq, id, owner, thread_id, parent, place, status, hidden, created_at, settled_at, client_turn_id, stream_run_id, content_hash, registry, content, approvals, generation, sent_at, address FROM turns WHERE owner = $1 AND thread_id = $2 AND client_turn_id = $3
+SELECT seq, id, owner, thread_id, generation, parent, place, status, hidden, created_at, sent_at, settled_at, client_turn_id, stream_run_id, content_hash, address, registry, approvals, content FROM turns WHERE owner = $1 AND thread_id = $2 AND client_turn_id = $3
 `
 
 func (q *Queries) TurnByClientID(ctx context.Context, arg TurnByClientIDParams) (Turn, error) {
@@ -981,27 +979,27 @@ func (q *Queries) TurnByClientID(ctx context.Context, arg TurnByClientIDParams) 
 		&i.ID,
 		&i.Owner,
 		&i.ThreadID,
+		&i.Generation,
 		&i.Parent,
 		&i.Place,
 		&i.Status,
 		&i.Hidden,
 		&i.CreatedAt,
+		&i.SentAt,
 		&i.SettledAt,
 		&i.ClientTurnID,
 		&i.StreamRunID,
 		&i.ContentHash,
-		&i.Registry,
-		&i.Content,
-		&i.Approvals,
-		&i.Generation,
-		&i.SentAt,
 		&i.Address,
+		&i.Registry,
+		&i.Approvals,
+		&i.Content,
 	)
 	return i, err
 }
 
 const turnByRunID = `-- name: TurnByRunID :one
-SELECT t.seq, t.id, t.owner, t.thread_id, t.parent, t.place, t.status, t.hidden, t.created_at, t.settled_at, t.client_turn_id, t.stream_run_id, t.content_hash, t.registry, t.content, t.approvals, t.generation, t.sent_at, t.address FROM turns t JOIN stream_runs r ON r.turn_id = t.id
+SELECT t.seq, t.id, t.owner, t.thread_id, t.generation, t.parent, t.place, t.status, t.hidden, t.created_at, t.sent_at, t.settled_at, t.client_turn_id, t.stream_run_id, t.content_hash, t.address, t.registry, t.approvals, t.content FROM turns t JOIN stream_runs r ON r.turn_id = t.id
 WHERE r.owner = $1 AND r.run_id = $2 AND t.owner = $1 ORDER BY t.seq DESC LIMIT 1
 `
 
@@ -1013,21 +1011,21 @@ func (q *Queries) TurnByRunID(ctx context.Context, arg TurnByRunIDParams) (Turn,
 		&i.ID,
 		&i.Owner,
 		&i.ThreadID,
+		&i.Generation,
 		&i.Parent,
 		&i.Place,
 		&i.Status,
 		&i.Hidden,
 		&i.CreatedAt,
+		&i.SentAt,
 		&i.SettledAt,
 		&i.ClientTurnID,
 		&i.StreamRunID,
 		&i.ContentHash,
-		&i.Registry,
-		&i.Content,
-		&i.Approvals,
-		&i.Generation,
-		&i.SentAt,
 		&i.Address,
+		&i.Registry,
+		&i.Approvals,
+		&i.Content,
 	)
 	return i, err
 }
@@ -1056,7 +1054,7 @@ func (q *Queries) TurnCancelled(ctx context.Context, arg TurnCancelledParams) (b
 
 const turnContext = `-- name: TurnContext :many
 
-SELECT t.seq, t.id, t.owner, t.thread_id, t.parent, t.place, t.status, t.hidden, t.created_at, t.settled_at, t.client_turn_id, t.stream_run_id, t.content_hash, t.registry, t.content, t.approvals, t.generation, t.sent_at, t.address, (t.place > 0 AND NOT t.hidden)::boolean AS of_tree, EXISTS (SELECT 1 FROM cancels c WHERE c.owner = $1 AND (
+SELECT t.seq, t.id, t.owner, t.thread_id, t.generation, t.parent, t.place, t.status, t.hidden, t.created_at, t.sent_at, t.settled_at, t.client_turn_id, t.stream_run_id, t.content_hash, t.address, t.registry, t.approvals, t.content, (t.place > 0 AND NOT t.hidden)::boolean AS of_tree, EXISTS (SELECT 1 FROM cancels c WHERE c.owner = $1 AND (
     (c.kind = 'turn' AND c.ref = t.id)
     OR (c.kind = 'client' AND c.ref = t.client_turn_id AND c.thread_id IN ('', t.thread_id))
     OR (c.kind = 'run' AND c.ref = t.stream_run_id AND c.created_at >= t.created_at - $2::bigint AND c.created_at <= t.created_at + $2))) AS cancelled,
@@ -1087,21 +1085,21 @@ func (q *Queries) TurnContext(ctx context.Context, arg TurnContextParams) ([]Tur
 			&i.Turn.ID,
 			&i.Turn.Owner,
 			&i.Turn.ThreadID,
+			&i.Turn.Generation,
 			&i.Turn.Parent,
 			&i.Turn.Place,
 			&i.Turn.Status,
 			&i.Turn.Hidden,
 			&i.Turn.CreatedAt,
+			&i.Turn.SentAt,
 			&i.Turn.SettledAt,
 			&i.Turn.ClientTurnID,
 			&i.Turn.StreamRunID,
 			&i.Turn.ContentHash,
-			&i.Turn.Registry,
-			&i.Turn.Content,
-			&i.Turn.Approvals,
-			&i.Turn.Generation,
-			&i.Turn.SentAt,
 			&i.Turn.Address,
+			&i.Turn.Registry,
+			&i.Turn.Approvals,
+			&i.Turn.Content,
 			&i.OfTree,
 			&i.Cancelled,
 			&i.Imports,
@@ -1117,7 +1115,7 @@ func (q *Queries) TurnContext(ctx context.Context, arg TurnContextParams) ([]Tur
 }
 
 const turnOfMessage = `-- name: TurnOfMessage :one
-SELECT t.seq, t.id, t.owner, t.thread_id, t.parent, t.place, t.status, t.hidden, t.created_at, t.settled_at, t.client_turn_id, t.stream_run_id, t.content_hash, t.registry, t.content, t.approvals, t.generation, t.sent_at, t.address FROM turns t JOIN messages m ON m.turn_id = t.id
+SELECT t.seq, t.id, t.owner, t.thread_id, t.generation, t.parent, t.place, t.status, t.hidden, t.created_at, t.sent_at, t.settled_at, t.client_turn_id, t.stream_run_id, t.content_hash, t.address, t.registry, t.approvals, t.content FROM turns t JOIN messages m ON m.turn_id = t.id
 WHERE t.id = $1 AND m.n = $2 AND t.owner = $3 AND t.thread_id = $4 AND t.status <> 'new' AND NOT t.hidden
 `
 
@@ -1134,29 +1132,29 @@ func (q *Queries) TurnOfMessage(ctx context.Context, arg TurnOfMessageParams) (T
 		&i.ID,
 		&i.Owner,
 		&i.ThreadID,
+		&i.Generation,
 		&i.Parent,
 		&i.Place,
 		&i.Status,
 		&i.Hidden,
 		&i.CreatedAt,
+		&i.SentAt,
 		&i.SettledAt,
 		&i.ClientTurnID,
 		&i.StreamRunID,
 		&i.ContentHash,
-		&i.Registry,
-		&i.Content,
-		&i.Approvals,
-		&i.Generation,
-		&i.SentAt,
 		&i.Address,
+		&i.Registry,
+		&i.Approvals,
+		&i.Content,
 	)
 	return i, err
 }
 
 const turnsAfter = `-- name: TurnsAfter :many
-SELECT seq, id, owner, thread_id, parent, place, status, hidden, created_at, settled_at, client_turn_id, stream_run_id, content_hash, registry, content, approvals, generation, sent_at, address FROM turns
+SELECT seq, id, owner, thread_id, generation, parent, place, status, hidden, created_at, sent_at, settled_at, client_turn_id, stream_run_id, content_hash, address, registry, approvals, content FROM turns
 WHERE owner = $1 AND thread_id = $2 AND place > 0 AND place > $3
-ORDER BY place LIMIT $4::bigint
+ORDER BY place LIMIT CAST($4 AS BIGINT)
 `
 
 func (q *Queries) TurnsAfter(ctx context.Context, arg TurnsAfterParams) ([]Turn, error) {
@@ -1178,21 +1176,21 @@ func (q *Queries) TurnsAfter(ctx context.Context, arg TurnsAfterParams) ([]Turn,
 			&i.ID,
 			&i.Owner,
 			&i.ThreadID,
+			&i.Generation,
 			&i.Parent,
 			&i.Place,
 			&i.Status,
 			&i.Hidden,
 			&i.CreatedAt,
+			&i.SentAt,
 			&i.SettledAt,
 			&i.ClientTurnID,
 			&i.StreamRunID,
 			&i.ContentHash,
-			&i.Registry,
-			&i.Content,
-			&i.Approvals,
-			&i.Generation,
-			&i.SentAt,
 			&i.Address,
+			&i.Registry,
+			&i.Approvals,
+			&i.Content,
 		); err != nil {
 			return nil, err
 		}
@@ -1205,7 +1203,7 @@ func (q *Queries) TurnsAfter(ctx context.Context, arg TurnsAfterParams) ([]Turn,
 }
 
 const turnsByID = `-- name: TurnsByID :many
-SELECT seq, id, owner, thread_id, parent, place, status, hidden, created_at, settled_at, client_turn_id, stream_run_id, content_hash, registry, content, approvals, generation, sent_at, address FROM turns WHERE id = ANY($1::text[]) AND owner = $2
+SELECT seq, id, owner, thread_id, generation, parent, place, status, hidden, created_at, sent_at, settled_at, client_turn_id, stream_run_id, content_hash, address, registry, approvals, content FROM turns WHERE id = ANY($1::text[]) AND owner = $2
 `
 
 type TurnsByIDParams struct {
@@ -1227,21 +1225,21 @@ func (q *Queries) TurnsByID(ctx context.Context, arg TurnsByIDParams) ([]Turn, e
 			&i.ID,
 			&i.Owner,
 			&i.ThreadID,
+			&i.Generation,
 			&i.Parent,
 			&i.Place,
 			&i.Status,
 			&i.Hidden,
 			&i.CreatedAt,
+			&i.SentAt,
 			&i.SettledAt,
 			&i.ClientTurnID,
 			&i.StreamRunID,
 			&i.ContentHash,
-			&i.Registry,
-			&i.Content,
-			&i.Approvals,
-			&i.Generation,
-			&i.SentAt,
 			&i.Address,
+			&i.Registry,
+			&i.Approvals,
+			&i.Content,
 		); err != nil {
 			return nil, err
 		}
@@ -1254,7 +1252,7 @@ func (q *Queries) TurnsByID(ctx context.Context, arg TurnsByIDParams) ([]Turn, e
 }
 
 const turnsByRunID = `-- name: TurnsByRunID :many
-SELECT t.seq, t.id, t.owner, t.thread_id, t.parent, t.place, t.status, t.hidden, t.created_at, t.settled_at, t.client_turn_id, t.stream_run_id, t.content_hash, t.registry, t.content, t.approvals, t.generation, t.sent_at, t.address FROM turns t JOIN stream_runs r ON r.turn_id = t.id
+SELECT t.seq, t.id, t.owner, t.thread_id, t.generation, t.parent, t.place, t.status, t.hidden, t.created_at, t.sent_at, t.settled_at, t.client_turn_id, t.stream_run_id, t.content_hash, t.address, t.registry, t.approvals, t.content FROM turns t JOIN stream_runs r ON r.turn_id = t.id
 WHERE r.owner = $1 AND r.run_id = $2 AND t.owner = $1 AND t.hidden = false ORDER BY t.seq DESC LIMIT 20
 `
 
@@ -1272,21 +1270,21 @@ func (q *Queries) TurnsByRunID(ctx context.Context, arg TurnsByRunIDParams) ([]T
 			&i.ID,
 			&i.Owner,
 			&i.ThreadID,
+			&i.Generation,
 			&i.Parent,
 			&i.Place,
 			&i.Status,
 			&i.Hidden,
 			&i.CreatedAt,
+			&i.SentAt,
 			&i.SettledAt,
 			&i.ClientTurnID,
 			&i.StreamRunID,
 			&i.ContentHash,
-			&i.Registry,
-			&i.Content,
-			&i.Approvals,
-			&i.Generation,
-			&i.SentAt,
 			&i.Address,
+			&i.Registry,
+			&i.Approvals,
+			&i.Content,
 		); err != nil {
 			return nil, err
 		}
@@ -1300,7 +1298,7 @@ func (q *Queries) TurnsByRunID(ctx context.Context, arg TurnsByRunIDParams) ([]T
 
 const turnsForSettle = `-- name: TurnsForSettle :many
 
-SELECT seq, id, owner, thread_id, parent, place, status, hidden, created_at, settled_at, client_turn_id, stream_run_id, content_hash, registry, content, approvals, generation, sent_at, address FROM turns WHERE id = ANY($1::text[]) AND owner = $2 FOR NO KEY UPDATE
+SELECT seq, id, owner, thread_id, generation, parent, place, status, hidden, created_at, sent_at, settled_at, client_turn_id, stream_run_id, content_hash, address, registry, approvals, content FROM turns WHERE id = ANY($1::text[]) AND owner = $2 FOR NO KEY UPDATE
 `
 
 type TurnsForSettleParams struct {
@@ -1324,21 +1322,21 @@ func (q *Queries) TurnsForSettle(ctx context.Context, arg TurnsForSettleParams) 
 			&i.ID,
 			&i.Owner,
 			&i.ThreadID,
+			&i.Generation,
 			&i.Parent,
 			&i.Place,
 			&i.Status,
 			&i.Hidden,
 			&i.CreatedAt,
+			&i.SentAt,
 			&i.SettledAt,
 			&i.ClientTurnID,
 			&i.StreamRunID,
 			&i.ContentHash,
-			&i.Registry,
-			&i.Content,
-			&i.Approvals,
-			&i.Generation,
-			&i.SentAt,
 			&i.Address,
+			&i.Registry,
+			&i.Approvals,
+			&i.Content,
 		); err != nil {
 			return nil, err
 		}
@@ -1356,15 +1354,15 @@ WHERE t.owner = $1 AND t.thread_id = $2 AND t.settled_at = 0 AND t.place = 0 AND
 ORDER BY t.seq
 `
 
-func (q *Queries) WaitingMessages(ctx context.Context, arg WaitingMessagesParams) ([]WaitingMessagesRow, error) {
+func (q *Queries) WaitingMessages(ctx context.Context, arg WaitingMessagesParams) ([]Message, error) {
 	rows, err := q.db.Query(ctx, waitingMessages, arg.Owner, arg.ThreadID)
 	if err != nil {
 		return nil, err
 	}
 	defer rows.Close()
-	var items []WaitingMessagesRow
+	var items []Message
 	for rows.Next() {
-		var i WaitingMessagesRow
+		var i Message
 		if err := rows.Scan(
 			&i.TurnID,
 			&i.N,

@@ -11,7 +11,7 @@ import (
 
 const leftImports = `-- name: LeftImports :one
 SELECT count(*) FROM imports i
-WHERE i.state IN ('ready', 'failed') AND i.updated_at < $1::bigint AND i.doc_id <> '' AND NOT EXISTS (SELECT 1 FROM documents d WHERE d.id = i.doc_id)
+WHERE i.state IN ('ready', 'failed') AND i.updated_at < CAST($1 AS BIGINT) AND i.doc_id <> '' AND NOT EXISTS (SELECT 1 FROM documents d WHERE d.id = i.doc_id)
 `
 
 func (q *Queries) LeftImports(ctx context.Context, beforeAt int64) (int64, error) {
@@ -24,9 +24,9 @@ func (q *Queries) LeftImports(ctx context.Context, beforeAt int64) (int64, error
 const oldThreads = `-- name: OldThreads :many
 
 SELECT c.owner, c.id FROM conversations c
-WHERE c.kind = '' AND c.last_message_at < $1::bigint AND c.id > $2::text
+WHERE c.kind = '' AND c.last_message_at < CAST($1 AS BIGINT) AND c.id > CAST($2 AS TEXT)
     AND NOT EXISTS (SELECT 1 FROM turns t WHERE t.owner = c.owner AND t.thread_id = c.id AND t.settled_at = 0 AND t.status <> 'new')
-ORDER BY c.id LIMIT $3::bigint
+ORDER BY c.id LIMIT CAST($3 AS BIGINT)
 `
 
 // Queries about old rows and about the size of what is stored.
@@ -52,7 +52,7 @@ func (q *Queries) OldThreads(ctx context.Context, arg OldThreadsParams) ([]OldTh
 
 const pruneImports = `-- name: PruneImports :execrows
 DELETE FROM imports WHERE imports.id IN (SELECT i.id FROM imports i
-    WHERE i.state IN ('ready', 'failed') AND i.updated_at < $1::bigint AND i.doc_id <> '' AND NOT EXISTS (SELECT 1 FROM documents d WHERE d.id = i.doc_id) LIMIT $2::bigint)
+    WHERE i.state IN ('ready', 'failed') AND i.updated_at < CAST($1 AS BIGINT) AND i.doc_id <> '' AND NOT EXISTS (SELECT 1 FROM documents d WHERE d.id = i.doc_id) LIMIT CAST($2 AS BIGINT))
 `
 
 func (q *Queries) PruneImports(ctx context.Context, arg PruneImportsParams) (int64, error) {

@@ -1,51 +1,131 @@
 -- +goose Up
--- Times are microseconds since 1970 in UTC; 0 is "not yet".
+-- Times are microseconds since 1970 in UTC; 0 is "not yet". A column address is the
+-- rate-limit key, a digest, of the address from which somebody without an account inserted
+-- the row; '': the owner has an account. Large columns come last, so that the others are
+-- read without them.
 
 CREATE TABLE profiles (
     owner    TEXT PRIMARY KEY,
     industry TEXT NOT NULL,
-    location TEXT NOT NULL
+    location TEXT NOT NULL,
+    sessions INTEGER NOT NULL DEFAULT 0 -- generation; cookies of an anonymous user of an earlier generation are refused
 );
 
+-- Owners without an account. What they leave unused is removed.
+CREATE TABLE anonymous_owners (
+    owner   TEXT PRIMARY KEY,
+    seen_at INTEGER NOT NULL -- of their last request; written once a day
+) WITHOUT ROWID;
+CREATE INDEX anonymous_owners_seen ON anonymous_owners (seen_at, owner);
+
+-- Keys with which other programs act for a person. Only a hash of each is kept.
+CREATE TABLE access_keys (
+    id         TEXT    NOT NULL PRIMARY KEY,
+    owner      TEXT    NOT NULL,
+    name       TEXT    NOT NULL, -- as its owner knows it
+    digest     TEXT    NOT NULL UNIQUE, -- SHA-256 of the key
+    anonymous  INTEGER NOT NULL, -- 1: the owner had no account
+    created_at INTEGER NOT NULL,
+    used_at    INTEGER NOT NULL, -- 0: never
+    expires_at INTEGER NOT NULL  -- 0: never
+);
+CREATE INDEX access_keys_owner ON access_keys (owner, created_at, id);
+
+-- Accounts of other services that a person has connected.
+CREATE TABLE connections (
+    owner      TEXT    NOT NULL,
+    provider   TEXT    NOT NULL, -- google
+    account    TEXT    NOT NULL, -- as its owner knows it, such as an address
+    scope      TEXT    NOT NULL, -- what the service has permitted
+    token      TEXT    NOT NULL, -- encrypted; '': the service has taken it back
+    version    INTEGER NOT NULL, -- one more with each token
+    created_at INTEGER NOT NULL,
+    updated_at INTEGER NOT NULL,
+    PRIMARY KEY (owner, provider)
+);
+
+-- Pinned conversations come first in the list, archived ones are in a list of their own.
 CREATE TABLE conversations (
     id              TEXT PRIMARY KEY,
     owner           TEXT    NOT NULL,
     title           TEXT    NOT NULL,
-    title_folded    TEXT    NOT NULL,           -- lower case, for searching
-    listed          INTEGER NOT NULL,           -- 0: made by a turn that was never accepted
+    title_folded    TEXT    NOT NULL,            -- lower case, for searching
+    named           INTEGER NOT NULL DEFAULT 0,  -- 1: its owner chose the title, which is not replaced
+    listed          INTEGER NOT NULL,            -- 0: made by a turn that was never accepted
+    pinned          INTEGER NOT NULL DEFAULT 0,  -- 1: at the top
+    archived        INTEGER NOT NULL DEFAULT 0,  -- 1: found by searches, and in the list of archived ones
+    kind            TEXT    NOT NULL DEFAULT '', -- '', or not in the list: 'board' (the chat of the board of this id), 'once' (throw-away)
     created_at      INTEGER NOT NULL,
-    last_message_at INTEGER NOT NULL
+    last_message_at INTEGER NOT NULL,
+    generation      INTEGER NOT NULL DEFAULT 1,  -- how many conversations have had this id
+    places          INTEGER NOT NULL DEFAULT 0,  -- the highest place given so far
+    address         TEXT    NOT NULL DEFAULT ''
 );
 CREATE INDEX conversations_listed ON conversations (owner, last_message_at, id) WHERE listed = 1;
+CREATE INDEX conversations_marked ON conversations (owner, archived, pinned, last_message_at, id) WHERE listed = 1;
+CREATE INDEX conversations_kind ON conversations (kind, id) WHERE kind <> '';
+CREATE INDEX conversations_owner ON conversations (owner);
+CREATE INDEX conversations_address ON conversations (address) WHERE address <> '';
 
--- Ids under which nothing may be inserted any more.
+-- The owner of a deleted conversation may use its id again, others may not.
 CREATE TABLE deleted_conversations (
     id         TEXT PRIMARY KEY,
-    deleted_at INTEGER NOT NULL
+    deleted_at INTEGER NOT NULL,
+    owner      TEXT    NOT NULL DEFAULT '', -- '': nobody may use the id again
+    generation INTEGER NOT NULL DEFAULT 1,  -- of the deleted conversation
+    places     INTEGER NOT NULL DEFAULT 0   -- where its places ended
 );
+CREATE INDEX deleted_conversations_owner ON deleted_conversations (owner) WHERE owner <> '';
+
+-- Messages of deleted conversations, kept for a day: one that is sent again must
+-- not begin the next conversation of that id.
+CREATE TABLE deleted_turns (
+    digest     TEXT PRIMARY KEY, -- of thread, client_turn_id and content
+    deleted_at INTEGER NOT NULL
+) WITHOUT ROWID;
+CREATE INDEX deleted_turns_age ON deleted_turns (deleted_at);
+
+-- Links with which anybody can read a conversation as it was when the link was made. Only
+-- a hash of each token is kept.
+CREATE TABLE shares (
+    id         TEXT    NOT NULL PRIMARY KEY,
+    owner      TEXT    NOT NULL,
+    thread_id  TEXT    NOT NULL REFERENCES conversations (id) ON DELETE CASCADE,
+    digest     TEXT    NOT NULL UNIQUE, -- SHA-256 of the token
+    title      TEXT    NOT NULL,
+    created_at INTEGER NOT NULL,
+    content    TEXT    NOT NULL -- JSON: the messages
+);
+CREATE INDEX shares_owner ON shares (owner, created_at, id);
+CREATE INDEX shares_thread ON shares (thread_id);
 
 CREATE TABLE turns (
     seq            INTEGER PRIMARY KEY AUTOINCREMENT, -- order of arrival
     id             TEXT    NOT NULL UNIQUE,
     owner          TEXT    NOT NULL,
     thread_id      TEXT    NOT NULL REFERENCES conversations (id) ON DELETE CASCADE,
-    parent         TEXT    NOT NULL,            -- turn id or 'root'; '' until the turn starts
-    place          INTEGER NOT NULL DEFAULT 0,  -- order within the thread's tree, from 1; 0: not in it
+    generation     INTEGER NOT NULL DEFAULT 1,    -- of its conversation
+    parent         TEXT    NOT NULL,              -- turn id or 'root'; '' until the turn starts
+    place          INTEGER NOT NULL DEFAULT 0,    -- order within the thread's tree, from 1; 0: not in it. Given to one turn only
     status         TEXT    NOT NULL,
-    hidden         INTEGER NOT NULL DEFAULT 0,  -- rolled back
+    hidden         INTEGER NOT NULL DEFAULT 0,    -- rolled back
     created_at     INTEGER NOT NULL,
+    sent_at        INTEGER NOT NULL DEFAULT 0,    -- of one that no thread has taken: the last try; 0: given up
     settled_at     INTEGER NOT NULL DEFAULT 0,
     client_turn_id TEXT    NOT NULL,
-    stream_run_id  TEXT    NOT NULL,            -- of the first try
+    stream_run_id  TEXT    NOT NULL,              -- of the first try
     content_hash   TEXT    NOT NULL,
+    address        TEXT    NOT NULL DEFAULT '',
     registry       TEXT    NOT NULL DEFAULT '[]', -- JSON list of document ids known to the branch at this turn's end
-    content        TEXT    NOT NULL,            -- JSON of chat.Content
+    approvals      TEXT    NOT NULL DEFAULT '[]', -- JSON list of tools approved for good on the branch, as of this turn's end
+    content        TEXT    NOT NULL,              -- JSON of chat.Content
     UNIQUE (owner, thread_id, client_turn_id)
 );
 CREATE INDEX turns_tree ON turns (owner, thread_id, place, parent, id, hidden) WHERE place > 0;
 CREATE INDEX turns_open ON turns (owner, thread_id, place, seq, status) WHERE settled_at = 0;
 CREATE INDEX turns_client ON turns (owner, client_turn_id);
 CREATE INDEX turns_thread ON turns (thread_id);
+CREATE INDEX turns_untaken ON turns (created_at) WHERE status = 'new';
 
 -- Every stream run id under which a turn was sent; retries may bring others.
 CREATE TABLE stream_runs (
@@ -75,7 +155,6 @@ CREATE TABLE messages (
     role       TEXT    NOT NULL,
     created_at INTEGER NOT NULL,
     content    TEXT    NOT NULL,
-    folded     TEXT    NOT NULL, -- lower case, for searching
     metadata   TEXT    NOT NULL, -- JSON object, or '' for none
     PRIMARY KEY (turn_id, n)
 );
@@ -87,10 +166,13 @@ CREATE TABLE turn_events (
     PRIMARY KEY (turn_id, n)
 );
 
+-- Texts of open turns. One that a later attempt has written is not overwritten by an
+-- earlier one.
 CREATE TABLE turn_texts (
-    turn_id TEXT NOT NULL REFERENCES turns (id) ON DELETE CASCADE,
-    key     TEXT NOT NULL,
-    text    TEXT NOT NULL,
+    turn_id    TEXT NOT NULL REFERENCES turns (id) ON DELETE CASCADE,
+    key        TEXT NOT NULL,
+    text       TEXT NOT NULL,
+    written_by INTEGER NOT NULL DEFAULT 0, -- the writer's order; 0: it had none
     PRIMARY KEY (turn_id, key)
 );
 
@@ -102,21 +184,100 @@ CREATE TABLE drafts (
     PRIMARY KEY (turn_id, piece)
 );
 
+-- What was said up to the end of a turn on its branch, in short.
+CREATE TABLE summaries (
+    turn_id    TEXT PRIMARY KEY REFERENCES turns (id) ON DELETE CASCADE,
+    text       TEXT    NOT NULL, -- '': left out, because there was no model to write it
+    created_at INTEGER NOT NULL
+) WITHOUT ROWID;
+
+-- What people think of answers.
+CREATE TABLE feedback (
+    turn_id    TEXT    NOT NULL PRIMARY KEY REFERENCES turns (id) ON DELETE CASCADE,
+    owner      TEXT    NOT NULL,
+    good       INTEGER NOT NULL, -- 1: thumbs up; 0: thumbs down
+    reason     TEXT    NOT NULL, -- in the person's words; may be empty
+    created_at INTEGER NOT NULL,
+    updated_at INTEGER NOT NULL
+);
+CREATE INDEX feedback_owner ON feedback (owner);
+CREATE INDEX feedback_updated ON feedback (updated_at, turn_id);
+
+-- Pictures.
+CREATE TABLE attachments (
+    id         TEXT PRIMARY KEY,
+    owner      TEXT    NOT NULL,
+    thread_id  TEXT REFERENCES conversations (id) ON DELETE CASCADE, -- NULL: no message uses it yet
+    mime       TEXT    NOT NULL,
+    bytes      INTEGER NOT NULL,
+    created_at INTEGER NOT NULL,
+    address    TEXT    NOT NULL DEFAULT '',
+    data       BLOB    NOT NULL
+);
+CREATE INDEX attachments_thread ON attachments (thread_id) WHERE thread_id IS NOT NULL;
+CREATE INDEX attachments_unused ON attachments (created_at) WHERE thread_id IS NULL;
+CREATE INDEX attachments_stored ON attachments (owner, bytes);
+CREATE INDEX attachments_address ON attachments (address, bytes) WHERE address <> '';
+
+-- The clients' own message repositories.
+CREATE TABLE repos (
+    thread_id  TEXT PRIMARY KEY REFERENCES conversations (id) ON DELETE CASCADE,
+    owner      TEXT    NOT NULL,
+    version    INTEGER NOT NULL, -- from 1
+    sha256     TEXT    NOT NULL, -- of the JSON before compression
+    updated_at INTEGER NOT NULL,
+    address    TEXT    NOT NULL DEFAULT '',
+    bytes      INTEGER NOT NULL DEFAULT 0, -- of gzipped
+    gzipped    BLOB    NOT NULL
+);
+CREATE INDEX repos_stored ON repos (owner, bytes);
+CREATE INDEX repos_address ON repos (address, bytes) WHERE address <> '';
+
+-- Discovery boards.
+CREATE TABLE boards (
+    id         TEXT    NOT NULL PRIMARY KEY,
+    owner      TEXT    NOT NULL,
+    title      TEXT    NOT NULL,
+    items      INTEGER NOT NULL, -- how many there are
+    revision   INTEGER NOT NULL, -- grows by one with every write
+    bytes      INTEGER NOT NULL, -- of content
+    created_at INTEGER NOT NULL,
+    updated_at INTEGER NOT NULL,
+    deleted_at INTEGER NOT NULL DEFAULT 0, -- 0: it is not; else it can be restored for a day
+    address    TEXT    NOT NULL DEFAULT '',
+    content    BLOB    NOT NULL -- JSON
+);
+CREATE INDEX boards_listed ON boards (owner, updated_at, id);
+CREATE INDEX boards_stored ON boards (owner, bytes);
+CREATE INDEX boards_address ON boards (address, bytes) WHERE address <> '';
+CREATE INDEX boards_deleted ON boards (deleted_at) WHERE deleted_at > 0;
+
 CREATE TABLE documents (
-    id          TEXT PRIMARY KEY,
-    owner       TEXT    NOT NULL, -- '*': everybody's
-    title       TEXT    NOT NULL,
-    status      TEXT    NOT NULL,
-    source_type TEXT    NOT NULL,
-    external_id TEXT    NOT NULL,
-    bytes       INTEGER NOT NULL,
-    chunks      INTEGER NOT NULL DEFAULT 0,
-    progress    INTEGER NOT NULL DEFAULT 0,
-    error       TEXT    NOT NULL DEFAULT '',
-    created_at  INTEGER NOT NULL,
-    edition     INTEGER NOT NULL DEFAULT 0 -- the one that readers see; 0: none
+    id             TEXT PRIMARY KEY,
+    owner          TEXT    NOT NULL, -- '*': everybody's
+    title          TEXT    NOT NULL,
+    name           TEXT    NOT NULL DEFAULT '', -- of the uploaded file. The title begins as this name and becomes what the document calls itself; '' where a person or the source gave the title
+    status         TEXT    NOT NULL,
+    source_type    TEXT    NOT NULL,            -- where it came from
+    external_id    TEXT    NOT NULL,
+    format         TEXT    NOT NULL DEFAULT '', -- what it is: txt, md, html, pdf…
+    source_url     TEXT    NOT NULL DEFAULT '', -- leads back to it; '' for uploads
+    source_version TEXT    NOT NULL DEFAULT '', -- another one: it has changed at its source
+    bytes          INTEGER NOT NULL,
+    chunks         INTEGER NOT NULL DEFAULT 0,
+    words          INTEGER NOT NULL DEFAULT 0,  -- indexed, of the edition that readers see
+    progress       INTEGER NOT NULL DEFAULT 0,
+    error          TEXT    NOT NULL DEFAULT '',
+    created_at     INTEGER NOT NULL,
+    edition        INTEGER NOT NULL DEFAULT 0,  -- the one that readers see; 0: none
+    embedding      TEXT    NOT NULL DEFAULT '', -- the embedding model that its vectors are from; '': it has none
+    address        TEXT    NOT NULL DEFAULT ''
 );
 CREATE INDEX documents_owner ON documents (owner, created_at, id);
+CREATE INDEX documents_stored ON documents (owner, bytes);
+CREATE INDEX documents_address ON documents (address, bytes) WHERE address <> '';
+-- An owner has what was imported once, however often and at once it is asked for.
+CREATE UNIQUE INDEX documents_imported ON documents (owner, source_type, external_id) WHERE external_id <> '';
 
 CREATE TABLE raw_documents (
     doc_id TEXT PRIMARY KEY REFERENCES documents (id) ON DELETE CASCADE,
@@ -140,6 +301,7 @@ CREATE TABLE chunks (
     start_char INTEGER NOT NULL,
     end_char   INTEGER NOT NULL,
     heading    TEXT    NOT NULL,
+    pages      TEXT    NOT NULL DEFAULT '', -- the pages that the passage stands on, as JSON [[page, first character], …]; '' where the document has no pages
     text       TEXT    NOT NULL
 );
 CREATE INDEX chunks_edition ON chunks (edition);
@@ -155,6 +317,10 @@ CREATE VIRTUAL TABLE chunk_index USING fts5 (
     tokenize = 'porter unicode61 remove_diacritics 2'
 );
 
+-- Every occurrence of every term of the index; it stores nothing itself. Ranking uses the
+-- statistics of what the caller may see, not those of the index.
+CREATE VIRTUAL TABLE chunk_words USING fts5vocab('chunk_index', 'instance');
+
 -- +goose StatementBegin
 CREATE TRIGGER chunks_deleted AFTER DELETE ON chunks BEGIN
     DELETE FROM chunk_index WHERE rowid = old.id;
@@ -162,12 +328,14 @@ END;
 -- +goose StatementEnd
 
 CREATE TABLE document_sets (
-    seq   INTEGER PRIMARY KEY AUTOINCREMENT,
-    id    TEXT NOT NULL UNIQUE,
-    owner TEXT NOT NULL,
-    name  TEXT NOT NULL
+    seq     INTEGER PRIMARY KEY AUTOINCREMENT,
+    id      TEXT NOT NULL UNIQUE,
+    owner   TEXT NOT NULL,
+    name    TEXT NOT NULL,
+    address TEXT NOT NULL DEFAULT ''
 );
 CREATE INDEX document_sets_owner ON document_sets (owner, seq);
+CREATE INDEX document_sets_address ON document_sets (address) WHERE address <> '';
 
 CREATE TABLE set_documents (
     set_id   TEXT    NOT NULL REFERENCES document_sets (id) ON DELETE CASCADE,
@@ -176,3 +344,79 @@ CREATE TABLE set_documents (
     PRIMARY KEY (set_id, position)
 ) WITHOUT ROWID;
 CREATE INDEX set_documents_doc ON set_documents (doc_id);
+
+-- Imports that people asked for, in a chat or otherwise: their progress and their end.
+CREATE TABLE imports (
+    id           TEXT PRIMARY KEY,
+    owner        TEXT    NOT NULL,
+    thread_id    TEXT    REFERENCES conversations (id) ON DELETE CASCADE, -- NULL: asked for outside of a conversation
+    turn_id      TEXT    NOT NULL, -- '' when no turn asked for it
+    key          TEXT    NOT NULL, -- the same for all imports of one document by one owner
+    source_type  TEXT    NOT NULL,
+    external_id  TEXT    NOT NULL,
+    resource_key TEXT    NOT NULL,
+    url          TEXT    NOT NULL,
+    state        TEXT    NOT NULL, -- looking, downloading, reading, ready or failed
+    outcome      TEXT    NOT NULL, -- of a ready one: imported, duplicate or updated
+    name         TEXT    NOT NULL, -- at its source; '' until it is known
+    remote       TEXT    NOT NULL, -- JSON of what its source says about it
+    doc_id       TEXT    NOT NULL,
+    chunks       INTEGER NOT NULL,
+    code         TEXT    NOT NULL, -- of a failed one
+    message      TEXT    NOT NULL, -- of a failed one: what the person reads
+    announce     INTEGER NOT NULL, -- 1: the conversation is to be told of the end
+    address      TEXT    NOT NULL,
+    created_at   INTEGER NOT NULL,
+    updated_at   INTEGER NOT NULL
+);
+CREATE INDEX imports_owner ON imports (owner, created_at);
+CREATE INDEX imports_thread ON imports (thread_id, created_at) WHERE thread_id IS NOT NULL;
+CREATE INDEX imports_turn ON imports (turn_id) WHERE turn_id <> '';
+CREATE INDEX imports_open ON imports (key) WHERE state NOT IN ('ready', 'failed');
+CREATE INDEX imports_ended ON imports (updated_at) WHERE state IN ('ready', 'failed') AND doc_id <> '';
+
+-- Counters of what callers do. Keys are digests: no address stands here.
+CREATE TABLE limits (
+    key      TEXT PRIMARY KEY,
+    count    INTEGER NOT NULL,
+    begun_at INTEGER NOT NULL, -- when the window began
+    reset_at INTEGER NOT NULL  -- when the window is over
+) WITHOUT ROWID;
+CREATE INDEX limits_reset ON limits (reset_at);
+
+-- What an owner's turns have used, by day.
+CREATE TABLE spending (
+    subject    TEXT    NOT NULL, -- 'owner:' and an id, or 'address:' and its key
+    day        INTEGER NOT NULL, -- days since 1970 in UTC
+    tokens     INTEGER NOT NULL,
+    cost_nanos INTEGER NOT NULL, -- billionths of a US dollar
+    PRIMARY KEY (subject, day)
+) WITHOUT ROWID;
+CREATE INDEX spending_day ON spending (day);
+
+-- What those who answer for an installation may be asked about. Rows are only added.
+-- Entries older than 30 days (db.AuditKept) may be removed: AUDIT_RETENTION.
+CREATE TABLE audit_log (
+    id         INTEGER PRIMARY KEY AUTOINCREMENT,
+    at         INTEGER NOT NULL,
+    kind       TEXT    NOT NULL,
+    owner      TEXT    NOT NULL, -- whom it is about; '' when not known
+    channel    TEXT    NOT NULL, -- how it came: page, api, mcp, signal, command; '' when not known
+    address    TEXT    NOT NULL, -- of the client; '' when not known
+    request_id TEXT    NOT NULL,
+    times      INTEGER NOT NULL, -- how often, for what is counted
+    detail     TEXT    NOT NULL  -- JSON object of names, ids and numbers
+);
+CREATE INDEX audit_log_owner ON audit_log (owner, id) WHERE owner <> '';
+
+-- +goose StatementBegin
+CREATE TRIGGER audit_log_updated BEFORE UPDATE ON audit_log BEGIN
+    SELECT RAISE(ABORT, 'the audit log is append-only');
+END;
+-- +goose StatementEnd
+-- +goose StatementBegin
+CREATE TRIGGER audit_log_deleted BEFORE DELETE ON audit_log
+WHEN OLD.at > (CAST(strftime('%s', 'now') AS INTEGER) - 2592000) * 1000000 BEGIN
+    SELECT RAISE(ABORT, 'the audit log is append-only for 30 days');
+END;
+-- +goose StatementEnd

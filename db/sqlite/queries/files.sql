@@ -1,13 +1,3 @@
--- name: InsertAttachment :execrows
-INSERT INTO attachments (id, owner, thread_id, mime, bytes, created_at, data, address)
-VALUES (@id, @owner, nullif(CAST(@thread_id AS TEXT), ''), @mime, @bytes, @at, @data, @address) ON CONFLICT DO NOTHING;
-
--- name: Attachment :one
-SELECT id, owner, coalesce(thread_id, '') AS thread_id, mime, bytes FROM attachments WHERE id = @id AND owner = @owner;
-
--- name: AttachmentData :one
-SELECT data FROM attachments WHERE id = @id AND owner = @owner;
-
 -- name: AttachmentsByID :many
 SELECT a.id, a.owner, coalesce(a.thread_id, '') AS thread_id, a.mime, a.bytes
 FROM json_each(CAST(@ids AS TEXT)) j CROSS JOIN attachments a ON a.id = j.value
@@ -16,22 +6,3 @@ WHERE a.owner = @owner;
 -- name: UseAttachments :exec
 UPDATE attachments SET thread_id = nullif(CAST(@thread_id AS TEXT), '')
 WHERE id IN (SELECT j.value FROM json_each(CAST(@ids AS TEXT)) j) AND owner = @owner AND thread_id IS NULL;
-
--- name: UnusedAttachments :one
-SELECT count(*) AS number, CAST(coalesce(sum(bytes), 0) AS INTEGER) AS bytes FROM attachments
-WHERE owner = @owner AND thread_id IS NULL;
-
--- name: PruneAttachments :exec
-DELETE FROM attachments WHERE thread_id IS NULL AND created_at < @older_than;
-
--- name: Repo :one
-SELECT version, sha256, updated_at, gzipped FROM repos WHERE thread_id = @thread_id AND owner = @owner;
-
--- name: RepoVersion :one
-SELECT CAST(coalesce(max(version), 0) AS INTEGER) AS version FROM repos WHERE thread_id = @thread_id AND owner = @owner;
-
--- name: PutRepo :exec
-INSERT INTO repos (thread_id, owner, version, sha256, updated_at, gzipped, bytes, address)
-VALUES (@thread_id, @owner, @version, @sha256, @at, @gzipped, @bytes, @address)
-ON CONFLICT (thread_id) DO UPDATE SET version = excluded.version, sha256 = excluded.sha256,
-    updated_at = excluded.updated_at, gzipped = excluded.gzipped, bytes = excluded.bytes, address = excluded.address;

@@ -1,22 +1,6 @@
--- name: InsertSet :execrows
-INSERT INTO document_sets (id, owner, name, address) VALUES (@id, @owner, @name, @address)
-ON CONFLICT (id) DO UPDATE SET name = excluded.name WHERE document_sets.owner = excluded.owner;
-
--- name: UpdateSet :execrows
-UPDATE document_sets SET name = @name WHERE id = @id AND owner = @owner;
-
--- name: DeleteSet :execrows
-DELETE FROM document_sets WHERE id = @id AND owner = @owner;
-
--- name: ClearSet :exec
-DELETE FROM set_documents WHERE set_id = @set_id;
-
 -- name: AddToSet :execrows
 INSERT INTO set_documents (set_id, position, doc_id)
 SELECT @set_id, @position, d.id FROM documents d WHERE d.id = @doc_id AND d.owner IN (@owner, '*');
-
--- name: ListSets :many
-SELECT * FROM document_sets WHERE owner = @owner AND seq < @before_seq ORDER BY seq DESC LIMIT CAST(@max_rows AS INTEGER);
 
 -- name: SetsByID :many
 SELECT s.* FROM json_each(CAST(@ids AS TEXT)) j CROSS JOIN document_sets s ON s.id = j.value WHERE s.owner = @owner;

@@ -3,20 +3,6 @@ INSERT INTO turns (id, owner, thread_id, parent, status, created_at, client_turn
 VALUES (@id, @owner, @thread_id, @parent, 'new', @created_at, @client_turn_id, @stream_run_id, @content_hash, @content, @generation, @created_at, @address)
 ON CONFLICT DO NOTHING RETURNING *;
 
--- name: DropUnacceptedTurn :exec
-DELETE FROM turns
-WHERE owner = @owner AND thread_id = @thread_id AND client_turn_id = @client_turn_id AND status = 'new' AND id <> @id;
-
--- name: SetSentAt :exec
-UPDATE turns SET sent_at = @sent_at WHERE id = @id AND owner = @owner AND status = 'new';
-
--- name: DropTurn :execrows
-DELETE FROM turns
-WHERE id = @id AND owner = @owner AND status = 'new' AND created_at < @before_at AND sent_at < @before_at;
-
--- name: Turn :one
-SELECT * FROM turns WHERE id = @id AND owner = @owner;
-
 -- CROSS JOIN keeps the order of the tables. Without it, SQLite would read all rows of the
 -- owner and look each up in the list.
 
@@ -24,28 +10,9 @@ SELECT * FROM turns WHERE id = @id AND owner = @owner;
 SELECT t.* FROM json_each(CAST(@ids AS TEXT)) j CROSS JOIN turns t ON t.id = j.value
 WHERE t.owner = @owner;
 
--- name: TurnByClientID :one
-SELECT * FROM turns WHERE owner = @owner AND thread_id = @thread_id AND client_turn_id = @client_turn_id;
-
--- name: NewestTurnByClientID :one
-SELECT * FROM turns WHERE owner = @owner AND client_turn_id = @client_turn_id ORDER BY seq DESC LIMIT 1;
-
--- name: TurnByRunID :one
-SELECT t.* FROM turns t JOIN stream_runs r ON r.turn_id = t.id
-WHERE r.owner = @owner AND r.run_id = @run_id AND t.owner = @owner ORDER BY t.seq DESC LIMIT 1;
-
 -- name: TurnsByRunID :many
 SELECT t.* FROM turns t JOIN stream_runs r ON r.turn_id = t.id
 WHERE r.owner = @owner AND r.run_id = @run_id AND t.owner = @owner AND t.hidden = 0 ORDER BY t.seq DESC LIMIT 20;
-
--- name: AddStreamRun :exec
-INSERT INTO stream_runs (owner, run_id, turn_id) VALUES (@owner, @run_id, @turn_id) ON CONFLICT DO NOTHING;
-
--- name: TurnCancelled :one
-SELECT EXISTS (SELECT 1 FROM cancels c WHERE c.owner = @owner AND (
-    (c.kind = 'turn' AND c.ref = @turn_id)
-    OR (c.kind = 'client' AND c.ref = @client_turn_id AND c.thread_id IN ('', @thread_id))
-    OR (c.kind = 'run' AND c.ref = @run_id AND c.created_at >= @since AND c.created_at <= @until)));
 
 -- Reads what decides about a new turn: ConversationState, and whether a cancel came first.
 
@@ -59,31 +26,9 @@ SELECT CAST(coalesce(c.owner, '') AS TEXT) AS owner, CAST(coalesce(c.generation,
         OR (x.kind = 'run' AND x.ref = @run_id AND x.created_at >= @since AND x.created_at <= @until))) AS cancelled
 FROM (SELECT 1) one LEFT JOIN conversations c ON c.id = @thread_id LEFT JOIN deleted_conversations d ON d.id = @thread_id;
 
--- name: PutCancel :exec
-INSERT INTO cancels (owner, kind, thread_id, ref, reason, created_at)
-VALUES (@owner, @kind, @thread_id, @ref, @reason, @at)
-ON CONFLICT (owner, kind, ref, thread_id) DO UPDATE SET reason = excluded.reason, created_at = excluded.created_at;
-
--- name: PruneCancels :exec
-DELETE FROM cancels WHERE created_at < @older_than;
-
 -- name: NextPlace :one
-UPDATE conversations SET places = max(places, coalesce((SELECT max(t.place) FROM turns t
-    WHERE t.owner = @owner AND t.thread_id = @thread_id AND t.place > 0), 0)) + 1
+UPDATE conversations SET places = places + 1
 WHERE id = @thread_id AND owner = @owner RETURNING places;
-
--- name: LastPlace :one
-SELECT CAST(coalesce(max(place), 0) AS INTEGER) AS place FROM turns
-WHERE owner = @owner AND thread_id = @thread_id AND place > 0;
-
--- name: TurnsAfter :many
-SELECT * FROM turns
-WHERE owner = @owner AND thread_id = @thread_id AND place > 0 AND place > @place
-ORDER BY place LIMIT CAST(@max_rows AS INTEGER);
-
--- name: MarkTurn :exec
-UPDATE turns SET status = @status, parent = @parent, place = @place
-WHERE id = @id AND owner = @owner AND settled_at = 0;
 
 -- The turn, the open turns of its thread, and the thread's head.
 
@@ -109,18 +54,11 @@ UPDATE turns SET status = @status, parent = @parent, place = @place, registry = 
 WHERE id = @id AND owner = @owner AND settled_at = 0;
 
 -- name: InsertMessage :exec
-INSERT INTO messages (turn_id, n, role, created_at, content, folded, metadata)
-VALUES (@turn_id, @n, @role, @created_at, @content, '', @metadata);
+INSERT INTO messages (turn_id, n, role, created_at, content, metadata)
+VALUES (@turn_id, @n, @role, @created_at, @content, @metadata);
 
 -- name: InsertEvent :exec
 INSERT INTO turn_events (turn_id, n, event) VALUES (@turn_id, @n, @event);
-
--- name: LastEvent :one
-SELECT event FROM turn_events WHERE turn_id = @turn_id ORDER BY n DESC LIMIT 1;
-
--- name: EventsAfter :many
-SELECT e.event FROM turn_events e JOIN turns t ON t.id = e.turn_id
-WHERE e.turn_id = @turn_id AND t.owner = @owner AND t.settled_at > 0 AND e.n > @after_n ORDER BY e.n;
 
 -- name: EventsOfTurns :many
 SELECT e.turn_id, e.event FROM json_each(CAST(@ids AS TEXT)) j
@@ -138,10 +76,6 @@ INSERT INTO turn_texts (turn_id, key, text, written_by)
 SELECT t.id, @key, @text, 0 FROM turns t WHERE t.id = @turn_id AND t.owner = @owner AND t.settled_at = 0
 ON CONFLICT (turn_id, key) DO NOTHING;
 
--- name: Text :one
-SELECT x.text FROM turn_texts x JOIN turns t ON t.id = x.turn_id
-WHERE x.turn_id = @turn_id AND x.key = @key AND t.owner = @owner AND t.settled_at = 0;
-
 -- An open turn without texts has one row, with no key.
 
 -- name: Texts :many
@@ -154,10 +88,6 @@ INSERT INTO drafts (turn_id, piece, attempt, text)
 SELECT t.id, @piece, @attempt, @text FROM turns t WHERE t.id = @turn_id AND t.owner = @owner AND t.settled_at = 0
 ON CONFLICT (turn_id, piece) DO UPDATE SET attempt = excluded.attempt, text = excluded.text
 WHERE excluded.attempt >= drafts.attempt;
-
--- name: Draft :one
-SELECT d.attempt, d.text FROM drafts d JOIN turns t ON t.id = d.turn_id
-WHERE d.turn_id = @turn_id AND d.piece = @piece AND t.owner = @owner;
 
 -- name: DeleteDrafts :exec
 DELETE FROM drafts WHERE turn_id = @turn_id;
@@ -190,11 +120,6 @@ SELECT id, parent FROM turns
 WHERE owner = @owner AND thread_id = @thread_id AND place > 0 AND hidden = 0
 ORDER BY place;
 
--- name: OpenTurns :many
-SELECT * FROM turns
-WHERE owner = @owner AND thread_id = @thread_id AND settled_at = 0 AND status <> 'new'
-ORDER BY place = 0, place, seq;
-
 -- Without INDEXED BY, SQLite would read all turns of the owner.
 
 -- name: CountOpenTurns :one
@@ -207,11 +132,6 @@ WHERE owner = @owner AND settled_at = 0
 -- name: TurnOfMessage :one
 SELECT t.* FROM turns t JOIN messages m ON m.turn_id = t.id
 WHERE t.id = @id AND m.n = @n AND t.owner = @owner AND t.thread_id = @thread_id AND t.status <> 'new' AND t.hidden = 0;
-
--- name: WaitingMessages :many
-SELECT m.turn_id, m.n, m.role, m.created_at, m.content, m.metadata FROM turns t JOIN messages m ON m.turn_id = t.id AND m.n = 0
-WHERE t.owner = @owner AND t.thread_id = @thread_id AND t.settled_at = 0 AND t.place = 0 AND t.status <> 'new'
-ORDER BY t.seq;
 
 -- name: BranchMessages :many
 WITH RECURSIVE branch (id, parent, depth) AS (
@@ -240,15 +160,6 @@ WITH RECURSIVE back (id, parent, depth) AS (
     WHERE t.owner = @owner AND NOT EXISTS (SELECT 1 FROM summaries x WHERE x.turn_id = back.id)
 )
 SELECT s.turn_id, s.text, s.created_at FROM back JOIN summaries s ON s.turn_id = back.id ORDER BY back.depth LIMIT 1;
-
--- name: Summaries :many
-SELECT s.turn_id, s.text, s.created_at FROM turns t JOIN summaries s ON s.turn_id = t.id
-WHERE t.owner = @owner AND t.thread_id = @thread_id ORDER BY t.seq;
-
--- name: PutSummary :execrows
-INSERT INTO summaries (turn_id, text, created_at)
-SELECT t.id, @text, @created_at FROM turns t WHERE t.id = @turn_id AND t.owner = @owner
-ON CONFLICT (turn_id) DO UPDATE SET text = excluded.text, created_at = excluded.created_at;
 
 -- The newest settled turn of the branch that ends at a turn of the tree.
 

@@ -1,19 +1,3 @@
--- Queries about old rows and about the size of what is stored.
-
--- name: OldThreads :many
-SELECT c.owner, c.id FROM conversations c
-WHERE c.kind = '' AND c.last_message_at < @before_at AND c.id > @after_id
-    AND NOT EXISTS (SELECT 1 FROM turns t WHERE t.owner = c.owner AND t.thread_id = c.id AND t.settled_at = 0 AND t.status <> 'new')
-ORDER BY c.id LIMIT CAST(@max_rows AS INTEGER);
-
--- name: LeftImports :one
-SELECT count(*) FROM imports i
-WHERE i.state IN ('ready', 'failed') AND i.updated_at < @before_at AND i.doc_id <> '' AND NOT EXISTS (SELECT 1 FROM documents d WHERE d.id = i.doc_id);
-
--- name: PruneImports :execrows
-DELETE FROM imports WHERE imports.id IN (SELECT i.id FROM imports i
-    WHERE i.state IN ('ready', 'failed') AND i.updated_at < @before_at AND i.doc_id <> '' AND NOT EXISTS (SELECT 1 FROM documents d WHERE d.id = i.doc_id) LIMIT CAST(@max_rows AS INTEGER));
-
 -- name: UsageByOwner :many
 SELECT u.owner, CAST(sum(u.threads) AS INTEGER) AS threads, CAST(sum(u.turns) AS INTEGER) AS turns, CAST(sum(u.documents) AS INTEGER) AS documents, CAST(sum(u.pictures) AS INTEGER) AS pictures,
     CAST(sum(u.message_bytes) AS INTEGER) AS message_bytes, CAST(sum(u.bytes) AS INTEGER) AS bytes

@@ -32,7 +32,7 @@ const auditEntries = `-- name: AuditEntries :many
 SELECT id, at, kind, owner, channel, address, request_id, times, detail FROM audit_log
 WHERE id > ?1 AND at >= ?2
     AND (CAST(?3 AS TEXT) = '' OR owner = CAST(?3 AS TEXT)) AND (CAST(?4 AS TEXT) = '' OR kind = CAST(?4 AS TEXT))
-ORDER BY id LIMIT CAST(?5 AS INTEGER)
+ORDER BY id LIMIT CAST(?5 AS BIGINT)
 `
 
 func (q *Queries) AuditEntries(ctx context.Context, arg AuditEntriesParams) ([]AuditLog, error) {
@@ -75,7 +75,7 @@ func (q *Queries) AuditEntries(ctx context.Context, arg AuditEntriesParams) ([]A
 }
 
 const oldAudit = `-- name: OldAudit :one
-SELECT count(*) FROM audit_log a WHERE a.at < ?1
+SELECT count(*) FROM audit_log a WHERE a.at < CAST(?1 AS BIGINT)
 `
 
 func (q *Queries) OldAudit(ctx context.Context, beforeAt int64) (int64, error) {
@@ -87,7 +87,7 @@ func (q *Queries) OldAudit(ctx context.Context, beforeAt int64) (int64, error) {
 
 const pruneAudit = `-- name: PruneAudit :execrows
 DELETE FROM audit_log WHERE id IN (
-    SELECT a.id FROM audit_log a WHERE a.at < ?1 ORDER BY a.id LIMIT CAST(?2 AS INTEGER))
+    SELECT a.id FROM audit_log a WHERE a.at < ?1 ORDER BY a.id LIMIT CAST(?2 AS BIGINT))
 `
 
 func (q *Queries) PruneAudit(ctx context.Context, arg PruneAuditParams) (int64, error) {

@@ -67,8 +67,8 @@ func (q *Queries) ConversationDeleted(ctx context.Context, id string) (int64, er
 
 const conversationState = `-- name: ConversationState :one
 
-SELECT CAST(coalesce(c.owner, '') AS TEXT) AS owner, CAST(coalesce(c.generation, 0) AS INTEGER) AS generation,
-    CAST(coalesce(d.owner, '') AS TEXT) AS deleted_owner, CAST(coalesce(d.generation, 0) AS INTEGER) AS deleted_generation, CAST(coalesce(d.places, 0) AS INTEGER) AS deleted_places
+SELECT CAST(coalesce(c.owner, '') AS TEXT) AS owner, CAST(coalesce(c.generation, 0) AS BIGINT) AS generation,
+    CAST(coalesce(d.owner, '') AS TEXT) AS deleted_owner, CAST(coalesce(d.generation, 0) AS BIGINT) AS deleted_generation, CAST(coalesce(d.places, 0) AS BIGINT) AS deleted_places
 FROM (SELECT 1) one LEFT JOIN conversations c ON c.id = ?1 LEFT JOIN deleted_conversations d ON d.id = ?1
 `
 
@@ -299,8 +299,7 @@ func (q *Queries) PutProfile(ctx context.Context, arg PutProfileParams) error {
 
 const recordDeletedConversation = `-- name: RecordDeletedConversation :exec
 INSERT INTO deleted_conversations (id, deleted_at, owner, generation, places)
-SELECT c.id, ?1, c.owner, c.generation, max(c.places, coalesce((SELECT max(t.place) FROM turns t
-    WHERE t.owner = c.owner AND t.thread_id = c.id AND t.place > 0), 0))
+SELECT c.id, CAST(?1 AS BIGINT), c.owner, c.generation, c.places
 FROM conversations c WHERE c.id = ?2 AND c.owner = ?3
 ON CONFLICT (id) DO UPDATE SET deleted_at = excluded.deleted_at, owner = excluded.owner,
     generation = excluded.generation, places = excluded.places

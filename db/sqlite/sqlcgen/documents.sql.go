@@ -276,7 +276,7 @@ func (q *Queries) DocumentsByID(ctx context.Context, arg DocumentsByIDParams) ([
 const documentsToEmbed = `-- name: DocumentsToEmbed :many
 SELECT id, owner FROM documents
 WHERE status = 'ready' AND chunks > 0 AND embedding <> ?1 AND id > ?2
-ORDER BY id LIMIT CAST(?3 AS INTEGER)
+ORDER BY id LIMIT CAST(?3 AS BIGINT)
 `
 
 func (q *Queries) DocumentsToEmbed(ctx context.Context, arg DocumentsToEmbedParams) ([]DocumentsToEmbedRow, error) {
@@ -451,8 +451,9 @@ func (q *Queries) InsertVector(ctx context.Context, arg InsertVectorParams) erro
 const listDocuments = `-- name: ListDocuments :many
 SELECT id, owner, title, status, source_type, external_id, bytes, chunks, progress, error, created_at, format, source_url, source_version, name
 FROM documents
-WHERE owner IN (?1, '*') AND (created_at < ?2 OR (created_at = ?2 AND id < ?3))
-ORDER BY created_at DESC, id DESC LIMIT CAST(?4 AS INTEGER)
+WHERE owner IN (?1, '*')
+    AND (created_at < CAST(?2 AS BIGINT) OR (created_at = CAST(?2 AS BIGINT) AND id < CAST(?3 AS TEXT)))
+ORDER BY created_at DESC, id DESC LIMIT CAST(?4 AS BIGINT)
 `
 
 func (q *Queries) ListDocuments(ctx context.Context, arg ListDocumentsParams) ([]ListDocumentsRow, error) {
@@ -512,15 +513,16 @@ func (q *Queries) Original(ctx context.Context, arg OriginalParams) ([]byte, err
 }
 
 const publishEdition = `-- name: PublishEdition :execrows
-UPDATE documents SET edition = ?1, status = 'ready', chunks = ?2, words = ?3, progress = 100, error = '', embedding = '',
-    title = CASE WHEN CAST(?4 AS TEXT) <> '' AND title = name THEN CAST(?4 AS TEXT) ELSE title END
-WHERE documents.id = ?5 AND owner = ?6 AND EXISTS (SELECT 1 FROM editions e WHERE e.id = ?1)
+UPDATE documents SET edition = ?1, status = 'ready', chunks = ?2, words = ?3, progress = 100, error = '', embedding = ?4,
+    title = CASE WHEN CAST(?5 AS TEXT) <> '' AND title = name THEN CAST(?5 AS TEXT) ELSE title END
+WHERE documents.id = ?6 AND owner = ?7 AND EXISTS (SELECT 1 FROM editions e WHERE e.id = ?1)
 `
 
 type PublishEditionParams struct {
 	Edition  int64
 	Chunks   int64
 	Words    int64
+	Model    string
 	OwnTitle string
 	ID       string
 	Owner    string
@@ -531,6 +533,7 @@ func (q *Queries) PublishEdition(ctx context.Context, arg PublishEditionParams) 
 		arg.Edition,
 		arg.Chunks,
 		arg.Words,
+		arg.Model,
 		arg.OwnTitle,
 		arg.ID,
 		arg.Owner,
@@ -635,7 +638,7 @@ func (q *Queries) VisibleChunks(ctx context.Context, owner string) (int64, error
 
 const visibleDocuments = `-- name: VisibleDocuments :many
 SELECT id, owner, title, status, name FROM documents WHERE owner IN (?1, '*')
-ORDER BY created_at DESC, id DESC LIMIT CAST(?2 AS INTEGER)
+ORDER BY created_at DESC, id DESC LIMIT CAST(?2 AS BIGINT)
 `
 
 func (q *Queries) VisibleDocuments(ctx context.Context, arg VisibleDocumentsParams) ([]VisibleDocumentsRow, error) {

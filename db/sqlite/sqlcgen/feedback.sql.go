@@ -26,9 +26,9 @@ const feedbackAfter = `-- name: FeedbackAfter :many
 
 SELECT f.turn_id, f.owner, t.thread_id, f.good, f.reason, f.created_at, f.updated_at
 FROM feedback f JOIN turns t ON t.id = f.turn_id
-WHERE f.updated_at > ?1 OR (f.updated_at = ?1 AND f.turn_id > ?2)
+WHERE f.updated_at > CAST(?1 AS BIGINT) OR (f.updated_at = CAST(?1 AS BIGINT) AND f.turn_id > CAST(?2 AS TEXT))
 ORDER BY f.updated_at, f.turn_id
-LIMIT CAST(?3 AS INTEGER)
+LIMIT CAST(?3 AS BIGINT)
 `
 
 // Feedback of every owner, for operators.

@@ -146,7 +146,7 @@ func (q *Queries) Repo(ctx context.Context, arg RepoParams) (RepoRow, error) {
 }
 
 const repoVersion = `-- name: RepoVersion :one
-SELECT CAST(coalesce(max(version), 0) AS INTEGER) AS version FROM repos WHERE thread_id = ?1 AND owner = ?2
+SELECT CAST(coalesce(max(version), 0) AS BIGINT) AS version FROM repos WHERE thread_id = ?1 AND owner = ?2
 `
 
 func (q *Queries) RepoVersion(ctx context.Context, arg RepoVersionParams) (int64, error) {
@@ -157,7 +157,7 @@ func (q *Queries) RepoVersion(ctx context.Context, arg RepoVersionParams) (int64
 }
 
 const unusedAttachments = `-- name: UnusedAttachments :one
-SELECT count(*) AS number, CAST(coalesce(sum(bytes), 0) AS INTEGER) AS bytes FROM attachments
+SELECT count(*) AS number, CAST(coalesce(sum(bytes), 0) AS BIGINT) AS bytes FROM attachments
 WHERE owner = ?1 AND thread_id IS NULL
 `
 

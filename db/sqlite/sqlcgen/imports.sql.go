@@ -49,7 +49,7 @@ func (q *Queries) DeleteUserImports(ctx context.Context, owner string) error {
 
 const importByID = `-- name: ImportByID :one
 SELECT i.id, i.owner, coalesce(i.thread_id, '') AS thread_id, i.turn_id, i.key, i.source_type, i.external_id, i.resource_key, i.url, i.state, i.outcome, i.name,
-    i.remote, i.doc_id, i.chunks, i.code, i.message, i.announce, i.address, i.created_at, i.updated_at, coalesce(d.title, '') AS title, coalesce(d.progress, 0) AS progress
+    i.remote, i.doc_id, i.chunks, i.code, i.message, i.announce, i.address, i.created_at, i.updated_at, coalesce(d.title, '') AS title, CAST(coalesce(d.progress, 0) AS BIGINT) AS progress
 FROM imports i LEFT JOIN documents d ON d.id = i.doc_id AND d.owner = i.owner
 WHERE i.id = ?1 AND i.owner = ?2
 `
@@ -117,11 +117,11 @@ func (q *Queries) InsertImport(ctx context.Context, arg InsertImportParams) (int
 const listImports = `-- name: ListImports :many
 
 SELECT i.id, i.owner, coalesce(i.thread_id, '') AS thread_id, i.turn_id, i.key, i.source_type, i.external_id, i.resource_key, i.url, i.state, i.outcome, i.name,
-    i.remote, i.doc_id, i.chunks, i.code, i.message, i.announce, i.address, i.created_at, i.updated_at, coalesce(d.title, '') AS title, coalesce(d.progress, 0) AS progress
+    i.remote, i.doc_id, i.chunks, i.code, i.message, i.announce, i.address, i.created_at, i.updated_at, coalesce(d.title, '') AS title, CAST(coalesce(d.progress, 0) AS BIGINT) AS progress
 FROM imports i LEFT JOIN documents d ON d.id = i.doc_id AND d.owner = i.owner
 WHERE i.owner = ?1 AND (CAST(?2 AS TEXT) = '' OR i.thread_id = CAST(?2 AS TEXT)) AND (CAST(?3 AS TEXT) = '' OR i.turn_id = CAST(?3 AS TEXT))
     AND (i.state <> 'ready' OR d.id IS NOT NULL)
-ORDER BY i.created_at DESC, i.id DESC LIMIT CAST(?4 AS INTEGER)
+ORDER BY i.created_at DESC, i.id DESC LIMIT CAST(?4 AS BIGINT)
 `
 
 // Imports of one conversation, or of one turn, or all; without those whose document was deleted.
@@ -179,7 +179,7 @@ func (q *Queries) ListImports(ctx context.Context, arg ListImportsParams) ([]Lis
 
 const openImports = `-- name: OpenImports :many
 SELECT i.id, i.owner, coalesce(i.thread_id, '') AS thread_id, i.turn_id, i.key, i.source_type, i.external_id, i.resource_key, i.url, i.state, i.outcome, i.name,
-    i.remote, i.doc_id, i.chunks, i.code, i.message, i.announce, i.address, i.created_at, i.updated_at, coalesce(d.title, '') AS title, coalesce(d.progress, 0) AS progress
+    i.remote, i.doc_id, i.chunks, i.code, i.message, i.announce, i.address, i.created_at, i.updated_at, coalesce(d.title, '') AS title, CAST(coalesce(d.progress, 0) AS BIGINT) AS progress
 FROM imports i LEFT JOIN documents d ON d.id = i.doc_id AND d.owner = i.owner
 WHERE i.owner = ?1 AND i.key = ?2 AND i.state NOT IN ('ready', 'failed')
 ORDER BY i.created_at, i.id

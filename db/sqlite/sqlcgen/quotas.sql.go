@@ -26,7 +26,7 @@ func (q *Queries) AddSpending(ctx context.Context, arg AddSpendingParams) error 
 
 const addSpendingOfAddress = `-- name: AddSpendingOfAddress :exec
 INSERT INTO spending (subject, day, tokens, cost_nanos)
-SELECT 'address:' || d.address, CAST(?1 AS INTEGER), CAST(?2 AS INTEGER), CAST(?3 AS INTEGER) FROM documents d
+SELECT 'address:' || d.address, CAST(?1 AS BIGINT), CAST(?2 AS BIGINT), CAST(?3 AS BIGINT) FROM documents d
 WHERE d.id = ?4 AND d.owner = ?5 AND d.address <> ''
 ON CONFLICT (subject, day) DO UPDATE SET tokens = spending.tokens + excluded.tokens, cost_nanos = spending.cost_nanos + excluded.cost_nanos
 `
@@ -119,7 +119,7 @@ func (q *Queries) DeleteUserSpending(ctx context.Context, subject string) error 
 }
 
 const filesOfAddress = `-- name: FilesOfAddress :one
-SELECT d.number AS documents, p.number AS pictures, b.number AS boards, CAST(d.bytes + p.bytes + r.bytes + b.bytes AS INTEGER) AS bytes FROM
+SELECT d.number AS documents, p.number AS pictures, b.number AS boards, CAST(d.bytes + p.bytes + r.bytes + b.bytes AS BIGINT) AS bytes FROM
     (SELECT count(*) AS number, coalesce(sum(x.bytes), 0) AS bytes FROM documents x WHERE x.address = ?1 AND x.address <> '') d,
     (SELECT count(*) AS number, coalesce(sum(x.bytes), 0) AS bytes FROM attachments x WHERE x.address = ?1 AND x.address <> '') p,
     (SELECT coalesce(sum(x.bytes), 0) AS bytes FROM repos x WHERE x.address = ?1 AND x.address <> '') r,
@@ -139,7 +139,7 @@ func (q *Queries) FilesOfAddress(ctx context.Context, address string) (FilesOfAd
 }
 
 const filesOfEverybody = `-- name: FilesOfEverybody :one
-SELECT d.number AS documents, p.number AS pictures, b.number AS boards, CAST(d.bytes + p.bytes + r.bytes + b.bytes AS INTEGER) AS bytes FROM
+SELECT d.number AS documents, p.number AS pictures, b.number AS boards, CAST(d.bytes + p.bytes + r.bytes + b.bytes AS BIGINT) AS bytes FROM
     (SELECT count(*) AS number, coalesce(sum(x.bytes), 0) AS bytes FROM documents x WHERE x.address <> '') d,
     (SELECT count(*) AS number, coalesce(sum(x.bytes), 0) AS bytes FROM attachments x WHERE x.address <> '') p,
     (SELECT coalesce(sum(x.bytes), 0) AS bytes FROM repos x WHERE x.address <> '') r,
@@ -159,7 +159,7 @@ func (q *Queries) FilesOfEverybody(ctx context.Context) (FilesOfEverybodyRow, er
 }
 
 const filesOfOwner = `-- name: FilesOfOwner :one
-SELECT d.number AS documents, p.number AS pictures, b.number AS boards, CAST(d.bytes + p.bytes + r.bytes + b.bytes AS INTEGER) AS bytes FROM
+SELECT d.number AS documents, p.number AS pictures, b.number AS boards, CAST(d.bytes + p.bytes + r.bytes + b.bytes AS BIGINT) AS bytes FROM
     (SELECT count(*) AS number, coalesce(sum(x.bytes), 0) AS bytes FROM documents x WHERE x.owner = ?1) d,
     (SELECT count(*) AS number, coalesce(sum(x.bytes), 0) AS bytes FROM attachments x WHERE x.owner = ?1) p,
     (SELECT coalesce(sum(x.bytes), 0) AS bytes FROM repos x WHERE x.owner = ?1) r,
@@ -299,7 +299,7 @@ func (q *Queries) UnmarkAnonymous(ctx context.Context, owner string) error {
 
 const unusedOwners = `-- name: UnusedOwners :many
 SELECT owner FROM anonymous_owners WHERE seen_at < ?1 AND owner > ?2
-ORDER BY owner LIMIT CAST(?3 AS INTEGER)
+ORDER BY owner LIMIT CAST(?3 AS BIGINT)
 `
 
 func (q *Queries) UnusedOwners(ctx context.Context, arg UnusedOwnersParams) ([]string, error) {

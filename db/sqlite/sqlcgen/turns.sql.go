@@ -308,8 +308,8 @@ func (q *Queries) InsertEvent(ctx context.Context, arg InsertEventParams) error 
 }
 
 const insertMessage = `-- name: InsertMessage :exec
-INSERT INTO messages (turn_id, n, role, created_at, content, folded, metadata)
-VALUES (?1, ?2, ?3, ?4, ?5, '', ?6)
+INSERT INTO messages (turn_id, n, role, created_at, content, metadata)
+VALUES (?1, ?2, ?3, ?4, ?5, ?6)
 `
 
 type InsertMessageParams struct {
@@ -336,7 +336,7 @@ func (q *Queries) InsertMessage(ctx context.Context, arg InsertMessageParams) er
 const insertTurn = `-- name: InsertTurn :one
 INSERT INTO turns (id, owner, thread_id, parent, status, created_at, client_turn_id, stream_run_id, content_hash, content, generation, sent_at, address)
 VALUES (?1, ?2, ?3, ?4, 'new', ?5, ?6, ?7, ?8, ?9, ?10, ?5, ?11)
-ON CONFLICT DO NOTHING RETURNING seq, id, owner, thread_id, parent, place, status, hidden, created_at, settled_at, client_turn_id, stream_run_id, content_hash, registry, content, approvals, generation, sent_at, address
+ON CONFLICT DO NOTHING RETURNING seq, id, owner, thread_id, generation, parent, place, status, hidden, created_at, sent_at, settled_at, client_turn_id, stream_run_id, content_hash, address, registry, approvals, content
 `
 
 type InsertTurnParams struct {
@@ -373,21 +373,21 @@ func (q *Queries) InsertTurn(ctx context.Context, arg InsertTurnParams) (Turn, e
 		&i.ID,
 		&i.Owner,
 		&i.ThreadID,
+		&i.Generation,
 		&i.Parent,
 		&i.Place,
 		&i.Status,
 		&i.Hidden,
 		&i.CreatedAt,
+		&i.SentAt,
 		&i.SettledAt,
 		&i.ClientTurnID,
 		&i.StreamRunID,
 		&i.ContentHash,
-		&i.Registry,
-		&i.Content,
-		&i.Approvals,
-		&i.Generation,
-		&i.SentAt,
 		&i.Address,
+		&i.Registry,
+		&i.Approvals,
+		&i.Content,
 	)
 	return i, err
 }
@@ -463,7 +463,7 @@ func (q *Queries) LastEvent(ctx context.Context, turnID string) (string, error) 
 }
 
 const lastPlace = `-- name: LastPlace :one
-SELECT CAST(coalesce(max(place), 0) AS INTEGER) AS place FROM turns
+SELECT CAST(coalesce(max(place), 0) AS BIGINT) AS place FROM turns
 WHERE owner = ?1 AND thread_id = ?2 AND place > 0
 `
 
@@ -491,7 +491,7 @@ func (q *Queries) MarkTurn(ctx context.Context, arg MarkTurnParams) error {
 }
 
 const newestTurnByClientID = `-- name: NewestTurnByClientID :one
-SELECT seq, id, owner, thread_id, parent, place, status, hidden, created_at, settled_at, client_turn_id, stream_run_id, content_hash, registry, content, approvals, generation, sent_at, address FROM turns WHERE owner = ?1 AND client_turn_id = ?2 ORDER BY seq DESC LIMIT 1
+SELECT seq, id, owner, thread_id, generation, parent, place, status, hidden, created_at, sent_at, settled_at, client_turn_id, stream_run_id, content_hash, address, registry, approvals, content FROM turns WHERE owner = ?1 AND client_turn_id = ?2 ORDER BY seq DESC LIMIT 1
 `
 
 func (q *Queries) NewestTurnByClientID(ctx context.Context, arg NewestTurnByClientIDParams) (Turn, error) {
@@ -502,40 +502,39 @@ func (q *Queries) NewestTurnByClientID(ctx context.Context, arg NewestTurnByClie
 		&i.ID,
 		&i.Owner,
 		&i.ThreadID,
+		&i.Generation,
 		&i.Parent,
 		&i.Place,
 		&i.Status,
 		&i.Hidden,
 		&i.CreatedAt,
+		&i.SentAt,
 		&i.SettledAt,
 		&i.ClientTurnID,
 		&i.StreamRunID,
 		&i.ContentHash,
-		&i.Registry,
-		&i.Content,
-		&i.Approvals,
-		&i.Generation,
-		&i.SentAt,
 		&i.Address,
+		&i.Registry,
+		&i.Approvals,
+		&i.Content,
 	)
 	return i, err
 }
 
 const nextPlace = `-- name: NextPlace :one
-UPDATE conversations SET places = max(places, coalesce((SELECT max(t.place) FROM turns t
-    WHERE t.owner = ?1 AND t.thread_id = ?2 AND t.place > 0), 0)) + 1
-WHERE id = ?2 AND owner = ?1 RETURNING places
+UPDATE conversations SET places = places + 1
+WHERE id = ?1 AND owner = ?2 RETURNING places
 `
 
 func (q *Queries) NextPlace(ctx context.Context, arg NextPlaceParams) (int64, error) {
-	row := q.queryRow(ctx, q.nextPlaceStmt, nextPlace, arg.Owner, arg.ThreadID)
+	row := q.queryRow(ctx, q.nextPlaceStmt, nextPlace, arg.ThreadID, arg.Owner)
 	var places int64
 	err := row.Scan(&places)
 	return places, err
 }
 
 const openTurns = `-- name: OpenTurns :many
-SELECT seq, id, owner, thread_id, parent, place, status, hidden, created_at, settled_at, client_turn_id, stream_run_id, content_hash, registry, content, approvals, generation, sent_at, address FROM turns
+SELECT seq, id, owner, thread_id, generation, parent, place, status, hidden, created_at, sent_at, settled_at, client_turn_id, stream_run_id, content_hash, address, registry, approvals, content FROM turns
 WHERE owner = ?1 AND thread_id = ?2 AND settled_at = 0 AND status <> 'new'
 ORDER BY place = 0, place, seq
 `
@@ -554,21 +553,21 @@ func (q *Queries) OpenTurns(ctx context.Context, arg OpenTurnsParams) ([]Turn, e
 			&i.ID,
 			&i.Owner,
 			&i.ThreadID,
+			&i.Generation,
 			&i.Parent,
 			&i.Place,
 			&i.Status,
 			&i.Hidden,
 			&i.CreatedAt,
+			&i.SentAt,
 			&i.SettledAt,
 			&i.ClientTurnID,
 			&i.StreamRunID,
 			&i.ContentHash,
-			&i.Registry,
-			&i.Content,
-			&i.Approvals,
-			&i.Generation,
-			&i.SentAt,
 			&i.Address,
+			&i.Registry,
+			&i.Approvals,
+			&i.Content,
 		); err != nil {
 			return nil, err
 		}
@@ -894,7 +893,7 @@ func (q *Queries) Tree(ctx context.Context, arg TreeParams) ([]TreeRow, error) {
 }
 
 const turn = `-- name: Turn :one
-SELECT seq, id, owner, thread_id, parent, place, status, hidden, created_at, settled_at, client_turn_id, stream_run_id, content_hash, registry, content, approvals, generation, sent_at, address FROM turns WHERE id = ?1 AND owner = ?2
+SELECT seq, id, owner, thread_id, generation, parent, place, status, hidden, created_at, sent_at, settled_at, client_turn_id, stream_run_id, content_hash, address, registry, approvals, content FROM turns WHERE id = ?1 AND owner = ?2
 `
 
 func (q *Queries) Turn(ctx context.Context, arg TurnParams) (Turn, error) {
@@ -905,27 +904,27 @@ func (q *Queries) Turn(ctx context.Context, arg TurnParams) (Turn, error) {
 		&i.ID,
 		&i.Owner,
 		&i.ThreadID,
+		&i.Generation,
 		&i.Parent,
 		&i.Place,
 		&i.Status,
 		&i.Hidden,
 		&i.CreatedAt,
+		&i.SentAt,
 		&i.SettledAt,
 		&i.ClientTurnID,
 		&i.StreamRunID,
 		&i.ContentHash,
-		&i.Registry,
-		&i.Content,
-		&i.Approvals,
-		&i.Generation,
-		&i.SentAt,
 		&i.Address,
+		&i.Registry,
+		&i.Approvals,
+		&i.Content,
 	)
 	return i, err
 }
 
 const turnByClientID = `-- name: TurnByClientID :one
-SELECT seq, id, owner, thread_id, parent, place, status, hidden, created_at, settled_at, client_turn_id, stream_run_id, content_hash, registry, content, approvals, generation, sent_at, address FROM turns WHERE owner = ?1 AND thread_id = ?2 AND client_turn_id = ?3
+SELECT seq, id, owner, thread_id, generation, parent, place, status, hidden, created_at, sent_at, settled_at, client_turn_id, stream_run_id, content_hash, address, registry, approvals, content FROM turns WHERE owner = ?1 AND thread_id = ?2 AND client_turn_id = ?3
 `
 
 func (q *Queries) TurnByClientID(ctx context.Context, arg TurnByClientIDParams) (Turn, error) {
@@ -936,27 +935,27 @@ func (q *Queries) TurnByClientID(ctx context.Context, arg TurnByClientIDParams) 
 		&i.ID,
 		&i.Owner,
 		&i.ThreadID,
+		&i.Generation,
 		&i.Parent,
 		&i.Place,
 		&i.Status,
 		&i.Hidden,
 		&i.CreatedAt,
+		&i.SentAt,
 		&i.SettledAt,
 		&i.ClientTurnID,
 		&i.StreamRunID,
 		&i.ContentHash,
-		&i.Registry,
-		&i.Content,
-		&i.Approvals,
-		&i.Generation,
-		&i.SentAt,
 		&i.Address,
+		&i.Registry,
+		&i.Approvals,
+		&i.Content,
 	)
 	return i, err
 }
 
 const turnByRunID = `-- name: TurnByRunID :one
-SELECT t.seq, t.id, t.owner, t.thread_id, t.parent, t.place, t.status, t.hidden, t.created_at, t.settled_at, t.client_turn_id, t.stream_run_id, t.content_hash, t.registry, t.content, t.approvals, t.generation, t.sent_at, t.address FROM turns t JOIN stream_runs r ON r.turn_id = t.id
+SELECT t.seq, t.id, t.owner, t.thread_id, t.generation, t.parent, t.place, t.status, t.hidden, t.created_at, t.sent_at, t.settled_at, t.client_turn_id, t.stream_run_id, t.content_hash, t.address, t.registry, t.approvals, t.content FROM turns t JOIN stream_runs r ON r.turn_id = t.id
 WHERE r.owner = ?1 AND r.run_id = ?2 AND t.owner = ?1 ORDER BY t.seq DESC LIMIT 1
 `
 
@@ -968,21 +967,21 @@ func (q *Queries) TurnByRunID(ctx context.Context, arg TurnByRunIDParams) (Turn,
 		&i.ID,
 		&i.Owner,
 		&i.ThreadID,
+		&i.Generation,
 		&i.Parent,
 		&i.Place,
 		&i.Status,
 		&i.Hidden,
 		&i.CreatedAt,
+		&i.SentAt,
 		&i.SettledAt,
 		&i.ClientTurnID,
 		&i.StreamRunID,
 		&i.ContentHash,
-		&i.Registry,
-		&i.Content,
-		&i.Approvals,
-		&i.Generation,
-		&i.SentAt,
 		&i.Address,
+		&i.Registry,
+		&i.Approvals,
+		&i.Content,
 	)
 	return i, err
 }
@@ -1011,7 +1010,7 @@ func (q *Queries) TurnCancelled(ctx context.Context, arg TurnCancelledParams) (b
 
 const turnContext = `-- name: TurnContext :many
 
-SELECT t.seq, t.id, t.owner, t.thread_id, t.parent, t.place, t.status, t.hidden, t.created_at, t.settled_at, t.client_turn_id, t.stream_run_id, t.content_hash, t.registry, t.content, t.approvals, t.generation, t.sent_at, t.address, CAST(t.place > 0 AND t.hidden = 0 AS BOOLEAN) AS of_tree, EXISTS (SELECT 1 FROM cancels c WHERE c.owner = ?1 AND (
+SELECT t.seq, t.id, t.owner, t.thread_id, t.generation, t.parent, t.place, t.status, t.hidden, t.created_at, t.sent_at, t.settled_at, t.client_turn_id, t.stream_run_id, t.content_hash, t.address, t.registry, t.approvals, t.content, CAST(t.place > 0 AND t.hidden = 0 AS BOOLEAN) AS of_tree, EXISTS (SELECT 1 FROM cancels c WHERE c.owner = ?1 AND (
     (c.kind = 'turn' AND c.ref = t.id)
     OR (c.kind = 'client' AND c.ref = t.client_turn_id AND c.thread_id IN ('', t.thread_id))
     OR (c.kind = 'run' AND c.ref = t.stream_run_id AND c.created_at >= t.created_at - CAST(?2 AS INTEGER) AND c.created_at <= t.created_at + CAST(?2 AS INTEGER)))) AS cancelled,
@@ -1043,21 +1042,21 @@ func (q *Queries) TurnContext(ctx context.Context, arg TurnContextParams) ([]Tur
 			&i.Turn.ID,
 			&i.Turn.Owner,
 			&i.Turn.ThreadID,
+			&i.Turn.Generation,
 			&i.Turn.Parent,
 			&i.Turn.Place,
 			&i.Turn.Status,
 			&i.Turn.Hidden,
 			&i.Turn.CreatedAt,
+			&i.Turn.SentAt,
 			&i.Turn.SettledAt,
 			&i.Turn.ClientTurnID,
 			&i.Turn.StreamRunID,
 			&i.Turn.ContentHash,
-			&i.Turn.Registry,
-			&i.Turn.Content,
-			&i.Turn.Approvals,
-			&i.Turn.Generation,
-			&i.Turn.SentAt,
 			&i.Turn.Address,
+			&i.Turn.Registry,
+			&i.Turn.Approvals,
+			&i.Turn.Content,
 			&i.OfTree,
 			&i.Cancelled,
 			&i.Imports,
@@ -1076,7 +1075,7 @@ func (q *Queries) TurnContext(ctx context.Context, arg TurnContextParams) ([]Tur
 }
 
 const turnOfMessage = `-- name: TurnOfMessage :one
-SELECT t.seq, t.id, t.owner, t.thread_id, t.parent, t.place, t.status, t.hidden, t.created_at, t.settled_at, t.client_turn_id, t.stream_run_id, t.content_hash, t.registry, t.content, t.approvals, t.generation, t.sent_at, t.address FROM turns t JOIN messages m ON m.turn_id = t.id
+SELECT t.seq, t.id, t.owner, t.thread_id, t.generation, t.parent, t.place, t.status, t.hidden, t.created_at, t.sent_at, t.settled_at, t.client_turn_id, t.stream_run_id, t.content_hash, t.address, t.registry, t.approvals, t.content FROM turns t JOIN messages m ON m.turn_id = t.id
 WHERE t.id = ?1 AND m.n = ?2 AND t.owner = ?3 AND t.thread_id = ?4 AND t.status <> 'new' AND t.hidden = 0
 `
 
@@ -1093,29 +1092,29 @@ func (q *Queries) TurnOfMessage(ctx context.Context, arg TurnOfMessageParams) (T
 		&i.ID,
 		&i.Owner,
 		&i.ThreadID,
+		&i.Generation,
 		&i.Parent,
 		&i.Place,
 		&i.Status,
 		&i.Hidden,
 		&i.CreatedAt,
+		&i.SentAt,
 		&i.SettledAt,
 		&i.ClientTurnID,
 		&i.StreamRunID,
 		&i.ContentHash,
-		&i.Registry,
-		&i.Content,
-		&i.Approvals,
-		&i.Generation,
-		&i.SentAt,
 		&i.Address,
+		&i.Registry,
+		&i.Approvals,
+		&i.Content,
 	)
 	return i, err
 }
 
 const turnsAfter = `-- name: TurnsAfter :many
-SELECT seq, id, owner, thread_id, parent, place, status, hidden, created_at, settled_at, client_turn_id, stream_run_id, content_hash, registry, content, approvals, generation, sent_at, address FROM turns
+SELECT seq, id, owner, thread_id, generation, parent, place, status, hidden, created_at, sent_at, settled_at, client_turn_id, stream_run_id, content_hash, address, registry, approvals, content FROM turns
 WHERE owner = ?1 AND thread_id = ?2 AND place > 0 AND place > ?3
-ORDER BY place LIMIT CAST(?4 AS INTEGER)
+ORDER BY place LIMIT CAST(?4 AS BIGINT)
 `
 
 func (q *Queries) TurnsAfter(ctx context.Context, arg TurnsAfterParams) ([]Turn, error) {
@@ -1137,21 +1136,21 @@ func (q *Queries) TurnsAfter(ctx context.Context, arg TurnsAfterParams) ([]Turn,
 			&i.ID,
 			&i.Owner,
 			&i.ThreadID,
+			&i.Generation,
 			&i.Parent,
 			&i.Place,
 			&i.Status,
 			&i.Hidden,
 			&i.CreatedAt,
+			&i.SentAt,
 			&i.SettledAt,
 			&i.ClientTurnID,
 			&i.StreamRunID,
 			&i.ContentHash,
-			&i.Registry,
-			&i.Content,
-			&i.Approvals,
-			&i.Generation,
-			&i.SentAt,
 			&i.Address,
+			&i.Registry,
+			&i.Approvals,
+			&i.Content,
 		); err != nil {
 			return nil, err
 		}
@@ -1168,7 +1167,7 @@ func (q *Queries) TurnsAfter(ctx context.Context, arg TurnsAfterParams) ([]Turn,
 
 const turnsByID = `-- name: TurnsByID :many
 
-SELECT t.seq, t.id, t.owner, t.thread_id, t.parent, t.place, t.status, t.hidden, t.created_at, t.settled_at, t.client_turn_id, t.stream_run_id, t.content_hash, t.registry, t.content, t.approvals, t.generation, t.sent_at, t.address FROM json_each(CAST(?1 AS TEXT)) j CROSS JOIN turns t ON t.id = j.value
+SELECT t.seq, t.id, t.owner, t.thread_id, t.generation, t.parent, t.place, t.status, t.hidden, t.created_at, t.sent_at, t.settled_at, t.client_turn_id, t.stream_run_id, t.content_hash, t.address, t.registry, t.approvals, t.content FROM json_each(CAST(?1 AS TEXT)) j CROSS JOIN turns t ON t.id = j.value
 WHERE t.owner = ?2
 `
 
@@ -1193,21 +1192,21 @@ func (q *Queries) TurnsByID(ctx context.Context, arg TurnsByIDParams) ([]Turn, e
 			&i.ID,
 			&i.Owner,
 			&i.ThreadID,
+			&i.Generation,
 			&i.Parent,
 			&i.Place,
 			&i.Status,
 			&i.Hidden,
 			&i.CreatedAt,
+			&i.SentAt,
 			&i.SettledAt,
 			&i.ClientTurnID,
 			&i.StreamRunID,
 			&i.ContentHash,
-			&i.Registry,
-			&i.Content,
-			&i.Approvals,
-			&i.Generation,
-			&i.SentAt,
 			&i.Address,
+			&i.Registry,
+			&i.Approvals,
+			&i.Content,
 		); err != nil {
 			return nil, err
 		}
@@ -1223,7 +1222,7 @@ func (q *Queries) TurnsByID(ctx context.Context, arg TurnsByIDParams) ([]Turn, e
 }
 
 const turnsByRunID = `-- name: TurnsByRunID :many
-SELECT t.seq, t.id, t.owner, t.thread_id, t.parent, t.place, t.status, t.hidden, t.created_at, t.settled_at, t.client_turn_id, t.stream_run_id, t.content_hash, t.registry, t.content, t.approvals, t.generation, t.sent_at, t.address FROM turns t JOIN stream_runs r ON r.turn_id = t.id
+SELECT t.seq, t.id, t.owner, t.thread_id, t.generation, t.parent, t.place, t.status, t.hidden, t.created_at, t.sent_at, t.settled_at, t.client_turn_id, t.stream_run_id, t.content_hash, t.address, t.registry, t.approvals, t.content FROM turns t JOIN stream_runs r ON r.turn_id = t.id
 WHERE r.owner = ?1 AND r.run_id = ?2 AND t.owner = ?1 AND t.hidden = 0 ORDER BY t.seq DESC LIMIT 20
 `
 
@@ -1241,21 +1240,21 @@ func (q *Queries) TurnsByRunID(ctx context.Context, arg TurnsByRunIDParams) ([]T
 			&i.ID,
 			&i.Owner,
 			&i.ThreadID,
+			&i.Generation,
 			&i.Parent,
 			&i.Place,
 			&i.Status,
 			&i.Hidden,
 			&i.CreatedAt,
+			&i.SentAt,
 			&i.SettledAt,
 			&i.ClientTurnID,
 			&i.StreamRunID,
 			&i.ContentHash,
-			&i.Registry,
-			&i.Content,
-			&i.Approvals,
-			&i.Generation,
-			&i.SentAt,
 			&i.Address,
+			&i.Registry,
+			&i.Approvals,
+			&i.Content,
 		); err != nil {
 			return nil, err
 		}
@@ -1276,15 +1275,15 @@ WHERE t.owner = ?1 AND t.thread_id = ?2 AND t.settled_at = 0 AND t.place = 0 AND
 ORDER BY t.seq
 `
 
-func (q *Queries) WaitingMessages(ctx context.Context, arg WaitingMessagesParams) ([]WaitingMessagesRow, error) {
+func (q *Queries) WaitingMessages(ctx context.Context, arg WaitingMessagesParams) ([]Message, error) {
 	rows, err := q.query(ctx, q.waitingMessagesStmt, waitingMessages, arg.Owner, arg.ThreadID)
 	if err != nil {
 		return nil, err
 	}
 	defer rows.Close()
-	var items []WaitingMessagesRow
+	var items []Message
 	for rows.Next() {
-		var i WaitingMessagesRow
+		var i Message
 		if err := rows.Scan(
 			&i.TurnID,
 			&i.N,

@@ -45,8 +45,8 @@ func Fill(ctx context.Context, conn *pgx.Conn, owners int) error {
 				CASE t WHEN 1 THEN 'root' ELSE 'turn-' || o || '-' || c || '-' || t - 1 END, t, 'completed', o * 1000 + c, o * 1000 + c + 1,
 				'client-' || o || '-' || c || '-' || t, 'run-' || o || '-' || c || '-' || t, '', '{}'
 			FROM generate_series(1, %d) o, generate_series(1, %d) c, generate_series(1, %d) t ORDER BY t, c, o`, owners, FilledThreads, filledTurns),
-		`INSERT INTO messages (turn_id, n, role, created_at, content, folded, metadata)
-			SELECT t.id, n, CASE n WHEN 0 THEN 'user' ELSE 'assistant' END, t.created_at + n, 'What is the ratio of ' || t.id || '?', '', ''
+		`INSERT INTO messages (turn_id, n, role, created_at, content, metadata)
+			SELECT t.id, n, CASE n WHEN 0 THEN 'user' ELSE 'assistant' END, t.created_at + n, 'What is the ratio of ' || t.id || '?', ''
 			FROM turns t, generate_series(0, 1) n`,
 		`INSERT INTO turn_events (turn_id, n, event) SELECT t.id, n, '{"type":"status","node":"inquire"}' FROM turns t, generate_series(1, 3) n`,
 		`INSERT INTO stream_runs (owner, run_id, turn_id) SELECT t.owner, t.stream_run_id, t.id FROM turns t`,

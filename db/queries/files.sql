@@ -1,0 +1,28 @@
+-- name: Attachment :one
+SELECT id, owner, coalesce(thread_id, '') AS thread_id, mime, bytes FROM attachments WHERE id = @id AND owner = @owner;
+
+-- name: AttachmentData :one
+SELECT data FROM attachments WHERE id = @id AND owner = @owner;
+
+-- name: PruneAttachments :exec
+DELETE FROM attachments WHERE thread_id IS NULL AND created_at < @older_than;
+
+-- name: Repo :one
+SELECT version, sha256, updated_at, gzipped FROM repos WHERE thread_id = @thread_id AND owner = @owner;
+
+-- name: PutRepo :exec
+INSERT INTO repos (thread_id, owner, version, sha256, updated_at, gzipped, bytes, address)
+VALUES (@thread_id, @owner, @version, @sha256, @at, @gzipped, @bytes, @address)
+ON CONFLICT (thread_id) DO UPDATE SET version = excluded.version, sha256 = excluded.sha256,
+    updated_at = excluded.updated_at, gzipped = excluded.gzipped, bytes = excluded.bytes, address = excluded.address;
+
+-- name: InsertAttachment :execrows
+INSERT INTO attachments (id, owner, thread_id, mime, bytes, created_at, data, address)
+VALUES (@id, @owner, nullif(CAST(@thread_id AS TEXT), ''), @mime, @bytes, @at, @data, @address) ON CONFLICT DO NOTHING;
+
+-- name: UnusedAttachments :one
+SELECT count(*) AS number, CAST(coalesce(sum(bytes), 0) AS BIGINT) AS bytes FROM attachments
+WHERE owner = @owner AND thread_id IS NULL;
+
+-- name: RepoVersion :one
+SELECT CAST(coalesce(max(version), 0) AS BIGINT) AS version FROM repos WHERE thread_id = @thread_id AND owner = @owner;
