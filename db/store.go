@@ -234,9 +234,6 @@ type Turns interface {
 	// PutTexts upserts several texts, all or none; if a key occurs twice, the last text
 	// counts. ErrOutdated when one of them was written with a higher order.
 	PutTexts(ctx context.Context, owner, turnID string, texts []Text) error
-	// KeepText stores a text of an open turn unless the key has one already, and
-	// returns the one that the key has. ErrSettled when the turn is over.
-	KeepText(ctx context.Context, owner, turnID, key, text string) (kept string, _ error)
 	// Texts returns all texts of an open turn by key; ErrSettled when the turn is
 	// settled: its texts are deleted then, and Events has their content.
 	Texts(ctx context.Context, owner, turnID string) (map[string]string, error)

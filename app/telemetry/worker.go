@@ -89,15 +89,13 @@ func (a *activityInterceptor) ExecuteActivity(ctx context.Context, in *intercept
 
 // nodes maps activities to the names of a turn's steps.
 var nodes = map[string]string{
-	"IntentByRules": string(chat.NodeIntent),
-	"InferIntent":   string(chat.NodeIntent),
-	"DocsByRules":   string(chat.NodeDocs),
-	"InferDocs":     string(chat.NodeDocs),
-	"SearchWeb":     string(chat.NodeWebSearch),
-	"Think":         string(chat.NodeModel),
-	"Discuss":       string(chat.NodeModel),
-	"CallTool":      string(chat.NodeTool),
-	"Settle":        string(chat.NodeFormat),
+	"InferIntent": string(chat.NodeIntent),
+	"InferDocs":   string(chat.NodeDocs),
+	"SearchWeb":   string(chat.NodeWebSearch),
+	"Think":       string(chat.NodeModel),
+	"Discuss":     string(chat.NodeModel),
+	"CallTool":    string(chat.NodeTool),
+	"Settle":      string(chat.NodeFormat),
 }
 
 func nodeName(activityType string, args []any) string {

@@ -2,11 +2,9 @@ package dbtest
 
 import (
 	"encoding/json"
-	"strconv"
 	"time"
 
 	"github.com/google/uuid"
-	"golang.org/x/sync/errgroup"
 
 	"github.com/palaver-chat/palaver/chat"
 	"github.com/palaver-chat/palaver/db"
@@ -30,37 +28,6 @@ var turnTests = []test{
 		b.ErrorIs(b.store.PutTexts(b.ctx, uuid.NewString(), t.ID, []db.Text{{Key: "a"}}), db.ErrNotFound)
 		b.settle(b.ending(t, "x"))
 		b.ErrorIs(b.store.PutTexts(b.ctx, b.owner, t.ID, []db.Text{{Key: "c"}}), db.ErrSettled)
-	}},
-	{"KeepText keeps the first text of a key", func(b *fixture) {
-		t := b.running("hello", chat.RootCheckpoint)
-		for _, text := range []string{"first", "second", ""} {
-			kept, err := b.store.KeepText(b.ctx, b.owner, t.ID, "once", text)
-			b.NoError(err)
-			b.Equal("first", kept)
-		}
-		texts, err := b.store.Texts(b.ctx, b.owner, t.ID)
-		b.NoError(err)
-		b.Equal(map[string]string{"once": "first"}, texts)
-		_, err = b.store.KeepText(b.ctx, uuid.NewString(), t.ID, "once", "x")
-		b.ErrorIs(err, db.ErrNotFound)
-		b.settle(b.ending(t, "x"))
-		_, err = b.store.KeepText(b.ctx, b.owner, t.ID, "once", "x")
-		b.ErrorIs(err, db.ErrSettled)
-	}},
-	{"two writers that call KeepText at once get the same text", func(b *fixture) {
-		t := b.running("hello", chat.RootCheckpoint)
-		var kept [8]string
-		var g errgroup.Group
-		for i := range kept {
-			g.Go(func() (err error) {
-				kept[i], err = b.store.KeepText(b.ctx, b.owner, t.ID, "once", strconv.Itoa(i))
-				return err
-			})
-		}
-		b.NoError(g.Wait())
-		for _, text := range kept {
-			b.Equal(kept[0], text)
-		}
 	}},
 	{"an earlier attempt overwrites neither a later attempt's text nor any other in the same call", func(b *fixture) {
 		t := b.running("hello", chat.RootCheckpoint)

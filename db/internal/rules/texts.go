@@ -26,19 +26,6 @@ func (s *Store) Texts(ctx context.Context, owner, turnID string) (_ map[string]s
 	return texts, nil
 }
 
-func (s *Store) KeepText(ctx context.Context, owner, turnID, key, text string) (_ string, err error) {
-	ctx, end := s.short(ctx, "keep text")
-	defer end(&err)
-	rows, err := s.db.Write.KeepText(ctx, sqlcgen.KeepTextParams{Owner: owner, TurnID: turnID, Key: key, Text: text})
-	if err != nil || rows > 0 {
-		return text, err
-	}
-	if err := CheckOpen(ctx, s.db.Write, owner, turnID); err != nil {
-		return "", err
-	}
-	return s.db.Write.Text(ctx, sqlcgen.TextParams{Owner: owner, TurnID: turnID, Key: key})
-}
-
 func (s *Store) SaveDraft(ctx context.Context, owner string, d db.Draft) (err error) {
 	ctx, end := s.short(ctx, "save draft")
 	defer end(&err)

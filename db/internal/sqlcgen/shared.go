@@ -103,7 +103,6 @@ type Queries interface {
 	InsertImport(ctx context.Context, arg InsertImportParams) (int64, error)
 	InsertRaw(ctx context.Context, arg InsertRawParams) error
 	InsertSet(ctx context.Context, arg InsertSetParams) (int64, error)
-	KeepText(ctx context.Context, arg KeepTextParams) (int64, error)
 	KnownDocuments(ctx context.Context, arg KnownDocumentsParams) ([]KnownDocumentsRow, error)
 	LastEvent(ctx context.Context, turnID string) (string, error)
 	LastPlace(ctx context.Context, arg LastPlaceParams) (int64, error)
@@ -944,13 +943,6 @@ type InsertSetParams struct {
 	Owner   string
 	Name    string
 	Address string
-}
-
-type KeepTextParams struct {
-	Key    string
-	Text   string
-	TurnID string
-	Owner  string
 }
 
 type KnownDocumentsParams struct {

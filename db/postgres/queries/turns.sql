@@ -108,14 +108,6 @@ WHERE NOT EXISTS (
 ON CONFLICT (turn_id, key) DO UPDATE SET text = excluded.text, written_by = greatest(turn_texts.written_by, excluded.written_by)
 WHERE excluded.written_by = 0 OR excluded.written_by >= turn_texts.written_by;
 
--- name: KeepText :execrows
-INSERT INTO turn_texts (turn_id, key, text, written_by)
-SELECT t.id, @key, @text, 0
-FROM (SELECT o.id FROM turns o WHERE o.id = @turn_id AND o.owner = @owner AND o.settled_at = 0 FOR SHARE) t
-ON CONFLICT (turn_id, key) DO NOTHING;
-
--- An open turn without texts has one row, with no key.
-
 -- name: Texts :many
 SELECT coalesce(x.key, '')::text AS key, coalesce(x.text, '')::text AS text
 FROM turns t LEFT JOIN turn_texts x ON x.turn_id = t.id

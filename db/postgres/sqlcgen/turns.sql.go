@@ -360,26 +360,6 @@ func (q *Queries) InsertTurn(ctx context.Context, arg InsertTurnParams) (InsertT
 	return i, err
 }
 
-const keepText = `-- name: KeepText :execrows
-INSERT INTO turn_texts (turn_id, key, text, written_by)
-SELECT t.id, $1, $2, 0
-FROM (SELECT o.id FROM turns o WHERE o.id = $3 AND o.owner = $4 AND o.settled_at = 0 FOR SHARE) t
-ON CONFLICT (turn_id, key) DO NOTHING
-`
-
-func (q *Queries) KeepText(ctx context.Context, arg KeepTextParams) (int64, error) {
-	result, err := q.db.Exec(ctx, keepText,
-		arg.Key,
-		arg.Text,
-		arg.TurnID,
-		arg.Owner,
-	)
-	if err != nil {
-		return 0, err
-	}
-	return result.RowsAffected(), nil
-}
-
 const knownDocuments = `-- name: KnownDocuments :many
 
 WITH RECURSIVE back (id, parent, settled_at, registry) AS (
@@ -883,13 +863,11 @@ func (q *Queries) Text(ctx context.Context, arg TextParams) (string, error) {
 }
 
 const texts = `-- name: Texts :many
-
 SELECT coalesce(x.key, '')::text AS key, coalesce(x.text, '')::text AS text
 FROM turns t LEFT JOIN turn_texts x ON x.turn_id = t.id
 WHERE t.id = $1 AND t.owner = $2 AND t.settled_at = 0
 `
 
-// An open turn without texts has one row, with no key.
 func (q *Queries) Texts(ctx context.Context, arg TextsParams) ([]TextsRow, error) {
 	rows, err := q.db.Query(ctx, texts, arg.TurnID, arg.Owner)
 	if err != nil {

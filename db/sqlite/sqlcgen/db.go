@@ -360,9 +360,6 @@ func Prepare(ctx context.Context, db DBTX) (*Queries, error) {
 	if q.insertVectorStmt, err = db.PrepareContext(ctx, insertVector); err != nil {
 		return nil, fmt.Errorf("error preparing query InsertVector: %w", err)
 	}
-	if q.keepTextStmt, err = db.PrepareContext(ctx, keepText); err != nil {
-		return nil, fmt.Errorf("error preparing query KeepText: %w", err)
-	}
 	if q.knownDocumentsStmt, err = db.PrepareContext(ctx, knownDocuments); err != nil {
 		return nil, fmt.Errorf("error preparing query KnownDocuments: %w", err)
 	}
@@ -1282,11 +1279,6 @@ func (q *Queries) Close() error {
 			err = fmt.Errorf("error closing insertVectorStmt: %w", cerr)
 		}
 	}
-	if q.keepTextStmt != nil {
-		if cerr := q.keepTextStmt.Close(); cerr != nil {
-			err = fmt.Errorf("error closing keepTextStmt: %w", cerr)
-		}
-	}
 	if q.knownDocumentsStmt != nil {
 		if cerr := q.knownDocumentsStmt.Close(); cerr != nil {
 			err = fmt.Errorf("error closing knownDocumentsStmt: %w", cerr)
@@ -2028,7 +2020,6 @@ type Queries struct {
 	insertSetStmt                 *sql.Stmt
 	insertTurnStmt                *sql.Stmt
 	insertVectorStmt              *sql.Stmt
-	keepTextStmt                  *sql.Stmt
 	knownDocumentsStmt            *sql.Stmt
 	lastEventStmt                 *sql.Stmt
 	lastPlaceStmt                 *sql.Stmt
@@ -2265,7 +2256,6 @@ func (q *Queries) WithTx(tx *sql.Tx) *Queries {
 		insertSetStmt:                 q.insertSetStmt,
 		insertTurnStmt:                q.insertTurnStmt,
 		insertVectorStmt:              q.insertVectorStmt,
-		keepTextStmt:                  q.keepTextStmt,
 		knownDocumentsStmt:            q.knownDocumentsStmt,
 		lastEventStmt:                 q.lastEventStmt,
 		lastPlaceStmt:                 q.lastPlaceStmt,

@@ -100,7 +100,6 @@ type (
 	InsertImportParams              = sqlcgen.InsertImportParams
 	InsertRawParams                 = sqlcgen.InsertRawParams
 	InsertSetParams                 = sqlcgen.InsertSetParams
-	KeepTextParams                  = sqlcgen.KeepTextParams
 	KnownDocumentsParams            = sqlcgen.KnownDocumentsParams
 	KnownDocumentsRow               = sqlcgen.KnownDocumentsRow
 	LastPlaceParams                 = sqlcgen.LastPlaceParams

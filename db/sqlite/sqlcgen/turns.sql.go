@@ -392,25 +392,6 @@ func (q *Queries) InsertTurn(ctx context.Context, arg InsertTurnParams) (Turn, e
 	return i, err
 }
 
-const keepText = `-- name: KeepText :execrows
-INSERT INTO turn_texts (turn_id, key, text, written_by)
-SELECT t.id, ?1, ?2, 0 FROM turns t WHERE t.id = ?3 AND t.owner = ?4 AND t.settled_at = 0
-ON CONFLICT (turn_id, key) DO NOTHING
-`
-
-func (q *Queries) KeepText(ctx context.Context, arg KeepTextParams) (int64, error) {
-	result, err := q.exec(ctx, q.keepTextStmt, keepText,
-		arg.Key,
-		arg.Text,
-		arg.TurnID,
-		arg.Owner,
-	)
-	if err != nil {
-		return 0, err
-	}
-	return result.RowsAffected()
-}
-
 const knownDocuments = `-- name: KnownDocuments :many
 
 WITH RECURSIVE back (id, parent, settled_at, registry) AS (
@@ -833,13 +814,11 @@ func (q *Queries) Text(ctx context.Context, arg TextParams) (string, error) {
 }
 
 const texts = `-- name: Texts :many
-
 SELECT CAST(coalesce(x.key, '') AS TEXT) AS "key", CAST(coalesce(x.text, '') AS TEXT) AS text
 FROM turns t LEFT JOIN turn_texts x ON x.turn_id = t.id
 WHERE t.id = ?1 AND t.owner = ?2 AND t.settled_at = 0
 `
 
-// An open turn without texts has one row, with no key.
 func (q *Queries) Texts(ctx context.Context, arg TextsParams) ([]TextsRow, error) {
 	rows, err := q.query(ctx, q.textsStmt, texts, arg.TurnID, arg.Owner)
 	if err != nil {
