@@ -49,7 +49,7 @@ func (a *Activities) BeginTurn(ctx context.Context, ref TurnRef) (Begun, error) 
 		return b, nil
 	}
 	b.Cancelled = now.Cancelled
-	b.Imports = agent.MayCall(tools.ImportDocumentName) && (now.Imports || intent.ConcernsImports(t.Content.Message))
+	b.Imports = agent.MayCall(tools.ImportDocumentName) && (now.Imports || intent.ConcernsImports(t.Content.Message, a.Importer.Places()...))
 	if err := a.Store.MarkTurn(ctx, ref.Owner, ref.TurnID, chat.TurnRunning, b.Parent); err != nil {
 		return Begun{}, a.fail(ctx, ref, "begin", err)
 	}

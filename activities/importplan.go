@@ -56,7 +56,7 @@ func (a *Activities) planImports(ctx context.Context, ref TurnRef) (plan ImportP
 		texts = append(texts, db.Text{Key: chat.CallKey(c.ID), Text: string(raw)})
 		return err
 	}
-	found := intent.LinksToImport(t.Content.Message)
+	found := intent.LinksToImport(t.Content.Message, a.Importer.Places()...)
 	for _, link := range found[:min(len(found), maxImports)] {
 		if err := call(tools.ImportDocumentName, map[string]string{"url": link.Text}); err != nil {
 			return plan, err
@@ -134,7 +134,7 @@ func (a *Activities) reportImports(ctx context.Context, r ImportReportRequest) (
 		}
 		return report, a.putTexts(ctx, r.TurnRef, db.Text{Key: chat.PieceKey(1), Text: imports.StillProcessing})
 	}
-	report.Done = ready == 0 || t.Content.Action == "" && intent.OnlyImports(t.Content.Message)
+	report.Done = ready == 0 || t.Content.Action == "" && intent.OnlyImports(t.Content.Message, a.Importer.Places()...)
 	var said []string
 	for _, c := range r.Plan.Calls {
 		said = append(said, texts[chat.ResultKey(c.ID)])
@@ -150,7 +150,7 @@ func (a *Activities) reportImports(ctx context.Context, r ImportReportRequest) (
 // withImports replaces the links of a message by the titles of the documents that were
 // imported from them in its turn, and tags these documents.
 func (a *Activities) withImports(ctx context.Context, t chat.Turn) (chat.Turn, error) {
-	found := intent.LinksToImport(t.Content.Message)
+	found := intent.LinksToImport(t.Content.Message, a.Importer.Places()...)
 	if len(found) == 0 {
 		return t, nil
 	}

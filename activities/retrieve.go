@@ -210,7 +210,7 @@ func (a *Activities) lastQuestion(ctx context.Context, ref TurnRef) (string, err
 	}
 	var chain []string
 	for i := len(recent) - 1; i >= 0 && len(chain) < maxChain; i-- {
-		if !recent[i].OpensTurn() || intent.OnlyImports(recent[i].Content) {
+		if !recent[i].OpensTurn() || intent.OnlyImports(recent[i].Content, a.Importer.Places()...) {
 			continue
 		}
 		chain = append(chain, recent[i].Content)

@@ -108,11 +108,11 @@ const failureKey = "failure"
 
 // shapeOf returns the function that makes an error's body in the shape of the request's
 // dialect; nil: the API's shape.
-func shapeOf(c *gin.Context) func(dialect.Failure) any {
+func (s *server) shapeOf(c *gin.Context) func(dialect.Failure) any {
 	if own, ok := c.Get(failureKey); ok {
 		return own.(func(dialect.Failure) any)
 	}
-	if d := dialectBelow(c.Request.URL.Path); d != nil { // no route, or refused before its handlers
+	if d := s.dialectBelow(c.Request.URL.Path); d != nil { // no route, or refused before its handlers
 		return d.Failure
 	}
 	return nil
@@ -142,7 +142,7 @@ func (s *server) fail(c *gin.Context, err error) {
 		c.Header("WWW-Authenticate", "Bearer")
 	}
 	p.SetRetryAfter(c.Writer.Header())
-	if own := shapeOf(c); own != nil {
+	if own := s.shapeOf(c); own != nil {
 		c.Header("Content-Type", "application/json; charset=utf-8")
 		c.AbortWithStatusJSON(p.Status, own(dialect.Failure{Status: p.Status, Code: p.Code, Message: p.Message, RequestID: request.ID(c), Details: p.Details}))
 		return

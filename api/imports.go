@@ -117,7 +117,7 @@ func (s *server) beginImport(ctx context.Context, who identity.Caller, i chat.Im
 }
 
 func (s *server) imports() *imports.Jobs {
-	return &imports.Jobs{Store: s.Store, Start: func(ctx context.Context, owner, key string) error {
+	return &imports.Jobs{Store: s.Store, Places: s.ImportSources.Places(), Start: func(ctx context.Context, owner, key string) error {
 		start, done := request.FractionOfDeadline(ctx, 2)
 		defer done()
 		err := s.Threads.Import(start, owner, key)

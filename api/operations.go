@@ -167,7 +167,7 @@ func (s *server) operations() []openapi.Operation {
 		{Route: "POST /mcp/rpc", Handle: s.mcp.RPC, Stream: true, Group: groupMCP, About: "One JSON-RPC 2.0 request of MCP in, one response out.",
 			Body: mcpserver.RPCRequest{}, Answers: append(openapi.OK(mcpserver.RPCResponse{}), openapi.Answer{Status: http.StatusAccepted}), Errors: []int{http.StatusTooManyRequests}},
 	}
-	for _, d := range dialects {
+	for _, d := range s.dialects() {
 		for _, o := range d.Operations(dialectServer{s.Store, s}) {
 			o.Error = d.FailureShape
 			if d.Failure != nil {

@@ -5,6 +5,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
+	"maps"
 	"net/http"
 	"regexp"
 	"slices"
@@ -15,7 +16,7 @@ import (
 	"github.com/getkin/kin-openapi/openapi3"
 	"github.com/gin-gonic/gin"
 
-	"github.com/palaver-chat/palaver/internal/sse"
+	"github.com/palaver-chat/palaver/api/sse"
 )
 
 const aboutAPI = `Palaver's HTTP interface. One engine speaks several dialects; a conversation begun in one can be watched, stopped or continued in another.
@@ -38,14 +39,15 @@ type API struct {
 	Events     map[string][]Shape // of the data lines of each kind of stream, by schema name
 	Schemas    map[string]any     // further ones by name
 	Words      map[string]Word    // of one schema (Schema.field), or all fields with the name
-	Prefixes   map[string]string  // of the schemas of a package's types; other packages have none
-	Renamed    map[string]string  // schemas of types whose own names would collide or say too little
+	Prefixes   map[string]string  // prefixes of schema names by the import path of the types' package; other packages have none
+	Renamed    map[string]string  // schema names by TypeName, for types whose own names would collide or say too little
 }
 
 // Document is a document with its ETag.
 type Document struct {
-	Raw  []byte
-	ETag string
+	Raw     []byte
+	ETag    string
+	Schemas []string // their names
 }
 
 // Document makes the document. It panics on types that cannot be described: all of them
@@ -80,7 +82,7 @@ func (a API) Document() (Document, error) {
 	d.schemas.describe(a.Words)
 	raw, err := json.Marshal(d.doc)
 	sum := sha256.Sum256(raw)
-	return Document{raw, `"` + hex.EncodeToString(sum[:16]) + `"`}, err
+	return Document{raw, `"` + hex.EncodeToString(sum[:16]) + `"`, slices.Sorted(maps.Keys(d.schemas.made))}, err
 }
 
 // Serve answers with the document; clients may cache and revalidate it.

@@ -241,6 +241,8 @@ func (p *Process) startAPI(listener net.Listener) error {
 		Model:         p.parts.Model.Info(),
 		Agents:        workflows.AgentInfos(p.agents),
 		DocumentTypes: p.parts.Additions.Types(),
+		ImportSources: p.parts.Additions.ImportSources,
+		Dialects:      p.parts.Additions.Dialects,
 		Page:          web.Handler(),
 		Config: api.Config{
 			StreamMode: cfg.StreamMode,
@@ -315,7 +317,7 @@ func (p *Process) startWorker(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	importer, err := newImporter(ctx, cfg, p.parts.Additions.Types(), p.accounts)
+	importer, err := newImporter(ctx, cfg, p.parts.Additions, p.accounts)
 	if err != nil {
 		return err
 	}

@@ -2,6 +2,7 @@ package agentv2
 
 import (
 	"net/http"
+	"reflect"
 
 	"github.com/gin-gonic/gin"
 
@@ -13,7 +14,7 @@ import (
 
 // Dialect is this dialect.
 var Dialect = dialect.Dialect{
-	Package:    "agentv2",
+	Package:    reflect.TypeFor[handlers]().PkgPath(),
 	Prefix:     "AgentV2",
 	Operations: operations,
 	Events: []openapi.Shape{

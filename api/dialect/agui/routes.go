@@ -5,6 +5,7 @@ package agui
 import (
 	"context"
 	"net/http"
+	"reflect"
 	"slices"
 	"strings"
 
@@ -14,13 +15,13 @@ import (
 	"github.com/palaver-chat/palaver/api/identity"
 	"github.com/palaver-chat/palaver/api/openapi"
 	"github.com/palaver-chat/palaver/api/request"
+	"github.com/palaver-chat/palaver/api/sse"
 	"github.com/palaver-chat/palaver/chat"
-	"github.com/palaver-chat/palaver/internal/sse"
 )
 
 // Dialect is this dialect.
 var Dialect = dialect.Dialect{
-	Package:    "agui",
+	Package:    reflect.TypeFor[handlers]().PkgPath(),
 	Prefix:     "AGUI",
 	Operations: operations,
 	Events: []openapi.Shape{

@@ -6,8 +6,8 @@ import (
 	"strconv"
 
 	"github.com/palaver-chat/palaver/api/dialect"
+	"github.com/palaver-chat/palaver/api/sse"
 	"github.com/palaver-chat/palaver/chat"
-	"github.com/palaver-chat/palaver/internal/sse"
 )
 
 // chunk is the JSON of every event; only the fields of its type are set.

@@ -2,6 +2,7 @@ package aisdk
 
 import (
 	"net/http"
+	"reflect"
 
 	"github.com/gin-gonic/gin"
 	"github.com/google/uuid"
@@ -15,7 +16,7 @@ import (
 
 // Dialect is this dialect.
 var Dialect = dialect.Dialect{
-	Package:    "aisdk",
+	Package:    reflect.TypeFor[handlers]().PkgPath(),
 	Prefix:     "UI",
 	Operations: operations,
 	Events: []openapi.Shape{

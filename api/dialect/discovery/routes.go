@@ -2,6 +2,7 @@ package discovery
 
 import (
 	"net/http"
+	"reflect"
 
 	"github.com/gin-gonic/gin"
 
@@ -14,7 +15,7 @@ import (
 
 // Dialect is this dialect.
 var Dialect = dialect.Dialect{
-	Package:      "discovery",
+	Package:      reflect.TypeFor[handlers]().PkgPath(),
 	Below:        "/chat/message",
 	Prefix:       "Discovery",
 	Operations:   operations,

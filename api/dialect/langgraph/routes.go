@@ -2,6 +2,7 @@ package langgraph
 
 import (
 	"net/http"
+	"reflect"
 	"strings"
 
 	"github.com/gin-gonic/gin"
@@ -16,7 +17,7 @@ import (
 
 // Dialect is this dialect.
 var Dialect = dialect.Dialect{
-	Package:    "langgraph",
+	Package:    reflect.TypeFor[handlers]().PkgPath(),
 	Prefix:     "LangGraph",
 	Operations: operations,
 	Events: []openapi.Shape{

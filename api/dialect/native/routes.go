@@ -3,6 +3,7 @@ package native
 import (
 	"cmp"
 	"net/http"
+	"reflect"
 
 	"github.com/gin-gonic/gin"
 
@@ -14,7 +15,7 @@ import (
 
 // Dialect is this dialect.
 var Dialect = dialect.Dialect{
-	Package:    "native",
+	Package:    reflect.TypeFor[handlers]().PkgPath(),
 	Prefix:     "Native",
 	Operations: operations,
 	Events: []openapi.Shape{

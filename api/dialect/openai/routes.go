@@ -5,6 +5,7 @@ package openai
 
 import (
 	"net/http"
+	"reflect"
 	"regexp"
 	"slices"
 	"strings"
@@ -18,13 +19,13 @@ import (
 	"github.com/palaver-chat/palaver/api/openapi"
 	"github.com/palaver-chat/palaver/api/problem"
 	"github.com/palaver-chat/palaver/api/request"
+	"github.com/palaver-chat/palaver/api/sse"
 	"github.com/palaver-chat/palaver/chat"
-	"github.com/palaver-chat/palaver/internal/sse"
 )
 
 // Dialect is this dialect.
 var Dialect = dialect.Dialect{
-	Package:      "openai",
+	Package:      reflect.TypeFor[handlers]().PkgPath(),
 	Below:        "/v1/",
 	Prefix:       "OpenAI",
 	Operations:   operations,

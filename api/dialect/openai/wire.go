@@ -8,8 +8,8 @@ import (
 	"unicode/utf8"
 
 	"github.com/palaver-chat/palaver/api/dialect"
+	"github.com/palaver-chat/palaver/api/sse"
 	"github.com/palaver-chat/palaver/chat"
-	"github.com/palaver-chat/palaver/internal/sse"
 )
 
 type (
