@@ -63,7 +63,7 @@ func (s *server) deleteBoard(c *gin.Context) error {
 	}
 	id := c.Param("id")
 	if _, err := s.Threads.Cancel(c.Request.Context(), id, chat.Cancel{Reason: chat.UserCancelled, Channel: identity.Of(c).Channel}); err != nil {
-		s.Log.Warn("stopping the chat of a deleted board failed; its turn goes on", "thread", id, "error", err)
+		s.Log.Warn("stopping the chat of a deleted board failed; its turn continues", "thread", id, "error", err)
 	}
 	c.Status(http.StatusNoContent)
 	return nil
@@ -108,6 +108,6 @@ func (s *server) deleteOnce(t chat.Turn) {
 		err = s.Store.DeleteConversation(ctx, t.Owner, t.ThreadID)
 	}
 	if err != nil && !notFound(err) {
-		s.Log.Warn("deleting a throw-away thread failed; it is pruned later", "thread", t.ThreadID, "turn", t.ID, "error", err)
+		s.Log.Warn("deleting a temporary thread failed; it is pruned later", "thread", t.ThreadID, "turn", t.ID, "error", err)
 	}
 }

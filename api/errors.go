@@ -45,16 +45,16 @@ func describe(err error) *problem.Problem {
 	case errors.Is(err, db.ErrNotFound):
 		return problem.NotFound
 	case errors.Is(err, db.ErrBadCursor):
-		return describe(problem.Invalid("cursor", "is not one of this list"))
+		return describe(problem.Invalid("cursor", "is not a cursor of this list"))
 	case errors.Is(err, db.ErrTurnConflict):
 		return &problem.Problem{Status: http.StatusConflict, Code: chat.CodeTurnConflict,
-			Message: "This client_turn_id was used with other content.",
-			Details: dialect.Problems{{Field: "client_turn_id", Problem: "was used with other content"}}}
+			Message: "This client_turn_id was used with different content.",
+			Details: dialect.Problems{{Field: "client_turn_id", Problem: "was used with different content"}}}
 	case errors.Is(err, db.ErrVersion):
 		return &problem.Problem{Status: http.StatusPreconditionFailed, Code: chat.CodeVersionConflict,
-			Message: "Another version has been stored meanwhile. Read it first."}
+			Message: "Another version was stored in the meantime. Read it and try again."}
 	case errors.Is(err, db.ErrForbidden):
-		return &problem.Problem{Status: http.StatusForbidden, Code: chat.CodeForbidden, Message: "This belongs to everyone and cannot be changed here."}
+		return &problem.Problem{Status: http.StatusForbidden, Code: chat.CodeForbidden, Message: "This is shared with everyone and cannot be changed here."}
 	case errors.Is(err, db.ErrUnavailable):
 		return &problem.Problem{Status: http.StatusServiceUnavailable, Code: chat.CodeDatabase, Cause: err,
 			Message: "The database cannot be reached right now. Please try again in a moment."}
@@ -81,7 +81,7 @@ func describeRefusal(r *chat.Refused) *problem.Problem {
 	case chat.CodeDatabase:
 		return describe(db.ErrUnavailable)
 	case chat.CodeNoInterrupt:
-		return &problem.Problem{Status: http.StatusBadRequest, Code: r.Code, Message: "No such question is open in this conversation.",
+		return &problem.Problem{Status: http.StatusBadRequest, Code: r.Code, Message: "This question is not open in this conversation.",
 			Details: dialect.Problems{{Field: "interrupt_id", Problem: "is not the pending interrupt"}}}
 	case chat.CodeBadResume:
 		return &problem.Problem{Status: http.StatusBadRequest, Code: r.Code, Message: "The answer does not fit the question.",

@@ -165,7 +165,7 @@ func (s *server) reimport(c *gin.Context) error {
 	case d.Owner != who.ID:
 		return db.ErrForbidden
 	case d.SourceURL == "":
-		return problem.Invalid("id", "was uploaded, so that there is nowhere to import it from")
+		return problem.Invalid("id", "was uploaded and has no source to import it from")
 	}
 	i, err := s.beginImport(c.Request.Context(), who, chat.Import{URL: d.SourceURL})
 	if err != nil {

@@ -210,23 +210,23 @@ func (s *server) page(c *gin.Context) {
 	c.Status(http.StatusOK) // gin sets 404 for a path without a route
 	var w http.ResponseWriter = c.Writer
 	if w.Header().Get("Set-Cookie") != "" {
-		w = private{w}
+		w = uncacheable{w}
 	}
 	s.Page.ServeHTTP(w, c.Request)
 }
 
-// private keeps a response that sets an identity cookie out of shared caches, which
+// uncacheable keeps a response that sets an identity cookie out of shared caches, which
 // would give the same identity to others.
-type private struct{ http.ResponseWriter }
+type uncacheable struct{ http.ResponseWriter }
 
-func (p private) WriteHeader(status int) {
+func (p uncacheable) WriteHeader(status int) {
 	p.Header().Set("Cache-Control", "private, no-store")
 	p.ResponseWriter.WriteHeader(status)
 }
 
-func (p private) Write(b []byte) (int, error) {
+func (p uncacheable) Write(b []byte) (int, error) {
 	p.Header().Set("Cache-Control", "private, no-store")
 	return p.ResponseWriter.Write(b)
 }
 
-func (p private) Unwrap() http.ResponseWriter { return p.ResponseWriter }
+func (p uncacheable) Unwrap() http.ResponseWriter { return p.ResponseWriter }

@@ -247,7 +247,7 @@ func (m *schemas) shape(g *openapi3gen.Generator, shape Shape) *openapi3.SchemaR
 
 // events adds the schema for the data lines of a dialect's streams.
 func (m *schemas) events(name string, shapes []Shape) {
-	s := &openapi3.Schema{Description: "What a data line of the stream holds."}
+	s := &openapi3.Schema{Description: "The content of a data line of the stream."}
 	for _, shape := range shapes {
 		s.OneOf = append(s.OneOf, m.shape(m.written, shape))
 	}

@@ -19,131 +19,131 @@ import (
 // after Validate.
 type Config struct {
 	Host         string `env:"HOST" default:"127.0.0.1" group:"Server" help:"Address the page and the API listen on; 0.0.0.0 or :: for all interfaces."`
-	Port         int    `env:"PORT" default:"8080" group:"Server" help:"Port of the page and the API; 0 takes any free one."`
-	AllowedHosts string `env:"ALLOWED_HOSTS" group:"Server" help:"Names by which clients may address the page, the API and the Web UI, besides localhost, loopback addresses and HOST: chat.example.com, or *.example.com for all names below it, separated by commas; * allows every name. A process that listens on other interfaces can be addressed by every IP address. Other requests get 421."`
-	DataDir      string `env:"PALAVER_DATA_DIR" default:".palaver" group:"Server" help:"Folder for the databases and the cookie secret. Use it only for Palaver: Palaver makes the folder and its files readable for its own user only."`
+	Port         int    `env:"PORT" default:"8080" group:"Server" help:"Port of the page and the API. 0: any free port."`
+	AllowedHosts string `env:"ALLOWED_HOSTS" group:"Server" help:"Host names that requests may use, in addition to localhost, loopback addresses and HOST: chat.example.com, or *.example.com for all subdomains, separated by commas; * allows every name. A process that listens on other interfaces accepts every IP address. Other requests get 421."`
+	DataDir      string `env:"PALAVER_DATA_DIR" default:".palaver" group:"Server" help:"Folder for the databases and the cookie secret. Use it only for Palaver: only Palaver's user can read it afterwards."`
 
-	StreamMode string `name:"chat-stream-mode" env:"CHAT_STREAM_MODE" default:"events" group:"Server" help:"What streams carry when a request does not say: events (statuses, tools and tokens too) or messages (finished text only)."`
+	StreamMode string `name:"chat-stream-mode" env:"CHAT_STREAM_MODE" default:"events" group:"Server" help:"Default of stream_mode: events (all events) or messages (finished text only)."`
 
-	Provider         string        `name:"chat-model-provider" env:"CHAT_MODEL_PROVIDER" group:"Model" help:"gemini, openai, anthropic, ollama, openai-compatible, offline or none. Without it: the provider whose key is set (gemini first), openai-compatible when only LLM_BASE_URL is set, else offline."`
-	ModelName        string        `name:"chat-model-name" env:"CHAT_MODEL_NAME" group:"Model" help:"Model for ordinary work; each provider has a default."`
-	ModelNameStrong  string        `name:"chat-model-name-strong" env:"CHAT_MODEL_NAME_STRONG" group:"Model" help:"Model for compare and audit; each provider has a default."`
+	Provider         string        `name:"chat-model-provider" env:"CHAT_MODEL_PROVIDER" group:"Model" help:"gemini, openai, anthropic, ollama, openai-compatible, offline or none. Default: the provider whose key is set (gemini first), openai-compatible if only LLM_BASE_URL is set, otherwise offline."`
+	ModelName        string        `name:"chat-model-name" env:"CHAT_MODEL_NAME" group:"Model" help:"Model for most answers. Each provider has a default."`
+	ModelNameStrong  string        `name:"chat-model-name-strong" env:"CHAT_MODEL_NAME_STRONG" group:"Model" help:"Model for compare and audit. Each provider has a default."`
 	APIKey           string        `name:"llm-api-key" env:"LLM_API_KEY" group:"Model" help:"Key for the provider chosen by CHAT_MODEL_PROVIDER or for LLM_BASE_URL."`
 	GeminiAPIKey     string        `name:"gemini-api-key" env:"GEMINI_API_KEY" group:"Model" help:"Key for Gemini."`
 	OpenAIAPIKey     string        `name:"openai-api-key" env:"OPENAI_API_KEY" group:"Model" help:"Key for OpenAI."`
 	AnthropicAPIKey  string        `name:"anthropic-api-key" env:"ANTHROPIC_API_KEY" group:"Model" help:"Key for Anthropic."`
-	BaseURL          string        `name:"llm-base-url" env:"LLM_BASE_URL" group:"Model" help:"Any OpenAI-compatible endpoint, for example http://localhost:11434/v1; each provider has its own."`
-	FirstByteTimeout time.Duration `name:"llm-first-byte-timeout" env:"LLM_FIRST_BYTE_TIMEOUT" default:"20s" group:"Model" help:"Longest silence of a model before its first byte and between bytes."`
-	ModelTimeout     time.Duration `name:"llm-timeout" env:"LLM_TIMEOUT" default:"120s" group:"Model" help:"Longest duration of one model call."`
-	RetryBudget      time.Duration `name:"llm-retry-budget" env:"LLM_RETRY_BUDGET" default:"45s" group:"Model" help:"How long a failed model call is retried: no new try starts later than this after the first."`
-	Vision           string        `name:"chat-model-vision" env:"CHAT_MODEL_VISION" group:"Model" help:"on: the models take pictures; off: they do not. Without it: a model gets pictures until it refuses one, which the process remembers."`
-	ContextTokens    int           `name:"llm-context-tokens" env:"LLM_CONTEXT_TOKENS" default:"0" group:"Model" help:"How many tokens a prompt and its answer may have together; prompts are cut to fit. 0: 4096 for ollama, its own default (set it to your OLLAMA_CONTEXT_LENGTH), and for others what they report when a prompt is too long."`
-	ChatThreshold    int           `name:"chat-context-threshold" env:"CHAT_CONTEXT_THRESHOLD" default:"50" group:"Model" help:"A discovery board with at most this many items is given to the model in full. Of a larger board it gets a summary, and the items that the message names."`
+	BaseURL          string        `name:"llm-base-url" env:"LLM_BASE_URL" group:"Model" help:"URL of an OpenAI-compatible endpoint, for example http://localhost:11434/v1. Each provider has a default."`
+	FirstByteTimeout time.Duration `name:"llm-first-byte-timeout" env:"LLM_FIRST_BYTE_TIMEOUT" default:"20s" group:"Model" help:"Timeout for the model's first byte, and between bytes."`
+	ModelTimeout     time.Duration `name:"llm-timeout" env:"LLM_TIMEOUT" default:"120s" group:"Model" help:"Timeout of one model call."`
+	RetryBudget      time.Duration `name:"llm-retry-budget" env:"LLM_RETRY_BUDGET" default:"45s" group:"Model" help:"Retry budget of a failed model call: no retry starts later than this after the first try."`
+	Vision           string        `name:"chat-model-vision" env:"CHAT_MODEL_VISION" group:"Model" help:"on: the models accept pictures. off: they do not. Default: models get pictures until they refuse one."`
+	ContextTokens    int           `name:"llm-context-tokens" env:"LLM_CONTEXT_TOKENS" default:"0" group:"Model" help:"Context window in tokens, for a prompt and its answer. Longer prompts are shortened. 0: 4096 for ollama, which is its default (set OLLAMA_CONTEXT_LENGTH's value here), and for others the limit that they report when a prompt is too long."`
+	ChatThreshold    int           `name:"chat-context-threshold" env:"CHAT_CONTEXT_THRESHOLD" default:"50" group:"Model" help:"The model gets all items of a discovery board that has at most this many. For a larger board it gets a summary and the items that the message names."`
 	ChatTemperature  float64       `name:"llm-temp-chat" env:"LLM_TEMP_CHAT" default:"0.4" group:"Model" help:"Temperature of answers about discovery boards, 0 to 2."`
-	ChatMaxTokens    int           `name:"llm-chat-max-tokens" env:"LLM_CHAT_MAX_TOKENS" default:"4096" group:"Model" help:"How many tokens one answer about a discovery board may have."`
-	HistoryTokens    int           `name:"chat-history-tokens" env:"CHAT_HISTORY_TOKENS" default:"8000" group:"Model" help:"How many tokens of earlier messages a prompt has word for word, at most a quarter of LLM_CONTEXT_TOKENS. The model summarises older messages."`
+	ChatMaxTokens    int           `name:"llm-chat-max-tokens" env:"LLM_CHAT_MAX_TOKENS" default:"4096" group:"Model" help:"Maximum tokens of one answer about a discovery board."`
+	HistoryTokens    int           `name:"chat-history-tokens" env:"CHAT_HISTORY_TOKENS" default:"8000" group:"Model" help:"Tokens of earlier messages that a prompt contains in full, at most a quarter of LLM_CONTEXT_TOKENS. Older messages are summarised."`
 	Prices           string        `name:"llm-prices" env:"LLM_PRICES" group:"Model" help:"Prices in US dollars, in addition to those that Palaver knows, as JSON: in and out per million tokens, picture and search each. Example: {\"qwen3\":{\"in\":0.1,\"out\":0.4},\"web_search\":{\"search\":0.008}}. The cost of a model without a price is not known, and DAILY_COST_USD does not count it."`
-	EmbeddingModel   string        `name:"embedding-model-name" env:"EMBEDDING_MODEL_NAME" group:"Model" help:"Embedding model. With one, retrieval uses both words and meaning; off: none. Default: text-embedding-3-small with openai, gemini-embedding-001 with gemini, and none with others or with LLM_BASE_URL."`
-	ImageModel       string        `name:"image-model-name" env:"IMAGE_MODEL_NAME" default:"gpt-image-1" group:"Model" help:"Model of the tool generate_image; none: there is no such tool. An OpenAI model is called at OpenAI when OPENAI_API_KEY is set, whatever the provider of the chat."`
+	EmbeddingModel   string        `name:"embedding-model-name" env:"EMBEDDING_MODEL_NAME" group:"Model" help:"Embedding model, for retrieval by words and meaning. off: by words only. Default: text-embedding-3-small with openai, gemini-embedding-001 with gemini, and none with others or with LLM_BASE_URL."`
+	ImageModel       string        `name:"image-model-name" env:"IMAGE_MODEL_NAME" default:"gpt-image-1" group:"Model" help:"Model of the tool generate_image. none: the tool is disabled. An OpenAI model uses OPENAI_API_KEY if it is set, with any chat provider."`
 
-	MemoryBackend string `name:"chat-memory-backend" env:"CHAT_MEMORY_BACKEND" group:"Database" help:"sqlite, or postgres with DATABASE_URL. Without it: by DATABASE_URL, else SQLite in the data folder."`
-	DatabaseURL   string `env:"DATABASE_URL" group:"Database" help:"Postgres, as postgres://USER:PASSWORD@HOST:5432/DATABASE; Supabase's transaction pooler on port 6543 too. The role must own the tables. CHAT_MEMORY_BACKEND=sqlite ignores it."`
+	MemoryBackend string `name:"chat-memory-backend" env:"CHAT_MEMORY_BACKEND" group:"Database" help:"sqlite, or postgres with DATABASE_URL. Default: postgres if DATABASE_URL is set, otherwise sqlite in the data folder."`
+	DatabaseURL   string `env:"DATABASE_URL" group:"Database" help:"Postgres URL: postgres://USER:PASSWORD@HOST:5432/DATABASE. Supabase's transaction pooler on port 6543 works, too. The role must own the tables. CHAT_MEMORY_BACKEND=sqlite ignores it."`
 
-	DatabaseConnections int  `env:"DATABASE_CONNECTIONS" default:"0" group:"Database" help:"Most connections of one process to Postgres. 0: 10, or pool_max_conns of DATABASE_URL. All processes together, and Temporal, must stay below the server's max_connections."`
-	AllowNewerSchema    bool `env:"ALLOW_NEWER_SCHEMA" group:"Database" help:"true: start although a newer release has migrated the database, for a rollback that the release notes allow. Without it such a start fails."`
+	DatabaseConnections int  `env:"DATABASE_CONNECTIONS" default:"0" group:"Database" help:"Maximum connections of one process to Postgres. 0: 10, or pool_max_conns of DATABASE_URL. All processes together, and Temporal, must stay below the server's max_connections."`
+	AllowNewerSchema    bool `env:"ALLOW_NEWER_SCHEMA" group:"Database" help:"true: starts with a database that a newer release has migrated, for a rollback that the release notes allow."`
 
-	TemporalAddress   string `env:"TEMPORAL_ADDRESS" group:"Temporal and NATS" help:"Temporal server of the roles serve, api and worker; without it 127.0.0.1:7233. The Temporal SDK's other TEMPORAL_ variables (API key, TLS, profile) apply, too. The one-process program needs no server."`
-	TemporalNamespace string `env:"TEMPORAL_NAMESPACE" group:"Temporal and NATS" help:"Temporal namespace; without it default."`
+	TemporalAddress   string `env:"TEMPORAL_ADDRESS" group:"Temporal and NATS" help:"Temporal server for serve, api and worker. Default: 127.0.0.1:7233. The Temporal SDK's other TEMPORAL_ variables (API key, TLS, profile) apply, too. The one-process program needs no server."`
+	TemporalNamespace string `env:"TEMPORAL_NAMESPACE" group:"Temporal and NATS" help:"Temporal namespace. Default: default."`
 	WorkflowVersion   string `env:"WORKFLOW_VERSION" group:"Temporal and NATS" help:"Version of the workflow's rules that threads follow from their next run on; without it the one that this release and the one before it both know. See docs/upgrades.md."`
 
-	PayloadEncryptionKey string `env:"PAYLOAD_ENCRYPTION_KEY" group:"Temporal and NATS" help:"At least 32 characters. Encrypts what enters Temporal's history, and tokens of connected accounts unless TOKEN_ENCRYPTION_KEY is set. All processes need the same. Several keys, separated by commas: the first encrypts, all decrypt; with the word plain first, nothing is encrypted. See docs/deploy.md."`
-	CodecToken           string `name:"codec-token" env:"CODEC_TOKEN" group:"Temporal and NATS" help:"At least 16 characters. Whoever sends it to /codec, as a bearer token or password, gets payloads decrypted. Without it only programs on the same host do, and not through a proxy."`
-	TemporalUIOrigin     string `name:"temporal-ui-origin" env:"TEMPORAL_UI_ORIGIN" group:"Temporal and NATS" help:"Origin of Temporal's Web UI, such as https://temporal.example.com, which may send requests to /codec; several separated by commas. The one-process program knows its own."`
+	PayloadEncryptionKey string `env:"PAYLOAD_ENCRYPTION_KEY" group:"Temporal and NATS" help:"At least 32 characters. Encrypts payloads in Temporal's history, and tokens of connected accounts unless TOKEN_ENCRYPTION_KEY is set. All processes need the same value. Of several keys, separated by commas, the first encrypts and all decrypt. If the first is the word plain, nothing is encrypted. See docs/deploy.md."`
+	CodecToken           string `name:"codec-token" env:"CODEC_TOKEN" group:"Temporal and NATS" help:"At least 16 characters. Bearer token or password with which clients may decrypt payloads at /codec. Without it, only programs on the same host may, and not through a proxy."`
+	TemporalUIOrigin     string `name:"temporal-ui-origin" env:"TEMPORAL_UI_ORIGIN" group:"Temporal and NATS" help:"Origins of Temporal Web UIs that may send requests to /codec, such as https://temporal.example.com, separated by commas. Not needed in the one-process program."`
 
-	NATSURL   string `name:"nats-url" env:"NATS_URL" group:"Temporal and NATS" help:"NATS server of the roles serve, api and worker. Without it text arrives in larger steps. The one-process program needs no server."`
-	NATSToken string `name:"nats-token" env:"NATS_TOKEN" group:"Temporal and NATS" help:"At least 16 characters. Token for the server of NATS_URL, unless that URL has one. The embedded NATS of NATS_PORT demands it."`
+	NATSURL   string `name:"nats-url" env:"NATS_URL" group:"Temporal and NATS" help:"NATS server for serve, api and worker. Without it, text arrives in larger steps. The one-process program needs no server."`
+	NATSToken string `name:"nats-token" env:"NATS_TOKEN" group:"Temporal and NATS" help:"At least 16 characters. Token for the server of NATS_URL, unless that URL has one. NATS_PORT requires it."`
 
-	NATSCredentials string `name:"nats-credentials" env:"NATS_CREDENTIALS" group:"Temporal and NATS" help:"Credentials for the server of NATS_URL, as Synadia Cloud and other servers with accounts give them: the path of a .creds file, or its content."`
+	NATSCredentials string `name:"nats-credentials" env:"NATS_CREDENTIALS" group:"Temporal and NATS" help:"Credentials for the server of NATS_URL: the path of a .creds file, or its content."`
 
-	FollowUps string `name:"follow-ups" env:"FOLLOW_UPS" default:"on" group:"Server" help:"on or off: whether the page suggests questions that may follow under an answer. They are made from the headings of the cited documents, without a model."`
+	FollowUps string `name:"follow-ups" env:"FOLLOW_UPS" default:"on" group:"Server" help:"on or off: whether the page suggests follow-up questions. They come from headings of the cited documents, without a model call."`
 
-	SharedLinks string `name:"shared-links" env:"SHARED_LINKS" default:"on" group:"Server" help:"on or off: whether people can make links with which anybody can read a copy of a conversation. off also closes the links that exist."`
-	Titles      string `name:"titles" env:"TITLES" default:"on" group:"Server" help:"on or off: whether a model writes the title of a conversation after its first answer, in one small call. Without it, or without a model, the title is made from the question and the document."`
+	SharedLinks string `name:"shared-links" env:"SHARED_LINKS" default:"on" group:"Server" help:"on or off: whether people can create public links to copies of conversations. off also disables existing links."`
+	Titles      string `name:"titles" env:"TITLES" default:"on" group:"Server" help:"on or off: whether a model writes the title of a conversation, in one small call after its first answer. With off, or without a model, the title comes from the question and the document."`
 
-	TavilyAPIKey  string `name:"tavily-api-key" env:"TAVILY_API_KEY" group:"Web search" help:"Key for web search; without it answers say that it is not configured."`
-	TavilyBaseURL string `name:"tavily-base-url" env:"TAVILY_BASE_URL" group:"Web search" help:"Another address for Tavily's API."`
+	TavilyAPIKey  string `name:"tavily-api-key" env:"TAVILY_API_KEY" group:"Web search" help:"Tavily key for web search. Without it, web search is not available."`
+	TavilyBaseURL string `name:"tavily-base-url" env:"TAVILY_BASE_URL" group:"Web search" help:"Alternative URL of Tavily's API."`
 
-	GoogleAPIKey         string        `name:"google-api-key" env:"GOOGLE_API_KEY" group:"Imports" help:"Key of Google's Drive API: files that are shared with anyone who has the link can be imported. See docs/imports.md."`
-	GoogleServiceAccount string        `env:"GOOGLE_SERVICE_ACCOUNT" group:"Imports" help:"Key of a Google service account, as JSON or as the path of its file: files that are shared with it can be imported. GOOGLE_API_KEY is not used then."`
-	GoogleDriveBaseURL   string        `name:"google-drive-base-url" env:"GOOGLE_DRIVE_BASE_URL" group:"Imports" help:"Another address for Google's Drive API."`
-	ImportTimeout        time.Duration `env:"IMPORT_TIMEOUT" default:"5m" group:"Imports" help:"Longest download of a file. Its size is limited by MAX_UPLOAD_MB."`
+	GoogleAPIKey         string        `name:"google-api-key" env:"GOOGLE_API_KEY" group:"Imports" help:"Key of the Google Drive API, to import files that are shared with anyone who has the link. See docs/imports.md."`
+	GoogleServiceAccount string        `env:"GOOGLE_SERVICE_ACCOUNT" group:"Imports" help:"Key of a Google service account (JSON, or the path of its file), to import files that are shared with it. It replaces GOOGLE_API_KEY."`
+	GoogleDriveBaseURL   string        `name:"google-drive-base-url" env:"GOOGLE_DRIVE_BASE_URL" group:"Imports" help:"Alternative URL of the Google Drive API."`
+	ImportTimeout        time.Duration `env:"IMPORT_TIMEOUT" default:"5m" group:"Imports" help:"Timeout of a download. MAX_UPLOAD_MB limits its size."`
 
-	GoogleClientID     string `name:"google-client-id" env:"GOOGLE_CLIENT_ID" group:"Imports" help:"OAuth client (of the type web application) with which people connect their own Google account, to import files that are not shared; see docs/imports.md. Without it nobody can."`
+	GoogleClientID     string `name:"google-client-id" env:"GOOGLE_CLIENT_ID" group:"Imports" help:"OAuth client (web application) with which people connect their own Google accounts, to import private files. See docs/imports.md."`
 	GoogleClientSecret string `name:"google-client-secret" env:"GOOGLE_CLIENT_SECRET" group:"Imports" help:"Secret of GOOGLE_CLIENT_ID."`
-	GoogleOAuthURL     string `name:"google-oauth-base-url" env:"GOOGLE_OAUTH_BASE_URL" group:"Imports" help:"Another address for Google's sign-in, for tests."`
-	TokenEncryptionKey string `name:"token-encryption-key" env:"TOKEN_ENCRYPTION_KEY" group:"Imports" help:"At least 32 characters. Encrypts the tokens of connected accounts. To replace it, put the new key first and the old one after a comma. Without it the keys are those of PAYLOAD_ENCRYPTION_KEY, else one derived from COOKIE_SECRET."`
+	GoogleOAuthURL     string `name:"google-oauth-base-url" env:"GOOGLE_OAUTH_BASE_URL" group:"Imports" help:"Alternative URL of Google's sign-in, for tests."`
+	TokenEncryptionKey string `name:"token-encryption-key" env:"TOKEN_ENCRYPTION_KEY" group:"Imports" help:"At least 32 characters. Encrypts the tokens of connected accounts. To rotate it, put the new key first and the old one after a comma. Default: PAYLOAD_ENCRYPTION_KEY, otherwise a key derived from COOKIE_SECRET."`
 
 	MCPServers   string `name:"mcp-servers" env:"MCP_SERVERS" group:"MCP" help:"JSON list of MCP servers whose tools agents may use: {name, transport (http, stdio or rpc), url or command, headers, allow, approve (never, ask or edit)}; see docs/mcp.md."`
-	MCPJWTSecret string `name:"mcp-jwt-secret" env:"MCP_JWT_SECRET" group:"MCP" help:"At least 16 characters. Signs the short-lived token (HS256) that tells an MCP server which user a request is for."`
-	AllowPrivate string `name:"allow-private-addresses" env:"ALLOW_PRIVATE_ADDRESSES" group:"MCP" help:"Networks such as 127.0.0.0/8,10.1.0.0/16 that imports and MCP servers may be reached in; without it public addresses only."`
+	MCPJWTSecret string `name:"mcp-jwt-secret" env:"MCP_JWT_SECRET" group:"MCP" help:"At least 16 characters. Signs the short-lived tokens (HS256) that identify the user to MCP servers."`
+	AllowPrivate string `name:"allow-private-addresses" env:"ALLOW_PRIVATE_ADDRESSES" group:"MCP" help:"Private networks that imports and MCP connections may reach, such as 127.0.0.0/8,10.1.0.0/16. Default: public addresses only."`
 
-	TurnDeadline      time.Duration `env:"TURN_DEADLINE" default:"10m" group:"Limits" help:"Longest turn; waiting for people is not counted."`
-	ApprovalTimeout   time.Duration `env:"APPROVAL_TIMEOUT" default:"0s" group:"Limits" help:"How long a question about tool calls stays open; after that the calls are not made. 0s: no limit."`
-	TurnMaxSteps      int           `name:"turn-max-steps" env:"TURN_MAX_STEPS" default:"20" group:"Limits" help:"Most model calls of one turn."`
-	TurnMaxTokens     int           `name:"turn-max-tokens" env:"TURN_MAX_TOKENS" default:"200000" group:"Limits" help:"No further model call is made in a turn that has used this many tokens, both directions."`
-	ThreadIdleTimeout time.Duration `env:"THREAD_IDLE_TIMEOUT" default:"30m" group:"Limits" help:"An idle thread's workflow completes after this; the next message begins its next run."`
+	TurnDeadline      time.Duration `env:"TURN_DEADLINE" default:"10m" group:"Limits" help:"Timeout of a turn, without the time that it waits for people."`
+	ApprovalTimeout   time.Duration `env:"APPROVAL_TIMEOUT" default:"0s" group:"Limits" help:"Timeout of tool approvals. After it, the calls are not made. 0s: no limit."`
+	TurnMaxSteps      int           `name:"turn-max-steps" env:"TURN_MAX_STEPS" default:"20" group:"Limits" help:"Maximum model calls of one turn."`
+	TurnMaxTokens     int           `name:"turn-max-tokens" env:"TURN_MAX_TOKENS" default:"200000" group:"Limits" help:"Token budget of a turn, input and output. After it, the turn makes no further model call."`
+	ThreadIdleTimeout time.Duration `env:"THREAD_IDLE_TIMEOUT" default:"30m" group:"Limits" help:"The workflow of an idle thread completes after this time. The next message starts it again."`
 	MaxUploadMB       int           `name:"max-upload-mb" env:"MAX_UPLOAD_MB" default:"50" group:"Limits" help:"Largest document, in megabytes."`
-	IngestMemoryMB    int           `name:"ingest-memory-mb" env:"INGEST_MEMORY_MB" default:"512" group:"Limits" help:"Memory, in megabytes, that a process may use to receive and process documents at once; more of them wait. 0: no limit."`
+	IngestMemoryMB    int           `name:"ingest-memory-mb" env:"INGEST_MEMORY_MB" default:"512" group:"Limits" help:"Memory in megabytes that a process may use to receive and process documents. Further documents wait. 0: no limit."`
 
-	ChatRateLimit         string        `env:"CHAT_RATE_LIMIT" default:"10/minute" group:"Callers" help:"Turns that anonymous callers at one address may begin: N/second, N/minute, N/hour or off. Messages sent again, answers and stops do not count; an IPv6 address counts by its /64. Shared by all API processes."`
-	MaxNewThreads         string        `name:"max-new-threads-per-address" env:"MAX_NEW_THREADS_PER_ADDRESS" default:"60/hour" group:"Callers" help:"Conversations that anonymous callers at one address may begin, in the same form."`
-	MaxTurns              int           `name:"max-turns-per-caller" env:"MAX_TURNS_PER_CALLER" default:"4" group:"Callers" help:"Conversations of one caller that may run at the same time; one that waits for a person does not count. 0: no limit."`
-	MaxStreams            int           `name:"max-streams-per-caller" env:"MAX_STREAMS_PER_CALLER" default:"20" group:"Callers" help:"Open streams of one caller, in each API process. 0: no limit."`
-	MaxAddressStreams     int           `name:"max-streams-per-address" env:"MAX_STREAMS_PER_ADDRESS" default:"100" group:"Callers" help:"Open streams of anonymous callers at one address, in each API process. 0: no limit."`
-	UserRateLimit         string        `env:"USER_RATE_LIMIT" default:"120/minute" group:"Callers" help:"Turns that one signed-in caller may begin, in the form of CHAT_RATE_LIMIT. Searches and uploads that use an embedding model are limited in the same way, each with a count of its own."`
-	ChangeRateLimit       string        `env:"CHANGE_RATE_LIMIT" default:"120/minute" group:"Callers" help:"Changes of discovery boards that one signed-in caller, or anonymous callers at one address, may make, and as many imports that the API or MCP may begin, in the form of CHAT_RATE_LIMIT."`
-	CallerQuota           string        `name:"quota-per-caller" env:"QUOTA_PER_CALLER" default:"conversations=20000,documents=5000,sets=1000,pictures=5000,discoveries=1000,storage=8GB" group:"Callers" help:"How much one caller may store, signed in or not; storage is documents as they were uploaded, pictures, message repositories and discovery boards. A number that is left out keeps its default; 0: no limit; off: no limits at all. Data that is already stored stays."`
-	AddressQuota          string        `name:"quota-per-address" env:"QUOTA_PER_ADDRESS" default:"conversations=5000,documents=500,sets=200,pictures=500,discoveries=200,storage=256MB" group:"Callers" help:"How much anonymous callers at one address may store together, in the same form."`
-	AnonymousQuota        string        `name:"quota-anonymous" env:"QUOTA_ANONYMOUS" default:"conversations=100000,documents=10000,sets=5000,pictures=10000,discoveries=5000,storage=5GB" group:"Callers" help:"How much all anonymous callers may store together, in the same form. It is counted at each insert, so large numbers cost time."`
-	AuditRetention        time.Duration `env:"AUDIT_RETENTION" default:"8760h" group:"Callers" help:"Entries of the audit log are removed after this long, at least 720h. 0s: they are kept."`
-	AnonymousRetention    time.Duration `env:"ANONYMOUS_RETENTION" default:"720h" group:"Callers" help:"The data of anonymous callers is removed when they have made no request for this long; workers check once a day, and palaver prune does it at once. 0s: it is kept."`
-	ConversationRetention time.Duration `env:"CONVERSATION_RETENTION" default:"0s" group:"Callers" help:"Conversations, of all callers, are removed when their last message is older than this, at least 24h, unless a question in them is open. 0s: they are kept."`
-	ImportRetention       time.Duration `env:"IMPORT_RETENTION" default:"2160h" group:"Callers" help:"The record of an import (address and title) is removed this long after its end when its document is deleted. 0s: it is kept."`
-	PruneDryRun           bool          `env:"PRUNE_DRY_RUN" group:"Callers" help:"true: the daily removal only logs what it would remove."`
-	DailyTokens           int64         `env:"DAILY_TOKENS" default:"0" group:"Callers" help:"Tokens, both directions, that one caller may use in a day (UTC), and all anonymous callers at one address together: by turns, and by searches and uploads that use an embedding model. After that they get 429. A running turn may exceed it. 0: no limit."`
-	DailyCostUSD          float64       `name:"daily-cost-usd" env:"DAILY_COST_USD" default:"0" group:"Callers" help:"The same in US dollars, by the prices that Palaver knows of models, web searches and pictures. 0: no limit."`
-	MaxConnections        int           `name:"max-connections-per-address" env:"MAX_CONNECTIONS_PER_ADDRESS" default:"256" group:"Callers" help:"Open connections of one address to a process with an API; an IPv6 address counts by its /64. Loopback addresses and TRUSTED_PROXIES have no limit. 0: no limit."`
-	TrustedProxies        string        `env:"TRUSTED_PROXIES" group:"Callers" help:"Addresses or networks (10.0.0.0/8), separated by commas, of the proxies before the API: their X-Forwarded-For says who the client is, and their X-Forwarded-Proto whether it came by https. Those of other senders are ignored."`
-	XFF                   string        `name:"xff" env:"XFF" default:"rightmost-untrusted" group:"Callers" help:"Which address of X-Forwarded-For counts: rightmost-untrusted (proxies may append to it) or leftmost (the proxy must overwrite what its client sent)."`
+	ChatRateLimit         string        `env:"CHAT_RATE_LIMIT" default:"10/minute" group:"Callers" help:"Rate limit of turns for anonymous callers of one address: N/second, N/minute, N/hour or off. Retries, answers and stops do not count. IPv6 addresses count by their /64. Shared by all API processes."`
+	MaxNewThreads         string        `name:"max-new-threads-per-address" env:"MAX_NEW_THREADS_PER_ADDRESS" default:"60/hour" group:"Callers" help:"Rate limit of new conversations for anonymous callers of one address, in the same form."`
+	MaxTurns              int           `name:"max-turns-per-caller" env:"MAX_TURNS_PER_CALLER" default:"4" group:"Callers" help:"Maximum running turns of one caller. Turns that wait for a person do not count. 0: no limit."`
+	MaxStreams            int           `name:"max-streams-per-caller" env:"MAX_STREAMS_PER_CALLER" default:"20" group:"Callers" help:"Maximum open streams of one caller, in each API process. 0: no limit."`
+	MaxAddressStreams     int           `name:"max-streams-per-address" env:"MAX_STREAMS_PER_ADDRESS" default:"100" group:"Callers" help:"Maximum open streams of the anonymous callers of one address, in each API process. 0: no limit."`
+	UserRateLimit         string        `env:"USER_RATE_LIMIT" default:"120/minute" group:"Callers" help:"Rate limit of turns for one signed-in caller, in the form of CHAT_RATE_LIMIT. Searches and uploads that use an embedding model have the same limit, counted separately."`
+	ChangeRateLimit       string        `env:"CHANGE_RATE_LIMIT" default:"120/minute" group:"Callers" help:"Rate limit of changes of discovery boards, and of imports by API or MCP, for one signed-in caller or the anonymous callers of one address, in the form of CHAT_RATE_LIMIT."`
+	CallerQuota           string        `name:"quota-per-caller" env:"QUOTA_PER_CALLER" default:"conversations=20000,documents=5000,sets=1000,pictures=5000,discoveries=1000,storage=8GB" group:"Callers" help:"Storage quota of one caller: uploaded documents, pictures, message repositories and discovery boards. Omitted numbers keep their defaults. 0: no limit. off: no limits at all. Existing data is kept."`
+	AddressQuota          string        `name:"quota-per-address" env:"QUOTA_PER_ADDRESS" default:"conversations=5000,documents=500,sets=200,pictures=500,discoveries=200,storage=256MB" group:"Callers" help:"Storage quota of all anonymous callers of one address, in the same form."`
+	AnonymousQuota        string        `name:"quota-anonymous" env:"QUOTA_ANONYMOUS" default:"conversations=100000,documents=10000,sets=5000,pictures=10000,discoveries=5000,storage=5GB" group:"Callers" help:"Storage quota of all anonymous callers together, in the same form. It is counted at each insert, so large numbers cost time."`
+	AuditRetention        time.Duration `env:"AUDIT_RETENTION" default:"8760h" group:"Callers" help:"Retention of audit log entries, at least 720h. 0s: they are kept."`
+	AnonymousRetention    time.Duration `env:"ANONYMOUS_RETENTION" default:"720h" group:"Callers" help:"Retention of the data of anonymous callers after their last request. Workers delete it daily; palaver prune deletes it immediately. 0s: it is kept."`
+	ConversationRetention time.Duration `env:"CONVERSATION_RETENTION" default:"0s" group:"Callers" help:"Retention of all conversations after their last message, at least 24h. Conversations with an open question are kept. 0s: they are kept."`
+	ImportRetention       time.Duration `env:"IMPORT_RETENTION" default:"2160h" group:"Callers" help:"Retention of an import's record (address and title) after its end, if its document is deleted. 0s: it is kept."`
+	PruneDryRun           bool          `env:"PRUNE_DRY_RUN" group:"Callers" help:"true: the daily deletion only logs what it would delete."`
+	DailyTokens           int64         `env:"DAILY_TOKENS" default:"0" group:"Callers" help:"Daily token budget (UTC, input and output) of one caller, and of all anonymous callers of one address together, for turns and for searches and uploads with an embedding model. After it, they get 429. A running turn may exceed it. 0: no limit."`
+	DailyCostUSD          float64       `name:"daily-cost-usd" env:"DAILY_COST_USD" default:"0" group:"Callers" help:"The same budget in US dollars, by the known prices of models, web searches and pictures. 0: no limit."`
+	MaxConnections        int           `name:"max-connections-per-address" env:"MAX_CONNECTIONS_PER_ADDRESS" default:"256" group:"Callers" help:"Maximum open connections of one address to an API process. IPv6 addresses count by their /64. Loopback addresses and TRUSTED_PROXIES have no limit. 0: no limit."`
+	TrustedProxies        string        `env:"TRUSTED_PROXIES" group:"Callers" help:"Addresses or networks (10.0.0.0/8) of the proxies before the API, separated by commas. Only their X-Forwarded-For and X-Forwarded-Proto are used."`
+	XFF                   string        `name:"xff" env:"XFF" default:"rightmost-untrusted" group:"Callers" help:"Which address of X-Forwarded-For is the client: rightmost-untrusted (proxies append to it) or leftmost (the proxy must overwrite the client's header)."`
 
 	AuthMode          string `env:"AUTH_MODE" default:"anonymous" group:"Identity" help:"anonymous: callers without a token get a signed cookie; required: they get 401."`
 	SupabaseJWTSecret string `name:"supabase-jwt-secret" env:"SUPABASE_JWT_SECRET" group:"Identity" help:"HS256 secret of bearer tokens."`
-	SupabaseJWKSURL   string `name:"supabase-jwks-url" env:"SUPABASE_JWKS_URL" group:"Identity" help:"Where the public keys of bearer tokens are, https://PROJECT.supabase.co/auth/v1/.well-known/jwks.json; may be set next to the secret."`
-	SupabaseIssuer    string `name:"supabase-issuer" env:"SUPABASE_ISSUER" group:"Identity" help:"Issuer (iss) that bearer tokens must have, https://PROJECT.supabase.co/auth/v1; without it the issuer is not checked."`
-	SupabaseURL       string `name:"supabase-url" env:"SUPABASE_URL" group:"Identity" help:"https://PROJECT.supabase.co. With it and SUPABASE_ANON_KEY the page offers to sign in; without SUPABASE_JWT_SECRET and SUPABASE_JWKS_URL the public keys are read from there."`
+	SupabaseJWKSURL   string `name:"supabase-jwks-url" env:"SUPABASE_JWKS_URL" group:"Identity" help:"URL of the public keys of bearer tokens, https://PROJECT.supabase.co/auth/v1/.well-known/jwks.json. Can be set in addition to the secret."`
+	SupabaseIssuer    string `name:"supabase-issuer" env:"SUPABASE_ISSUER" group:"Identity" help:"Required issuer (iss) of bearer tokens, https://PROJECT.supabase.co/auth/v1. Without it, the issuer is not checked."`
+	SupabaseURL       string `name:"supabase-url" env:"SUPABASE_URL" group:"Identity" help:"https://PROJECT.supabase.co. With SUPABASE_ANON_KEY, the page offers to sign in. Without SUPABASE_JWT_SECRET and SUPABASE_JWKS_URL, the public keys are read from there."`
 	SupabaseAnonKey   string `name:"supabase-anon-key" env:"SUPABASE_ANON_KEY" group:"Identity" help:"The project's publishable (anon) key. Everybody who opens the page can read it."`
 	SupabaseSignIn    string `name:"supabase-sign-in" env:"SUPABASE_SIGN_IN" default:"link,password" group:"Identity" help:"How people sign in, separated by commas: link (by email), password, and the OAuth providers that the project has, such as google or github."`
-	CookieSecret      string `env:"COOKIE_SECRET" group:"Identity" help:"Signs the cookie of anonymous callers, at least 16 characters; without it one is made and kept in the data folder."`
-	ProxySharedSecret string `env:"PROXY_SHARED_SECRET" group:"Identity" help:"At least 16 characters. A proxy that sends it as X-Proxy-Secret says in the header userid who the caller is; without it no proxy can."`
+	CookieSecret      string `env:"COOKIE_SECRET" group:"Identity" help:"At least 16 characters. Signs the cookies of anonymous callers. Default: a generated secret in the data folder."`
+	ProxySharedSecret string `env:"PROXY_SHARED_SECRET" group:"Identity" help:"At least 16 characters. A proxy that sends it as X-Proxy-Secret identifies the caller by the header userid."`
 
-	MetricsToken string `name:"metrics-token" env:"METRICS_TOKEN" group:"Operations" help:"At least 16 characters. Whoever sends it as a bearer token may read /metrics and the details of /readyz from anywhere. Without it only programs on the same host can, and not through a proxy."`
+	MetricsToken string `name:"metrics-token" env:"METRICS_TOKEN" group:"Operations" help:"At least 16 characters. Bearer token for /metrics and the details of /readyz. Without it, only programs on the same host can read them, and not through a proxy."`
 
-	WorkerMetricsPort int `env:"WORKER_METRICS_PORT" default:"0" group:"Operations" help:"Port on which a process that is only a worker serves /metrics, /healthz and /readyz; 0: none. Processes with an API serve them there."`
+	WorkerMetricsPort int `env:"WORKER_METRICS_PORT" default:"0" group:"Operations" help:"Port for /metrics, /healthz and /readyz of a process that is only a worker. 0: none. API processes serve them on PORT."`
 
-	SettingsDir string `env:"SETTINGS_DIR" group:"Operations" help:"Folder of settings, for secrets: each file that is named like a setting (OPENAI_API_KEY) has its value. Any setting can also be read from one file, whose path is in the variable with _FILE behind the name of the setting."`
+	SettingsDir string `env:"SETTINGS_DIR" group:"Operations" help:"Folder with one file for each setting, for secrets: the file OPENAI_API_KEY contains the value of that setting. A setting can also be read from the file whose path is in the variable with the suffix _FILE."`
 
-	DrainDelay time.Duration `env:"DRAIN_DELAY" default:"0s" group:"Operations" help:"After SIGTERM, /readyz of a process with an API fails at once, and the process goes on serving for this long, so that load balancers notice. Use more than their check interval; 0s: it stops at once."`
+	DrainDelay time.Duration `env:"DRAIN_DELAY" default:"0s" group:"Operations" help:"After SIGTERM, /readyz of an API process fails immediately, and the process serves for this long, so that load balancers notice. Use more than their check interval. 0s: it stops immediately."`
 
-	RepairInterval time.Duration `env:"REPAIR_INTERVAL" default:"1m" group:"Operations" help:"How often each worker looks for turns and documents whose workflow was lost, and settles them. 0s: never; then they are settled only when the conversation is used, or by palaver repair."`
+	RepairInterval time.Duration `env:"REPAIR_INTERVAL" default:"1m" group:"Operations" help:"How often each worker settles turns and documents whose workflow was lost. 0s: never; they are then settled when the conversation is used, or by palaver repair."`
 
 	LogLevel  string `env:"LOG_LEVEL" default:"info" group:"Operations" help:"debug, info, warn or error."`
 	LogFormat string `env:"LOG_FORMAT" default:"text" group:"Operations" help:"text or json."`
 
-	LangSmithTracing  bool   `name:"langsmith-tracing" env:"LANGSMITH_TRACING" group:"Traces" help:"Sends a trace of every turn to LangSmith, if the next three are set, too. Optional and off by default; off, nothing is sent and nothing else changes. Keys: https://smith.langchain.com/ Example: true (or 1)"`
-	LangSmithEndpoint string `name:"langsmith-endpoint" env:"LANGSMITH_ENDPOINT" group:"Traces" help:"LangSmith's address. Traces hold what people write and what models answer: for sensitive data use a self-hosted LangSmith (https://HOST/api/v1), set TRACE_CONTENT=off, or leave tracing off. Example: https://api.smith.langchain.com, in the EU https://eu.api.smith.langchain.com"`
+	LangSmithTracing  bool   `name:"langsmith-tracing" env:"LANGSMITH_TRACING" group:"Traces" help:"Sends a trace of every turn to LangSmith, if the next three are set, too. Default: off. Keys: https://smith.langchain.com/ Example: true (or 1)"`
+	LangSmithEndpoint string `name:"langsmith-endpoint" env:"LANGSMITH_ENDPOINT" group:"Traces" help:"LangSmith's URL. Traces contain messages and answers: for sensitive data use a self-hosted LangSmith (https://HOST/api/v1), set TRACE_CONTENT=off, or leave tracing off. Example: https://api.smith.langchain.com, in the EU https://eu.api.smith.langchain.com"`
 	LangSmithAPIKey   string `name:"langsmith-api-key" env:"LANGSMITH_API_KEY" group:"Traces" help:"LangSmith's key. Example: lsv2_pt_…"`
-	LangSmithProject  string `name:"langsmith-project" env:"LANGSMITH_PROJECT" group:"Traces" help:"Name of the LangSmith project that traces are collected in. Example: palaver"`
-	TraceContent      string `env:"TRACE_CONTENT" default:"on" group:"Traces" help:"on or off: whether traces carry what people, models, documents and tools wrote. OpenTelemetry's own variables (OTEL_EXPORTER_OTLP_ENDPOINT, OTEL_EXPORTER_OTLP_HEADERS, OTEL_SERVICE_NAME …) send the same traces anywhere by OTLP over HTTP (the protocol http/protobuf, port 4318 as a rule; not gRPC, not http/json)."`
+	LangSmithProject  string `name:"langsmith-project" env:"LANGSMITH_PROJECT" group:"Traces" help:"Name of the LangSmith project for traces. Example: palaver"`
+	TraceContent      string `env:"TRACE_CONTENT" default:"on" group:"Traces" help:"on or off: whether traces contain texts of people, models, documents and tools. OpenTelemetry's own variables (OTEL_EXPORTER_OTLP_ENDPOINT, OTEL_EXPORTER_OTLP_HEADERS, OTEL_SERVICE_NAME …) send the same traces anywhere by OTLP over HTTP (the protocol http/protobuf, port 4318 as a rule; not gRPC, not http/json)."`
 
 	// OwnProviders are further names that CHAT_MODEL_PROVIDER may have. The program sets
 	// them before it reads the settings.
@@ -165,10 +165,10 @@ type Config struct {
 
 // Embedded holds the settings of the one-process program only: its Temporal and NATS.
 type Embedded struct {
-	TemporalPort    int    `env:"TEMPORAL_PORT" default:"7233" group:"Embedded servers" help:"Port of the embedded Temporal (gRPC) on 127.0.0.1; 0 takes any free one."`
-	TemporalUIPort  int    `name:"temporal-ui-port" env:"TEMPORAL_UI_PORT" default:"8233" group:"Embedded servers" help:"Port of the Temporal Web UI on 127.0.0.1; 0 takes any free one."`
-	TemporalUIWrite string `name:"temporal-ui-write" env:"TEMPORAL_UI_WRITE" default:"off" group:"Embedded servers" help:"on: the Temporal Web UI can signal, cancel, terminate and reset workflows; off: it only shows them. It has no sign-in."`
-	NATSPort        int    `name:"nats-port" env:"NATS_PORT" default:"0" group:"Embedded servers" help:"Port on 127.0.0.1 on which an embedded NATS serves other processes, which need its NATS_TOKEN; 0: this process is alone and needs none."`
+	TemporalPort    int    `env:"TEMPORAL_PORT" default:"7233" group:"Embedded servers" help:"Port of the embedded Temporal (gRPC) on 127.0.0.1. 0: any free port."`
+	TemporalUIPort  int    `name:"temporal-ui-port" env:"TEMPORAL_UI_PORT" default:"8233" group:"Embedded servers" help:"Port of the Temporal Web UI on 127.0.0.1. 0: any free port."`
+	TemporalUIWrite string `name:"temporal-ui-write" env:"TEMPORAL_UI_WRITE" default:"off" group:"Embedded servers" help:"on: the Temporal Web UI can signal, cancel, terminate and reset workflows. off: it is read-only. It has no sign-in."`
+	NATSPort        int    `name:"nats-port" env:"NATS_PORT" default:"0" group:"Embedded servers" help:"Port on 127.0.0.1 of an embedded NATS for other processes, which need NATS_TOKEN. 0: no embedded NATS; this is the only process."`
 }
 
 // Error is an invalid setting: its variable and what is allowed.

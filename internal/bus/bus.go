@@ -1,5 +1,5 @@
 // Package bus is the message bus. It carries token deltas, new log entries and
-// stop announcements over core NATS. Messages may be lost: readers recover from
+// stop stopAnnouncements over core NATS. Messages may be lost: readers recover from
 // the log and the drafts.
 package bus
 

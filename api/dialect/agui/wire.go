@@ -127,7 +127,7 @@ type (
 	}
 )
 
-// Wire writes a run (dialect.Wire). Its chunks are written to a stream, or folded into the
+// Wire writes a run (dialect.Wire). Its chunks are written to a stream, or assembledMessage into the
 // messages of a snapshot (messagesOf).
 type Wire struct {
 	thread, run string

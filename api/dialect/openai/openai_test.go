@@ -48,7 +48,7 @@ func TestMessagesOfOpenWebUIAndLibreChatAreTheSameConversation(t *testing.T) {
 	for _, r := range []Request{web, libre} {
 		require.Nil(t, r.Task)
 		require.Equal(t, "And who pays?", r.Text)
-		require.Equal(t, []Said{{User: true, Text: "How long may parental leave be?"}, {Text: "Up to three years."}}, r.Earlier)
+		require.Equal(t, []EarlierMessage{{User: true, Text: "How long may parental leave be?"}, {Text: "Up to three years."}}, r.Earlier)
 	}
 	require.True(t, web.IncludeUsage)
 	require.Equal(t, RunID(web.Earlier), RunID(libre.Earlier))
@@ -113,7 +113,7 @@ func TestUnknownPartsOfEarlierMessagesAreIgnored(t *testing.T) {
 		return r
 	}
 	want := parse("")
-	require.Equal(t, []Said{{User: true, Text: "a"}, {Text: "b"}}, want.Earlier)
+	require.Equal(t, []EarlierMessage{{User: true, Text: "a"}, {Text: "b"}}, want.Earlier)
 	for _, parts := range []string{`{"type":"refusal","refusal":"No."},`, `{"type":"file","file":{"file_id":"f"}},`, `{"type":"input_audio","input_audio":{"data":"","format":"wav"}},`,
 		`{"type":"image_url"},`, `{"type":"image_url","image_url":"x"},`, `{},`, `"x",`} {
 		require.Equal(t, want, parse(parts), parts)
@@ -180,9 +180,9 @@ func TestPicturesAreLinksWithTheServersAddress(t *testing.T) {
 }
 
 func TestTheRunOfAConversationIgnoresBlanksOnly(t *testing.T) {
-	a := []Said{{User: true, Text: "one  two"}, {Text: "three\n"}}
-	require.Equal(t, RunID(a), RunID([]Said{{User: true, Text: "one two "}, {Text: "three"}}))
-	for _, other := range [][]Said{
+	a := []EarlierMessage{{User: true, Text: "one  two"}, {Text: "three\n"}}
+	require.Equal(t, RunID(a), RunID([]EarlierMessage{{User: true, Text: "one two "}, {Text: "three"}}))
+	for _, other := range [][]EarlierMessage{
 		{{User: true, Text: "one two"}}, {{User: true, Text: "one twothree"}}, {{Text: "one two"}, {Text: "three"}},
 		{{User: true, Text: "one two"}, {Text: "Three"}}, {{User: true, Text: "one two", mark: "x"}, {Text: "three"}},
 	} {
