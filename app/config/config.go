@@ -139,8 +139,8 @@ type Config struct {
 	LogLevel  string `env:"LOG_LEVEL" default:"info" group:"Operations" help:"debug, info, warn or error."`
 	LogFormat string `env:"LOG_FORMAT" default:"text" group:"Operations" help:"text or json."`
 
-	LangSmithTracing  bool   `name:"langsmith-tracing" env:"LANGSMITH_TRACING" group:"Traces" help:"Sends a trace of every turn to LangSmith, if the next three are set, too. Default: off. Keys: https://smith.langchain.com/ Example: true (or 1)"`
-	LangSmithEndpoint string `name:"langsmith-endpoint" env:"LANGSMITH_ENDPOINT" group:"Traces" help:"LangSmith's URL. Traces contain messages and answers: for sensitive data use a self-hosted LangSmith (https://HOST/api/v1), set TRACE_CONTENT=off, or leave tracing off. Example: https://api.smith.langchain.com, in the EU https://eu.api.smith.langchain.com"`
+	LangSmithTracing  bool   `name:"langsmith-tracing" env:"LANGSMITH_TRACING" group:"Traces" help:"Sends a trace of every turn to LangSmith, if the next three are set, too. Optional and off by default. When off, nothing is sent. Keys: https://smith.langchain.com/ Example: true (or 1)"`
+	LangSmithEndpoint string `name:"langsmith-endpoint" env:"LANGSMITH_ENDPOINT" group:"Traces" help:"LangSmith's URL. Traces contain what people write and what models answer: for sensitive data use a self-hosted LangSmith (https://HOST/api/v1), set TRACE_CONTENT=off, or leave tracing off. Example: https://api.smith.langchain.com, in the EU https://eu.api.smith.langchain.com"`
 	LangSmithAPIKey   string `name:"langsmith-api-key" env:"LANGSMITH_API_KEY" group:"Traces" help:"LangSmith's key. Example: lsv2_pt_…"`
 	LangSmithProject  string `name:"langsmith-project" env:"LANGSMITH_PROJECT" group:"Traces" help:"Name of the LangSmith project for traces. Example: palaver"`
 	TraceContent      string `env:"TRACE_CONTENT" default:"on" group:"Traces" help:"on or off: whether traces contain texts of people, models, documents and tools. OpenTelemetry's own variables (OTEL_EXPORTER_OTLP_ENDPOINT, OTEL_EXPORTER_OTLP_HEADERS, OTEL_SERVICE_NAME …) send the same traces anywhere by OTLP over HTTP (the protocol http/protobuf, port 4318 as a rule; not gRPC, not http/json)."`

@@ -157,17 +157,13 @@ func TestTheShopsManualIsImportedByItsLink(t *testing.T) {
 	c := &talk{t, stack, uuid.NewString()}
 	end := last(c.post("/api/chat", object{"thread_id": c.thread, "message": "https://manuals.example.com/aurora"}))
 	require.Contains(t, end.Response, "I've imported 'aurora' into your knowledge base.", "%+v", end)
-	var library struct {
-		Documents []struct {
-			Title  string
-			Source string `json:"source_type"`
-		}
-	}
-	c.get("/api/documents", &library)
-	require.Contains(t, library.Documents, struct {
+	type document struct {
 		Title  string
 		Source string `json:"source_type"`
-	}{"aurora", "manuals"})
+	}
+	var library struct{ Items []document }
+	c.get("/api/documents", &library)
+	require.Contains(t, library.Items, document{"aurora", "manuals"})
 
 	missing := last(c.post("/api/chat", object{"thread_id": c.thread, "message": "https://manuals.example.com/unknown"}))
 	require.Contains(t, missing.Response, "I couldn't access that document.")
