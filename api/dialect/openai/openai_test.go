@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/gin-gonic/gin"
 	"github.com/stretchr/testify/require"
 
 	"github.com/palaver-chat/palaver/api/dialect"
@@ -266,6 +267,32 @@ func TestAFailedTurnIsAnError(t *testing.T) {
 	require.Contains(t, string(w.End(nil)), `"code":"model_unavailable"`)
 	require.Equal(t, 503, w.Status())
 	require.Equal(t, "false", w.Header()["X-Should-Retry"], "SDKs must not send the message again")
+}
+
+// originOnly is a server whose other methods are not called.
+type originOnly struct{ dialect.Server }
+
+func (originOnly) Origin(*gin.Context) string { return "http://host" }
+
+// TestARepeatedAnswerGetsOnlyWhatFollowedIt makes both wires as for a client that repeats the
+// answer to the question q.
+func TestARepeatedAnswerGetsOnlyWhatFollowedIt(t *testing.T) {
+	for _, stream := range []bool{true, false} {
+		w := handlers{originOnly{}}.wire(nil, Request{Model: "x", Stream: stream}, "q")(dialect.Stream{})
+		var b []byte
+		for _, e := range []chat.Event{
+			{Type: chat.EventText, Piece: 1, Text: "Before the question."},
+			{Type: chat.EventInterrupt, Interrupt: &chat.Interrupt{ID: "q", Type: chat.TextInput, Message: "Which?"}},
+			{Type: chat.EventResumed, Interrupt: &chat.Interrupt{ID: "q"}},
+			{Type: chat.EventText, Piece: 2, Text: "After the answer."},
+		} {
+			b = w.Event(b, e, "")
+		}
+		got := string(w.End(b))
+		require.Contains(t, got, "After the answer.")
+		require.NotContains(t, got, "Before the question.")
+		require.NotContains(t, got, "Which?")
+	}
 }
 
 // For any body, Parse returns a request or an error that names a field, and never panics.
