@@ -1,5 +1,6 @@
 // Package palaver lets you build your own palaver program: a main function that adds
-// tools, agents, document types and model providers to the command palaver.
+// tools, agents, document types, import sources, dialects and model providers to the
+// command palaver.
 //
 //	func main() { os.Exit(palaver.Main(os.Args[1:], palaver.WithTool(tool), palaver.WithAgent(agent))) }
 //
@@ -8,7 +9,8 @@
 //
 // The exported API of this package is stable: it changes only with a note in
 // docs/upgrades.md. The same holds for package llm, which model providers use, and for
-// Main of standalone/program. It holds for no other package.
+// Main of standalone/program. Dialects use further packages, which docs/extending.md lists.
+// They change more often, with the same note.
 package palaver
 
 import (
@@ -62,6 +64,19 @@ func WithAgent(agent Agent) Option {
 // WithDocumentType adds a type of document that can be uploaded, imported and ingested.
 func WithDocumentType(t DocumentType) Option {
 	return func(a *service.Additions) { a.DocumentTypes = append(a.DocumentTypes, t) }
+}
+
+// WithImportSource adds a place that documents are imported from. Links to it are recognised
+// in messages, in the page and by POST /api/imports, and are imported without being asked
+// for, like links to Google Drive.
+func WithImportSource(s ImportSource) Option {
+	return func(a *service.Additions) { a.ImportSources = append(a.ImportSources, s) }
+}
+
+// WithDialect adds a wire format of HTTP clients. Its routes have the API's sign-in, limits,
+// timeouts and error handling, and are described in /openapi.json.
+func WithDialect(d Dialect) Option {
+	return func(a *service.Additions) { a.Dialects = append(a.Dialects, d) }
 }
 
 // WithModel adds a model provider: CHAT_MODEL_PROVIDER may have its name, which has at

@@ -3,8 +3,11 @@ package palaver
 import (
 	"slices"
 
+	"github.com/palaver-chat/palaver/api/dialect"
 	"github.com/palaver-chat/palaver/chat"
 	"github.com/palaver-chat/palaver/documents/extract"
+	"github.com/palaver-chat/palaver/imports"
+	"github.com/palaver-chat/palaver/imports/links"
 	"github.com/palaver-chat/palaver/internal/tools"
 	"github.com/palaver-chat/palaver/llm"
 	"github.com/palaver-chat/palaver/llm/provider"
@@ -76,6 +79,26 @@ type (
 	// Unreadable is the error of DocumentType.Read for a file that has no readable text.
 	Unreadable = extract.Unreadable
 
+	// ImportSource declares a place that documents are imported from. Look and Fetch run in
+	// worker processes, may run more than once, and must return when their context ends. Look
+	// may take 15 seconds, Fetch as long as IMPORT_TIMEOUT. They return an *ImportError for a
+	// failure that the person should read about; after any other error the import is retried
+	// for a few seconds, and the person reads that the download failed.
+	ImportSource = imports.Source
+	// ImportLink is a link to a document of a source. The link's author is not trusted.
+	ImportLink = links.Link
+	// ImportRemote is what Look finds: a document at its source.
+	ImportRemote = imports.Remote
+	// ImportContent is what Fetch downloads.
+	ImportContent = imports.Content
+	// ImportError says why a document cannot be imported. Set Code and Cause, which is logged
+	// and must hold no secrets. Imports with RateLimited, Network and Timeout are retried.
+	ImportError = imports.Error
+
+	// Dialect declares a wire format: its routes, the types of its bodies and events, and how
+	// it shows errors. docs/extending.md describes what handlers use.
+	Dialect = dialect.Dialect
+
 	// Model is a language model; package llm documents what it must do.
 	Model = llm.Model
 	// ModelSettings are the settings of the group "Model", such as the key and the name.
@@ -87,6 +110,16 @@ const (
 	Never = tools.Never // runs without asking
 	Ask   = tools.Ask   // the person approves or rejects
 	Edit  = tools.Edit  // the person may change the arguments, too
+)
+
+// Values of ImportError.Code.
+const (
+	ImportNotShared     = imports.NotShared     // the person may not read it, or it does not exist
+	ImportTooLarge      = imports.TooLarge      // set Size, if it is known, and Limit
+	ImportRateLimited   = imports.RateLimited   // set RetryAfter, if it is known
+	ImportNetwork       = imports.Network       // the source cannot be reached
+	ImportUnsupported   = imports.Unsupported   // set Can, the types that can be imported
+	ImportNotConfigured = imports.NotConfigured // this program has no access to the source
 )
 
 // Failed is a result that tells the model what went wrong.

@@ -17,8 +17,6 @@ import (
 // slowSource is a source during whose download something happens.
 type slowSource struct{ meanwhile func() }
 
-func (s slowSource) Type() chat.SourceType { return chat.SourceDrive }
-
 func (s slowSource) Look(context.Context, string, links.Link) (imports.Remote, error) {
 	return imports.Remote{Source: chat.SourceDrive, ExternalID: "a", URL: "https://drive.example/a", Name: "a.txt", MediaType: "text/plain", Size: 11, Version: "1"}, nil
 }
@@ -37,7 +35,7 @@ func TestDownloadThatOutlastsItsUserOrConversationStoresNothing(t *testing.T) {
 			b := setup(t)
 			b.say("Read this.")
 			source := slowSource{func() { require.NoError(t, remove(b)) }}
-			b.Importer = &imports.Importer{Sources: []imports.Source{source}, Types: extract.All(), MaxBytes: 1000}
+			b.Importer = &imports.Importer{Sources: []imports.Source{{Type: chat.SourceDrive, Look: source.Look, Fetch: source.Fetch}}, Types: extract.All(), MaxBytes: 1000}
 			_, err := b.store.CreateImport(t.Context(), chat.Import{ID: uuid.NewString(), Owner: owner, ThreadID: b.thread, Key: "key",
 				Source: chat.SourceDrive, ExternalID: "a", URL: "https://drive.example/a", State: chat.ImportLooking})
 			require.NoError(t, err)

@@ -18,6 +18,7 @@ import (
 
 	"github.com/palaver-chat/palaver/activities"
 	"github.com/palaver-chat/palaver/activities/repair"
+	"github.com/palaver-chat/palaver/api/dialect"
 	"github.com/palaver-chat/palaver/api/follow"
 	"github.com/palaver-chat/palaver/api/identity"
 	"github.com/palaver-chat/palaver/api/limits"
@@ -28,6 +29,7 @@ import (
 	"github.com/palaver-chat/palaver/chat"
 	"github.com/palaver-chat/palaver/db"
 	"github.com/palaver-chat/palaver/documents/extract"
+	"github.com/palaver-chat/palaver/imports"
 	"github.com/palaver-chat/palaver/internal/audit"
 	"github.com/palaver-chat/palaver/internal/bus"
 	"github.com/palaver-chat/palaver/internal/connections"
@@ -86,7 +88,9 @@ type Deps struct {
 	Agents  chat.Agents
 	// DocumentTypes are the types of documents that can be uploaded.
 	DocumentTypes extract.Types
-	Page          http.Handler // the web page; nil: none
+	ImportSources imports.Sources   // added sources of imports
+	Dialects      []dialect.Dialect // added dialects, which AcceptDialects has checked
+	Page          http.Handler      // the web page; nil: none
 	Config        Config
 	Log           *slog.Logger // default slog.Default()
 	// Ready holds further readiness checks by name (temporal…).
@@ -190,7 +194,7 @@ func newServer(d Deps) (*server, error) {
 	if s.identity, err = identity.New(d.Config.Identity, d.Stop, d.Log); err != nil {
 		return nil, err
 	}
-	if s.openAPI, err = newDocument(s.identity.Mode, d.Agents); err != nil {
+	if s.openAPI, err = s.newDocument(s.identity.Mode); err != nil {
 		return nil, err
 	}
 	if s.metrics, err = newMetrics(d.Metrics); err != nil {
@@ -200,7 +204,7 @@ func newServer(d Deps) (*server, error) {
 	s.hub.Check = s.checkTurn
 	// Until the bus closes: other processes ask who follows a turn here.
 	if err := d.Bus.AnswerWatched(context.Background(), func(turnID string) bool { return s.hub.Viewers(turnID) > 0 }); err != nil {
-		d.Log.Warn("subscribing to other processes' questions about viewers failed; their turns with on_disconnect=cancel may end although a client follows here", "error", err)
+		d.Log.Warn("subscription to viewer queries failed; turns of other processes with on_disconnect=cancel may be cancelled while a client of this process follows them", "error", err)
 	}
 	return s, nil
 }
@@ -225,9 +229,14 @@ func (s *server) routes() http.Handler {
 // Routes returns the routes of the API, as "METHOD /path/:parameter", with their
 // answer timeouts. All other paths belong to the page.
 func Routes() map[string]time.Duration {
-	s := &server{answerTimeout: AnswerTimeout, routeTimes: map[string]time.Duration{}, limits: &limits.Limiter{}}
+	s := serverWithoutParts(nil)
 	s.routes() // runs no handler
 	return s.routeTimes
+}
+
+// serverWithoutParts returns a server whose routes can be listed but not served.
+func serverWithoutParts(added []dialect.Dialect) *server {
+	return &server{Deps: Deps{Dialects: added}, answerTimeout: AnswerTimeout, routeTimes: map[string]time.Duration{}, limits: &limits.Limiter{}}
 }
 
 // route registers a route with its answer timeout and the limits of its caller. A GET that is no stream

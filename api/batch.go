@@ -112,7 +112,7 @@ type conversationPatch struct {
 // change validates a patch and returns it for the store.
 func (b conversationPatch) change() (db.ConversationChange, error) {
 	if b.Title == nil && b.Pinned == nil && b.Archived == nil {
-		return db.ConversationChange{}, problem.Invalid("title", "is missing; so are pinned and archived")
+		return db.ConversationChange{}, problem.Invalid("title", "or pinned or archived is needed")
 	}
 	var p dialect.Problems
 	if b.Title != nil {

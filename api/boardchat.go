@@ -3,7 +3,6 @@ package api
 import (
 	"context"
 	"net/http"
-	"time"
 
 	"github.com/gin-gonic/gin"
 
@@ -63,7 +62,7 @@ func (s *server) deleteBoard(c *gin.Context) error {
 	}
 	id := c.Param("id")
 	if _, err := s.Threads.Cancel(c.Request.Context(), id, chat.Cancel{Reason: chat.UserCancelled, Channel: identity.Of(c).Channel}); err != nil {
-		s.Log.Warn("stopping the chat of a deleted board failed; its turn goes on", "thread", id, "error", err)
+		s.Log.Warn("stopping the chat of a deleted board failed; its turn continues", "thread", id, "error", err)
 	}
 	c.Status(http.StatusNoContent)
 	return nil
@@ -90,24 +89,3 @@ func (s *server) boardThread(ctx context.Context, owner, id string) error {
 }
 
 var _ boards.Chats = db.Store(nil)
-
-// deleteOnceTimeout limits the deletion of a throw-away thread.
-const deleteOnceTimeout = 30 * time.Second
-
-// deleteOnce deletes a throw-away thread whose client has received its whole answer. If
-// the client did not wait or the process ended, the thread is pruned later
-// (app/admin).
-func (s *server) deleteOnce(t chat.Turn) {
-	ctx, cancel := context.WithTimeout(context.Background(), deleteOnceTimeout)
-	defer cancel()
-	err := s.Threads.Delete(ctx, t.ThreadID)
-	if err == nil {
-		err = s.Threads.ForgetThread(ctx, t.ThreadID)
-	}
-	if err == nil {
-		err = s.Store.DeleteConversation(ctx, t.Owner, t.ThreadID)
-	}
-	if err != nil && !notFound(err) {
-		s.Log.Warn("deleting a throw-away thread failed; it is pruned later", "thread", t.ThreadID, "turn", t.ID, "error", err)
-	}
-}

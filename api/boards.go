@@ -202,7 +202,7 @@ func (s *server) patchBoardItem(c *gin.Context) error {
 		return err
 	}
 	if body.Stale != nil && *body.Stale {
-		return problem.Invalid("stale", "can only be cleared: must be false")
+		return problem.Invalid("stale", "must be false")
 	}
 	return s.answerChange(c, http.StatusOK, func(b *board.Board) (board.Result, error) {
 		return b.Edit(c.Param("item_id"), board.Edit{Title: body.Title, Text: body.Text, Type: body.Type, Status: body.Status,
@@ -322,7 +322,7 @@ func describeBoard(err error) error {
 	case errors.Is(err, boards.ErrTooLarge):
 		return problem.TooLarge("The board is larger than the 4 MB allowed, with its earlier versions.")
 	case errors.Is(err, boards.ErrBusy):
-		return problem.Limited("This board is being changed by many at once. Please try again.", time.Second)
+		return problem.Limited("This board is being changed by many people at once. Please try again.", time.Second)
 	case errors.Is(err, board.ErrBuiltOn):
 		return conflict(chat.CodeBuiltOn, "This cannot be undone any more: something was built on it.")
 	case errors.Is(err, board.ErrNoItem), errors.Is(err, board.ErrNoChange), errors.Is(err, board.ErrNoProposal):
@@ -358,7 +358,7 @@ var (
 	// anyBoard is a board in a response: a boardFileBody, the unknown fields of its file, and its id, revision, changes and proposals.
 	anyBoard    = map[string]any{}
 	boardChange = openapi.Shape{Value: boardChangeJSON{}, Holds: map[string]any{"items": []any{map[string]any{}}}}
-	boardMatch  = []openapi.Param{{Name: "If-Match", About: "The revision that must be there; another is 412."}}
+	boardMatch  = []openapi.Param{{Name: "If-Match", About: "The expected revision. If the board's revision differs, the response is 412."}}
 	// changesBoard are the error statuses of routes that change a board.
 	changesBoard = []int{http.StatusConflict, http.StatusPreconditionFailed, http.StatusTooManyRequests}
 )

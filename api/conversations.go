@@ -56,7 +56,7 @@ func (s *server) listConversations(c *gin.Context) error {
 	cursor := request.Query(c, &p, "cursor", request.MaxCursor)
 	archived := p.Choice("archived", c.Query("archived"), "false", "true")
 	if archived && q != "" {
-		p.Add("archived", "cannot be used with q, which finds archived conversations, too")
+		p.Add("archived", "cannot be combined with q")
 	}
 	if err := p.Err(); err != nil {
 		return err

@@ -2,13 +2,19 @@ package api
 
 import (
 	"context"
+	"io"
 	"slices"
 	"testing"
 
+	"github.com/gin-gonic/gin"
 	"github.com/stretchr/testify/require"
 
+	"github.com/palaver-chat/palaver/api/dialect"
+	"github.com/palaver-chat/palaver/api/openapi"
+	"github.com/palaver-chat/palaver/api/sse"
 	"github.com/palaver-chat/palaver/chat"
 	"github.com/palaver-chat/palaver/documents/extract"
+	"github.com/palaver-chat/palaver/imports"
 )
 
 // Clients may name every declared agent and document type, wherever they name one.
@@ -52,4 +58,67 @@ func TestDeclaredDocumentTypeIsAccepted(t *testing.T) {
 	require.Contains(t, refused["error"].(map[string]any)["message"], "Text, Markdown, HTML, PDF, Word, Excel, PowerPoint, CSV and RTF files can be read")
 	types := c.call(200, "GET", "/api/config", nil)["document_types"].([]any)
 	require.Equal(t, map[string]any{"label": "RTF", "extensions": []any{".rtf"}}, types[len(types)-1])
+}
+
+func TestAddedImportSourceIsOfferedAndItsLinksAreImportedFromIt(t *testing.T) {
+	t.Parallel()
+	b := setup(t, func(d *Deps) {
+		d.ImportSources = imports.Sources{{Type: "manuals", Label: "Shop manuals", Links: []string{"manuals.example.com/"}}}
+	})
+	c := b.client()
+	sources := c.call(200, "GET", "/api/config", nil)["import_sources"]
+	require.Equal(t, []any{map[string]any{"type": "manuals", "label": "Shop manuals", "links": []any{"manuals.example.com/"}}}, sources)
+	for url, source := range map[string]string{
+		"http://manuals.example.com/aurora#reset": "manuals",
+		"https://example.com/manuals":             "link",
+	} {
+		require.Equal(t, source, c.call(202, "POST", "/api/imports", map[string]any{"url": url})["source_type"], url)
+	}
+}
+
+type lineJSON struct {
+	Text string `json:"text"`
+}
+
+// lineWire writes the answer and nothing else.
+type lineWire struct{}
+
+func (lineWire) Name() string              { return "line" }
+func (lineWire) Header() map[string]string { return nil }
+func (lineWire) Begin(b []byte) []byte     { return b }
+func (lineWire) End(b []byte) []byte       { return b }
+func (lineWire) Event(b []byte, e chat.Event, _ string) []byte {
+	if e.Type != chat.EventResponse {
+		return b
+	}
+	return sse.JSON(b, lineJSON{e.Response.Text})
+}
+
+func TestAddedDialectIsServedAndDocumented(t *testing.T) {
+	t.Parallel()
+	added := dialect.Dialect{
+		Prefix: "Shop", Package: "example.com/shop", Below: "/shop/",
+		Failure:      func(f dialect.Failure) any { return map[string]any{"shop_error": f.Code} },
+		FailureShape: map[string]any{},
+		Events:       []openapi.Shape{{Value: lineJSON{}}},
+		Operations: func(s dialect.Server) []openapi.Operation {
+			return []openapi.Operation{{Route: "POST /shop/chat", Stream: true, Group: "Shop", About: "Answers a message.", Answers: openapi.Streams("ShopEvent"),
+				Handle: func(c *gin.Context) error {
+					submit := dialect.Submit{ThreadAlias: "1", Content: chat.Content{Message: "Hello", Agent: chat.AgentAssistant}, OnBusy: chat.Supersede}
+					return s.Submit(c, submit, func(dialect.Stream) dialect.Wire { return lineWire{} })
+				}}}
+		},
+	}
+	require.NoError(t, AcceptDialects([]dialect.Dialect{added}))
+	b := setup(t, func(d *Deps) { d.Dialects = []dialect.Dialect{added} })
+	b.engine.script = func(u *turn) {
+		u.settle(chat.TurnCompleted, chat.Event{Type: chat.EventResponse, Response: &chat.Response{Text: "Hello."}})
+	}
+	c := b.client()
+	stream, err := io.ReadAll(c.send("POST", "/shop/chat", nil).Body)
+	require.NoError(t, err)
+	require.Contains(t, string(stream), `data: {"text":"Hello."}`)
+	require.Equal(t, map[string]any{"shop_error": chat.CodeNotFound}, c.call(404, "POST", "/shop/nothing", nil), "errors have the dialect's shape")
+	require.Contains(t, string(b.server.openAPI.Raw), `"/shop/chat":{"post"`)
+	require.NotContains(t, string(setup(t).server.openAPI.Raw), "/shop/chat")
 }

@@ -1,9 +1,16 @@
 package api
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
+	"errors"
+	"fmt"
 	"log/slog"
+	"maps"
+	"net/http"
+	"regexp"
+	"slices"
 	"strings"
 
 	"github.com/gin-gonic/gin"
@@ -24,8 +31,8 @@ import (
 	"github.com/palaver-chat/palaver/llm/provider"
 )
 
-// dialects are the wire formats of the API.
-var dialects = []dialect.Dialect{
+// builtInDialects are Palaver's own wire formats.
+var builtInDialects = []dialect.Dialect{
 	native.Dialect,
 	aisdk.Dialect,
 	langgraph.Dialect,
@@ -35,11 +42,117 @@ var dialects = []dialect.Dialect{
 	agui.Dialect,
 }
 
+// dialects are the built-in and the added wire formats.
+func (s *server) dialects() []dialect.Dialect { return slices.Concat(builtInDialects, s.Dialects) }
+
 // dialectBelow returns the dialect that owns a path (Dialect.Below); nil if there is none.
-func dialectBelow(path string) *dialect.Dialect {
-	for i, d := range dialects {
-		if path == d.Below || strings.HasSuffix(d.Below, "/") && strings.HasPrefix(path, d.Below) {
-			return &dialects[i]
+func (s *server) dialectBelow(path string) *dialect.Dialect {
+	for _, d := range s.dialects() {
+		if owns(d.Below, path) {
+			return &d
+		}
+	}
+	return nil
+}
+
+// owns reports whether a path is below, or starts with below if that ends in a slash.
+func owns(below, path string) bool {
+	return path == below || strings.HasSuffix(below, "/") && strings.HasPrefix(path, below)
+}
+
+// reservedPaths belong to the page and the server.
+var reservedPaths = []string{"/api/", "/assets/", "/chat/", "/codec/", "/discovery/", "/mcp/", "/print/", "/s/"}
+
+// AcceptDialects returns an error for the first dialect that cannot be added: it is declared
+// wrongly, or its prefix or one of its paths is taken.
+func AcceptDialects(added []dialect.Dialect) error {
+	for i, d := range added {
+		if err := acceptDialect(d, added[:i]); err != nil {
+			return fmt.Errorf("dialect %q: %w", d.Prefix, err)
+		}
+	}
+	return nil
+}
+
+var schemaPrefix = regexp.MustCompile(`^[A-Z][A-Za-z0-9]{0,39}$`)
+
+func acceptDialect(d dialect.Dialect, before []dialect.Dialect) (err error) {
+	switch {
+	case !schemaPrefix.MatchString(d.Prefix):
+		return errors.New("the prefix needs 1 to 40 letters and digits, and begins with a capital letter")
+	case d.Package == "" || d.Operations == nil:
+		return errors.New("it needs a package and operations")
+	}
+	defer func() { // the router panics on conflicting routes, and the schema generator on types that it cannot describe
+		if p := recover(); p != nil {
+			err = fmt.Errorf("its routes or types cannot be used: %v", p)
+		}
+	}()
+	s := serverWithoutParts(before)
+	s.routes()
+	if err := acceptRoutes(d, s); err != nil {
+		return err
+	}
+	if err := acceptSchemas(d, s); err != nil {
+		return err
+	}
+	s = serverWithoutParts(append(slices.Clip(before), d))
+	s.routes()
+	_, err = s.newDocument(identity.Anonymous)
+	return err
+}
+
+// acceptRoutes checks a dialect's paths against the routes of s.
+func acceptRoutes(d dialect.Dialect, s *server) error {
+	if d.Below != "" {
+		if !strings.HasPrefix(d.Below, "/") || d.Below == "/" {
+			return fmt.Errorf("the path %q must begin with a slash and name something", d.Below)
+		}
+		taken := slices.Clone(reservedPaths)
+		for route := range s.routeTimes {
+			_, path, _ := strings.Cut(route, " ")
+			taken = append(taken, path)
+		}
+		for _, x := range s.dialects() {
+			taken = append(taken, cmp.Or(x.Below, "/api/"))
+		}
+		for _, path := range taken {
+			if owns(path, d.Below) || owns(d.Below, path) || d.Below == path+"/" {
+				return fmt.Errorf("the path %q is taken by %s", d.Below, path)
+			}
+		}
+	}
+	for _, o := range d.Operations(nil) {
+		method, path, _ := strings.Cut(o.Route, " ")
+		switch {
+		case !slices.Contains([]string{http.MethodGet, http.MethodPost, http.MethodPut, http.MethodPatch, http.MethodDelete}, method):
+			return fmt.Errorf("the route %q needs a method and a path, as in \"POST /api/desk\"", o.Route)
+		case !owns(cmp.Or(d.Below, "/api/"), path):
+			return fmt.Errorf("the route %q must be below %s", o.Route, cmp.Or(d.Below, "/api/"))
+		case o.Handle == nil || o.Group == "" || o.About == "" || len(o.Answers) == 0:
+			return fmt.Errorf("the route %q needs a handler, a group, a description and answers", o.Route)
+		}
+		if _, taken := s.routeTimes[o.Route]; taken {
+			return fmt.Errorf("the route %q is taken", o.Route)
+		}
+	}
+	return nil
+}
+
+// acceptSchemas checks that the names of a dialect's schemas differ from those of s.
+func acceptSchemas(d dialect.Dialect, s *server) error {
+	taken, err := s.newDocument(identity.Anonymous)
+	if err != nil {
+		return err
+	}
+	for _, name := range taken.Schemas {
+		if strings.HasPrefix(name, d.Prefix) {
+			return fmt.Errorf("the prefix is taken by the schema %s", name)
+		}
+	}
+	for _, name := range slices.Concat(slices.Collect(maps.Keys(d.Words)), slices.Collect(maps.Values(d.Renamed))) {
+		if !strings.HasPrefix(name, d.Prefix) {
+			return fmt.Errorf("%q must begin with the prefix", name)
 		}
 	}
 	return nil

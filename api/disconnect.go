@@ -115,7 +115,7 @@ func (d *disconnects) checkDue() {
 		}
 	}
 	if len(abandoned) > 0 {
-		d.s.Log.Warn("turns of disconnected clients are not cancelled: other processes could not be asked who follows them",
+		d.s.Log.Warn("viewer query failed; turns of disconnected clients are not cancelled",
 			"turns", len(abandoned), "first", abandoned[0], "for", disconnectMaxUnknown, "error", askErr)
 	}
 }
@@ -146,7 +146,7 @@ func (d *disconnects) ask(t chat.Turn) (followed bool, _ error) {
 	defer cancel()
 	followed, err := d.s.Bus.Watched(ctx, t.ID)
 	if err != nil {
-		d.s.Log.Debug("other processes could not be asked who follows a turn", "turn", t.ID, "run", t.StreamRunID, "error", err)
+		d.s.Log.Debug("viewer query to other processes failed", "turn", t.ID, "run", t.StreamRunID, "error", err)
 	}
 	return followed, err
 }

@@ -45,16 +45,16 @@ func describe(err error) *problem.Problem {
 	case errors.Is(err, db.ErrNotFound):
 		return problem.NotFound
 	case errors.Is(err, db.ErrBadCursor):
-		return describe(problem.Invalid("cursor", "is not one of this list"))
+		return describe(problem.Invalid("cursor", "is not a cursor of this list"))
 	case errors.Is(err, db.ErrTurnConflict):
 		return &problem.Problem{Status: http.StatusConflict, Code: chat.CodeTurnConflict,
-			Message: "This client_turn_id was used with other content.",
-			Details: dialect.Problems{{Field: "client_turn_id", Problem: "was used with other content"}}}
+			Message: "This client_turn_id was used with different content.",
+			Details: dialect.Problems{{Field: "client_turn_id", Problem: "was used with different content"}}}
 	case errors.Is(err, db.ErrVersion):
 		return &problem.Problem{Status: http.StatusPreconditionFailed, Code: chat.CodeVersionConflict,
-			Message: "Another version has been stored meanwhile. Read it first."}
+			Message: "Another version was stored in the meantime. Read it and try again."}
 	case errors.Is(err, db.ErrForbidden):
-		return &problem.Problem{Status: http.StatusForbidden, Code: chat.CodeForbidden, Message: "This belongs to everyone and cannot be changed here."}
+		return &problem.Problem{Status: http.StatusForbidden, Code: chat.CodeForbidden, Message: "This is shared with everyone and cannot be changed here."}
 	case errors.Is(err, db.ErrUnavailable):
 		return &problem.Problem{Status: http.StatusServiceUnavailable, Code: chat.CodeDatabase, Cause: err,
 			Message: "The database cannot be reached right now. Please try again in a moment."}
@@ -81,7 +81,7 @@ func describeRefusal(r *chat.Refused) *problem.Problem {
 	case chat.CodeDatabase:
 		return describe(db.ErrUnavailable)
 	case chat.CodeNoInterrupt:
-		return &problem.Problem{Status: http.StatusBadRequest, Code: r.Code, Message: "No such question is open in this conversation.",
+		return &problem.Problem{Status: http.StatusBadRequest, Code: r.Code, Message: "This question is not open in this conversation.",
 			Details: dialect.Problems{{Field: "interrupt_id", Problem: "is not the pending interrupt"}}}
 	case chat.CodeBadResume:
 		return &problem.Problem{Status: http.StatusBadRequest, Code: r.Code, Message: "The answer does not fit the question.",
@@ -108,11 +108,11 @@ const failureKey = "failure"
 
 // shapeOf returns the function that makes an error's body in the shape of the request's
 // dialect; nil: the API's shape.
-func shapeOf(c *gin.Context) func(dialect.Failure) any {
+func (s *server) shapeOf(c *gin.Context) func(dialect.Failure) any {
 	if own, ok := c.Get(failureKey); ok {
 		return own.(func(dialect.Failure) any)
 	}
-	if d := dialectBelow(c.Request.URL.Path); d != nil { // no route, or refused before its handlers
+	if d := s.dialectBelow(c.Request.URL.Path); d != nil { // no route, or refused before its handlers
 		return d.Failure
 	}
 	return nil
@@ -142,7 +142,7 @@ func (s *server) fail(c *gin.Context, err error) {
 		c.Header("WWW-Authenticate", "Bearer")
 	}
 	p.SetRetryAfter(c.Writer.Header())
-	if own := shapeOf(c); own != nil {
+	if own := s.shapeOf(c); own != nil {
 		c.Header("Content-Type", "application/json; charset=utf-8")
 		c.AbortWithStatusJSON(p.Status, own(dialect.Failure{Status: p.Status, Code: p.Code, Message: p.Message, RequestID: request.ID(c), Details: p.Details}))
 		return

@@ -117,7 +117,7 @@ func (s *server) beginImport(ctx context.Context, who identity.Caller, i chat.Im
 }
 
 func (s *server) imports() *imports.Jobs {
-	return &imports.Jobs{Store: s.Store, Start: func(ctx context.Context, owner, key string) error {
+	return &imports.Jobs{Store: s.Store, Places: s.ImportSources.Places(), Start: func(ctx context.Context, owner, key string) error {
 		start, done := request.FractionOfDeadline(ctx, 2)
 		defer done()
 		err := s.Threads.Import(start, owner, key)
@@ -165,7 +165,7 @@ func (s *server) reimport(c *gin.Context) error {
 	case d.Owner != who.ID:
 		return db.ErrForbidden
 	case d.SourceURL == "":
-		return problem.Invalid("id", "was uploaded, so that there is nowhere to import it from")
+		return problem.Invalid("id", "was uploaded and has no source to import it from")
 	}
 	i, err := s.beginImport(c.Request.Context(), who, chat.Import{URL: d.SourceURL})
 	if err != nil {

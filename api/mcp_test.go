@@ -152,7 +152,7 @@ func TestMCPQuestionIsReturnedAndItsAnswerContinuesTheTurn(t *testing.T) {
 
 	text, _, failed = callTool(t, s, "ask", map[string]any{"thread_id": thread, "answer": "audit"})
 	require.True(t, failed)
-	require.Contains(t, text, "No such question")
+	require.Contains(t, text, "This question is not open")
 }
 
 func TestMCPQuestionCanBeCancelled(t *testing.T) {

@@ -76,7 +76,7 @@ func (s *server) endSessions(c *gin.Context) error {
 		return problem.Invalid("which", "must be this, others or all")
 	case which == "others" || which == "all":
 		if !who.Anonymous { // only the issuer of a token, or the proxy, can end other sessions
-			return problem.Invalid("which", "must be this: only the sessions of anonymous callers are kept here")
+			return problem.Invalid("which", "must be this: the server stores only the sessions of anonymous callers")
 		}
 		if err := s.identity.EndSessions(c, who.ID, which == "others"); err != nil {
 			return err

@@ -41,7 +41,7 @@ func TestEveryDialectMeasuresHowLongItsClientsWait(t *testing.T) {
 		"OpenAI": {"openai", chat.AgentDocuments}, "AG-UI": {"ag_ui", chat.AgentAssistant}, "agent v2": {"agent_v2", chat.AgentAssistant},
 		"discovery": {"discovery", chat.AgentDiscovery},
 	}
-	require.Len(t, ofDialects, len(dialects))
+	require.Len(t, ofDialects, len(builtInDialects))
 	for name, want := range ofDialects {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -8,31 +8,30 @@ import (
 	"github.com/palaver-chat/palaver/api/identity"
 	"github.com/palaver-chat/palaver/api/mcpserver"
 	"github.com/palaver-chat/palaver/api/openapi"
-	"github.com/palaver-chat/palaver/chat"
 )
 
 // newDocument makes the OpenAPI document.
-func newDocument(mode string, agents chat.Agents) (openapi.Document, error) {
+func (s *server) newDocument(mode string) (openapi.Document, error) {
 	a := openapi.API{
 		Version:    mcpserver.Version,
 		Anonymous:  mode == identity.Anonymous,
 		Cookie:     identity.CookieName,
 		Proxy:      identity.ProxySecretHeader,
 		Error:      errorJSON{},
-		Operations: (&server{}).operations(), // whose handlers are not run
+		Operations: s.operations(),
 		Nested:     slices.Clone(dialect.Nested),
 		Events:     map[string][]openapi.Shape{},
 		Schemas:    map[string]any{mcpMessages: openapi.AnyOf{mcpserver.RPCResponse{}, openapi.Read{Value: mcpserver.RPCRequest{}}}},
 		Words:      maps.Clone(words),
 		Prefixes:   map[string]string{},
 		Renamed: map[string]string{
-			"api.repoJSON":       "Repo",
-			"api.repoPutJSON":    "RepoVersion",
-			"dialect.Cancelled":  "Cancel",
-			"jsonrpc2.WireError": "RPCError",
+			openapi.TypeName(repoJSON{}):                    "Repo",
+			openapi.TypeName(repoPutJSON{}):                 "RepoVersion",
+			openapi.TypeName(dialect.Cancelled{}):           "Cancel",
+			openapi.TypeName(mcpserver.RPCResponse{}.Error): "RPCError",
 		},
 	}
-	for _, d := range dialects {
+	for _, d := range s.dialects() {
 		if d.Data != nil {
 			a.Schemas[d.Prefix+"Data"] = d.Data
 		} else {
@@ -46,7 +45,7 @@ func newDocument(mode string, agents chat.Agents) (openapi.Document, error) {
 		}
 	}
 	agent := a.Words["agent"]
-	agent.Enum = openapi.Values(append(agents.Chosen().Names(), "")...)
+	agent.Enum = openapi.Values(append(s.Agents.Chosen().Names(), "")...)
 	a.Words["agent"] = agent
 	return a.Document()
 }

@@ -103,7 +103,7 @@ func TestDocumentIsCachedUntilItChanges(t *testing.T) {
 	if again := c.send("GET", "/openapi.json", nil, "If-None-Match", tag); again.StatusCode != http.StatusNotModified {
 		t.Errorf("with its ETag: %d", again.StatusCode)
 	}
-	anew, err := newDocument(identity.Anonymous, b.server.Agents) // as in another process
+	anew, err := b.server.newDocument(identity.Anonymous) // as in another process
 	require.NoError(t, err)
 	require.Equal(t, tag, anew.ETag)
 	strict := setup(t, func(d *Deps) { d.Config.Identity.Mode = identity.Required })

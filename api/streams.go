@@ -68,7 +68,7 @@ func (s *server) streamTurn(c *gin.Context, turn chat.Turn, show streamOptions, 
 		s.disconnects.add(turn)
 	}
 	if err == nil && turn.Content.ThreadKind() == chat.ThreadOnce {
-		go s.deleteOnce(turn)
+		go s.deleteTemporary(turn)
 	}
 	if _, abrupt := out.wire.(dialect.Abrupt); abrupt && errors.Is(err, request.ErrStopping) {
 		panic(http.ErrAbortHandler)

@@ -30,6 +30,7 @@ type (
 		Model         modelJSON          `json:"model"`
 		Agents        []agentJSON        `json:"agents"`
 		DocumentTypes []documentTypeJSON `json:"document_types"`
+		ImportSources []importSourceJSON `json:"import_sources"`
 		Limits        limitsJSON         `json:"limits"`
 		Features      map[string]bool    `json:"features"`
 		Auth          authJSON           `json:"auth"`
@@ -47,6 +48,12 @@ type (
 	documentTypeJSON struct {
 		Label      string   `json:"label"`
 		Extensions []string `json:"extensions"`
+	}
+	// importSourceJSON is an added source of imports: the page recognises its links.
+	importSourceJSON struct {
+		Type  chat.SourceType `json:"type"`
+		Label string          `json:"label"`
+		Links []string        `json:"links"`
 	}
 	limitsJSON struct {
 		MessageChars int   `json:"message_chars"`
@@ -153,8 +160,13 @@ func (s *server) config(c *gin.Context) error {
 	for _, t := range s.DocumentTypes {
 		types = append(types, documentTypeJSON{t.Label, t.Extensions})
 	}
+	sources := []importSourceJSON{}
+	for _, x := range s.ImportSources {
+		sources = append(sources, importSourceJSON{x.Type, x.Label, x.Links})
+	}
 	c.JSON(http.StatusOK, configJSON{
 		DocumentTypes: types,
+		ImportSources: sources,
 		Agents:        agents,
 		Model:         modelJSON{Label: s.modelLabel(), Offline: s.Model.Offline, Provider: s.Model.Provider},
 		Limits:        limitsJSON{chat.MaxMessage, s.Config.MaxUploadBytes, dialect.MaxTipTap, dialect.MaxTags},
@@ -188,7 +200,7 @@ func (s *server) modelLabel() string {
 func (s *server) page(c *gin.Context) {
 	p := c.Request.URL.Path
 	read := c.Request.Method == http.MethodGet || c.Request.Method == http.MethodHead
-	if s.Page == nil || !read || dialectBelow(p) != nil || p == "/api" || strings.HasPrefix(p, "/api/") || strings.HasPrefix(p, "/mcp/") {
+	if s.Page == nil || !read || s.dialectBelow(p) != nil || p == "/api" || strings.HasPrefix(p, "/api/") || strings.HasPrefix(p, "/mcp/") {
 		s.fail(c, problem.NotFound)
 		return
 	}
@@ -198,23 +210,23 @@ func (s *server) page(c *gin.Context) {
 	c.Status(http.StatusOK) // gin sets 404 for a path without a route
 	var w http.ResponseWriter = c.Writer
 	if w.Header().Get("Set-Cookie") != "" {
-		w = private{w}
+		w = uncacheable{w}
 	}
 	s.Page.ServeHTTP(w, c.Request)
 }
 
-// private keeps a response that sets an identity cookie out of shared caches, which
+// uncacheable keeps a response that sets an identity cookie out of shared caches, which
 // would give the same identity to others.
-type private struct{ http.ResponseWriter }
+type uncacheable struct{ http.ResponseWriter }
 
-func (p private) WriteHeader(status int) {
+func (p uncacheable) WriteHeader(status int) {
 	p.Header().Set("Cache-Control", "private, no-store")
 	p.ResponseWriter.WriteHeader(status)
 }
 
-func (p private) Write(b []byte) (int, error) {
+func (p uncacheable) Write(b []byte) (int, error) {
 	p.Header().Set("Cache-Control", "private, no-store")
 	return p.ResponseWriter.Write(b)
 }
 
-func (p private) Unwrap() http.ResponseWriter { return p.ResponseWriter }
+func (p uncacheable) Unwrap() http.ResponseWriter { return p.ResponseWriter }

@@ -48,9 +48,9 @@ func threadOf(owner, id, alias string) string {
 	return id
 }
 
-// submitted is a turn that its thread has accepted, with the first entries of its
+// submittedTurn is a turn that its thread has accepted, with the first entries of its
 // log if they are known, and the subscription to it, which the caller closes.
-type submitted struct {
+type submittedTurn struct {
 	chat.Turn
 	log   []chat.Entry
 	early *follow.Early
@@ -59,7 +59,7 @@ type submitted struct {
 // submit writes a turn's row and submits the turn to its thread. A repeated message
 // returns the turn that it made the first time. Once the row is written, the submit
 // goes on even if the client disconnects.
-func (s *server) submit(ctx context.Context, who identity.Caller, in dialect.Submit) (_ submitted, err error) {
+func (s *server) submit(ctx context.Context, who identity.Caller, in dialect.Submit) (_ submittedTurn, err error) {
 	now := s.now()
 	turn := newTurn(who.ID, in, now)
 	lost := s.settleLostBefore(ctx, who.ID, in) // concurrent with the insert, so that it adds no latency
@@ -78,25 +78,25 @@ func (s *server) submit(ctx context.Context, who identity.Caller, in dialect.Sub
 		row, err = s.unsavedTurn(ctx, turn, in, err)
 	}
 	if err != nil || row.Status.Settled() {
-		return submitted{Turn: row, early: early}, err
+		return submittedTurn{Turn: row, early: early}, err
 	}
 	ctx, cancel := request.Detached(ctx)
 	defer cancel()
-	request := chat.Submit{
+	submit := chat.Submit{
 		Owner: row.Owner, ThreadID: row.ThreadID, TurnID: row.ID, OnBusy: in.OnBusy, Cancelled: cancelled,
 		ClientTurnID: row.ClientTurnID, ContentHash: row.ContentHash, StreamRunID: row.StreamRunID, RequestID: who.RequestID,
 		Generation: row.Generation,
 	}
 	if unsaved {
 		turn = row // a copy, because row is changed below
-		request.Unsaved = &turn
+		submit.Unsaved = &turn
 	}
-	got, err := s.take(ctx, request, now)
+	got, err := s.submitToThread(ctx, submit, now)
 	if err != nil {
 		if row.Status == chat.TurnNew && !unsaved {
 			s.giveUp(ctx, row)
 		}
-		return submitted{Turn: row}, problem.Engine(err)
+		return submittedTurn{Turn: row}, problem.Engine(err)
 	}
 	again := got.TurnID != row.ID // a repeated message that the rows did not show
 	row.ID = got.TurnID
@@ -115,12 +115,12 @@ func (s *server) submit(ctx context.Context, who identity.Caller, in dialect.Sub
 	if in.OnBusy == chat.Enqueue { // the turn before it may be lost with its question
 		go s.settleLost(context.WithoutCancel(ctx), row.Owner, row.ThreadID)
 	}
-	return submitted{row, got.Log, early}, nil
+	return submittedTurn{row, got.Log, early}, nil
 }
 
 // submitEdition submits a message whose client names messages, not their contents. The
 // same content at the same place joins the existing turn; other content is an edit.
-func (s *server) submitEdition(ctx context.Context, who identity.Caller, in dialect.Submit) (submitted, error) {
+func (s *server) submitEdition(ctx context.Context, who identity.Caller, in dialect.Submit) (submittedTurn, error) {
 	if in.Edition == nil {
 		return s.submit(ctx, who, in)
 	}
@@ -138,10 +138,10 @@ func (s *server) submitEdition(ctx context.Context, who identity.Caller, in dial
 
 // sentWithoutPlace returns the turn of the same message if it was sent while its parent
 // could not be looked up, and then got the same parent.
-func (s *server) sentWithoutPlace(ctx context.Context, who identity.Caller, sub dialect.Submit) (_ submitted, sent bool) {
+func (s *server) sentWithoutPlace(ctx context.Context, who identity.Caller, sub dialect.Submit) (_ submittedTurn, sent bool) {
 	t, err := s.Store.FindTurn(ctx, who.ID, db.CancelRef{ThreadID: sub.ThreadID, ClientTurnID: sub.ClientTurnID})
 	if err != nil || t.Content.ParentRequest != "" || t.Parent != sub.Content.ParentRequest {
-		return submitted{}, false
+		return submittedTurn{}, false
 	}
 	sub.Content.ParentRequest = ""
 	again, err := s.submit(ctx, who, sub)
@@ -187,29 +187,29 @@ func (s *server) settleLostBefore(ctx context.Context, owner string, in dialect.
 	return done
 }
 
-// take submits a turn to its thread. If the thread remembers turns that the database
+// submitToThread submits a turn to its thread. If the thread remembers turns that the database
 // does not have, because a backup was restored, it submits again with flags that
 // make the thread ignore them.
-func (s *server) take(ctx context.Context, request chat.Submit, sent time.Time) (got chat.Submitted, err error) {
-	got, err = s.Threads.Submit(ctx, request)
+func (s *server) submitToThread(ctx context.Context, submit chat.Submit, sent time.Time) (got chat.Submitted, err error) {
+	got, err = s.Threads.Submit(ctx, submit)
 	var refused *chat.Refused
 	switch {
 	case errors.As(err, &refused) && refused.Code == chat.CodeTurnRunning:
 		// The running turn may be lost, and is settled now; or it had ended before the
 		// message arrived, and its thread is about to notice.
-		if s.settleLost(ctx, request.Owner, request.ThreadID) || s.settledBefore(ctx, sent, request.Owner, refused.TurnID) {
-			got, err = s.takeWithRetry(ctx, request)
+		if s.settleLost(ctx, submit.Owner, submit.ThreadID) || s.settledBefore(ctx, sent, submit.Owner, refused.TurnID) {
+			got, err = s.submitWhenIdle(ctx, submit)
 		}
-	case errors.As(err, &refused) && refused.Code == chat.CodeNotFound && request.Generation > 0:
+	case errors.As(err, &refused) && refused.Code == chat.CodeNotFound && submit.Generation > 0:
 		// A deleted conversation has no row. If the row exists, the thread remembers a
 		// later conversation with this id than the database does.
-		if _, missing := s.Store.Turn(ctx, request.Owner, request.TurnID); missing == nil {
-			request.Generation = 0
-			got, err = s.Threads.Submit(ctx, request)
+		if _, missing := s.Store.Turn(ctx, submit.Owner, submit.TurnID); missing == nil {
+			submit.Generation = 0
+			got, err = s.Threads.Submit(ctx, submit)
 		}
-	case err == nil && got.TurnID != request.TurnID && request.Unsaved == nil && s.missingFromDatabase(ctx, request, got.TurnID):
-		request.NoRepeat = true
-		got, err = s.Threads.Submit(ctx, request)
+	case err == nil && got.TurnID != submit.TurnID && submit.Unsaved == nil && s.missingFromDatabase(ctx, submit, got.TurnID):
+		submit.NoRepeat = true
+		got, err = s.Threads.Submit(ctx, submit)
 	}
 	return got, err
 }
@@ -221,23 +221,23 @@ func (s *server) settledBefore(ctx context.Context, at time.Time, owner, turnID 
 }
 
 const (
-	takeRetries       = 20
-	takeRetryInterval = 50 * time.Millisecond
+	idleRetries       = 20
+	idleRetryInterval = 50 * time.Millisecond
 )
 
-// takeWithRetry submits a turn until the thread has noticed that its running turn
-// has ended.
-func (s *server) takeWithRetry(ctx context.Context, request chat.Submit) (got chat.Submitted, err error) {
-	for try := range takeRetries {
+// submitWhenIdle submits a turn until the thread has noticed that its running turn has
+// ended. Threads.Submit does not retry this refusal, only failures of Temporal.
+func (s *server) submitWhenIdle(ctx context.Context, submit chat.Submit) (got chat.Submitted, err error) {
+	for try := range idleRetries {
 		if try > 0 {
 			select {
 			case <-ctx.Done():
 				return got, err
-			case <-time.After(takeRetryInterval):
+			case <-time.After(idleRetryInterval):
 			}
 		}
 		var refused *chat.Refused
-		got, err = s.Threads.Submit(ctx, request)
+		got, err = s.Threads.Submit(ctx, submit)
 		if !errors.As(err, &refused) || refused.Code != chat.CodeTurnRunning {
 			break
 		}
@@ -248,12 +248,12 @@ func (s *server) takeWithRetry(ctx context.Context, request chat.Submit) (got ch
 // missingFromDatabase reports whether a turn that a thread remembers is neither in
 // the database nor open in the thread, which would save it later. It queries the
 // thread first, because a turn is saved before its thread closes it.
-func (s *server) missingFromDatabase(ctx context.Context, request chat.Submit, turnID string) bool {
-	state, err := s.Threads.State(ctx, request.ThreadID)
+func (s *server) missingFromDatabase(ctx context.Context, submit chat.Submit, turnID string) bool {
+	state, err := s.Threads.State(ctx, submit.ThreadID)
 	if _, open := state.Names[turnID]; err != nil || open {
 		return false
 	}
-	_, err = s.Store.Turn(ctx, request.Owner, turnID)
+	_, err = s.Store.Turn(ctx, submit.Owner, turnID)
 	return notFound(err)
 }
 

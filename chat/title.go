@@ -44,7 +44,7 @@ func TitleFrom(message string) string {
 func TitleWith(message, document string) string {
 	title := TitleFrom(message)
 	document = OneLine(document)
-	if document == "" || !saysLittle(title) {
+	if document == "" || !isVague(title) {
 		return title
 	}
 	return CutTitle(document + ": " + title)
@@ -82,7 +82,7 @@ var common = func() map[string]bool {
 	return words
 }()
 
-func saysLittle(title string) bool {
+func isVague(title string) bool {
 	for _, w := range strings.FieldsFunc(strings.ToLower(title), func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) }) {
 		if !common[w] {
 			return false

@@ -36,8 +36,6 @@ type Drive struct {
 	shared bool
 }
 
-var _ Source = (*Drive)(nil)
-
 // DriveAccess is how Google Drive is reached. Without any of the three kinds of access
 // every import is refused with NotConfigured.
 type DriveAccess struct {
@@ -122,7 +120,10 @@ func (t apiKeyTransport) RoundTrip(r *http.Request) (*http.Response, error) {
 	return t.next.RoundTrip(r)
 }
 
-func (d *Drive) Type() chat.SourceType { return chat.SourceDrive }
+// Source returns Google Drive as a source. Package links recognises its links.
+func (d *Drive) Source() Source {
+	return Source{Type: chat.SourceDrive, Label: "Google Drive", Look: d.Look, Fetch: d.Fetch}
+}
 
 const (
 	googleApps   = "application/vnd.google-apps."

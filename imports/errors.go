@@ -62,13 +62,16 @@ func (e *Error) Retryable() bool {
 
 // Sentence returns the message for the person who requested the import.
 func (e *Error) Sentence() string {
-	drive := e.Source == chat.SourceDrive
+	drive, link := e.Source == chat.SourceDrive, e.Source == chat.SourceLink
 	switch e.Code {
 	case NotShared:
 		if drive {
 			return "I couldn't access that file. Please make sure it's shared with 'Anyone with the link' and try again."
 		}
-		return "I couldn't access that page. Please make sure that it opens without signing in and try again."
+		if link {
+			return "I couldn't access that page. Please make sure that it opens without signing in and try again."
+		}
+		return "I couldn't access that document. Please make sure that it exists and that you may read it, and try again."
 	case TooLarge:
 		return fmt.Sprintf("That file is too large to import (%s). The maximum file size is %s.", e.size(), megabytes(e.Limit))
 	case RateLimited:
@@ -97,7 +100,10 @@ func (e *Error) Sentence() string {
 		if drive {
 			return "Importing from Google Drive is not set up on this server. Please upload the file instead."
 		}
-		return "Importing from links is not set up on this server. Please upload the file instead."
+		if link {
+			return "Importing from links is not set up on this server. Please upload the file instead."
+		}
+		return "Importing from there is not set up on this server. Please upload the file instead."
 	}
 	return "I had trouble downloading that file. Please check your internet connection and try again."
 }

@@ -13,38 +13,27 @@ import (
 	"github.com/palaver-chat/palaver/imports/links"
 )
 
-// Source is a place that documents are imported from. To add one, add a file with a
-// Source, have package links recognise its links, and add it where the Importer is made.
-// A Source returns an *Error for a failure at that place.
-type Source interface {
-	Type() chat.SourceType
-	// Look reads the metadata of a document before its content is downloaded. owner is the
-	// user who imports it.
-	Look(ctx context.Context, owner string, link links.Link) (Remote, error)
-	// Fetch downloads the content. It stops after limit bytes with TooLarge.
-	Fetch(ctx context.Context, owner string, r Remote, limit int64) (Content, error)
-}
-
 // Remote is a document at its source.
 type Remote struct {
-	Source      chat.SourceType
-	ExternalID  string
-	ResourceKey string
-	URL         string // the address of the document
-	Name        string // as the source has it; empty when only the content has it
-	MediaType   string // as the source has it
-	Size        int64  // bytes; 0 when it is not known
-	// Version is compared with SameVersion. It is empty when it can be known only from the
-	// content.
+	Source chat.SourceType // set by Importer.Look
+	// ExternalID identifies the document at its source: a user has one document for it.
+	ExternalID  string // empty: that of the link
+	ResourceKey string // for Google Drive
+	URL         string // the address of the document; empty: that of the link
+	Name        string // the file's name; empty when only the content has it
+	MediaType   string // as the source states it; may be empty
+	Size        int64  // bytes; 0: unknown
+	// Version is a checksum or a time without spaces; equal versions are not downloaded
+	// again. Empty: unknown before the download.
 	Version string
 }
 
-// Content is a downloaded content.
+// Content is a downloaded document.
 type Content struct {
-	Name      string // of the file, as the source sent it
-	Title     string // of a page, as the source sent it
-	MediaType string
-	Version   string
+	Name      string // the file's name, whose extension tells its type
+	Title     string // the title of a page; empty: Name is the title
+	MediaType string // as the source states it; may be empty
+	Version   string // as in Remote; empty: each import replaces the document
 	Raw       []byte
 }
 
@@ -58,7 +47,7 @@ type Document struct {
 
 // Importer imports from several sources, within limits. Safe for concurrent use.
 type Importer struct {
-	Sources  []Source
+	Sources  Sources
 	Types    extract.Types
 	MaxBytes int64
 	// LookTimeout and FetchTimeout limit one try; 0: the defaults.
@@ -78,11 +67,11 @@ const (
 
 func (i *Importer) source(t chat.SourceType) (Source, error) {
 	for _, s := range i.Sources {
-		if s.Type() == t {
+		if s.Type == t {
 			return s, nil
 		}
 	}
-	return nil, &Error{Code: NotConfigured, Source: t}
+	return Source{}, &Error{Code: NotConfigured, Source: t}
 }
 
 // Look reads the metadata of the document that a link leads to, and refuses one that is too
@@ -101,7 +90,7 @@ func (i *Importer) Look(ctx context.Context, owner string, link links.Link) (Rem
 	if r.Size > i.MaxBytes {
 		return Remote{}, &Error{Code: TooLarge, Source: link.Source, Size: r.Size, Limit: i.MaxBytes}
 	}
-	r.Source = link.Source
+	r.Source, r.ExternalID, r.URL = link.Source, cmp.Or(r.ExternalID, link.ExternalID), cmp.Or(r.URL, link.URL)
 	return r, nil
 }
 
@@ -117,6 +106,9 @@ func (i *Importer) Fetch(ctx context.Context, owner string, r Remote) (Document,
 	if err != nil {
 		return Document{}, asError(ctx, r.Source, err)
 	}
+	if int64(len(c.Raw)) > i.MaxBytes {
+		return Document{}, &Error{Code: TooLarge, Source: r.Source, Size: int64(len(c.Raw)), Limit: i.MaxBytes}
+	}
 	format, ok := i.Types.Detect(fileName(c.Name), c.MediaType, c.Raw)
 	if !ok || len(c.Raw) == 0 {
 		return Document{}, &Error{Code: Unsupported, Source: r.Source, Can: i.Types.Labels(), Cause: fmt.Errorf("%d bytes of %.100q", len(c.Raw), c.MediaType)}
@@ -129,6 +121,14 @@ func withTimeout(ctx context.Context, set, standard time.Duration) (context.Cont
 		set = standard
 	}
 	return context.WithTimeoutCause(ctx, set, errTimeout)
+}
+
+// Places returns the links of the added sources. A nil Importer has none.
+func (i *Importer) Places() []links.Place {
+	if i == nil {
+		return nil
+	}
+	return i.Sources.Places()
 }
 
 // Title returns the title of a document, from its name or its address.

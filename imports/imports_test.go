@@ -36,7 +36,7 @@ func driveImporter(t *testing.T, f drivetest.File) (*Importer, *drivetest.Server
 	server.Put(id, f)
 	source, err := NewDrive(t.Context(), DriveAccess{APIKey: drivetest.Key, BaseURL: server.URL})
 	require.NoError(t, err)
-	return &Importer{Sources: []Source{source}, Types: extract.All(), MaxBytes: 1000}, server
+	return &Importer{Sources: []Source{source.Source()}, Types: extract.All(), MaxBytes: 1000}, server
 }
 
 func get(ctx context.Context, i *Importer, address string) (Remote, Document, error) {
@@ -222,7 +222,7 @@ func TestServerThatCannotBeReachedIsANetworkError(t *testing.T) {
 	server.Close()
 	source, err := NewDrive(t.Context(), DriveAccess{APIKey: drivetest.Key, BaseURL: server.URL})
 	require.NoError(t, err)
-	i := &Importer{Sources: []Source{source}, MaxBytes: 1}
+	i := &Importer{Sources: []Source{source.Source()}, MaxBytes: 1}
 	_, _, err = get(t.Context(), i, driveLink(""))
 	require.Equal(t, Network, code(t, err))
 	require.NotContains(t, err.Error(), id)
@@ -249,7 +249,7 @@ func TestServiceAccountSendsItsTokenAndNoKey(t *testing.T) {
 	server.Put(id, textFile)
 	source, err := NewDrive(t.Context(), DriveAccess{ServiceAccount: string(account), BaseURL: server.URL})
 	require.NoError(t, err)
-	_, d, err := get(t.Context(), &Importer{Sources: []Source{source}, Types: extract.All(), MaxBytes: 1000}, driveLink(""))
+	_, d, err := get(t.Context(), &Importer{Sources: []Source{source.Source()}, Types: extract.All(), MaxBytes: 1000}, driveLink(""))
 	require.NoError(t, err)
 	require.Equal(t, "Rules 2026", d.Title)
 }
@@ -297,7 +297,7 @@ func pageImporter(t *testing.T, handler http.HandlerFunc, allowed ...netip.Prefi
 	transport := guard.New(allowed).Transport()
 	transport.TLSClientConfig = server.Client().Transport.(*http.Transport).TLSClientConfig
 	source.client.Transport = transport
-	return &Importer{Sources: []Source{source}, Types: extract.All(), MaxBytes: 1000}, server.URL
+	return &Importer{Sources: []Source{source.Source()}, Types: extract.All(), MaxBytes: 1000}, server.URL
 }
 
 var loopback = netip.MustParsePrefix("127.0.0.0/8")
@@ -483,7 +483,7 @@ func TestPersonsOwnAccessIsTriedBeforeThatOfTheDeployment(t *testing.T) {
 
 	both, err := NewDrive(t.Context(), DriveAccess{APIKey: drivetest.Key, BaseURL: server.URL, Own: tokens{"ann": "anns-token"}})
 	require.NoError(t, err)
-	i := &Importer{Sources: []Source{both}, Types: extract.All(), MaxBytes: 1000}
+	i := &Importer{Sources: []Source{both.Source()}, Types: extract.All(), MaxBytes: 1000}
 	r, err := i.Look(t.Context(), "ann", at("private-0123456789"))
 	require.NoError(t, err)
 	_, err = i.Fetch(t.Context(), "ann", r)
@@ -495,7 +495,7 @@ func TestPersonsOwnAccessIsTriedBeforeThatOfTheDeployment(t *testing.T) {
 
 	own, err := NewDrive(t.Context(), DriveAccess{BaseURL: server.URL, Own: tokens{"ann": "anns-token"}})
 	require.NoError(t, err)
-	i.Sources = []Source{own}
+	i.Sources = []Source{own.Source()}
 	_, err = i.Look(t.Context(), "ann", at("private-0123456789"))
 	require.NoError(t, err)
 	_, err = i.Look(t.Context(), "bob", at(id))
@@ -512,7 +512,7 @@ func TestFailedRefreshFallsBackToTheDeploymentsAccess(t *testing.T) {
 
 	both, err := NewDrive(t.Context(), DriveAccess{APIKey: drivetest.Key, BaseURL: server.URL, Own: tokens{"ann": ""}})
 	require.NoError(t, err)
-	i := &Importer{Sources: []Source{both}, Types: extract.All(), MaxBytes: 1000}
+	i := &Importer{Sources: []Source{both.Source()}, Types: extract.All(), MaxBytes: 1000}
 	r, err := i.Look(t.Context(), "ann", at(id))
 	require.NoError(t, err)
 	_, err = i.Fetch(t.Context(), "ann", r)
@@ -522,7 +522,7 @@ func TestFailedRefreshFallsBackToTheDeploymentsAccess(t *testing.T) {
 
 	own, err := NewDrive(t.Context(), DriveAccess{BaseURL: server.URL, Own: tokens{"ann": ""}})
 	require.NoError(t, err)
-	i.Sources = []Source{own}
+	i.Sources = []Source{own.Source()}
 	_, err = i.Look(t.Context(), "ann", at(id))
 	require.ErrorIs(t, err, errRefresh)
 }

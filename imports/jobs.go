@@ -35,6 +35,8 @@ type Jobs struct {
 	// workflow is already running.
 	Start func(ctx context.Context, owner, key string) error
 	Poll  time.Duration // interval of reading the progress; 0: pollInterval
+	// Places are the links of the added sources.
+	Places []links.Place
 }
 
 const pollInterval = 200 * time.Millisecond
@@ -53,7 +55,7 @@ func LinkOf(i chat.Import) links.Link {
 // Begin records an import of the link in i.URL and starts it. It is idempotent for one
 // owner and id. A link that cannot be imported is an *Error.
 func (j *Jobs) Begin(ctx context.Context, in Inserter, i chat.Import) (chat.Import, error) {
-	link, err := links.Parse(i.URL)
+	link, err := links.Parse(i.URL, j.Places...)
 	switch {
 	case errors.Is(err, links.ErrMalformedDrive):
 		return chat.Import{}, &Error{Code: Malformed, Source: chat.SourceDrive, Cause: err}
@@ -204,6 +206,8 @@ func SourceLabel(t chat.SourceType) string {
 		return "Google Drive"
 	case chat.SourceLink:
 		return "link"
+	case chat.SourceUpload, "":
+		return "upload"
 	}
-	return "upload"
+	return string(t)
 }

@@ -26,12 +26,13 @@ import (
 // Pages imports pages and files at public https addresses.
 type Pages struct{ client *http.Client }
 
-var _ Source = (*Pages)(nil)
-
 // NewPages makes a source whose connections and redirects the guard checks.
 func NewPages(g *guard.Guard) *Pages { return &Pages{g.Client()} }
 
-func (p *Pages) Type() chat.SourceType { return chat.SourceLink }
+// Source returns public addresses as a source. It imports all links of no other source.
+func (p *Pages) Source() Source {
+	return Source{Type: chat.SourceLink, Label: "link", Look: p.Look, Fetch: p.Fetch}
+}
 
 // Look asks for the size and the validator. Servers need not send them, and its status does
 // not matter: Fetch decides.

@@ -10,6 +10,7 @@ import (
 	"github.com/palaver-chat/palaver/activities"
 	"github.com/palaver-chat/palaver/chat"
 	"github.com/palaver-chat/palaver/documents/retrieval"
+	"github.com/palaver-chat/palaver/imports/links"
 	"github.com/palaver-chat/palaver/internal/tools"
 )
 
@@ -27,6 +28,8 @@ type Activities struct {
 	*activities.Kit
 	Search Searcher
 	Web    tools.WebSearch // nil: no web search
+	// ImportPlaces are those whose links messages import, beside Google Drive.
+	ImportPlaces []links.Place
 
 	codes codePassages
 }

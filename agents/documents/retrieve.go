@@ -209,7 +209,7 @@ func (a *Activities) lastQuestion(ctx context.Context, ref activities.TurnRef) (
 	}
 	var chain []string
 	for i := len(recent) - 1; i >= 0 && len(chain) < maxChain; i-- {
-		if !recent[i].OpensTurn() || intent.OnlyImports(recent[i].Content) {
+		if !recent[i].OpensTurn() || intent.OnlyImports(recent[i].Content, a.ImportPlaces...) {
 			continue
 		}
 		chain = append(chain, recent[i].Content)

@@ -11,22 +11,29 @@ import (
 	"github.com/palaver-chat/palaver/chat"
 )
 
-// Dialect is a wire format with its routes. The API lists all of them in one place.
+// Dialect is a wire format with its routes.
 type Dialect struct {
-	Package    string                  // its Go package
-	Prefix     string                  // of the names of its schemas
-	Events     []openapi.Shape         // of the data lines of its streams
-	Data       openapi.AnyOf           // of the data lines of its streams, if the names of events tell them apart; instead of Events
-	Nested     []openapi.Shape         // inside its bodies
-	Words      map[string]openapi.Word // about the fields of its schemas
-	Renamed    map[string]string       // names of schemas that are not the prefix and the type's name
+	// Prefix names the dialect. The names of its schemas in the OpenAPI document begin with
+	// it: the schema of the type messageJSON is PrefixMessage.
+	Prefix string
+	// Package is the import path of the Go package of its types:
+	// reflect.TypeFor[someType]().PkgPath().
+	Package string
+	// Operations returns the routes with their handlers. It is also called before the server
+	// runs, so only the handlers may use the Server.
 	Operations func(Server) []openapi.Operation
+	Events     []openapi.Shape         // data lines of its streams
+	Data       openapi.AnyOf           // data lines of its streams, if the events' names tell them apart; instead of Events
+	Nested     []openapi.Shape         // types inside its bodies
+	Words      map[string]openapi.Word // describe fields of its schemas, by "Schema.field"
+	Renamed    map[string]string       // names of schemas by type, if they are not Prefix and the type's name
 	// Failure makes the body of an error response in the dialect's own shape; nil: the
 	// API's shape. FailureShape has the type of the body.
 	Failure      func(Failure) any
 	FailureShape any
-	// Below is what only the dialect's clients use: one path, or all paths with a prefix that
-	// ends in a slash. Errors there have the dialect's shape even where no route exists; empty: no path.
+	// Below is one path, or with a slash at the end all paths with this prefix, that only the
+	// dialect's clients use. Errors there have the dialect's shape even where no route
+	// exists. Empty: the dialect's paths begin with /api/.
 	Below string
 }
 

@@ -73,7 +73,7 @@ func (i *Identifier) logUntrustedProxy(r *http.Request) {
 		return
 	}
 	i.proxyLogged.Do(func() {
-		i.log.Warn("a request has a proxy's headers, and its sender is not in TRUSTED_PROXIES: they are ignored, so all clients of a proxy count as one address",
+		i.log.Warn("proxy headers ignored: the sender is not in TRUSTED_PROXIES; all clients of this proxy count as one address",
 			"peer", parseAddress(r.RemoteAddr).String())
 	})
 }

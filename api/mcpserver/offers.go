@@ -228,9 +228,9 @@ func (s *Server) offerAsk(in *call, arguments json.RawMessage, report func(strin
 	case a.Answer == nil:
 		p.Text("message", message, 1, chat.MaxMessage)
 	case message != "":
-		p.Add("message", "must be left out when a question is answered")
+		p.Add("message", "must be empty when a question is answered")
 	case a.ThreadID == "":
-		p.Add("thread_id", "must say which question is answered")
+		p.Add("thread_id", "is needed to answer a question")
 	default:
 		p.Text("answer", *a.Answer, 0, chat.MaxMessage)
 	}

@@ -146,7 +146,7 @@ func (s *Server) callRPC(in *call, params json.RawMessage) (*sdk.CallToolResult,
 			return s.runOffer(in, o, call.Arguments, func(string) {})
 		}
 	}
-	return nil, problem.Invalid("name", "is none of the tools")
+	return nil, problem.Invalid("name", "is not a tool of this server")
 }
 
 // rpcError converts an error to a JSON-RPC error. Its data has the fields of

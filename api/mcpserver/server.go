@@ -144,14 +144,14 @@ func callOf(c *gin.Context, l *response) *call {
 func (s *Server) runOffer(in *call, o offer, arguments json.RawMessage, report func(string)) (result *sdk.CallToolResult, err error) {
 	defer func() {
 		if v := recover(); v != nil {
-			s.Log.Error("panic in an offered tool", "request_id", in.id, "panic", fmt.Sprint(v), "stack", string(debug.Stack()))
+			s.Log.Error("panic in an MCP tool", "request_id", in.id, "panic", fmt.Sprint(v), "stack", string(debug.Stack()))
 			err = errors.New("panic")
 		}
 		if err != nil && in.clientContext.Err() == nil {
 			p := s.Describe(err)
 			p.SetRetryAfter(in.who.Header)
 			if p.Status >= http.StatusInternalServerError {
-				s.Log.Error("offered tool failed", "request_id", in.id, "tool", o.tool.Name, "code", p.Code, "error", err)
+				s.Log.Error("MCP tool failed", "request_id", in.id, "tool", o.tool.Name, "code", p.Code, "error", err)
 			}
 			err = described{p}
 		}

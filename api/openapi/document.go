@@ -5,6 +5,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
+	"maps"
 	"net/http"
 	"regexp"
 	"slices"
@@ -15,16 +16,16 @@ import (
 	"github.com/getkin/kin-openapi/openapi3"
 	"github.com/gin-gonic/gin"
 
-	"github.com/palaver-chat/palaver/internal/sse"
+	"github.com/palaver-chat/palaver/api/sse"
 )
 
-const aboutAPI = `Palaver's HTTP interface. One engine speaks several dialects; a conversation begun in one can be watched, stopped or continued in another.
+const aboutAPI = `Palaver's HTTP API. It supports several dialects (wire formats). Clients of different dialects can follow, stop and continue the same conversation.
 
-**Streams** are server-sent events: each data line holds one of the schema's events, comment lines (": ping") keep the line open, and a stream ends with the turn or with a question to a person. The AI SDK and LangGraph dialects add a last line "data: [DONE]".
+**Streams** are server-sent events. Each data line contains one event of the schema. Comment lines (": ping") keep the connection open. A stream ends when the turn ends or asks a question. The AI SDK and LangGraph dialects add a last line "data: [DONE]".
 
-**Errors** before a stream begins are JSON (schema Error) with the status; after that they are the dialect's own error event. A failed turn is tried again as a new one, with another client_turn_id: the same one returns the turn that has failed.
+**Errors** before a stream starts are JSON (schema Error) with an HTTP status. Later errors are error events of the dialect. To retry a failed turn, send its message with a new client_turn_id: the old one returns the failed turn.
 
-Every answer carries X-Request-Id; one that the caller sends (1 to 64 characters A-Z a-z 0-9 _ . : -) is kept.`
+Every response has the header X-Request-Id. The server uses the id that the client sends, if it has 1 to 64 characters of A-Z a-z 0-9 _ . : -`
 
 // API is what a document describes.
 type API struct {
@@ -38,20 +39,21 @@ type API struct {
 	Events     map[string][]Shape // of the data lines of each kind of stream, by schema name
 	Schemas    map[string]any     // further ones by name
 	Words      map[string]Word    // of one schema (Schema.field), or all fields with the name
-	Prefixes   map[string]string  // of the schemas of a package's types; other packages have none
-	Renamed    map[string]string  // schemas of types whose own names would collide or say too little
+	Prefixes   map[string]string  // prefixes of schema names by the import path of the types' package; other packages have none
+	Renamed    map[string]string  // schema names by TypeName, for types whose own names would collide or say too little
 }
 
 // Document is a document with its ETag.
 type Document struct {
-	Raw  []byte
-	ETag string
+	Raw     []byte
+	ETag    string
+	Schemas []string // their names
 }
 
 // Document makes the document. It panics on types that cannot be described: all of them
 // are in this repository.
 func (a API) Document() (Document, error) {
-	d := &documented{schemas: a.newSchemas()}
+	d := &documentBuilder{schemas: a.newSchemas()}
 	d.doc = &openapi3.T{
 		OpenAPI: "3.1.0",
 		Info:    &openapi3.Info{Title: "Palaver", Version: a.Version, Description: aboutAPI, License: &openapi3.License{Name: "Apache 2.0", Identifier: "Apache-2.0"}},
@@ -80,7 +82,7 @@ func (a API) Document() (Document, error) {
 	d.schemas.describe(a.Words)
 	raw, err := json.Marshal(d.doc)
 	sum := sha256.Sum256(raw)
-	return Document{raw, `"` + hex.EncodeToString(sum[:16]) + `"`}, err
+	return Document{raw, `"` + hex.EncodeToString(sum[:16]) + `"`, slices.Sorted(maps.Keys(d.schemas.made))}, err
 }
 
 // Serve answers with the document; clients may cache and revalidate it.
@@ -92,8 +94,8 @@ func (d Document) Serve(c *gin.Context) error {
 	return nil
 }
 
-// documented builds the document.
-type documented struct {
+// documentBuilder builds the document.
+type documentBuilder struct {
 	doc     *openapi3.T
 	schemas *schemas
 }
@@ -105,21 +107,21 @@ type refusal struct {
 }
 
 var refusals = []refusal{
-	{http.StatusBadRequest, "BadRequest", "The request has invalid fields; details lists them."},
+	{http.StatusBadRequest, "BadRequest", "The request has invalid fields. details lists them."},
 	{http.StatusUnauthorized, "Unauthorized", "The request has no valid token."},
-	{http.StatusForbidden, "Forbidden", "Not for this caller, or from another site."},
-	{http.StatusNotFound, "NotFound", "The caller has nothing with this id."},
-	{http.StatusMethodNotAllowed, "MethodNotAllowed", "The path does not support the method; the header Allow lists those that it does."},
-	{http.StatusConflict, "Conflict", "A turn runs (on_busy reject), or the client_turn_id was used with other content."},
-	{http.StatusPreconditionFailed, "PreconditionFailed", "Another version has been stored meanwhile."},
+	{http.StatusForbidden, "Forbidden", "The caller may not do this, or the request comes from another site."},
+	{http.StatusNotFound, "NotFound", "The caller has no resource with this id."},
+	{http.StatusMethodNotAllowed, "MethodNotAllowed", "The path does not support this method. The header Allow lists the supported ones."},
+	{http.StatusConflict, "Conflict", "A turn is running (on_busy reject), or the client_turn_id was used with different content."},
+	{http.StatusPreconditionFailed, "PreconditionFailed", "The stored version has changed since it was read."},
 	{http.StatusRequestEntityTooLarge, "TooLarge", "The body is larger than allowed."},
-	{http.StatusUnsupportedMediaType, "UnsupportedType", "The type of the body is not supported."},
-	{http.StatusTooManyRequests, "TooManyRequests", "Too much at once, or in a short time; Retry-After says when to come back."},
-	{http.StatusInternalServerError, "Internal", "Something went wrong on our side."},
-	{http.StatusServiceUnavailable, "Unavailable", "Something that is needed cannot be reached right now."},
+	{http.StatusUnsupportedMediaType, "UnsupportedType", "The body's media type is not supported."},
+	{http.StatusTooManyRequests, "TooManyRequests", "A rate limit or a quota is reached. Retry-After says when to retry."},
+	{http.StatusInternalServerError, "Internal", "An internal error."},
+	{http.StatusServiceUnavailable, "Unavailable", "A required service is unavailable."},
 }
 
-func (d *documented) failures(v any) {
+func (d *documentBuilder) failures(v any) {
 	body := openapi3.NewContentWithJSONSchemaRef(d.schemas.of(v))
 	for _, r := range refusals {
 		res := openapi3.NewResponse().WithDescription(r.about).WithContent(body)
@@ -159,7 +161,7 @@ var (
 	notForName = regexp.MustCompile(`[^A-Za-z0-9]+`)
 )
 
-func (d *documented) add(o Operation) {
+func (d *documentBuilder) add(o Operation) {
 	method, path, _ := strings.Cut(o.Route, " ")
 	op := openapi3.NewOperation()
 	op.Summary, op.Tags = o.About, []string{o.Group}
@@ -208,7 +210,7 @@ func (p Param) describe(to *openapi3.Parameter) *openapi3.Parameter {
 	return to.WithDescription(p.About).WithRequired(p.Required).WithSchema(s)
 }
 
-func (d *documented) body(o Operation) *openapi3.RequestBody {
+func (d *documentBuilder) body(o Operation) *openapi3.RequestBody {
 	content := openapi3.Content{}
 	if o.Body != nil {
 		content["application/json"] = openapi3.NewMediaType().WithSchemaRef(d.schemas.body(o.Body))
@@ -224,7 +226,7 @@ func (d *documented) body(o Operation) *openapi3.RequestBody {
 	return openapi3.NewRequestBody().WithContent(content).WithRequired(!o.BodyOptional)
 }
 
-func (d *documented) answer(a Answer) *openapi3.Response {
+func (d *documentBuilder) answer(a Answer) *openapi3.Response {
 	content := openapi3.Content{}
 	if a.JSON != nil {
 		content["application/json"] = openapi3.NewMediaType().WithSchemaRef(d.schemas.of(a.JSON))
@@ -243,15 +245,15 @@ func (d *documented) answer(a Answer) *openapi3.Response {
 func documentedHeaders() openapi3.Headers {
 	out := openapi3.Headers{}
 	for name, about := range map[string]string{
-		"X-Request-Id":        "The request, as the log names it.",
-		"X-Thread-Id":         "The conversation, a UUID.",
-		"X-Turn-Id":           "The turn, a UUID.",
-		"X-Stream-Run-Id":     "The request as its client names it.",
-		"ETag":                "The version.",
-		"Allow":               "The methods that the path knows.",
-		"Retry-After":         "Seconds to wait.",
-		"RateLimit-Limit":     "How many are allowed in the window.",
-		"RateLimit-Remaining": "How many are left.",
+		"X-Request-Id":        "The request's id, which is also in the log.",
+		"X-Thread-Id":         "The conversation's id, a UUID.",
+		"X-Turn-Id":           "The turn's id, a UUID.",
+		"X-Stream-Run-Id":     "The client's id of the request.",
+		"ETag":                "The resource's version.",
+		"Allow":               "The methods that the path supports.",
+		"Retry-After":         "Seconds to wait before a retry.",
+		"RateLimit-Limit":     "The number of requests allowed in the window.",
+		"RateLimit-Remaining": "The number of requests left in the window.",
 		"RateLimit-Reset":     "Seconds until the window is reset.",
 	} {
 		h := &openapi3.Header{Parameter: openapi3.Parameter{Description: about, Schema: openapi3.NewSchemaRef("", openapi3.NewStringSchema())}}
@@ -270,11 +272,11 @@ func headersOf(names ...string) openapi3.Headers {
 
 func (a API) securitySchemes() openapi3.SecuritySchemes {
 	return openapi3.SecuritySchemes{
-		"bearer": {Value: openapi3.NewJWTSecurityScheme().WithDescription("A Supabase token; sub is the user.")},
+		"bearer": {Value: openapi3.NewJWTSecurityScheme().WithDescription("A Supabase token. sub is the user's id.")},
 		"cookie": {Value: openapi3.NewSecurityScheme().WithType("apiKey").WithIn("cookie").WithName(a.Cookie).
-			WithDescription("Given out to anonymous callers.")},
+			WithDescription("Set for anonymous callers.")},
 		"proxy": {Value: openapi3.NewSecurityScheme().WithType("apiKey").WithIn("header").WithName(a.Proxy).
-			WithDescription("A trusted proxy's secret; its header userid names the user.")},
+			WithDescription("The secret of a trusted proxy. The header userid has the user's id.")},
 	}
 }
 

@@ -7,16 +7,16 @@ import (
 	"github.com/gin-gonic/gin"
 )
 
-// Operation is a route: what answers it, and what the document says about it. Errors
-// that follow from the other fields are left out: every route with a body may return
-// 413, every route with an id 404.
+// Operation declares a route: its handler and its description. Errors lists only the
+// statuses that do not follow from other fields: every route with a body may return 413,
+// every route with an id 404.
 type Operation struct {
 	Route  string // in the form of the router: "GET /api/me"
 	Handle func(*gin.Context) error
-	Stream bool // counts as an open stream of its caller
+	Stream bool // counts against the caller's limit of open streams
 	Once   bool // a GET that changes something, so that a probe with HEAD must not call it
-	Upload bool // counts as an upload of its caller, as every File does
-	Probe  bool // must answer fast: probes call it
+	Upload bool // counts against the caller's limit of uploads; File implies it
+	Probe  bool // has the short timeout of probes
 
 	Group        string
 	About        string
@@ -76,16 +76,16 @@ func StreamsIfAny(events string) []Answer { return append(Streams(events), NoCon
 
 // Parameters of several operations.
 var (
-	ParamCursor = Param{Name: "cursor", About: "next_cursor of the page before."}
-	ParamHead   = Param{Name: "head", About: "A checkpoint: the branch that ends there. Left out: the newest."}
-	ParamBefore = Param{Name: "before", About: "A message's id: those before it."}
-	ParamMode   = Param{Name: "stream_mode", About: "Left out: as the server is set up.", Enum: Values("events", "messages")}
+	ParamCursor = Param{Name: "cursor", About: "next_cursor of the previous page."}
+	ParamHead   = Param{Name: "head", About: "The checkpoint at which the branch ends. Default: the newest."}
+	ParamBefore = Param{Name: "before", About: "Returns messages before the message with this id."}
+	ParamMode   = Param{Name: "stream_mode", About: "Which events are sent. Default: the server's setting.", Enum: Values("events", "messages")}
 	ParamTokens = Param{Name: "stream_tokens", Enum: Values("true", "false")}
 )
 
 // ParamLimit is the size of a page.
 func ParamLimit(most int) Param {
-	return Param{Name: "limit", About: "How many, at most.", Least: 1, Most: most}
+	return Param{Name: "limit", About: "Maximum number of results.", Least: 1, Most: most}
 }
 
 // Further error statuses: of routes that take a message, and of routes that take an answer

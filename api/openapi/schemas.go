@@ -148,7 +148,7 @@ func fieldsOf(t reflect.Type) (all []jsonField) {
 
 // schemaName returns the name of a type's schema.
 func (a API) schemaName(t reflect.Type) string {
-	pkg, name := t.PkgPath()[strings.LastIndexByte(t.PkgPath(), '/')+1:], t.Name()
+	pkg, name := t.PkgPath(), t.Name()
 	if name == "" {
 		return ""
 	}
@@ -159,6 +159,15 @@ func (a API) schemaName(t reflect.Type) string {
 		return exported(strings.TrimSuffix(element[strings.LastIndexByte(element, '.')+1:], "]")) + "List"
 	}
 	return a.Prefixes[pkg] + exported(name)
+}
+
+// TypeName returns the name of the type of v, or of what it points to, as API.Renamed has it.
+func TypeName(v any) string {
+	t := reflect.TypeOf(v)
+	if t.Kind() == reflect.Pointer {
+		t = t.Elem()
+	}
+	return t.PkgPath() + "." + t.Name()
 }
 
 // bodyName returns the name of the schema for reading a type. It differs from that for
@@ -238,7 +247,7 @@ func (m *schemas) shape(g *openapi3gen.Generator, shape Shape) *openapi3.SchemaR
 
 // events adds the schema for the data lines of a dialect's streams.
 func (m *schemas) events(name string, shapes []Shape) {
-	s := &openapi3.Schema{Description: "What a data line of the stream holds."}
+	s := &openapi3.Schema{Description: "The content of a data line of the stream."}
 	for _, shape := range shapes {
 		s.OneOf = append(s.OneOf, m.shape(m.written, shape))
 	}

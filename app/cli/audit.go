@@ -18,10 +18,10 @@ import (
 )
 
 type auditCmd struct {
-	Since string `placeholder:"24h" help:"Only entries since then: a duration before now, or a time such as 2026-05-01T12:00:00Z."`
+	Since string `placeholder:"24h" help:"Only entries since a time such as 2026-05-01T12:00:00Z, or a duration before now."`
 	Owner string `help:"Only entries about this user id."`
 	Kind  string `help:"Only entries of this kind: ${audit_kinds}."`
-	JSON  bool   `name:"json" help:"Print JSON, one entry a line."`
+	JSON  bool   `name:"json" help:"Print JSON, one entry per line."`
 }
 
 func (a auditCmd) Run(ctx context.Context, cfg *config.Config, _ *slog.Logger) error {
@@ -56,8 +56,8 @@ func since(text string, now time.Time) (time.Time, error) {
 }
 
 type exportUserCmd struct {
-	ID string `arg:"" help:"User id: the subject of their token, or the id that /api/me returns."`
-	To string `required:"" placeholder:"FILE.zip" help:"File to write, which must not exist."`
+	ID string `arg:"" help:"User id: the subject of the user's token, or the id from /api/me."`
+	To string `required:"" placeholder:"FILE.zip" help:"File to create. It must not exist."`
 }
 
 func (e exportUserCmd) Run(ctx context.Context, cfg *config.Config, log *slog.Logger) error {

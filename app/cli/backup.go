@@ -14,10 +14,10 @@ import (
 
 type (
 	backupCmd struct {
-		To string `required:"" placeholder:"FILE.tar.gz" help:"File to write, which must not exist. It holds all data and the cookie secret."`
+		To string `required:"" placeholder:"FILE.tar.gz" help:"Backup file to create. It must not exist. It contains all data and the cookie secret."`
 	}
 	restoreCmd struct {
-		From string `arg:"" type:"existingfile" help:"File that palaver backup has written."`
+		From string `arg:"" type:"existingfile" help:"File created by palaver backup."`
 		Only string `enum:",palaver.db,temporal.db" default:"" help:"Restore only this database: palaver.db or temporal.db."`
 	}
 )

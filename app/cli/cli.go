@@ -32,19 +32,19 @@ type grammar struct {
 	Worker      workerCmd      `cmd:"" help:"Worker only."`
 	Ingest      ingestCmd      `cmd:"" help:"Load documents and wait until they are ready."`
 	Migrate     migrateCmd     `cmd:"" help:"Bring the database's schema up to date, or move a SQLite database into Postgres."`
-	Backup      backupCmd      `cmd:"" help:"Copy the data folder into one file, also while Palaver runs. Not for Postgres."`
-	Restore     restoreCmd     `cmd:"" help:"Put the files of a backup into the data folder; stop Palaver first."`
-	Repair      repairCmd      `cmd:"" help:"Settle turns and documents whose workflow was lost; workers do it, too."`
-	DeleteUser  deleteUserCmd  `cmd:"" name:"delete-user" help:"List the data of a user, or delete it."`
-	Prune       pruneCmd       `cmd:"" help:"List what is older than ANONYMOUS_RETENTION, CONVERSATION_RETENTION, IMPORT_RETENTION and AUDIT_RETENTION allow, or remove it; workers do it, too, once a day."`
-	Usage       usageCmd       `cmd:"" help:"List which tables and which owners use the most space."`
-	Feedback    feedbackCmd    `cmd:"" help:"Print what people think of answers: JSON lines, or CSV."`
-	ExportUser  exportUserCmd  `cmd:"" name:"export-user" help:"Write all data of a user into a zip archive."`
-	Token       tokenCmd       `cmd:"" help:"Personal keys with which other programs act for a user."`
+	Backup      backupCmd      `cmd:"" help:"Back up the data folder into one file, also while Palaver runs. Not for Postgres."`
+	Restore     restoreCmd     `cmd:"" help:"Restore a backup into the data folder. Stop Palaver first."`
+	Repair      repairCmd      `cmd:"" help:"Settle turns and documents whose workflow was lost. Workers do it, too."`
+	DeleteUser  deleteUserCmd  `cmd:"" name:"delete-user" help:"List or delete the data of a user."`
+	Prune       pruneCmd       `cmd:"" help:"List or delete data older than ANONYMOUS_RETENTION, CONVERSATION_RETENTION, IMPORT_RETENTION and AUDIT_RETENTION. Workers delete it daily."`
+	Usage       usageCmd       `cmd:"" help:"List the tables and owners that use the most space."`
+	Feedback    feedbackCmd    `cmd:"" help:"Print the feedback on answers as JSON lines or CSV."`
+	ExportUser  exportUserCmd  `cmd:"" name:"export-user" help:"Export all data of a user into a zip archive."`
+	Token       tokenCmd       `cmd:"" help:"Manage personal keys, with which other programs act as a user."`
 	Audit       auditCmd       `cmd:"" help:"Print the audit log."`
-	MCPKeys     mcpKeysCmd     `cmd:"" name:"mcp-keys" help:"Print the key with which each MCP server checks the tokens that it is sent."`
-	MoveThreads moveThreadsCmd `cmd:"" name:"move-threads" help:"Make open threads follow WORKFLOW_VERSION, and wait until all do; run it before a rollback to an older release."`
-	Health      healthCmd      `cmd:"" help:"Succeed if this host's API or worker is running; for container health checks."`
+	MCPKeys     mcpKeysCmd     `cmd:"" name:"mcp-keys" help:"Print the key with which each MCP server verifies its tokens."`
+	MoveThreads moveThreadsCmd `cmd:"" name:"move-threads" help:"Move open threads to WORKFLOW_VERSION and wait until all are moved. Run it before a rollback to an older release."`
+	Health      healthCmd      `cmd:"" help:"Check whether this host's API or worker is running, for container health checks."`
 	Version     versionCmd     `cmd:"" help:"Print version, commit and date."`
 	EnvExample  envExampleCmd  `cmd:"" name:"env-example" help:"Print .env.example."`
 }
@@ -54,8 +54,8 @@ type (
 	apiCmd     struct{}
 	workerCmd  struct{}
 	migrateCmd struct {
-		From string `placeholder:"sqlite:PATH" help:"SQLite file to move from. No process may use it, and no turn may be open."`
-		To   string `placeholder:"postgres://…" help:"Empty Postgres database to move to; default: DATABASE_URL."`
+		From string `placeholder:"sqlite:PATH" help:"SQLite file to move. No process may use it, and no turn may be open."`
+		To   string `placeholder:"postgres://…" help:"Empty Postgres database as the target. Default: DATABASE_URL."`
 	}
 	ingestCmd struct {
 		Public bool     `help:"Make the documents visible to everyone."`
@@ -63,18 +63,18 @@ type (
 		Paths  []string `arg:"" type:"existingpath" name:"path" help:"Files, or folders with files (${document_types})."`
 	}
 	deleteUserCmd struct {
-		ID  string `arg:"" help:"User id: the subject of their token, or the id that /api/me returns."`
+		ID  string `arg:"" help:"User id: the subject of the user's token, or the id from /api/me."`
 		Yes bool   `help:"Delete it permanently."`
 	}
 	pruneCmd struct {
-		Yes bool `help:"Remove it permanently."`
+		Yes bool `help:"Delete it permanently."`
 	}
 	usageCmd struct {
-		Owners int `default:"20" help:"How many owners to list."`
+		Owners int `default:"20" help:"Number of owners to list."`
 	}
 	feedbackCmd struct {
-		Since string `placeholder:"24h" help:"Only feedback that was given or changed since then: a duration before now, or a time such as 2026-05-01T12:00:00Z."`
-		CSV   bool   `name:"csv" help:"CSV for a spreadsheet."`
+		Since string `placeholder:"24h" help:"Only feedback given or changed since a time such as 2026-05-01T12:00:00Z, or a duration before now."`
+		CSV   bool   `name:"csv" help:"Print CSV for a spreadsheet."`
 		Texts bool   `help:"Include the question and the answer."`
 	}
 	moveThreadsCmd struct{}

@@ -22,7 +22,7 @@ import (
 
 // healthCmd is the health check of a container whose image has no other HTTP client.
 type healthCmd struct {
-	Role string `arg:"" enum:"api,worker" help:"api: its port answers. worker: its WORKER_METRICS_PORT answers; without one, a worker of this host has renewed its heartbeat file in PALAVER_DATA_DIR in the last 10 seconds; where there is no such file, it has polled Temporal in the last two minutes."`
+	Role string `arg:"" enum:"api,worker" help:"api: checks its port. worker: checks WORKER_METRICS_PORT; without it, the age of the heartbeat file in PALAVER_DATA_DIR (at most 10 seconds); without that file, the last poll of Temporal (at most two minutes ago)."`
 }
 
 const (

@@ -18,7 +18,7 @@ import (
 // is left to repair, 1 when not everything could be checked, and exitFound when a
 // dry run found something.
 type repairCmd struct {
-	DryRun bool `name:"dry-run" help:"Only print what would be done; exit code 3 if there is something."`
+	DryRun bool `name:"dry-run" help:"Only print what would be repaired. Exit code 3 if there is something to repair."`
 }
 
 const exitFound = 3

@@ -18,17 +18,17 @@ import (
 )
 
 type tokenCmd struct {
-	Create tokenCreateCmd `cmd:"" help:"Make a key for a user, and print it. It cannot be shown again."`
+	Create tokenCreateCmd `cmd:"" help:"Create a key for a user and print it. It cannot be shown again."`
 	List   tokenListCmd   `cmd:"" help:"List a user's keys."`
-	Revoke tokenRevokeCmd `cmd:"" help:"Revoke a key. Processes that run accept it for up to 30 seconds more."`
+	Revoke tokenRevokeCmd `cmd:"" help:"Revoke a key. Running processes accept it for up to 30 more seconds."`
 }
 
 type (
 	tokenCreateCmd struct {
-		User      string `required:"" help:"User id: the subject of their token, or the id that /api/me returns."`
+		User      string `required:"" help:"User id: the subject of the user's token, or the id from /api/me."`
 		Name      string `required:"" help:"What the key is for."`
 		Days      int    `help:"Days until the key expires; 0: it does not expire."`
-		Anonymous bool   `help:"The user has no account: the limits of anonymous callers apply."`
+		Anonymous bool   `help:"The user has no account, so the limits of anonymous callers apply."`
 	}
 	tokenListCmd struct {
 		User string `required:"" help:"User id."`

@@ -402,7 +402,7 @@ func TestEnvExampleExplainsLangSmith(t *testing.T) {
 			t.Errorf("%s has no example: %q", name, help)
 		}
 	}
-	for _, word := range []string{"https://smith.langchain.com/", "Optional and off by default", "self-hosted", "TRACE_CONTENT=off", "what people write", "off, nothing is sent and nothing else changes"} {
+	for _, word := range []string{"https://smith.langchain.com/", "Optional and off by default", "self-hosted", "TRACE_CONTENT=off", "what people write", "When off, nothing is sent"} {
 		if !strings.Contains(text, word) {
 			t.Errorf("nothing says %q", word)
 		}

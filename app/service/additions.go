@@ -7,8 +7,11 @@ import (
 	"slices"
 
 	"github.com/palaver-chat/palaver/agents"
+	"github.com/palaver-chat/palaver/api"
+	"github.com/palaver-chat/palaver/api/dialect"
 	"github.com/palaver-chat/palaver/app/config"
 	"github.com/palaver-chat/palaver/documents/extract"
+	"github.com/palaver-chat/palaver/imports"
 	"github.com/palaver-chat/palaver/internal/board"
 	"github.com/palaver-chat/palaver/internal/tools"
 	"github.com/palaver-chat/palaver/llm"
@@ -16,13 +19,14 @@ import (
 	"github.com/palaver-chat/palaver/workflows"
 )
 
-// Additions are the agents, tools, types of documents and model providers that a program
-// has in addition to the built-in ones.
+// Additions are what a program has in addition to the built-in parts.
 type Additions struct {
 	Agents        []workflows.Agent
 	Tools         tools.List
 	DocumentTypes extract.Types
 	Models        []ModelProvider
+	ImportSources imports.Sources
+	Dialects      []dialect.Dialect
 }
 
 // ModelProvider is a provider that CHAT_MODEL_PROVIDER may name.
@@ -115,7 +119,10 @@ func (a Additions) validate() error {
 			return err
 		}
 	}
-	return nil
+	if err := a.ImportSources.Validate(); err != nil {
+		return err
+	}
+	return api.AcceptDialects(a.Dialects)
 }
 
 // added returns why an addition cannot be used: err, its own error, or that its name is in

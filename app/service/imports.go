@@ -7,14 +7,13 @@ import (
 
 	"github.com/palaver-chat/palaver/app/config"
 	"github.com/palaver-chat/palaver/db"
-	"github.com/palaver-chat/palaver/documents/extract"
 	"github.com/palaver-chat/palaver/imports"
 	"github.com/palaver-chat/palaver/internal/guard"
 )
 
 // newImporter makes the importer with its sources. own has the access tokens of people; it
 // is nil if they cannot connect accounts.
-func newImporter(ctx context.Context, cfg *config.Config, types extract.Types, own imports.Credentials) (*imports.Importer, error) {
+func newImporter(ctx context.Context, cfg *config.Config, additions Additions, own imports.Credentials) (*imports.Importer, error) {
 	allowed, err := guard.ParsePrefixes(cfg.AllowPrivate)
 	if err != nil {
 		return nil, &config.Error{Variable: "ALLOW_PRIVATE_ADDRESSES", Problem: err.Error()}
@@ -29,8 +28,8 @@ func newImporter(ctx context.Context, cfg *config.Config, types extract.Types, o
 		return nil, err
 	}
 	return &imports.Importer{
-		Sources:      []imports.Source{drive, imports.NewPages(guard.New(allowed))},
-		Types:        types,
+		Sources:      append(imports.Sources{drive.Source(), imports.NewPages(guard.New(allowed)).Source()}, additions.ImportSources...),
+		Types:        additions.Types(),
 		MaxBytes:     int64(cfg.MaxUploadMB) * megabyte,
 		FetchTimeout: cfg.ImportTimeout,
 		RetryBudget:  cfg.ImportRetryBudget,

@@ -139,7 +139,7 @@ func DialTemporal(cfg *config.Config, log *slog.Logger, metrics ...client.Metric
 // requests to a server on the same machine, because that costs more than it saves. It
 // encrypts payloads with PAYLOAD_ENCRYPTION_KEY.
 func TemporalClient(cfg *config.Config, options client.Options, log *slog.Logger) (client.Client, error) {
-	options.Logger = sdklog.NewStructuredLogger(slog.New(quieter{log.With("part", "temporal").Handler()}))
+	options.Logger = sdklog.NewStructuredLogger(slog.New(activityErrorDemoter{log.With("part", "temporal").Handler()}))
 	options.ConnectionOptions.DialOptions = append(options.ConnectionOptions.DialOptions, connection(log)...)
 	if onLoopback(options.HostPort) {
 		options.ConnectionOptions.GrpcCompression = &client.GrpcCompressionNone{}

@@ -248,6 +248,8 @@ func (p *Process) startAPI(listener net.Listener) error {
 		Model:         p.parts.Model.Info(),
 		Agents:        workflows.AgentInfos(p.agents),
 		DocumentTypes: p.parts.Additions.Types(),
+		ImportSources: p.parts.Additions.ImportSources,
+		Dialects:      p.parts.Additions.Dialects,
 		Page:          web.Handler(),
 		Config: api.Config{
 			StreamMode: cfg.StreamMode,
@@ -322,7 +324,7 @@ func (p *Process) startWorker(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	importer, err := newImporter(ctx, cfg, p.parts.Additions.Types(), p.accounts)
+	importer, err := newImporter(ctx, cfg, p.parts.Additions, p.accounts)
 	if err != nil {
 		return err
 	}
@@ -355,10 +357,10 @@ func (p *Process) startWorker(ctx context.Context) error {
 		Agents: p.agents,
 		Threads: []worker.Activities{
 			&activities.Activities{
-				Kit: kit, Titles: p.titles, Audit: p.audit, ConcernsImports: intent.ConcernsImports,
+				Kit: kit, Titles: p.titles, Audit: p.audit, ConcernsImports: func(message string) bool { return intent.ConcernsImports(message, importer.Places()...) },
 				OnSettled: p.settled,
 			},
-			&documents.Activities{Kit: kit, Search: telemetry.Search(retrieval.New(p.parts.Store, p.model), p.traces), Web: search},
+			&documents.Activities{Kit: kit, Search: telemetry.Search(retrieval.New(p.parts.Store, p.model), p.traces), Web: search, ImportPlaces: importer.Places()},
 			&assistant.Activities{Kit: kit},
 			&discovery.Activities{Kit: kit, Threshold: cfg.ChatThreshold, Temperature: float32(cfg.ChatTemperature), MaxTokens: cfg.ChatMaxTokens},
 			importing,

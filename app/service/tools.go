@@ -37,7 +37,7 @@ func (p *Process) toolBox(threads *workflows.Client) *tools.Box {
 		tools.SearchDocuments(searcher, store),
 		tools.ListDocuments(store),
 		tools.ReadResult(store),
-		tools.ImportDocument(&imports.Jobs{Store: store, Start: threads.Import}, store, p.parts.Config.ImportWait),
+		tools.ImportDocument(&imports.Jobs{Store: store, Start: threads.Import, Places: p.parts.Additions.ImportSources.Places()}, store, p.parts.Config.ImportWait),
 		tools.ListImports(store),
 	}
 	own = append(own, tools.BoardTools(store, searcher)...)

@@ -110,10 +110,10 @@ func paragraphEnds(rest string, final bool) (ends, undecided bool) {
 func (f *Filter) stepFenced(final bool) int {
 	if f.indent { // where the line begins
 		line, undecided := shortLine(f.in, final)
-		if undecided && couldClose(f.in, f.fence) {
+		if undecided && mayCloseFence(f.in, f.fence) {
 			return 0
 		}
-		if line != "" && couldClose(line, f.fence) && strings.Count(line, f.fence[:1]) >= len(f.fence) {
+		if line != "" && mayCloseFence(line, f.fence) && strings.Count(line, f.fence[:1]) >= len(f.fence) {
 			f.fence = ""
 			f.pass(line)
 			return len(line)
@@ -128,9 +128,9 @@ func (f *Filter) stepFenced(final bool) int {
 	return n
 }
 
-// couldClose reports whether line, perhaps incomplete, is white space and fence
+// mayCloseFence reports whether line, perhaps incomplete, is white space and fence
 // marks only.
-func couldClose(line, fence string) bool {
+func mayCloseFence(line, fence string) bool {
 	body := strings.TrimLeft(line, " \t")
 	return strings.TrimSpace(strings.TrimLeft(body, fence[:1])) == ""
 }

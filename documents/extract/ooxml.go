@@ -73,13 +73,13 @@ func (w *officeText) walk(a *archive, part string, full func() bool) error {
 	}
 }
 
-// leftOut reports whether an element's content is left out: the copy of a text box for old
+// isSkippedElement reports whether an element's content is left out: the copy of a text box for old
 // programs, and the old place of text that was moved.
-func leftOut(name string) bool { return name == "Fallback" || name == "moveFrom" }
+func isSkippedElement(name string) bool { return name == "Fallback" || name == "moveFrom" }
 
 func (w *officeText) start(t xml.StartElement) {
 	name := t.Name.Local
-	if w.skip > 0 || leftOut(name) {
+	if w.skip > 0 || isSkippedElement(name) {
 		w.skip++
 		return
 	}

@@ -60,8 +60,8 @@ func (r reader) run(ctx context.Context, raw []byte) ([]byte, error) {
 	}
 	cmd.Stdin = bytes.NewReader(raw)
 	cmd.WaitDelay = time.Second
-	out := &capped{limit: MaxText, full: cancel}
-	said := &capped{limit: 4 << 10, full: func() {}}
+	out := &limitedBuffer{limit: MaxText, full: cancel}
+	said := &limitedBuffer{limit: 4 << 10, full: func() {}}
 	cmd.Stdout, cmd.Stderr = out, said
 	err = cmd.Run()
 	var exit *exec.ExitError
@@ -135,15 +135,15 @@ func cacheDir() string {
 	return filepath.Join(dir, "palaver", "pdf")
 }
 
-// capped keeps the first limit bytes and calls full when more come.
-type capped struct {
+// limitedBuffer keeps the first limit bytes and calls full when more come.
+type limitedBuffer struct {
 	buf   bytes.Buffer
 	limit int
 	over  bool
 	full  func()
 }
 
-func (c *capped) Write(b []byte) (int, error) {
+func (c *limitedBuffer) Write(b []byte) (int, error) {
 	if left := c.limit - c.buf.Len(); len(b) > left {
 		c.over = true
 		c.full()

@@ -47,7 +47,7 @@ func (s *Searcher) suitability(ctx context.Context, owner string, action chat.Ac
 	if action == chat.Audit {
 		return s.rulesFor(ctx, owner, query, hits)
 	}
-	if !mostWasRead(docs, shares) || action == chat.Compare && !related(shares) {
+	if !hasMostPassages(docs, shares) || action == chat.Compare && !related(shares) {
 		return doubtful, nil
 	}
 	q, err := s.question(ctx, owner, query)
@@ -60,9 +60,9 @@ func (s *Searcher) suitability(ctx context.Context, owner string, action chat.Ac
 	return sureScore, nil
 }
 
-// mostWasRead reports whether every share has passages, and at least the share mostRead of
+// hasMostPassages reports whether every share has passages, and at least the share mostRead of
 // its document.
-func mostWasRead(docs []chat.Document, shares []share) bool {
+func hasMostPassages(docs []chat.Document, shares []share) bool {
 	for i, share := range shares {
 		if len(share.hits) == 0 || !share.whole && float64(len(share.hits)) < mostRead*float64(docs[i].Chunks) {
 			return false

@@ -69,7 +69,7 @@ func (a *Activities) planImports(ctx context.Context, ref activities.TurnRef) (p
 		texts = append(texts, db.Text{Key: chat.CallKey(c.ID), Text: string(raw)})
 		return err
 	}
-	found := intent.LinksToImport(t.Content.Message)
+	found := intent.LinksToImport(t.Content.Message, a.Importer.Places()...)
 	for _, link := range found[:min(len(found), maxImports)] {
 		if err := call(tools.ImportDocumentName, map[string]string{"url": link.Text}); err != nil {
 			return plan, err
@@ -147,7 +147,7 @@ func (a *Activities) reportImports(ctx context.Context, ref activities.TurnRef, 
 		}
 		return report, a.PutTexts(ctx, ref, db.Text{Key: chat.PieceKey(1), Text: imports.StillProcessing})
 	}
-	report.Done = ready == 0 || t.Content.Action == "" && intent.OnlyImports(t.Content.Message)
+	report.Done = ready == 0 || t.Content.Action == "" && intent.OnlyImports(t.Content.Message, a.Importer.Places()...)
 	var said []string
 	for _, c := range plan.Calls {
 		said = append(said, texts[chat.ResultKey(c.ID)])
@@ -163,7 +163,7 @@ func (a *Activities) reportImports(ctx context.Context, ref activities.TurnRef, 
 // Imported replaces the links of a message by the titles of the documents that were
 // imported from them in its turn, and tags these documents.
 func (a *Activities) Imported(ctx context.Context, t chat.Turn) (chat.Turn, error) {
-	found := intent.LinksToImport(t.Content.Message)
+	found := intent.LinksToImport(t.Content.Message, a.Importer.Places()...)
 	if len(found) == 0 {
 		return t, nil
 	}

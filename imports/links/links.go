@@ -1,5 +1,5 @@
-// Package links finds links in messages, and recognises those that lead to files of
-// Google Drive.
+// Package links finds links in messages. It recognises the links of Google Drive and of
+// the sources that a program adds.
 package links
 
 import (
@@ -16,12 +16,12 @@ import (
 
 // Link is a link to something that can be imported.
 type Link struct {
-	Source chat.SourceType // SourceDrive or SourceLink
-	// ExternalID identifies what the link leads to at its source, however the link is
-	// written: the id of a file in Drive, else the address.
+	Source chat.SourceType // SourceDrive, SourceLink, or that of a Place
+	// ExternalID identifies the target at its source. It is the id of a file in Google
+	// Drive, and the address elsewhere.
 	ExternalID  string
-	ResourceKey string // of Drive: files shared before 2021 need it
-	// URL is the address in its usual form. It holds no user name and no fragment.
+	ResourceKey string // for Google Drive: files shared before 2021 need it
+	// URL is the address in its usual form: a lower-case host, no user name, no fragment.
 	URL string
 }
 
@@ -56,12 +56,13 @@ func mustMatch(beginning string) *regexp.Regexp {
 	return re
 }
 
-// Find returns the links in a message in their order, each once.
-func Find(message string) []Found {
+// Find returns the links in a message in their order, each once. places are the added
+// sources.
+func Find(message string, places ...Place) []Found {
 	var out []Found
 	seen := map[Link]bool{}
 	for _, text := range inText.FindAllString(message, -1) {
-		link, err := Parse(text)
+		link, err := Parse(text, places...)
 		switch {
 		case errors.Is(err, ErrNotALink):
 			continue
@@ -79,8 +80,9 @@ func Find(message string) []Found {
 	return out
 }
 
-// Parse reads one link. Its error is ErrMalformedDrive or ErrNotALink.
-func Parse(text string) (Link, error) {
+// Parse reads one link. places are the added sources. The error is ErrMalformedDrive or
+// ErrNotALink.
+func Parse(text string, places ...Place) (Link, error) {
 	u, err := parseURL(text)
 	if err != nil {
 		return Link{}, err
@@ -92,6 +94,11 @@ func Parse(text string) (Link, error) {
 	}
 	if isDrive(u) {
 		return driveLink(u)
+	}
+	for _, p := range places {
+		if p.has(u) {
+			return Link{Source: p.Source, ExternalID: u.String(), URL: u.String()}, nil
+		}
 	}
 	if u.Scheme != "https" {
 		return Link{}, ErrNotALink

@@ -141,7 +141,7 @@ func (l *Log) write(e db.AuditEntry) {
 func (l *Log) add(e db.AuditEntry) {
 	if len(l.waiting) >= maxWaiting || l.closed {
 		l.lost++
-		l.log.Error("audit entry is in this log only: the database does not take more", "kind", e.Kind, "owner", e.Owner, "lost", l.lost)
+		l.log.Error("storing an audit entry failed: the queue is full or closed; it is in this log only", "kind", e.Kind, "owner", e.Owner, "lost", l.lost)
 		return
 	}
 	l.waiting = append(l.waiting, e)
@@ -230,6 +230,6 @@ func (l *Log) Close() {
 	defer l.mu.Unlock()
 	l.closed = true
 	if left := len(l.waiting); left > 0 {
-		l.log.Error("audit entries are in this log only: the database did not take them", "entries", left, "error", cmp.Or(err, errors.New("closed")))
+		l.log.Error("storing audit entries failed; they are in this log only", "entries", left, "error", cmp.Or(err, errors.New("closed")))
 	}
 }

@@ -121,7 +121,7 @@ func TestEntriesThatCannotBeStoredAreLogged(t *testing.T) {
 			l.Record(db.AuditEntry{Kind: Exported})
 		}
 		l.Close()
-		require.Equal(t, 5, strings.Count(out.String(), "audit entry is in this log only"))
+		require.Equal(t, 5, strings.Count(out.String(), "storing an audit entry failed"))
 		require.Contains(t, out.String(), fmt.Sprintf("entries=%d", maxWaiting))
 		require.Equal(t, maxWaiting+5, strings.Count(out.String(), "msg=audit "), "every one was logged")
 	})

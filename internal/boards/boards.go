@@ -22,7 +22,7 @@ type (
 
 var (
 	// ErrBusy means that others changed the board during each of maxTries tries.
-	ErrBusy = errors.New("the board is being changed by many at once")
+	ErrBusy = errors.New("the board is being changed by many people at once")
 	// ErrTooLarge means that the board would have more than board.MaxBytes.
 	ErrTooLarge = errors.New("the board is too large")
 )

@@ -18,7 +18,7 @@ type Local struct {
 	close   context.CancelFunc
 	turns   topics[Signal]
 	threads topics[string]
-	stops   announcements
+	stops   stopAnnouncements
 
 	mu       sync.Mutex
 	watchers []func(turnID string) bool

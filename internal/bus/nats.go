@@ -24,7 +24,7 @@ import (
 type NATS struct {
 	nc     *nats.Conn
 	closed chan struct{}
-	stops  announcements
+	stops  stopAnnouncements
 }
 
 var _ Bus = (*NATS)(nil)

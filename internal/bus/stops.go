@@ -5,27 +5,27 @@ import (
 	"sync"
 )
 
-// generationSize is how many announcements are kept at least. Turns that were
+// generationSize is how many stopAnnouncements are kept at least. Turns that were
 // stopped earlier have ended.
 const generationSize = 4096
 
-// announcements holds the stops received and the subscribers that wait for one.
-type announcements struct {
+// stopAnnouncements holds the stops received and the subscribers that wait for one.
+type stopAnnouncements struct {
 	mu           sync.Mutex
 	newer, older map[string]struct{} // two generations; the older one is dropped as a whole
-	waiting      map[string]*announced
+	waiting      map[string]*turnStop
 }
 
-// announced is one turn's stop, shared by its waiters.
-type announced struct {
+// turnStop is one turn's stop, shared by its waiters.
+type turnStop struct {
 	done    chan struct{}
 	once    sync.Once
 	waiters int
 }
 
-func (w *announced) notify() { w.once.Do(func() { close(w.done) }) }
+func (w *turnStop) notify() { w.once.Do(func() { close(w.done) }) }
 
-func (a *announcements) record(turnID string) {
+func (a *stopAnnouncements) record(turnID string) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	if a.has(turnID) {
@@ -40,7 +40,7 @@ func (a *announcements) record(turnID string) {
 	}
 }
 
-func (a *announcements) has(turnID string) bool {
+func (a *stopAnnouncements) has(turnID string) bool {
 	_, newer := a.newer[turnID]
 	_, older := a.older[turnID]
 	return newer || older
@@ -48,17 +48,17 @@ func (a *announcements) has(turnID string) bool {
 
 // wait returns a channel that is closed when the turn's stop is announced, or
 // already closed if it was. Call release when done.
-func (a *announcements) wait(turnID string) (done <-chan struct{}, release func()) {
+func (a *stopAnnouncements) wait(turnID string) (done <-chan struct{}, release func()) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	w := a.waiting[turnID]
 	if w == nil {
-		w = &announced{done: make(chan struct{})}
+		w = &turnStop{done: make(chan struct{})}
 		if a.has(turnID) {
 			w.notify()
 		}
 		if a.waiting == nil {
-			a.waiting = map[string]*announced{}
+			a.waiting = map[string]*turnStop{}
 		}
 		a.waiting[turnID] = w
 	}
@@ -74,7 +74,7 @@ func (a *announcements) wait(turnID string) (done <-chan struct{}, release func(
 
 // subscribe delivers the turn's stop, including one received earlier, until ctx or
 // the bus ends, then closes the channel.
-func (a *announcements) subscribe(ctx context.Context, bus <-chan struct{}, turnID string) <-chan struct{} {
+func (a *stopAnnouncements) subscribe(ctx context.Context, bus <-chan struct{}, turnID string) <-chan struct{} {
 	announced, release := a.wait(turnID)
 	out := make(chan struct{}, 1)
 	go func() {

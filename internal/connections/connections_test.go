@@ -83,7 +83,7 @@ func TestTokenIsUsedUntilItsEndAndThenRefreshed(t *testing.T) {
 	require.Equal(t, first, again)
 	require.Zero(t, f.google.Refreshes())
 
-	f.now = f.now.Add(time.Hour - enough + time.Second)
+	f.now = f.now.Add(time.Hour - minTokenLifetime + time.Second)
 	second, ok := f.token(f.a)
 	require.True(t, ok)
 	require.NotEqual(t, first, second)

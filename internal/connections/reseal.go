@@ -41,7 +41,7 @@ func (a *Accounts) resealOf(ctx context.Context, owner string) (resealed int, _ 
 		}
 		text, err := a.keys.Open(c.Token, purpose(c))
 		if err != nil {
-			a.log.Warn("no key opens the token of a connected account; it has to be connected again", "owner", owner, "provider", c.Provider)
+			a.log.Warn("no key decrypts the token of a connected account; the account must be connected again", "owner", owner, "provider", c.Provider)
 			continue
 		}
 		switch err := a.store.RenewConnection(ctx, c, a.keys.Seal(text, purpose(c)), c.UpdatedAt); {

@@ -11,9 +11,9 @@ import (
 )
 
 const (
-	// enough is how long a token must still be valid, so that it outlasts the longest
+	// minTokenLifetime is how long a token must still be valid, so that it outlasts the longest
 	// IMPORT_TIMEOUT.
-	enough = 11 * time.Minute
+	minTokenLifetime = 11 * time.Minute
 	// leaseTime is longer than a refresh. After a crash, another process can refresh when
 	// the lease has expired.
 	leaseTime  = 20 * time.Second
@@ -39,7 +39,7 @@ func (a *Accounts) Token(ctx context.Context, owner string) (access string, ok b
 			a.log.Error("the token of a connected Google account cannot be read; check TOKEN_ENCRYPTION_KEY and COOKIE_SECRET", "owner", owner, "error", err)
 			return "", false, nil
 		}
-		if t.AccessToken != "" && a.now().Add(enough).Before(t.Expiry) {
+		if t.AccessToken != "" && a.now().Add(minTokenLifetime).Before(t.Expiry) {
 			return t.AccessToken, true, nil
 		}
 		if t, err = a.refreshOnce(ctx, c); t != nil || err != nil {

@@ -98,7 +98,7 @@ func (a *archive) profile(ctx context.Context, _ db.UserData) error {
 
 func (a *archive) documents(ctx context.Context, have db.UserData) error {
 	for _, id := range have.Documents {
-		if err := leftOut(a.document(ctx, id)); err != nil {
+		if err := ignoreNotFound(a.document(ctx, id)); err != nil {
 			return fmt.Errorf("document %s: %w", id, err)
 		}
 	}
@@ -153,14 +153,14 @@ func (a *archive) document(ctx context.Context, id string) error {
 		return err
 	}
 	text, err := a.store.DocumentText(ctx, a.User, id)
-	if err := leftOut(err); err != nil {
+	if err := ignoreNotFound(err); err != nil {
 		return err
 	}
 	raw, err := a.store.Original(ctx, a.User, id)
 	if d.Status != chat.DocReady {
 		_, raw, err = a.store.RawDocument(ctx, a.User, id)
 	}
-	if err := leftOut(err); err != nil {
+	if err := ignoreNotFound(err); err != nil {
 		return err
 	}
 	a.Documents++
@@ -301,7 +301,7 @@ func (a *archive) boards(ctx context.Context, _ db.UserData) error {
 			return err
 		}
 		for _, b := range page.Items {
-			if err := leftOut(a.board(ctx, b.ID)); err != nil {
+			if err := ignoreNotFound(a.board(ctx, b.ID)); err != nil {
 				return fmt.Errorf("discovery board %s: %w", b.ID, err)
 			}
 		}
@@ -346,8 +346,8 @@ func (a *archive) create(name string) (io.Writer, error) {
 	return a.zip.CreateHeader(&zip.FileHeader{Name: name, Method: zip.Deflate, Modified: a.ExportedAt})
 }
 
-// leftOut returns nil for the error of a row that was deleted meanwhile, else err.
-func leftOut(err error) error {
+// ignoreNotFound returns nil for the error of a row that was deleted meanwhile, else err.
+func ignoreNotFound(err error) error {
 	if errors.Is(err, db.ErrNotFound) {
 		return nil
 	}

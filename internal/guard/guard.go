@@ -133,13 +133,13 @@ func transport(d *net.Dialer) *http.Transport {
 // Client returns a client with its own Transport. It follows a few redirects, never from https
 // to http.
 func (g *Guard) Client() *http.Client {
-	return &http.Client{Transport: checked{g.Transport()}, CheckRedirect: redirect}
+	return &http.Client{Transport: checkedTransport{g.Transport()}, CheckRedirect: redirect}
 }
 
 // checked refuses URLs that CheckURL refuses, including those of redirects.
-type checked struct{ http.RoundTripper }
+type checkedTransport struct{ http.RoundTripper }
 
-func (c checked) RoundTrip(r *http.Request) (*http.Response, error) {
+func (c checkedTransport) RoundTrip(r *http.Request) (*http.Response, error) {
 	if err := CheckURL(r.URL); err != nil {
 		if r.Body != nil {
 			_ = r.Body.Close()
@@ -150,7 +150,7 @@ func (c checked) RoundTrip(r *http.Request) (*http.Response, error) {
 }
 
 // CloseIdleConnections lets http.Client close idle connections.
-func (c checked) CloseIdleConnections() {
+func (c checkedTransport) CloseIdleConnections() {
 	if t, ok := c.RoundTripper.(*http.Transport); ok {
 		t.CloseIdleConnections()
 	}

@@ -102,7 +102,7 @@ func TestDNSRebindingIsRefusedAtTheNextConnection(t *testing.T) {
 		web := transport(&net.Dialer{Control: g.control, Resolver: &net.Resolver{PreferGo: true,
 			Dial: func(context.Context, string, string) (net.Conn, error) { return names(t, &address), nil }}})
 		web.DisableKeepAlives = true
-		client := &http.Client{Transport: checked{web}}
+		client := &http.Client{Transport: checkedTransport{web}}
 		res, err := client.Get("http://rebind.example:" + port)
 		require.NoError(t, err)
 		require.NoError(t, res.Body.Close())
@@ -180,7 +180,7 @@ func TestRedirectNeverDowngradesToHTTP(t *testing.T) {
 	client := g.Client()
 	internalAddresses := g.Transport()
 	internalAddresses.TLSClientConfig = secure.Client().Transport.(*http.Transport).TLSClientConfig
-	client.Transport = checked{internalAddresses}
+	client.Transport = checkedTransport{internalAddresses}
 	_, err := client.Get(secure.URL)
 	require.ErrorIs(t, err, ErrRedirect)
 }
@@ -211,7 +211,7 @@ func FuzzNoURLReachesAnInternalAddress(f *testing.F) {
 		}
 		var reached string
 		offline := &net.Resolver{PreferGo: true, Dial: func(context.Context, string, string) (net.Conn, error) { return nil, errors.New("no names here") }}
-		client := &http.Client{CheckRedirect: redirect, Transport: checked{transport(&net.Dialer{Resolver: offline,
+		client := &http.Client{CheckRedirect: redirect, Transport: checkedTransport{transport(&net.Dialer{Resolver: offline,
 			Control: func(network, address string, c syscall.RawConn) error {
 				if err := g.control(network, address, c); err != nil {
 					return err

@@ -40,8 +40,8 @@ type notConnected struct{ cause error }
 func (u *notConnected) Error() string { return "not connected: " + u.cause.Error() }
 func (u *notConnected) Unwrap() error { return u.cause }
 
-// neverSent reports whether err means that the server cannot have received the request.
-func neverSent(err error) bool {
+// isNotSent reports whether err means that the server cannot have received the request.
+func isNotSent(err error) bool {
 	var op *net.OpError
 	return errors.As(err, new(*notConnected)) || errors.As(err, &op) && op.Op == "dial"
 }
@@ -121,20 +121,20 @@ func (w *wire) RoundTrip(r *http.Request) (*http.Response, error) {
 		w.sessionLost.Store(true)
 	}
 	if !strings.HasPrefix(res.Header.Get("Content-Type"), eventStream) { // the SDK limits each event of a stream
-		res.Body = &bounded{res.Body, maxBody}
+		res.Body = &limitedBody{res.Body, maxBody}
 	}
 	return res, nil
 }
 
 var errTooLarge = errors.New("the answer is too large")
 
-// bounded is a body with a size limit.
-type bounded struct {
+// limitedBody is a body with a size limit.
+type limitedBody struct {
 	io.ReadCloser
 	left int64
 }
 
-func (b *bounded) Read(p []byte) (int, error) {
+func (b *limitedBody) Read(p []byte) (int, error) {
 	if b.left <= 0 {
 		return 0, errTooLarge
 	}

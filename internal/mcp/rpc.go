@@ -97,7 +97,7 @@ func (r *rpc) send(ctx context.Context, owner, id, method string, params any) (j
 	if refused(res.StatusCode) {
 		return nil, &statusError{res.StatusCode}
 	}
-	raw, err := io.ReadAll(&bounded{res.Body, maxBody})
+	raw, err := io.ReadAll(&limitedBody{res.Body, maxBody})
 	if err != nil {
 		return nil, fmt.Errorf("reading the answer: %w", err)
 	}

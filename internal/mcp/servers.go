@@ -255,7 +255,7 @@ func (s *server) offer(found []*sdk.Tool) []tools.Tool {
 		seen[t.Name] = true
 		schema, err := inputSchema(t)
 		if err != nil {
-			s.log.Warn("MCP tool left out: invalid schema", "tool", clean(t.Name, 128), "error", err)
+			s.log.Warn("MCP tool ignored: invalid schema", "tool", clean(t.Name, 128), "error", err)
 			continue
 		}
 		out = append(out, s.tool(t, schema))
@@ -344,11 +344,11 @@ func (s *server) call(ctx context.Context, c tools.Call, tool string, readOnly b
 	case limited.Err() != nil:
 		log.Warn("tool call timed out and was cancelled", "timeout", s.cfg.Timeout)
 		text := fmt.Sprintf("The tool did not answer within %s and the call was cancelled.", s.cfg.Timeout)
-		if !readOnly && !neverSent(err) {
+		if !readOnly && !isNotSent(err) {
 			text += " Whether it took effect is not known: do not simply call it again."
 		}
 		return failure(text), nil
-	case neverSent(err):
+	case isNotSent(err):
 		s.refreshSoon()
 		log.Warn("tool call was not sent: server unavailable", "error", s.brief(err))
 		return failure("The tool's server cannot be reached right now. Nothing was done."), nil

@@ -34,7 +34,7 @@ func (b *Box) Tools(ctx context.Context, owner string, agent chat.AgentInfo) []T
 				continue
 			}
 			if err := t.Validate(); err != nil {
-				b.log.Warn("tool left out: invalid declaration", "tool", language.Truncate(t.Name, 64), "error", err)
+				b.log.Warn("tool ignored: invalid declaration", "tool", language.Truncate(t.Name, 64), "error", err)
 				continue
 			}
 			seen[t.Name] = true

@@ -16,14 +16,14 @@ import (
 // kinds is cut at its marks, and the longest part is quoted.
 func quote(s excerpt) string {
 	text := verbatim(s.text)
-	open, close := "“", "”"
+	opening, closing := "“", "”"
 	switch curly, straight := strings.ContainsAny(text, "“”„"), strings.Contains(text, `"`); {
 	case curly && straight:
 		text = longest(strings.FieldsFunc(text, func(r rune) bool { return strings.ContainsRune("“”„\"", r) }))
 	case curly:
-		open, close = `"`, `"`
+		opening, closing = `"`, `"`
 	}
-	q := open + text + close
+	q := opening + text + closing
 	if s.marker > 0 {
 		q += fmt.Sprintf(" [%d]", s.marker)
 	}

@@ -33,7 +33,7 @@ type call struct {
 	stop   context.CancelFunc // of the time limit
 
 	limit          int64 // of the body
-	gather         *gather
+	gather         *textBatcher
 	quiet          bool   // no first-byte timeout
 	sign           bool   // calls in the request need a signature
 	idempotencyKey string // sent when set

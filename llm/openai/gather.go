@@ -15,22 +15,22 @@ const (
 	gatherAfter = 100 * time.Millisecond
 )
 
-// gather emits an answer's text in batches: when all that was read is parsed,
-// before the next read. A nil gather does nothing.
-type gather struct {
+// textBatcher emits an answer's text in batches: when all that was read is parsed,
+// before the next read. A nil textBatcher does nothing.
+type textBatcher struct {
 	flush func() error // emits what was parsed
 	since time.Time    // time of the first text; zero before
 	more  bool         // the last read filled its buffer
 }
 
-func (g *gather) began() {
+func (g *textBatcher) began() {
 	if g.since.IsZero() {
 		g.since = time.Now()
 	}
 }
 
 // before runs before each read. Its error ends the call.
-func (g *gather) before(ctx context.Context) error {
+func (g *textBatcher) before(ctx context.Context) error {
 	if g == nil {
 		return nil
 	}
@@ -50,7 +50,7 @@ func (g *gather) before(ctx context.Context) error {
 	}
 }
 
-func (g *gather) after(more bool) {
+func (g *textBatcher) after(more bool) {
 	if g != nil {
 		g.more = more
 	}

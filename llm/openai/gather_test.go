@@ -8,15 +8,15 @@ import (
 	"time"
 )
 
-func gatherer(flush func() error) *gather {
+func gatherer(flush func() error) *textBatcher {
 	if flush == nil {
 		flush = func() error { return nil }
 	}
-	return &gather{flush: flush}
+	return &textBatcher{flush: flush}
 }
 
 // waited returns how long a gatherer delays a read.
-func waited(t *testing.T, g *gather) time.Duration {
+func waited(t *testing.T, g *textBatcher) time.Duration {
 	t.Helper()
 	before := time.Now()
 	if err := g.before(t.Context()); err != nil {

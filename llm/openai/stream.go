@@ -101,7 +101,7 @@ func (c *content) UnmarshalJSON(b []byte) error {
 
 // answer collects the contents of a stream.
 type answer struct {
-	gather   gather
+	gather   textBatcher
 	emit     func(string) error
 	refused  error // of emit
 	text     strings.Builder

@@ -8,8 +8,8 @@ import (
 	"github.com/palaver-chat/palaver/llm"
 )
 
-// none is the model of a server without a model: every call fails at once.
-type none struct{}
+// unavailableModel is the model of a server without a model: every call fails at once.
+type unavailableModel struct{}
 
 func unavailable() error {
 	return &llm.Error{
@@ -19,18 +19,20 @@ func unavailable() error {
 	}
 }
 
-func (none) Structured(context.Context, llm.Request, llm.Schema, any) (chat.Usage, error) {
+func (unavailableModel) Structured(context.Context, llm.Request, llm.Schema, any) (chat.Usage, error) {
 	return chat.Usage{}, unavailable()
 }
 
-func (none) Stream(context.Context, llm.Request, func(string) error) (llm.Reply, error) {
+func (unavailableModel) Stream(context.Context, llm.Request, func(string) error) (llm.Reply, error) {
 	return llm.Reply{}, unavailable()
 }
 
-func (none) Paint(context.Context, string, string, string) (llm.Image, chat.Usage, error) {
+func (unavailableModel) Paint(context.Context, string, string, string) (llm.Image, chat.Usage, error) {
 	return llm.Image{}, chat.Usage{}, llm.ErrNoImages
 }
 
-func (none) Embed(context.Context, []string) ([][]float32, error) { return nil, llm.ErrNoEmbeddings }
+func (unavailableModel) Embed(context.Context, []string) ([][]float32, error) {
+	return nil, llm.ErrNoEmbeddings
+}
 
-func (none) Info() llm.Info { return llm.Info{Provider: None} }
+func (unavailableModel) Info() llm.Info { return llm.Info{Provider: None} }

@@ -88,7 +88,7 @@ func New(cfg Config) (llm.Model, error) {
 	case Offline:
 		return offline.New(), nil
 	case None:
-		return none{}, nil
+		return unavailableModel{}, nil
 	}
 	d, ok := providers[cfg.Provider]
 	if !ok {

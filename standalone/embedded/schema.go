@@ -185,7 +185,7 @@ func makeTables(ctx context.Context, db *sql.DB) error {
 		return err
 	}
 	defer func() { _ = tx.Rollback() }() // no effect after Commit
-	if err := sqlite.SetupSchemaOnDB(executing{tx: tx}); err != nil {
+	if err := sqlite.SetupSchemaOnDB(schemaTx{tx: tx}); err != nil {
 		return err
 	}
 	if _, err := tx.ExecContext(ctx, setStamp); err != nil {
@@ -196,13 +196,13 @@ func makeTables(ctx context.Context, db *sql.DB) error {
 
 var setStamp = fmt.Sprintf("PRAGMA user_version = %d", stampOf(serverVersion))
 
-// executing is the part of a database that SetupSchemaOnDB uses.
-type executing struct {
+// schemaTx is the part of a database that SetupSchemaOnDB uses.
+type schemaTx struct {
 	sqlplugin.AdminDB
 	tx *sql.Tx
 }
 
-func (e executing) Exec(statement string, args ...any) error {
+func (e schemaTx) Exec(statement string, args ...any) error {
 	_, err := e.tx.Exec(statement, args...)
 	return err
 }

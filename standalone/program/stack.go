@@ -195,23 +195,23 @@ func serverLog(settings *Settings, log *slog.Logger) *slog.Logger {
 	if settings.LogLevel == "debug" {
 		return log
 	}
-	return slog.New(atLeast{log.Handler(), slog.LevelWarn})
+	return slog.New(levelFilter{log.Handler(), slog.LevelWarn})
 }
 
-// atLeast is a handler that drops records below a level.
-type atLeast struct {
+// levelFilter is a handler that drops records below a level.
+type levelFilter struct {
 	slog.Handler
 	level slog.Level
 }
 
-func (h atLeast) Enabled(ctx context.Context, level slog.Level) bool {
+func (h levelFilter) Enabled(ctx context.Context, level slog.Level) bool {
 	return level >= h.level && h.Handler.Enabled(ctx, level)
 }
 
-func (h atLeast) WithAttrs(attrs []slog.Attr) slog.Handler {
-	return atLeast{h.Handler.WithAttrs(attrs), h.level}
+func (h levelFilter) WithAttrs(attrs []slog.Attr) slog.Handler {
+	return levelFilter{h.Handler.WithAttrs(attrs), h.level}
 }
 
-func (h atLeast) WithGroup(name string) slog.Handler {
-	return atLeast{h.Handler.WithGroup(name), h.level}
+func (h levelFilter) WithGroup(name string) slog.Handler {
+	return levelFilter{h.Handler.WithGroup(name), h.level}
 }

@@ -9,7 +9,7 @@ import (
 	"time"
 	"unicode/utf8"
 
-	"github.com/palaver-chat/palaver/internal/sse"
+	"github.com/palaver-chat/palaver/api/sse"
 	"github.com/palaver-chat/palaver/llm"
 )
 

@@ -4,6 +4,7 @@ import { StrictMode } from "react";
 import { createRoot } from "react-dom/client";
 import { queries } from "./api/query";
 import { readSettings } from "./api/useConfig";
+import { setImportSources } from "./imports/links";
 import { startSession } from "./session/start";
 import { Gate } from "./shell/Gate";
 import { App } from "./shell/App";
@@ -27,7 +28,8 @@ const page = (
 /** Loads the language, and finds out who is signed in: the page needs both for its first render. */
 async function prepare(): Promise<void> {
   if (isShared) return void (await loadLanguage(navigator.languages));
-  const [{ signIn }] = await Promise.all([readSettings(), loadLanguage(navigator.languages)]);
+  const [{ signIn, importSources }] = await Promise.all([readSettings(), loadLanguage(navigator.languages)]);
+  setImportSources(importSources);
   await startSession(signIn);
 }
 

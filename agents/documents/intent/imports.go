@@ -46,24 +46,24 @@ var (
 )
 
 // ConcernsImports reports whether a message may ask for imports or for their list.
-func ConcernsImports(message string) bool {
-	return len(LinksToImport(message)) > 0 || AsksForImports(message)
+func ConcernsImports(message string, places ...links.Place) bool {
+	return len(LinksToImport(message, places...)) > 0 || AsksForImports(message)
 }
 
-// LinksToImport returns the links that a message asks to import, in their order: all links
-// to Google Drive, also malformed ones, and others that the message says to read. It leaves
-// out all other links.
-func LinksToImport(message string) []links.Found {
+// LinksToImport returns the links of a message that are imported, in their order: all links
+// to Google Drive, also malformed ones, all links to an added source (places), and those
+// pages that the message asks to read.
+func LinksToImport(message string, places ...links.Place) []links.Found {
 	var out []links.Found
 	rest, asked := message, false
-	for _, f := range links.Find(message) {
+	for _, f := range links.Find(message, places...) {
 		before, after, found := strings.Cut(rest, f.Text)
 		if !found {
 			continue
 		}
 		asked = reading.MatchString(before) || asked && between.MatchString(before)
 		rest = after
-		if asked || f.Err != nil || f.Link.Source == chat.SourceDrive {
+		if asked || f.Err != nil || f.Link.Source != chat.SourceLink {
 			out = append(out, f)
 		}
 	}
@@ -76,8 +76,8 @@ func AsksForImports(message string) bool {
 }
 
 // OnlyImports reports whether a message asks for nothing but the import of its links.
-func OnlyImports(message string) bool {
-	for _, f := range LinksToImport(message) {
+func OnlyImports(message string, places ...links.Place) bool {
+	for _, f := range LinksToImport(message, places...) {
 		message = strings.ReplaceAll(message, f.Text, " ")
 	}
 	return !slices.ContainsFunc(word.FindAllString(message, -1), func(w string) bool { return !onlyImport.MatchString(w) })

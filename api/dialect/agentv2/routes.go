@@ -2,6 +2,7 @@ package agentv2
 
 import (
 	"net/http"
+	"reflect"
 
 	"github.com/gin-gonic/gin"
 
@@ -13,7 +14,7 @@ import (
 
 // Dialect is this dialect.
 var Dialect = dialect.Dialect{
-	Package:    "agentv2",
+	Package:    reflect.TypeFor[handlers]().PkgPath(),
 	Prefix:     "AgentV2",
 	Operations: operations,
 	Events: []openapi.Shape{
@@ -28,8 +29,8 @@ var Dialect = dialect.Dialect{
 	Words: map[string]openapi.Word{
 		"AgentV2Done.finished_reason":  {Enum: openapi.Values(stop, cancelled, interrupted, failed)},
 		"AgentV2StopBody.reason":       {Enum: append(openapi.Values(chat.UserCancelled, chat.Superseded, chat.Disconnected), "")},
-		"AgentV2StreamBody.message":    {About: "What the person says.", Max: chat.MaxMessage},
-		"AgentV2StreamBody.session_id": {About: "The conversation; left out: client_turn_id names it.", Max: dialect.MaxID},
+		"AgentV2StreamBody.message":    {About: "The user's message.", Max: chat.MaxMessage},
+		"AgentV2StreamBody.session_id": {About: "The client's name of the conversation. Default: client_turn_id.", Max: dialect.MaxID},
 	},
 }
 
@@ -43,11 +44,11 @@ type handlers struct{ dialect.Server }
 func operations(s dialect.Server) []openapi.Operation {
 	h := handlers{s}
 	return []openapi.Operation{
-		{Route: "POST /api/agent/v2/stream", Handle: h.stream, Stream: true, Group: group, About: "Takes a message and streams its turn.",
+		{Route: "POST /api/agent/v2/stream", Handle: h.stream, Stream: true, Group: group, About: "Sends a message and streams its turn.",
 			Body: openapi.Shape{Value: streamBody{}, Needs: []string{"message", "client_turn_id", "stream_run_id"}}, Answers: openapi.Streams(events), Errors: openapi.TakesTurn},
-		{Route: "POST /api/agent/v2/resume", Handle: h.resume, Stream: true, Group: group, About: "Answers the pending question and streams what remains of its turn.",
+		{Route: "POST /api/agent/v2/resume", Handle: h.resume, Stream: true, Group: group, About: "Answers the pending question and streams the rest of the turn.",
 			Body: openapi.Shape{Value: resumeBody{}, Needs: []string{"resume_value"}}, Answers: openapi.Streams(events), Errors: openapi.AnswersTurn},
-		{Route: "POST /api/agent/v2/stop", Handle: h.stop, Group: group, About: "Stops a turn, also one that is still to come. Idempotent.",
+		{Route: "POST /api/agent/v2/stop", Handle: h.stop, Group: group, About: "Stops a turn, or one that has not been submitted yet. Idempotent.",
 			Body: stopBody{}, Answers: openapi.Accepted(dialect.Cancelled{}), Errors: []int{http.StatusNotFound}},
 	}
 }

@@ -4,8 +4,8 @@ import (
 	"encoding/json"
 
 	"github.com/palaver-chat/palaver/api/dialect"
+	"github.com/palaver-chat/palaver/api/sse"
 	"github.com/palaver-chat/palaver/chat"
-	"github.com/palaver-chat/palaver/internal/sse"
 )
 
 // The JSON of each event; stream_run_id is on every one.

@@ -76,7 +76,7 @@ func turnsOf(rows []chat.Message) (turns [][]chat.Message) {
 // be appended to its conversation, because clients keep the places of their messages.
 func messagesOf(stored []chat.Message, log dialect.TurnLog, pictures []chat.Attachment, view dialect.View, known map[string]bool) []messageJSON {
 	var out []messageJSON
-	var f folding
+	var f messageAssembler
 	asked, answered := map[string]chat.Message{}, map[string]chat.Message{} // by interrupt
 	for _, m := range stored {
 		id, _ := m.Metadata["interrupt_id"].(string)
@@ -109,7 +109,7 @@ func messagesOf(stored []chat.Message, log dialect.TurnLog, pictures []chat.Atta
 	}
 	f.cite(w.state.Citations)
 	has := func(m messageJSON) bool { return known[m.ID] }
-	clientHasTurn := slices.ContainsFunc(out, has) || slices.ContainsFunc(f.messages, func(m folded) bool { return !m.aside && has(m.messageJSON) })
+	clientHasTurn := slices.ContainsFunc(out, has) || slices.ContainsFunc(f.messages, func(m assembledMessage) bool { return !m.aside && has(m.messageJSON) })
 	for _, m := range f.messages {
 		if !m.aside || !clientHasTurn || has(m.messageJSON) {
 			out = append(out, m.messageJSON)
@@ -144,34 +144,34 @@ func personsMessage(m chat.Message, pictures []chat.Attachment) messageJSON {
 	return one
 }
 
-// folding assembles messages from chunks, as clients do.
-type folding struct{ messages []folded }
+// messageAssembler assembles messages from chunks, as clients do.
+type messageAssembler struct{ messages []assembledMessage }
 
-type folded struct {
+type assembledMessage struct {
 	messageJSON
 	aside bool // a question or an answer, which is in no stream
 }
 
 // aside adds a question or an answer, if it is stored.
-func (f *folding) aside(m chat.Message, role string) {
+func (f *messageAssembler) aside(m chat.Message, role string) {
 	if m.ID != "" {
-		f.messages = append(f.messages, folded{messageJSON{ID: m.ID, Role: role, Content: m.Content}, true})
+		f.messages = append(f.messages, assembledMessage{messageJSON{ID: m.ID, Role: role, Content: m.Content}, true})
 	}
 }
 
-func (f *folding) fold(chunks []chunk) {
+func (f *messageAssembler) fold(chunks []chunk) {
 	for _, c := range chunks {
 		switch c.Type {
 		case textStart:
 			if f.text(c.MessageID) < 0 {
-				f.messages = append(f.messages, folded{messageJSON: messageJSON{ID: c.MessageID, Role: c.Role, Content: ""}})
+				f.messages = append(f.messages, assembledMessage{messageJSON: messageJSON{ID: c.MessageID, Role: c.Role, Content: ""}})
 			}
 		case textContent:
 			m := &f.messages[f.text(c.MessageID)]
 			m.Content = m.Content.(string) + c.Delta
 		case toolStart:
 			if f.call(c.ToolCallID) < 0 {
-				f.messages = append(f.messages, folded{messageJSON: messageJSON{ID: c.ToolCallID, Role: "assistant",
+				f.messages = append(f.messages, assembledMessage{messageJSON: messageJSON{ID: c.ToolCallID, Role: "assistant",
 					ToolCalls: []callJSON{{c.ToolCallID, "function", functionJSON{Name: c.ToolCallName}}}}})
 			}
 		case toolArgs:
@@ -181,26 +181,26 @@ func (f *folding) fold(chunks []chunk) {
 			for at < len(f.messages) && f.messages[at].Role == "tool" {
 				at++
 			}
-			f.messages = slices.Insert(f.messages, at, folded{messageJSON: messageJSON{
+			f.messages = slices.Insert(f.messages, at, assembledMessage{messageJSON: messageJSON{
 				ID: c.MessageID, Role: c.Role, ToolCallID: c.ToolCallID, Content: *c.Content, Metadata: c.Metadata}})
 		}
 	}
 }
 
 // text returns the index of a text of the answer, -1 if there is none.
-func (f *folding) text(id string) int {
-	return slices.IndexFunc(f.messages, func(m folded) bool {
+func (f *messageAssembler) text(id string) int {
+	return slices.IndexFunc(f.messages, func(m assembledMessage) bool {
 		return m.ID == id && m.Role == "assistant" && m.ToolCalls == nil && !m.aside
 	})
 }
 
 // call returns the index of a tool call, -1 if there is none.
-func (f *folding) call(id string) int {
-	return slices.IndexFunc(f.messages, func(m folded) bool { return m.ID == id && m.ToolCalls != nil })
+func (f *messageAssembler) call(id string) int {
+	return slices.IndexFunc(f.messages, func(m assembledMessage) bool { return m.ID == id && m.ToolCalls != nil })
 }
 
 // cite adds the answer's citations to its last text.
-func (f *folding) cite(citations []chat.Citation) {
+func (f *messageAssembler) cite(citations []chat.Citation) {
 	for i, m := range slices.Backward(f.messages) {
 		if len(citations) > 0 && m.Role == "assistant" && m.ToolCalls == nil && !m.aside {
 			f.messages[i].Metadata = map[string]any{"citations": citations}

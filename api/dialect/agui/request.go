@@ -139,7 +139,7 @@ func (r *Run) forwarded(p *dialect.Problems, agents chat.Agents, raw json.RawMes
 	var f dialect.Fields
 	if len(props.Palaver) > 0 && string(props.Palaver) != "null" {
 		if err := json.Unmarshal(props.Palaver, &f); err != nil {
-			p.Add("forwardedProps.palaver", "has fields of another type")
+			p.Add("forwardedProps.palaver", "has fields of the wrong type")
 			return
 		}
 	}

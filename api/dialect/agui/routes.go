@@ -5,6 +5,7 @@ package agui
 import (
 	"context"
 	"net/http"
+	"reflect"
 	"slices"
 	"strings"
 
@@ -14,13 +15,13 @@ import (
 	"github.com/palaver-chat/palaver/api/identity"
 	"github.com/palaver-chat/palaver/api/openapi"
 	"github.com/palaver-chat/palaver/api/request"
+	"github.com/palaver-chat/palaver/api/sse"
 	"github.com/palaver-chat/palaver/chat"
-	"github.com/palaver-chat/palaver/internal/sse"
 )
 
 // Dialect is this dialect.
 var Dialect = dialect.Dialect{
-	Package:    "agui",
+	Package:    reflect.TypeFor[handlers]().PkgPath(),
 	Prefix:     "AGUI",
 	Operations: operations,
 	Events: []openapi.Shape{
@@ -48,10 +49,10 @@ var Dialect = dialect.Dialect{
 		{Value: resumeBody{}, Needs: []string{"interruptId", "status"}},
 	},
 	Words: map[string]openapi.Word{
-		"AGUIRunBody.threadId":       {About: "The conversation, as the client calls it: 1 to 128 characters A-Z a-z 0-9 _ . : -", Max: dialect.MaxID},
-		"AGUIRunBody.messages":       {About: "The conversation as the client has it. A last message of a person is sent, unless the run answers an interrupt or cancels one about that message. Without it the run opens the thread."},
-		"AGUIRunBody.forwardedProps": {About: "palaver in it has fields of POST /api/chat, such as agent, tagged_doc_ids or on_disconnect."},
-		"AGUIRunBody.tools":          {About: "Not used: agents have their own."},
+		"AGUIRunBody.threadId":       {About: "The client's name of the conversation: 1 to 128 characters of A-Z a-z 0-9 _ . : -", Max: dialect.MaxID},
+		"AGUIRunBody.messages":       {About: "The client's copy of the conversation. If the last message is a user's, it is sent, unless the run answers an interrupt or cancels one about that message. Otherwise the run opens the thread."},
+		"AGUIRunBody.forwardedProps": {About: "The object palaver may hold fields of POST /api/chat, such as agent, tagged_doc_ids or on_disconnect."},
+		"AGUIRunBody.tools":          {About: "Ignored: agents have their own tools."},
 		"AGUIResumeBody.status":      {Enum: openapi.Values("resolved", "cancelled")},
 	},
 }
@@ -71,11 +72,11 @@ type handlers struct{ dialect.Server }
 func operations(s dialect.Server) []openapi.Operation {
 	h := handlers{s}
 	return []openapi.Operation{
-		{Route: "POST /api/agui", Handle: h.run, Stream: true, Group: group, About: "Takes a RunAgentInput: a message, the answer to an interrupt, or neither, which opens the thread and goes on with what runs there.",
+		{Route: "POST /api/agui", Handle: h.run, Stream: true, Group: group, About: "Accepts a RunAgentInput with a message or an answer to an interrupt. With neither, it returns the thread's messages and follows its running turn.",
 			Body: openapi.Shape{Value: runBody{}, Needs: []string{"threadId", "runId", "messages"},
 				Holds: map[string]any{"tools": []any{}, "context": []any{}, "state": openapi.AnyOf{map[string]any{}, nil}, "forwardedProps": openapi.AnyOf{map[string]any{}, nil}}},
 			Answers: openapi.Streams(events), Errors: openapi.TakesTurn},
-		{Route: "POST /api/agui/stop", Handle: h.stop, Group: group, About: "Stops the run of a thread. Idempotent.",
+		{Route: "POST /api/agui/stop", Handle: h.stop, Group: group, About: "Stops the running turn of a thread. Idempotent.",
 			Body: openapi.Shape{Value: stopBody{}, Needs: []string{"threadId"}}, Answers: openapi.Accepted(dialect.Cancelled{}), Errors: []int{http.StatusNotFound}},
 	}
 }

@@ -6,8 +6,8 @@ import (
 	"strconv"
 
 	"github.com/palaver-chat/palaver/api/dialect"
+	"github.com/palaver-chat/palaver/api/sse"
 	"github.com/palaver-chat/palaver/chat"
-	"github.com/palaver-chat/palaver/internal/sse"
 )
 
 // chunk is the JSON of every event; only the fields of its type are set.
@@ -127,7 +127,7 @@ type (
 	}
 )
 
-// Wire writes a run (dialect.Wire). Its chunks are written to a stream, or folded into the
+// Wire writes a run (dialect.Wire). Its chunks are written to a stream, or assembledMessage into the
 // messages of a snapshot (messagesOf).
 type Wire struct {
 	thread, run string

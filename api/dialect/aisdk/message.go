@@ -76,19 +76,19 @@ func AssistantMessage(s dialect.Stream, events []chat.Event) Message {
 		t.event(e, s.Turn.ID+"."+strconv.Itoa(i+1))
 	}
 	t.finish()
-	f := folding{message: &m, texts: map[string]int{}, calls: map[string]int{}, data: map[string]int{}}
+	f := messageAssembler{message: &m, texts: map[string]int{}, calls: map[string]int{}, data: map[string]int{}}
 	for _, c := range t.take() {
 		f.fold(c)
 	}
-	if neverBegan(events) {
+	if cancelledInQueue(events) {
 		m.Metadata["never_began"] = true
 	}
 	return m
 }
 
-// neverBegan reports whether a turn was cancelled while it waited for an earlier one: its log has only
+// cancelledInQueue reports whether a turn was cancelled while it waited for an earlier one: its log has only
 // its start and its end.
-func neverBegan(events []chat.Event) bool {
+func cancelledInQueue(events []chat.Event) bool {
 	if n := len(events); n == 0 || events[n-1].Type != chat.EventCancelled {
 		return false
 	}
@@ -97,8 +97,8 @@ func neverBegan(events []chat.Event) bool {
 	})
 }
 
-// folding assembles a message from chunks, as clients do.
-type folding struct {
+// messageAssembler assembles a message from chunks, as clients do.
+type messageAssembler struct {
 	message *Message
 	texts   map[string]int // indexes of parts, by id
 	calls   map[string]int
@@ -106,12 +106,12 @@ type folding struct {
 	step    int // index of the newest step
 }
 
-func (f *folding) part(p Part) int {
+func (f *messageAssembler) part(p Part) int {
 	f.message.Parts = append(f.message.Parts, p)
 	return len(f.message.Parts) - 1
 }
 
-func (f *folding) fold(c chunk) {
+func (f *messageAssembler) fold(c chunk) {
 	maps.Copy(f.message.Metadata, c.MessageMetadata)
 	switch c.Type {
 	case typeStartStep:
@@ -150,7 +150,7 @@ func (f *folding) fold(c chunk) {
 	}
 }
 
-func (f *folding) result(c chunk, state string) {
+func (f *messageAssembler) result(c chunk, state string) {
 	p := &f.message.Parts[f.calls[c.ToolCallID]]
 	p.State, p.Output, p.ErrorText = state, c.Output, c.ErrorText
 	p.Approval = nil // the format has no result of a call that nobody decided on

@@ -293,7 +293,7 @@ func (r *Request) decisions(p *dialect.Problems, list conversation, at int, m me
 	}
 	switch n := len(value.Decisions); {
 	case n == 0:
-		p.Add(list.name(at), "must be the person's, or bring answered approvals")
+		p.Add(list.name(at), "must be a user message, or contain answered approvals")
 	case n > dialect.MaxDecisions:
 		p.Add(list.name(at)+".parts", "must have at most "+strconv.Itoa(dialect.MaxDecisions)+" answered approvals")
 	}

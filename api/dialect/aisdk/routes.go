@@ -2,6 +2,7 @@ package aisdk
 
 import (
 	"net/http"
+	"reflect"
 
 	"github.com/gin-gonic/gin"
 	"github.com/google/uuid"
@@ -15,7 +16,7 @@ import (
 
 // Dialect is this dialect.
 var Dialect = dialect.Dialect{
-	Package:    "aisdk",
+	Package:    reflect.TypeFor[handlers]().PkgPath(),
 	Prefix:     "UI",
 	Operations: operations,
 	Events: []openapi.Shape{
@@ -47,9 +48,9 @@ var Dialect = dialect.Dialect{
 		{Value: resume{}, Needs: []string{"resume_value"}},
 	},
 	Words: map[string]openapi.Word{
-		"UIChatBody.id":         {About: "The conversation, as the client calls it."},
-		"UIChatBody.message":    {About: "Instead of messages: the newest."},
-		"UIChatBody.messages":   {About: "The conversation as the client has it; the last message counts."},
+		"UIChatBody.id":         {About: "The client's name of the conversation."},
+		"UIChatBody.message":    {About: "The newest message, instead of messages."},
+		"UIChatBody.messages":   {About: "The client's copy of the conversation. Only the last message is used."},
 		"UIChatBody.trigger":    {Enum: openapi.Values("submit-message", "regenerate-message", "")},
 		"UIFinish.finishReason": {Enum: openapi.Values("stop", "tool-calls", "error", "other")},
 		"UIMessage.role":        {Enum: openapi.Values("user", "assistant")},
@@ -78,14 +79,14 @@ type handlers struct{ dialect.Server }
 func operations(s dialect.Server) []openapi.Operation {
 	h := handlers{s}
 	return []openapi.Operation{
-		{Route: "POST /api/ui/chat", Handle: h.chat, Stream: true, Group: group, About: "Takes what DefaultChatTransport posts: a message, a wish for another answer, decisions on tools, or an answer to a question.",
+		{Route: "POST /api/ui/chat", Handle: h.chat, Stream: true, Group: group, About: "Accepts DefaultChatTransport's request: a message, a regeneration, tool approvals, or an answer to a question.",
 			Body: openapi.Shape{Value: chatBody{}, Holds: map[string]any{
 				"messages": []message{}, "message": openapi.AnyOf{"", message{}}}}, Answers: openapi.Streams(events), Errors: openapi.TakesTurn},
-		{Route: "GET /api/ui/chat/:id", Handle: h.thread, Group: group, About: "A conversation as UI messages, along one branch, in whole turns: at least one turn, and otherwise no more messages than the limit.",
+		{Route: "GET /api/ui/chat/:id", Handle: h.thread, Group: group, About: "Returns one branch of a conversation as UI messages. Turns are complete: at least one turn is returned, even if it exceeds the limit.",
 			Query: []openapi.Param{openapi.ParamHead, openapi.ParamBefore, openapi.ParamLimit(500)}, Answers: openapi.OK(threadJSON{})},
-		{Route: "GET /api/ui/chat/:id/stream", Handle: h.stream, Stream: true, Group: group, About: "Replays the assistant message that is being written, then goes on live.",
+		{Route: "GET /api/ui/chat/:id/stream", Handle: h.stream, Stream: true, Group: group, About: "Streams the running turn from its beginning.",
 			Query: []openapi.Param{openapi.ParamMode, openapi.ParamTokens}, Answers: openapi.StreamsIfAny(events), Errors: []int{http.StatusTooManyRequests}},
-		{Route: "POST /api/ui/chat/:id/stop", Handle: h.stop, Group: group, About: "Stops what runs, or what the body names.",
+		{Route: "POST /api/ui/chat/:id/stop", Handle: h.stop, Group: group, About: "Stops the running turn, or the turn that the body names.",
 			Body: stopBody{}, BodyOptional: true, Answers: openapi.Accepted(dialect.Cancelled{})},
 	}
 }

@@ -2,8 +2,8 @@ package aisdk
 
 import (
 	"github.com/palaver-chat/palaver/api/dialect"
+	"github.com/palaver-chat/palaver/api/sse"
 	"github.com/palaver-chat/palaver/chat"
-	"github.com/palaver-chat/palaver/internal/sse"
 )
 
 // Wire writes a stream of this dialect (dialect.Wire).

@@ -76,7 +76,7 @@ func readReferences(p *dialect.Problems, items []referencedBody) []string {
 // readBoard reads the board of a request, with the chat so far.
 func readBoard(p *dialect.Problems, context, history json.RawMessage) json.RawMessage {
 	if isNull(context) {
-		p.Add("discovery_context", "is missing, as is discovery_id")
+		p.Add("discovery_context", "or discovery_id is needed")
 		return nil
 	}
 	b, err := board.ReadContext(context, history, time.Time{})

@@ -2,6 +2,7 @@ package discovery
 
 import (
 	"net/http"
+	"reflect"
 
 	"github.com/gin-gonic/gin"
 
@@ -14,7 +15,7 @@ import (
 
 // Dialect is this dialect.
 var Dialect = dialect.Dialect{
-	Package:      "discovery",
+	Package:      reflect.TypeFor[handlers]().PkgPath(),
 	Below:        "/chat/message",
 	Prefix:       "Discovery",
 	Operations:   operations,
@@ -22,10 +23,10 @@ var Dialect = dialect.Dialect{
 	FailureShape: errorJSON{},
 	Data:         openapi.AnyOf{tokenJSON{}, toolCallJSON{}, doneJSON{}, errorJSON{}},
 	Words: map[string]openapi.Word{
-		"DiscoveryMessageBody.message":           {About: "What the person says.", Max: chat.MaxMessage},
-		"DiscoveryMessageBody.discovery_id":      {About: "A board that is stored here; left out: discovery_context is the board."},
-		"DiscoveryMessageBody.discovery_context": {About: "The board, as GET /api/discoveries/:id has it. Not read with discovery_id."},
-		"DiscoveryMessageBody.chat_history":      {About: "The chat so far. Not read with discovery_id."},
+		"DiscoveryMessageBody.message":           {About: "The user's message.", Max: chat.MaxMessage},
+		"DiscoveryMessageBody.discovery_id":      {About: "The id of a stored board. Without it, discovery_context is the board."},
+		"DiscoveryMessageBody.discovery_context": {About: "The board, in the form of GET /api/discoveries/:id. Ignored if discovery_id is set."},
+		"DiscoveryMessageBody.chat_history":      {About: "The previous messages. Ignored if discovery_id is set."},
 	},
 }
 
@@ -34,7 +35,7 @@ type handlers struct{ dialect.Server }
 func operations(s dialect.Server) []openapi.Operation {
 	h := handlers{s}
 	return []openapi.Operation{{Route: "POST /chat/message", Handle: h.message, Stream: true, Group: "Discovery dialect",
-		About:   "Takes a message about a discovery board and streams its turn as named events: token, tool_call, done and error.",
+		About:   "Sends a message about a discovery board and streams the turn as named events: token, tool_call, done and error.",
 		Body:    openapi.Shape{Value: messageBody{}, Needs: []string{"message"}, Holds: map[string]any{"discovery_context": map[string]any{}, "chat_history": []any{map[string]any{}}}},
 		Answers: openapi.Streams("DiscoveryData"),
 		Errors:  openapi.TakesTurn}}

@@ -4,9 +4,9 @@ import (
 	"encoding/json"
 
 	"github.com/palaver-chat/palaver/api/dialect"
+	"github.com/palaver-chat/palaver/api/sse"
 	"github.com/palaver-chat/palaver/chat"
 	"github.com/palaver-chat/palaver/internal/board"
-	"github.com/palaver-chat/palaver/internal/sse"
 )
 
 // The data of each event.

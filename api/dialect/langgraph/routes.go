@@ -2,6 +2,7 @@ package langgraph
 
 import (
 	"net/http"
+	"reflect"
 	"strings"
 
 	"github.com/gin-gonic/gin"
@@ -16,7 +17,7 @@ import (
 
 // Dialect is this dialect.
 var Dialect = dialect.Dialect{
-	Package:    "langgraph",
+	Package:    reflect.TypeFor[handlers]().PkgPath(),
 	Prefix:     "LangGraph",
 	Operations: operations,
 	Events: []openapi.Shape{
@@ -35,14 +36,14 @@ var Dialect = dialect.Dialect{
 	},
 	Words: map[string]openapi.Word{
 		"LangGraphMeta.phase":               {Enum: openapi.Values("interrupt", "complete")},
-		"LangGraphPending.checkpoint_id":    {About: "Of the question, or the newest; null: there is none."},
+		"LangGraphPending.checkpoint_id":    {About: "The checkpoint of the question, or the newest; null: there is none."},
 		"LangGraphQuestion.type":            {Enum: openapi.Values("question")},
 		"LangGraphApproval.type":            {Enum: openapi.Values("tool_approval_required")},
-		"LangGraphStart.checkpoint_id":      {About: "That the request begins from; null: the newest."},
+		"LangGraphStart.checkpoint_id":      {About: "The checkpoint to start from; null: the newest."},
 		"LangGraphStart.phase":              {Enum: openapi.Values("start")},
 		"LangGraphStreamBody.checkpoint_id": {About: "The checkpoint that the turn follows; null: the newest."},
-		"LangGraphStreamBody.messages":      {About: "Instead of message; the last counts."},
-		"LangGraphStreamBody.thread_id":     {About: "1 to 128 characters A-Z a-z 0-9 _ . : -; left out: a new conversation.", Max: dialect.MaxID},
+		"LangGraphStreamBody.messages":      {About: "Messages instead of message. Only the last one is used."},
+		"LangGraphStreamBody.thread_id":     {About: "The client's name of the conversation: 1 to 128 characters of A-Z a-z 0-9 _ . : -. Default: a new conversation.", Max: dialect.MaxID},
 	},
 }
 
@@ -59,12 +60,12 @@ type handlers struct{ dialect.Server }
 func operations(s dialect.Server) []openapi.Operation {
 	h := handlers{s}
 	return []openapi.Operation{
-		{Route: "POST /api/v1/chat/stream", Handle: h.stream, Stream: true, Group: group, About: "Takes a message and streams its turn.",
+		{Route: "POST /api/v1/chat/stream", Handle: h.stream, Stream: true, Group: group, About: "Sends a message and streams its turn.",
 			Body:    openapi.Shape{Value: streamBody{}, Holds: map[string]any{"message": messageBody{}, "messages": []messageBody{}}},
 			Answers: openapi.Streams(events), Errors: openapi.TakesTurn},
-		{Route: "POST /api/v1/chat/feedback", Handle: h.feedback, Stream: true, Group: group, About: "Answers the pending interrupt and streams what remains of its turn.",
+		{Route: "POST /api/v1/chat/feedback", Handle: h.feedback, Stream: true, Group: group, About: "Answers the pending interrupt and streams the rest of the turn.",
 			Body: openapi.Shape{Value: feedbackBody{}, Needs: []string{"thread_id", "approval_data"}}, Answers: openapi.Streams(events), Errors: openapi.AnswersTurn},
-		{Route: "GET /api/v1/chat/interrupt", Handle: h.interrupt, Group: group, About: "Whether a thread waits for a person, or waits at this checkpoint.",
+		{Route: "GET /api/v1/chat/interrupt", Handle: h.interrupt, Group: group, About: "Reports whether a thread waits for an answer, or waits for one at this checkpoint.",
 			Query:   []openapi.Param{{Name: "thread_id", Required: true}, {Name: "checkpoint_id"}},
 			Answers: openapi.OK(openapi.Shape{Value: pendingJSON{}, Holds: map[string]any{"payload": asked}})},
 	}

@@ -3,6 +3,7 @@ package native
 import (
 	"cmp"
 	"net/http"
+	"reflect"
 
 	"github.com/gin-gonic/gin"
 
@@ -14,7 +15,7 @@ import (
 
 // Dialect is this dialect.
 var Dialect = dialect.Dialect{
-	Package:    "native",
+	Package:    reflect.TypeFor[handlers]().PkgPath(),
 	Prefix:     "Native",
 	Operations: operations,
 	Events: []openapi.Shape{
@@ -30,8 +31,8 @@ var Dialect = dialect.Dialect{
 	},
 	Words: map[string]openapi.Word{
 		"NativeCancelBody.reason":      {Enum: append(openapi.Values(chat.UserCancelled, chat.Disconnected), "")},
-		"NativeChatBody.message":       {About: "What the person says.", Max: chat.MaxMessage},
-		"NativeChatBody.thread_id":     {About: "A UUID; left out: a new conversation."},
+		"NativeChatBody.message":       {About: "The user's message.", Max: chat.MaxMessage},
+		"NativeChatBody.thread_id":     {About: "The conversation's id, a UUID. Default: a new conversation."},
 		"NativeResponse.finish_reason": {Enum: openapi.Values("stop")},
 		"NativeResumeBody.thread_id":   {Format: "uuid"},
 		"Message.role":                 {Enum: openapi.Values("user", "assistant", "system")},
@@ -51,21 +52,21 @@ type handlers struct{ dialect.Server }
 func operations(s dialect.Server) []openapi.Operation {
 	h := handlers{s}
 	return []openapi.Operation{
-		{Route: "POST /api/chat", Handle: h.chat, Stream: true, Group: group, About: "Takes a message and streams its turn, until it is over or a person is asked.",
+		{Route: "POST /api/chat", Handle: h.chat, Stream: true, Group: group, About: "Sends a message and streams its turn until it ends or asks a question.",
 			Body: openapi.Shape{Value: chatBody{}, Needs: []string{"message"}}, Answers: openapi.Streams(events), Errors: openapi.TakesTurn},
-		{Route: "POST /api/chat/resume", Handle: h.resume, Stream: true, Group: group, About: "Answers the pending question and streams what remains of its turn.",
+		{Route: "POST /api/chat/resume", Handle: h.resume, Stream: true, Group: group, About: "Answers the pending question and streams the rest of the turn.",
 			Body: openapi.Shape{Value: resumeBody{}, Needs: []string{"thread_id", "resume_value"}}, Answers: openapi.Streams(events), Errors: openapi.AnswersTurn},
-		{Route: "POST /api/chat/cancel", Handle: h.cancel, Group: group, About: "Stops a turn, also one that is still to come. Idempotent.",
+		{Route: "POST /api/chat/cancel", Handle: h.cancel, Group: group, About: "Stops a turn, or one that has not been submitted yet. Idempotent.",
 			Body: cancelBody{}, Answers: openapi.Accepted(dialect.Cancelled{}), Errors: []int{http.StatusNotFound}},
-		{Route: "GET /api/chat/history/:thread_id", Handle: h.history, Group: group, About: "The messages of a branch, what runs and what is asked.",
+		{Route: "GET /api/chat/history/:thread_id", Handle: h.history, Group: group, About: "Returns the messages of a branch, the running turn and the pending question.",
 			Query: []openapi.Param{openapi.ParamHead, openapi.ParamBefore, openapi.ParamLimit(500)},
 			Answers: openapi.OK(openapi.Shape{Value: historyJSON{},
 				Holds: map[string]any{"pending_interrupt": openapi.AnyOf{interruptEvent, nil}}})},
-		{Route: "GET /api/chat/stream/:thread_id", Handle: h.follow, Stream: true, Group: group, About: "Streams a thread to a client that comes, or comes back.",
-			Query: []openapi.Param{{Name: "turn_id", About: "Left out: the turn that runs."},
-				{Name: "follow", About: "turn: to the end of the turn; thread: on and on, turn after turn.", Enum: openapi.Values("turn", "thread")},
-				{Name: "last_event_id", About: "As the header Last-Event-ID."}, openapi.ParamMode, openapi.ParamTokens},
-			Headers: []openapi.Param{{Name: "Last-Event-ID", About: "The last event that the client has; the stream goes on after it."}},
+		{Route: "GET /api/chat/stream/:thread_id", Handle: h.follow, Stream: true, Group: group, About: "Streams a thread's events; resumes after Last-Event-ID.",
+			Query: []openapi.Param{{Name: "turn_id", About: "The turn to start from. Default: the running turn."},
+				{Name: "follow", About: "turn: ends with the turn. thread: continues with later turns.", Enum: openapi.Values("turn", "thread")},
+				{Name: "last_event_id", About: "Same as the header Last-Event-ID."}, openapi.ParamMode, openapi.ParamTokens},
+			Headers: []openapi.Param{{Name: "Last-Event-ID", About: "The last event that the client has received. The stream continues after it."}},
 			Answers: openapi.StreamsIfAny(events), Errors: []int{http.StatusTooManyRequests}},
 	}
 }

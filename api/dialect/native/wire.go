@@ -1,8 +1,8 @@
 package native
 
 import (
+	"github.com/palaver-chat/palaver/api/sse"
 	"github.com/palaver-chat/palaver/chat"
-	"github.com/palaver-chat/palaver/internal/sse"
 )
 
 // Wire writes a stream of this dialect (dialect.Wire): one data: line per event

@@ -10,8 +10,8 @@ import (
 	"github.com/palaver-chat/palaver/chat"
 )
 
-// found is the turn that a message follows.
-type found struct {
+// followedTurn is the turn that a message follows.
+type followedTurn struct {
 	turn chat.Turn
 	// The question that the client has seen last, and its answer; nil: it is open.
 	asked  *chat.Interrupt
@@ -25,7 +25,7 @@ const maxLookups = 20
 // locate finds the turn whose answer is the last of the earlier messages: in the thread
 // that the client names, or in any thread. So a conversation continues in the thread of its
 // messages, and an edited message starts a branch.
-func (h handlers) locate(ctx context.Context, owner, thread string, earlier []Said) (*found, error) {
+func (h handlers) locate(ctx context.Context, owner, thread string, earlier []EarlierMessage) (*followedTurn, error) {
 	ctx, done := request.FractionOfDeadline(ctx, 3) // leaves time for the insert
 	defer done()
 	runs, looked := runIDs(earlier), 0
@@ -51,7 +51,7 @@ func (h handlers) locate(ctx context.Context, owner, thread string, earlier []Sa
 // choose finds the turn whose answer the client has. Several turns can have the same
 // messages before them: an answer was regenerated, or two conversations began with the same
 // words.
-func (h handlers) choose(ctx context.Context, owner string, turns []chat.Turn, after []Said) (*found, error) {
+func (h handlers) choose(ctx context.Context, owner string, turns []chat.Turn, after []EarlierMessage) (*followedTurn, error) {
 	ids := make([]string, len(turns))
 	for i, t := range turns {
 		ids[i] = t.ID
@@ -64,7 +64,7 @@ func (h handlers) choose(ctx context.Context, owner string, turns []chat.Turn, a
 	if len(after) > 0 && !after[len(after)-1].User {
 		last = notes.ReplaceAllString(withoutAddress(Bare(after[len(after)-1].Text)), "")
 	}
-	var partly *found
+	var partly *followedTurn
 	for _, t := range turns {
 		if !t.Status.Settled() {
 			q, err := h.Question(ctx, owner, t.ThreadID)
@@ -72,9 +72,9 @@ func (h handlers) choose(ctx context.Context, owner string, turns []chat.Turn, a
 			case err != nil && !h.NotFound(err):
 				return nil, err
 			case q == nil || q.TurnID != t.ID:
-				partly = &found{turn: t} // its client disconnected before the end
+				partly = &followedTurn{turn: t} // its client disconnected before the end
 			case strings.HasSuffix(last, Bare(ShowQuestion(*q.Interrupt))):
-				return &found{turn: t, asked: q.Interrupt}, nil
+				return &followedTurn{turn: t, asked: q.Interrupt}, nil
 			}
 			continue
 		}
@@ -83,7 +83,7 @@ func (h handlers) choose(ctx context.Context, owner string, turns []chat.Turn, a
 			return f, nil
 		}
 		if partly == nil && t.Status != chat.TurnCompleted && strings.HasPrefix(whole, last) {
-			partly = &found{turn: t}
+			partly = &followedTurn{turn: t}
 		}
 	}
 	return partly, nil
@@ -95,9 +95,9 @@ var notes = regexp.MustCompile(`(?s)---\[\d+\]\[[^\]]*\]\(.*$`)
 
 // search looks for a text that a client of a settled turn may have: its answer, what
 // came after its last question, or a question.
-func search(t chat.Turn, events []chat.Event, last string) (_ *found, whole string) {
+func search(t chat.Turn, events []chat.Event, last string) (_ *followedTurn, whole string) {
 	var all, rest answer
-	var asked *found
+	var asked *followedTurn
 	var open *chat.Interrupt
 	for _, e := range events {
 		switch {
@@ -105,7 +105,7 @@ func search(t chat.Turn, events []chat.Event, last string) (_ *found, whole stri
 			rest, open = answer{}, e.Interrupt
 		case e.Type == chat.EventResumed && open != nil:
 			if strings.HasSuffix(last, Bare(ShowQuestion(*open))) {
-				asked = &found{turn: t, asked: open, answer: e.Resume}
+				asked = &followedTurn{turn: t, asked: open, answer: e.Resume}
 			}
 		case e.Type == chat.EventText || e.Type == chat.EventCancelled || e.Type == chat.EventFailed:
 			e.Citations = nil
@@ -115,10 +115,10 @@ func search(t chat.Turn, events []chat.Event, last string) (_ *found, whole stri
 	}
 	whole = Bare(all.text.String())
 	if last == whole || last == Bare(rest.text.String()) {
-		return &found{turn: t}, whole
+		return &followedTurn{turn: t}, whole
 	}
 	if asked == nil && open != nil && strings.HasSuffix(last, Bare(ShowQuestion(*open))) { // never answered
-		return &found{turn: t}, whole
+		return &followedTurn{turn: t}, whole
 	}
 	return asked, whole
 }

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/gin-gonic/gin"
 	"github.com/stretchr/testify/require"
 
 	"github.com/palaver-chat/palaver/api/dialect"
@@ -50,7 +51,7 @@ func TestMessagesOfOpenWebUIAndLibreChatAreTheSameConversation(t *testing.T) {
 	for _, r := range []Request{web, libre} {
 		require.Nil(t, r.Task)
 		require.Equal(t, "And who pays?", r.Text)
-		require.Equal(t, []Said{{User: true, Text: "How long may parental leave be?"}, {Text: "Up to three years."}}, r.Earlier)
+		require.Equal(t, []EarlierMessage{{User: true, Text: "How long may parental leave be?"}, {Text: "Up to three years."}}, r.Earlier)
 	}
 	require.True(t, web.IncludeUsage)
 	require.Equal(t, RunID(web.Earlier), RunID(libre.Earlier))
@@ -116,7 +117,7 @@ func TestUnknownPartsOfEarlierMessagesAreIgnored(t *testing.T) {
 		return r
 	}
 	want := parse("")
-	require.Equal(t, []Said{{User: true, Text: "a"}, {Text: "b"}}, want.Earlier)
+	require.Equal(t, []EarlierMessage{{User: true, Text: "a"}, {Text: "b"}}, want.Earlier)
 	for _, parts := range []string{`{"type":"refusal","refusal":"No."},`, `{"type":"file","file":{"file_id":"f"}},`, `{"type":"input_audio","input_audio":{"data":"","format":"wav"}},`,
 		`{"type":"image_url"},`, `{"type":"image_url","image_url":"x"},`, `{},`, `"x",`} {
 		require.Equal(t, want, parse(parts), parts)
@@ -184,9 +185,9 @@ func TestPicturesAreLinksWithTheServersAddress(t *testing.T) {
 }
 
 func TestTheRunOfAConversationIgnoresBlanksOnly(t *testing.T) {
-	a := []Said{{User: true, Text: "one  two"}, {Text: "three\n"}}
-	require.Equal(t, RunID(a), RunID([]Said{{User: true, Text: "one two "}, {Text: "three"}}))
-	for _, other := range [][]Said{
+	a := []EarlierMessage{{User: true, Text: "one  two"}, {Text: "three\n"}}
+	require.Equal(t, RunID(a), RunID([]EarlierMessage{{User: true, Text: "one two "}, {Text: "three"}}))
+	for _, other := range [][]EarlierMessage{
 		{{User: true, Text: "one two"}}, {{User: true, Text: "one twothree"}}, {{Text: "one two"}, {Text: "three"}},
 		{{User: true, Text: "one two"}, {Text: "Three"}}, {{User: true, Text: "one two", mark: "x"}, {Text: "three"}},
 	} {
@@ -273,6 +274,32 @@ func TestAFailedTurnIsAnError(t *testing.T) {
 	require.Contains(t, string(w.End(nil)), `"code":"model_unavailable"`)
 	require.Equal(t, 503, w.Status())
 	require.Equal(t, "false", w.Header()["X-Should-Retry"], "SDKs must not send the message again")
+}
+
+// originOnly is a server whose other methods are not called.
+type originOnly struct{ dialect.Server }
+
+func (originOnly) Origin(*gin.Context) string { return "http://host" }
+
+// TestARepeatedAnswerGetsOnlyWhatFollowedIt makes both wires as for a client that repeats the
+// answer to the question q.
+func TestARepeatedAnswerGetsOnlyWhatFollowedIt(t *testing.T) {
+	for _, stream := range []bool{true, false} {
+		w := handlers{originOnly{}}.wire(nil, Request{Model: "x", Stream: stream}, "q")(dialect.Stream{})
+		var b []byte
+		for _, e := range []chat.Event{
+			{Type: chat.EventText, Piece: 1, Text: "Before the question."},
+			{Type: chat.EventInterrupt, Interrupt: &chat.Interrupt{ID: "q", Type: chat.TextInput, Message: "Which?"}},
+			{Type: chat.EventResumed, Interrupt: &chat.Interrupt{ID: "q"}},
+			{Type: chat.EventText, Piece: 2, Text: "After the answer."},
+		} {
+			b = w.Event(b, e, "")
+		}
+		got := string(w.End(b))
+		require.Contains(t, got, "After the answer.")
+		require.NotContains(t, got, "Before the question.")
+		require.NotContains(t, got, "Which?")
+	}
 }
 
 // For any body, Parse returns a request or an error that names a field, and never panics.

@@ -67,15 +67,15 @@ type Request struct {
 	Text         string
 	Pictures     [][]byte
 	Attachments  []string
-	field        string // the content of the last message
-	mark         string // digest of the pictures
-	system       string // the text of the first message, if its role is system or developer
-	Earlier      []Said // the messages before the last, of people and assistants
-	Task         *Task  // a client's own task, which is no message of the conversation
+	field        string           // the content of the last message
+	mark         string           // digest of the pictures
+	system       string           // the text of the first message, if its role is system or developer
+	Earlier      []EarlierMessage // the messages before the last, of people and assistants
+	Task         *Task            // a client's own task, which is no message of the conversation
 }
 
-// Said is an earlier message.
-type Said struct {
+// EarlierMessage is an earlier message.
+type EarlierMessage struct {
 	User bool
 	Text string
 	mark string // digest of its pictures
@@ -169,7 +169,7 @@ func (r *Request) messages(p *dialect.Problems, list []messageBody) {
 		last := i == len(list)-1
 		switch {
 		case m.Role == "tool", m.Role == "function", len(m.ToolCalls) > 0:
-			p.Add(at, "has a tool call of the client, which this server does not make")
+			p.Add(at, "has a tool call of the client; client tools are not supported")
 			return
 		case m.Role == "system", m.Role == "developer":
 			if last {
@@ -191,7 +191,7 @@ func (r *Request) messages(p *dialect.Problems, list []messageBody) {
 			r.last(p, at+".content", text, pictures)
 			return
 		}
-		said := Said{User: m.Role == "user", Text: text}
+		said := EarlierMessage{User: m.Role == "user", Text: text}
 		if len(pictures) > 0 {
 			said.mark = digest(pictures...)
 		}
@@ -219,7 +219,7 @@ func (r *Request) last(p *dialect.Problems, field, text string, pictures []strin
 		} else if data, ok := dialect.PictureData(url); ok {
 			r.Pictures = append(r.Pictures, data)
 		} else {
-			p.Add(field, "has a picture that is no data: URL in base64 and no attachment of this server")
+			p.Add(field, "has a picture that is neither a base64 data: URL nor an attachment of this server")
 		}
 	}
 }
@@ -258,10 +258,10 @@ func content(p *dialect.Problems, field string, raw json.RawMessage, strict bool
 // RunID returns a name for the conversation up to and including the last of these messages.
 // White space does not matter. It is the stream_run_id of the message's turn, so that a
 // later request with the same messages finds the turn.
-func RunID(said []Said) string { return runIDs(said)[len(said)-1] }
+func RunID(said []EarlierMessage) string { return runIDs(said)[len(said)-1] }
 
 // runIDs returns the RunID of the conversation up to and including each message.
-func runIDs(said []Said) []string {
+func runIDs(said []EarlierMessage) []string {
 	ids := make([]string, len(said))
 	h := sha256.New()
 	for i, m := range said {

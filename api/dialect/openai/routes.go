@@ -5,6 +5,7 @@ package openai
 
 import (
 	"net/http"
+	"reflect"
 	"regexp"
 	"slices"
 	"strings"
@@ -18,13 +19,13 @@ import (
 	"github.com/palaver-chat/palaver/api/openapi"
 	"github.com/palaver-chat/palaver/api/problem"
 	"github.com/palaver-chat/palaver/api/request"
+	"github.com/palaver-chat/palaver/api/sse"
 	"github.com/palaver-chat/palaver/chat"
-	"github.com/palaver-chat/palaver/internal/sse"
 )
 
 // Dialect is this dialect.
 var Dialect = dialect.Dialect{
-	Package:      "openai",
+	Package:      reflect.TypeFor[handlers]().PkgPath(),
 	Below:        "/v1/",
 	Prefix:       "OpenAI",
 	Operations:   operations,
@@ -40,11 +41,11 @@ var Dialect = dialect.Dialect{
 		{Value: imageBody{}, Needs: []string{"url"}},
 	},
 	Words: map[string]openapi.Word{
-		"OpenAICompletionBody.model":     {About: "An agent: palaver-documents, palaver-assistant, or palaver- and the name of another."},
-		"OpenAICompletionBody.messages":  {About: "The conversation. The last message is the one to answer; by those before it the server finds the turn that it follows."},
-		"OpenAICompletionBody.metadata":  {About: "thread_id in it names the conversation, as X-Thread-Id."},
-		"OpenAICompletionBody.tools":     {About: "Refused: agents have their own."},
-		"OpenAICompletionBody.functions": {About: "Refused: agents have their own."},
+		"OpenAICompletionBody.model":     {About: "The agent: palaver-documents, palaver-assistant, or palaver- and the name of another agent."},
+		"OpenAICompletionBody.messages":  {About: "The conversation. The last message is answered. The server uses the earlier messages to find the turn that it follows."},
+		"OpenAICompletionBody.metadata":  {About: "thread_id in metadata names the conversation, like X-Thread-Id."},
+		"OpenAICompletionBody.tools":     {About: "Not supported: agents have their own tools."},
+		"OpenAICompletionBody.functions": {About: "Not supported: agents have their own tools."},
 		"OpenAIChoice.finish_reason":     {Enum: openapi.Values("stop")},
 	},
 }
@@ -59,14 +60,14 @@ type handlers struct{ dialect.Server }
 func operations(s dialect.Server) []openapi.Operation {
 	h := handlers{s}
 	return []openapi.Operation{
-		{Route: "GET /v1/models", Handle: h.models, Group: group, About: "The agents, as models.", Answers: openapi.OK(modelsJSON{})},
-		{Route: "GET /v1/models/:model", Handle: h.model, Group: group, About: "An agent, as a model.", Answers: openapi.OK(modelJSON{})},
-		{Route: "POST /v1/chat/completions", Handle: h.complete, Stream: true, Group: group, About: "Answers the last message, streamed or not.",
+		{Route: "GET /v1/models", Handle: h.models, Group: group, About: "Lists the agents as models.", Answers: openapi.OK(modelsJSON{})},
+		{Route: "GET /v1/models/:model", Handle: h.model, Group: group, About: "Returns an agent as a model.", Answers: openapi.OK(modelJSON{})},
+		{Route: "POST /v1/chat/completions", Handle: h.complete, Stream: true, Group: group, About: "Answers the last message, as a stream or as one response.",
 			Body: openapi.Shape{Value: completionBody{}, Needs: []string{"model", "messages"}, Holds: map[string]any{
 				"metadata": map[string]any{}, "tool_choice": openapi.AnyOf{"", map[string]any{}, nil}, "tools": []any{}, "functions": []any{}}},
-			Headers: []openapi.Param{{Name: "X-Thread-Id", About: "The conversation, as the client calls it; left out: it is found by its messages."},
-				{Name: "Idempotency-Key", About: "The same key with the same message is the same turn."},
-				{Name: "X-On-Disconnect", About: "What happens to the turn when this client disconnects.", Enum: openapi.Values("continue", "cancel")}},
+			Headers: []openapi.Param{{Name: "X-Thread-Id", About: "The client's name of the conversation. Default: the conversation is found by its messages."},
+				{Name: "Idempotency-Key", About: "A repeated request with the same key and message returns the existing turn."},
+				{Name: "X-On-Disconnect", About: "What to do with the turn when this client disconnects.", Enum: openapi.Values("continue", "cancel")}},
 			Answers: []openapi.Answer{{Status: http.StatusOK, JSON: completionJSON{}, Events: events, Headers: []string{"X-Thread-Id", "X-Turn-Id"}}},
 			Errors:  append(slices.Clone(openapi.TakesTurn), http.StatusServiceUnavailable)},
 	}
@@ -126,7 +127,7 @@ func (h handlers) complete(c *gin.Context) error {
 	if in.Thread != "" {
 		thread = h.ThreadNamed(owner, in.Thread)
 	}
-	wire := h.wire(c, in)
+	wire := h.wire(c, in, "")
 	cancels := head.OnDisconnect == "cancel"
 	follows, err := h.follows(c, owner, thread, in)
 	if err != nil {
@@ -142,7 +143,7 @@ func (h handlers) complete(c *gin.Context) error {
 	}
 	s := dialect.Submit{
 		ThreadID: thread, ThreadAlias: in.Thread, ClientTurnID: head.IdempotencyKey, OnBusy: chat.Supersede, CancelOnDisconnect: cancels, View: view,
-		StreamRunID: RunID(append(slices.Clone(in.Earlier), Said{true, in.Text, in.mark})),
+		StreamRunID: RunID(append(slices.Clone(in.Earlier), EarlierMessage{true, in.Text, in.mark})),
 		Content:     chat.Content{Message: in.Text, Agent: in.Agent, Attachments: in.Attachments},
 	}
 	switch {
@@ -179,20 +180,26 @@ func (r Request) renamed(err error) error {
 	}}
 }
 
-func (h handlers) wire(c *gin.Context, in Request) dialect.NewWire {
+// wire makes the wires of a request. If skipTo names a question, they leave out the text up
+// to its answer.
+func (h handlers) wire(c *gin.Context, in Request, skipTo string) dialect.NewWire {
 	origin := h.Origin(c)
 	return func(s dialect.Stream) dialect.Wire {
 		if in.Stream {
-			return NewStream(s, in.Model, origin, in.IncludeUsage)
+			w := NewStream(s, in.Model, origin, in.IncludeUsage)
+			w.skipTo = skipTo
+			return w
 		}
-		return NewWhole(s, in.Model, origin)
+		w := NewWhole(s, in.Model, origin)
+		w.skipTo = skipTo
+		return w
 	}
 }
 
 // follows finds the turn that the last message follows; nil: the newest of its thread.
 // While the database is unavailable, only a message without earlier ones is accepted: with
 // earlier ones it may be an edit.
-func (h handlers) follows(c *gin.Context, owner, thread string, in Request) (*found, error) {
+func (h handlers) follows(c *gin.Context, owner, thread string, in Request) (*followedTurn, error) {
 	ctx := c.Request.Context()
 	if len(in.Earlier) > 0 {
 		f, err := h.locate(ctx, owner, thread, in.Earlier)
@@ -211,14 +218,14 @@ func (h handlers) follows(c *gin.Context, owner, thread string, in Request) (*fo
 	if err != nil {
 		return nil, nil
 	}
-	return &found{turn: t, asked: q.Interrupt}, nil
+	return &followedTurn{turn: t, asked: q.Interrupt}, nil
 }
 
 var shortAnswer = regexp.MustCompile(`(?i)^(\(?\d{1,4}[.)]?|yes|no|approve|reject)$`)
 
 // answer answers the question that the client has seen last, if the message does. A
 // message that repeats the answer to an answered question streams what followed the answer.
-func (h handlers) answer(c *gin.Context, in Request, f found, cancels bool, wire dialect.NewWire) (done bool, _ error) {
+func (h handlers) answer(c *gin.Context, in Request, f followedTurn, cancels bool, wire dialect.NewWire) (done bool, _ error) {
 	if f.asked == nil {
 		if !f.turn.Status.Settled() && len(in.Earlier) > 0 && shortAnswer.MatchString(in.Text) { // its question has just been answered
 			return true, h.FollowRunning(c, dialect.Running{ThreadID: f.turn.ThreadID, ThreadName: f.turn.ThreadID, View: view}, wire)
@@ -236,8 +243,7 @@ func (h handlers) answer(c *gin.Context, in Request, f found, cancels bool, wire
 	if !same {
 		return false, nil
 	}
-	w := wire(dialect.Stream{Thread: f.turn.ThreadID, Turn: f.turn})
-	w.(interface{ after(string) }).after(f.asked.ID)
+	w := h.wire(c, in, f.asked.ID)(dialect.Stream{Thread: f.turn.ThreadID, Turn: f.turn})
 	return true, h.FollowThread(c, dialect.Follow{ThreadID: f.turn.ThreadID, TurnID: f.turn.ID, View: view}, w)
 }
 

@@ -8,8 +8,8 @@ import (
 	"unicode/utf8"
 
 	"github.com/palaver-chat/palaver/api/dialect"
+	"github.com/palaver-chat/palaver/api/sse"
 	"github.com/palaver-chat/palaver/chat"
-	"github.com/palaver-chat/palaver/internal/sse"
 )
 
 type (
@@ -226,22 +226,20 @@ type wire struct {
 	id, model string
 	created   int64
 	place     placeJSON
-	until     string // the text begins after the answer to this question; empty: it has begun
+	skipTo    string // the question up to whose answer events are recorded but not sent; empty: all are sent
 }
 
-// begins reports whether the answer has begun. It records the events from before that.
-func (w *wire) begins(e chat.Event) bool {
-	if w.until == "" {
-		return true
+// skips reports whether an event is before the answer to skipTo. It records such events.
+func (w *wire) skips(e chat.Event) bool {
+	if w.skipTo == "" {
+		return false
 	}
-	if e.Type == chat.EventResumed && e.Interrupt != nil && e.Interrupt.ID == w.until {
-		w.until = ""
+	if e.Type == chat.EventResumed && e.Interrupt != nil && e.Interrupt.ID == w.skipTo {
+		w.skipTo = ""
 	}
 	w.Before(e)
-	return false
+	return true
 }
-
-func (w *wire) after(question string) { w.until = question }
 
 func newWire(s dialect.Stream, model, origin string) wire {
 	return wire{answer: answer{origin: origin, links: links{origin: origin}, thread: s.Turn.ThreadID, turn: s.Turn.ID}, id: "chatcmpl-" + s.Turn.ID, model: model, created: s.Turn.CreatedAt.Unix(),
@@ -294,7 +292,7 @@ func (w *Stream) Begin(b []byte) []byte {
 }
 
 func (w *Stream) Event(b []byte, e chat.Event, _ string) []byte {
-	if !w.begins(e) {
+	if w.skips(e) {
 		return b
 	}
 	if text := w.event(e); text != "" {
@@ -347,7 +345,7 @@ func (w *Whole) Status() int {
 }
 
 func (w *Whole) Event(b []byte, e chat.Event, _ string) []byte {
-	if w.begins(e) {
+	if !w.skips(e) {
 		w.event(e)
 	}
 	return b

@@ -108,6 +108,7 @@ WHERE NOT EXISTS (
 ON CONFLICT (turn_id, key) DO UPDATE SET text = excluded.text, written_by = greatest(turn_texts.written_by, excluded.written_by)
 WHERE excluded.written_by = 0 OR excluded.written_by >= turn_texts.written_by;
 
+-- An open turn without texts has one row, with no key.
 -- name: Texts :many
 SELECT coalesce(x.key, '')::text AS key, coalesce(x.text, '')::text AS text
 FROM turns t LEFT JOIN turn_texts x ON x.turn_id = t.id

@@ -71,6 +71,7 @@ SELECT t.id, @key, @text, @written_by FROM turns t WHERE t.id = @turn_id AND t.o
 ON CONFLICT (turn_id, key) DO UPDATE SET text = excluded.text, written_by = max(turn_texts.written_by, excluded.written_by)
 WHERE excluded.written_by = 0 OR excluded.written_by >= turn_texts.written_by;
 
+-- An open turn without texts has one row, with no key.
 -- name: Texts :many
 SELECT CAST(coalesce(x.key, '') AS TEXT) AS "key", CAST(coalesce(x.text, '') AS TEXT) AS text
 FROM turns t LEFT JOIN turn_texts x ON x.turn_id = t.id

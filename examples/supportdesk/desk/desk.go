@@ -1,5 +1,6 @@
 // Package desk is what the support desk of a shop adds to Palaver: a tool that creates
-// tickets, and an agent that knows the order before it calls a model.
+// tickets, an agent that knows the order before it calls a model, the shop's manuals as a
+// source of imports, and the protocol of the shop's chat widget.
 package desk
 
 import "github.com/palaver-chat/palaver"
@@ -9,5 +10,7 @@ func Options(tickets Tickets) []palaver.Option {
 	return []palaver.Option{
 		palaver.WithTool(createTicket(tickets)),
 		palaver.WithAgent(support),
+		palaver.WithImportSource(manualSource),
+		palaver.WithDialect(widget),
 	}
 }

@@ -36,9 +36,10 @@ func (t *tickets) Create(_ context.Context, _ string, ticket json.RawMessage) (s
 
 type object map[string]any
 
-// event has the fields of a POST /api/chat event that the tests read.
+// event has the fields of an event that the tests read.
 type event struct {
 	Type     string
+	Text     string // of the widget's events
 	Message  string
 	Response string
 	Kind     string `json:"interrupt_type"`
@@ -91,6 +92,16 @@ func (c *talk) post(path string, body object) (events []event) {
 	return events
 }
 
+// get reads a JSON resource.
+func (c *talk) get(path string, out any) {
+	c.t.Helper()
+	resp, err := c.stack.Client.Get(c.stack.URL + path)
+	require.NoError(c.t, err)
+	defer func() { _ = resp.Body.Close() }()
+	require.Equal(c.t, http.StatusOK, resp.StatusCode)
+	require.NoError(c.t, json.NewDecoder(resp.Body).Decode(out))
+}
+
 func last(events []event) event { return events[len(events)-1] }
 
 func messages(events []event) (all []string) {
@@ -140,15 +151,46 @@ func TestDeskAsksForTheOrderAndCreatesOneApprovedTicket(t *testing.T) {
 	require.Equal(t, "In two days.", last(c.ask("When will the new one come?")).Response, "the order number of the earlier turn is known")
 }
 
+// TestTheShopsManualIsImportedByItsLink sends a link of the shop's own source in a message.
+func TestTheShopsManualIsImportedByItsLink(t *testing.T) {
+	stack := stacktest.Start(t, stacktest.Additions(desk.Options(&tickets{})...))
+	c := &talk{t, stack, uuid.NewString()}
+	end := last(c.post("/api/chat", object{"thread_id": c.thread, "message": "https://manuals.example.com/aurora"}))
+	require.Contains(t, end.Response, "I've imported 'aurora' into your knowledge base.", "%+v", end)
+	type document struct {
+		Title  string
+		Source string `json:"source_type"`
+	}
+	var library struct{ Items []document }
+	c.get("/api/documents", &library)
+	require.Contains(t, library.Items, document{"aurora", "manuals"})
+
+	missing := last(c.post("/api/chat", object{"thread_id": c.thread, "message": "https://manuals.example.com/unknown"}))
+	require.Contains(t, missing.Response, "I couldn't access that document.")
+}
+
+// TestTheWidgetAsksAndAnswers uses the protocol of the shop's chat widget.
+func TestTheWidgetAsksAndAnswers(t *testing.T) {
+	model := llmtest.New(t)
+	stack := stacktest.Start(t, stacktest.Model(model.URL), stacktest.Additions(desk.Options(&tickets{})...))
+	model.On(llmtest.Match{Kind: llmtest.Stream}, llmtest.Text("It arrives in two days."))
+	c := &talk{t, stack, ""}
+	question := last(c.post("/api/widget/messages", object{"chat": "visitor-7", "text": "Where is my lamp?"}))
+	require.Equal(t, event{Type: "question", Text: "What is the number of your order? It looks like A-12345."}, question)
+	answer := last(c.post("/api/widget/answers", object{"chat": "visitor-7", "text": "A-12345"}))
+	require.Equal(t, event{Type: "answer", Text: "It arrives in two days."}, answer)
+
+	var document struct{ Paths map[string]any }
+	c.get("/openapi.json", &document)
+	require.Contains(t, document.Paths, "/api/widget/messages")
+}
+
 func TestTheDeskIsOffered(t *testing.T) {
 	stack := stacktest.Start(t, stacktest.Additions(desk.Options(&tickets{})...))
-	resp, err := stack.Client.Get(stack.URL + "/api/config")
-	require.NoError(t, err)
-	defer func() { _ = resp.Body.Close() }()
 	var config struct {
 		Agents []struct{ Name, Label, Description string }
 	}
-	require.NoError(t, json.NewDecoder(resp.Body).Decode(&config))
+	(&talk{t, stack, ""}).get("/api/config", &config)
 	require.Contains(t, config.Agents, struct{ Name, Label, Description string }{"support", "Support desk", "Helps with an order, and creates tickets"})
 }
 
@@ -169,7 +211,7 @@ func TestTheGuideShowsThisExample(t *testing.T) {
 	guide, err := os.ReadFile("../../../docs/extending.md")
 	require.NoError(t, err)
 	var all strings.Builder
-	for _, file := range []string{"desk.go", "agent.go", "tool.go", "../main.go", "../cmd/desk/main.go", "../go.mod"} {
+	for _, file := range []string{"desk.go", "agent.go", "tool.go", "manuals.go", "widget.go", "../main.go", "../cmd/desk/main.go", "../go.mod"} {
 		text, err := os.ReadFile(file)
 		require.NoError(t, err)
 		all.Write(text)

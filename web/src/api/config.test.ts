@@ -2,10 +2,11 @@ import { expect, it } from "vitest";
 import { defaultConfig, readConfig } from "./config";
 
 const poet = { name: "poet", label: "Poet", description: "Answers in verse" };
+const manuals = { type: "manuals", label: "Shop manuals", links: ["manuals.example.com/"] };
 const rtf = { label: "RTF", extensions: [".rtf"] };
 
 it("reads the server's configuration", () =>
-  expect(readConfig({ model: { label: "m-1", offline: false }, limits: { upload_bytes: 1024, message_chars: 10 }, features: { web_search: true }, agents: [poet], document_types: [rtf] })).toEqual({
+  expect(readConfig({ model: { label: "m-1", offline: false }, limits: { upload_bytes: 1024, message_chars: 10 }, features: { web_search: true }, agents: [poet], document_types: [rtf], import_sources: [manuals] })).toEqual({
     modelLabel: "m-1",
     offline: false,
     webSearch: true,
@@ -15,6 +16,7 @@ it("reads the server's configuration", () =>
     maxMessage: 10,
     agents: [poet],
     documentTypes: [rtf],
+    importSources: [manuals],
     accountRequired: false,
   }));
 

@@ -1,3 +1,4 @@
+import type { ImportSource } from "../imports/links";
 import { getJSON } from "./http";
 
 /** The server's settings that the page needs. */
@@ -17,6 +18,8 @@ export interface Config {
   agents: Agent[];
   /** The document formats that can be uploaded. */
   documentTypes: DocumentType[];
+  /** The sources of imports that this server adds. */
+  importSources: ImportSource[];
   /** How people sign in; undefined if this server has no sign-in. */
   signIn?: SignIn;
   /** Whether an account is needed to use anything. */
@@ -46,7 +49,7 @@ export interface DocumentType {
   extensions: string[];
 }
 
-export const defaultConfig: Config = { modelLabel: "", offline: false, webSearch: false, followUps: false, sharedLinks: false, maxUpload: 50 << 20, maxMessage: 32_000, agents: [], documentTypes: [], accountRequired: false };
+export const defaultConfig: Config = { modelLabel: "", offline: false, webSearch: false, followUps: false, sharedLinks: false, maxUpload: 50 << 20, maxMessage: 32_000, agents: [], documentTypes: [], importSources: [], accountRequired: false };
 
 type Raw = Record<string, unknown>;
 const obj = (v: unknown): Raw => (typeof v === "object" && v !== null ? (v as Raw) : {});
@@ -68,6 +71,7 @@ export function readConfig(raw: unknown): Config {
     maxMessage: num(limits.message_chars, defaultConfig.maxMessage),
     agents: list(top.agents),
     documentTypes: list(top.document_types),
+    importSources: list(top.import_sources),
     ...readSignIn(obj(top.auth)),
   };
 }

@@ -3,6 +3,7 @@ import { memo, type MouseEvent, useState } from "react";
 import { errorText } from "../api/query";
 import type { Doc, DocRef } from "../api/types";
 import { reimport } from "../imports/imports";
+import { sourceLabel } from "../imports/links";
 import { bytes } from "../lib/format";
 import { hostOf } from "../lib/host";
 import { Time } from "../thread/Footnote";
@@ -130,7 +131,7 @@ function State({ doc }: { doc: Doc }) {
   const kinds: Readonly<Record<string, string>> = words.library.kinds;
   const origins: Readonly<Record<string, string>> = words.library.origins;
   const host = doc.source_url ? hostOf(doc.source_url, location.href) : "";
-  const origin = doc.source_type === "link" && host ? host : origins[doc.source_type];
+  const origin = doc.source_type === "link" && host ? host : (sourceLabel(doc.source_type) ?? origins[doc.source_type]);
   return (
     <span className="block text-xs text-muted">
       {kinds[doc.format] ?? doc.format} · {bytes(doc.bytes)}

@@ -4,6 +4,7 @@ import { useDeferredValue, useState } from "react";
 import { errorText } from "../api/query";
 import type { Doc, DocRef, DocSet } from "../api/types";
 import { titleOf, useOpenImports, type Import } from "../imports/imports";
+import { addedSources } from "../imports/links";
 import { useConversation } from "../shell/conversations";
 import { Button } from "../ui/Button";
 import { SearchField } from "../ui/SearchField";
@@ -124,7 +125,7 @@ export function filtersOf(docs: readonly Doc[], sets: readonly DocSet[]): { id: 
   const { library } = words;
   const origins = [
     { id: "uploads", label: library.uploaded, keeps: (d: Doc) => !d.public && d.source_type === "upload" },
-    ...Object.entries(library.origins).map(([id, label]) => ({ id, label, keeps: (d: Doc) => !d.public && d.source_type === id })),
+    ...[...Object.entries(library.origins), ...addedSources().map((s) => [s.type, s.label] as const)].map(([id, label]) => ({ id, label, keeps: (d: Doc) => !d.public && d.source_type === id })),
     { id: "shared", label: library.shared, keeps: (d: Doc) => d.public },
   ].filter((o) => docs.some(o.keeps));
   return [...origins, ...sets.map((s) => ({ id: `set ${s.id}`, label: library.set(s.name), keeps: (d: Doc) => s.doc_ids.includes(d.id) }))];

@@ -8,7 +8,7 @@ import { importProblem } from "../words/wire";
 import { connectGoogle, useGoogle } from "./accounts";
 import { importAgain, Imports, running, titleOf, type Import, type ImportState } from "./imports";
 import { kindIcons } from "./kinds";
-import { readLink, type LinkKind } from "./links";
+import { readLink, sourceLabel, type LinkKind } from "./links";
 
 export interface Props {
   item: Import;
@@ -34,7 +34,7 @@ export default function ImportCard({ item, kind, onRead }: Props) {
             {title}
           </p>
           <p role="status" className="text-xs text-muted">
-            {words.imports.kinds[kind ?? "drive"]} · {stateText(item)}
+            {sourceLabel(item.source_type) ?? words.imports.kinds[kind ?? "drive"]} · {stateText(item)}
           </p>
         </div>
         {item.state === "ready" && item.document_id && <Button onClick={() => onRead({ id: item.document_id!, title })}>{words.imports.open}</Button>}
@@ -54,7 +54,7 @@ function stateText({ state, outcome, chunks = 0 }: Import): string {
 /** A link to the source. */
 function Source({ url, title, host }: { url: string; title: string; host: string }) {
   const label = words.message.newTab(words.library.source(title));
-  const href = url.startsWith("https://") ? url : `https://${url}`;
+  const href = /^https?:\/\//.test(url) ? url : `https://${url}`;
   return (
     <a href={href} target="_blank" rel="noopener noreferrer" aria-label={label} title={host} className="inline-flex size-9 shrink-0 items-center justify-center rounded-lg text-muted transition-colors pointer-coarse:size-11 hover:bg-sunken hover:text-ink">
       <ExternalLink aria-hidden className="size-4" />

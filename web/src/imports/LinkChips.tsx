@@ -14,14 +14,14 @@ export default function LinkChips({ text, onRemove }: { text: string; onRemove: 
   if (links.length === 0) return null;
   return (
     <ul aria-label={words.imports.links} className="flex flex-wrap gap-2 px-3 pt-3">
-      {links.map(({ text: link, kind, key, host }) => {
+      {links.map(({ text: link, kind, key, host, label = kind ? words.imports.kinds[kind] : "" }) => {
         const Glyph = kind ? kindIcons[kind] : CircleAlert;
         return (
           <li key={key} data-link={kind ?? "malformed"} className={`flex max-w-full items-center gap-2.5 rounded-lg py-1.5 pr-1.5 pl-2.5 text-sm ${kind ? "bg-sunken" : "bg-warn-soft text-warn"}`}>
             <Glyph aria-hidden className={`size-4 shrink-0 ${kind ? "text-accent" : ""}`} />
             {kind ? (
               <span className="min-w-0 truncate">
-                <span className="font-medium">{words.imports.kinds[kind]}</span> <span className="text-muted">{host}</span>
+                <span className="font-medium">{label}</span> <span className="text-muted">{host}</span>
               </span>
             ) : (
               <span role="alert" className="min-w-0">
@@ -30,7 +30,7 @@ export default function LinkChips({ text, onRemove }: { text: string; onRemove: 
             )}
             <button
               type="button"
-              aria-label={words.common.remove(kind ? `${words.imports.kinds[kind]} ${host}` : words.imports.links)}
+              aria-label={words.common.remove(kind ? `${label} ${host}` : words.imports.links)}
               onClick={() => onRemove(link)}
               className="relative inline-flex size-6 shrink-0 items-center justify-center rounded-full border border-line bg-surface text-muted hover:text-ink pointer-coarse:after:absolute pointer-coarse:after:-inset-2.5"
             >

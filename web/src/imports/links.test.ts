@@ -1,5 +1,5 @@
-import { describe, expect, it } from "vitest";
-import { findLinks, readLink } from "./links";
+import { afterEach, describe, expect, it } from "vitest";
+import { findLinks, readLink, setImportSources, sourceLabel } from "./links";
 
 const ID = "1AbCdEfGhIjKlMnOp";
 
@@ -28,6 +28,21 @@ describe("a link into Google Drive", () => {
     "https://docs.google.com/constructor/d/1AbCdEfGhIjKlMnOp",
   ])("%s points to no file", (text) => {
     expect(readLink(text)).toMatchObject({ kind: null, text });
+  });
+});
+
+describe("a link to an added source", () => {
+  afterEach(() => setImportSources([]));
+
+  it("has the source's label, with http and https", () => {
+    setImportSources([{ type: "manuals", label: "Shop manuals", links: ["manuals.example.com/", "example.com/wiki/"] }]);
+    expect(findLinks("See https://manuals.example.com/aurora, and http://example.com/wiki/a").map((l) => [l.text, l.kind, l.label])).toEqual([
+      ["https://manuals.example.com/aurora", "web", "Shop manuals"],
+      ["http://example.com/wiki/a", "web", "Shop manuals"],
+    ]);
+    expect(readLink("https://example.com/other")).not.toHaveProperty("label");
+    expect(sourceLabel("manuals")).toBe("Shop manuals");
+    expect(sourceLabel("link")).toBeUndefined();
   });
 });
 

@@ -1,6 +1,26 @@
 // Finds links in a message by the server's rules (imports/links), so that the chips show what the server
 // will import.
 
+/** A source of imports that the server's program adds. */
+export interface ImportSource {
+  type: string;
+  label: string;
+  /** Prefixes of its links without the scheme. */
+  links: string[];
+}
+
+let added: readonly ImportSource[] = [];
+
+/** Sets the added sources. The page does so before it is drawn. */
+export function setImportSources(sources: readonly ImportSource[]) {
+  added = sources;
+}
+
+/** The label of an added source; undefined for other types of sources. */
+export const sourceLabel = (type: string): string | undefined => added.find((s) => s.type === type)?.label;
+
+export const addedSources = (): readonly ImportSource[] => added;
+
 export type LinkKind = "drive" | "doc" | "sheet" | "slides" | "web";
 
 export interface FoundLink {
@@ -11,6 +31,8 @@ export interface FoundLink {
   /** Identifies the target: all forms of a link have the same key. */
   key: string;
   host: string;
+  /** The name of an added source. */
+  label?: string;
 }
 
 const IN_TEXT = /(?:\bhttps?:\/\/|\b(?:drive|docs)\.google\.com\/)[^\s<>"“”]+/gi;
@@ -41,6 +63,9 @@ export function readLink(text: string): FoundLink | null {
     const { id, kind } = driveFile(url);
     return FILE_ID.test(id) ? { text, kind, key: `drive:${id}`, host } : { text, kind: null, key: text, host };
   }
+  const address = url.host + url.pathname;
+  const source = added.find((s) => s.links.some((prefix) => address.startsWith(prefix)));
+  if (source) return { text, kind: "web", key: url.href, host, label: source.label };
   return url.protocol === "https:" ? { text, kind: "web", key: url.href, host } : null;
 }
 

@@ -1,0 +1,126 @@
+// Package claims moves what an anonymous user has stored to an account.
+package claims
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/palaver-chat/palaver/chat"
+	"github.com/palaver-chat/palaver/db"
+)
+
+// Store is the part of db.Store that a Claimer uses.
+type Store interface {
+	UserData(ctx context.Context, owner string) (db.UserData, error)
+	UnfinishedFiles(ctx context.Context, owner string) (int, error)
+	BusyThreads(ctx context.Context, owner string, limit int) ([]string, error)
+	ClaimThread(ctx context.Context, from, to, id string) error
+	Keys(ctx context.Context, owner string) ([]db.Key, error)
+	ClaimRest(ctx context.Context, from, to string) (documents int, done bool, _ error)
+}
+
+// Claimer moves the data of one user to another.
+type Claimer struct {
+	Store Store
+	// ChangeOwner changes the owner of a thread's workflow, which refuses that while a turn
+	// runs.
+	ChangeOwner func(ctx context.Context, thread, to string) error
+	SettleLost  func(ctx context.Context, owner string) error    // settles the owner's lost turns
+	ForgetKey   func(digest string)                              // is called with each key that has moved
+	Accounts    func(ctx context.Context, from, to string) error // moves connected accounts
+}
+
+// Moved counts what was moved.
+type Moved struct {
+	Conversations, Documents int
+	// Left is how many conversations were not moved, because a turn runs, a file is processed
+	// or the time was up. It is at least 1 in these cases. A later claim moves the rest.
+	Left int
+}
+
+// reserve is the time that a claim leaves for the response.
+const reserve = 3 * time.Second
+
+// Claim moves conversations first, then the rest, because a running turn needs its documents.
+// It moves nothing while a turn runs or a file is processed: a conversation without its
+// documents would give other answers.
+func (c *Claimer) Claim(ctx context.Context, from, to string) (moved Moved, _ error) {
+	data, err := c.Store.UserData(ctx, from)
+	if err != nil {
+		return moved, err
+	}
+	if busy, err := c.isInUse(ctx, from); err != nil || busy {
+		moved.Left = max(1, len(data.Threads))
+		return moved, err
+	}
+	for i, id := range data.Threads {
+		if due, ok := ctx.Deadline(); ok && time.Until(due) < reserve {
+			moved.Left += len(data.Threads) - i
+			break
+		}
+		done, err := c.moveThread(ctx, from, to, id)
+		switch {
+		case err != nil:
+			return moved, err
+		case done:
+			moved.Conversations++
+		default:
+			moved.Left++
+		}
+	}
+	if moved.Left > 0 {
+		return moved, nil
+	}
+	documents, done, err := c.moveRest(ctx, from, to)
+	moved.Documents = documents
+	if err == nil && !done {
+		moved.Left = 1
+	}
+	return moved, err
+}
+
+// isInUse reports whether a turn of owner runs or a file is processed. Lost turns are
+// settled first: otherwise they would stay in use.
+func (c *Claimer) isInUse(ctx context.Context, owner string) (bool, error) {
+	if files, err := c.Store.UnfinishedFiles(ctx, owner); err != nil || files > 0 {
+		return true, err
+	}
+	if err := c.SettleLost(ctx, owner); err != nil {
+		return true, err
+	}
+	threads, err := c.Store.BusyThreads(ctx, owner, 1)
+	return len(threads) > 0, err
+}
+
+// moveThread changes the owner of the workflow first, because the workflow refuses that
+// while a turn runs. If moving the rows then fails, the next claim moves them.
+func (c *Claimer) moveThread(ctx context.Context, from, to, id string) (done bool, _ error) {
+	err := c.ChangeOwner(ctx, id, to)
+	var refused *chat.Refused
+	if errors.As(err, &refused) && refused.Code == chat.CodeTurnRunning {
+		return false, nil
+	}
+	if err != nil {
+		return false, err
+	}
+	if err := c.Store.ClaimThread(ctx, from, to, id); err != nil && !errors.Is(err, db.ErrNotFound) {
+		return false, err
+	}
+	return true, nil
+}
+
+func (c *Claimer) moveRest(ctx context.Context, from, to string) (documents int, done bool, _ error) {
+	keys, err := c.Store.Keys(ctx, from)
+	if err != nil {
+		return 0, false, err
+	}
+	documents, done, err = c.Store.ClaimRest(ctx, from, to)
+	if err != nil || !done {
+		return 0, false, err
+	}
+	for _, k := range keys {
+		c.ForgetKey(k.Digest)
+	}
+	return documents, true, c.Accounts(ctx, from, to)
+}
