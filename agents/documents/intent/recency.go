@@ -1,6 +1,7 @@
 package intent
 
 import (
+	"regexp"
 	"slices"
 
 	"github.com/palaver-chat/palaver/internal/language"
@@ -14,3 +15,10 @@ var recencyTerms = language.NewSet("latest recent recently current currently now
 func AsksForCurrent(text string) bool {
 	return slices.ContainsFunc(language.Words(text), func(w string) bool { return recencyTerms[w] })
 }
+
+// news matches phrases that ask for current information.
+var news = regexp.MustCompile(`(?i)\b(?:latest|newest|recent(?:ly)?|current(?:ly)?|today|nowadays|these days|this (?:year|month|week)|up[- ]to[- ]date|news|right now|as of now|still (?:\w+ )?(?:enforced|valid|in force|in effect|applicable|appl(?:y|ies)|current|up))\b|\bnow\s*[?.!]?$`)
+
+// AsksForNews reports whether a message asks for what is current now: "is this still
+// enforced?".
+func AsksForNews(message string) bool { return news.MatchString(message) }
