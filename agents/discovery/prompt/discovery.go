@@ -1,16 +1,22 @@
+// Package prompt builds the prompts about discovery boards.
 package prompt
 
 import (
+	_ "embed"
 	"encoding/json"
 	"fmt"
 	"slices"
 	"strings"
 	"time"
 
+	"github.com/palaver-chat/palaver/agents/prompt"
 	"github.com/palaver-chat/palaver/chat"
 	"github.com/palaver-chat/palaver/internal/board"
 	"github.com/palaver-chat/palaver/llm"
 )
+
+//go:embed discovery.md
+var instructions string
 
 const (
 	// themeLength is how much of an item's text a summary of the board has.
@@ -27,8 +33,8 @@ func Discovery(b *board.Board, full []string, threshold int, summary string, tod
 	if len(b.Items) > threshold {
 		about = boardInShort(b, full)
 	}
-	system := text("discovery.md") + "\n\nToday is " + today.Format("Monday, 2 January 2006") + ".\n\n" + about
-	return llm.Message{Role: llm.System, Text: WithSummary(system, summary)}
+	system := strings.TrimSpace(instructions) + "\n\nToday is " + today.Format("Monday, 2 January 2006") + ".\n\n" + about
+	return llm.Message{Role: llm.System, Text: prompt.WithSummary(system, summary)}
 }
 
 // boardInFull returns the board with the whole text of items, as JSON.
@@ -57,7 +63,7 @@ func fullItems(items []board.Item) []fullItem {
 	out, size := []fullItem{}, 0
 	for _, i := range items {
 		if size += len(i.Version.Text); size > maxFullItems {
-			i.Version.Text = Shorten(i.Version.Text, themeLength)
+			i.Version.Text = prompt.Shorten(i.Version.Text, themeLength)
 		}
 		out = append(out, fullItem{i.ID, string(i.Kind), i.Title, i.Type, i.Version.Text, i.Related, i.Status, len(i.Stale) > 0, documentOf(i)})
 	}
@@ -96,7 +102,7 @@ func boardInShort(b *board.Board, full []string) string {
 	each := maxThemes / max(len(b.Items), 1)
 	for _, i := range b.Items {
 		s.Counts[string(i.Kind)+"s"]++
-		s.Themes = append(s.Themes, theme{i.ID, Shorten(strings.Join(strings.Fields(i.Version.Text), " "), min(themeLength, each))})
+		s.Themes = append(s.Themes, theme{i.ID, prompt.Shorten(strings.Join(strings.Fields(i.Version.Text), " "), min(themeLength, each))})
 	}
 	out := fmt.Sprintf("The board has %d items, more than are shown in full. In short:\n", len(b.Items)) + boardBlock("board_summary", s)
 	var named []board.Item
@@ -126,7 +132,7 @@ const maxImported = 20
 func Imported(history []board.Message) []llm.Message {
 	var out []llm.Message
 	for _, m := range history[max(0, len(history)-maxImported):] {
-		said := Message(chat.Message{Role: m.Role, Content: m.Content}, maxRecent)
+		said := prompt.Message(chat.Message{Role: m.Role, Content: m.Content}, prompt.MaxRecent)
 		if said.Role != "" && strings.TrimSpace(said.Text) != "" {
 			out = append(out, said)
 		}

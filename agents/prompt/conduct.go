@@ -1,6 +1,7 @@
 package prompt
 
 import (
+	_ "embed"
 	"fmt"
 	"strings"
 	"time"
@@ -12,14 +13,14 @@ import (
 // maxEarlierResult limits an earlier turn's tool result, in characters.
 const maxEarlierResult = 1000
 
-// Assistant returns the system message of the assistant, or of an agent with instructions
-// of its own. The rules about sources, tools and data apply to all. summary is the summary of
-// what was said before the messages of the prompt.
-func Assistant(instructions, summary string, today time.Time) llm.Message {
-	if instructions == "" {
-		instructions = text("assistant.md")
-	}
-	system := strings.TrimSpace(instructions) + "\n" + text("conduct.md") + "\n\nToday is " + today.Format("Monday, 2 January 2006") + "."
+//go:embed conduct.md
+var conduct string
+
+// System returns the system message of an agent that calls tools: its instructions, and the
+// rules about sources, tools and data that apply to all. summary is the summary of what was
+// said before the messages of the prompt.
+func System(instructions, summary string, today time.Time) llm.Message {
+	system := strings.TrimSpace(instructions) + "\n" + strings.TrimSpace(conduct) + "\n\nToday is " + today.Format("Monday, 2 January 2006") + "."
 	return llm.Message{Role: llm.System, Text: WithSummary(system, summary)}
 }
 
@@ -43,7 +44,7 @@ func TaggedNote(docs []chat.Document) string {
 	if len(docs) == 0 {
 		return ""
 	}
-	return "\n\n(Documents that this message is about:)\n<tagged_documents>\n" + titlesJSON(Known(docs)) + "\n</tagged_documents>"
+	return "\n\n(Documents that this message is about:)\n<tagged_documents>\n" + TitlesJSON(Known(docs)) + "\n</tagged_documents>"
 }
 
 // EarlierCalls returns the tool calls of an earlier turn with their results, shortened.

@@ -35,7 +35,7 @@ type Call struct {
 func (e *Exchange) Show(hits []chat.Hit) {
 	for _, h := range hits {
 		if !slices.ContainsFunc(e.Sources, func(s cite.Source) bool { return s.ChunkID == h.ID }) {
-			source, passage := numbered(len(e.Sources)+1, h)
+			source, passage := Numbered(len(e.Sources)+1, h)
 			e.Sources, e.Passages = append(e.Sources, source), append(e.Passages, passage)
 		}
 	}

@@ -1,32 +1,23 @@
-// Package prompt builds the requests to models, from the texts of its .md files, earlier
-// messages, and what a turn has read. It reads no store and calls no model.
+// Package prompt has what the requests of all agents to models share: earlier messages, tool
+// calls with their results, the summary of older messages, titles, and rules of conduct.
 package prompt
 
 import (
-	"embed"
 	"encoding/json"
 	"regexp"
 	"strings"
 
 	"github.com/palaver-chat/palaver/chat"
+	"github.com/palaver-chat/palaver/documents/cite"
 	"github.com/palaver-chat/palaver/internal/language"
 	"github.com/palaver-chat/palaver/llm"
 )
 
-//go:embed *.md
-var files embed.FS
-
-// text returns an embedded prompt. A test checks that every name in use exists.
-func text(name string) string {
-	b, err := files.ReadFile(name)
-	if err != nil {
-		return ""
-	}
-	return strings.TrimSpace(string(b))
-}
-
 const (
-	maxRecent = 2000 // characters of an earlier message in a prompt
+	// MaxAnswerTokens limits the length of one answer.
+	MaxAnswerTokens = 4096
+	// MaxRecent limits an earlier message in a prompt, in characters.
+	MaxRecent = 2000
 	// MaxEarlier is the same in the prompt of an answer.
 	MaxEarlier = 8000
 	// Characters of an answer that was stopped: its beginning, and its end, where a
@@ -44,7 +35,7 @@ var citationMarker = regexp.MustCompile(`\s?\[\d{1,3}\]`)
 func Recent(messages []chat.Message) []llm.Message {
 	var out []llm.Message
 	for _, m := range messages {
-		if said := Message(m, maxRecent); said.Role != "" {
+		if said := Message(m, MaxRecent); said.Role != "" {
 			out = append(out, said)
 		}
 	}
@@ -102,34 +93,10 @@ func Shorten(s string, n int) string {
 	return s
 }
 
-// conversation returns a prompt of a system message, earlier messages and the new one.
-func conversation(system string, recent []chat.Message, message string) []llm.Message {
-	return withEarlier(system, Recent(recent), message)
-}
-
-func withEarlier(system string, earlier []llm.Message, message string) []llm.Message {
+// Conversation returns a prompt of a system message, earlier messages and the new one.
+func Conversation(system string, earlier []llm.Message, message string) []llm.Message {
 	out := append([]llm.Message{{Role: llm.System, Text: system}}, earlier...)
 	return append(out, llm.Message{Role: llm.User, Text: message})
-}
-
-// maxSaid is the number of earlier messages that the facts of a request have.
-const maxSaid = 6
-
-// answering returns the prompt of an answer, with the recent messages word for word and the
-// summary of those before them.
-func (m Material) answering(system, message string) []llm.Message {
-	var earlier []llm.Message
-	for _, x := range m.Recent {
-		if said := Message(x, MaxEarlier); said.Role != "" {
-			earlier = append(earlier, said)
-		}
-	}
-	return withEarlier(WithSummary(system, m.Summary), earlier, message)
-}
-
-// said returns the last messages before the turn, for the facts of a request.
-func (m Material) said() []llm.Message {
-	return Said(m.Recent[max(0, len(m.Recent)-maxSaid):])
 }
 
 // Known lists documents for a model's facts.
@@ -141,7 +108,28 @@ func Known(docs []chat.Document) []llm.Document {
 	return out
 }
 
-func asJSON(v any) string {
+// Numbered returns a passage with its number in the prompt, and as a source of citations.
+func Numbered(n int, h chat.Hit) (cite.Source, llm.Passage) {
+	return cite.Source{N: n, DocID: h.DocID, ChunkID: h.ID, Title: h.Title, Text: h.Text, Start: h.Start, Pages: h.Pages},
+		llm.Passage{N: n, DocID: h.DocID, Title: h.Title, Heading: h.Heading, Text: h.Text, Score: h.Score}
+}
+
+// TitlesJSON returns a list of documents as JSON. In it a title can neither end its line nor
+// open or close a tag.
+func TitlesJSON(known []llm.Document) string {
+	type entry struct {
+		ID    string `json:"id"`
+		Title string `json:"title"`
+	}
+	entries := make([]entry, 0, len(known))
+	for _, d := range known {
+		entries = append(entries, entry{d.ID, chat.OneLine(d.Title)})
+	}
+	return JSON(entries)
+}
+
+// JSON returns a value as JSON. A nil list is an empty one.
+func JSON(v any) string {
 	b, err := json.Marshal(v)
 	if err != nil || string(b) == "null" {
 		return "[]"

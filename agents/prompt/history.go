@@ -1,11 +1,15 @@
 package prompt
 
 import (
+	_ "embed"
 	"strings"
 
 	"github.com/palaver-chat/palaver/chat"
 	"github.com/palaver-chat/palaver/llm"
 )
+
+//go:embed history.md
+var historyInstructions string
 
 // MaxSummaryTokens limits a summary of a conversation's older part.
 const MaxSummaryTokens = 800
@@ -23,7 +27,7 @@ func History(before string, messages []chat.Message) llm.Request {
 	b.WriteString("</conversation>")
 	return llm.Request{
 		Task:      llm.TaskHistory,
-		Messages:  []llm.Message{{Role: llm.System, Text: text("history.md")}, {Role: llm.User, Text: b.String()}},
+		Messages:  []llm.Message{{Role: llm.System, Text: strings.TrimSpace(historyInstructions)}, {Role: llm.User, Text: b.String()}},
 		MaxTokens: MaxSummaryTokens,
 	}
 }
