@@ -87,12 +87,7 @@ var spellings = []struct {
 
 // spelledApart are British words, with their American spelling, that no rule of spellings
 // covers.
-var spelledApart = map[string]string{
-	"cheque": "check", "cheques": "checks", "grey": "gray", "tyre": "tire", "tyres": "tires", "kerb": "curb", "plough": "plow",
-	"aluminium": "aluminum", "sceptical": "skeptical", "practise": "practice", "ageing": "aging", "storey": "story",
-	"paediatric": "pediatric", "anaesthetic": "anesthetic", "manoeuvre": "maneuver", "encyclopaedia": "encyclopedia",
-	"pyjamas": "pajamas", "jewellery": "jewelry", "moustache": "mustache", "artefact": "artifact", "artefacts": "artifacts",
-}
+var spelledApart = lists.Pairs("spelled apart")
 
 var spelledApartUS = func() map[string]string {
 	m := map[string]string{}

@@ -204,10 +204,10 @@ var (
 	nextDocument = regexp.MustCompile(`(?i)^(?:and|now|then|next|also|what about|how about|same for|und|en|et|y)(?: now| with| for)?(?: (?:the|our|my|das|die|der|de|het|la|le|el))?(?: [\w&'’/-]+){0,4}? ([\w&'’/-]+?)(?: (?:v\d+|\d{4}))?\W*$`)
 	// anyCode matches a code, or an abbreviation in capitals.
 	anyCode        = regexp.MustCompile(`^(?:[A-Z][A-Z&]{1,5}s?|[A-Z]{1,6}(?:[-_/.][A-Z]{1,6})*[-_/.]?\d{1,6})$`)
-	kindOfDocument = language.Union(DocumentNouns, language.NewSet("minutes checklist instructions terms plan lease procedure guideline code upgrade request"))
+	kindOfDocument = language.Union(DocumentNouns, lists.Set("kind of document"))
 )
 
-var wordsOfOrder = language.NewSet("first second third former latter two next previous new newer newest old older oldest latest")
+var wordsOfOrder = lists.Set("words of order")
 
 // HasNoSubject reports whether a text has nothing to search for.
 func HasNoSubject(text string) bool { return len(otherWords(text, DocumentNouns, emptyWords)) == 0 }
@@ -217,12 +217,12 @@ func SaysNothingNew(text string) bool {
 	return onlyVersions(otherWords(text, DocumentNouns, emptyWords, wordsOfOrder, pointingOn))
 }
 
-var pointingOn = language.NewSet("other others one ones now last this that same instead too edition")
+var pointingOn = lists.Set("pointing on")
 
 // DocumentNouns are what people call documents.
-var DocumentNouns = language.Union(language.DocumentNouns, language.NewSet("one ones it lease terms charter memorandum minutes checklist plan"))
+var DocumentNouns = language.Union(language.DocumentNouns, lists.Set("document nouns"))
 
-var emptyWords = language.NewSet("help please thanks thank hello hi hey ok okay do thing things stuff something anything work look check see use handle deal go continue question questions issue problem matter")
+var emptyWords = lists.Set("empty words")
 
 // uncertain offers the two likeliest meanings of a text without verb or question.
 func uncertain(text string, f llm.Facts) llm.Intent {

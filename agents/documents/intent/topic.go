@@ -15,12 +15,7 @@ var (
 	aboutWords  = language.NewSet("about regarding concerning")
 	withinWords = language.NewSet("in from within of under")
 	// generic are words for a document as a whole, not for a subject in it.
-	generic = language.Union(language.TitleNouns, language.Determiners, language.Connecting, language.NewSet(`
-main key most important central essential core general overall whole entire full complete brief short quick concise
-detailed point points finding findings idea ideas takeaway takeaways content contents message highlights highlight
-gist essence substance part parts bullet bullets line lines sentence sentences word words paragraph paragraphs page pages
-is are was were says say said does do what it they them here us our your about one two three four five six seven ten
-doc attached uploaded minutes transcript first second third last latest newest new old older previous current gist`))
+	generic = language.Union(language.TitleNouns, language.Determiners, language.Connecting, lists.Set("generic"))
 )
 
 // AsksOfTopic is the rule "summarize X about Y is an inquiry": it reports whether a

@@ -42,26 +42,22 @@ func (p phrase) bare() bool { return p.kind != "" && len(p.tokens) == 1 }
 
 var (
 	// anyDocument are nouns for any document.
-	anyDocument     = language.NewSet("document documents doc docs file files paper papers pdf docx text texts version versions draft drafts copy copies edition editions one ones")
-	definiteWords   = language.NewSet("the this that these those our my your both same")
+	anyDocument     = lists.Set("any document")
+	definiteWords   = lists.Set("definite words")
 	indefiniteWords = language.NewSet("a an any no some every")
 	countWords      = language.NewSet("two three four different various respective")
-	newestWords     = language.NewSet("new newer newest latest current present updated recent")
-	oldestWords     = language.NewSet("old older oldest previous former earlier earliest original initial first")
+	newestWords     = lists.Set("newest words")
+	oldestWords     = lists.Set("oldest words")
 	// ambiguousNouns name a document only where a document must be meant.
-	ambiguousNouns = language.NewSet("rule rules report reports notice letter letters standard standards code act directive procedure procedures statement terms email emails memo memos minutes checklist plan")
-	mailNouns      = language.NewSet("email emails mail mails message letter text draft note")
-	fillers        = language.NewSet("attached uploaded whole entire full complete sample existing whole following")
-	auxiliary      = language.NewSet("do does did can could will would may might must shall should")
-	joining        = language.NewSet("and or with to against versus vs between from than plus met mit und et con avec en y e")
-	linking        = language.NewSet("about to with on for of from regarding concerning between")
-	actionWords    = language.NewSet(`summarize summarise summarizing summarising summary overview recap outline gist tldr compare comparing comparison contrast
-audit auditing check checking review verify assess validate examine screen differ differs difference differences changed change changes
-comply complies compliant violate violates breach breaches break breaks contradict contradicts contradiction contradictions conflict conflicts please explain describe`)
-	statingVerbs = language.NewSet(`say says said state states stated require requires required mention mentions contain contains cover covers allow allows permit permits
-prohibit prohibits forbid forbids tell tells provide provides define defines specify specifies stipulate stipulates demand demands regulate
-regulates prescribe prescribes address addresses explain explains describe describes apply applies include includes mean means set sets`)
-	nounGroups = func() map[string]string { // stem of a document noun to the first of its group
+	ambiguousNouns = lists.Set("ambiguous nouns")
+	mailNouns      = lists.Set("mail nouns")
+	fillers        = lists.Set("fillers")
+	auxiliary      = lists.Set("auxiliary")
+	joining        = lists.Set("joining")
+	linking        = lists.Set("linking")
+	actionWords    = lists.Set("action words")
+	statingVerbs   = lists.Set("stating verbs")
+	nounGroups     = func() map[string]string { // stem of a document noun to the first of its group
 		m := map[string]string{}
 		for w := range intent.DocumentNouns {
 			if !anyDocument[w] {

@@ -21,7 +21,7 @@ var (
 	fileName  = regexp.MustCompile(`\b[\w][\w.-]{0,80}\.(?i:pdf|docx?|xlsx|pptx|csv|txt|md|html?)\b`)
 	quoted    = regexp.MustCompile(`["“]([^"“”\n]{2,80})["”]`)
 	callsIt   = regexp.MustCompile(`(?i)(?:document|file|doc|policy|circular|contract|agreement|report|called|titled|named|entitled|summari[sz]e|compare|against|and|with)\s*$`)
-	notAName  = language.NewSet("the a an this that these those our my your their its summarize summarise compare audit check review what which who when where why how is are do does did can could please tell show explain find list give and or also then now both all any new old latest attached uploaded same other current about against between versus with for in of on under from first second third last next following entire whole")
+	notAName  = lists.Set("not a name")
 )
 
 // unknownNames returns the clear names of documents in a text that match no known document.

@@ -2,6 +2,7 @@ package offline
 
 import (
 	"cmp"
+	_ "embed"
 	"fmt"
 	"regexp"
 	"slices"
@@ -338,28 +339,18 @@ func canonical(stem string) string {
 	return stem
 }
 
+//go:embed words.txt
+var wordsFile string
+
+var lists = language.ReadLists(wordsFile)
+
+// synonyms maps stems to the stem of the first word of their line.
 var synonyms = func() map[string]string {
 	m := map[string]string{}
-	for _, group := range []string{
-		"customer client consumer",
-		"share forward send sent disclose transfer pass distribute",
-		"gift present hospitality",
-		"employee staff worker colleague",
-		"approval approve approved permission consent authorisation authorization authorise authorize sign-off",
-		"vendor supplier contractor",
-		"pay payment payout reimburse refund",
-		"laptop device computer",
-		"password credential credentials",
-		"delete erase destroy remove",
-		"keep retain store retention",
-		"buy purchase procure",
-		"home remotely remote",
-		"encrypt encryption encrypted",
-	} {
-		words := strings.Fields(group)
-		to := language.Stem(words[0])
+	for line := range lists.Phrases("synonyms") {
+		words := strings.Fields(line)
 		for _, w := range words {
-			m[language.Stem(w)] = to
+			m[language.Stem(w)] = language.Stem(words[0])
 		}
 	}
 	return m
@@ -368,7 +359,7 @@ var synonyms = func() map[string]string {
 // consent are the canonical stems of what exceptions usually ask for.
 var consent = func() map[string]bool {
 	m := map[string]bool{}
-	for _, w := range strings.Fields("approval write written writing encrypt notice identify verification check contract") {
+	for w := range lists.Set("consent") {
 		m[canonical(language.Stem(w))] = true
 	}
 	return m
