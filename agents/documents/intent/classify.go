@@ -22,12 +22,6 @@ var (
 	}
 	joinsActions = regexp.MustCompile(`(?i)\b(?:and|then|also|plus|afterwards|followed by|as well as)\b|[;&,/]`)
 
-	// "summarize the capital requirements in X", "… X about Y": a question.
-	aboutTopic = regexp.MustCompile(`(?i)\b(?:about|regarding|concerning|with respect to|as to|when it comes to)\b\s+\S`)
-	topicOf    = regexp.MustCompile(`(?i)\b(?:summari[sz]e|sum up|summary of|overview of|recap|gist of|outline)\s+(?:me\s+)?(?:the\s+|all\s+|all the\s+|of\s+)*(.{3,80}?)\s+(?:in|of|from|within|under)\s+(?:the |this |that |these |those |both |my |our )?(.+)$`)
-	wholeOf    = regexp.MustCompile(`(?i)^(?:(?:key|main|most important|important|major|central|big) )?(?:(?:(?:first|second|third|last|latest|newest|new|old|previous|current) )?version(?: \d+| one| two| three)?|v\d+|minutes|letter|notes|transcript|points?|contents?|contexts?|text|document|highlights?|takeaways?|essence|whole|entirety|rest|gist|ideas?|messages?|summary|overview|\d+ \w+|both|each|all)$`)
-	measure    = regexp.MustCompile(`(?i)^(?:an?|one|two|three|four|five|six|ten|\d+|plain|simple|short|brief|few|english|bullet|german|malay|detail|general|full)\b`)
-
 	tellAbout = regexp.MustCompile(`(?i)^(?:please |now |can you |could you )*(?:tell me (?:more )?about|talk about|describe|what about|how about|what is in|what'?s in)\s+(?:it|this|that|the|my|our|them)?\s*(?:document|doc|file|policy|contract|circular|report|one|text|pdf|it)?\s*[?.!]*$`)
 )
 
@@ -118,7 +112,7 @@ func classify(text string, f llm.Facts) llm.Intent {
 		return llm.Intent{Action: chat.Summarize, Confidence: chat.Medium, Actions: []chat.Action{chat.Summarize, chat.Inquire}, Reasoning: "asks about a document as a whole"}
 	case compareVerb.MatchString(text), aDifference.MatchString(text) && !wh:
 		return certain(chat.Compare, "asks to compare")
-	case asksForSummary(text) && !wholeInShort.MatchString(text) && isAboutTopic(text, f):
+	case asksForSummary(text) && !wholeInShort.MatchString(text) && AsksOfTopic(text, titlesOf(f.Documents)):
 		return certain(chat.Inquire, "asks for one topic of a document")
 	case asksForSummary(text):
 		return certain(chat.Summarize, "asks for a summary")
@@ -159,29 +153,6 @@ func actionsInOrder(text string) []chat.Action {
 		out = append(out, x.action)
 	}
 	return out
-}
-
-// isAboutTopic reports whether a text asks for the summary of one topic only.
-func isAboutTopic(text string, f llm.Facts) bool {
-	for _, d := range f.Documents { // "about" in a title does not begin a topic
-		if i := strings.Index(strings.ToLower(text), strings.ToLower(d.Title)); d.Title != "" && i >= 0 && i+len(d.Title) <= len(text) {
-			text = text[:i] + "the document" + text[i+len(d.Title):]
-		}
-	}
-	if aboutTopic.MatchString(mailAbout.ReplaceAllString(text, "$1")) {
-		return true
-	}
-	m := topicOf.FindStringSubmatch(text)
-	return m != nil && !wholeOf.MatchString(strings.TrimSpace(m[1])) && !measure.MatchString(strings.TrimSpace(m[2])) && !endsWithDocument(m[1])
-}
-
-// mailAbout matches the beginning of the name of a letter or message: "the email about".
-var mailAbout = regexp.MustCompile(`(?i)\b(letter|e-?mail|mail|memo|message|note)s? (?:about|regarding|concerning)\b`)
-
-// endsWithDocument reports whether a phrase names a document rather than a topic.
-func endsWithDocument(s string) bool {
-	words := strings.Fields(strings.ToLower(s))
-	return len(words) > 0 && DocumentNouns[strings.Trim(words[len(words)-1], ".,;:")]
 }
 
 // asksContent matches a question about what a document says.
@@ -315,4 +286,11 @@ func Continues(text string) bool {
 	words := len(strings.Fields(text))
 	return words <= short && (continues.MatchString(text) || onlyForm.MatchString(text) || ellipsis.MatchString(text)) ||
 		words <= 2 && strings.HasSuffix(text, "?") // "meals?"
+}
+
+func titlesOf(docs []llm.Document) (titles []string) {
+	for _, d := range docs {
+		titles = append(titles, d.Title)
+	}
+	return titles
 }

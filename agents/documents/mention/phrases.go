@@ -640,42 +640,41 @@ func (r *reader) isFound(d llm.Document) bool {
 func (r *reader) findPartialTitles(taken []bool) {
 	type partial struct {
 		doc llm.Document
-		set map[int]bool
+		at  []int
 		ok  bool
 	}
 	var all []partial
 	for _, t := range r.titles {
-		if set, sure, ok := r.matchPartly(t, taken); ok {
-			all = append(all, partial{t.Document, set, sure || r.documents})
+		if at, sure, ok := r.matchPartly(t, taken); ok {
+			all = append(all, partial{t.Document, at, sure || r.documents})
 		}
 	}
-	groups := map[string]int{}
+	var places [][]int // of each mention
 	for _, p := range all {
-		beaten := slices.ContainsFunc(all, func(o partial) bool { return len(o.set) > len(p.set) && subset(p.set, o.set) })
+		beaten := slices.ContainsFunc(all, func(o partial) bool { return len(o.at) > len(p.at) && hasAll(o.at, p.at) })
 		if beaten || !p.ok { // a title that has more of the words wins
 			continue
 		}
-		if i, ok := groups[positionsKey(p.set)]; ok {
+		if i := slices.IndexFunc(places, func(at []int) bool { return slices.Equal(at, p.at) }); i >= 0 {
 			r.found[i].docs = append(r.found[i].docs, p.doc)
 			r.found[i].sure = r.compare && len(r.found[i].docs) == 2
 			continue
 		}
-		m := mention{from: len(r.words), docs: []llm.Document{p.doc}, sure: true}
-		for at := range p.set {
-			m.from, m.end = min(m.from, at), max(m.end, at+1)
-		}
-		groups[positionsKey(p.set)] = len(r.found)
-		r.found = append(r.found, m)
+		places = append(places, p.at)
+		r.found = append(r.found, mention{from: p.at[0], end: p.at[len(p.at)-1] + 1, docs: []llm.Document{p.doc}, sure: true})
 	}
 	if !r.documents {
 		r.found = slices.DeleteFunc(r.found, func(m mention) bool { return !m.sure })
 	}
 }
 
+func hasAll(all, some []int) bool {
+	return !slices.ContainsFunc(some, func(i int) bool { return !slices.Contains(all, i) })
+}
+
 // matchPartly matches a title by most of its words, when the message has no other version.
 // sure reports that the words name a document and not only a subject.
-func (r *reader) matchPartly(t title, taken []bool) (at map[int]bool, sure, ok bool) {
-	at = map[int]bool{}
+func (r *reader) matchPartly(t title, taken []bool) (at []int, sure, ok bool) {
 	var total, hit float64
 	var agree, conflict, kind bool
 	for _, tok := range t.tokens {
@@ -692,9 +691,11 @@ func (r *reader) matchPartly(t title, taken []bool) (at map[int]bool, sure, ok b
 			}
 		}
 		if i >= 0 {
-			at[i] = true
+			at = append(at, i)
 		}
 	}
+	slices.Sort(at)
+	at = slices.Compact(at)
 	if conflict && !agree || total == 0 || hit/total < 0.55 {
 		return nil, false, false
 	}
@@ -715,42 +716,10 @@ func position(words []language.Word, tok language.Token, taken []bool) int {
 	return -1
 }
 
-// sameKind reports whether both are years, or both version numbers.
+// sameKind reports whether both are years, both versions such as v2, or both other numbers.
 func sameKind(a, b language.Token) bool {
-	kind := func(t language.Token) int {
-		switch {
-		case !t.Version:
-			return 0
-		case t.Stem[0] == 'v':
-			return 1
-		case len(t.Stem) == 4:
-			return 2
-		}
-		return 3
-	}
-	return kind(a) == kind(b)
-}
-
-func subset(a, b map[int]bool) bool {
-	for i := range a {
-		if !b[i] {
-			return false
-		}
-	}
-	return true
-}
-
-func positionsKey(set map[int]bool) string {
-	var at []int
-	for i := range set {
-		at = append(at, i)
-	}
-	slices.Sort(at)
-	var b strings.Builder
-	for _, i := range at {
-		b.WriteRune(rune(i + 32))
-	}
-	return b.String()
+	isYear := func(t language.Token) bool { return len(t.Stem) == 4 }
+	return a.Version && b.Version && (a.Stem[0] == 'v') == (b.Stem[0] == 'v') && (a.Stem[0] == 'v' || isYear(a) == isYear(b))
 }
 
 // knows reports whether a name is the name of a known document.

@@ -16,14 +16,14 @@ import (
 // compare compares the first document with each other one, in a table of differences and
 // agreements.
 func compare(f llm.Facts) string {
-	ids := sources(f.Passages)
-	if len(ids) < 2 {
+	found := bySource(f.Passages)
+	if len(found) < 2 {
 		return "There is nothing to compare: passages of two documents are needed."
 	}
 	const mostTables = 4
 	var b strings.Builder
-	for _, other := range ids[1:min(len(ids), mostTables+1)] {
-		b.WriteString(table(f, ids[0], other))
+	for _, other := range found[1:min(len(found), mostTables+1)] {
+		b.WriteString(table(f, found[0], other))
 	}
 	return b.String()
 }
@@ -35,19 +35,19 @@ type pair struct {
 	asked   float64 // similarity to the question
 }
 
-func table(f llm.Facts, idA, idB string) string {
+func table(f llm.Facts, first, second source) string {
 	p := gather(f.Passages, nil)
 	var as, bs []excerpt.Excerpt
 	for _, s := range p.Excerpts {
-		switch source(f.Passages[s.Passage]) {
-		case idA:
+		switch sourceID(f.Passages[s.Passage]) {
+		case first.id:
 			as = append(as, s)
-		case idB:
+		case second.id:
 			bs = append(bs, s)
 		}
 	}
 	pairs, onlyA, onlyB := p.align(as, bs, intent.Instruction(f.Message))
-	titleA, titleB := titleOf(f.Passages, idA), titleOf(f.Passages, idB)
+	titleA, titleB := first.title, second.title
 	if len(pairs)+len(onlyA)+len(onlyB) == 0 {
 		return fmt.Sprintf("**%s** and **%s** have no passage in common that could be set side by side.\n\n", titleA, titleB)
 	}

@@ -44,7 +44,7 @@ func Inquire(f llm.Facts) string {
 			picked = append(picked, r)
 		}
 	}
-	several := len(sources(citedPassages(f.Passages, picked))) > 1
+	several := len(bySource(citedPassages(f.Passages, picked))) > 1
 	var b strings.Builder
 	b.WriteString("According to **" + excerpt.PlainTitle(f.Passages[picked[0].Passage].Title) + "**: " + excerpt.Quote(picked[0].Excerpt) + "\n")
 	for _, s := range picked[1:] {

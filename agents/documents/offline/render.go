@@ -55,43 +55,25 @@ func subject(s excerpt.Excerpt, v *excerpt.Vocabulary) string {
 	return string(joined)
 }
 
-// sources returns the passages' documents in order of first appearance, by id or, for
-// web results, by address.
-func sources(passages []llm.Passage) []string {
-	var out []string
-	seen := map[string]bool{}
+// source is a document or web page with its passages.
+type source struct {
+	id, title string
+	passages  []llm.Passage
+}
+
+// bySource returns the sources of passages in order of first appearance.
+func bySource(passages []llm.Passage) []source {
+	var out []source
 	for _, p := range passages {
-		if s := source(p); !seen[s] {
-			seen[s] = true
-			out = append(out, s)
+		i := slices.IndexFunc(out, func(s source) bool { return s.id == sourceID(p) })
+		if i < 0 {
+			i = len(out)
+			out = append(out, source{id: sourceID(p), title: excerpt.PlainTitle(p.Title)})
 		}
+		out[i].passages = append(out[i].passages, p)
 	}
 	return out
 }
 
-func source(p llm.Passage) string {
-	if p.DocID != "" {
-		return p.DocID
-	}
-	return p.URL
-}
-
-// titleOf returns the name of a source.
-func titleOf(passages []llm.Passage, id string) string {
-	for _, p := range passages {
-		if source(p) == id {
-			return excerpt.PlainTitle(p.Title)
-		}
-	}
-	return excerpt.PlainTitle("")
-}
-
-func passagesOf(passages []llm.Passage, id string) []llm.Passage {
-	var out []llm.Passage
-	for _, p := range passages {
-		if source(p) == id {
-			out = append(out, p)
-		}
-	}
-	return out
-}
+// sourceID returns a passage's document, or the address of a web result.
+func sourceID(p llm.Passage) string { return cmp.Or(p.DocID, p.URL) }

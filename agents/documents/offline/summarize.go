@@ -10,19 +10,18 @@ import (
 
 // summarize picks the most central sentences of each document, in its order, by headings.
 func summarize(f llm.Facts) string {
-	ids := sources(f.Passages)
-	if len(ids) == 0 {
+	found := bySource(f.Passages)
+	if len(found) == 0 {
 		return "There is nothing to summarize: no readable passage was found."
 	}
-	each := max(3, 9/len(ids))
+	each := max(3, 9/len(found))
 	var b strings.Builder
-	for _, id := range ids {
-		passages := passagesOf(f.Passages, id)
-		picked := excerpt.Gather(passages, nil).Central(each)
+	for _, x := range found {
+		picked := excerpt.Gather(x.passages, nil).Central(each)
 		if len(picked) == 0 {
 			continue
 		}
-		b.WriteString("**" + titleOf(passages, id) + "**\n\n")
+		b.WriteString("**" + x.title + "**\n\n")
 		last := ""
 		for _, s := range picked {
 			b.WriteString("- ")
