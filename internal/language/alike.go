@@ -2,6 +2,7 @@ package language
 
 import (
 	_ "embed"
+	"strconv"
 	"strings"
 	"sync"
 )
@@ -74,21 +75,23 @@ func Equivalents(text string) map[string][]string {
 	return out
 }
 
-// spellings are endings that British and American English spell differently. least is
-// the minimum number of bytes before the ending.
-var spellings = []struct {
+// ending is an ending of words that British and American English spell differently. least is
+// the minimum number of bytes before it.
+type ending struct {
 	british, american string
 	least             int
-}{
-	{"isations", "izations", 3}, {"isation", "ization", 3}, {"ising", "izing", 3}, {"ised", "ized", 3}, {"ises", "izes", 3}, {"iser", "izer", 3}, {"ise", "ize", 3},
-	{"ysing", "yzing", 3}, {"ysed", "yzed", 3}, {"yse", "yze", 3},
-	{"ourable", "orable", 2}, {"ouring", "oring", 3}, {"oured", "ored", 3}, {"ours", "ors", 3}, {"our", "or", 3},
-	{"tres", "ters", 3}, {"tre", "ter", 3}, {"ogues", "ogs", 4}, {"ogue", "og", 4},
-	{"elling", "eling", 3}, {"elled", "eled", 3}, {"eller", "eler", 3}, {"elments", "ellments", 3}, {"ilment", "illment", 3},
-	{"ences", "enses", 3}, {"ence", "ense", 3}, {"ammes", "ams", 4}, {"amme", "am", 4}, {"gement", "gment", 3}, {"aemia", "emia", 2},
 }
 
-// spelledApart are British words, with their American spelling, that no rule of spellings
+var endings = func() (all []ending) {
+	for line := range strings.Lines(lists.text("endings")) {
+		f := strings.Fields(line)
+		least, _ := strconv.Atoi(f[2])
+		all = append(all, ending{f[0], f[1], least})
+	}
+	return all
+}()
+
+// spelledApart are British words, with their American spelling, that no rule of endings
 // covers.
 var spelledApart = lists.Pairs("spelled apart")
 
@@ -109,7 +112,7 @@ func OtherSpellings(w string) []string {
 			out = append(out, other)
 		}
 	}
-	for _, s := range spellings {
+	for _, s := range endings {
 		for _, d := range [2][2]string{{s.british, s.american}, {s.american, s.british}} {
 			if head, ok := strings.CutSuffix(w, d[0]); ok && len(head) >= s.least {
 				out = append(out, head+d[1])

@@ -109,13 +109,8 @@ func (b onBoard) named(ids []string) (items []llm.BoardItem) {
 	return items
 }
 
-func (b onBoard) column(name string) (items []llm.BoardItem) {
-	for _, item := range b.Items {
-		if item.Column == name {
-			items = append(items, item)
-		}
-	}
-	return items
+func (b onBoard) column(name string) []llm.BoardItem {
+	return b.where(func(x llm.BoardItem) bool { return x.Column == name })
 }
 
 // request reads which change a message asks for. ok is false when it asks for none.
@@ -343,12 +338,7 @@ func (b onBoard) summary() string {
 	}
 	var counts []string
 	for _, c := range columns {
-		n := len(b.column(c))
-		name := c + "s"
-		if n == 1 {
-			name = c
-		}
-		counts = append(counts, fmt.Sprintf("%d %s", n, name))
+		counts = append(counts, excerpt.Count(len(b.column(c)), c))
 	}
 	lines = append(lines, "The board has "+strings.Join(counts, ", ")+".")
 	for _, c := range slices.Backward(columns[1:]) {

@@ -68,22 +68,22 @@ func audit(f llm.Facts) string {
 	var b strings.Builder
 	breaches := slices.DeleteFunc(slices.Clone(found), func(x finding) bool { return x.severity == inOrder })
 	kept := slices.DeleteFunc(slices.Clone(found), func(x finding) bool { return x.severity != inOrder })
-	scope := fmt.Sprintf("%s of the documents, %s of the text, set against each other by their words", count(n, "rule"), count(len(under), "sentence"))
+	scope := fmt.Sprintf("%s of the documents, %s of the text, set against each other by their words", excerpt.Count(n, "rule"), excerpt.Count(len(under), "sentence"))
 	judged := sentencesOf(found)
 	switch {
 	case len(found) == 0:
 		return p.cannotJudge(p.Excerpts[:n], p.Excerpts[n:], scope)
 	case len(breaches) == 0:
-		fmt.Fprintf(&b, "**No breach found in what could be compared**: %d of %s of the text (%s). The rest was not judged.\n", judged, count(len(under), "sentence"), scope)
+		fmt.Fprintf(&b, "**No breach found in what could be compared**: %d of %s of the text (%s). The rest was not judged.\n", judged, excerpt.Count(len(under), "sentence"), scope)
 	default:
-		fmt.Fprintf(&b, "**%s** (%s). Check each one.\n", count(len(breaches), "finding"), scope)
+		fmt.Fprintf(&b, "**%s** (%s). Check each one.\n", excerpt.Count(len(breaches), "finding"), scope)
 	}
 	for i, x := range breaches[:min(len(breaches), mostFindings)] {
 		fmt.Fprintf(&b, "\n### %d. %s\n\n- **Severity:** %s\n- **Rule:** %s\n- **Text:** %s\n- **Why:** %s.\n",
 			i+1, subject(x.rule, p.Vocab), x.severity, inline(x.rule), inline(x.text), x.why)
 	}
 	if more := len(breaches) - mostFindings; more > 0 {
-		fmt.Fprintf(&b, "\n%s not shown.\n", count(more, "further finding"))
+		fmt.Fprintf(&b, "\n%s not shown.\n", excerpt.Count(more, "further finding"))
 	}
 	if len(kept) > 0 {
 		b.WriteString("\n### In order\n")

@@ -58,7 +58,7 @@ func table(f llm.Facts, first, second source) string {
 			differences++
 		}
 	}
-	fmt.Fprintf(&b, "**%s** and **%s**: %s and %s found.\n\n", titleA, titleB, count(differences, "difference"), count(len(pairs)-differences, "agreement"))
+	fmt.Fprintf(&b, "**%s** and **%s**: %s and %s found.\n\n", titleA, titleB, excerpt.Count(differences, "difference"), excerpt.Count(len(pairs)-differences, "agreement"))
 	fmt.Fprintf(&b, "| Subject | %s | %s | Result |\n|---|---|---|---|\n", escape(titleA), escape(titleB))
 	for _, x := range pairs {
 		result := "Agrees"
@@ -75,13 +75,6 @@ func table(f llm.Facts, first, second source) string {
 	}
 	b.WriteString("\n")
 	return b.String()
-}
-
-func count(n int, what string) string {
-	if n == 1 {
-		return "1 " + what
-	}
-	return fmt.Sprintf("%d %ss", n, what)
 }
 
 // align pairs sentences, the most similar first. It returns the pairs sorted by rank, and

@@ -35,29 +35,23 @@ func talk(f llm.Facts) string {
 		b.WriteString("There is no document yet. Add one with the button at the message box, and then ask, for example:\n\n- Summarize my document\n- What does it say about notice periods?\n- Check this email against it: …")
 		return b.String()
 	}
-	fmt.Fprintf(&b, "%s, among them %s. You could ask:\n", thereAre(len(f.Documents)), titleList(f.Documents, 3))
+	are := "are"
+	if len(f.Documents) == 1 {
+		are = "is"
+	}
+	fmt.Fprintf(&b, "There %s %s, among them %s. You could ask:\n", are, excerpt.Count(len(f.Documents), "document"), titleList(f.Documents, 3))
 	for _, q := range suggestions(f.Documents) {
 		b.WriteString("\n- " + q)
 	}
 	return b.String()
 }
 
-func thereAre(n int) string {
-	if n == 1 {
-		return "There is 1 document"
-	}
-	return fmt.Sprintf("There are %d documents", n)
-}
-
 func titleList(docs []llm.Document, most int) string {
 	var names []string
 	for _, d := range docs[:min(len(docs), most)] {
-		names = append(names, "**"+excerpt.PlainTitle(d.Title)+"**")
+		names = append(names, excerpt.PlainTitle(d.Title))
 	}
-	if len(names) == 1 {
-		return names[0]
-	}
-	return strings.Join(names[:len(names)-1], ", ") + " and " + names[len(names)-1]
+	return excerpt.List("**", names)
 }
 
 // suggestions returns three messages that a person could send about the documents.

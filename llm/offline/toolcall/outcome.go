@@ -8,6 +8,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/palaver-chat/palaver/llm"
+	"github.com/palaver-chat/palaver/llm/offline/excerpt"
 )
 
 // Callable returns the calls of requests that have all their arguments.
@@ -141,17 +142,5 @@ func (w Request) MissingNote() string {
 	for _, m := range w.missing {
 		fmt.Fprintf(&example, " %s=…", m)
 	}
-	return fmt.Sprintf("To call `%s` I need %s. Write it like this: `call %s%s`", w.tool.Name, listed(w.missing), w.tool.Name, example.String())
-}
-
-func listed(names []string) string {
-	out := "`" + names[0] + "`"
-	for i, name := range names[1:] {
-		joint := ", "
-		if i == len(names)-2 {
-			joint = " and "
-		}
-		out += joint + "`" + name + "`"
-	}
-	return out
+	return fmt.Sprintf("To call `%s` I need %s. Write it like this: `call %s%s`", w.tool.Name, excerpt.List("`", w.missing), w.tool.Name, example.String())
 }
