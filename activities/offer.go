@@ -4,7 +4,7 @@ import (
 	"context"
 	"errors"
 
-	"github.com/palaver-chat/palaver/agents/documents/prompt"
+	"github.com/palaver-chat/palaver/agents/prompt"
 	"github.com/palaver-chat/palaver/chat"
 	"github.com/palaver-chat/palaver/db"
 	"github.com/palaver-chat/palaver/internal/tools"

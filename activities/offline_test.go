@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 	"go.temporal.io/sdk/worker"
 
+	documents "github.com/palaver-chat/palaver/agents/documents/offline"
 	"github.com/palaver-chat/palaver/chat"
 	"github.com/palaver-chat/palaver/documents/chunk"
 	"github.com/palaver-chat/palaver/documents/retrieval"
@@ -27,7 +28,7 @@ const (
 // withSamples sets up the offline engine, the real search and the sample documents.
 func withSamples(t *testing.T) (b *testBundle, titles map[string]string) {
 	b = setup(t)
-	b.Activities.Model = offline.New()
+	b.Activities.Model = offline.New(documents.Rules())
 	b.Activities.Search = retrieval.New(b.store, b.Activities.Model)
 	b.env = b.newEnv(worker.Options{})
 	titles = map[string]string{}

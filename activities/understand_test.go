@@ -6,6 +6,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	documents "github.com/palaver-chat/palaver/agents/documents/offline"
 	"github.com/palaver-chat/palaver/chat"
 	"github.com/palaver-chat/palaver/documents/retrieval"
 	"github.com/palaver-chat/palaver/llm"
@@ -84,7 +85,7 @@ func TestOfflineTalkOffersThreeQuestionsAboutTheDocuments(t *testing.T) {
 	b := setup(t)
 	b.doc("Leave Policy 2030", "Everyone has 25 days.")
 	b.doc("Leave Policy 2031", "Everyone has 26 days.")
-	b.Model = offline.New()
+	b.Model = offline.New(documents.Rules())
 	ref := b.say("hi")
 	must[Written](b, b.Write, WriteRequest{TurnRef: ref, Action: chat.Talk, Stage: Stage{Piece: 1}})
 	said := b.texts(ref)[chat.PieceKey(1)]

@@ -8,7 +8,8 @@ import (
 	"go.temporal.io/sdk/worker"
 
 	"github.com/palaver-chat/palaver/activities"
-	"github.com/palaver-chat/palaver/agents/documents/prompt"
+	own "github.com/palaver-chat/palaver/agents/assistant/prompt"
+	"github.com/palaver-chat/palaver/agents/prompt"
 	"github.com/palaver-chat/palaver/documents/cite"
 	"github.com/palaver-chat/palaver/llm"
 )
@@ -30,7 +31,7 @@ func (a *Activities) Think(ctx context.Context, ref activities.TurnRef, stage ac
 	return a.Converse(ctx, ref, stage, "think", func(_ context.Context, c activities.Conversation) (llm.Request, *cite.Filter, error) {
 		agent, _ := a.Agents.Find(c.Turn.Content.Agent)
 		answers := activities.AnswersOf(c.Texts, asked)
-		messages := slices.Concat([]llm.Message{prompt.Assistant(agent.Instructions, c.Earlier.Summary, a.Time())}, c.Before,
+		messages := slices.Concat([]llm.Message{own.Assistant(agent.Instructions, c.Earlier.Summary, a.Time())}, c.Before,
 			[]llm.Message{c.Asks}, prompt.Asked(activities.QuestionsOf(asked), answers), c.Exchange.Messages)
 		request := llm.Request{
 			Task:     llm.TaskAssistant,

@@ -8,7 +8,8 @@ import (
 	"go.temporal.io/sdk/worker"
 
 	"github.com/palaver-chat/palaver/activities"
-	"github.com/palaver-chat/palaver/agents/documents/prompt"
+	own "github.com/palaver-chat/palaver/agents/discovery/prompt"
+	"github.com/palaver-chat/palaver/agents/prompt"
 	"github.com/palaver-chat/palaver/chat"
 	"github.com/palaver-chat/palaver/documents/cite"
 	"github.com/palaver-chat/palaver/internal/board"
@@ -38,14 +39,14 @@ func (a *Activities) Discuss(ctx context.Context, ref activities.TurnRef, stage 
 		if err != nil {
 			return llm.Request{}, nil, err
 		}
-		system := prompt.Discovery(b, slices.Concat(content.References, b.Named(content.Message)), a.Threshold, c.Earlier.Summary, a.Time())
-		messages := slices.Concat([]llm.Message{system}, prompt.Imported(b.History), c.Before, []llm.Message{c.Asks}, c.Exchange.Messages)
+		system := own.Discovery(b, slices.Concat(content.References, b.Named(content.Message)), a.Threshold, c.Earlier.Summary, a.Time())
+		messages := slices.Concat([]llm.Message{system}, own.Imported(b.History), c.Before, []llm.Message{c.Asks}, c.Exchange.Messages)
 		request := llm.Request{
 			Task:     llm.TaskDiscovery,
 			Messages: llm.Fit(messages, activities.PromptTokens),
 			Facts: llm.Facts{Message: content.Message, Recent: prompt.Recent(c.Earlier.Messages),
 				Documents: prompt.Known(c.Tagged.Docs), Passages: c.Exchange.Passages, Used: c.Exchange.Used,
-				Board: prompt.BoardFacts(b), References: content.References},
+				Board: own.BoardFacts(b), References: content.References},
 			Temperature: a.Temperature,
 			MaxTokens:   a.MaxTokens,
 		}

@@ -12,6 +12,7 @@ import (
 	"github.com/palaver-chat/palaver/agents/documents/intent"
 	"github.com/palaver-chat/palaver/agents/documents/mention"
 	"github.com/palaver-chat/palaver/agents/documents/prompt"
+	shared "github.com/palaver-chat/palaver/agents/prompt"
 	"github.com/palaver-chat/palaver/chat"
 	"github.com/palaver-chat/palaver/db"
 	"github.com/palaver-chat/palaver/internal/language"
@@ -87,7 +88,7 @@ func (a *Activities) gather(ctx context.Context, ref activities.TurnRef, r Write
 	m.Quotable = []string{turn.Content.Message}
 	m.noWeb = turn.Content.NoWebSearch
 	m.attachments, m.Pictures = turn.Content.Attachments, len(turn.Content.Attachments)
-	m.Documents = prompt.Known(docs)
+	m.Documents = shared.Known(docs)
 	var pages []tools.WebHit
 	if r.Web {
 		pages = storedPages(m.texts)

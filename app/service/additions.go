@@ -87,6 +87,9 @@ func (a Additions) NewModel(cfg *config.Config) (llm.Model, error) {
 			return m.New(settings)
 		}
 	}
+	if choice.Provider == provider.Offline {
+		return OfflineEngine(), nil
+	}
 	return provider.New(settings)
 }
 

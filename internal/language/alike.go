@@ -2,9 +2,13 @@ package language
 
 import (
 	_ "embed"
+	"strconv"
 	"strings"
 	"sync"
 )
+
+//go:embed irregular.txt
+var irregularFile string
 
 //go:embed equivalents.txt
 var equivalentsFile string
@@ -71,28 +75,25 @@ func Equivalents(text string) map[string][]string {
 	return out
 }
 
-// spellings are endings that British and American English spell differently. least is
-// the minimum number of bytes before the ending.
-var spellings = []struct {
+// ending is an ending of words that British and American English spell differently. least is
+// the minimum number of bytes before it.
+type ending struct {
 	british, american string
 	least             int
-}{
-	{"isations", "izations", 3}, {"isation", "ization", 3}, {"ising", "izing", 3}, {"ised", "ized", 3}, {"ises", "izes", 3}, {"iser", "izer", 3}, {"ise", "ize", 3},
-	{"ysing", "yzing", 3}, {"ysed", "yzed", 3}, {"yse", "yze", 3},
-	{"ourable", "orable", 2}, {"ouring", "oring", 3}, {"oured", "ored", 3}, {"ours", "ors", 3}, {"our", "or", 3},
-	{"tres", "ters", 3}, {"tre", "ter", 3}, {"ogues", "ogs", 4}, {"ogue", "og", 4},
-	{"elling", "eling", 3}, {"elled", "eled", 3}, {"eller", "eler", 3}, {"elments", "ellments", 3}, {"ilment", "illment", 3},
-	{"ences", "enses", 3}, {"ence", "ense", 3}, {"ammes", "ams", 4}, {"amme", "am", 4}, {"gement", "gment", 3}, {"aemia", "emia", 2},
 }
 
-// spelledApart are British words, with their American spelling, that no rule of spellings
+var endings = func() (all []ending) {
+	for line := range strings.Lines(lists.text("endings")) {
+		f := strings.Fields(line)
+		least, _ := strconv.Atoi(f[2])
+		all = append(all, ending{f[0], f[1], least})
+	}
+	return all
+}()
+
+// spelledApart are British words, with their American spelling, that no rule of endings
 // covers.
-var spelledApart = map[string]string{
-	"cheque": "check", "cheques": "checks", "grey": "gray", "tyre": "tire", "tyres": "tires", "kerb": "curb", "plough": "plow",
-	"aluminium": "aluminum", "sceptical": "skeptical", "practise": "practice", "ageing": "aging", "storey": "story",
-	"paediatric": "pediatric", "anaesthetic": "anesthetic", "manoeuvre": "maneuver", "encyclopaedia": "encyclopedia",
-	"pyjamas": "pajamas", "jewellery": "jewelry", "moustache": "mustache", "artefact": "artifact", "artefacts": "artifacts",
-}
+var spelledApart = lists.Pairs("spelled apart")
 
 var spelledApartUS = func() map[string]string {
 	m := map[string]string{}
@@ -111,7 +112,7 @@ func OtherSpellings(w string) []string {
 			out = append(out, other)
 		}
 	}
-	for _, s := range spellings {
+	for _, s := range endings {
 		for _, d := range [2][2]string{{s.british, s.american}, {s.american, s.british}} {
 			if head, ok := strings.CutSuffix(w, d[0]); ok && len(head) >= s.least {
 				out = append(out, head+d[1])
@@ -119,4 +120,28 @@ func OtherSpellings(w string) []string {
 		}
 	}
 	return Distinct(out)
+}
+
+// irregular maps each word of irregular.txt to the other words of its groups.
+var irregular = sync.OnceValue(func() map[string][]string {
+	forms := map[string][]string{}
+	for line := range strings.Lines(irregularFile) {
+		if strings.HasPrefix(line, "#") {
+			continue
+		}
+		group := strings.Fields(line)
+		for i, w := range group {
+			forms[w] = append(append(forms[w], group[:i]...), group[i+1:]...)
+		}
+	}
+	return forms
+})
+
+// OtherForms returns the other forms of an irregular word. It also looks up the word's
+// stem, so that "shows" has "shown".
+func OtherForms(w string) []string {
+	if forms := irregular()[w]; forms != nil {
+		return forms
+	}
+	return irregular()[Stem(w)]
 }

@@ -47,9 +47,9 @@ var (
 		"forty": 40, "forty-five": 45, "fifty": 50, "sixty": 60, "seventy": 70, "eighty": 80, "ninety": 90, "hundred": 100}
 	multipliers = map[string]float64{"k": 1e3, "thousand": 1e3, "mn": 1e6, "million": 1e6, "bn": 1e9, "billion": 1e9}
 	days        = map[string]float64{"hour": 1.0 / 24, "h": 1.0 / 24, "hr": 1.0 / 24, "day": 1, "week": 7, "month": 30, "quarter": 91, "year": 365, "minute": 1.0 / 1440}
-	currencies  = NewSet("euro euros dollar dollars pound pounds ringgit usd eur gbp myr $ € £")
+	currencies  = lists.Set("currencies")
 	ordinals    = NewSet("st nd rd th")
-	notUnits    = NewSet("or and of the a an to in on at for by is are was be as if per with from that which who may must shall should not no than am pm")
+	notUnits    = lists.Set("not units")
 )
 
 // unitStems are the stems of number words and units.

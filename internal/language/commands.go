@@ -50,12 +50,8 @@ var misspeltQuestionWords = func() Set {
 // that look like a misspelt command but are not.
 var (
 	commands    = strings.Fields("summarize summarise summary compare comparison difference differences overview audit check review verify outline")
-	notMisspelt = NewSet(`summaries summarized summarised summarizes summarizing summarising comparing compares compared compare compose compete company
-companies comparisons comparable different differ differs audits audited auditor auditors audio audible adult edit checks cheek chick checked checking checklist
-reviews reviewed reviewer reviewing verifies verified verifying verity overviews outlines outlined outlying online deference preview
-summer summed summit summon dummy mummy tummy check-in chuck compares companion compensate`)
-	politeWords = NewSet(`please pls kindly can could would will you then and now also first just hi hello hey bitte kannst du können sie kun je kunt u
-peux tu peut pouvez vous puedes puede por favor to s'il te plaît`)
+	notMisspelt = lists.Set("not misspelt")
+	politeWords = lists.Set("polite words")
 )
 
 const (
@@ -108,7 +104,7 @@ func inEnglish(rest string) bool {
 	return len(words) > 0 && afterOpening[words[0]]
 }
 
-var afterOpening = NewSet("the this that these those it there a an my our your his her their i we you they he she on upon in any all")
+var afterOpening = lists.Set("after opening")
 
 // command returns the command that a word stands for, or the word itself.
 func command(word string, opening, english bool) string {

@@ -1,58 +1,127 @@
+// Package language holds the rules about words, mostly English ones, that search, the offline engine
+// and the resolvers of package activities share: words and stems, names in a text,
+// amounts and dates, and lists of words of a kind. It does not decide what a message asks
+// for; the callers do.
 package language
 
-var stopWords = Union(misspeltQuestionWords, NewSet(`a about above after again all also am an and any are as at be because been before being below
-between both but by can else cannot could did do does doing done down during each either etc for from further get had has have
-having he her here hers him his how however i if in into is it its itself just let like many may me might more most much
-must my near neither no nor not of off on once one only or other our ours out over own per please rather same shall she
-should since so some such than that the their theirs them then there therefore these they this those though through thus to
-too under until up upon us very was we were what whatever when where whether which while who whom whose why will with
-within without would yet you your yours im ive dont doesnt didnt isnt arent wasnt werent wont cant couldnt shouldnt
-wouldnt hasnt havent hadnt thats whats theres lets tell give show say says said ok okay explain describe know want need find`))
+import (
+	_ "embed"
+	"maps"
+	"strings"
+)
+
+//go:embed words.txt
+var wordsFile string
+
+var lists = ReadLists(wordsFile)
+
+var stopWords = Union(misspeltQuestionWords, lists.Set("stop words"))
 
 // requestWords ask for an explanation but do not say of what.
-var requestWords = NewSet(`clarify clarification elaborate outline provide provided detail details detailed example examples specific
-specifically specify regarding concerning guidance insight insights consider considered ensure expect expected expects`)
+var requestWords = lists.Set("request words")
 
 // DocumentNouns are words that people use for a document. All rules share them; a rule
 // that accepts more words adds its own.
-var DocumentNouns = NewSet(`document documents doc docs file files paper papers pdf text texts version versions draft
-policy policies circular circulars contract contracts agreement agreements guideline guidelines guidance report reports
-regulation regulations rule rules standard standards code act directive procedure procedures handbook manual
-memo memos notice letter letters email emails statement`)
+var DocumentNouns = lists.Set("document nouns")
 
 // TitleNouns are DocumentNouns and more nouns that stand in titles.
-var TitleNouns = Union(DocumentNouns, NewSet(`
-mail manuals handbooks acts law laws rulebook directives notices statements framework brief note notes drafts
-attachment attachments addendum annex appendix book article articles publication whitepaper`))
+var TitleNouns = Union(DocumentNouns, lists.Set("title nouns"))
 
 // Connecting are the words of a message that only mentions documents: verbs of the
 // actions, prepositions, polite phrases, and nouns for a document. They add nothing to
 // the action.
-var Connecting = NewSet(`
-summarize summarise summarizing summary summaries overview recap compare comparing comparison contrast
-audit auditing check review verify inquire inquiry ask
-a an the this these all both each of and or plus with to against versus vs between from in for on using
-please kindly can could would you i we want like need me us let s lets do make give write create
-document documents doc docs file files set sets`)
+var Connecting = lists.Set("connecting")
 
 // Pointing are words by which a message refers to something said before.
-var Pointing = NewSet(`
-this that these those it its they them their he she both former latter same previous earlier above another other others
-one ones first second third last again also`)
+var Pointing = lists.Set("pointing")
 
 // Determiners stand before a noun without naming it.
-var Determiners = NewSet(`
-a an the this that these those my our your his her its their any some each every all both other another same
-two three four five six several many few
-previous earlier above said such which what attached uploaded new old latest current recent of in on to for and or with`)
+var Determiners = lists.Set("determiners")
 
 // Common are words too frequent to tell documents or subjects apart.
-var Common = Union(Connecting, Determiners, Pointing, NewSet(`
-is are was were be been being am has have had does did done will shall should may might must can't
-who whom whose where when why how what which there here then than so as at by about into over under after before
-not no yes if but only just very much many more most less least few tell show explain describe list find get
-say says said mean means know see want our ours yours mine he she him
-regarding concerning according`))
+var Common = Union(Connecting, Determiners, Pointing, lists.Set("common"))
 
 // QuestionWords begin a question for a fact.
-var QuestionWords = NewSet("what which who whom whose when where why how")
+var QuestionWords = lists.Set("question words")
+
+// Set is a set of lower-case words.
+type Set map[string]bool
+
+// NewSet returns the set of the words in a list that is separated by white space.
+func NewSet(list string) Set {
+	s := Set{}
+	for _, w := range strings.Fields(list) {
+		s[w] = true
+	}
+	return s
+}
+
+// Union returns a set of the words of all sets.
+func Union(sets ...Set) Set {
+	all := Set{}
+	for _, s := range sets {
+		maps.Copy(all, s)
+	}
+	return all
+}
+
+// Stems returns the set of the words' stems.
+func (s Set) Stems() Set {
+	stems := Set{}
+	for w := range s {
+		stems[Stem(w)] = true
+	}
+	return stems
+}
+
+// Lists are named lists of words or phrases.
+type Lists map[string]string
+
+// ReadLists reads lists from a text. A line "name: words" begins a list, and lines that begin
+// with a tab continue it.
+func ReadLists(text string) Lists {
+	lists, name := Lists{}, ""
+	for line := range strings.Lines(text) {
+		if more, found := strings.CutPrefix(line, "\t"); found {
+			lists[name] += more
+		} else if head, list, found := strings.Cut(line, ":"); found && !strings.HasPrefix(line, "#") {
+			name, lists[head] = head, strings.TrimLeft(list, " ")
+		}
+	}
+	return lists
+}
+
+// Set returns the words of a list. It panics if there is no such list.
+func (l Lists) Set(name string) Set { return NewSet(l.text(name)) }
+
+// Phrases returns the entries of a list that is separated by line ends and |.
+func (l Lists) Phrases(name string) Set {
+	set := Set{}
+	for phrase := range strings.FieldsFuncSeq(l.text(name), func(r rune) bool { return r == '|' || r == '\n' }) {
+		set[strings.TrimSpace(phrase)] = true
+	}
+	return set
+}
+
+// Pairs returns the pairs of a list with lines "key = value".
+func (l Lists) Pairs(name string) map[string]string {
+	pairs := map[string]string{}
+	for line := range strings.Lines(l.text(name)) {
+		key, value, _ := strings.Cut(strings.TrimSpace(line), " = ")
+		pairs[key] = value
+	}
+	return pairs
+}
+
+// Pattern returns a regular expression that matches any line of a list.
+func (l Lists) Pattern(name string) string {
+	return "(?:" + strings.ReplaceAll(strings.TrimSpace(l.text(name)), "\n", "|") + ")"
+}
+
+func (l Lists) text(name string) string {
+	text, ok := l[name]
+	if !ok {
+		panic("no list of words is called " + name)
+	}
+	return text
+}

@@ -133,3 +133,13 @@ func IsQuoted(text string, i, j int) bool {
 	after, _ := utf8.DecodeRuneInString(text[j:])
 	return strings.ContainsRune(OpeningQuotes, before) && strings.ContainsRune(ClosingQuotes, after)
 }
+
+// Quotation marks by where they stand. The straight ones stand on both sides.
+const (
+	OpeningDoubleQuotes = "\"“«"
+	ClosingDoubleQuotes = "\"”»"
+	OpeningQuotes       = OpeningDoubleQuotes + "'‘`"
+	ClosingQuotes       = ClosingDoubleQuotes + "'’`"
+
+	allQuotes = "\"“”«»'‘’`"
+)

@@ -1,27 +1,50 @@
-// Package offline answers without a language model. Rules find the action and the
-// documents, answers are sentences quoted from the passages, and tools are called when
-// a message plainly asks for them. It is deterministic, reads only a request's facts and
-// needs no network. Every answer says what the engine is.
+// Package offline is the engine that answers without a language model: an llm.Model that
+// hands each request to the rules of an agent (agents/*/offline). It is deterministic, reads
+// only a request's facts and needs no network. Every answer says what the engine is.
 package offline
 
 import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"strings"
 
 	"github.com/palaver-chat/palaver/chat"
 	"github.com/palaver-chat/palaver/llm"
 )
 
-// Notice ends every answer that quotes documents.
-const Notice = "Offline engine: quoted from your documents, no language model is configured."
+// What the end of every answer says.
+const (
+	QuotesNotice = "Offline engine: quoted from your documents, no language model is configured."
+	PlainNotice  = "Offline engine: no language model is configured."
+)
+
+// Rules are what the engine does for one agent.
+type Rules struct {
+	Answers    map[llm.Task]func(llm.Facts) Answer
+	Structured map[string]func(llm.Facts) any // by the name of the schema
+}
+
+// Answer is the answer to a request, or the tool calls before it.
+type Answer struct {
+	Text   string
+	Quotes bool           // from documents
+	Calls  []llm.ToolCall // instead of the text
+}
 
 // Engine is an llm.Model and an llm.Painter.
-type Engine struct{}
+type Engine struct{ rules Rules }
 
-// New returns the engine. It holds no state.
-func New() *Engine { return &Engine{} }
+// New returns the engine with the rules of agents.
+func New(agents ...Rules) *Engine {
+	e := &Engine{Rules{map[llm.Task]func(llm.Facts) Answer{}, map[string]func(llm.Facts) any{}}}
+	for _, a := range agents {
+		maps.Copy(e.rules.Answers, a.Answers)
+		maps.Copy(e.rules.Structured, a.Structured)
+	}
+	return e
+}
 
 // Info implements llm.Model.
 func (*Engine) Info() llm.Info {
@@ -33,24 +56,16 @@ func (*Engine) Embed(context.Context, []string) ([][]float32, error) {
 	return nil, llm.ErrNoEmbeddings
 }
 
-// Structured implements llm.Model for the three schemas of package llm; any
-// other is ErrUnparseable.
-func (*Engine) Structured(ctx context.Context, r llm.Request, schema llm.Schema, out any) (chat.Usage, error) {
+// Structured implements llm.Model. A schema that no agent has rules for is ErrUnparseable.
+func (e *Engine) Structured(ctx context.Context, r llm.Request, schema llm.Schema, out any) (chat.Usage, error) {
 	if err := ctx.Err(); err != nil {
 		return chat.Usage{}, fmt.Errorf("model call: %w", err)
 	}
-	var answer any
-	switch schema.Name {
-	case llm.IntentSchema.Name:
-		answer = intent(r.Facts)
-	case llm.DocResolutionSchema.Name:
-		answer = resolve(r.Facts)
-	case llm.WebQuerySchema.Name:
-		answer = webQuery(r.Facts)
-	default:
+	decide, ok := e.rules.Structured[schema.Name]
+	if !ok {
 		return chat.Usage{}, fmt.Errorf("offline: schema %s: %w", schema.Name, llm.ErrUnparseable)
 	}
-	text, err := json.Marshal(answer)
+	text, err := json.Marshal(decide(r.Facts))
 	if err != nil {
 		return chat.Usage{}, fmt.Errorf("offline: %w", err)
 	}
@@ -61,16 +76,25 @@ func (*Engine) Structured(ctx context.Context, r llm.Request, schema llm.Schema,
 }
 
 // Stream implements llm.Model.
-func (*Engine) Stream(ctx context.Context, r llm.Request, emit func(delta string) error) (llm.Reply, error) {
-	text, calls := respond(r.Task, r.Facts)
-	if len(calls) > 0 {
+func (e *Engine) Stream(ctx context.Context, r llm.Request, emit func(delta string) error) (llm.Reply, error) {
+	answer, ok := e.rules.Answers[r.Task]
+	if !ok {
+		return llm.Reply{}, fmt.Errorf("offline: no rules for the task %q", r.Task)
+	}
+	a := answer(r.Facts)
+	if len(a.Calls) > 0 {
 		if err := ctx.Err(); err != nil {
 			return llm.Reply{}, fmt.Errorf("model call: %w", err)
 		}
 		spent := usage(r, "")
-		spent.TokensOut = llm.EstimateCalls(calls)
-		return llm.Reply{Calls: calls, Usage: spent}, nil
+		spent.TokensOut = llm.EstimateCalls(a.Calls)
+		return llm.Reply{Calls: a.Calls, Usage: spent}, nil
 	}
+	notice := PlainNotice
+	if a.Quotes {
+		notice = QuotesNotice
+	}
+	text := strings.TrimSpace(a.Text) + "\n\n_" + notice + "_"
 	written := 0
 	for _, delta := range deltas(text) {
 		if err := ctx.Err(); err != nil {
@@ -82,41 +106,6 @@ func (*Engine) Stream(ctx context.Context, r llm.Request, emit func(delta string
 		written += len(delta)
 	}
 	return llm.Reply{Usage: usage(r, text)}, nil
-}
-
-// respond returns the text of an answer, or the tool calls before it.
-func respond(task llm.Task, f llm.Facts) (text string, calls []llm.ToolCall) {
-	notice := Notice
-	switch task {
-	case llm.TaskAssistant:
-		quotes := false
-		if text, calls, quotes = assistant(f); !quotes {
-			notice = plainNotice
-		}
-	case llm.TaskDiscovery:
-		text, calls = discovery(f)
-		notice = plainNotice
-	case llm.TaskTalk:
-		text, notice = talk(f), plainNotice
-	default:
-		if calls = callable(requestedCalls(f, true)); len(calls) == 0 {
-			text = strings.TrimSpace(answerAction(task, f)) + outcomes(f)
-		}
-	}
-	return strings.TrimSpace(text) + "\n\n_" + notice + "_", calls
-}
-
-// answerAction returns the answer for an action of the documents agent.
-func answerAction(task llm.Task, f llm.Facts) string {
-	switch task {
-	case llm.TaskSummarize:
-		return summarize(f)
-	case llm.TaskCompare:
-		return compare(f)
-	case llm.TaskAudit:
-		return audit(f)
-	}
-	return inquire(f)
 }
 
 // deltas cuts text into groups of a few words.

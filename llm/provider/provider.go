@@ -12,7 +12,6 @@ import (
 
 	"github.com/palaver-chat/palaver/chat"
 	"github.com/palaver-chat/palaver/llm"
-	"github.com/palaver-chat/palaver/llm/offline"
 	"github.com/palaver-chat/palaver/llm/openai"
 )
 
@@ -81,13 +80,11 @@ var providers = map[string]defaults{
 	OpenAICompatible: {keyVariable: "LLM_API_KEY", keyless: true, paints: true},
 }
 
-// New creates the model, which also implements llm.Painter. It opens no
-// connection: a bad key fails the first call.
+// New creates the model, which also implements llm.Painter. It opens no connection: a bad key
+// fails the first call. The offline engine is not created here, because it needs the rules of
+// the agents.
 func New(cfg Config) (llm.Model, error) {
-	switch cfg.Provider {
-	case Offline:
-		return offline.New(), nil
-	case None:
+	if cfg.Provider == None {
 		return unavailableModel{}, nil
 	}
 	d, ok := providers[cfg.Provider]

@@ -25,7 +25,6 @@ func TestEveryProviderHasItsDefaults(t *testing.T) {
 		{provider.Config{Provider: "openai-compatible", BaseURL: "http://127.0.0.1:1/v1", Name: "mine"}, "mine", "mine"},
 		{provider.Config{Provider: "openai", APIKey: "k", Name: "mine"}, "mine", "mine"},
 		{provider.Config{Provider: "openai", APIKey: "k", NameStrong: "big"}, "gpt-5.4-mini", "big"},
-		{provider.Config{Provider: "offline"}, "offline", "offline"},
 	} {
 		m, err := provider.New(c.cfg)
 		if err != nil {
@@ -33,7 +32,7 @@ func TestEveryProviderHasItsDefaults(t *testing.T) {
 			continue
 		}
 		info := m.Info()
-		if info.Name != c.name || info.NameStrong != c.strong || info.Provider != c.cfg.Provider || info.Offline != (c.cfg.Provider == "offline") {
+		if info.Name != c.name || info.NameStrong != c.strong || info.Provider != c.cfg.Provider || info.Offline {
 			t.Errorf("%+v: %+v", c.cfg, info)
 		}
 	}
@@ -116,7 +115,6 @@ func TestImageModelByProvider(t *testing.T) {
 		{provider.Config{Provider: "anthropic", APIKey: "k", ImageModel: "imagen-4", OpenAIKey: "o"}, ""},
 		{provider.Config{Provider: "openai", APIKey: "k", ImageModel: "none"}, ""},
 		{provider.Config{Provider: "openai", APIKey: "k"}, ""},
-		{provider.Config{Provider: "offline", ImageModel: "gpt-image-1"}, "offline"},
 		{provider.Config{Provider: "none", ImageModel: "gpt-image-1"}, ""},
 	} {
 		m, err := provider.New(c.cfg)
@@ -146,7 +144,6 @@ func TestEmbeddingsAreOnByDefaultAtTheProvidersOwnAddress(t *testing.T) {
 		{provider.Config{Provider: "openai-compatible", BaseURL: "http://127.0.0.1:1/v1", Name: "m", EmbeddingModel: "e"}, "e"},
 		{provider.Config{Provider: "anthropic", APIKey: "k"}, ""},
 		{provider.Config{Provider: "ollama"}, ""},
-		{provider.Config{Provider: "offline"}, ""},
 	} {
 		m, err := provider.New(c.cfg)
 		if err != nil {

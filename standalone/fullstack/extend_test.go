@@ -12,8 +12,8 @@ import (
 	"google.golang.org/protobuf/proto"
 
 	"github.com/palaver-chat/palaver"
+	"github.com/palaver-chat/palaver/app/service"
 	"github.com/palaver-chat/palaver/chat"
-	"github.com/palaver-chat/palaver/llm/offline"
 	"github.com/palaver-chat/palaver/standalone/stacktest"
 	"github.com/palaver-chat/palaver/testkit/clerk"
 	"github.com/palaver-chat/palaver/testkit/llmtest"
@@ -73,7 +73,7 @@ func TestAProgramHasItsOwnModelProviderAndDocumentType(t *testing.T) {
 	}
 	house := palaver.WithModel("house", func(s palaver.ModelSettings) (palaver.Model, error) {
 		require.Equal(t, "manor", s.Name)
-		return offline.New(), nil
+		return service.OfflineEngine(), nil
 	})
 	s := stacktest.Start(t, stacktest.Additions(palaver.WithDocumentType(mail), house),
 		stacktest.Flag("chat-model-provider", "house"), stacktest.Flag("chat-model-name", "manor"))

@@ -21,9 +21,7 @@ const (
 )
 
 // instructing are words of the sentence that asks for an audit.
-var instructing = language.Union(language.Common, language.TitleNouns, auditVerbs, language.NewSet(`
-attached following below here above against whether conform conforms breach breaches break breaks issue issues
-problem problems finding findings severe serious tell flag point out based per violated clause clauses`))
+var instructing = language.Union(language.Common, language.TitleNouns, auditVerbs, lists.Set("instructing"))
 
 // SplitAudit splits a message into the instruction and the text to audit. free is the
 // message without the names of documents. The text is "" when there is too little of

@@ -18,31 +18,20 @@ var (
 	// between matches what stands between two links of a list.
 	between = regexp.MustCompile(`(?i)^[\s,;:.)>\]"'”“]*(?:(?:and|und|or|as well as|sowie|then|also)\b)?[\s,;:(<\["'“„]*$`)
 
-	asksForImports = regexp.MustCompile(`(?i)^\W*(?:please\s+|bitte\s+|can you\s+|could you\s+)?(?:` +
-		`(?:what|which)(?:\s+(?:documents?|files?|things|links?|pages?))?\s+(?:have|did|has been|have been|were|was)\s*(?:i|we|been)?(?:\s+(?:already|just|recently|so far))?\s*import(?:ed)?` +
-		`|(?:list|show|give)(?:\s+me)?(?:\s+(?:all|a list))?(?:\s+of)?(?:\s+(?:my|our|the|all))?\s+(?:(?:recent|recently)\s+)?(?:imports|imported\s+(?:documents?|files?|pages?|things))` +
-		`|(?:what|which)(?:\s+are)?\s+(?:my|our)\s+(?:recent\s+)?(?:imports|imported\s+(?:documents?|files?))` +
-		`|my\s+imports` +
-		`|was\s+(?:habe\s+ich|haben\s+wir)\s+(?:alles\s+|bisher\s+|schon\s+)*importiert` +
-		`|welche\s+(?:dokumente|dateien|seiten)\s+(?:habe\s+ich|haben\s+wir|wurden)\s+(?:alles\s+|bisher\s+|schon\s+)*importiert` +
-		`|(?:zeige?|nenne|liste)(?:\s+mir)?(?:\s+alle)?\s+(?:meine\s+)?(?:importe|importierten\s+(?:dokumente|dateien))` +
-		`)\b`)
+	asksForImports = regexp.MustCompile(`(?i)^\W*(?:please\s+|bitte\s+|can you\s+|could you\s+)?` + lists.Pattern("asks for imports") + `\b`)
 
-	// onlyImport matches a word of a message that asks for nothing but an import.
-	onlyImport = regexp.MustCompile(`(?i)^(?:import|read|load|fetch|ingest|save|add|upload|download|open|get|grab|take|use|try|here|is|are|it|please|can|could|would|you|i|we|want|need|like|to|in|into|up|me|us|for|this|these|that|those|the|a|an|my|our|following|new|web|page|pages|article|articles|site|website|file|files|document|documents|doc|docs|pdf|sheet|sheets|slides|spreadsheet|presentation|link|links|url|urls|from|at|of|google|drive|knowledge|base|library|and|also|both|then|too|again|now|hi|hello|hey|thanks|thank|bitte|importiere|importieren|lies|lese|lade|hole|speichere|füge|hinzu|diese|dieses|diesen|die|das|den|der|datei|dateien|dokument|dokumente|seite|artikel|von|aus|in|meine|wissensbasis|und|auch|hier|ist|mir|danke)$`)
+	// onlyImport are the words of a message that asks for nothing but an import.
+	onlyImport = lists.Set("only import")
 
 	word = regexp.MustCompile(`[\p{L}\p{N}]+`)
 
 	// ofImport matches words for something imported, anywhere in a message.
-	ofImport = regexp.MustCompile(`(?i)\b(?:(?:the|this|that|my|our) (?:(?:new|newest|latest|last|linked|imported) )*(?:import|(?:new|newest|latest|last|linked|imported) (?:document|file|page|article|pdf|sheet|slides|presentation))` +
-		`|(?:document|file|page|article|pdf|sheet|slides|presentation|link) (?:that |which )?(?:i|we)(?:'ve| have)?(?: just)? (?:import(?:ed)?|linked|sent|pasted|shared|gave)` +
-		`|(?:das|dem|des) (?:neue|neuen|importierte|importierten) dokuments?|(?:die|der) (?:neue|neuen|importierte|importierten) (?:datei|seite)|(?:das|dem|des) import)\b`)
+	ofImport = regexp.MustCompile(`(?i)\b` + lists.Pattern("of an import") + `\b`)
 	// refersBack matches words that refer to the subject just before.
 	refersBack = regexp.MustCompile(`(?i)\b(?:its?|the (?:document|file|page|article|pdf|sheet|slides|presentation)|es|darin|darüber|(?:das|dem|des) dokuments?|(?:die|der) (?:datei|seite))\b` +
 		`|\b(?:this|that)(?: (?:is|was|says?|said|means?|contains?|document|file|page|article|import|pdf|sheet|presentation|link|one)\b|\s*[?.!,;:)]|\s*$)`)
 	// empty matches uses of "it" that refer to nothing.
-	empty = regexp.MustCompile(`(?i)\b(?:what time is it|how late is it|it(?:'s| is| was| rains| will be)? (?:possible|true|raining|important|necessary|better|ok|okay|time|late|said|known|clear)|(?:is|was|isn't) it (?:possible|true|raining|important|necessary|better|ok|okay|time|late|correct|right)` +
-		`|gibt es|es gibt|ist es (?:möglich|wahr|richtig)|wie spät ist es)\b`)
+	empty = regexp.MustCompile(`(?i)\b` + lists.Pattern("empty it") + `\b`)
 )
 
 // ConcernsImports reports whether a message may ask for imports or for their list.
@@ -80,7 +69,7 @@ func OnlyImports(message string, places ...links.Place) bool {
 	for _, f := range LinksToImport(message, places...) {
 		message = strings.ReplaceAll(message, f.Text, " ")
 	}
-	return !slices.ContainsFunc(word.FindAllString(message, -1), func(w string) bool { return !onlyImport.MatchString(w) })
+	return !slices.ContainsFunc(word.FindAllString(message, -1), func(w string) bool { return !onlyImport[strings.ToLower(w)] })
 }
 
 // RefersToImport reports whether a message is about the import of a document with this

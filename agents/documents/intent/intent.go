@@ -4,6 +4,7 @@
 package intent
 
 import (
+	_ "embed"
 	"slices"
 
 	"github.com/palaver-chat/palaver/chat"
@@ -11,12 +12,17 @@ import (
 	"github.com/palaver-chat/palaver/llm"
 )
 
+//go:embed words.txt
+var wordsFile string
+
+// lists are the words that the rules of this package know.
+var lists = language.ReadLists(wordsFile)
+
 var (
-	summaryWords = language.NewSet("summarize summarise summarizing summarising summary summaries overview recap outline tldr gist")
-	compareWords = language.NewSet("compare comparing comparison contrast differences difference versus vs")
-	auditWords   = language.NewSet("audit auditing comply complies compliant compliance violate violates violation violations")
-	auditVerbs   = language.Union(auditWords, language.NewSet(`check checking review reviewing verify verifying assess assessing examine examining violating
-proofread proofreading inspect inspecting evaluate evaluating validate validating screen screening`))
+	summaryWords = lists.Set("summary words")
+	compareWords = lists.Set("compare words")
+	auditWords   = lists.Set("audit words")
+	auditVerbs   = language.Union(auditWords, lists.Set("audit verbs"))
 )
 
 // actionWords are words that ask for an action.
@@ -88,7 +94,7 @@ func GoesOn(message string) bool {
 }
 
 // stressing are words that only add emphasis: "really? also on Sundays?".
-var stressing = language.NewSet("really even actually honestly seriously truly indeed still always ever exactly sure")
+var stressing = lists.Set("stressing")
 
 var relativeTime = language.NewSet("year years s year's now instead too")
 

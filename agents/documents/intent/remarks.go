@@ -14,9 +14,7 @@ const maxRemark = 8
 
 var (
 	// closing are greetings that end a conversation or an exchange.
-	closing = language.NewSet(`thanks thank thx ty cheers merci danke dankeschön dankjewel dankuwel bedankt gracias grazie appreciated
-bye goodbye ciao cya tschüss tschüs adieu adiós adios great cool perfect nice awesome excellent brilliant super wonderful
-understood prima perfekt parfait perfecto`)
+	closing = lists.Set("closing")
 	// feedback matches the words of a remark on an answer: "that was not very helpful",
 	// "exactly what I needed".
 	feedback = regexp.MustCompile(`^(?:(?:hm+|oh|well|ok|okay|no|yes|sorry|but|and|just) )*(?:(?:that|this|it|you|your answer|the answer)(?: (?:is|was|were|are|s|re|isn t|wasn t))? )?(?:not )?` +
@@ -26,8 +24,7 @@ understood prima perfekt parfait perfecto`)
 	// aboutSelf begins a remark of people about themselves.
 	aboutSelf = language.NewSet("i we im ill well ive")
 	// asking are words that make such a remark a request.
-	asking = language.Union(language.QuestionWords, language.NewSet(`need want wish like know find look looking see check wonder wondering ask question questions tell show
-give explain list search can could would should may must about`))
+	asking      = language.Union(language.QuestionWords, lists.Set("asking"))
 	exclamation = regexp.MustCompile(`^\s*\pL{2,12}\s*!+\s*$`)
 	clauseEnds  = ",.!;:\n–—"
 )

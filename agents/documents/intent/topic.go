@@ -1,6 +1,7 @@
 package intent
 
 import (
+	"regexp"
 	"slices"
 
 	"github.com/palaver-chat/palaver/internal/language"
@@ -15,12 +16,7 @@ var (
 	aboutWords  = language.NewSet("about regarding concerning")
 	withinWords = language.NewSet("in from within of under")
 	// generic are words for a document as a whole, not for a subject in it.
-	generic = language.Union(language.TitleNouns, language.Determiners, language.Connecting, language.NewSet(`
-main key most important central essential core general overall whole entire full complete brief short quick concise
-detailed point points finding findings idea ideas takeaway takeaways content contents message highlights highlight
-gist essence substance part parts bullet bullets line lines sentence sentences word words paragraph paragraphs page pages
-is are was were says say said does do what it they them here us our your about one two three four five six seven ten
-doc attached uploaded minutes transcript first second third last latest newest new old older previous current gist`))
+	generic = language.Union(language.TitleNouns, language.Determiners, language.Connecting, lists.Set("generic"))
 )
 
 // AsksOfTopic is the rule "summarize X about Y is an inquiry": it reports whether a
@@ -68,3 +64,19 @@ var mailNouns = language.NewSet("letter email mail memo message note")
 func namesDocument(ws []string) bool {
 	return slices.ContainsFunc(ws, func(w string) bool { return w == namedWord || language.TitleNouns[w] })
 }
+
+// recencyTerms are words that ask for current information.
+var recencyTerms = language.NewSet("latest recent recently current currently now today")
+
+// AsksForCurrent reports whether a text has one of the terms as a whole word. A year
+// alone says nothing of the kind: documents are about years.
+func AsksForCurrent(text string) bool {
+	return slices.ContainsFunc(language.Words(text), func(w string) bool { return recencyTerms[w] })
+}
+
+// news matches phrases that ask for current information.
+var news = regexp.MustCompile(`(?i)\b(?:latest|newest|recent(?:ly)?|current(?:ly)?|today|nowadays|these days|this (?:year|month|week)|up[- ]to[- ]date|news|right now|as of now|still (?:\w+ )?(?:enforced|valid|in force|in effect|applicable|appl(?:y|ies)|current|up))\b|\bnow\s*[?.!]?$`)
+
+// AsksForNews reports whether a message asks for what is current now: "is this still
+// enforced?".
+func AsksForNews(message string) bool { return news.MatchString(message) }

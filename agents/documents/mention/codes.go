@@ -78,9 +78,7 @@ func codeEndingAt(message string, parts [][]int) (c Code) {
 }
 
 // notInCode are short words before a number that is no code.
-var notInCode = language.Union(language.Common, language.TitleNouns, language.NewSet(`v ver rev art sec page pages para clause part no nr line day days week
-weeks month months year years hour hours eur usd gbp chf nok sek dkk myr rm euro euros jan feb mar apr may june july aug sept oct nov dec march april
-room floor level tier phase step point points top item version chapter`))
+var notInCode = language.Union(language.Common, language.TitleNouns, lists.Set("not in code"))
 
 func mayBeInCode(w string) bool {
 	return unicode.IsLetter(rune(w[0])) && utf8.RuneCountInString(w) <= maxCodeWord && !notInCode[w] && !language.IsStopWord(w)

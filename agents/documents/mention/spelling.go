@@ -15,14 +15,7 @@ import (
 
 // abbreviations are common ones and what they stand for. The initials of titles are found
 // without them.
-var abbreviations = map[string]string{
-	"infosec": "information security", "hr": "human resources", "t&c": "terms and conditions", "t&cs": "terms and conditions",
-	"tcs": "terms and conditions", "tos": "terms of service", "nda": "non-disclosure agreement", "dpa": "data processing agreement",
-	"sla": "service level agreement", "msa": "master services agreement", "sow": "statement of work", "coc": "code of conduct",
-	"aup": "acceptable use policy", "wfh": "remote work", "bcp": "business continuity plan", "mom": "minutes of meeting",
-	"aml": "anti-money laundering", "kyc": "know your customer", "gtc": "general terms and conditions", "mou": "memorandum of understanding", "loi": "letter of intent",
-	"sop": "standard operating procedure", "eula": "end user license agreement", "t&e": "travel and expenses", "rfp": "request for proposal",
-}
+var abbreviations = lists.Pairs("abbreviations")
 
 // AsTitled writes the names in a message as the titles of documents do: names of files,
 // codes ("cr7" as "CR-7"), abbreviations ("the DPA" as "the Data Processing Agreement"), and

@@ -5,6 +5,7 @@ package mention
 
 import (
 	"cmp"
+	_ "embed"
 	"slices"
 	"strings"
 	"unicode"
@@ -13,6 +14,12 @@ import (
 	"github.com/palaver-chat/palaver/chat"
 	"github.com/palaver-chat/palaver/internal/language"
 )
+
+//go:embed words.txt
+var wordsFile string
+
+// lists are the words that the rules of this package know.
+var lists = language.ReadLists(wordsFile)
 
 // minTitle is the length of the shortest title that is searched for in a message.
 const minTitle = 3

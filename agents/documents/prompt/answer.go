@@ -1,18 +1,34 @@
+// Package prompt builds the requests of the documents agent to models, from the texts of its
+// .md files, earlier messages, and what a turn has read. It reads no store and calls no model.
 package prompt
 
 import (
+	"embed"
 	"slices"
 	"strings"
 
 	"github.com/palaver-chat/palaver/agents/documents/intent"
+	"github.com/palaver-chat/palaver/agents/prompt"
 	"github.com/palaver-chat/palaver/chat"
 	"github.com/palaver-chat/palaver/documents/cite"
 	"github.com/palaver-chat/palaver/internal/tools"
 	"github.com/palaver-chat/palaver/llm"
 )
 
-// MaxAnswerTokens limits the length of one answer.
-const MaxAnswerTokens = 4096
+//go:embed *.md
+var files embed.FS
+
+// text returns an embedded prompt. A test checks that every name in use exists.
+func text(name string) string {
+	b, err := files.ReadFile(name)
+	if err != nil {
+		return ""
+	}
+	return strings.TrimSpace(string(b))
+}
+
+// maxSaid is the number of earlier messages that the facts of a request have.
+const maxSaid = 6
 
 // Material is what an answer of the documents agent is made of.
 type Material struct {
@@ -32,7 +48,7 @@ type Material struct {
 	Pictures     int    // attached; Images has those that the model can see
 	Images       []llm.Image
 	HasTools     bool
-	Calls        Exchange // the turn's tool calls so far
+	Calls        prompt.Exchange // the turn's tool calls so far
 }
 
 // AddPassages adds passages of documents, with the next numbers.
@@ -51,16 +67,10 @@ func (m *Material) AddSubject(hits []chat.Hit) {
 func (m *Material) number(hits []chat.Hit) []llm.Passage {
 	var out []llm.Passage
 	for _, h := range hits {
-		source, passage := numbered(len(m.Sources)+1, h)
+		source, passage := prompt.Numbered(len(m.Sources)+1, h)
 		m.Sources, out = append(m.Sources, source), append(out, passage)
 	}
 	return out
-}
-
-// numbered returns a passage with its number in the prompt.
-func numbered(n int, h chat.Hit) (cite.Source, llm.Passage) {
-	return cite.Source{N: n, DocID: h.DocID, ChunkID: h.ID, Title: h.Title, Text: h.Text, Start: h.Start, Pages: h.Pages},
-		llm.Passage{N: n, DocID: h.DocID, Title: h.Title, Heading: h.Heading, Text: h.Text, Score: h.Score}
 }
 
 // AddPages adds the results of a web search, with the next numbers.
@@ -137,7 +147,7 @@ func Answer(m Material) llm.Request {
 			Used:       m.Calls.Used,
 			Images:     m.Pictures,
 		},
-		MaxTokens: MaxAnswerTokens,
+		MaxTokens: prompt.MaxAnswerTokens,
 	}
 }
 
@@ -174,4 +184,21 @@ func writePassages(b *strings.Builder, passages []llm.Passage) {
 	for _, p := range passages {
 		b.WriteString(p.Block())
 	}
+}
+
+// answering returns the prompt of an answer, with the recent messages word for word and the
+// summary of those before them.
+func (m Material) answering(system, message string) []llm.Message {
+	var earlier []llm.Message
+	for _, x := range m.Recent {
+		if said := prompt.Message(x, prompt.MaxEarlier); said.Role != "" {
+			earlier = append(earlier, said)
+		}
+	}
+	return prompt.Conversation(prompt.WithSummary(system, m.Summary), earlier, message)
+}
+
+// said returns the last messages before the turn, for the facts of a request.
+func (m Material) said() []llm.Message {
+	return prompt.Said(m.Recent[max(0, len(m.Recent)-maxSaid):])
 }

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/palaver-chat/palaver/agents/documents/mention"
+	"github.com/palaver-chat/palaver/agents/prompt"
 	"github.com/palaver-chat/palaver/chat"
 	"github.com/palaver-chat/palaver/internal/language"
 	"github.com/palaver-chat/palaver/internal/tiptap"
@@ -16,10 +17,10 @@ import (
 func Intent(c chat.Content, mentions tiptap.Content, recent []chat.Message) llm.Request {
 	return llm.Request{
 		Task:     llm.TaskIntent,
-		Messages: conversation(text("intent.md"), recent, c.Message),
+		Messages: prompt.Conversation(text("intent.md"), prompt.Recent(recent), c.Message),
 		Facts: llm.Facts{
 			Message:  language.ReplaceNames(c.Message, mentions.Labels(), " "),
-			Recent:   Said(recent),
+			Recent:   prompt.Said(recent),
 			Explicit: append(slices.Clone(c.TaggedDocs), mentions.IDs(tiptap.Document)...),
 		},
 		MaxTokens: 400,
@@ -40,13 +41,13 @@ func Documents(action chat.Action, c *mention.Candidates, recent []chat.Message)
 	for _, d := range c.Known {
 		known = append(known, llm.Document{ID: d.ID, Title: d.Title, Public: c.IsPublic(d.ID)})
 	}
-	system := text("docs.md") + "\n\nToday is " + c.Now.Format("2 January 2006") + ".\n<known_documents>\n" + titlesJSON(known) + "\n</known_documents>\nTagged already: " + asJSON(c.Tags.IDs()) + expected[action]
+	system := text("docs.md") + "\n\nToday is " + c.Now.Format("2 January 2006") + ".\n<known_documents>\n" + prompt.TitlesJSON(known) + "\n</known_documents>\nTagged already: " + prompt.JSON(c.Tags.IDs()) + expected[action]
 	return llm.Request{
 		Task:     llm.TaskDocs,
-		Messages: conversation(system, recent, c.Message),
+		Messages: prompt.Conversation(system, prompt.Recent(recent), c.Message),
 		Facts: llm.Facts{
 			Message:   c.AsTitled(c.Tags.TextWithout(c.Message)),
-			Recent:    Said(recent),
+			Recent:    prompt.Said(recent),
 			Action:    action,
 			Documents: known,
 			Explicit:  c.Tags.IDs(),
@@ -55,26 +56,12 @@ func Documents(action chat.Action, c *mention.Candidates, recent []chat.Message)
 	}
 }
 
-// titlesJSON returns a list of documents as JSON. In it a title can neither end its line nor
-// open or close a tag.
-func titlesJSON(known []llm.Document) string {
-	type entry struct {
-		ID    string `json:"id"`
-		Title string `json:"title"`
-	}
-	entries := make([]entry, 0, len(known))
-	for _, d := range known {
-		entries = append(entries, entry{d.ID, chat.OneLine(d.Title)})
-	}
-	return asJSON(entries)
-}
-
 // WebQuery asks the model for a search query.
 func WebQuery(c chat.Content, docs []chat.Document, p chat.Profile, today time.Time) llm.Request {
 	var user strings.Builder
-	user.WriteString("Message: " + Shorten(c.Message, maxRecent))
+	user.WriteString("Message: " + prompt.Shorten(c.Message, prompt.MaxRecent))
 	for _, d := range docs {
-		user.WriteString("\nDocument: " + asJSON(chat.OneLine(d.Title)))
+		user.WriteString("\nDocument: " + prompt.JSON(chat.OneLine(d.Title)))
 	}
 	if p.Industry != "" {
 		user.WriteString("\nIndustry: " + chat.OneLine(p.Industry))
@@ -85,9 +72,9 @@ func WebQuery(c chat.Content, docs []chat.Document, p chat.Profile, today time.T
 	user.WriteString("\nToday: " + today.Format("2 January 2006"))
 	return llm.Request{
 		Task:     llm.TaskWebQuery,
-		Messages: conversation(text("web_query.md"), nil, user.String()),
+		Messages: prompt.Conversation(text("web_query.md"), nil, user.String()),
 		Facts: llm.Facts{
-			Message: c.Message, Action: c.Action, Documents: Known(docs),
+			Message: c.Message, Action: c.Action, Documents: prompt.Known(docs),
 			Industry: p.Industry, Location: p.Location, WebAllowed: true,
 		},
 		MaxTokens: 200,

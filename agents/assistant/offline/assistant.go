@@ -1,0 +1,140 @@
+// Package offline has what the engine without a model does for the assistant: it calls the
+// tools that a message plainly asks for, and says what they returned.
+package offline
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/palaver-chat/palaver/agents/documents/intent"
+	documents "github.com/palaver-chat/palaver/agents/documents/offline"
+	"github.com/palaver-chat/palaver/llm"
+	"github.com/palaver-chat/palaver/llm/offline"
+	"github.com/palaver-chat/palaver/llm/offline/excerpt"
+	"github.com/palaver-chat/palaver/llm/offline/toolcall"
+)
+
+// Rules returns the rules of the assistant.
+func Rules() offline.Rules {
+	return offline.Rules{Answers: map[llm.Task]func(llm.Facts) offline.Answer{llm.TaskAssistant: answer}}
+}
+
+// answer calls tools, or says what they returned.
+func answer(f llm.Facts) (a offline.Answer) {
+	open := toolcall.Requests(f, intent.Instruction(f.Message), false)
+	if calls := toolcall.Callable(open); len(calls) > 0 {
+		return offline.Answer{Calls: calls}
+	}
+	var parts []string
+	add := func(s string) {
+		if s != "" {
+			parts = append(parts, s)
+		}
+	}
+	further := furtherQuestions(f)
+	for _, u := range f.Used {
+		if u.Call.Name != "search_documents" || u.IsError {
+			add(toolcall.Outcome(u))
+			continue
+		}
+		query, more := queryOf(u.Call), ""
+		if len(further) > 0 {
+			more, further = further[0], further[1:]
+		}
+		passages := toolcall.ShownPassages(f.Passages, u.Content)
+		a.Quotes = a.Quotes || len(passages) > 0
+		add(searchAnswer(f, query, more, passages))
+	}
+	for _, w := range open {
+		add(w.MissingNote())
+	}
+	if len(parts) == 0 && len(f.Passages) > 0 {
+		a.Quotes = true
+		add(documents.Inquire(f))
+	}
+	if len(parts) == 0 {
+		add(introduction(f.Tools))
+	}
+	if f.Images > 0 {
+		add("I cannot see pictures: without a language model the attached ones are not looked at.")
+	}
+	a.Text = strings.Join(parts, "\n\n")
+	return a
+}
+
+// furtherQuestions returns what a message asks about the results of each of its searches.
+func furtherQuestions(f llm.Facts) (out []string) {
+	f.Used = nil
+	for _, w := range toolcall.Requests(f, intent.Instruction(f.Message), false) {
+		if w.IsSearch() {
+			out = append(out, w.Rest)
+		}
+	}
+	return out
+}
+
+func queryOf(c llm.ToolCall) string {
+	q, _ := toolcall.Object(c.Arguments)["query"].(string)
+	return q
+}
+
+// searchAnswer answers from the passages of a search. more is what else the message asks
+// about them.
+func searchAnswer(f llm.Facts, query, more string, passages []llm.Passage) string {
+	if len(passages) == 0 {
+		return "The search for " + italic(query) + " found nothing in your documents."
+	}
+	answer := documents.Inquire(llm.Facts{Message: query + more, Passages: passages, Documents: f.Documents})
+	if answer != documents.NothingFound {
+		return answer
+	}
+	// No sentence has the words of the query: show the first of each passage.
+	const most = 3
+	var b strings.Builder
+	b.WriteString("The search for " + italic(query) + " found:\n")
+	firsts := excerpt.Gather(passages, nil).FirstOfEach(passages)
+	if len(firsts) == 0 {
+		return documents.NothingFound
+	}
+	for _, s := range firsts[:min(len(firsts), most)] {
+		b.WriteString("\n- **" + excerpt.PlainTitle(passages[s.Passage].Title) + "**: " + excerpt.Quote(s))
+	}
+	return b.String()
+}
+
+// italic formats what a person looked for in a way that does not look like a quotation from
+// a document.
+func italic(text string) string {
+	return "*" + strings.Trim(strings.ReplaceAll(toolcall.OneLine(text), "*", ""), " .?!") + "*"
+}
+
+// introduction says what the engine is and what it can do with the given tools.
+func introduction(tools []llm.Tool) string {
+	const most = 12
+	var can, others []string
+	for _, t := range tools {
+		switch t.Name {
+		case "search_documents":
+			can = append(can, "- search your documents: *search my documents for notice periods*")
+		case "list_documents":
+			can = append(can, "- list them: *list my documents*")
+		case "generate_image":
+			can = append(can, "- draw a placeholder for a picture: *draw a lighthouse*")
+		case "read_result":
+		default:
+			others = append(others, "`"+t.Name+"`")
+		}
+	}
+	if n := len(others); n > 0 {
+		more := ""
+		if n > most {
+			others, more = others[:most], fmt.Sprintf(" and %d more", n-most)
+		}
+		can = append(can, "- call a tool that you name, with its arguments: *call "+strings.Trim(others[0], "`")+" name=value*. There are "+strings.Join(others, ", ")+more+".")
+	}
+	text := "I am Palaver's offline engine. No language model is configured on this server, so I cannot hold a conversation."
+	if len(can) == 0 {
+		return text
+	}
+	return text + " What I can do:\n\n" + strings.Join(can, "\n")
+}

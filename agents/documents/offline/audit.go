@@ -1,0 +1,366 @@
+package offline
+
+import (
+	"cmp"
+	_ "embed"
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/palaver-chat/palaver/internal/language"
+	"github.com/palaver-chat/palaver/llm"
+	"github.com/palaver-chat/palaver/llm/offline/excerpt"
+)
+
+var (
+	ruleLike  = regexp.MustCompile(`(?i)\b(?:must|shall|may not|may only|cannot|never|not (?:permitted|allowed)|prohibit(?:s|ed)|forbidden|forbids|(?:is|are|be) required|requires?|required to|obliged|mandatory|needs? to|has to|have to|at least|at most|no later than|not later than|no more than|not more than|not exceed|maximum|minimum|without (?:prior|written|the)|only (?:if|with|after|by|when))\b`)
+	forbids   = regexp.MustCompile(`(?i)\b(?:must not|shall not|may not|must never|cannot|can not|never|not (?:be )?(?:permitted|allowed)|prohibit(?:s|ed)|forbidden|forbids|may only|only (?:if|with|after|by|when)|no (?:employee|person|member|staff|one|bank|institution|customer|personal|confidential))\b`)
+	restricts = regexp.MustCompile(`(?i)\b(?:unless|only (?:if|with|after|when)|without (?:the |any |an? |prior |previous |written |express )*(?:approv|consent|permission|authori[sz]|agreement|notice)\w*)\b`)
+	exception = regexp.MustCompile(`(?i)\b(?:without|unless|except(?: with| after)?|only (?:if|with|after|when)|prior to|before)\b(.*)$`)
+	negation  = regexp.MustCompile(`(?i)\b(?:not|never|no|none|without|cannot|skip(?:ped|ping)?|waiv(?:e|ed|ing)|ignor(?:e|ed|ing)|bypass(?:ed|ing)?|omit(?:ted|ting)?|instead of|unable|refus(?:e|ed|ing)|fail(?:ed|s|ing)?|forgot(?:ten)?|don'?t|doesn'?t|didn'?t|won'?t|haven'?t|hasn'?t|isn'?t|aren'?t|can'?t)\b|n[’']t\b`)
+)
+
+// isRule reports whether a sentence reads like a rule: by its words, or because it sets a
+// bound ("payable within 30 days").
+func isRule(s string) bool {
+	return (ruleLike.MatchString(s) || language.SetsBound(s)) && !strings.HasSuffix(s, "?")
+}
+
+// severity of a finding.
+type severity int
+
+const (
+	high severity = iota
+	medium
+	low
+	inOrder
+)
+
+func (s severity) String() string { return [...]string{"High", "Medium", "Low", "In order"}[s] }
+
+// finding is the result of comparing a rule with a sentence of the text.
+type finding struct {
+	severity   severity
+	why        string
+	rule, text excerpt.Excerpt
+	weight     float64 // of the words that they share
+	exceeds    bool    // a figure of the text is beyond the rule's
+}
+
+// audit compares the rules in the documents with the sentences of the text in the message.
+func audit(f llm.Facts) string {
+	const mostFindings, mostFine = 10, 5
+	p := gather(f.Passages, canonical)
+	p.Excerpts = slices.DeleteFunc(p.Excerpts, func(s excerpt.Excerpt) bool { return !isRule(s.Text) })
+	if len(p.Excerpts) == 0 {
+		return "There is nothing to audit against: the documents hold no sentence that reads like a rule."
+	}
+	under := excerpt.Sentences(withoutMailHeader(f.Message))
+	if len(under) == 0 {
+		return "There is nothing to audit: the message holds no text to check."
+	}
+	p.Excerpts = append(p.Excerpts, under...)
+	n := len(p.Excerpts) - len(under)
+	p.Weigh(canonical) // rules and text are weighed together
+	found := p.check(p.Excerpts[:n], p.Excerpts[n:])
+
+	var b strings.Builder
+	breaches := slices.DeleteFunc(slices.Clone(found), func(x finding) bool { return x.severity == inOrder })
+	kept := slices.DeleteFunc(slices.Clone(found), func(x finding) bool { return x.severity != inOrder })
+	scope := fmt.Sprintf("%s of the documents, %s of the text, set against each other by their words", excerpt.Count(n, "rule"), excerpt.Count(len(under), "sentence"))
+	judged := sentencesOf(found)
+	switch {
+	case len(found) == 0:
+		return p.cannotJudge(p.Excerpts[:n], p.Excerpts[n:], scope)
+	case len(breaches) == 0:
+		fmt.Fprintf(&b, "**No breach found in what could be compared**: %d of %s of the text (%s). The rest was not judged.\n", judged, excerpt.Count(len(under), "sentence"), scope)
+	default:
+		fmt.Fprintf(&b, "**%s** (%s). Check each one.\n", excerpt.Count(len(breaches), "finding"), scope)
+	}
+	for i, x := range breaches[:min(len(breaches), mostFindings)] {
+		fmt.Fprintf(&b, "\n### %d. %s\n\n- **Severity:** %s\n- **Rule:** %s\n- **Text:** %s\n- **Why:** %s.\n",
+			i+1, subject(x.rule, p.Vocab), x.severity, inline(x.rule), inline(x.text), x.why)
+	}
+	if more := len(breaches) - mostFindings; more > 0 {
+		fmt.Fprintf(&b, "\n%s not shown.\n", excerpt.Count(more, "further finding"))
+	}
+	if len(kept) > 0 {
+		b.WriteString("\n### In order\n")
+		for _, x := range kept[:min(len(kept), mostFine)] {
+			fmt.Fprintf(&b, "\n- %s fits the rule %s", inline(x.text), inline(x.rule))
+		}
+	}
+	return b.String()
+}
+
+// sentencesOf counts the sentences of the text that have findings.
+func sentencesOf(found []finding) int {
+	seen := map[int]bool{}
+	for _, x := range found {
+		seen[x.text.Order] = true
+	}
+	return len(seen)
+}
+
+// cannotJudge says that no rule could be compared with the text, and lists the rules that
+// are most similar to it.
+func (p pool) cannotJudge(rules, text []excerpt.Excerpt, scope string) string {
+	const most = 5
+	like := map[int]float64{}
+	for _, r := range rules {
+		for _, t := range text {
+			like[r.Order] = max(like[r.Order], excerpt.Cosine(r.Vec, t.Vec))
+		}
+	}
+	rules = slices.Clone(rules)
+	slices.SortStableFunc(rules, func(a, b excerpt.Excerpt) int { return cmp.Compare(like[b.Order], like[a.Order]) })
+	var b strings.Builder
+	fmt.Fprintf(&b, "**I could not judge this.** No sentence of the text could be compared with a rule (%s). That does not mean that it breaks none. These rules may matter:\n", scope)
+	for _, r := range rules[:min(len(rules), most)] {
+		b.WriteString("\n- " + inline(r))
+	}
+	return b.String()
+}
+
+// inline returns a quote on one line, for a list in a list.
+func inline(s excerpt.Excerpt) string { return strings.Join(strings.Fields(excerpt.Quote(s)), " ") }
+
+// mailHeader are the lines above an e-mail's text.
+var mailHeader = regexp.MustCompile(`(?im)^(?:from|to|cc|bcc|date|sent|reply-to|subject)[ \t]*:.*$`)
+
+func withoutMailHeader(text string) string { return mailHeader.ReplaceAllString(text, "") }
+
+// check compares each sentence of the text with the rules most similar to it. It keeps the
+// most severe result of each, breaches first.
+func (p pool) check(rules, text []excerpt.Excerpt) []finding {
+	const nearest = 4
+	var out []finding
+	for i, t := range text {
+		var around excerpt.Vector // of the sentences beside it
+		for _, o := range text[max(0, i-2):min(len(text), i+3)] {
+			around = append(around, o.Vec...)
+		}
+		slices.SortFunc(around, func(a, b excerpt.Entry) int { return a.Word - b.Word })
+		around = slices.CompactFunc(around, func(a, b excerpt.Entry) bool { return a.Word == b.Word })
+		var near []finding
+		for _, r := range rules {
+			if x, ok := p.compareRule(r, t, around); ok {
+				near = append(near, x)
+			}
+		}
+		slices.SortStableFunc(near, func(a, b finding) int {
+			if a.exceeds != b.exceeds && a.exceeds {
+				return -1
+			} else if a.exceeds != b.exceeds {
+				return 1
+			}
+			return cmp.Compare(b.weight, a.weight)
+		})
+		near = near[:min(len(near), nearest)]
+		slices.SortStableFunc(near, func(a, b finding) int { return cmp.Compare(a.severity, b.severity) })
+		for i, x := range near[:min(len(near), 2)] { // a sentence may break two rules
+			if i == 0 || x.severity < inOrder {
+				out = append(out, x)
+			}
+		}
+	}
+	slices.SortStableFunc(out, func(a, b finding) int {
+		return cmp.Or(cmp.Compare(a.severity, b.severity), cmp.Compare(a.text.Order, b.text.Order))
+	})
+	return out
+}
+
+// compareRule judges a sentence by one rule; ok is false when their subjects differ.
+// Words of the sentences around it count, too, but the sentence itself must share a rare
+// word with the rule, or two words.
+func (p pool) compareRule(r, t excerpt.Excerpt, around excerpt.Vector) (finding, bool) {
+	const alike, touches, barely, beside = 0.5, 0.2, 0.12, 0.35
+	var shared, nearby float64
+	words, telling, beyond := 0, false, 0
+	r.Vec.Each(t.Vec, func(a, b excerpt.Entry) {
+		shared += min(a.Weight, b.Weight)
+		words++
+		telling = telling || p.Vocab.DF[a.Word] <= max(3, p.Vocab.Total/8)
+	})
+	if words == 0 {
+		return finding{}, false
+	}
+	r.Vec.Each(around, func(a, b excerpt.Entry) {
+		nearby += min(a.Weight, b.Weight)
+		beyond++
+	})
+	weight := shared + beside*(nearby-shared)
+	share := weight / min(r.Vec.Sum(), t.Vec.Sum())
+	x := finding{rule: r, text: t, weight: weight}
+	why, sure := p.brokenLimit(r.Text, t.Text)
+	if sure && telling {
+		x.severity, x.why, x.exceeds = high, why, true
+		return x, true
+	}
+	if share < barely || !telling || words == 1 && beyond < 2 {
+		return finding{}, false
+	}
+	if why == "" {
+		why = leavesPlace(r.Text, t.Text)
+	}
+	if share < touches && (why == "" || words < 2) {
+		return finding{}, false
+	}
+	denies := negation.MatchString(t.Text)
+	bound := language.SetsBound(r.Text) // shared words alone do not show that the text keeps the bound
+	switch {
+	case why != "" && words > 1:
+		x.severity, x.why = high, why
+	case language.Within(r.Text, t.Text) && !denies:
+		x.severity = inOrder
+		return x, words > 1
+	case forbids.MatchString(r.Text) || restricts.MatchString(r.Text):
+		if !isForbidden(r.Text, t.Text, denies) {
+			x.severity = inOrder
+			return x, share >= alike && words > 2 && !bound
+		}
+		x.severity, x.why = grade(share, words), "the text does what the rule restricts"
+	case p.denies(t.Text, r.Vec):
+		x.severity, x.why = min(medium, grade(share, words)), "the text leaves out or denies what the rule demands"
+	default:
+		x.severity = inOrder
+		return x, share >= alike && words > 2 && !denies && !bound
+	}
+	return x, true
+}
+
+// brokenLimit says which limit of a rule a text breaks; empty when none. sure: the texts
+// around both figures have the same subject, because they share two words or a rare one. The
+// price of a hotel does not break a limit for meals.
+func (p pool) brokenLimit(rule, text string) (why string, sure bool) {
+	const rare = 3 // sentences that have the word, rule and text included
+	for _, x := range language.Beyond(rule, text) {
+		shared, telling := 0, false
+		p.Vocab.Count(around(rule, x.Rule)).Each(p.Vocab.Count(around(text, x.At)), func(a, _ excerpt.Entry) {
+			shared++
+			telling = telling || p.Vocab.DF[a.Word] <= rare
+		})
+		if shared > 1 || telling {
+			return x.String(), true
+		}
+		if why == "" {
+			why = x.String()
+		}
+	}
+	return why, false
+}
+
+// around returns the part of a text around a position, in bytes.
+func around(text string, at int) string {
+	const reach = 70 // bytes
+	return strings.ToValidUTF8(text[max(0, at-reach):min(len(text), at+reach)], "")
+}
+
+var withinPlace = regexp.MustCompile(`\b(?:within|inside)(?: of)? (?:the |an? |its )?([A-Z][\pL]+)`)
+
+// leavesPlace says when a text goes outside the place that a rule requires: "within the
+// European Economic Area". It is empty otherwise.
+func leavesPlace(rule, text string) string {
+	for _, m := range withinPlace.FindAllStringSubmatch(rule, -1) {
+		for _, lead := range []string{"", "the ", "of the ", "of "} {
+			if strings.Contains(text, "outside "+lead+m[1]) {
+				return "the text goes outside of what the rule keeps within"
+			}
+		}
+	}
+	return ""
+}
+
+// denies reports whether a negation is right before a word of the rule: "have not
+// encrypted the file".
+func (p pool) denies(text string, rule excerpt.Vector) bool {
+	const reach = 2 // words after a negation
+	left := 0
+	for _, w := range strings.Fields(strings.ToLower(text)) {
+		w = strings.Trim(w, ".,;:!?()\"“”")
+		if negation.MatchString(w) {
+			left = reach
+			continue
+		}
+		if left > 0 {
+			left--
+			hit := false
+			p.Vocab.Count(w).Each(rule, func(excerpt.Entry, excerpt.Entry) { hit = true })
+			if hit {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// grade returns a high severity for a sentence that shares many words with the rule, and a
+// lower one for a sentence that may be about something else.
+func grade(share float64, words int) severity {
+	switch {
+	case share >= 0.42 && words > 1, share >= 0.33 && words > 2:
+		return high
+	case share >= 0.33:
+		return medium
+	}
+	return low
+}
+
+// isForbidden reports whether a text does what a prohibition forbids. A rule with an
+// exception ("without written approval") is kept by a text that mentions the exception and
+// does not deny it.
+func isForbidden(rule, text string, denies bool) bool {
+	m := exception.FindStringSubmatch(rule)
+	if m == nil {
+		return !denies
+	}
+	for _, stem := range language.Stems(m[1]) {
+		for _, s := range language.Stems(text) {
+			if canonical(s) == canonical(stem) && consent[canonical(stem)] {
+				return denies
+			}
+		}
+	}
+	// The text does not mention the exception: it breaks the rule unless it says that
+	// the thing is not done.
+	return !denies || strings.Contains(strings.ToLower(text), "without")
+}
+
+// canonical maps stems that mean the same in rules and e-mails to one of them, and stems of
+// numbers and units to "", because they do not say what a sentence is about.
+func canonical(stem string) string {
+	if language.IsAmountStem(stem) {
+		return ""
+	}
+	if c, ok := synonyms[stem]; ok {
+		return c
+	}
+	return stem
+}
+
+//go:embed words.txt
+var wordsFile string
+
+var lists = language.ReadLists(wordsFile)
+
+// synonyms maps stems to the stem of the first word of their line.
+var synonyms = func() map[string]string {
+	m := map[string]string{}
+	for line := range lists.Phrases("synonyms") {
+		words := strings.Fields(line)
+		for _, w := range words {
+			m[language.Stem(w)] = language.Stem(words[0])
+		}
+	}
+	return m
+}()
+
+// consent are the canonical stems of what exceptions usually ask for.
+var consent = func() map[string]bool {
+	m := map[string]bool{}
+	for w := range lists.Set("consent") {
+		m[canonical(language.Stem(w))] = true
+	}
+	return m
+}()

@@ -1,0 +1,241 @@
+package offline
+
+import (
+	"cmp"
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/palaver-chat/palaver/agents/documents/intent"
+	"github.com/palaver-chat/palaver/internal/language"
+	"github.com/palaver-chat/palaver/llm"
+	"github.com/palaver-chat/palaver/llm/offline/excerpt"
+)
+
+// compare compares the first document with each other one, in a table of differences and
+// agreements.
+func compare(f llm.Facts) string {
+	found := bySource(f.Passages)
+	if len(found) < 2 {
+		return "There is nothing to compare: passages of two documents are needed."
+	}
+	const mostTables = 4
+	var b strings.Builder
+	for _, other := range found[1:min(len(found), mostTables+1)] {
+		b.WriteString(table(f, found[0], other))
+	}
+	return b.String()
+}
+
+// pair is two sentences on the same matter.
+type pair struct {
+	a, b    excerpt.Excerpt
+	differs string  // what differs, empty when they agree
+	asked   float64 // similarity to the question
+}
+
+func table(f llm.Facts, first, second source) string {
+	p := gather(f.Passages, nil)
+	var as, bs []excerpt.Excerpt
+	for _, s := range p.Excerpts {
+		switch sourceID(f.Passages[s.Passage]) {
+		case first.id:
+			as = append(as, s)
+		case second.id:
+			bs = append(bs, s)
+		}
+	}
+	pairs, onlyA, onlyB := p.align(as, bs, intent.Instruction(f.Message))
+	titleA, titleB := first.title, second.title
+	if len(pairs)+len(onlyA)+len(onlyB) == 0 {
+		return fmt.Sprintf("**%s** and **%s** have no passage in common that could be set side by side.\n\n", titleA, titleB)
+	}
+	var b strings.Builder
+	differences := 0
+	for _, x := range pairs {
+		if x.differs != "" {
+			differences++
+		}
+	}
+	fmt.Fprintf(&b, "**%s** and **%s**: %s and %s found.\n\n", titleA, titleB, excerpt.Count(differences, "difference"), excerpt.Count(len(pairs)-differences, "agreement"))
+	fmt.Fprintf(&b, "| Subject | %s | %s | Result |\n|---|---|---|---|\n", escape(titleA), escape(titleB))
+	for _, x := range pairs {
+		result := "Agrees"
+		if x.differs != "" {
+			result = "Differs: " + x.differs
+		}
+		fmt.Fprintf(&b, "| %s | %s | %s | %s |\n", escape(subject(x.a, p.Vocab)), cell(x.a), cell(x.b), escape(result))
+	}
+	for _, s := range onlyA {
+		fmt.Fprintf(&b, "| %s | %s | – | Only in one |\n", escape(subject(s, p.Vocab)), cell(s))
+	}
+	for _, s := range onlyB {
+		fmt.Fprintf(&b, "| %s | – | %s | Only in one |\n", escape(subject(s, p.Vocab)), cell(s))
+	}
+	b.WriteString("\n")
+	return b.String()
+}
+
+// align pairs sentences, the most similar first. It returns the pairs sorted by rank, and
+// within a rank those that match the question come first.
+func (p pool) align(as, bs []excerpt.Excerpt, question string) (pairs []pair, onlyA, onlyB []excerpt.Excerpt) {
+	const (
+		least       = 0.32 // similarity of a pair
+		most        = 600  // sentences of a document
+		differences = 12
+		agreements  = 4
+		alone       = 5
+	)
+	as, bs = as[:min(len(as), most)], bs[:min(len(bs), most)]
+	type candidate struct {
+		i, j int
+		sim  float64
+	}
+	var near []candidate
+	theirs := make([]likeness, len(bs))
+	for j, b := range bs {
+		theirs[j] = p.likeness(b)
+	}
+	for i, a := range as {
+		ours := p.likeness(a)
+		for j := range bs {
+			if sim := alike(ours, theirs[j]); sim >= least {
+				near = append(near, candidate{i, j, sim})
+			}
+		}
+	}
+	slices.SortStableFunc(near, func(x, y candidate) int { return cmp.Compare(y.sim, x.sim) })
+	q := p.Vocab.Query(question)
+	pairedA, pairedB := make([]bool, len(as)), make([]bool, len(bs))
+	for _, c := range near { // the most alike first, each sentence once
+		if pairedA[c.i] || pairedB[c.j] {
+			continue
+		}
+		pairedA[c.i], pairedB[c.j] = true, true
+		a, b := as[c.i], bs[c.j]
+		pairs = append(pairs, pair{a, b, difference(a.Text, b.Text, c.sim), max(excerpt.Cosine(q, a.Vec), excerpt.Cosine(q, b.Vec))})
+	}
+	slices.SortStableFunc(pairs, func(x, y pair) int {
+		return cmp.Or(cmp.Compare(rank(x), rank(y)), cmp.Compare(round(y.asked), round(x.asked)), cmp.Compare(x.a.Order, y.a.Order))
+	})
+	nd, ns := 0, 0
+	pairs = slices.DeleteFunc(pairs, func(x pair) bool {
+		if x.differs != "" {
+			nd++
+			return nd > differences
+		}
+		ns++
+		return ns > agreements
+	})
+	lone := func(all []excerpt.Excerpt, paired []bool) []excerpt.Excerpt {
+		var out []excerpt.Excerpt
+		for i, s := range all {
+			if !paired[i] && len(out) < alone && (isRule(s.Text) || language.HasNumber(s.Text)) {
+				out = append(out, s)
+			}
+		}
+		return out
+	}
+	return pairs, lone(as, pairedA), lone(bs, pairedB)
+}
+
+// likeness is what the similarity of a sentence to others is computed from. Its figures are
+// kept apart: they are the rarest words of a sentence, and two versions of a rule differ in
+// them.
+type likeness struct {
+	words           excerpt.Vector
+	heading, clause string
+	figures         []string
+}
+
+func (p pool) likeness(s excerpt.Excerpt) likeness {
+	return likeness{p.Vocab.WithoutFigures(s.Vec), s.Heading, language.ClauseNumber(s.Text), language.Figures(s.Text)}
+}
+
+// alike returns the similarity of two sentences. Equal headings and clause numbers add to
+// it, and equal figures add a little.
+func alike(a, b likeness) float64 {
+	s := excerpt.Cosine(a.words, b.words)
+	if s == 0 {
+		return 0
+	}
+	if a.heading != "" && strings.EqualFold(a.heading, b.heading) {
+		s += 0.1
+	}
+	if a.clause != "" && a.clause == b.clause {
+		s += 0.1
+	}
+	if len(a.figures) > 0 && slices.Equal(a.figures, b.figures) {
+		s += 0.05
+	}
+	return s
+}
+
+// rank sorts differences in numbers and duties before those in words, and agreements last.
+func rank(x pair) int {
+	switch x.differs {
+	case "":
+		return 2
+	case otherWords:
+		return 1
+	}
+	return 0
+}
+
+func round(f float64) int { return int(f * 4) }
+
+const otherWords = "worded differently"
+
+// difference says how two sentences on one matter differ: in numbers and dates, in how
+// binding they are, or only in words.
+func difference(a, b string, alike float64) string {
+	na, nb := language.Figures(a), language.Figures(b)
+	if onlyA, onlyB := without(na, nb), without(nb, na); len(onlyA)+len(onlyB) > 0 {
+		return orNotStated(onlyA) + " / " + orNotStated(onlyB)
+	}
+	if ma, mb := duty(a), duty(b); ma != mb {
+		return orNotStated([]string{ma}) + " / " + orNotStated([]string{mb})
+	}
+	if alike < 0.85 {
+		return otherWords
+	}
+	return ""
+}
+
+func orNotStated(s []string) string {
+	if joined := strings.Join(s, ", "); joined != "" {
+		return joined
+	}
+	return "not stated"
+}
+
+func without(a, b []string) []string {
+	var out []string
+	for _, x := range a {
+		if !slices.Contains(b, x) && !slices.Contains(out, x) {
+			out = append(out, x)
+		}
+	}
+	return out
+}
+
+var duties = []struct {
+	word string
+	re   *regexp.Regexp
+}{
+	{"forbidden", regexp.MustCompile(`(?i)\b(?:must not|shall not|may not|must never|cannot|prohibit(?:s|ed)|forbidden|not (?:permitted|allowed))\b`)},
+	{"must", regexp.MustCompile(`(?i)\b(?:must|shall|(?:is|are) required|mandatory|obliged|has to|have to)\b`)},
+	{"should", regexp.MustCompile(`(?i)\b(?:should|ought to|recommended|encouraged)\b`)},
+	{"may", regexp.MustCompile(`(?i)\b(?:may|can|(?:is|are) (?:permitted|allowed)|optional)\b`)},
+}
+
+// duty returns how binding a sentence is: "forbidden", "must", "should", "may" or "".
+func duty(s string) string {
+	for _, d := range duties {
+		if d.re.MatchString(s) {
+			return d.word
+		}
+	}
+	return ""
+}

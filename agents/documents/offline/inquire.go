@@ -1,0 +1,240 @@
+package offline
+
+import (
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/palaver-chat/palaver/agents/documents/intent"
+	"github.com/palaver-chat/palaver/agents/documents/mention"
+	"github.com/palaver-chat/palaver/internal/language"
+	"github.com/palaver-chat/palaver/llm"
+	"github.com/palaver-chat/palaver/llm/offline/excerpt"
+)
+
+// NothingFound is the answer when no passage answers.
+const NothingFound = "I found nothing in your documents that answers this."
+
+var (
+	asksNumber        = regexp.MustCompile(`(?i)\b(?:how (?:much|many|long|often|high|large|soon|old|late|quick(?:ly)?|fast|frequently)|when|what (?:percentage|percent|date|amount|number|limit|ratio|rate|deadline|period|price|cost)|minimum|maximum|deadline|limit|threshold)\b`)
+	asksDefinition    = regexp.MustCompile(`(?i)^(?:what (?:is|are|does)|define|meaning of)\b`)
+	asksCount         = regexp.MustCompile(`(?i)\bhow (?:many|much)\b`)
+	startsWithPronoun = regexp.MustCompile(`^(?:It|They|This|These|Such|He|She|That|Those)\b`)
+	ofDocument        = regexp.MustCompile(`(?i)\b(?:the|this|that|these|those|our|my|your|its)\s+(?:` + mention.Nouns + `|documents?|e?mails?|files?|letters?|papers?|rules?|texts?)\b`)
+	defines           = regexp.MustCompile(`(?i)\b(?:means|refers to|is defined as|are defined as|is an?|are the|consists? of)\b`)
+)
+
+// Inquire answers with the two to five sentences that match the question best.
+func Inquire(f llm.Facts) string {
+	const most = 5
+	p := gather(f.Passages, nil)
+	ranked := p.rank(asked(f), f.Passages, titlesOf(f))
+	if len(ranked) == 0 {
+		if intent.HasNoSubject(intent.Instruction(f.Message)) && len(p.Excerpts) > 0 { // "what does it say?"
+			return summarize(f)
+		}
+		return NothingFound
+	}
+	var picked []scored
+	for _, r := range ranked {
+		if len(picked) == most || len(picked) >= 2 && r.score < 0.45*ranked[0].score || r.score < 0.25*ranked[0].score {
+			break
+		}
+		if !slices.ContainsFunc(picked, func(o scored) bool { return excerpt.Cosine(o.Vec, r.Vec) > 0.75 }) {
+			picked = append(picked, r)
+		}
+	}
+	several := len(bySource(citedPassages(f.Passages, picked))) > 1
+	var b strings.Builder
+	b.WriteString("According to **" + excerpt.PlainTitle(f.Passages[picked[0].Passage].Title) + "**: " + excerpt.Quote(picked[0].Excerpt) + "\n")
+	for _, s := range picked[1:] {
+		b.WriteString("\n- ")
+		if several {
+			b.WriteString("**" + excerpt.PlainTitle(f.Passages[s.Passage].Title) + "**: ")
+		}
+		b.WriteString(excerpt.Quote(s.Excerpt))
+	}
+	return b.String()
+}
+
+// asked returns the question of a message. A follow-up ("and the other one?") repeats the
+// question before it: its own words only say in which document.
+func asked(f llm.Facts) string {
+	text := intent.Instruction(f.Message)
+	if !intent.SaysNothingNew(text) {
+		return text
+	}
+	for i := len(f.Recent) - 1; i >= 0; i-- {
+		if m := f.Recent[i]; m.Role == llm.User && !intent.SaysNothingNew(intent.Instruction(m.Text)) {
+			if len(language.ContentWords(text)) > 0 {
+				return intent.Instruction(m.Text)
+			}
+			return intent.Instruction(m.Text) + "\n" + text
+		}
+	}
+	return text
+}
+
+// titlesOf returns the titles of the documents that an answer is about. Their words say
+// where to look, not what to look for.
+func titlesOf(f llm.Facts) string {
+	var titles []string
+	for _, d := range f.Documents {
+		titles = append(titles, d.Title)
+	}
+	return strings.Join(titles, "\n")
+}
+
+func citedPassages(passages []llm.Passage, picked []scored) []llm.Passage {
+	var out []llm.Passage
+	for _, s := range picked {
+		out = append(out, passages[s.Passage])
+	}
+	return out
+}
+
+// tellsFigure reports whether a sentence has a figure that the question does not have. The 1
+// in a question about "tier 1" is not an answer.
+func tellsFigure(text, question string) bool {
+	given := map[string]bool{}
+	for _, w := range strings.Fields(question) {
+		given[strings.Trim(w, ".,;:?!")] = true
+	}
+	return slices.ContainsFunc(language.Figures(text), func(f string) bool { return !given[strings.Fields(f)[0]] })
+}
+
+var (
+	documentNumber = regexp.MustCompile(`(?i)^\W*(?:(?:` + mention.Nouns + `|documents?|doc|file|reference|ref|version|edition|revision)\W+)?(?:(?:no|nr|number|id|code|reference)\b\W*)?[\pL]{0,6}[-/ ]?\d[\d./-]*\W*$`)
+	namesParties   = regexp.MustCompile(`(?i)^(?:[\d.() ]*)(?:parties\b|(?:by and )?between\b.*\band\b|(?:this|the) (?:` + mention.Nouns + `)\b.*\b(?:made|entered into|concluded|agreed|signed)\b.*\b(?:between|by|with)\b)`)
+)
+
+// isFormal reports whether a sentence is a title line or a document number, or names the
+// parties. Such a sentence does not answer a "how many" question, whatever figures it has.
+func isFormal(s excerpt.Excerpt, title excerpt.Vector) bool {
+	return len(s.Vec.Without(title)) == 0 || documentNumber.MatchString(s.Text) || namesParties.MatchString(s.Text)
+}
+
+type scored struct {
+	excerpt.Excerpt
+	score float64
+}
+
+// rank orders the sentences that answer a question, the best first, by BM25 of the
+// question's words in the sentence and, with less weight, in its heading and title. It
+// leaves out sentences with too few of the words. Words of titles, and "the circular",
+// count only when nothing else is asked. When a section's heading is what is asked, its
+// first sentence ranks higher than the others. When a definition is asked, a sentence that
+// begins with the term ranks higher.
+func (p pool) rank(question string, passages []llm.Passage, titles string) []scored {
+	const k, b = 1.2, 0.6
+	kind := p.Vocab.Query(strings.Join(ofDocument.FindAllString(question, -1), " "))
+	q := p.Vocab.Query(question)
+	if rest := q.Without(kind); len(rest) > 0 {
+		q = rest
+	}
+	if rest := q.Without(p.Vocab.Query(titles)); len(rest) > 0 {
+		q = rest
+	}
+	asked, least := 0.0, 0.3
+	for _, e := range q {
+		if p.Vocab.DF[e.Word] == 0 {
+			e.Weight /= 2 // a word that no sentence has
+		}
+		asked += e.Weight
+	}
+	if asked == 0 {
+		return nil
+	}
+	if len(q) > 5 {
+		least = 0.2
+	}
+	length := 0.0
+	for _, s := range p.Excerpts {
+		length += float64(len(s.Vec))
+	}
+	length /= max(1, float64(len(p.Excerpts)))
+	count := asksCount.MatchString(question)
+	number, definition := asksNumber.MatchString(question), asksDefinition.MatchString(strings.TrimSpace(question))
+	best := 0.0
+	for _, x := range passages {
+		best = max(best, x.Score)
+	}
+	seen := map[string]excerpt.Vector{}
+	around := func(text string) excerpt.Vector { // of headings and titles, which repeat
+		v, ok := seen[text]
+		if !ok {
+			v = p.Vocab.Query(text)
+			seen[text] = v
+		}
+		return v
+	}
+	var out []scored
+	for i, s := range p.Excerpts {
+		heading, title := around(s.Heading), around(passages[s.Passage].Title)
+		if len(heading.Without(title)) == 0 { // the heading is only the document's name
+			heading = nil
+		}
+		if count && isFormal(s, title) {
+			continue
+		}
+		var before excerpt.Vector
+		if i > 0 && p.Excerpts[i-1].Passage == s.Passage && startsWithPronoun.MatchString(s.Text) {
+			before = p.Excerpts[i-1].Vec
+		}
+		var score, covered, headed float64
+		for _, e := range q {
+			tf := 0.0
+			s.Vec.Each(excerpt.Vector{e}, func(excerpt.Entry, excerpt.Entry) { tf = 1 })
+			before.Each(excerpt.Vector{e}, func(excerpt.Entry, excerpt.Entry) { tf += 0.5 })
+			heading.Each(excerpt.Vector{e}, func(excerpt.Entry, excerpt.Entry) { tf += 0.5; headed += e.Weight })
+			covered += min(tf, 1) * e.Weight
+			title.Each(excerpt.Vector{e}, func(excerpt.Entry, excerpt.Entry) { tf += 0.15 })
+			if tf > 0 {
+				score += e.Weight * tf * (k + 1) / (tf + k*(1-b+b*float64(len(s.Vec))/length))
+			}
+		}
+		about := headed > 0.99*asked // the heading is what is asked
+		if about {
+			covered = asked
+		}
+		if covered < least*asked {
+			continue
+		}
+		score *= 0.5 + covered/asked
+		if about {
+			score *= 1.8
+			if s.First {
+				score *= 1.5
+			}
+		}
+		if number && tellsFigure(s.Text, question) {
+			score *= 1.6
+		}
+		if at := defines.FindStringIndex(s.Text); definition && at != nil {
+			score *= 1.25
+			if len(q.Without(p.Vocab.Query(s.Text[:at[0]]))) == 0 {
+				score *= 2.5
+			}
+		}
+		if strings.HasSuffix(s.Text, "?") || strings.HasSuffix(s.Text, ":") {
+			score *= 0.6
+		}
+		if len(kind.Without(title)) < len(kind) { // its title has the document noun of the question
+			score *= 1.3
+		}
+		if best > 0 {
+			score *= 1 + 0.2*passages[s.Passage].Score/best
+		}
+		out = append(out, scored{s, score})
+	}
+	slices.SortStableFunc(out, func(a, b scored) int {
+		switch {
+		case a.score > b.score:
+			return -1
+		case a.score < b.score:
+			return 1
+		}
+		return a.Order - b.Order
+	})
+	return out
+}

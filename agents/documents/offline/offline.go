@@ -1,0 +1,51 @@
+// Package offline has what the engine without a model does for the documents agent. Rules
+// find the action and the documents, and answers are sentences quoted from the passages.
+package offline
+
+import (
+	"strings"
+
+	"github.com/palaver-chat/palaver/agents/documents/intent"
+	"github.com/palaver-chat/palaver/agents/documents/mention"
+	"github.com/palaver-chat/palaver/llm"
+	"github.com/palaver-chat/palaver/llm/offline"
+	"github.com/palaver-chat/palaver/llm/offline/excerpt"
+	"github.com/palaver-chat/palaver/llm/offline/toolcall"
+)
+
+// Rules returns the rules of the documents agent.
+func Rules() offline.Rules {
+	return offline.Rules{
+		Answers: map[llm.Task]func(llm.Facts) offline.Answer{
+			llm.TaskInquire:   answer(Inquire),
+			llm.TaskSummarize: answer(summarize),
+			llm.TaskCompare:   answer(compare),
+			llm.TaskAudit:     answer(audit),
+			llm.TaskTalk:      func(f llm.Facts) offline.Answer { return offline.Answer{Text: talk(f)} },
+		},
+		Structured: map[string]func(llm.Facts) any{
+			llm.IntentSchema.Name:        func(f llm.Facts) any { return intent.Classify(f) },
+			llm.DocResolutionSchema.Name: func(f llm.Facts) any { return mention.Resolve(f) },
+			llm.WebQuerySchema.Name:      func(f llm.Facts) any { return webQuery(f) },
+		},
+	}
+}
+
+// answer calls the tools that the message names, then answers an action and says what the
+// tools returned.
+func answer(action func(llm.Facts) string) func(llm.Facts) offline.Answer {
+	return func(f llm.Facts) offline.Answer {
+		text := intent.Instruction(f.Message)
+		if calls := toolcall.Callable(toolcall.Requests(f, text, true)); len(calls) > 0 {
+			return offline.Answer{Calls: calls}
+		}
+		return offline.Answer{Text: strings.TrimSpace(action(f)) + toolcall.Outcomes(f, text), Quotes: true}
+	}
+}
+
+// pool is the sentences of a request's passages.
+type pool struct{ *excerpt.Pool }
+
+func gather(passages []llm.Passage, normal func(string) string) pool {
+	return pool{excerpt.Gather(passages, normal)}
+}

@@ -1,0 +1,79 @@
+package offline
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+	"unicode"
+
+	"github.com/palaver-chat/palaver/internal/language"
+	"github.com/palaver-chat/palaver/llm"
+	"github.com/palaver-chat/palaver/llm/offline/excerpt"
+)
+
+// cell returns a quote that fits into a table's cell. It is on one line and cut at bars,
+// because an escaped bar would not be verbatim.
+func cell(s excerpt.Excerpt) string {
+	s.Text = excerpt.Longest(strings.Split(s.Text, "|"))
+	return escape(excerpt.Quote(s))
+}
+
+func escape(s string) string {
+	return strings.ReplaceAll(strings.Join(strings.Fields(s), " "), "|", `\|`)
+}
+
+// subject says in a few words what a sentence is about: its heading, else its rarest words.
+func subject(s excerpt.Excerpt, v *excerpt.Vocabulary) string {
+	if s.Heading != "" {
+		r := []rune(excerpt.PlainTitle(language.WithoutClauseNumber(s.Heading)))
+		return strings.TrimSpace(string(r[:min(len(r), 60)]))
+	}
+	type word struct {
+		text string
+		idf  float64
+		at   int
+	}
+	var all []word
+	for i, w := range language.ContentWords(s.Text) {
+		q := v.Query(w)
+		if len(q) == 1 && len(w) > 3 && !language.HasNumber(w) && !slices.ContainsFunc(all, func(o word) bool { return o.text == w }) {
+			all = append(all, word{w, v.IDF(q[0].Word), i})
+		}
+	}
+	slices.SortStableFunc(all, func(a, b word) int { return cmp.Compare(b.idf, a.idf) })
+	all = all[:min(len(all), 3)]
+	slices.SortFunc(all, func(a, b word) int { return a.at - b.at })
+	var out []string
+	for _, w := range all {
+		out = append(out, w.text)
+	}
+	if len(out) == 0 {
+		return "–"
+	}
+	joined := []rune(strings.Join(out, ", "))
+	joined[0] = unicode.ToUpper(joined[0])
+	return string(joined)
+}
+
+// source is a document or web page with its passages.
+type source struct {
+	id, title string
+	passages  []llm.Passage
+}
+
+// bySource returns the sources of passages in order of first appearance.
+func bySource(passages []llm.Passage) []source {
+	var out []source
+	for _, p := range passages {
+		i := slices.IndexFunc(out, func(s source) bool { return s.id == sourceID(p) })
+		if i < 0 {
+			i = len(out)
+			out = append(out, source{id: sourceID(p), title: excerpt.PlainTitle(p.Title)})
+		}
+		out[i].passages = append(out[i].passages, p)
+	}
+	return out
+}
+
+// sourceID returns a passage's document, or the address of a web result.
+func sourceID(p llm.Passage) string { return cmp.Or(p.DocID, p.URL) }

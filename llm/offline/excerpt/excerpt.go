@@ -1,0 +1,110 @@
+// Package excerpt cuts passages into sentences that the engine without a model quotes, and
+// weighs their words.
+package excerpt
+
+import (
+	"regexp"
+	"strings"
+	"unicode"
+
+	"github.com/palaver-chat/palaver/documents/sentence"
+	"github.com/palaver-chat/palaver/llm"
+)
+
+// Excerpt is a sentence that may be quoted.
+type Excerpt struct {
+	Passage int    // index into the facts' passages
+	Marker  int    // the passage's number; 0 for the message's own text
+	Text    string // verbatim
+	Heading string
+	First   bool // the first after its heading
+	Order   int  // its number among all sentences
+	Vec     Vector
+}
+
+// Pool is the sentences of a request, with words weighed by how rare they are among them.
+type Pool struct {
+	Excerpts []Excerpt
+	Vocab    *Vocabulary
+}
+
+const maxSentences = 3000 // of one request
+
+// Gather cuts passages into sentences. If several passages of a document have the same
+// sentence, it takes it once. It leaves out headings and fragments. normal rewrites stems;
+// nil: they stay.
+func Gather(passages []llm.Passage, normal func(string) string) *Pool {
+	p := &Pool{}
+	seen := map[string]bool{}
+	for i, x := range passages {
+		heading, first := strings.TrimSpace(x.Heading), false
+		for _, s := range sentence.Sentences(x.Text) {
+			if s.Heading {
+				heading, first = s.Text, true
+				continue
+			}
+			same := x.DocID + "\x00" + strings.Join(strings.Fields(s.Text), " ")
+			if fragment(s.Text) || seen[same] || len(p.Excerpts) == maxSentences {
+				continue
+			}
+			seen[same] = true
+			p.Excerpts = append(p.Excerpts, Excerpt{Passage: i, Marker: x.N, Text: s.Text, Heading: heading, First: first, Order: len(p.Excerpts)})
+			first = false
+		}
+	}
+	p.Weigh(normal)
+	return p
+}
+
+// Sentences cuts a message's text into sentences.
+func Sentences(text string) []Excerpt {
+	var out []Excerpt
+	for _, s := range sentence.Sentences(text) {
+		if !s.Heading && !fragment(s.Text) && len(out) < maxSentences {
+			out = append(out, Excerpt{Passage: -1, Text: s.Text, Order: len(out)})
+		}
+	}
+	return out
+}
+
+// Weigh counts the words of the excerpts and sets their vectors.
+func (p *Pool) Weigh(normal func(string) string) {
+	if normal == nil {
+		normal = func(s string) string { return s }
+	}
+	p.Vocab = newVocabulary(normal)
+	for i := range p.Excerpts {
+		p.Excerpts[i].Vec = p.Vocab.Count(p.Excerpts[i].Text)
+	}
+	p.Vocab.weigh(p.Excerpts)
+}
+
+// fragment reports whether a sentence is too short to quote.
+func fragment(s string) bool {
+	letters := 0
+	for _, r := range s {
+		if unicode.IsLetter(r) {
+			letters++
+		}
+	}
+	return letters < 8 || len(strings.Fields(s)) < 3
+}
+
+var bracketed = regexp.MustCompile(`\[\d+\]`)
+
+const longestQuote = 420 // characters
+
+// Verbatim returns the part of a sentence that is quoted: all of a short sentence. It cuts at
+// what looks like a citation, because a quotation must not leave out its middle.
+func Verbatim(s string) string {
+	if bracketed.MatchString(s) {
+		s = Longest(bracketed.Split(s, -1))
+	}
+	if r := []rune(s); len(r) > longestQuote {
+		s = string(r[:longestQuote])
+		if cut := strings.LastIndexAny(s, " \n"); cut > 0 {
+			s = s[:cut]
+		}
+	}
+	return strings.TrimSpace(s)
+}
