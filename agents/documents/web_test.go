@@ -1,4 +1,4 @@
-package activities
+package documents
 
 import (
 	"context"
@@ -8,23 +8,25 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/palaver-chat/palaver/activities"
 	"github.com/palaver-chat/palaver/chat"
 	"github.com/palaver-chat/palaver/documents/retrieval"
 	"github.com/palaver-chat/palaver/internal/tools"
 	"github.com/palaver-chat/palaver/llm"
+	"github.com/palaver-chat/palaver/testkit/activitytest"
 )
 
 func TestWebQueryPromptHasDocumentsProfileAndDate(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	b.web.on = true
-	d := b.doc("Circular 2031", "Text.")
-	require.NoError(t, b.store.PutProfile(context.Background(), owner, chat.Profile{Industry: "banking", Location: "Malaysia"}))
-	ref := b.say("Is it still enforced?")
-	b.model.answers = []any{llm.WebQuery{Query: " Circular 2031\n enforcement "}}
-	require.Equal(t, oneCall, must[chat.Usage](b, b.WordWebQuery, QueryRequest{TurnRef: ref, DocIDs: []string{d}}))
-	require.Equal(t, "Circular 2031 enforcement", b.texts(ref)[chat.TextWebQuery])
-	asked := b.model.last()
+	d := b.Doc("Circular 2031", "Text.")
+	require.NoError(t, b.Store.PutProfile(context.Background(), owner, chat.Profile{Industry: "banking", Location: "Malaysia"}))
+	ref := b.Say("Is it still enforced?")
+	b.Model.Answers = []any{llm.WebQuery{Query: " Circular 2031\n enforcement "}}
+	require.Equal(t, activitytest.OneCall, must[WebQuery](b, b.WordWebQuery, ref, []string{d}).Usage)
+	require.Equal(t, "Circular 2031 enforcement", b.Texts(ref)[chat.TextWebQuery])
+	asked := b.Model.Last()
 	require.Equal(t, llm.TaskWebQuery, asked.Task)
 	require.Equal(t, "banking", asked.Facts.Industry)
 	require.Equal(t, "Malaysia", asked.Facts.Location)
@@ -33,10 +35,10 @@ func TestWebQueryPromptHasDocumentsProfileAndDate(t *testing.T) {
 	}
 
 	for _, answer := range []any{llm.ErrUnparseable, llm.WebQuery{}} {
-		ref = b.say("Is it still enforced?")
-		b.model.answers = []any{answer}
-		must[chat.Usage](b, b.WordWebQuery, QueryRequest{TurnRef: ref})
-		require.Equal(t, "Is it still enforced?", b.texts(ref)[chat.TextWebQuery], "the person's own words")
+		ref = b.Say("Is it still enforced?")
+		b.Model.Answers = []any{answer}
+		must[WebQuery](b, b.WordWebQuery, ref, nil)
+		require.Equal(t, "Is it still enforced?", b.Texts(ref)[chat.TextWebQuery], "the person's own words")
 	}
 }
 
@@ -44,11 +46,11 @@ func TestWebQueryPromptHasDocumentsProfileAndDate(t *testing.T) {
 func TestWebSearchThatIsNotConfiguredCallsNothing(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
-	ref := b.say("latest?")
+	ref := b.Say("latest?")
 	require.False(t, must[bool](b, b.WebConfigured, ref))
-	require.Zero(t, must[chat.Usage](b, b.WordWebQuery, QueryRequest{TurnRef: ref}))
+	require.Zero(t, must[WebQuery](b, b.WordWebQuery, ref, nil).Usage)
 	require.Equal(t, WebResult{Off: true}, must[WebResult](b, b.SearchWeb, ref))
-	require.Zero(t, b.model.calls())
+	require.Zero(t, b.Model.Calls())
 	b.Activities.Web = nil
 	require.False(t, must[bool](b, b.WebConfigured, ref))
 }
@@ -57,19 +59,19 @@ func TestForbiddenWebSearchCallsNothing(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	b.web.on = true
-	ref := b.begin(chat.Content{Message: "latest?", NoWebSearch: true})
-	require.Zero(t, must[chat.Usage](b, b.WordWebQuery, QueryRequest{TurnRef: ref}))
-	require.NoError(t, b.store.PutText(context.Background(), owner, ref.TurnID, chat.TextWebQuery, "query"))
+	ref := b.Begin(chat.Content{Message: "latest?", NoWebSearch: true})
+	require.Zero(t, must[WebQuery](b, b.WordWebQuery, ref, nil).Usage)
+	require.NoError(t, b.Store.PutText(context.Background(), owner, ref.TurnID, chat.TextWebQuery, "query"))
 	require.Zero(t, must[WebResult](b, b.SearchWeb, ref))
-	require.Zero(t, b.model.calls())
+	require.Zero(t, b.Model.Calls())
 }
 
 func TestFailedWebSearchIsAResult(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	b.web.on = true
-	ref := b.say("latest?")
-	require.NoError(t, b.store.PutText(context.Background(), owner, ref.TurnID, chat.TextWebQuery, "query"))
+	ref := b.Say("latest?")
+	require.NoError(t, b.Store.PutText(context.Background(), owner, ref.TurnID, chat.TextWebQuery, "query"))
 	b.web.err = errors.New("planted")
 	require.Equal(t, WebResult{Failed: true}, must[WebResult](b, b.SearchWeb, ref))
 
@@ -77,20 +79,20 @@ func TestFailedWebSearchIsAResult(t *testing.T) {
 	require.Equal(t, WebResult{Results: 1, Usage: chat.Usage{Searches: 1, Unpriced: true}}, must[WebResult](b, b.SearchWeb, ref))
 	require.Equal(t, "query", b.web.query)
 	var kept []tools.WebHit
-	require.NoError(t, json.Unmarshal([]byte(b.texts(ref)[chat.TextWebResults]), &kept))
+	require.NoError(t, json.Unmarshal([]byte(b.Texts(ref)[chat.TextWebResults]), &kept))
 	require.Equal(t, b.web.pages, kept)
 }
 
 func TestRetrieveSearchesForTheMessageWithoutDocumentNames(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
-	d := b.doc("Circular", "Text.")
+	d := b.Doc("Circular", "Text.")
 	b.search.selection = retrieval.Selection{
 		Hits: []chat.Hit{{Chunk: chat.Chunk{ID: d + ".0"}}}, Confidence: chat.Medium, Score: 0.5, Processing: true, Unreadable: true,
 	}
 	b.web.on = true
-	ref := b.begin(chat.Content{Message: "What capital is required by @Circular?", TipTap: composed(mentionNode("document", d, "Circular"))})
-	got := must[Retrieved](b, b.Retrieve, RetrieveRequest{TurnRef: ref, Action: chat.Inquire, DocIDs: []string{d}})
+	ref := b.Begin(chat.Content{Message: "What capital is required by @Circular?", TipTap: composed(mentionNode("document", d, "Circular"))})
+	got := must[Retrieved](b, b.Retrieve, ref, RetrieveRequest{Action: chat.Inquire, DocIDs: []string{d}})
 	require.Equal(t, Retrieved{ChunkIDs: []string{d + ".0"}, Confidence: chat.Medium, Score: 0.5, Processing: true, Unreadable: true}, got)
 	require.NotContains(t, b.search.query, "Circular")
 	require.Contains(t, b.search.query, "capital is required")
@@ -117,7 +119,7 @@ func TestRetrieveNamesTheClosestPassagesWhenLittleIsFound(t *testing.T) {
 		"weak besides": {retrieval.Selection{Confidence: chat.Low, Hits: hits("a"), Weak: hits("w")}, []string{"a"}},
 	} {
 		b.search.selection = c.found
-		got := must[Retrieved](b, b.Retrieve, RetrieveRequest{TurnRef: b.say("What is the capital of " + name + "?"), Action: chat.Inquire})
+		got := must[Retrieved](b, b.Retrieve, b.Say("What is the capital of "+name+"?"), RetrieveRequest{Action: chat.Inquire})
 		require.Equal(t, c.want, got.Closest, name)
 	}
 }
@@ -125,10 +127,10 @@ func TestRetrieveNamesTheClosestPassagesWhenLittleIsFound(t *testing.T) {
 func TestVagueFollowUpIsSearchedWithTheQuestionBeforeIt(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
-	b.exchange("What are the penalties for late reporting?", "Fines.")
-	must[Retrieved](b, b.Retrieve, RetrieveRequest{TurnRef: b.say("And what about it?"), Action: chat.Inquire})
+	b.Exchange("What are the penalties for late reporting?", "Fines.")
+	must[Retrieved](b, b.Retrieve, b.Say("And what about it?"), RetrieveRequest{Action: chat.Inquire})
 	require.Contains(t, b.search.query, "penalties for late reporting")
-	must[Retrieved](b, b.Retrieve, RetrieveRequest{TurnRef: b.say("How long is maternity leave?"), Action: chat.Inquire})
+	must[Retrieved](b, b.Retrieve, b.Say("How long is maternity leave?"), RetrieveRequest{Action: chat.Inquire})
 	require.NotContains(t, b.search.query, "penalties")
 }
 
@@ -136,16 +138,18 @@ func TestAuditSearchesForTheTextToAudit(t *testing.T) {
 	t.Parallel()
 	const email = "Customer data may be shared freely with all our partners abroad."
 	b := setup(t)
-	subject := b.doc("Email", email)
-	given := b.say("Audit")
-	require.NoError(t, b.store.PutText(context.Background(), owner, given.TurnID, chat.TextSource, email))
-	for name, r := range map[string]RetrieveRequest{
-		"in the message": {TurnRef: b.say("Audit this: " + email)},
-		"as an answer":   {TurnRef: given},
-		"a document":     {TurnRef: b.say("Audit the email"), Subject: subject},
+	subject := b.Doc("Email", email)
+	given := b.Say("Audit")
+	require.NoError(t, b.Store.PutText(context.Background(), owner, given.TurnID, chat.TextSource, email))
+	for name, c := range map[string]struct {
+		ref     activities.TurnRef
+		subject string
+	}{
+		"in the message": {ref: b.Say("Audit this: " + email)},
+		"as an answer":   {ref: given},
+		"a document":     {ref: b.Say("Audit the email"), subject: subject},
 	} {
-		r.Action = chat.Audit
-		must[Retrieved](b, b.Retrieve, r)
+		must[Retrieved](b, b.Retrieve, c.ref, RetrieveRequest{Action: chat.Audit, Subject: c.subject})
 		require.Equal(t, email, b.search.query, name)
 	}
 }
