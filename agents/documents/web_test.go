@@ -6,11 +6,13 @@ import (
 	"errors"
 	"testing"
 
+	"github.com/google/uuid"
 	"github.com/stretchr/testify/require"
 
 	"github.com/palaver-chat/palaver/activities"
 	"github.com/palaver-chat/palaver/chat"
 	"github.com/palaver-chat/palaver/documents/retrieval"
+	"github.com/palaver-chat/palaver/imports"
 	"github.com/palaver-chat/palaver/internal/tools"
 	"github.com/palaver-chat/palaver/llm"
 	"github.com/palaver-chat/palaver/testkit/activitytest"
@@ -132,6 +134,28 @@ func TestVagueFollowUpIsSearchedWithTheQuestionBeforeIt(t *testing.T) {
 	require.Contains(t, b.search.query, "penalties for late reporting")
 	must[Retrieved](b, b.Retrieve, b.Say("How long is maternity leave?"), RetrieveRequest{Action: chat.Inquire})
 	require.NotContains(t, b.search.query, "penalties")
+}
+
+// A text that Retrieve stored would be taken for the answer of an earlier attempt.
+func TestAnswerIsWrittenWhileAnImportIsOpen(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	b.search.selection = retrieval.Selection{Confidence: chat.Low}
+	ref := b.Say("What are the latest rules on gifts?")
+	_, err := b.Store.CreateImport(t.Context(), chat.Import{ID: uuid.NewString(), Owner: owner, ThreadID: b.Thread, Key: "key",
+		Source: chat.SourceDrive, ExternalID: "a", URL: "https://drive.example/a", State: chat.ImportDownloading})
+	require.NoError(t, err)
+	found := must[Retrieved](b, b.Retrieve, ref, RetrieveRequest{Action: chat.Inquire, Web: true, Imports: true})
+	require.True(t, found.Importing)
+	require.NotContains(t, b.Texts(ref), chat.PieceKey(1))
+
+	b.Model.OnStream = activitytest.StreamText("From the web.")
+	b.write(ref, WriteRequest{Action: chat.Inquire, Web: true})
+	require.Equal(t, "From the web.", b.Texts(ref)[chat.PieceKey(1)])
+
+	ref = b.Say("And for suppliers?")
+	must[any](b, b.SayImporting, ref)
+	require.Equal(t, imports.StillProcessing, b.Texts(ref)[chat.PieceKey(1)])
 }
 
 func TestAuditSearchesForTheTextToAudit(t *testing.T) {
