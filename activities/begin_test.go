@@ -1,4 +1,4 @@
-package activities
+package activities_test
 
 import (
 	"context"
@@ -6,6 +6,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/palaver-chat/palaver/activities"
 	"github.com/palaver-chat/palaver/chat"
 	"github.com/palaver-chat/palaver/db"
 )
@@ -13,9 +14,9 @@ import (
 func TestTurnFollowsTheRequestedParentOrTheHead(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
-	first := b.exchange("one", "1")
-	second := b.exchange("two", "2")
-	waiting := b.insert(chat.Content{Message: "never begun"})
+	first := b.Exchange("one", "1")
+	second := b.Exchange("two", "2")
+	waiting := b.Insert(chat.Content{Message: "never begun"})
 	for name, tc := range map[string]struct{ asked, want string }{
 		"nothing asked":        {"", second.TurnID},
 		"a turn":               {first.TurnID, first.TurnID},
@@ -25,15 +26,15 @@ func TestTurnFollowsTheRequestedParentOrTheHead(t *testing.T) {
 		"one that never began": {waiting.TurnID, second.TurnID},
 	} {
 		t.Run(name, func(t *testing.T) {
-			ref := b.insert(chat.Content{Message: name, ParentRequest: tc.asked})
-			got := must[Begun](b, b.BeginTurn, ref)
+			ref := b.Insert(chat.Content{Message: name, ParentRequest: tc.asked})
+			got := must[activities.Begun](b, b.BeginTurn, ref)
 			require.Equal(t, tc.want, got.Parent)
-			require.Equal(t, got, must[Begun](b, b.BeginTurn, ref), "BeginTurn is idempotent")
-			turn, err := b.store.Turn(context.Background(), owner, ref.TurnID)
+			require.Equal(t, got, must[activities.Begun](b, b.BeginTurn, ref), "BeginTurn is idempotent")
+			turn, err := b.Store.Turn(context.Background(), owner, ref.TurnID)
 			require.NoError(t, err)
 			require.Equal(t, chat.TurnRunning, turn.Status)
 			require.Equal(t, tc.want, turn.Parent)
-			must[Settled](b, b.Settle, Ending{TurnRef: ref, Status: chat.TurnCancelled, Hidden: true})
+			b.End(activities.Ending{TurnRef: ref, Status: chat.TurnCancelled, Hidden: true})
 		})
 	}
 }
@@ -43,25 +44,25 @@ func TestTurnFollowsTheRequestedParentOrTheHead(t *testing.T) {
 func TestTurnBegunInALostWorkflowTaskIsUndoneWhenAnotherBegins(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
-	first := b.exchange("one", "1")
-	lost, waits, leaves, next := b.insert(chat.Content{Message: "lost"}), b.insert(chat.Content{Message: "waits"}), b.insert(chat.Content{Message: "leaves"}), b.insert(chat.Content{Message: "next"})
-	for _, ref := range []TurnRef{leaves, lost, waits} {
-		must[Begun](b, b.BeginTurn, ref)
+	first := b.Exchange("one", "1")
+	lost, waits, leaves, next := b.Insert(chat.Content{Message: "lost"}), b.Insert(chat.Content{Message: "waits"}), b.Insert(chat.Content{Message: "leaves"}), b.Insert(chat.Content{Message: "next"})
+	for _, ref := range []activities.TurnRef{leaves, lost, waits} {
+		must[activities.Begun](b, b.BeginTurn, ref)
 	}
-	next.Others = &OtherTurns{Open: []string{leaves.TurnID}, Waiting: []string{waits.TurnID}}
-	require.Equal(t, leaves.TurnID, must[Begun](b, b.BeginTurn, next).Parent)
+	next.Others = &activities.OtherTurns{Open: []string{leaves.TurnID}, Waiting: []string{waits.TurnID}}
+	require.Equal(t, leaves.TurnID, must[activities.Begun](b, b.BeginTurn, next).Parent)
 	for id, want := range map[string]chat.TurnStatus{
 		lost.TurnID: chat.TurnNew, waits.TurnID: chat.TurnAccepted, leaves.TurnID: chat.TurnRunning, next.TurnID: chat.TurnRunning,
 	} {
-		turn, err := b.store.Turn(context.Background(), owner, id)
+		turn, err := b.Store.Turn(context.Background(), owner, id)
 		require.NoError(t, err)
 		require.Equal(t, want, turn.Status)
 		require.Equal(t, want == chat.TurnRunning, turn.Parent != "")
 	}
-	must[Settled](b, b.Settle, Ending{TurnRef: next, Status: chat.TurnCancelled})
-	waits.Others = &OtherTurns{}
-	require.Equal(t, next.TurnID, must[Begun](b, b.BeginTurn, waits).Parent, "it begins again, after the other turn")
-	settled, err := b.store.Turn(context.Background(), owner, first.TurnID)
+	b.End(activities.Ending{TurnRef: next, Status: chat.TurnCancelled})
+	waits.Others = &activities.OtherTurns{}
+	require.Equal(t, next.TurnID, must[activities.Begun](b, b.BeginTurn, waits).Parent, "it begins again, after the other turn")
+	settled, err := b.Store.Turn(context.Background(), owner, first.TurnID)
 	require.NoError(t, err)
 	require.Equal(t, chat.TurnCompleted, settled.Status)
 }
@@ -69,21 +70,21 @@ func TestTurnBegunInALostWorkflowTaskIsUndoneWhenAnotherBegins(t *testing.T) {
 func TestBeginTurnReturnsTheContentOfTheMessage(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
-	ref := b.insert(chat.Content{Message: "hi", Action: chat.Audit, WebSearch: true})
-	require.Equal(t, Begun{Parent: chat.RootCheckpoint, Agent: chat.AgentDocuments, Action: chat.Audit, WebSearch: true, RunID: "run-" + ref.TurnID}, must[Begun](b, b.BeginTurn, ref))
+	ref := b.Insert(chat.Content{Message: "hi", Action: chat.Audit, WebSearch: true})
+	require.Equal(t, activities.Begun{Parent: chat.RootCheckpoint, Agent: chat.AgentDocuments, Action: chat.Audit, WebSearch: true, RunID: "run-" + ref.TurnID}, must[activities.Begun](b, b.BeginTurn, ref))
 }
 
 func TestMarkedStatusIsInTheTurnsRow(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
-	ref := b.say("hi")
+	ref := b.Say("hi")
 	for _, step := range []struct {
 		mark any
 		want chat.TurnStatus
 	}{{b.MarkInterrupted, chat.TurnInterrupted}, {b.MarkRunning, chat.TurnRunning}} {
 		_, err := run[any](b, step.mark, ref)
 		require.NoError(t, err)
-		turn, err := b.store.Turn(context.Background(), owner, ref.TurnID)
+		turn, err := b.Store.Turn(context.Background(), owner, ref.TurnID)
 		require.NoError(t, err)
 		require.Equal(t, step.want, turn.Status)
 	}
@@ -92,17 +93,17 @@ func TestMarkedStatusIsInTheTurnsRow(t *testing.T) {
 func TestAnnounceStopPublishesOnTheBus(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
-	ref := b.say("hi")
+	ref := b.Say("hi")
 	_, err := run[any](b, b.AnnounceStop, ref)
 	require.NoError(t, err)
-	require.Equal(t, []string{ref.TurnID}, b.bus.announced)
+	require.Equal(t, []string{ref.TurnID}, b.Bus.Announced())
 }
 
 func TestCancelBeforeTheTurnIsFoundWhenItBegins(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
-	ref := b.insert(chat.Content{Message: "hi"})
-	require.NoError(t, b.store.Cancel(context.Background(), owner, db.CancelRef{TurnID: ref.TurnID}, chat.UserCancelled))
-	require.True(t, must[Begun](b, b.BeginTurn, ref).Cancelled)
-	require.False(t, must[Begun](b, b.BeginTurn, b.insert(chat.Content{Message: "hi"})).Cancelled)
+	ref := b.Insert(chat.Content{Message: "hi"})
+	require.NoError(t, b.Store.Cancel(context.Background(), owner, db.CancelRef{TurnID: ref.TurnID}, chat.UserCancelled))
+	require.True(t, must[activities.Begun](b, b.BeginTurn, ref).Cancelled)
+	require.False(t, must[activities.Begun](b, b.BeginTurn, b.Insert(chat.Content{Message: "hi"})).Cancelled)
 }

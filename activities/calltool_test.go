@@ -1,4 +1,4 @@
-package activities
+package activities_test
 
 import (
 	"context"
@@ -12,20 +12,22 @@ import (
 	"go.temporal.io/sdk/temporal"
 	"go.temporal.io/sdk/worker"
 
+	"github.com/palaver-chat/palaver/activities"
 	"github.com/palaver-chat/palaver/chat"
 	"github.com/palaver-chat/palaver/db"
 	"github.com/palaver-chat/palaver/internal/tools"
 	"github.com/palaver-chat/palaver/llm"
+	"github.com/palaver-chat/palaver/testkit/activitytest"
 )
 
 // wanting begins a turn with a tool call.
-func (b *testBundle) wanting(t tools.Tool, arguments string) CallRequest {
-	b.t.Helper()
-	b.equip(t)
-	r := b.ask("Do it")
+func (b *bundle) wanting(t tools.Tool, arguments string) activities.CallRequest {
+	b.T.Helper()
+	b.Equip(t)
+	r := b.Ask("Do it")
 	id := chat.CallID(r.TurnID, 1)
-	b.put(r.TurnRef, chat.CallKey(id), arguments)
-	return CallRequest{TurnRef: r.TurnRef, CallRef: chat.CallRef{ID: id, Name: t.Name}, Agent: chat.AgentAssistant, SideEffects: t.SideEffects}
+	b.Put(r.TurnRef, chat.CallKey(id), arguments)
+	return activities.CallRequest{TurnRef: r.TurnRef, CallRef: chat.CallRef{ID: id, Name: t.Name}, Agent: chat.AgentAssistant, SideEffects: t.SideEffects}
 }
 
 // counting is a tool's Run that counts its calls and returns r and err.
@@ -36,33 +38,35 @@ func counting(n *atomic.Int32, r tools.Result, err error) func(context.Context, 
 	}
 }
 
-func (b *testBundle) result(r CallRequest) string { return b.texts(r.TurnRef)[chat.ResultKey(r.ID)] }
+func (b *bundle) result(r activities.CallRequest) string {
+	return b.Texts(r.TurnRef)[chat.ResultKey(r.ID)]
+}
 
 func TestCallRunsWithItsArgumentsAndItsResultIsStored(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	var got tools.Call
-	r := b.wanting(sending(func(_ context.Context, c tools.Call) (tools.Result, error) {
+	r := b.wanting(activitytest.SendTool(func(_ context.Context, c tools.Call) (tools.Result, error) {
 		got = c
 		return tools.Result{Content: "sent\x00 it", ChunkIDs: []string{"d.1"}, Usage: chat.Usage{CostUSD: 2}}, nil
 	}), `{"query":"a"}`)
-	require.Equal(t, Called{Usage: chat.Usage{CostUSD: 2}}, must[Called](b, b.CallTool, r))
+	require.Equal(t, activities.Called{Usage: chat.Usage{CostUSD: 2}}, must[activities.Called](b, b.CallTool, r))
 	got.Report = nil
-	require.Equal(t, tools.Call{Owner: owner, ThreadID: b.thread, TurnID: r.TurnID, ID: r.ID, Arguments: json.RawMessage(`{"query":"a"}`)}, got)
+	require.Equal(t, tools.Call{Owner: owner, ThreadID: b.Thread, TurnID: r.TurnID, ID: r.ID, Arguments: json.RawMessage(`{"query":"a"}`)}, got)
 	require.Equal(t, "sent it", b.result(r), "characters that a database rejects are removed")
-	require.JSONEq(t, `["d.1"]`, b.texts(r.TurnRef)[chat.ShownKey(r.ID)])
+	require.JSONEq(t, `["d.1"]`, b.Texts(r.TurnRef)[chat.ShownKey(r.ID)])
 }
 
 func TestCallRunsWithEditedArguments(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	var got string
-	r := b.wanting(sending(func(_ context.Context, c tools.Call) (tools.Result, error) {
+	r := b.wanting(activitytest.SendTool(func(_ context.Context, c tools.Call) (tools.Result, error) {
 		got = string(c.Arguments)
 		return tools.Result{Content: "ok"}, nil
 	}), `{"query":"a"}`)
-	b.put(r.TurnRef, chat.EditedKey(r.ID), `{"query":"b"}`)
-	must[Called](b, b.CallTool, r)
+	b.Put(r.TurnRef, chat.EditedKey(r.ID), `{"query":"b"}`)
+	must[activities.Called](b, b.CallTool, r)
 	require.Equal(t, `{"query":"b"}`, got)
 }
 
@@ -70,12 +74,12 @@ func TestCallWithAStoredResultDoesNotRunAgain(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	var n atomic.Int32
-	r := b.wanting(sending(counting(&n, tools.Result{Content: "sent"}, nil)), `{"query":"a"}`)
-	found := must[*Called](b, b.FindResult, r)
+	r := b.wanting(activitytest.SendTool(counting(&n, tools.Result{Content: "sent"}, nil)), `{"query":"a"}`)
+	found := must[*activities.Called](b, b.FindResult, r)
 	require.Nil(t, found)
-	first := must[Called](b, b.CallTool, r)
-	require.Equal(t, first, must[Called](b, b.CallTool, r))
-	require.Equal(t, &first, must[*Called](b, b.FindResult, r))
+	first := must[activities.Called](b, b.CallTool, r)
+	require.Equal(t, first, must[activities.Called](b, b.CallTool, r))
+	require.Equal(t, &first, must[*activities.Called](b, b.FindResult, r))
 	require.EqualValues(t, 1, n.Load())
 }
 
@@ -83,13 +87,13 @@ func TestCallWithWrongArgumentsOrAnUnknownToolDoesNotRun(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	var n atomic.Int32
-	r := b.wanting(sending(counting(&n, tools.Result{}, nil)), `{"query":"a","more":1}`)
-	require.True(t, must[Called](b, b.CallTool, r).IsError)
+	r := b.wanting(activitytest.SendTool(counting(&n, tools.Result{}, nil)), `{"query":"a","more":1}`)
+	require.True(t, must[activities.Called](b, b.CallTool, r).IsError)
 	require.Contains(t, b.result(r), "more: is not allowed")
 
-	r = b.wanting(sending(counting(&n, tools.Result{}, nil)), `{"query":"a"}`)
+	r = b.wanting(activitytest.SendTool(counting(&n, tools.Result{}, nil)), `{"query":"a"}`)
 	r.Name = "gone"
-	require.True(t, must[Called](b, b.CallTool, r).IsError)
+	require.True(t, must[activities.Called](b, b.CallTool, r).IsError)
 	require.Contains(t, b.result(r), "The tool gone is not there any more.")
 	require.Zero(t, n.Load())
 }
@@ -97,14 +101,14 @@ func TestCallWithWrongArgumentsOrAnUnknownToolDoesNotRun(t *testing.T) {
 func TestToolTimeoutCancelsTheToolAndIsAResultForTheModel(t *testing.T) {
 	for _, sideEffects := range []bool{false, true} {
 		b := setup(t)
-		slow := noting("slow")
+		slow := activitytest.ReadTool("slow")
 		slow.Timeout, slow.SideEffects = time.Millisecond, sideEffects
 		slow.Run = func(ctx context.Context, _ tools.Call) (tools.Result, error) {
 			<-ctx.Done()
 			return tools.Result{}, ctx.Err()
 		}
 		r := b.wanting(slow, `{"query":"a"}`)
-		require.True(t, must[Called](b, b.CallTool, r).IsError)
+		require.True(t, must[activities.Called](b, b.CallTool, r).IsError)
 		require.Contains(t, b.result(r), "The tool did not answer within 1ms.")
 		require.Equal(t, sideEffects, len(b.result(r)) > 40, "whether it took effect: %s", b.result(r))
 	}
@@ -114,14 +118,14 @@ func TestFailingToolIsRetriedAndThenGivesAnErrorResult(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	var n atomic.Int32
-	look := noting("look")
+	look := activitytest.ReadTool("look")
 	look.Run = counting(&n, tools.Result{}, errors.New("line cut: SECRET"))
 	r := b.wanting(look, `{"query":"a"}`)
-	_, err := run[Called](b, b.CallTool, r)
+	_, err := run[activities.Called](b, b.CallTool, r)
 	require.Error(t, err)
 	require.NotContains(t, err.Error(), "SECRET", "the tool's error does not enter the history")
-	b.info.attempt = toolTries
-	require.True(t, must[Called](b, b.CallTool, r).IsError)
+	b.Info.Attempt = activities.ToolTries
+	require.True(t, must[activities.Called](b, b.CallTool, r).IsError)
 	require.Equal(t, "The tool failed.", b.result(r))
 }
 
@@ -131,8 +135,8 @@ func TestFailingToolWithSideEffectsIsNotRetried(t *testing.T) {
 		"panics": func(context.Context, tools.Call) (tools.Result, error) { panic("at the worst time") },
 	} {
 		b := setup(t)
-		r := b.wanting(sending(run), `{"query":"a"}`)
-		require.True(t, must[Called](b, b.CallTool, r).IsError, name)
+		r := b.wanting(activitytest.SendTool(run), `{"query":"a"}`)
+		require.True(t, must[activities.Called](b, b.CallTool, r).IsError, name)
 		require.Contains(t, b.result(r), "it is unknown whether it took effect", name)
 	}
 }
@@ -142,34 +146,34 @@ func TestPanicBeforeAToolWithSideEffectsRunsIsNoUnknownOutcome(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	var n atomic.Int32
-	r := b.wanting(sending(counting(&n, tools.Result{Content: "sent"}, nil)), `{"query":"a"}`)
-	b.store.readTexts = func() { panic("before the tool runs") }
-	_, err := run[Called](b, b.CallTool, r)
-	require.Equal(t, ErrTypeNotRun, appError(t, err).Type())
+	r := b.wanting(activitytest.SendTool(counting(&n, tools.Result{Content: "sent"}, nil)), `{"query":"a"}`)
+	b.Store.OnTexts = func() { panic("before the tool runs") }
+	_, err := run[activities.Called](b, b.CallTool, r)
+	require.Equal(t, activities.ErrTypeNotRun, activitytest.AppError(t, err).Type())
 	require.Zero(t, n.Load())
 
-	b.store.readTexts = nil
-	b.store.putFails = func(key string) error {
+	b.Store.OnTexts = nil
+	b.Store.OnPut = func(key string) error {
 		if key == chat.ResultKey(r.ID) {
 			panic("after the tool ran")
 		}
 		return nil
 	}
-	_, err = run[Called](b, b.CallTool, r)
-	require.Equal(t, ErrTypeUnknownOutcome, appError(t, err).Type())
+	_, err = run[activities.Called](b, b.CallTool, r)
+	require.Equal(t, activities.ErrTypeUnknownOutcome, activitytest.AppError(t, err).Type())
 	require.EqualValues(t, 1, n.Load())
 }
 
 func TestStopCancelsTheTool(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
-	r := b.wanting(sending(func(ctx context.Context, _ tools.Call) (tools.Result, error) {
-		b.bus.stops <- struct{}{}
+	r := b.wanting(activitytest.SendTool(func(ctx context.Context, _ tools.Call) (tools.Result, error) {
+		b.Bus.Stops <- struct{}{}
 		<-ctx.Done()
 		return tools.Result{}, ctx.Err()
 	}), `{"query":"a"}`)
-	_, err := run[Called](b, b.CallTool, r)
-	require.Equal(t, ErrTypeStopped, appError(t, err).Type())
+	_, err := run[activities.Called](b, b.CallTool, r)
+	require.Equal(t, activities.ErrTypeStopped, activitytest.AppError(t, err).Type())
 	require.Empty(t, b.result(r))
 }
 
@@ -177,9 +181,9 @@ func TestStoppingWorkerLetsSideEffectsFinishAndInterruptsOtherCalls(t *testing.T
 	for _, sideEffects := range []bool{true, false} {
 		b := setup(t)
 		stop := make(chan struct{})
-		b.env = b.newEnv(worker.Options{})
-		b.env.SetWorkerStopChannel(stop)
-		slow := noting("slow")
+		b.Env = b.NewEnv(worker.Options{})
+		b.Env.SetWorkerStopChannel(stop)
+		slow := activitytest.ReadTool("slow")
 		slow.SideEffects = sideEffects
 		slow.Run = func(ctx context.Context, _ tools.Call) (tools.Result, error) {
 			close(stop)
@@ -190,12 +194,12 @@ func TestStoppingWorkerLetsSideEffectsFinishAndInterruptsOtherCalls(t *testing.T
 			return tools.Result{Content: "sent"}, nil
 		}
 		r := b.wanting(slow, `{"query":"a"}`)
-		_, err := run[Called](b, b.CallTool, r)
+		_, err := run[activities.Called](b, b.CallTool, r)
 		if sideEffects {
 			require.NoError(t, err)
 			require.Equal(t, "sent", b.result(r))
 		} else {
-			require.Equal(t, ErrTypeInterrupted, appError(t, err).Type())
+			require.Equal(t, activities.ErrTypeInterrupted, activitytest.AppError(t, err).Type())
 		}
 	}
 }
@@ -203,43 +207,43 @@ func TestStoppingWorkerLetsSideEffectsFinishAndInterruptsOtherCalls(t *testing.T
 func TestToolResultIsStoredOnceTheDatabaseIsAvailableAgain(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
-	r := b.wanting(sending(func(context.Context, tools.Call) (tools.Result, error) {
+	r := b.wanting(activitytest.SendTool(func(context.Context, tools.Call) (tools.Result, error) {
 		var once atomic.Bool
-		b.store.mu.Lock()
-		b.store.putFails = func(string) error {
+		b.Store.Mu.Lock()
+		b.Store.OnPut = func(string) error {
 			if once.CompareAndSwap(false, true) {
 				return db.ErrUnavailable
 			}
 			return nil
 		}
-		b.store.mu.Unlock()
+		b.Store.Mu.Unlock()
 		return tools.Result{Content: "sent"}, nil
 	}), `{"query":"a"}`)
-	must[Called](b, b.CallTool, r)
+	must[activities.Called](b, b.CallTool, r)
 	require.Equal(t, "sent", b.result(r))
 }
 
 func TestToolResultThatCannotBeStoredIsAnUnknownOutcome(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
-	r := b.wanting(sending(func(context.Context, tools.Call) (tools.Result, error) {
-		b.store.mu.Lock()
-		b.store.putFails = func(string) error { return errors.New("disk full") }
-		b.store.mu.Unlock()
+	r := b.wanting(activitytest.SendTool(func(context.Context, tools.Call) (tools.Result, error) {
+		b.Store.Mu.Lock()
+		b.Store.OnPut = func(string) error { return errors.New("disk full") }
+		b.Store.Mu.Unlock()
 		return tools.Result{Content: "sent"}, nil
 	}), `{"query":"a"}`)
-	_, err := run[Called](b, b.CallTool, r)
-	require.Equal(t, ErrTypeUnknownOutcome, appError(t, err).Type())
+	_, err := run[activities.Called](b, b.CallTool, r)
+	require.Equal(t, activities.ErrTypeUnknownOutcome, activitytest.AppError(t, err).Type())
 	var app *temporal.ApplicationError
 	require.ErrorAs(t, err, &app)
 	require.True(t, app.NonRetryable())
 }
 
-func (b *testBundle) decide(r CallRequest, prompt chat.PromptCode, d chat.Decision, check bool) Decided {
-	b.t.Helper()
+func (b *bundle) decide(r activities.CallRequest, prompt chat.PromptCode, d chat.Decision, check bool) activities.Decided {
+	b.T.Helper()
 	d.ID = r.ID
 	r.Editable = prompt == chat.PromptApproveTools
-	return must[Decided](b, b.Decide, DecideRequest{
+	return must[activities.Decided](b, b.Decide, activities.DecideRequest{
 		TurnRef: r.TurnRef, Check: check,
 		Question: chat.Question{Type: chat.ToolApproval, Prompt: prompt, Calls: []chat.CallRef{r.CallRef}},
 		Value:    chat.ResumeValue{Type: chat.ToolApproval, Decisions: []chat.Decision{d}},
@@ -263,23 +267,23 @@ func TestDecideStoresThePersonsDecisions(t *testing.T) {
 		"edited though it may not be": {unknown, chat.Decision{Decision: chat.Approved, Arguments: json.RawMessage(`{"query":"b"}`)}, false, true, "", "The call was not made: the person changed its arguments, and the arguments of send cannot be changed."},
 		"rejected":                    {ask, chat.Decision{Decision: chat.Rejected}, false, false, "", "The person rejected this call."},
 		"rejected with a reason":      {ask, chat.Decision{Decision: chat.Rejected, Reason: "too dear"}, false, false, "", "The person rejected this call: too dear"},
-		"nobody answered":             {ask, chat.Decision{Decision: chat.Rejected, Reason: NoAnswerInTime}, false, false, "", "The call was not made: nobody answered in time."},
+		"nobody answered":             {ask, chat.Decision{Decision: chat.Rejected, Reason: activities.NoAnswerInTime}, false, false, "", "The call was not made: nobody answered in time."},
 		"not run again":               {unknown, chat.Decision{Decision: chat.Rejected}, false, false, "", "The outcome is unknown: the process died while the tool ran. The person does not want it run again."},
 		"run again":                   {unknown, chat.Decision{Decision: chat.Approved}, true, false, "", ""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			b := setup(t)
-			r := b.wanting(sending(nothing), `{"query":"a"}`)
-			b.put(r.TurnRef, chat.SchemaKey("send"), string(noting("").Schema))
-			before := len(b.texts(r.TurnRef))
+			r := b.wanting(activitytest.SendTool(nil), `{"query":"a"}`)
+			b.Put(r.TurnRef, chat.SchemaKey("send"), string(activitytest.ReadTool("").Schema))
+			before := len(b.Texts(r.TurnRef))
 			checked := b.decide(r, c.prompt, c.decision, true)
 			require.Equal(t, c.misfit, checked.Misfit)
-			require.Len(t, b.texts(r.TurnRef), before, "a check stores nothing")
+			require.Len(t, b.Texts(r.TurnRef), before, "a check stores nothing")
 
 			got := b.decide(r, c.prompt, c.decision, false)
 			require.Equal(t, c.run, len(got.Run) == 1)
 			require.Equal(t, c.misfit, got.Misfit)
-			require.Equal(t, c.edited, b.texts(r.TurnRef)[chat.EditedKey(r.ID)])
+			require.Equal(t, c.edited, b.Texts(r.TurnRef)[chat.EditedKey(r.ID)])
 			require.Equal(t, c.result, b.result(r))
 		})
 	}
@@ -292,9 +296,9 @@ func TestToolDoesNotRunWithArgumentsThatWereNotShown(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	var runs atomic.Int32
-	r := b.wanting(sending(counting(&runs, tools.Result{Content: "sent"}, nil)), `{"query":"ALPHA"}`)
+	r := b.wanting(activitytest.SendTool(counting(&runs, tools.Result{Content: "sent"}, nil)), `{"query":"ALPHA"}`)
 	r.Hash = tools.Hash([]byte(`{"query":"BETA"}`))
-	require.True(t, must[Called](b, b.CallTool, r).IsError)
+	require.True(t, must[activities.Called](b, b.CallTool, r).IsError)
 	require.Equal(t, "The call was not made: its arguments changed after they were shown.", b.result(r))
 	require.Zero(t, runs.Load())
 }
@@ -306,23 +310,23 @@ func TestAttemptThatResumesAfterAFreezeDoesNotChangeCallsOfALaterOne(t *testing.
 	t.Parallel()
 	b := setup(t)
 	var got []string
-	b.equip(sending(func(_ context.Context, c tools.Call) (tools.Result, error) {
+	b.Equip(activitytest.SendTool(func(_ context.Context, c tools.Call) (tools.Result, error) {
 		got = append(got, string(c.Arguments))
 		return tools.Result{Content: "sent"}, nil
 	}))
-	r := b.ask("Send it")
+	r := b.Ask("Send it")
 	id := chat.CallID(r.TurnID, 1)
-	b.model.reply.Calls = []llm.ToolCall{call("send", `{"query":"ALPHA"}`)}
-	b.model.stream = func(ctx context.Context, _ func(string) error) error { // the second attempt writes meanwhile
-		return b.store.PutTexts(ctx, owner, r.TurnID, []db.Text{{Key: chat.CallKey(id), Text: `{"query":"BETA"}`, Order: 2}})
+	b.Model.Reply.Calls = []llm.ToolCall{activitytest.Call("send", `{"query":"ALPHA"}`)}
+	b.Model.OnStream = func(ctx context.Context, _ func(string) error) error { // the second attempt writes meanwhile
+		return b.Store.PutTexts(ctx, owner, r.TurnID, []db.Text{{Key: chat.CallKey(id), Text: `{"query":"BETA"}`, Order: 2}})
 	}
-	_, err := run[Written](b, b.Think, r)
+	_, err := b.tryThink(r)
 	var app *temporal.ApplicationError
 	require.ErrorAs(t, err, &app)
-	require.Equal(t, ErrTypeOutdated, app.Type())
-	require.NotContains(t, b.texts(r.TurnRef), chat.SaidKey(1), "its other texts are not written either")
+	require.Equal(t, activities.ErrTypeOutdated, app.Type())
+	require.NotContains(t, b.Texts(r.TurnRef), chat.SaidKey(1), "its other texts are not written either")
 
-	must[Called](b, b.CallTool, CallRequest{TurnRef: r.TurnRef, Agent: chat.AgentAssistant, SideEffects: true,
+	must[activities.Called](b, b.CallTool, activities.CallRequest{TurnRef: r.TurnRef, Agent: chat.AgentAssistant, SideEffects: true,
 		CallRef: chat.CallRef{ID: id, Name: "send", Hash: tools.Hash([]byte(`{"query":"BETA"}`))}})
 	require.Equal(t, []string{`{"query":"BETA"}`}, got)
 }
@@ -331,9 +335,9 @@ func TestCallWithoutItsStoredArgumentsDoesNotRun(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	var runs atomic.Int32
-	r := b.wanting(sending(counting(&runs, tools.Result{Content: "sent"}, nil)), `{"query":"a"}`)
+	r := b.wanting(activitytest.SendTool(counting(&runs, tools.Result{Content: "sent"}, nil)), `{"query":"a"}`)
 	r.ID = chat.CallID(r.TurnID, 2)
-	require.True(t, must[Called](b, b.CallTool, r).IsError)
+	require.True(t, must[activities.Called](b, b.CallTool, r).IsError)
 	require.Equal(t, "The call was not made: its arguments are not there any more.", b.result(r))
 	require.Zero(t, runs.Load())
 }
@@ -343,29 +347,32 @@ func TestActivitiesOfASettledTurnDoNothing(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	var runs atomic.Int32
-	r := b.wanting(sending(counting(&runs, tools.Result{Content: "sent"}, nil)), `{"query":"a"}`)
-	must[Settled](b, b.Settle, Ending{TurnRef: r.TurnRef, Status: chat.TurnCompleted, Log: written1[:1]})
+	r := b.wanting(activitytest.SendTool(counting(&runs, tools.Result{Content: "sent"}, nil)), `{"query":"a"}`)
+	b.End(activities.Ending{TurnRef: r.TurnRef, Status: chat.TurnCompleted, Log: activitytest.Written1[:1]})
 	for what, call := range map[string]func() error{
-		"CallTool":   func() error { _, err := run[Called](b, b.CallTool, r); return err },
-		"FindResult": func() error { _, err := run[*Called](b, b.FindResult, r); return err },
+		"CallTool":   func() error { _, err := run[activities.Called](b, b.CallTool, r); return err },
+		"FindResult": func() error { _, err := run[*activities.Called](b, b.FindResult, r); return err },
 		"Decide": func() error {
-			_, err := run[Decided](b, b.Decide, DecideRequest{TurnRef: r.TurnRef})
+			_, err := run[activities.Decided](b, b.Decide, activities.DecideRequest{TurnRef: r.TurnRef})
 			return err
 		},
-		"Think":   func() error { _, err := run[Written](b, b.Think, ThinkRequest{TurnRef: r.TurnRef}); return err },
-		"KeepLog": func() error { _, err := run[any](b, b.KeepLog, LogRequest{TurnRef: r.TurnRef, From: 1}); return err },
+		"Think": func() error { _, err := b.tryThink(activitytest.Step{TurnRef: r.TurnRef}); return err },
+		"KeepLog": func() error {
+			_, err := run[any](b, b.KeepLog, activities.LogRequest{TurnRef: r.TurnRef, From: 1})
+			return err
+		},
 		"KeepAnswer": func() error {
-			_, err := run[string](b, b.KeepAnswer, KeepRequest{TurnRef: r.TurnRef, InterruptID: "i"})
+			_, err := run[string](b, b.KeepAnswer, activities.KeepRequest{TurnRef: r.TurnRef, InterruptID: "i"})
 			return err
 		},
 	} {
 		var app *temporal.ApplicationError
 		require.ErrorAs(t, call(), &app, what)
-		require.Equal(t, ErrTypeSettled, app.Type(), what)
+		require.Equal(t, activities.ErrTypeSettled, app.Type(), what)
 		require.True(t, app.NonRetryable(), what)
 	}
 	require.Zero(t, runs.Load())
-	_, err := b.store.Texts(context.Background(), owner, r.TurnID)
+	_, err := b.Store.Texts(context.Background(), owner, r.TurnID)
 	require.ErrorIs(t, err, db.ErrSettled)
 }
 
@@ -373,21 +380,21 @@ func TestEditedArgumentsRunWithTheHashOfTheDecision(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	var runs atomic.Int32
-	r := b.wanting(sending(counting(&runs, tools.Result{Content: "sent"}, nil)), `{"query":"a"}`)
+	r := b.wanting(activitytest.SendTool(counting(&runs, tools.Result{Content: "sent"}, nil)), `{"query":"a"}`)
 	r.Hash, r.Editable = tools.Hash([]byte(`{"query":"a"}`)), true
-	b.put(r.TurnRef, chat.SchemaKey("send"), string(noting("").Schema))
+	b.Put(r.TurnRef, chat.SchemaKey("send"), string(activitytest.ReadTool("").Schema))
 	got := b.decide(r, chat.PromptApproveTools, chat.Decision{Decision: chat.Approved, Arguments: json.RawMessage(`{ "query": "c", "query": "b" }`)}, false)
 	require.Equal(t, map[string]string{r.ID: tools.Hash([]byte(`{"query":"b"}`))}, got.Hashes)
-	require.Equal(t, `{"query":"b"}`, b.texts(r.TurnRef)[chat.EditedKey(r.ID)], "each key once, as it is shown and sent")
+	require.Equal(t, `{"query":"b"}`, b.Texts(r.TurnRef)[chat.EditedKey(r.ID)], "each key once, as it is shown and sent")
 	r.Hash = got.Hashes[r.ID]
-	require.False(t, must[Called](b, b.CallTool, r).IsError)
+	require.False(t, must[activities.Called](b, b.CallTool, r).IsError)
 	require.EqualValues(t, 1, runs.Load())
 }
 
 func TestOnlyAnApprovalIsRemembered(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
-	r := b.wanting(sending(nothing), `{"query":"a"}`)
+	r := b.wanting(activitytest.SendTool(nil), `{"query":"a"}`)
 	require.Equal(t, []string{"send"}, b.decide(r, chat.PromptApproveTools, chat.Decision{Decision: chat.Approved, Remember: true}, false).Remember)
 	require.Empty(t, b.decide(r, chat.PromptApproveTools, chat.Decision{Decision: chat.Rejected, Remember: true}, false).Remember)
 }
@@ -395,16 +402,16 @@ func TestOnlyAnApprovalIsRemembered(t *testing.T) {
 func TestApprovalsComeFromTheParentTurn(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
-	b.equip(sending(nothing))
-	first := b.exchange("One", "1")
-	ref := b.say("Two")
-	b.put(ref, chat.PieceKey(1), "2")
-	must[Settled](b, b.Settle, Ending{TurnRef: ref, Status: chat.TurnCompleted, Approvals: []string{"send"}, Log: []chat.Entry{
+	b.Equip(activitytest.SendTool(nil))
+	first := b.Exchange("One", "1")
+	ref := b.Say("Two")
+	b.Put(ref, chat.PieceKey(1), "2")
+	b.End(activities.Ending{TurnRef: ref, Status: chat.TurnCompleted, Approvals: []string{"send"}, Log: []chat.Entry{
 		{N: 1, Type: chat.EventTurnStarted}, {N: 2, Type: chat.EventText, Piece: 1, Ref: chat.PieceKey(1)}}})
 
-	require.Equal(t, []string{"send"}, must[Begun](b, b.BeginTurn, b.insert(chat.Content{Message: "Three"})).Approved)
-	branch := must[Begun](b, b.BeginTurn, b.insert(chat.Content{Message: "Two again", ParentRequest: first.TurnID}))
+	require.Equal(t, []string{"send"}, must[activities.Begun](b, b.BeginTurn, b.Insert(chat.Content{Message: "Three"})).Approved)
+	branch := must[activities.Begun](b, b.BeginTurn, b.Insert(chat.Content{Message: "Two again", ParentRequest: first.TurnID}))
 	require.Empty(t, branch.Approved)
-	root := must[Begun](b, b.BeginTurn, b.insert(chat.Content{Message: "Zero", ParentRequest: chat.RootCheckpoint}))
+	root := must[activities.Begun](b, b.BeginTurn, b.Insert(chat.Content{Message: "Zero", ParentRequest: chat.RootCheckpoint}))
 	require.Empty(t, root.Approved)
 }

@@ -1,10 +1,12 @@
-package activities
+package activities_test
 
 import (
 	"testing"
 	"time"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/palaver-chat/palaver/activities"
 )
 
 func TestDraftIntervalGrowsUnlessThereIsNoBus(t *testing.T) {
@@ -18,6 +20,6 @@ func TestDraftIntervalGrowsUnlessThereIsNoBus(t *testing.T) {
 		{time.Minute, true, time.Second},
 		{time.Minute, false, 0},
 	} {
-		require.Equal(t, c.want, draftWait(c.age, c.bus), "%s %t", c.age, c.bus)
+		require.Equal(t, c.want, activities.DraftWait(c.age, c.bus), "%s %t", c.age, c.bus)
 	}
 }

@@ -1,4 +1,4 @@
-package activities
+package activities_test
 
 import (
 	"context"
@@ -10,31 +10,26 @@ import (
 	"github.com/google/uuid"
 	"github.com/stretchr/testify/require"
 
+	"github.com/palaver-chat/palaver/activities"
 	"github.com/palaver-chat/palaver/chat"
 	"github.com/palaver-chat/palaver/db"
+	"github.com/palaver-chat/palaver/testkit/activitytest"
 )
 
 // lose settles a turn as lost, outside of any activity.
-func (b *testBundle) lose(ref TurnRef, stopped chat.CancelReason) chat.Event {
-	b.t.Helper()
-	turn, err := b.store.Turn(context.Background(), owner, ref.TurnID)
-	require.NoError(b.t, err)
+func (b *bundle) lose(ref activities.TurnRef, stopped chat.CancelReason) chat.Event {
+	b.T.Helper()
+	turn, err := b.Store.Turn(context.Background(), owner, ref.TurnID)
+	require.NoError(b.T, err)
 	end, err := b.SettleLost(context.Background(), turn, stopped)
-	require.NoError(b.t, err)
-	require.Equal(b.t, b.terminal(ref), end)
+	require.NoError(b.T, err)
+	require.Equal(b.T, b.terminal(ref), end)
 	return end
 }
 
-func (b *testBundle) putJSON(ref TurnRef, key string, value any) {
-	b.t.Helper()
-	raw, err := json.Marshal(value)
-	require.NoError(b.t, err)
-	b.put(ref, key, string(raw))
-}
-
-func eventTypes(t *testing.T, b *testBundle, ref TurnRef) (types []chat.EventType) {
+func eventTypes(t *testing.T, b *bundle, ref activities.TurnRef) (types []chat.EventType) {
 	t.Helper()
-	events, err := b.store.Events(context.Background(), owner, ref.TurnID, 0)
+	events, err := b.Store.Events(context.Background(), owner, ref.TurnID, 0)
 	require.NoError(t, err)
 	for _, e := range events {
 		types = append(types, e.Type)
@@ -45,9 +40,9 @@ func eventTypes(t *testing.T, b *testBundle, ref TurnRef) (types []chat.EventTyp
 func TestLostTurnKeepsMessageDraftAndCitationsAndCanBeSentAgain(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
-	ref := b.say("Tell me")
-	require.NoError(t, b.store.SaveDraft(context.Background(), owner, db.Draft{TurnID: ref.TurnID, Piece: 1, Attempt: 1, Text: "A beginning [1]"}))
-	b.putJSON(ref, chat.TextCitations, []chat.Citation{{N: 1, Source: "document", Title: "Circular", Quote: "x"}})
+	ref := b.Say("Tell me")
+	require.NoError(t, b.Store.SaveDraft(context.Background(), owner, db.Draft{TurnID: ref.TurnID, Piece: 1, Attempt: 1, Text: "A beginning [1]"}))
+	b.PutJSON(ref, chat.TextCitations, []chat.Citation{{N: 1, Source: "document", Title: "Circular", Quote: "x"}})
 	end := b.lose(ref, "")
 	require.Equal(t, chat.EventFailed, end.Type)
 	require.Equal(t, chat.CodeTurnLost, end.Code)
@@ -68,17 +63,19 @@ func TestLostTurnKeepsMessageDraftAndCitationsAndCanBeSentAgain(t *testing.T) {
 func TestLostTurnKeepsFinishedPiecesAndToolResults(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
-	ref := b.begin(chat.Content{Message: "Draw", Agent: chat.AgentAssistant})
+	ref := b.Begin(chat.Content{Message: "Draw", Agent: chat.AgentAssistant})
 	id := func(n int) string { return chat.CallID(ref.TurnID, n) }
-	wanted := func(n int) Wanted { return Wanted{CallRef: chat.CallRef{ID: id(n), Name: "draw"}} }
-	b.putJSON(ref, chat.SaidKey(1), Written{Chars: 5, Usage: oneCall, Calls: []Wanted{wanted(1), wanted(2), wanted(3)}})
-	b.put(ref, chat.PieceKey(1), "Well.")
-	b.put(ref, chat.CallKey(id(1)), `{"what":"a cat"}`)
-	b.put(ref, chat.ResultKey(id(1)), "a picture")
-	b.putJSON(ref, chat.DoneKey(id(1)), Called{Usage: oneCall})
-	b.put(ref, chat.ResultKey(id(2)), "The person rejected this call.")
-	b.putJSON(ref, chat.SaidKey(2), Written{Usage: oneCall, Calls: []Wanted{wanted(4)}}) // without a text
-	b.put(ref, chat.PieceKey(2), "Done.")
+	wanted := func(n int) activities.Wanted {
+		return activities.Wanted{CallRef: chat.CallRef{ID: id(n), Name: "draw"}}
+	}
+	b.PutJSON(ref, chat.SaidKey(1), activities.Written{Chars: 5, Usage: activitytest.OneCall, Calls: []activities.Wanted{wanted(1), wanted(2), wanted(3)}})
+	b.Put(ref, chat.PieceKey(1), "Well.")
+	b.Put(ref, chat.CallKey(id(1)), `{"what":"a cat"}`)
+	b.Put(ref, chat.ResultKey(id(1)), "a picture")
+	b.PutJSON(ref, chat.DoneKey(id(1)), activities.Called{Usage: activitytest.OneCall})
+	b.Put(ref, chat.ResultKey(id(2)), "The person rejected this call.")
+	b.PutJSON(ref, chat.SaidKey(2), activities.Written{Usage: activitytest.OneCall, Calls: []activities.Wanted{wanted(4)}}) // without a text
+	b.Put(ref, chat.PieceKey(2), "Done.")
 
 	end := b.lose(ref, "")
 	require.Equal(t, "Well.\n\nDone.", end.Partial)
@@ -97,13 +94,13 @@ func TestLostTurnKeepsFinishedPiecesAndToolResults(t *testing.T) {
 func TestLostTurnWithACancelRequestIsCancelled(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
-	ref := b.say("one")
+	ref := b.Say("one")
 	end := b.lose(ref, chat.Superseded)
 	require.Equal(t, chat.EventCancelled, end.Type)
 	require.Equal(t, chat.Superseded, end.Reason)
 
-	ref = b.say("two")
-	require.NoError(t, b.store.Cancel(context.Background(), owner, db.CancelRef{TurnID: ref.TurnID}, chat.UserCancelled))
+	ref = b.Say("two")
+	require.NoError(t, b.Store.Cancel(context.Background(), owner, db.CancelRef{TurnID: ref.TurnID}, chat.UserCancelled))
 	end = b.lose(ref, "")
 	require.Equal(t, chat.EventCancelled, end.Type)
 	require.Equal(t, chat.UserCancelled, end.Reason)
@@ -112,8 +109,8 @@ func TestLostTurnWithACancelRequestIsCancelled(t *testing.T) {
 func TestSettlingALostTurnKeepsItsFirstEnd(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
-	ref := b.exchange("one", "answer")
-	turn, err := b.store.Turn(context.Background(), owner, ref.TurnID)
+	ref := b.Exchange("one", "answer")
+	turn, err := b.Store.Turn(context.Background(), owner, ref.TurnID)
 	require.NoError(t, err)
 	end, err := b.SettleLost(context.Background(), turn, chat.UserCancelled)
 	require.NoError(t, err)
@@ -125,27 +122,27 @@ func TestEachSettledTurnIsReportedOnceAsItWasStored(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	var reported []string
-	b.Activities.OnSettled = func(_ context.Context, e Ending) {
+	b.OnSettled = func(_ context.Context, e activities.Ending) {
 		reported = append(reported, e.TurnID+" "+string(e.Status)+" "+e.Code+string(e.Reason))
 	}
-	answered, lost, broken := b.exchange("one", "answer"), b.say("two"), b.say("three")
-	turn, err := b.store.Turn(context.Background(), owner, answered.TurnID)
+	answered, lost, broken := b.Exchange("one", "answer"), b.Say("two"), b.Say("three")
+	turn, err := b.Store.Turn(context.Background(), owner, answered.TurnID)
 	require.NoError(t, err)
 	_, err = b.SettleLost(context.Background(), turn, chat.UserCancelled) // of another process, too late
 	require.NoError(t, err)
 
 	b.lose(lost, "")
-	must[Settled](b, b.Settle, Ending{TurnRef: lost, Status: chat.TurnCompleted, Log: written1[:1]}) // the workflow was only late
+	b.End(activities.Ending{TurnRef: lost, Status: chat.TurnCompleted, Log: activitytest.Written1[:1]}) // the workflow was only late
 
-	b.store.settled = func(s db.Settlement) error {
+	b.Store.OnSettle = func(s db.Settlement) error {
 		if s.Terminal.Response != nil {
 			return errors.New("a row that no database takes")
 		}
 		return nil
 	}
-	b.info.attempt = maxSettleTries + 1
-	b.env.SetHeartbeatDetails(handover{Since: time.Now(), Tries: maxSettleTries, Attempt: maxSettleTries})
-	must[Settled](b, b.Settle, Ending{TurnRef: broken, Status: chat.TurnCompleted, Log: written1[:1]})
+	b.Info.Attempt = activities.MaxSettleTries + 1
+	b.Env.SetHeartbeatDetails(activities.Handover{Since: time.Now(), Tries: activities.MaxSettleTries, Attempt: activities.MaxSettleTries})
+	b.End(activities.Ending{TurnRef: broken, Status: chat.TurnCompleted, Log: activitytest.Written1[:1]})
 	require.Equal(t, []string{answered.TurnID + " completed ", lost.TurnID + " failed turn_lost", broken.TurnID + " failed " + chat.CodeInternal}, reported)
 }
 
@@ -154,11 +151,11 @@ func TestEachSettledTurnIsReportedOnceAsItWasStored(t *testing.T) {
 func TestLostTurnThatNeverBeganGetsAPlace(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
-	first := b.exchange("one", "1")
-	waits := b.insert(chat.Content{Message: "two"})
-	require.NoError(t, b.store.MarkTurn(context.Background(), owner, waits.TurnID, chat.TurnAccepted, ""))
+	first := b.Exchange("one", "1")
+	waits := b.Insert(chat.Content{Message: "two"})
+	require.NoError(t, b.Store.MarkTurn(context.Background(), owner, waits.TurnID, chat.TurnAccepted, ""))
 	b.lose(waits, "")
-	turn, err := b.store.Turn(context.Background(), owner, waits.TurnID)
+	turn, err := b.Store.Turn(context.Background(), owner, waits.TurnID)
 	require.NoError(t, err)
 	require.Equal(t, first.TurnID, turn.Parent)
 	require.Len(t, b.history(), 4, "the last says why there is no answer")
@@ -170,16 +167,16 @@ func TestLostTurnThatNeverBeganGetsAPlace(t *testing.T) {
 func TestTurnOfALostWorkflowIsSettledWhenTheNextTurnBegins(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
-	lost := TurnRef{Owner: owner, ThreadID: b.thread, TurnID: uuid.NewString()}
+	lost := activities.TurnRef{Owner: owner, ThreadID: b.Thread, TurnID: uuid.NewString()}
 	content := chat.Content{Message: "lost", Agent: chat.AgentDocuments}
-	_, _, _, err := b.store.InsertTurn(context.Background(), chat.Turn{
-		ID: lost.TurnID, ThreadID: b.thread, Owner: owner, Content: content, ContentHash: content.Hash(), CreatedAt: time.Now().Add(-2 * LostAfter),
+	_, _, _, err := b.Store.InsertTurn(context.Background(), chat.Turn{
+		ID: lost.TurnID, ThreadID: b.Thread, Owner: owner, Content: content, ContentHash: content.Hash(), CreatedAt: time.Now().Add(-2 * activities.LostAfter),
 	})
 	require.NoError(t, err)
-	must[Begun](b, b.BeginTurn, lost)
-	next := b.insert(chat.Content{Message: "next"})
-	next.Others = &OtherTurns{}
-	require.Equal(t, lost.TurnID, must[Begun](b, b.BeginTurn, next).Parent, "it follows the lost turn")
+	must[activities.Begun](b, b.BeginTurn, lost)
+	next := b.Insert(chat.Content{Message: "next"})
+	next.Others = &activities.OtherTurns{}
+	require.Equal(t, lost.TurnID, must[activities.Begun](b, b.BeginTurn, next).Parent, "it follows the lost turn")
 	require.Equal(t, chat.CodeTurnLost, b.terminal(lost).Code)
 	said := b.history()
 	require.Len(t, said, 3)

@@ -1,4 +1,4 @@
-package activities
+package activities_test
 
 import (
 	"context"
@@ -9,14 +9,16 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/palaver-chat/palaver/activities"
 	"github.com/palaver-chat/palaver/chat"
 	"github.com/palaver-chat/palaver/db"
 	"github.com/palaver-chat/palaver/internal/tools"
+	"github.com/palaver-chat/palaver/testkit/activitytest"
 )
 
 // telling is a tool without side effects that reports these lines, then returns err.
 func telling(err func() error, lines ...string) tools.Tool {
-	t := noting("tell")
+	t := activitytest.ReadTool("tell")
 	t.Run = func(_ context.Context, c tools.Call) (tools.Result, error) {
 		for _, line := range lines {
 			c.Report(chat.NodeImport, line)
@@ -29,15 +31,15 @@ func telling(err func() error, lines ...string) tools.Tool {
 func noError() error { return nil }
 
 // live lists the reports that were published, and recorded those that are stored.
-func (b *testBundle) live() (lines []string) {
-	for _, p := range b.bus.progress {
+func (b *bundle) live() (lines []string) {
+	for _, p := range b.Bus.Progress() {
 		lines = append(lines, p.Text)
 	}
 	return lines
 }
 
-func (b *testBundle) recorded(r CallRequest) (lines []string) {
-	for _, report := range chat.Reports(b.texts(r.TurnRef), r.ID) {
+func (b *bundle) recorded(r activities.CallRequest) (lines []string) {
+	for _, report := range chat.Reports(b.Texts(r.TurnRef), r.ID) {
 		lines = append(lines, report.Text)
 	}
 	return lines
@@ -49,22 +51,22 @@ func TestReportsOfAToolAreStoredPublishedAndReturned(t *testing.T) {
 	r := b.wanting(telling(noError, "one", "tw\x00o"), `{"query":"a"}`)
 	r.Logged = 7
 	nodes := []chat.Node{chat.NodeImport, chat.NodeImport}
-	called := Called{Progress: nodes}
-	require.Equal(t, called, must[Called](b, b.CallTool, r))
+	called := activities.Called{Progress: nodes}
+	require.Equal(t, called, must[activities.Called](b, b.CallTool, r))
 	require.Equal(t, []string{"one", "two"}, b.recorded(r))
 	require.Equal(t, []string{"one", "two"}, b.live())
-	last := b.bus.progress[1]
+	last := b.Bus.Progress()[1]
 	require.Equal(t, chat.Report{Of: r.ID, Call: true, N: 2, Node: chat.NodeImport, Text: "two"}, last.Report)
 	require.Equal(t, []any{r.TurnID, 7}, []any{last.TurnID, last.Logged})
-	require.Equal(t, called, must[Called](b, b.CallTool, r), "the next attempt returns them, too")
-	require.Equal(t, &called, must[*Called](b, b.FindResult, r))
+	require.Equal(t, called, must[activities.Called](b, b.CallTool, r), "the next attempt returns them, too")
+	require.Equal(t, &called, must[*activities.Called](b, b.FindResult, r))
 }
 
 func TestRepeatedAttemptGoesOnAfterTheReportsOfTheAttemptBefore(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	lines := []string{"one", "two"}
-	tool := noting("tell")
+	tool := activitytest.ReadTool("tell")
 	tool.Run = func(_ context.Context, c tools.Call) (tools.Result, error) {
 		for _, line := range lines {
 			c.Report(chat.NodeImport, line)
@@ -75,11 +77,11 @@ func TestRepeatedAttemptGoesOnAfterTheReportsOfTheAttemptBefore(t *testing.T) {
 		return tools.Result{Content: "told"}, nil
 	}
 	r := b.wanting(tool, `{"query":"a"}`)
-	_, err := run[Called](b, b.CallTool, r)
+	_, err := run[activities.Called](b, b.CallTool, r)
 	require.Error(t, err)
 	lines = append(lines, "three")
-	b.info.attempt = 2
-	require.Len(t, must[Called](b, b.CallTool, r).Progress, 3)
+	b.Info.Attempt = 2
+	require.Len(t, must[activities.Called](b, b.CallTool, r).Progress, 3)
 	require.Equal(t, []string{"one", "two", "three"}, b.recorded(r))
 	require.Equal(t, []string{"one", "two", "three"}, b.live(), "each is seen once")
 }
@@ -88,14 +90,14 @@ func TestReportThatIsNotStoredIsStoredWithTheResult(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	down := true
-	b.store.putFails = func(key string) error {
+	b.Store.OnPut = func(key string) error {
 		if down && strings.HasPrefix(key, "progress:") {
 			return db.ErrUnavailable
 		}
 		return nil
 	}
 	r := b.wanting(telling(func() error { down = false; return nil }, "one", "two"), `{"query":"a"}`)
-	require.Len(t, must[Called](b, b.CallTool, r).Progress, 2)
+	require.Len(t, must[activities.Called](b, b.CallTool, r).Progress, 2)
 	require.Equal(t, []string{"one", "two"}, b.recorded(r))
 	require.Empty(t, b.live())
 }
@@ -103,22 +105,22 @@ func TestReportThatIsNotStoredIsStoredWithTheResult(t *testing.T) {
 func TestReportsAreBounded(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
-	r := b.wanting(telling(noError, slices.Repeat([]string{strings.Repeat("x", maxReport+1)}, maxReports+1)...), `{"query":"a"}`)
-	require.Len(t, must[Called](b, b.CallTool, r).Progress, maxReports)
-	require.LessOrEqual(t, len(b.recorded(r)[0]), maxReport)
+	r := b.wanting(telling(noError, slices.Repeat([]string{strings.Repeat("x", activities.MaxReport+1)}, activities.MaxReports+1)...), `{"query":"a"}`)
+	require.Len(t, must[activities.Called](b, b.CallTool, r).Progress, activities.MaxReports)
+	require.LessOrEqual(t, len(b.recorded(r)[0]), activities.MaxReport)
 }
 
 func TestReportAfterTheToolHasReturnedIsDropped(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	var late func(chat.Node, string)
-	tool := noting("tell")
+	tool := activitytest.ReadTool("tell")
 	tool.Run = func(_ context.Context, c tools.Call) (tools.Result, error) {
 		late = c.Report
 		return tools.Result{Content: "told"}, nil
 	}
 	r := b.wanting(tool, `{"query":"a"}`)
-	require.Empty(t, must[Called](b, b.CallTool, r).Progress)
+	require.Empty(t, must[activities.Called](b, b.CallTool, r).Progress)
 	late(chat.NodeTool, "late")
 	require.Empty(t, b.recorded(r))
 	require.Empty(t, b.live())
@@ -126,15 +128,15 @@ func TestReportAfterTheToolHasReturnedIsDropped(t *testing.T) {
 
 func TestCallWithoutAResultKeepsItsReports(t *testing.T) {
 	t.Parallel()
-	for name, settle := range map[string]func(b *testBundle, r CallRequest){
-		"failed turn": func(b *testBundle, r CallRequest) {
-			must[Settled](b, b.Settle, Ending{TurnRef: r.TurnRef, Status: chat.TurnFailed, Code: chat.CodeInternal, Log: []chat.Entry{
+	for name, settle := range map[string]func(b *bundle, r activities.CallRequest){
+		"failed turn": func(b *bundle, r activities.CallRequest) {
+			b.End(activities.Ending{TurnRef: r.TurnRef, Status: chat.TurnFailed, Code: chat.CodeInternal, Log: []chat.Entry{
 				{N: 1, Type: chat.EventTurnStarted}, {N: 2, Type: chat.EventToolCall, Call: &r.CallRef},
 				{N: 3, Type: chat.EventStatus, Node: chat.NodeImport, Ref: chat.ProgressKey(r.ID, 1), Call: &r.CallRef},
 			}})
 		},
-		"lost turn": func(b *testBundle, r CallRequest) {
-			b.putJSON(r.TurnRef, chat.SaidKey(1), Written{Calls: []Wanted{{CallRef: r.CallRef}}})
+		"lost turn": func(b *bundle, r activities.CallRequest) {
+			b.PutJSON(r.TurnRef, chat.SaidKey(1), activities.Written{Calls: []activities.Wanted{{CallRef: r.CallRef}}})
 			b.lose(r.TurnRef, "")
 		},
 	} {
@@ -143,17 +145,17 @@ func TestCallWithoutAResultKeepsItsReports(t *testing.T) {
 			send := telling(func() error { panic("the worker dies") }, "one", "two")
 			send.SideEffects = true
 			r := b.wanting(send, `{"query":"a"}`)
-			b.store.putFails = func(key string) error {
+			b.Store.OnPut = func(key string) error {
 				if key == chat.ResultKey(r.ID) {
 					return errors.New("disk full")
 				}
 				return nil
 			}
-			_, err := run[Called](b, b.CallTool, r)
-			require.Equal(t, ErrTypeUnknownOutcome, appError(t, err).Type())
-			require.Equal(t, &Called{Unknown: true, Progress: []chat.Node{chat.NodeImport, chat.NodeImport}}, must[*Called](b, b.FindResult, r))
+			_, err := run[activities.Called](b, b.CallTool, r)
+			require.Equal(t, activities.ErrTypeUnknownOutcome, activitytest.AppError(t, err).Type())
+			require.Equal(t, &activities.Called{Unknown: true, Progress: []chat.Node{chat.NodeImport, chat.NodeImport}}, must[*activities.Called](b, b.FindResult, r))
 			settle(b, r)
-			events, err := b.store.Events(context.Background(), owner, r.TurnID, 0)
+			events, err := b.Store.Events(context.Background(), owner, r.TurnID, 0)
 			require.NoError(t, err)
 			var shown []string
 			for i, e := range events {

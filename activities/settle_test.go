@@ -1,4 +1,4 @@
-package activities
+package activities_test
 
 import (
 	"context"
@@ -7,45 +7,53 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/palaver-chat/palaver/activities"
 	"github.com/palaver-chat/palaver/chat"
 	"github.com/palaver-chat/palaver/db"
+	"github.com/palaver-chat/palaver/testkit/activitytest"
 )
 
-func (b *testBundle) history() []chat.Message {
-	b.t.Helper()
-	h, err := b.store.History(context.Background(), owner, b.thread, "", "", 100)
-	require.NoError(b.t, err)
+func (b *bundle) history() []chat.Message {
+	b.T.Helper()
+	h, err := b.Store.History(context.Background(), owner, b.Thread, "", "", 100)
+	require.NoError(b.T, err)
 	return h.Messages
 }
 
-func (b *testBundle) terminal(ref TurnRef) chat.Event {
-	b.t.Helper()
-	events, err := b.store.Events(context.Background(), owner, ref.TurnID, 0)
-	require.NoError(b.t, err)
+func (b *bundle) terminal(ref activities.TurnRef) chat.Event {
+	b.T.Helper()
+	events, err := b.Store.Events(context.Background(), owner, ref.TurnID, 0)
+	require.NoError(b.T, err)
 	last := events[len(events)-1]
-	require.True(b.t, last.Type.Terminal())
+	require.True(b.T, last.Type.Terminal())
 	for i, e := range events {
-		require.Equal(b.t, i+1, e.N)
+		require.Equal(b.T, i+1, e.N)
 	}
 	return last
 }
 
-var written1 = []chat.Entry{{N: 1, Type: chat.EventTurnStarted}, {N: 2, Type: chat.EventText, Piece: 1, Ref: chat.PieceKey(1)}}
+// answered begins a turn whose answer "25 days [1]." cites a new document.
+func (b *bundle) answered(message string) (ref activities.TurnRef, doc string) {
+	b.T.Helper()
+	doc = b.Doc("Leave Policy", activitytest.Leave)
+	ref = b.Say(message)
+	b.Put(ref, chat.PieceKey(1), "25 days [1].")
+	b.PutJSON(ref, chat.TextCitations, []chat.Citation{{N: 1, Source: "document", DocID: doc, ChunkID: doc + ".0", Title: "Leave Policy", Quote: "25 days"}})
+	return ref, doc
+}
 
 // Rule N11.
 func TestCompletedTurnIsOneUserAndOneAssistantMessage(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
-	r := b.question("How many days of leave do staff get?", leave)
-	b.model.stream = streamText("25 days [1].")
-	must[Written](b, b.Write, r)
-	e := Ending{
-		TurnRef: r.TurnRef, Status: chat.TurnCompleted, Log: written1, Action: chat.Inquire,
-		Inference: chat.High, Retrieval: chat.Medium, Usage: chat.Usage{TokensIn: 100, TokensOut: 20, CostUSD: 0.25, Calls: 2},
+	ref, doc := b.answered("How many days of leave do staff get?")
+	e := activities.Ending{
+		TurnRef: ref, Status: chat.TurnCompleted, Log: activitytest.Written1,
+		Outcome: activities.Outcome{Action: chat.Inquire, Inference: chat.High, Retrieval: chat.Medium}, Usage: chat.Usage{TokensIn: 100, TokensOut: 20, CostUSD: 0.25, Calls: 2},
 	}
-	require.Equal(t, Settled{N: 3, Type: chat.EventResponse}, must[Settled](b, b.Settle, e))
+	require.Equal(t, activities.Settled{N: 3, Type: chat.EventResponse}, b.End(e))
 
-	got := b.terminal(r.TurnRef).Response
+	got := b.terminal(ref).Response
 	require.Equal(t, "25 days [1].", got.Text)
 	require.Len(t, got.Citations, 1)
 	require.Equal(t, e.Usage, got.Usage)
@@ -58,15 +66,15 @@ func TestCompletedTurnIsOneUserAndOneAssistantMessage(t *testing.T) {
 	require.EqualValues(t, 120, meta["tokens_used"])
 	require.EqualValues(t, 0.25, meta["cost_usd"])
 	require.Equal(t, "stop", meta["finished_reason"])
-	require.Equal(t, "client-"+r.TurnID, meta["client_turn_id"])
-	require.Equal(t, "run-"+r.TurnID, meta["stream_run_id"])
+	require.Equal(t, "client-"+ref.TurnID, meta["client_turn_id"])
+	require.Equal(t, "run-"+ref.TurnID, meta["stream_run_id"])
 	require.Len(t, meta["citations"], 1)
 	require.NotContains(t, meta, "interrupted")
 
-	registry, err := b.store.Registry(context.Background(), owner, b.thread, r.TurnID)
+	registry, err := b.Store.Registry(context.Background(), owner, b.Thread, ref.TurnID)
 	require.NoError(t, err)
-	require.Equal(t, []chat.DocRef{{ID: r.DocIDs[0], Title: "Leave Policy"}}, registry, "the documents of the answer are in the registry")
-	c, err := b.store.Conversation(context.Background(), owner, b.thread)
+	require.Equal(t, []chat.DocRef{{ID: doc, Title: "Leave Policy"}}, registry, "the documents of the answer are in the registry")
+	c, err := b.Store.Conversation(context.Background(), owner, b.Thread)
 	require.NoError(t, err)
 	require.Equal(t, "How many days of leave do staff get?", c.Title)
 }
@@ -74,11 +82,11 @@ func TestCompletedTurnIsOneUserAndOneAssistantMessage(t *testing.T) {
 func TestSettleIsIdempotent(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
-	ref := b.say("hi")
-	first := must[Settled](b, b.Settle, Ending{TurnRef: ref, Status: chat.TurnCancelled, Reason: chat.Superseded, Log: written1[:1]})
-	second := must[Settled](b, b.Settle, Ending{TurnRef: ref, Status: chat.TurnCompleted, Log: written1})
+	ref := b.Say("hi")
+	first := b.End(activities.Ending{TurnRef: ref, Status: chat.TurnCancelled, Reason: chat.Superseded, Log: activitytest.Written1[:1]})
+	second := b.End(activities.Ending{TurnRef: ref, Status: chat.TurnCompleted, Log: activitytest.Written1})
 	require.Equal(t, first, second)
-	third := must[Settled](b, b.Settle, Ending{TurnRef: ref, Status: chat.TurnCompleted, Log: written1, Kept: 3})
+	third := b.End(activities.Ending{TurnRef: ref, Status: chat.TurnCompleted, Log: activitytest.Written1, Kept: 3})
 	require.Equal(t, first, third, "also when its stored log is deleted")
 	require.Equal(t, chat.Superseded, b.terminal(ref).Reason)
 }
@@ -86,12 +94,12 @@ func TestSettleIsIdempotent(t *testing.T) {
 func TestRegistryIsMergedAndNeverCleared(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
-	d1, d2 := b.doc("One", "1."), b.doc("Two", "2.")
-	b.exchange("first", "answer", d1)
-	b.exchange("second", "answer", d2)
-	failed := b.say("third")
-	must[Settled](b, b.Settle, Ending{TurnRef: failed, Status: chat.TurnFailed, Code: chat.CodeInternal, DocIDs: []string{b.doc("Three", "3.")}})
-	registry, err := b.store.Registry(context.Background(), owner, b.thread, failed.TurnID)
+	d1, d2 := b.Doc("One", "1."), b.Doc("Two", "2.")
+	b.Exchange("first", "answer", d1)
+	b.Exchange("second", "answer", d2)
+	failed := b.Say("third")
+	b.End(activities.Ending{TurnRef: failed, Status: chat.TurnFailed, Code: chat.CodeInternal, Outcome: activities.Outcome{DocIDs: []string{b.Doc("Three", "3.")}}})
+	registry, err := b.Store.Registry(context.Background(), owner, b.Thread, failed.TurnID)
 	require.NoError(t, err)
 	require.ElementsMatch(t, []chat.DocRef{{ID: d1, Title: "One"}, {ID: d2, Title: "Two"}}, registry)
 }
@@ -100,9 +108,9 @@ func TestRegistryIsMergedAndNeverCleared(t *testing.T) {
 func TestCancelledTurnKeepsItsPartialAndSaysWhyItEnded(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
-	ref := b.say("Tell me")
-	require.NoError(t, b.store.SaveDraft(context.Background(), owner, db.Draft{TurnID: ref.TurnID, Piece: 1, Attempt: 1, Text: "A beginning"}))
-	must[Settled](b, b.Settle, Ending{TurnRef: ref, Status: chat.TurnCancelled, Reason: chat.UserCancelled, Log: written1[:1]})
+	ref := b.Say("Tell me")
+	require.NoError(t, b.Store.SaveDraft(context.Background(), owner, db.Draft{TurnID: ref.TurnID, Piece: 1, Attempt: 1, Text: "A beginning"}))
+	b.End(activities.Ending{TurnRef: ref, Status: chat.TurnCancelled, Reason: chat.UserCancelled, Log: activitytest.Written1[:1]})
 	got := b.terminal(ref)
 	require.Equal(t, chat.EventCancelled, got.Type)
 	require.Equal(t, chat.UserCancelled, got.Reason)
@@ -113,8 +121,8 @@ func TestCancelledTurnKeepsItsPartialAndSaysWhyItEnded(t *testing.T) {
 	require.Equal(t, "cancelled", meta["finished_reason"])
 	require.EqualValues(t, 3, meta["token_estimate"])
 
-	empty := b.say("Again")
-	must[Settled](b, b.Settle, Ending{TurnRef: empty, Status: chat.TurnCancelled, Reason: chat.UserCancelled})
+	empty := b.Say("Again")
+	b.End(activities.Ending{TurnRef: empty, Status: chat.TurnCancelled, Reason: chat.UserCancelled})
 	said := b.history()
 	require.Len(t, said, 4)
 	require.Empty(t, said[3].Content)
@@ -126,9 +134,9 @@ func TestCancelledTurnKeepsItsPartialAndSaysWhyItEnded(t *testing.T) {
 // Rule N11.
 func TestFailedTurnSaysWhyInTheHistory(t *testing.T) {
 	b := setup(t)
-	ref := b.say("Tell me")
-	require.NoError(t, b.store.PutText(context.Background(), owner, ref.TurnID, chat.TextFailureHint, "Check it."))
-	must[Settled](b, b.Settle, Ending{TurnRef: ref, Status: chat.TurnFailed, Code: chat.CodeModelRejected})
+	ref := b.Say("Tell me")
+	require.NoError(t, b.Store.PutText(context.Background(), owner, ref.TurnID, chat.TextFailureHint, "Check it."))
+	b.End(activities.Ending{TurnRef: ref, Status: chat.TurnFailed, Code: chat.CodeModelRejected})
 	said := b.history()
 	require.Len(t, said, 2)
 	plain, _ := chat.FailureMessage(chat.CodeModelRejected)
@@ -138,10 +146,10 @@ func TestFailedTurnSaysWhyInTheHistory(t *testing.T) {
 func TestPartialKeepsItsCitations(t *testing.T) {
 	for status, want := range map[chat.TurnStatus]chat.EventType{chat.TurnCancelled: chat.EventCancelled, chat.TurnFailed: chat.EventFailed} {
 		b := setup(t)
-		ref := b.say("Tell me")
-		require.NoError(t, b.store.SaveDraft(context.Background(), owner, db.Draft{TurnID: ref.TurnID, Piece: 1, Attempt: 1, Text: "Gifts are bounded [1]. And"}))
-		require.NoError(t, b.store.PutText(context.Background(), owner, ref.TurnID, chat.TextCitations, `[{"n":1,"source":"document","doc_id":"d","title":"Gifts","quote":"bounded"}]`))
-		must[Settled](b, b.Settle, Ending{TurnRef: ref, Status: status, Reason: chat.UserCancelled, Code: chat.CodeInternal, Log: written1[:1]})
+		ref := b.Say("Tell me")
+		require.NoError(t, b.Store.SaveDraft(context.Background(), owner, db.Draft{TurnID: ref.TurnID, Piece: 1, Attempt: 1, Text: "Gifts are bounded [1]. And"}))
+		require.NoError(t, b.Store.PutText(context.Background(), owner, ref.TurnID, chat.TextCitations, `[{"n":1,"source":"document","doc_id":"d","title":"Gifts","quote":"bounded"}]`))
+		b.End(activities.Ending{TurnRef: ref, Status: status, Reason: chat.UserCancelled, Code: chat.CodeInternal, Log: activitytest.Written1[:1]})
 		got := b.terminal(ref)
 		require.Equal(t, want, got.Type)
 		require.Equal(t, []chat.Citation{{N: 1, Source: "document", DocID: "d", Title: "Gifts", Quote: "bounded"}}, got.Citations)
@@ -152,19 +160,19 @@ func TestPartialKeepsItsCitations(t *testing.T) {
 func TestPieceFinishedDuringAStopIsThePartial(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
-	ref := b.say("Tell me")
-	require.NoError(t, b.store.SaveDraft(context.Background(), owner, db.Draft{TurnID: ref.TurnID, Piece: 1, Attempt: 1, Text: "Old"}))
-	require.NoError(t, b.store.PutText(context.Background(), owner, ref.TurnID, chat.PieceKey(1), "Whole"))
-	must[Settled](b, b.Settle, Ending{TurnRef: ref, Status: chat.TurnCancelled, Reason: chat.UserCancelled, Log: written1[:1]})
+	ref := b.Say("Tell me")
+	require.NoError(t, b.Store.SaveDraft(context.Background(), owner, db.Draft{TurnID: ref.TurnID, Piece: 1, Attempt: 1, Text: "Old"}))
+	require.NoError(t, b.Store.PutText(context.Background(), owner, ref.TurnID, chat.PieceKey(1), "Whole"))
+	b.End(activities.Ending{TurnRef: ref, Status: chat.TurnCancelled, Reason: chat.UserCancelled, Log: activitytest.Written1[:1]})
 	require.Equal(t, "Whole", b.terminal(ref).Partial)
 }
 
 func TestFailureMessageSaysWhatToDo(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
-	ref := b.say("Tell me")
-	require.NoError(t, b.store.PutText(context.Background(), owner, ref.TurnID, chat.TextFailureHint, "Check CHAT_MODEL_NAME."))
-	must[Settled](b, b.Settle, Ending{TurnRef: ref, Status: chat.TurnFailed, Code: chat.CodeModelRejected, Log: written1[:1]})
+	ref := b.Say("Tell me")
+	require.NoError(t, b.Store.PutText(context.Background(), owner, ref.TurnID, chat.TextFailureHint, "Check CHAT_MODEL_NAME."))
+	b.End(activities.Ending{TurnRef: ref, Status: chat.TurnFailed, Code: chat.CodeModelRejected, Log: activitytest.Written1[:1]})
 	got := b.terminal(ref)
 	require.Equal(t, chat.EventFailed, got.Type)
 	require.Equal(t, chat.CodeModelRejected, got.Code)
@@ -176,9 +184,9 @@ func TestFailureMessageSaysWhatToDo(t *testing.T) {
 func TestFailureThatOnlyAnOperatorCanRemoveNamesNoSetting(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
-	ref := b.say("Tell me")
-	require.NoError(t, b.store.PutText(context.Background(), owner, ref.TurnID, chat.TextOperatorHint, "Check LLM_API_KEY."))
-	must[Settled](b, b.Settle, Ending{TurnRef: ref, Status: chat.TurnFailed, Code: chat.CodeModelRejected, Log: written1[:1]})
+	ref := b.Say("Tell me")
+	require.NoError(t, b.Store.PutText(context.Background(), owner, ref.TurnID, chat.TextOperatorHint, "Check LLM_API_KEY."))
+	b.End(activities.Ending{TurnRef: ref, Status: chat.TurnFailed, Code: chat.CodeModelRejected, Log: activitytest.Written1[:1]})
 	got := b.terminal(ref)
 	require.Equal(t, chat.ModelNotAvailable, got.Message)
 	require.Equal(t, "Check LLM_API_KEY.", got.Hint)
@@ -188,9 +196,9 @@ func TestFailureThatOnlyAnOperatorCanRemoveNamesNoSetting(t *testing.T) {
 func TestQuestionsAndAnswersBecomeMessages(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
-	d1, d2 := b.doc("Circular", "1."), b.doc("Policy", "2.")
-	ref := b.say("Do something")
-	require.NoError(t, b.store.PutText(context.Background(), owner, ref.TurnID, chat.TextUnresolved, `"XYZ"`))
+	d1, d2 := b.Doc("Circular", "1."), b.Doc("Policy", "2.")
+	ref := b.Say("Do something")
+	require.NoError(t, b.Store.PutText(context.Background(), owner, ref.TurnID, chat.TextUnresolved, `"XYZ"`))
 	at := time.Date(2031, 5, 6, 7, 0, 0, 0, time.UTC)
 	entry := func(n int, q chat.Question) chat.Entry {
 		return chat.Entry{N: n, Type: chat.EventInterrupt, At: at, Question: &q, Ref: q.Ref}
@@ -198,10 +206,10 @@ func TestQuestionsAndAnswersBecomeMessages(t *testing.T) {
 	answer := func(n int, id string, v chat.ResumeValue) chat.Entry {
 		return chat.Entry{N: n, Type: chat.EventResumed, At: at.Add(time.Duration(n) * time.Minute), Answers: id, Resume: &v}
 	}
-	must[Settled](b, b.Settle, Ending{TurnRef: ref, Status: chat.TurnCancelled, Reason: chat.UserCancelled, Log: []chat.Entry{
+	b.End(activities.Ending{TurnRef: ref, Status: chat.TurnCancelled, Reason: chat.UserCancelled, Log: []chat.Entry{
 		{N: 1, Type: chat.EventTurnStarted},
 		entry(2, chat.Question{ID: "q1", Type: chat.ActionChoice, Prompt: chat.PromptWhichAction, OptionIDs: []string{"audit", "inquire"}}),
-		answer(3, "q1", chat.ResumeValue{Type: chat.ActionChoice, Value: ptr("audit")}),
+		answer(3, "q1", chat.ResumeValue{Type: chat.ActionChoice, Value: new("audit")}),
 		entry(4, chat.Question{ID: "q2", Type: chat.DocChoice, Prompt: chat.PromptWhichDoc, Action: chat.Audit, OptionIDs: []string{d1, d2, chat.AllDocs}}),
 		answer(5, "q2", chat.ResumeValue{Type: chat.DocChoice, Value: &d2}),
 		entry(6, chat.Question{ID: "q3", Type: chat.TextInput, Prompt: chat.PromptUnknownDoc, Ref: chat.TextUnresolved}),
@@ -233,7 +241,7 @@ func TestQuestionsAndAnswersBecomeMessages(t *testing.T) {
 func TestQuestionOfATurnThatEndedOtherwiseIsUnanswered(t *testing.T) {
 	for reason, want := range map[chat.CancelReason]string{chat.Superseded: "unanswered", chat.UserCancelled: "cancelled"} {
 		b := setup(t)
-		must[Settled](b, b.Settle, Ending{TurnRef: b.say("Do something"), Status: chat.TurnCancelled, Reason: reason, Log: []chat.Entry{
+		b.End(activities.Ending{TurnRef: b.Say("Do something"), Status: chat.TurnCancelled, Reason: reason, Log: []chat.Entry{
 			{N: 1, Type: chat.EventTurnStarted},
 			{N: 2, Type: chat.EventInterrupt, Question: &chat.Question{ID: "q1", Type: chat.TextInput, Prompt: chat.PromptUnknownDoc}},
 		}})
@@ -244,35 +252,35 @@ func TestQuestionOfATurnThatEndedOtherwiseIsUnanswered(t *testing.T) {
 func TestTurnThatNeverBeganGetsItsPlaceWhenSettled(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
-	before := b.exchange("one", "1")
-	ref := b.insert(chat.Content{Message: "two"})
-	must[Settled](b, b.Settle, Ending{TurnRef: ref, Status: chat.TurnCancelled, Reason: chat.UserCancelled})
-	turn, err := b.store.Turn(context.Background(), owner, ref.TurnID)
+	before := b.Exchange("one", "1")
+	ref := b.Insert(chat.Content{Message: "two"})
+	b.End(activities.Ending{TurnRef: ref, Status: chat.TurnCancelled, Reason: chat.UserCancelled})
+	turn, err := b.Store.Turn(context.Background(), owner, ref.TurnID)
 	require.NoError(t, err)
 	require.Equal(t, before.TurnID, turn.Parent)
 }
 
 func TestToolResultsAreStoredWithTheMessageAndAMissingOneSaysSo(t *testing.T) {
 	for name, tc := range map[string]struct {
-		end     Ending
+		end     activities.Ending
 		partial string
 		reason  any
 	}{
-		"stopped":                      {Ending{Status: chat.TurnCancelled, Reason: chat.UserCancelled}, "So far", "user_cancelled"},
-		"stopped without a word":       {Ending{Status: chat.TurnCancelled, Reason: chat.Superseded}, "", "superseded"},
-		"failed":                       {Ending{Status: chat.TurnFailed, Code: chat.CodeStepLimit}, "So far", "step_limit"},
-		"completed, which leaves none": {Ending{Status: chat.TurnCompleted}, "Done.", nil},
+		"stopped":                      {activities.Ending{Status: chat.TurnCancelled, Reason: chat.UserCancelled}, "So far", "user_cancelled"},
+		"stopped without a word":       {activities.Ending{Status: chat.TurnCancelled, Reason: chat.Superseded}, "", "superseded"},
+		"failed":                       {activities.Ending{Status: chat.TurnFailed, Code: chat.CodeStepLimit}, "So far", "step_limit"},
+		"completed, which leaves none": {activities.Ending{Status: chat.TurnCompleted}, "Done.", nil},
 	} {
 		t.Run(name, func(t *testing.T) {
 			b := setup(t)
-			ref := b.say("Do it")
+			ref := b.Say("Do it")
 			done, edited, dangling := chat.CallID(ref.TurnID, 1), chat.CallID(ref.TurnID, 2), chat.CallID(ref.TurnID, 3)
 			for key, text := range map[string]string{
 				chat.CallKey(done): `{"n":1}`, chat.ResultKey(done): "Made.",
 				chat.CallKey(edited): `{"n":2}`, chat.EditedKey(edited): `{"n":20}`, chat.ResultKey(edited): "Refused.",
 				chat.CallKey(dangling): `{"n":3}`,
 			} {
-				require.NoError(t, b.store.PutText(context.Background(), owner, ref.TurnID, key, text))
+				require.NoError(t, b.Store.PutText(context.Background(), owner, ref.TurnID, key, text))
 			}
 			call := func(kind chat.EventType, id string, isError bool) chat.Entry {
 				return chat.Entry{Type: kind, Call: &chat.CallRef{ID: id, Name: "make"}, IsError: isError}
@@ -283,14 +291,14 @@ func TestToolResultsAreStoredWithTheMessageAndAMissingOneSaysSo(t *testing.T) {
 				call(chat.EventToolResult, done, false), call(chat.EventToolResult, edited, true),
 			}
 			if tc.partial != "" {
-				require.NoError(t, b.store.PutText(context.Background(), owner, ref.TurnID, chat.PieceKey(1), tc.partial))
+				require.NoError(t, b.Store.PutText(context.Background(), owner, ref.TurnID, chat.PieceKey(1), tc.partial))
 				log = append(log, chat.Entry{Type: chat.EventText, Piece: 1, Ref: chat.PieceKey(1)})
 			}
 			for i := range log {
 				log[i].N = i + 1
 			}
 			tc.end.TurnRef, tc.end.Log = ref, log
-			must[Settled](b, b.Settle, tc.end)
+			b.End(tc.end)
 
 			messages := b.history()
 			require.Len(t, messages, 2)
@@ -304,7 +312,7 @@ func TestToolResultsAreStoredWithTheMessageAndAMissingOneSaysSo(t *testing.T) {
 			require.Equal(t, tc.reason, meta["interrupted_reason"])
 			require.Equal(t, "run-"+ref.TurnID, meta["stream_run_id"])
 			require.Equal(t, "client-"+ref.TurnID, meta["client_turn_id"])
-			events, err := b.store.Events(context.Background(), owner, ref.TurnID, 0)
+			events, err := b.Store.Events(context.Background(), owner, ref.TurnID, 0)
 			require.NoError(t, err)
 			for _, e := range events {
 				require.Equal(t, "run-"+ref.TurnID, e.StreamRunID, "%s", e.Type)

@@ -1,4 +1,4 @@
-package activities
+package activities_test
 
 import (
 	"context"
@@ -8,37 +8,37 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/palaver-chat/palaver/activities"
 	"github.com/palaver-chat/palaver/chat"
 	"github.com/palaver-chat/palaver/db"
-	"github.com/palaver-chat/palaver/llm"
+	"github.com/palaver-chat/palaver/testkit/activitytest"
 )
 
-// titled is a bundle whose model answers and writes titles.
-func titled(t *testing.T, title string) *testBundle {
+// titled is a bundle whose model writes titles.
+func titled(t *testing.T, title string) *bundle {
 	b := setup(t)
-	b.Titles = NewTitles()
+	b.Titles = activities.NewTitles()
 	t.Cleanup(b.Titles.Close)
-	b.model.stream, b.model.title = streamText("25 days [1]."), streamText(title)
+	b.Model.OnTitle = activitytest.StreamText(title)
 	return b
 }
 
-// answerAbout asks, writes and settles, and waits for the title.
-func (b *testBundle) answerAbout(question string, before func(TurnRef)) TurnRef {
-	b.t.Helper()
-	r := b.question(question, leave)
-	must[Written](b, b.Write, r)
+// answerAbout settles a turn with an answer, and waits for the title.
+func (b *bundle) answerAbout(question string, before func(activities.TurnRef)) activities.TurnRef {
+	b.T.Helper()
+	ref, _ := b.answered(question)
 	if before != nil {
-		before(r.TurnRef)
+		before(ref)
 	}
-	must[Settled](b, b.Settle, Ending{TurnRef: r.TurnRef, Status: chat.TurnCompleted, Log: written1, Action: chat.Inquire})
-	b.Titles.running.Wait()
-	return r.TurnRef
+	b.End(activities.Ending{TurnRef: ref, Status: chat.TurnCompleted, Log: activitytest.Written1})
+	b.Titles.Wait()
+	return ref
 }
 
-func (b *testBundle) titleNow() string {
-	b.t.Helper()
-	c, err := b.store.Conversation(context.Background(), owner, b.thread)
-	require.NoError(b.t, err)
+func (b *bundle) titleNow() string {
+	b.T.Helper()
+	c, err := b.Store.Conversation(context.Background(), owner, b.Thread)
+	require.NoError(b.T, err)
 	return c.Title
 }
 
@@ -48,28 +48,28 @@ func TestModelWritesTheTitleOfTheFirstExchange(t *testing.T) {
 	b := titled(t, "Days of leave\n")
 	first := b.answerAbout("How many days of leave do staff get?", nil)
 	require.Equal(t, "Days of leave", b.titleNow())
-	require.Contains(t, b.model.last().Messages[1].Text, "How many days of leave do staff get?")
-	require.Contains(t, b.model.last().Messages[1].Text, "25 days [1].")
-	spent, err := b.store.Spent(context.Background(), owner, "", b.now())
+	require.Contains(t, b.Model.Last().Messages[1].Text, "How many days of leave do staff get?")
+	require.Contains(t, b.Model.Last().Messages[1].Text, "25 days [1].")
+	spent, err := b.Store.Spent(context.Background(), owner, "", b.Time())
 	require.NoError(t, err)
 	require.GreaterOrEqual(t, spent.CostUSD, 0.5, "the call is counted")
 
-	calls := b.model.calls()
-	must[Settled](b, b.Settle, Ending{TurnRef: first, Status: chat.TurnCompleted, Log: written1, Action: chat.Inquire})
-	b.Titles.running.Wait()
-	require.Equal(t, calls, b.model.calls(), "a repeated settle writes no second title")
+	calls := b.Model.Calls()
+	b.End(activities.Ending{TurnRef: first, Status: chat.TurnCompleted, Log: activitytest.Written1})
+	b.Titles.Wait()
+	require.Equal(t, calls, b.Model.Calls(), "a repeated settle writes no second title")
 }
 
 // Rule C7.
 func TestModelWritesNoTitleForAConversationThatWasRenamed(t *testing.T) {
 	t.Parallel()
 	b := titled(t, "Days of leave")
-	b.answerAbout("How many days of leave do staff get?", func(ref TurnRef) {
-		_, err := b.store.ChangeConversation(context.Background(), owner, ref.ThreadID, db.ConversationChange{Title: ptr("Mine")})
+	b.answerAbout("How many days of leave do staff get?", func(ref activities.TurnRef) {
+		_, err := b.Store.ChangeConversation(context.Background(), owner, ref.ThreadID, db.ConversationChange{Title: new("Mine")})
 		require.NoError(t, err)
 	})
 	require.Equal(t, "Mine", b.titleNow())
-	require.NotEqual(t, llm.TaskTitle, b.model.last().Task)
+	require.Zero(t, b.Model.Calls())
 }
 
 func TestTitleThatCannotBeUsedLeavesTheOneMadeByRule(t *testing.T) {
@@ -80,7 +80,7 @@ func TestTitleThatCannotBeUsedLeavesTheOneMadeByRule(t *testing.T) {
 		require.Equal(t, "How many days of leave do staff get?", b.titleNow())
 	}
 	b := titled(t, "")
-	b.model.title = func(context.Context, func(string) error) error { return errors.New("model unavailable") }
+	b.Model.OnTitle = func(context.Context, func(string) error) error { return errors.New("model unavailable") }
 	b.answerAbout("How many days of leave do staff get?", nil)
 	require.Equal(t, "How many days of leave do staff get?", b.titleNow())
 }
@@ -89,14 +89,13 @@ func TestSettlingDoesNotWaitForTheTitle(t *testing.T) {
 	t.Parallel()
 	b := titled(t, "")
 	asked := make(chan struct{})
-	b.model.title = func(ctx context.Context, _ func(string) error) error {
+	b.Model.OnTitle = func(ctx context.Context, _ func(string) error) error {
 		close(asked)
 		<-ctx.Done() // until the process ends
 		return ctx.Err()
 	}
-	r := b.question("How many days of leave do staff get?", leave)
-	must[Written](b, b.Write, r)
-	must[Settled](b, b.Settle, Ending{TurnRef: r.TurnRef, Status: chat.TurnCompleted, Log: written1, Action: chat.Inquire})
+	ref, _ := b.answered("How many days of leave do staff get?")
+	b.End(activities.Ending{TurnRef: ref, Status: chat.TurnCompleted, Log: activitytest.Written1})
 	<-asked
 	b.Titles.Close()
 	require.Equal(t, "How many days of leave do staff get?", b.titleNow())
@@ -108,8 +107,7 @@ func TestAVagueFirstMessageIsTitledWithItsDocument(t *testing.T) {
 	b := titled(t, "")
 	b.Titles.Close()
 	b.Titles = nil
-	r := b.question("Summarize this", leave)
-	must[Written](b, b.Write, r)
-	must[Settled](b, b.Settle, Ending{TurnRef: r.TurnRef, Status: chat.TurnCompleted, Log: written1, Action: chat.Inquire})
+	ref, _ := b.answered("Summarize this")
+	b.End(activities.Ending{TurnRef: ref, Status: chat.TurnCompleted, Log: activitytest.Written1})
 	require.Equal(t, "Leave Policy: Summarize this", b.titleNow())
 }

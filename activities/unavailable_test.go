@@ -1,4 +1,4 @@
-package activities
+package activities_test
 
 import (
 	"context"
@@ -10,77 +10,50 @@ import (
 	"github.com/stretchr/testify/require"
 	"go.temporal.io/sdk/activity"
 	"go.temporal.io/sdk/converter"
-	"go.temporal.io/sdk/temporal"
 
+	"github.com/palaver-chat/palaver/activities"
 	"github.com/palaver-chat/palaver/chat"
-	"github.com/palaver-chat/palaver/db"
 	"github.com/palaver-chat/palaver/llm"
+	"github.com/palaver-chat/palaver/testkit/activitytest"
 )
 
-func (s *faultyStore) Turn(ctx context.Context, owner, id string) (chat.Turn, error) {
-	if s.unavailable.Load() {
-		return chat.Turn{}, db.ErrUnavailable
-	}
-	return s.Store.Turn(ctx, owner, id)
-}
-
-func (s *faultyStore) SaveTurn(ctx context.Context, t chat.Turn) (chat.Turn, error) {
-	if s.unavailable.Load() {
-		return chat.Turn{}, db.ErrUnavailable
-	}
-	return s.Store.SaveTurn(ctx, t)
-}
-
 // unsaved is a turn that was submitted while the database was unavailable.
-func (b *testBundle) unsaved(c chat.Content) TurnRef {
+func (b *bundle) unsaved(c chat.Content) activities.TurnRef {
 	id := uuid.NewString()
-	return TurnRef{Owner: owner, ThreadID: b.thread, TurnID: id, RunID: "run-" + id, Unsaved: &Unsaved{
+	return activities.TurnRef{Owner: owner, ThreadID: b.Thread, TurnID: id, RunID: "run-" + id, Unsaved: &activities.Unsaved{
 		ClientTurnID: "client-" + id, Content: c, ContentHash: c.Hash(), CreatedAt: time.Now(),
 	}}
-}
-
-func appError(t *testing.T, err error) *temporal.ApplicationError {
-	t.Helper()
-	var app *temporal.ApplicationError
-	require.ErrorAs(t, err, &app)
-	return app
-}
-
-var overloaded = &llm.Error{Code: chat.CodeModelUnavailable, Retryable: true, Err: errors.New("503")}
-
-func streamError(err error) func(context.Context, func(string) error) error {
-	return func(context.Context, func(string) error) error { return err }
 }
 
 func TestWorkerCrashUsesNoRetryBudget(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
-	r := b.question("How many?", leave)
-	b.model.stream = streamError(overloaded)
-	b.info.attempt, b.info.scheduled = 4, time.Hour // three workers died
-	_, err := run[Written](b, b.Write, r)
-	require.False(t, appError(t, err).NonRetryable())
-	require.Equal(t, firstBackoff, appError(t, err).NextRetryDelay())
+	r := b.Ask("How many?")
+	b.Model.OnStream = activitytest.StreamError(activitytest.Overloaded)
+	b.Info.Attempt, b.Info.Scheduled = 4, time.Hour // three workers died
+	_, err := b.tryThink(r)
+	require.False(t, activitytest.AppError(t, err).NonRetryable())
+	require.Equal(t, activities.FirstBackoff, activitytest.AppError(t, err).NextRetryDelay())
 }
 
 func TestConsecutiveFailuresShareOneRetryBudget(t *testing.T) {
 	for name, tc := range map[string]struct {
-		before handover
+		before activities.Handover
 		final  bool
 	}{
-		"within":                       {handover{Since: time.Now().Add(-10 * time.Second), Tries: 2, Attempt: 2}, false},
-		"used up":                      {handover{Since: time.Now().Add(-45 * time.Second), Tries: 2, Attempt: 2}, true},
-		"used up before a worker died": {handover{Since: time.Now().Add(-45 * time.Second), Tries: 1, Attempt: 1}, false},
-		"no handover":                  {handover{}, false},
+		"within":                       {activities.Handover{Since: time.Now().Add(-10 * time.Second), Tries: 2, Attempt: 2}, false},
+		"used up":                      {activities.Handover{Since: time.Now().Add(-45 * time.Second), Tries: 2, Attempt: 2}, true},
+		"used up before a worker died": {activities.Handover{Since: time.Now().Add(-45 * time.Second), Tries: 1, Attempt: 1}, false},
+		"no activities.Handover":       {activities.Handover{}, false},
 	} {
 		t.Run(name, func(t *testing.T) {
 			b := setup(t)
-			r := b.question("How many?", leave)
-			b.model.stream = streamError(overloaded)
-			b.info.attempt = 3
-			b.env.SetHeartbeatDetails(tc.before)
-			_, err := run[Written](b, b.Write, r)
-			require.Equal(t, tc.final, appError(t, err).NonRetryable())
+			r := b.Ask("How many?")
+			b.Model.OnStream = activitytest.StreamError(activitytest.Overloaded)
+			b.Info.Attempt = 3
+			b.Env.SetHeartbeatDetails(tc.before)
+			_, err := b.tryThink(r)
+			require.Equal(t, tc.final, activitytest.AppError(t, err).NonRetryable())
 		})
 	}
 }
@@ -88,37 +61,37 @@ func TestConsecutiveFailuresShareOneRetryBudget(t *testing.T) {
 func TestFailedAttemptHandsOverSinceWhenAttemptsFail(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
-	r := b.question("How many?", leave)
-	b.model.stream = streamError(overloaded)
-	b.info.attempt = 2
+	r := b.Ask("How many?")
+	b.Model.OnStream = activitytest.StreamError(activitytest.Overloaded)
+	b.Info.Attempt = 2
 	since := time.Now().Add(-7 * time.Second).UTC()
-	b.env.SetHeartbeatDetails(handover{Since: since, Tries: 1, Attempt: 1})
-	var handovers []handover
-	b.env.SetOnActivityHeartbeatListener(func(_ *activity.Info, details converter.EncodedValues) {
-		var v handover
+	b.Env.SetHeartbeatDetails(activities.Handover{Since: since, Tries: 1, Attempt: 1})
+	var handovers []activities.Handover
+	b.Env.SetOnActivityHeartbeatListener(func(_ *activity.Info, details converter.EncodedValues) {
+		var v activities.Handover
 		if details.HasValues() && details.Get(&v) == nil {
 			handovers = append(handovers, v)
 		}
 	})
-	_, err := run[Written](b, b.Write, r)
+	_, err := b.tryThink(r)
 	require.Error(t, err)
-	require.Equal(t, []handover{{Since: since, Tries: 2, Attempt: 2}}, handovers)
+	require.Equal(t, []activities.Handover{{Since: since, Tries: 2, Attempt: 2}}, handovers)
 }
 
 func TestUnsavedMessageIsSavedOnceTheDatabaseIsAvailableAgain(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
-	before := b.exchange("one", "1")
+	before := b.Exchange("one", "1")
 	ref := b.unsaved(chat.Content{Message: "two", Agent: chat.AgentAssistant})
-	b.store.unavailable.Store(true)
-	begun := must[Begun](b, b.BeginTurn, ref)
-	require.Equal(t, Begun{Agent: chat.AgentAssistant, RunID: ref.RunID, Unsaved: true}, begun)
+	b.Store.Unavailable.Store(true)
+	begun := must[activities.Begun](b, b.BeginTurn, ref)
+	require.Equal(t, activities.Begun{Agent: chat.AgentAssistant, RunID: ref.RunID, Unsaved: true}, begun)
 
-	b.store.unavailable.Store(false)
+	b.Store.Unavailable.Store(false)
 	require.NoError(t, b.saveTurn(ref))
 	require.NoError(t, b.saveTurn(ref), "saving is idempotent")
-	must[Settled](b, b.Settle, Ending{TurnRef: ref, Status: chat.TurnCancelled, Reason: chat.UserCancelled})
-	turn, err := b.store.Turn(context.Background(), owner, ref.TurnID)
+	b.End(activities.Ending{TurnRef: ref, Status: chat.TurnCancelled, Reason: chat.UserCancelled})
+	turn, err := b.Store.Turn(context.Background(), owner, ref.TurnID)
 	require.NoError(t, err)
 	require.Equal(t, before.TurnID, turn.Parent)
 	require.Equal(t, "two", turn.Content.Message)
@@ -127,8 +100,8 @@ func TestUnsavedMessageIsSavedOnceTheDatabaseIsAvailableAgain(t *testing.T) {
 	require.Equal(t, ref.RunID, b.terminal(ref).StreamRunID)
 }
 
-func (b *testBundle) saveTurn(ref TurnRef) error {
-	_, err := b.save(context.Background(), &ref)
+func (b *bundle) saveTurn(ref activities.TurnRef) error {
+	_, err := b.Save(context.Background(), &ref)
 	return err
 }
 
@@ -141,13 +114,13 @@ func TestUnsavedTurnThatNeedsStoredDataWaitsForTheDatabase(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			b := setup(t)
 			ref := b.unsaved(c)
-			b.store.unavailable.Store(true)
-			_, err := run[Begun](b, b.BeginTurn, ref)
-			app := appError(t, err)
+			b.Store.Unavailable.Store(true)
+			_, err := run[activities.Begun](b, b.BeginTurn, ref)
+			app := activitytest.AppError(t, err)
 			require.Equal(t, chat.CodeDatabase, app.Type())
 			require.False(t, app.NonRetryable(), "it is retried for a while")
-			b.store.unavailable.Store(false)
-			begun := must[Begun](b, b.BeginTurn, ref)
+			b.Store.Unavailable.Store(false)
+			begun := must[activities.Begun](b, b.BeginTurn, ref)
 			require.False(t, begun.Unsaved)
 			require.Equal(t, chat.RootCheckpoint, begun.Parent)
 		})
@@ -159,17 +132,17 @@ func TestUnsavedTurnIsSavedThoughARetryHasWrittenARow(t *testing.T) {
 	b := setup(t)
 	c := chat.Content{Message: "once", Agent: chat.AgentAssistant}
 	ref := b.unsaved(c)
-	again := chat.Turn{ID: uuid.NewString(), ThreadID: b.thread, Owner: owner, ClientTurnID: ref.Unsaved.ClientTurnID, Content: c, CreatedAt: time.Now()}
-	_, _, _, err := b.store.InsertTurn(context.Background(), again)
+	again := chat.Turn{ID: uuid.NewString(), ThreadID: b.Thread, Owner: owner, ClientTurnID: ref.Unsaved.ClientTurnID, Content: c, CreatedAt: time.Now()}
+	_, _, _, err := b.Store.InsertTurn(context.Background(), again)
 	require.NoError(t, err)
 	require.NoError(t, b.saveTurn(ref))
-	must[Settled](b, b.Settle, Ending{TurnRef: ref, Status: chat.TurnCancelled, Reason: chat.UserCancelled})
+	b.End(activities.Ending{TurnRef: ref, Status: chat.TurnCancelled, Reason: chat.UserCancelled})
 	for _, m := range b.history() {
 		require.Equal(t, ref.TurnID, m.TurnID, "the row of the retry was never accepted")
 	}
 	require.Equal(t, ref.TurnID, b.history()[0].TurnID)
 	again.ID = uuid.NewString()
-	row, created, _, err := b.store.InsertTurn(context.Background(), again)
+	row, created, _, err := b.Store.InsertTurn(context.Background(), again)
 	require.NoError(t, err)
 	require.False(t, created)
 	require.Equal(t, ref.TurnID, row.ID, "a later retry gets the same turn")
@@ -178,44 +151,44 @@ func TestUnsavedTurnIsSavedThoughARetryHasWrittenARow(t *testing.T) {
 func TestSettleIsRetriedWithoutLimitWhileTheDatabaseIsUnavailable(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
-	ref := b.say("hi")
-	b.store.unavailable.Store(true)
-	b.info.attempt, b.info.ago, b.info.scheduled = 1000, time.Hour, time.Hour
-	_, err := run[Settled](b, b.Settle, Ending{TurnRef: ref, Status: chat.TurnCancelled})
-	require.Equal(t, chat.CodeDatabase, appError(t, err).Type())
-	require.False(t, appError(t, err).NonRetryable())
-	b.store.unavailable.Store(false)
-	must[Settled](b, b.Settle, Ending{TurnRef: ref, Status: chat.TurnCancelled})
+	ref := b.Say("hi")
+	b.Store.Unavailable.Store(true)
+	b.Info.Attempt, b.Info.Ago, b.Info.Scheduled = 1000, time.Hour, time.Hour
+	_, err := run[activities.Settled](b, b.Settle, activities.Ending{TurnRef: ref, Status: chat.TurnCancelled})
+	require.Equal(t, chat.CodeDatabase, activitytest.AppError(t, err).Type())
+	require.False(t, activitytest.AppError(t, err).NonRetryable())
+	b.Store.Unavailable.Store(false)
+	b.End(activities.Ending{TurnRef: ref, Status: chat.TurnCancelled})
 
-	deleted := TurnRef{Owner: owner, ThreadID: b.thread, TurnID: uuid.NewString()}
-	_, err = run[Settled](b, b.Settle, Ending{TurnRef: deleted, Status: chat.TurnCancelled})
-	require.True(t, IsFinal(err), "a conversation that was deleted has no turn to settle")
+	deleted := activities.TurnRef{Owner: owner, ThreadID: b.Thread, TurnID: uuid.NewString()}
+	_, err = run[activities.Settled](b, b.Settle, activities.Ending{TurnRef: deleted, Status: chat.TurnCancelled})
+	require.True(t, activities.IsFinal(err), "a conversation that was deleted has no turn to settle")
 }
 
 func TestPartialOfAStoppedTurnIsSavedOnceTheDatabaseIsAvailableAgain(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
-	r := b.question("How many?", leave)
-	b.model.stream = streamUntilStopped(func() {
-		b.store.availableAfter.Store(3)
-		b.store.unavailable.Store(true)
-		b.bus.stops <- struct{}{}
+	r := b.Ask("How many?")
+	b.Model.OnStream = activitytest.StreamUntilStopped(func() {
+		b.Store.AvailableAfter.Store(3)
+		b.Store.Unavailable.Store(true)
+		b.Bus.Stops <- struct{}{}
 	})
-	require.True(t, must[Written](b, b.Write, r).Stopped)
-	require.Equal(t, "A beginning [1]", partial(t, b, r))
+	require.True(t, b.think(r).Stopped)
+	require.Equal(t, "A beginning [1]", b.Draft(r.TurnRef))
 }
 
 func TestPartialOfAFailedTurnIsSavedOnceTheDatabaseIsAvailableAgain(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
-	r := b.question("How many?", leave)
-	b.model.stream = func(_ context.Context, emit func(string) error) error {
+	r := b.Ask("How many?")
+	b.Model.OnStream = func(_ context.Context, emit func(string) error) error {
 		_ = emit("Half")
-		b.store.availableAfter.Store(3)
-		b.store.unavailable.Store(true)
+		b.Store.AvailableAfter.Store(3)
+		b.Store.Unavailable.Store(true)
 		return &llm.Error{Code: chat.CodeModelRejected, Err: errors.New("400")}
 	}
-	_, err := run[Written](b, b.Write, r)
-	require.True(t, IsFinal(err))
-	require.Equal(t, "Half", partial(t, b, r))
+	_, err := b.tryThink(r)
+	require.True(t, activities.IsFinal(err))
+	require.Equal(t, "Half", b.Draft(r.TurnRef))
 }

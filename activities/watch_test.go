@@ -1,4 +1,4 @@
-package activities
+package activities_test
 
 import (
 	"context"
@@ -12,15 +12,17 @@ import (
 	"go.temporal.io/sdk/activity"
 	"go.temporal.io/sdk/temporal"
 
+	"github.com/palaver-chat/palaver/activities"
 	"github.com/palaver-chat/palaver/chat"
 	"github.com/palaver-chat/palaver/db"
 	"github.com/palaver-chat/palaver/internal/tools"
+	"github.com/palaver-chat/palaver/testkit/activitytest"
 )
 
 // answerHeartbeats makes every heartbeat end with err, and counts them.
-func (b *testBundle) answerHeartbeats(err error) *atomic.Int32 {
+func (b *bundle) answerHeartbeats(err error) *atomic.Int32 {
 	var sent atomic.Int32
-	b.Activities.Heartbeat = func(context.Context, []byte, ...any) error {
+	b.Heartbeat = func(context.Context, []byte, ...any) error {
 		sent.Add(1)
 		return err
 	}
@@ -44,15 +46,15 @@ func TestFailedHeartbeatDoesNotEndTheWork(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			b := setup(t)
-			b.info.heartbeat = longTimeout
+			b.Info.Heartbeat = longTimeout
 			sent := b.answerHeartbeats(err)
-			r := b.question("How many?", leave)
-			b.model.stream = func(ctx context.Context, emit func(string) error) error {
+			r := b.Ask("How many?")
+			b.Model.OnStream = func(ctx context.Context, emit func(string) error) error {
 				require.Eventually(t, func() bool { return sent.Load() >= 2 }, longTimeout, time.Millisecond)
 				return errors.Join(emit("Kept."), ctx.Err())
 			}
-			must[Written](b, b.Write, r)
-			require.Equal(t, "Kept.", b.texts(r.TurnRef)[chat.PieceKey(1)])
+			b.think(r)
+			require.Equal(t, "Kept.", b.Texts(r.TurnRef)[chat.PieceKey(1)])
 		})
 	}
 }
@@ -82,28 +84,28 @@ func TestHeartbeatAnswerOrTimeoutEndsTheWork(t *testing.T) {
 		"cancelled":                    {answer: temporal.NewCanceledError(), timeout: longTimeout, stopped: true, handsIn: true},
 		"paused":                       {answer: activity.ErrActivityPaused, timeout: longTimeout, handsIn: true},
 		"reset":                        {answer: activity.ErrActivityReset, timeout: longTimeout, handsIn: true},
-		"timed out or closed":          {answer: serviceerror.NewNotFound("activity not found"), timeout: longTimeout, cause: errAttemptUnknown},
-		"namespace not found":          {answer: serviceerror.NewNamespaceNotFound("default"), timeout: longTimeout, cause: errAttemptUnknown},
-		"namespace moved":              {answer: serviceerror.NewNamespaceNotActive("default", "here", "there"), timeout: longTimeout, cause: errAttemptUnknown},
-		"failing until the timeout":    {answer: serviceerror.NewUnavailable("down"), timeout: 1500 * time.Millisecond, cause: errHeartbeatTimeout},
-		"timing out until the timeout": {answer: context.DeadlineExceeded, timeout: 500 * time.Millisecond, cause: errHeartbeatTimeout},
+		"timed out or closed":          {answer: serviceerror.NewNotFound("activity not found"), timeout: longTimeout, cause: activities.ErrAttemptUnknown},
+		"namespace not found":          {answer: serviceerror.NewNamespaceNotFound("default"), timeout: longTimeout, cause: activities.ErrAttemptUnknown},
+		"namespace moved":              {answer: serviceerror.NewNamespaceNotActive("default", "here", "there"), timeout: longTimeout, cause: activities.ErrAttemptUnknown},
+		"failing until the timeout":    {answer: serviceerror.NewUnavailable("down"), timeout: 1500 * time.Millisecond, cause: activities.ErrHeartbeatTimeout},
+		"timing out until the timeout": {answer: context.DeadlineExceeded, timeout: 500 * time.Millisecond, cause: activities.ErrHeartbeatTimeout},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			b := setup(t)
-			b.info.heartbeat = tc.timeout
+			b.Info.Heartbeat = tc.timeout
 			b.answerHeartbeats(tc.answer)
 			var drafts atomic.Int32
-			b.store.drafted = func(d db.Draft) error {
+			b.Store.OnDraft = func(d db.Draft) error {
 				if d.Text != "A beginning." {
 					drafts.Add(1)
 				}
 				return nil
 			}
-			r := b.question("How many?", leave)
+			r := b.Ask("How many?")
 			var cause error
-			b.model.stream = streamUntilEnded(&cause)
-			got, err := run[Written](b, b.Write, r)
+			b.Model.OnStream = streamUntilEnded(&cause)
+			got, err := b.tryThink(r)
 			if tc.cause == nil {
 				tc.cause = tc.answer
 			}
@@ -112,16 +114,16 @@ func TestHeartbeatAnswerOrTimeoutEndsTheWork(t *testing.T) {
 				require.NoError(t, err)
 				require.True(t, got.Stopped)
 			} else {
-				require.Equal(t, ErrTypeInterrupted, appError(t, err).Type())
-				require.False(t, appError(t, err).NonRetryable(), "another attempt follows")
+				require.Equal(t, activities.ErrTypeInterrupted, activitytest.AppError(t, err).Type())
+				require.False(t, activitytest.AppError(t, err).NonRetryable(), "another attempt follows")
 			}
-			_, cited := b.texts(r.TurnRef)[chat.TextCitations]
+			_, cited := b.Texts(r.TurnRef)[chat.TextCitations]
 			require.Equal(t, tc.handsIn, cited)
 			if tc.handsIn {
-				require.Equal(t, "A beginning. More.", partial(t, b, r))
+				require.Equal(t, "A beginning. More.", b.Draft(r.TurnRef))
 				return
 			}
-			require.Equal(t, "A beginning.", joinedDeltas(t, b.bus.published()), "nothing more is published")
+			require.Equal(t, "A beginning.", b.Bus.Text(t), "nothing more is published")
 			require.Zero(t, drafts.Load(), "nothing more is saved")
 		})
 	}
@@ -130,23 +132,23 @@ func TestHeartbeatAnswerOrTimeoutEndsTheWork(t *testing.T) {
 func TestHeartbeatsGoOnWhileThePartialAnswerIsSaved(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
-	b.info.heartbeat = longTimeout
+	b.Info.Heartbeat = longTimeout
 	sent := b.answerHeartbeats(nil)
-	r := b.question("How many?", leave)
-	b.store.drafted = func(db.Draft) error {
+	r := b.Ask("How many?")
+	b.Store.OnDraft = func(db.Draft) error {
 		if sent.Load() < 2 {
 			return db.ErrUnavailable
 		}
 		return nil
 	}
 	b.RetryBudget = 0
-	b.model.stream = func(_ context.Context, emit func(string) error) error {
+	b.Model.OnStream = func(_ context.Context, emit func(string) error) error {
 		_ = emit("Half")
-		return overloaded
+		return activitytest.Overloaded
 	}
-	_, err := run[Written](b, b.Write, r)
-	require.True(t, appError(t, err).NonRetryable())
-	require.Equal(t, "Half", partial(t, b, r))
+	_, err := b.tryThink(r)
+	require.True(t, activitytest.AppError(t, err).NonRetryable())
+	require.Equal(t, "Half", b.Draft(r.TurnRef))
 }
 
 // TestAttemptThatResumesAfterAFreezeDoesNothing: no code of the process ran until after
@@ -154,28 +156,28 @@ func TestHeartbeatsGoOnWhileThePartialAnswerIsSaved(t *testing.T) {
 func TestAttemptThatResumesAfterAFreezeDoesNothing(t *testing.T) {
 	t.Run("an answer", func(t *testing.T) {
 		b := setup(t)
-		b.info.heartbeat = 50 * time.Millisecond // expires before the first heartbeat
-		r := b.question("How many?", leave)
-		b.model.stream = func(ctx context.Context, emit func(string) error) error {
+		b.Info.Heartbeat = 50 * time.Millisecond // expires before the first heartbeat
+		r := b.Ask("How many?")
+		b.Model.OnStream = func(ctx context.Context, emit func(string) error) error {
 			for {
 				if err := emit("x"); err != nil {
-					require.ErrorIs(t, context.Cause(ctx), errHeartbeatTimeout)
+					require.ErrorIs(t, context.Cause(ctx), activities.ErrHeartbeatTimeout)
 					return nil // as if the model had finished
 				}
 			}
 		}
-		_, err := run[Written](b, b.Write, r)
-		require.Equal(t, ErrTypeInterrupted, appError(t, err).Type())
-		require.NotContains(t, b.texts(r.TurnRef), chat.PieceKey(1))
+		_, err := b.tryThink(r)
+		require.Equal(t, activities.ErrTypeInterrupted, activitytest.AppError(t, err).Type())
+		require.NotContains(t, b.Texts(r.TurnRef), chat.PieceKey(1))
 	})
 	t.Run("a tool call", func(t *testing.T) {
 		b := setup(t)
-		b.info.heartbeat = time.Nanosecond
-		r := b.wanting(sending(func(context.Context, tools.Call) (tools.Result, error) {
+		b.Info.Heartbeat = time.Nanosecond
+		r := b.wanting(activitytest.SendTool(func(context.Context, tools.Call) (tools.Result, error) {
 			t.Error("the tool ran")
 			return tools.Result{}, nil
 		}), `{"query":"a"}`)
-		_, err := run[Called](b, b.CallTool, r)
+		_, err := run[activities.Called](b, b.CallTool, r)
 		require.Error(t, err)
 	})
 }
@@ -196,20 +198,20 @@ func TestAttemptHandedToAFrozenWorkerDoesNotRun(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			b := setup(t)
-			b.info.heartbeat, b.info.ago = 10*time.Second, tc.ago
+			b.Info.Heartbeat, b.Info.Ago = 10*time.Second, tc.ago
 			if !tc.made {
-				b.info.heartbeat = time.Second
+				b.Info.Heartbeat = time.Second
 			}
 			b.answerHeartbeats(tc.answer)
-			r := b.question("How many?", leave)
-			b.model.stream = streamText("Fine.")
-			_, err := run[Written](b, b.Write, r)
+			r := b.Ask("How many?")
+			b.Model.OnStream = activitytest.StreamText("Fine.")
+			_, err := b.tryThink(r)
 			if tc.made {
 				require.NoError(t, err)
 				return
 			}
-			require.Equal(t, ErrTypeInterrupted, appError(t, err).Type())
-			require.Zero(t, b.model.calls())
+			require.Equal(t, activities.ErrTypeInterrupted, activitytest.AppError(t, err).Type())
+			require.Zero(t, b.Model.Calls())
 		})
 	}
 }

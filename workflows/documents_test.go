@@ -290,6 +290,53 @@ func TestForbiddenWebSearchIsNoOption(t *testing.T) {
 }
 
 // Rule D10.
+func TestAnswerFromTheWebIsNotReplacedWhileAnImportIsOpen(t *testing.T) {
+	importing := documents.Retrieved{Confidence: chat.Low, Importing: true}
+	for name, c := range map[string]struct {
+		wanted bool
+		result documents.WebResult
+		says   bool
+	}{
+		"the web has results":   {true, documents.WebResult{Results: 3}, false},
+		"the web has none":      {true, documents.WebResult{Empty: true}, true},
+		"the web is not wanted": {false, documents.WebResult{}, true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := clearTurn()
+			s.intent.WebSearch, s.web, s.found = c.wanted, c.result, []documents.Retrieved{importing}
+			e := runTurn(t, s)
+			require.Equal(t, chat.TurnCompleted, e.Status)
+			require.Contains(t, summary(e.Log), "text piece:1")
+			if c.says {
+				require.Equal(t, 1, s.calls["SayImporting"])
+				require.Zero(t, s.calls["Write"])
+				return
+			}
+			require.Zero(t, s.calls["SayImporting"])
+			require.Len(t, s.writes, 1)
+			require.True(t, s.writes[0].Web)
+		})
+	}
+}
+
+// An import may open while the question is open. The person has decided how to go on.
+func TestAnswerAfterTheQuestionIsNotReplacedWhenAnImportOpenedMeanwhile(t *testing.T) {
+	tags := answer(chat.RetrievalLow, chat.OptionTagDocs)
+	tags.TaggedDocs = []string{"d9"}
+	for name, a := range map[string]chat.ResumeValue{"tag documents": tags, "search the web": answer(chat.RetrievalLow, chat.OptionWebSearch)} {
+		t.Run(name, func(t *testing.T) {
+			s := clearTurn()
+			s.found = []documents.Retrieved{{Confidence: chat.Low}, {Confidence: chat.Low, ChunkIDs: []string{"d9.0"}, Importing: true}}
+			s.web, s.answers = documents.WebResult{Results: 2}, []documents.Answered{{IDs: []string{"d9"}}}
+			e := runTurn(t, s, a)
+			require.Equal(t, chat.TurnCompleted, e.Status)
+			require.Zero(t, s.calls["SayImporting"])
+			require.Len(t, s.writes, 1)
+			require.Equal(t, name == "search the web", s.writes[0].Web)
+		})
+	}
+}
+
 func TestDocumentsStillProcessingGiveANotice(t *testing.T) {
 	s := clearTurn()
 	s.found[0].Processing = true

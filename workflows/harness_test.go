@@ -201,6 +201,10 @@ func (s *script) Think(_ context.Context, ref activities.TurnRef, stage activiti
 	return stepName(s.thoughts, n), nil
 }
 
+func (s *script) Discuss(ctx context.Context, ref activities.TurnRef, stage activities.Stage, asked []activities.Asked) (activities.Written, error) {
+	return s.Think(ctx, ref, stage, asked)
+}
+
 func (s *script) Check(_ context.Context, r activities.CheckRequest) (string, error) {
 	n := s.count("Check")
 	s.mu.Lock()

@@ -547,3 +547,25 @@ func TestSettleWaitsForTheStoppedActivityWhileTheDatabaseIsUnavailable(t *testin
 	p.run()
 	require.Equal(t, []string{"t1 cancelled/user_cancelled"}, statuses(p.endings))
 }
+
+func TestTurnStoppedInTheQueueDoesNotSetTheThreadsAgent(t *testing.T) {
+	s := ambiguousTurn()
+	s.onBegin = func(ref activities.TurnRef) (activities.Begun, error) {
+		if ref.TurnID == "t2" {
+			return activities.Begun{Agent: chat.AgentAssistant, Parent: "t1"}, nil
+		}
+		return activities.Begun{}, nil
+	}
+	p := newHarness(t, s)
+	p.submitAt(0, "t1", chat.Supersede)
+	p.submitAt(1, "t2", chat.Enqueue)
+	p.at(2, func() { p.cancel("t2") })
+	p.at(3, func() {
+		require.Equal(t, []string{"t2 cancelled/user_cancelled"}, statuses(p.endings))
+		require.Equal(t, 2, s.calls["BeginTurn"], "it has its place in the tree")
+		require.Equal(t, chat.AgentDocuments, p.state().Agent)
+	})
+	p.resumeAt(4, chat.ActionChoice, "inquire")
+	p.run()
+	require.Len(t, p.endings, 2)
+}

@@ -447,7 +447,7 @@ func TestSweepRestartsLostIngestsAndFailsEndedOnes(t *testing.T) {
 	d, err := b.store.Document(t.Context(), owner, ended)
 	require.NoError(t, err)
 	require.Equal(t, chat.DocFailed, d.Status)
-	require.Equal(t, activities.ReasonIngestFailed, d.Error)
+	require.Equal(t, chat.ReasonIngestFailed, d.Error)
 }
 
 func TestSweepWithoutTheDatabaseDoesNothing(t *testing.T) {

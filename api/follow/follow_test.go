@@ -34,7 +34,6 @@ type world struct {
 	draft    *db.Draft
 	kept     int           // how many of the first entries are rows
 	reports  []chat.Report // stored by the call "c", which runs
-	ahead    int           // how many of the last entries only the running activity has recorded
 	page     int           // entries per query; 0: all
 	queries  int
 	drafts   int
@@ -61,16 +60,15 @@ func (w *world) Progress(_ context.Context, _, _ string, after int) (chat.Progre
 		return chat.Progress{}, nil
 	}
 	p := chat.Progress{Known: true, Waiting: w.waiting, Kept: w.kept, Over: len(w.entries) > 0 && w.entries[len(w.entries)-1].Type.Terminal()}
-	p.Ahead = w.ahead > 0
 	if len(w.reports) > 0 {
 		p.Reporting = []string{"c"}
 	}
-	to := len(w.entries) - w.ahead
+	to := len(w.entries)
 	from := min(max(after, w.kept), to)
 	if w.page > 0 {
 		to = min(from+w.page, to)
 	}
-	p.Entries, p.More = slices.Clone(w.entries[from:to]), to < len(w.entries)-w.ahead
+	p.Entries, p.More = slices.Clone(w.entries[from:to]), to < len(w.entries)
 	return p, nil
 }
 
@@ -91,11 +89,6 @@ func (w *world) Texts(context.Context, string, string) (map[string]string, error
 			return nil, err
 		}
 		texts[r.Key()] = string(b)
-	}
-	if w.ahead > 0 {
-		ahead, err := json.Marshal(map[string]any{"entries": w.entries[len(w.entries)-w.ahead:]})
-		texts[chat.TextAhead] = string(ahead)
-		return texts, err
 	}
 	return texts, nil
 }
@@ -937,42 +930,6 @@ func TestLongLogIsReadFromItsRowsAndThenInPages(t *testing.T) {
 		defer late.Close()
 		got, _, _ = drain(t, late)
 		want(t, got, "4:status", "5:status", "6:status", "7:status", "8:status", "9:status")
-	})
-}
-
-// A running activity goes on with the turn: it has recorded entries that the workflow
-// does not have yet.
-func TestLateViewerGetsEntriesOfTheRunningActivity(t *testing.T) {
-	run(t, func(t *testing.T, w *world, h *Hub) {
-		w.add(started, inquire, inquire, inquire)
-		w.set(func() { w.ahead = 2 })
-		w.saveDraft(1, 1, "one ")
-		v := h.Follow(testRef, Position{})
-		defer v.Close()
-		got, _, _ := drain(t, v)
-		want(t, got, "1:turn_started", "2:status", "3:status", "4:status")
-		w.signal(bus.Signal{Delta: &bus.Delta{TurnID: "t", Piece: 1, Attempt: 1, Logged: 4, Text: "one "}})
-		got, _, _ = drain(t, v)
-		want(t, got, "~one ")
-
-		w.set(func() { w.ahead = 0 }) // the workflow has them now
-		w.addAndHint(finished)
-		got, _, _ = drain(t, v)
-		want(t, got, "~two three", "5:text")
-	})
-}
-
-func TestViewerThatMissedTheActivitysEntriesAsksBeforeItShowsText(t *testing.T) {
-	run(t, func(t *testing.T, w *world, h *Hub) {
-		w.add(started)
-		v := h.Follow(testRef, Position{})
-		defer v.Close()
-		drain(t, v)
-		w.add(inquire, inquire)
-		w.set(func() { w.ahead = 2 })
-		w.signal(bus.Signal{Delta: &bus.Delta{TurnID: "t", Piece: 1, Attempt: 1, Logged: 3, Text: "one "}})
-		got, _, _ := drain(t, v)
-		want(t, got, "2:status", "3:status", "~one ")
 	})
 }
 

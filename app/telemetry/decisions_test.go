@@ -12,7 +12,9 @@ import (
 	sdktrace "go.opentelemetry.io/otel/sdk/trace"
 
 	"github.com/palaver-chat/palaver/activities"
+	"github.com/palaver-chat/palaver/agents/documents"
 	"github.com/palaver-chat/palaver/chat"
+	"github.com/palaver-chat/palaver/imports/flow"
 	"github.com/palaver-chat/palaver/internal/tools"
 	"github.com/palaver-chat/palaver/llm"
 )
@@ -27,26 +29,25 @@ func (unsureModel) Structured(_ context.Context, _ llm.Request, _ llm.Schema, ou
 
 // decide runs the activities of a turn that was decided by a model and by a person.
 func (b *bundle) decide() {
-	b.NoError(b.run("Resolve", activities.ResolveRequest{TurnRef: b.ref, Intent: true}, func(ctx context.Context, _ activities.ResolveRequest) (activities.Resolved, error) {
+	b.NoError(b.run("InferIntent", func(ctx context.Context, _ activities.TurnRef) (documents.Intent, error) {
 		var in llm.Intent
 		_, err := Model(unsureModel{}, b.traces, nil).Structured(ctx, llm.Request{Task: llm.TaskIntent, Messages: []llm.Message{{Role: llm.User, Text: "secret question"}}}, llm.IntentSchema, &in)
-		return activities.Resolved{
-			Intent: &activities.Intent{Action: in.Action, Confidence: in.Confidence, Likely: []chat.Action{chat.Inquire, chat.Audit}},
-			Docs:   &activities.Docs{IDs: []string{"doc-1", "doc-2"}, Suggested: []string{"doc-3"}, Confidence: chat.Medium, Source: "fuzzy_match"},
-		}, err
-	}))
+		return documents.Intent{Action: in.Action, Confidence: in.Confidence, Likely: []chat.Action{chat.Inquire, chat.Audit}}, err
+	}, b.ref))
+	b.NoError(b.run("InferDocs", func(context.Context, activities.TurnRef, chat.Action) (documents.Docs, error) {
+		return documents.Docs{IDs: []string{"doc-1", "doc-2"}, Suggested: []string{"doc-3"}, Confidence: chat.Medium, Source: "fuzzy_match"}, nil
+	}, b.ref, chat.Audit))
 	value := "secret answer of a person"
-	b.NoError(b.run("ReadAnswer", activities.AnswerRequest{TurnRef: b.ref, Value: chat.ResumeValue{Type: chat.TextInput, Value: &value}},
-		func(context.Context, activities.AnswerRequest) (activities.Answered, error) {
-			return activities.Answered{IDs: []string{"doc-1"}}, nil
-		}))
-	b.NoError(b.run("Retrieve", activities.RetrieveRequest{TurnRef: b.ref, Action: chat.Inquire}, func(context.Context, activities.RetrieveRequest) (activities.Retrieved, error) {
-		return activities.Retrieved{ChunkIDs: []string{"c1", "c2", "c3"}, Confidence: chat.High, Score: .5}, nil
-	}))
-	b.NoError(b.run("CallTool", activities.CallRequest{TurnRef: b.ref, CallRef: chat.CallRef{ID: "c1", Name: "look"}}, func(ctx context.Context, _ activities.CallRequest) (activities.Called, error) {
+	b.NoError(b.run("ReadAnswer", func(context.Context, activities.TurnRef, documents.AnswerRequest) (documents.Answered, error) {
+		return documents.Answered{IDs: []string{"doc-1"}}, nil
+	}, b.ref, documents.AnswerRequest{Value: chat.ResumeValue{Type: chat.TextInput, Value: &value}}))
+	b.NoError(b.run("Retrieve", func(context.Context, activities.TurnRef, documents.RetrieveRequest) (documents.Retrieved, error) {
+		return documents.Retrieved{ChunkIDs: []string{"c1", "c2", "c3"}, Confidence: chat.High, Score: .5}, nil
+	}, b.ref, documents.RetrieveRequest{Action: chat.Inquire}))
+	b.NoError(b.run("CallTool", func(ctx context.Context, _ activities.CallRequest) (activities.Called, error) {
 		_, err := Tools(source{}, b.traces, nil, nil).Tools(ctx, "ann")[0].Run(ctx, tools.Call{ID: "c1", Arguments: []byte(`{"q":"secret argument"}`)})
 		return activities.Called{IsError: true}, err
-	}))
+	}, activities.CallRequest{TurnRef: b.ref, CallRef: chat.CallRef{ID: "c1", Name: "look"}}))
 }
 
 func TestTracesHoldWhatNodesAndModelsDecided(t *testing.T) {
@@ -58,9 +59,12 @@ func TestTracesHoldWhatNodesAndModelsDecided(t *testing.T) {
 	b.Contains(node, "palaver.action=inquire\n")
 	b.Contains(node, "palaver.intent_confidence=low\n")
 	b.Contains(node, `palaver.intent.likely=["inquire","audit"]`)
+	b.Contains(node, "input.value={}\n", "without the turn's ids, which are attributes")
+
+	node = attributes(spans["doc_resolver"])
 	b.Contains(node, "palaver.documents.resolved=2\n")
 	b.Contains(node, "palaver.documents_confidence=medium\n")
-	b.Contains(node, `input.value={"intent":true}`+"\n", "without the turn's ids, which are attributes")
+	b.Contains(node, `input.value="audit"`+"\n")
 	b.Contains(node, `"ids":["doc-1","doc-2"]`)
 
 	call := attributes(spans["chat small"])
@@ -88,7 +92,7 @@ func TestTracesWithoutContentHoldKindsAndNumbersOfDecisions(t *testing.T) {
 		b.NotContains(attributes(s), "doc-1", name)
 	}
 	b.Contains(attributes(spans["intent_resolver"]), "palaver.intent_confidence=low\n")
-	b.Contains(attributes(spans["intent_resolver"]), "palaver.documents.suggested=1\n")
+	b.Contains(attributes(spans["doc_resolver"]), "palaver.documents.suggested=1\n")
 	b.Contains(attributes(spans["chat small"]), "palaver.input_messages=1\n")
 	b.Contains(attributes(spans["chat small"]), "palaver.input_bytes=15\n")
 	b.Regexp(`palaver.output_bytes=[1-9]\d+`, attributes(spans["chat small"]))
@@ -186,10 +190,9 @@ func TestTextsInSpansAreBounded(t *testing.T) {
 		b.Contains(attributes(s), "gen_ai.usage.output_tokens=4\n")
 	}
 
-	b.NoError(b.run("Decide", activities.DecideRequest{TurnRef: b.ref, Value: chat.ResumeValue{Type: chat.ToolApproval, Value: &long}},
-		func(context.Context, activities.DecideRequest) (activities.Decided, error) {
-			return activities.Decided{}, nil
-		}))
+	b.NoError(b.run("Decide", func(context.Context, activities.DecideRequest) (activities.Decided, error) {
+		return activities.Decided{}, nil
+	}, activities.DecideRequest{TurnRef: b.ref, Value: chat.ResumeValue{Type: chat.ToolApproval, Value: &long}}))
 	for _, a := range b.finished()["decide"].Attributes {
 		b.LessOrEqual(len(a.Value.String()), maxContent+len(" …"), a.Key)
 	}
@@ -204,13 +207,14 @@ func TestInputsOfNodesLeaveOutTheTurnsOwnFields(t *testing.T) {
 
 func TestEveryNodesResultHasAttributes(t *testing.T) {
 	for _, result := range []any{
-		activities.Begun{Agent: "assistant"}, activities.Resolved{Intent: &activities.Intent{}}, activities.Intent{}, activities.Docs{}, activities.Retrieved{},
-		activities.WebResult{}, activities.Written{Calls: []activities.Wanted{{CallRef: chat.CallRef{Name: "look"}}}},
-		activities.Called{}, activities.Decided{}, activities.Answered{}, activities.ImportPlan{},
+		activities.Begun{Agent: "assistant"}, documents.Intent{}, &documents.Intent{}, documents.Docs{}, &documents.Docs{}, documents.Retrieved{},
+		documents.WebResult{}, activities.Written{Calls: []activities.Wanted{{CallRef: chat.CallRef{Name: "look"}}}},
+		activities.Called{}, activities.Decided{}, documents.Answered{}, flow.Plan{},
 	} {
 		require.NotEmpty(t, decided(result), "%T", result)
 	}
 	require.Contains(t, decided(activities.Written{Calls: []activities.Wanted{{CallRef: chat.CallRef{Name: "look"}}}}),
 		attribute.StringSlice("palaver.tool_calls.names", []string{"look"}))
 	require.Empty(t, decided(nil))
+	require.Empty(t, decided((*documents.Intent)(nil)), "rules left it open")
 }

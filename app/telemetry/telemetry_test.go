@@ -27,6 +27,7 @@ import (
 	"go.temporal.io/sdk/worker"
 
 	"github.com/palaver-chat/palaver/activities"
+	"github.com/palaver-chat/palaver/agents/documents"
 	"github.com/palaver-chat/palaver/chat"
 	"github.com/palaver-chat/palaver/db"
 	"github.com/palaver-chat/palaver/internal/tools"
@@ -68,20 +69,20 @@ func (b *bundle) finished() map[string]tracetest.SpanStub {
 }
 
 // run runs one activity as a worker does.
-func (b *bundle) run(name string, arg any, do any) error {
+func (b *bundle) run(name string, do any, args ...any) error {
 	env := new(testsuite.WorkflowTestSuite).NewTestActivityEnvironment()
 	env.SetWorkerOptions(worker.Options{Interceptors: []interceptor.WorkerInterceptor{Worker(b.traces, b.metrics)}})
 	env.RegisterActivityWithOptions(do, activity.RegisterOptions{Name: name})
-	_, err := env.ExecuteActivity(name, arg)
+	_, err := env.ExecuteActivity(name, args...)
 	return err
 }
 
 // settle runs Settle as a worker does, for a turn that was not settled before.
 func (b *bundle) settle(e activities.Ending) {
-	b.NoError(b.run("Settle", e, func(ctx context.Context, e activities.Ending) error {
+	b.NoError(b.run("Settle", func(ctx context.Context, e activities.Ending) error {
 		Settled(b.traces, b.metrics, b.store, slog.New(slog.NewJSONHandler(&b.log, nil)))(ctx, e)
 		return nil
-	}))
+	}, e))
 }
 
 // settledStore has one settled turn.
@@ -133,13 +134,13 @@ func attributes(s tracetest.SpanStub) string {
 
 func TestTurnHasOneTraceAcrossProcesses(t *testing.T) {
 	b := setup(t, true)
-	ask := func(ctx context.Context, _ activities.WriteRequest) error {
+	ask := func(ctx context.Context, _ activities.TurnRef, _ activities.Stage, _ documents.WriteRequest) error {
 		_, err := Model(fakeModel{}, b.traces, b.metrics).Stream(ctx, llm.Request{
 			Task: llm.TaskCompare, Messages: []llm.Message{{Role: llm.User, Text: "secret question"}},
 		}, func(string) error { return nil })
 		return err
 	}
-	b.NoError(b.run("Write", activities.WriteRequest{TurnRef: b.ref, Action: chat.Compare}, ask))
+	b.NoError(b.run("Write", ask, b.ref, activities.Stage{}, documents.WriteRequest{Action: chat.Compare}))
 	other := setup(t, true) // another worker, after a crash or an answer
 	other.ref = b.ref
 	other.settle(activities.Ending{TurnRef: b.ref, Status: chat.TurnCompleted, Log: []chat.Entry{
@@ -163,20 +164,20 @@ func TestTurnHasOneTraceAcrossProcesses(t *testing.T) {
 	b.Contains(attributes(call), "gen_ai.usage.input_tokens=7")
 }
 
-func TestSpanOfResolveHasTheNameOfItsStep(t *testing.T) {
-	for want, r := range map[string]activities.ResolveRequest{
-		"intent_resolver": {Intent: true}, "doc_resolver": {Docs: true}, "resolve": {Intent: true, Docs: true},
+func TestSpanOfAnActivityHasTheNameOfItsStep(t *testing.T) {
+	for activity, want := range map[string]string{
+		"IntentByRules": "intent_resolver", "InferIntent": "intent_resolver", "DocsByRules": "doc_resolver", "InferDocs": "doc_resolver",
+		"Think": "model", "Retrieve": "retrieve",
 	} {
 		b := setup(t, false)
-		r.TurnRef = b.ref
-		b.NoError(b.run("Resolve", r, func(context.Context, activities.ResolveRequest) error { return nil }))
+		b.NoError(b.run(activity, func(context.Context, activities.TurnRef) error { return nil }, b.ref))
 		b.Contains(b.finished(), want)
 	}
 }
 
 func TestTracesHaveNoContentWhenItIsTurnedOff(t *testing.T) {
 	b := setup(t, false)
-	do := func(ctx context.Context, _ activities.WriteRequest) error {
+	do := func(ctx context.Context, _ activities.TurnRef, _ activities.Stage, _ documents.WriteRequest) error {
 		_, err := Model(fakeModel{}, b.traces, nil).Stream(ctx, llm.Request{Messages: []llm.Message{{Role: llm.User, Text: "secret question"}}}, func(string) error { return nil })
 		if err != nil {
 			return err
@@ -185,7 +186,7 @@ func TestTracesHaveNoContentWhenItIsTurnedOff(t *testing.T) {
 		_, err = box.Tools(ctx, "ann")[0].Run(ctx, tools.Call{ID: "c1", Arguments: []byte(`{"q":"secret argument"}`)})
 		return err
 	}
-	b.NoError(b.run("Write", activities.WriteRequest{TurnRef: b.ref, Action: chat.Inquire}, do))
+	b.NoError(b.run("Write", do, b.ref, activities.Stage{}, documents.WriteRequest{Action: chat.Inquire}))
 	b.settle(activities.Ending{TurnRef: b.ref, Status: chat.TurnCompleted})
 	spans := b.finished()
 	b.Len(spans, 5)
@@ -206,11 +207,11 @@ func (source) Tools(context.Context, string) []tools.Tool {
 func TestFailedSpanHasTheErrorCodeButNoProviderText(t *testing.T) {
 	b := setup(t, true)
 	failing := fakeModel{err: &llm.Error{Code: chat.CodeModelRejected, Err: io.ErrUnexpectedEOF}}
-	err := b.run("Write", activities.WriteRequest{TurnRef: b.ref, Action: chat.Inquire}, func(ctx context.Context, _ activities.WriteRequest) error {
+	err := b.run("Write", func(ctx context.Context, _ activities.TurnRef, _ activities.Stage, _ documents.WriteRequest) error {
 		_, err := Model(failing, b.traces, b.metrics).Stream(ctx, llm.Request{}, func(string) error { return nil })
 		b.Error(err)
 		return temporal.NewNonRetryableApplicationError("upstream said: secret", chat.CodeModelRejected, nil)
-	})
+	}, b.ref, activities.Stage{}, documents.WriteRequest{Action: chat.Inquire})
 	b.Error(err)
 	for _, s := range b.finished() {
 		b.Contains(attributes(s), "error.type="+chat.CodeModelRejected)
@@ -227,7 +228,7 @@ func TestMetricsCountCallsTokensToolsAndTurns(t *testing.T) {
 	b.NoError(err)
 	_, err = Tools(source{}, nil, b.metrics, nil).Tools(t.Context(), "ann")[0].Run(t.Context(), tools.Call{})
 	b.NoError(err)
-	b.NoError(b.run("BeginTurn", b.ref, func(context.Context, activities.TurnRef) error { return nil }))
+	b.NoError(b.run("BeginTurn", func(context.Context, activities.TurnRef) error { return nil }, b.ref))
 	b.settle(activities.Ending{TurnRef: b.ref, Status: chat.TurnCancelled, Reason: chat.UserCancelled})
 	b.InDelta(10, testutil.ToFloat64(b.metrics.tokens.WithLabelValues("small", "in")), 0)
 	b.InDelta(6, testutil.ToFloat64(b.metrics.tokens.WithLabelValues("small", "out")), 0)
@@ -266,9 +267,9 @@ func TestMetricsCountTokensAndCostOfAllPaidCalls(t *testing.T) {
 		_, err := tool.Run(t.Context(), tools.Call{})
 		b.NoError(err)
 	}
-	b.NoError(b.run("SearchWeb", b.ref, func(context.Context, activities.TurnRef) (activities.WebResult, error) {
-		return activities.WebResult{Usage: chat.Usage{Searches: 1, CostUSD: .5}}, nil
-	}))
+	b.NoError(b.run("SearchWeb", func(context.Context, activities.TurnRef) (documents.WebResult, error) {
+		return documents.WebResult{Usage: chat.Usage{Searches: 1, CostUSD: .5}}, nil
+	}, b.ref))
 	for model, want := range map[string][3]float64{"vectors": {9, 0, .25}, "painter": {1, 1000, .125}, "look": {1, 1000, .125}, llm.WebSearch: {0, 0, .5}} {
 		b.InDelta(want[0], testutil.ToFloat64(b.metrics.tokens.WithLabelValues(model, "in")), 0, model)
 		b.InDelta(want[1], testutil.ToFloat64(b.metrics.tokens.WithLabelValues(model, "out")), 0, model)

@@ -1,10 +1,11 @@
-package activities
+package ingest
 
 import (
 	"context"
 	"errors"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/uuid"
 	"github.com/stretchr/testify/require"
@@ -12,26 +13,30 @@ import (
 
 	"github.com/palaver-chat/palaver/chat"
 	"github.com/palaver-chat/palaver/db"
+	"github.com/palaver-chat/palaver/documents/extract"
+	"github.com/palaver-chat/palaver/internal/memlimit"
 	"github.com/palaver-chat/palaver/llm"
+	"github.com/palaver-chat/palaver/testkit/activitytest"
+	"github.com/palaver-chat/palaver/workflows"
 )
 
-func (b *testBundle) ingested(id string) chat.Document {
-	b.t.Helper()
-	_, err := run[any](b, b.Ingest, IngestRequest{Owner: owner, DocID: id})
-	require.NoError(b.t, err)
-	d, err := b.store.Document(context.Background(), owner, id)
-	require.NoError(b.t, err)
+func (b *bundle) ingested(id string) chat.Document {
+	b.T.Helper()
+	_, err := activitytest.Run[any](b.Fixture, b.Ingest, workflows.IngestRequest{Owner: owner, DocID: id})
+	require.NoError(b.T, err)
+	d, err := b.Store.Document(context.Background(), owner, id)
+	require.NoError(b.T, err)
 	return d
 }
 
 func TestIngestMakesADocumentSearchable(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
-	id := b.upload("Leave", "md", []byte("# Leave\n\n"+leave))
+	id := b.Upload("Leave", "md", []byte("# Leave\n\n"+leave))
 	d := b.ingested(id)
 	require.Equal(t, chat.DocReady, d.Status)
 	require.Positive(t, d.Chunks)
-	hits, err := b.store.SearchText(context.Background(), owner, db.Words("lapse"), nil, 5)
+	hits, err := b.Store.SearchText(context.Background(), owner, db.Words("lapse"), nil, 5)
 	require.NoError(t, err)
 	require.Equal(t, id, hits[0].DocID)
 	require.Equal(t, d, b.ingested(id), "a second attempt changes nothing")
@@ -40,7 +45,7 @@ func TestIngestMakesADocumentSearchable(t *testing.T) {
 func TestUnreadableUploadIsMarkedFailedWithItsReason(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
-	d := b.ingested(b.upload("Broken", "pdf", []byte("not a PDF")))
+	d := b.ingested(b.Upload("Broken", "pdf", []byte("not a PDF")))
 	require.Equal(t, chat.DocFailed, d.Status)
 	require.NotEmpty(t, d.Error)
 	require.NotContains(t, d.Error, "not a PDF")
@@ -50,7 +55,7 @@ func TestIngestOfADeletedDocumentIsNoError(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	for _, fn := range []any{b.Ingest, b.FailIngest} {
-		_, err := run[any](b, fn, IngestRequest{Owner: owner, DocID: uuid.NewString()})
+		_, err := activitytest.Run[any](b.Fixture, fn, workflows.IngestRequest{Owner: owner, DocID: uuid.NewString()})
 		require.NoError(t, err)
 	}
 }
@@ -58,20 +63,20 @@ func TestIngestOfADeletedDocumentIsNoError(t *testing.T) {
 func TestFailIngestMarksTheDocumentFailed(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
-	id := b.upload("Doc", "txt", []byte(leave))
-	_, err := run[any](b, b.FailIngest, IngestRequest{Owner: owner, DocID: id})
+	id := b.Upload("Doc", "txt", []byte(leave))
+	_, err := activitytest.Run[any](b.Fixture, b.FailIngest, workflows.IngestRequest{Owner: owner, DocID: id})
 	require.NoError(t, err)
-	d, err := b.store.Document(context.Background(), owner, id)
+	d, err := b.Store.Document(context.Background(), owner, id)
 	require.NoError(t, err)
 	require.Equal(t, chat.DocFailed, d.Status)
-	require.Equal(t, ReasonIngestFailed, d.Error)
+	require.Equal(t, chat.ReasonIngestFailed, d.Error)
 }
 
 func TestEmbeddingsAreMadeInBatches(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	var batches []int
-	b.model.embed = func(texts []string) ([][]float32, error) {
+	b.Model.OnEmbed = func(texts []string) ([][]float32, error) {
 		batches = append(batches, len(texts))
 		out := make([][]float32, len(texts))
 		for i := range out {
@@ -79,7 +84,7 @@ func TestEmbeddingsAreMadeInBatches(t *testing.T) {
 		}
 		return out, nil
 	}
-	id := b.upload("Long", "txt", []byte(strings.Repeat(leave+" ", 2000)))
+	id := b.Upload("Long", "txt", []byte(strings.Repeat(leave+" ", 2000)))
 	d := b.ingested(id)
 	total := 0
 	for _, n := range batches {
@@ -88,7 +93,7 @@ func TestEmbeddingsAreMadeInBatches(t *testing.T) {
 	}
 	require.Equal(t, d.Chunks, total)
 	require.Greater(t, len(batches), 1)
-	hits, err := b.store.SearchVector(context.Background(), owner, []float32{1, 0}, []string{id}, 3)
+	hits, err := b.Store.SearchVector(context.Background(), owner, []float32{1, 0}, []string{id}, 3)
 	require.NoError(t, err)
 	require.Len(t, hits, 3)
 }
@@ -104,16 +109,16 @@ func TestDocumentIsIndexedWithoutVectorsWhenEmbeddingFailsForGood(t *testing.T) 
 	} {
 		t.Run(name, func(t *testing.T) {
 			b := setup(t)
-			b.model.embed = embed
-			require.Equal(t, chat.DocReady, b.ingested(b.upload("Doc", "txt", []byte(leave))).Status)
+			b.Model.OnEmbed = embed
+			require.Equal(t, chat.DocReady, b.ingested(b.Upload("Doc", "txt", []byte(leave))).Status)
 		})
 	}
 	b := setup(t)
-	b.model.embed = func([]string) ([][]float32, error) {
+	b.Model.OnEmbed = func([]string) ([][]float32, error) {
 		return nil, &llm.Error{Code: chat.CodeModelUnavailable, Retryable: true, Err: errors.New("planted")}
 	}
-	id := b.upload("Doc", "txt", []byte(leave))
-	_, err := run[any](b, b.Ingest, IngestRequest{Owner: owner, DocID: id})
+	id := b.Upload("Doc", "txt", []byte(leave))
+	_, err := activitytest.Run[any](b.Fixture, b.Ingest, workflows.IngestRequest{Owner: owner, DocID: id})
 	var app *temporal.ApplicationError
 	require.ErrorAs(t, err, &app)
 	require.False(t, app.NonRetryable(), "an unavailable model is retried")
@@ -123,13 +128,13 @@ func TestDocumentIsIndexedWithoutVectorsWhenEmbeddingFailsForGood(t *testing.T) 
 // Rule W13.
 func TestExistingDocumentsAreEmbeddedAndAgainWhenTheModelChanges(t *testing.T) {
 	b := setup(t)
-	first, second := b.doc("Dogs", "Dogs bark at the moon."), b.doc("Cars", "Automobiles need fuel.")
+	first, second := b.Doc("Dogs", "Dogs bark at the moon."), b.Doc("Cars", "Automobiles need fuel.")
 	embedAll := func() error {
-		_, err := b.env.ExecuteActivity(b.EmbedDocuments)
+		_, err := b.Env.ExecuteActivity(b.EmbedDocuments)
 		return err
 	}
 	lacking := func() int {
-		done, total, err := b.store.EmbeddingProgress(t.Context(), owner, "scripted")
+		done, total, err := b.Store.EmbeddingProgress(t.Context(), owner, "scripted")
 		require.NoError(t, err)
 		return total - done
 	}
@@ -137,7 +142,7 @@ func TestExistingDocumentsAreEmbeddedAndAgainWhenTheModelChanges(t *testing.T) {
 	require.Equal(t, 2, lacking())
 
 	fails := true
-	b.model.embed = func(texts []string) ([][]float32, error) {
+	b.Model.OnEmbed = func(texts []string) ([][]float32, error) {
 		if fails {
 			return nil, &llm.Error{Code: chat.CodeModelUnavailable, Retryable: true, Err: errors.New("503")}
 		}
@@ -151,14 +156,42 @@ func TestExistingDocumentsAreEmbeddedAndAgainWhenTheModelChanges(t *testing.T) {
 	fails = false
 	require.NoError(t, embedAll())
 	require.Zero(t, lacking())
-	hits, err := b.store.SearchVector(t.Context(), owner, []float32{1, 0}, nil, 5)
+	hits, err := b.Store.SearchVector(t.Context(), owner, []float32{1, 0}, nil, 5)
 	require.NoError(t, err)
 	require.Len(t, hits, 2)
 
 	for _, id := range []string{first, second} { // as a process with another model leaves them
-		require.NoError(t, b.store.PutVectors(t.Context(), owner, id, "another", [][]float32{{1, 0, 0}}))
+		require.NoError(t, b.Store.PutVectors(t.Context(), owner, id, "another", [][]float32{{1, 0, 0}}))
 	}
 	require.Equal(t, 2, lacking())
 	require.NoError(t, embedAll())
 	require.Zero(t, lacking())
+}
+
+// A file of 200 kB can unpack to 50 MB of text. If only the size of the file counted, any
+// number of such files would be processed at once.
+func TestMemoryOfACompressedFileIsCountedByItsText(t *testing.T) {
+	b := setup(t)
+	text := strings.Repeat(leave+" ", 100)
+	packed := extract.Type{Name: "packed", Label: "packed", Extensions: []string{".packed"}, Binary: true,
+		Is:   func([]byte, string) bool { return true },
+		Read: func(context.Context, []byte) (string, error) { return text, nil }}
+	b.DocumentTypes = append(b.DocumentTypes, packed)
+	b.IngestMemory = memlimit.New(ingestMemory * int64(len(text)) / 2) // less than it needs, so it runs alone
+	var free error
+	b.Model.OnEmbed = func(texts []string) ([][]float32, error) {
+		ctx, cancel := context.WithTimeout(context.Background(), 100*time.Millisecond)
+		defer cancel()
+		release, err := b.IngestMemory.Acquire(ctx, 1)
+		if err == nil {
+			release()
+		}
+		free = err
+		return activitytest.SameVector(texts)
+	}
+	require.Equal(t, chat.DocReady, b.ingested(b.Upload("Small", "packed", []byte("x"))).Status)
+	require.ErrorIs(t, free, context.DeadlineExceeded, "its memory is taken while it is processed")
+	release, err := b.IngestMemory.Acquire(t.Context(), 1)
+	require.NoError(t, err, "and free afterwards")
+	release()
 }

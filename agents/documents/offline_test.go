@@ -1,4 +1,4 @@
-package activities
+package documents
 
 import (
 	"context"
@@ -10,7 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 	"go.temporal.io/sdk/worker"
 
-	documents "github.com/palaver-chat/palaver/agents/documents/offline"
+	rules "github.com/palaver-chat/palaver/agents/documents/offline"
 	"github.com/palaver-chat/palaver/chat"
 	"github.com/palaver-chat/palaver/documents/chunk"
 	"github.com/palaver-chat/palaver/documents/retrieval"
@@ -26,19 +26,19 @@ const (
 )
 
 // withSamples sets up the offline engine, the real search and the sample documents.
-func withSamples(t *testing.T) (b *testBundle, titles map[string]string) {
+func withSamples(t *testing.T) (b *bundle, titles map[string]string) {
 	b = setup(t)
-	b.Activities.Model = offline.New(documents.Rules())
-	b.Activities.Search = retrieval.New(b.store, b.Activities.Model)
-	b.env = b.newEnv(worker.Options{})
+	b.Kit.Model = offline.New(rules.Rules())
+	b.Search = retrieval.New(b.Store, b.Kit.Model)
+	b.Env = b.NewEnv(worker.Options{})
 	titles = map[string]string{}
 	ctx := context.Background()
 	for _, s := range samples.List() {
 		raw, err := samples.FS.ReadFile(s.Name)
 		require.NoError(t, err)
 		d := chat.Document{ID: uuid.NewString(), Owner: chat.PublicOwner, Title: s.Title, Status: chat.DocProcessing, Format: s.Type}
-		require.NoError(t, b.store.CreateDocument(ctx, d, raw))
-		require.NoError(t, b.store.StoreText(ctx, d.Owner, d.ID, string(raw), chunk.ForDocument(d.ID, string(raw)), nil))
+		require.NoError(t, b.Store.CreateDocument(ctx, d, raw))
+		require.NoError(t, b.Store.StoreText(ctx, d.Owner, d.ID, string(raw), chunk.ForDocument(d.ID, string(raw)), nil))
 		titles[d.ID] = s.Title
 	}
 	return b, titles
@@ -61,8 +61,8 @@ func TestSampleDocumentsAnswerWithoutAModel(t *testing.T) {
 	} {
 		t.Run(message, func(t *testing.T) {
 			b, titles := withSamples(t)
-			ref := b.say(message)
-			in := must[Intent](b, b.ResolveIntent, ref)
+			ref := b.Say(message)
+			in := b.understand(ref)
 			require.Equal(t, want.action, in.Action)
 			require.Equal(t, chat.High, in.Confidence)
 			docs := b.resolve(ref, "")
@@ -75,10 +75,10 @@ func TestSampleDocumentsAnswerWithoutAModel(t *testing.T) {
 			require.False(t, docs.Unresolved)
 			require.Equal(t, want.action == chat.Audit, docs.HasText)
 
-			found := must[Retrieved](b, b.Retrieve, RetrieveRequest{TurnRef: ref, Action: in.Action, DocIDs: docs.IDs})
+			found := must[Retrieved](b, b.Retrieve, ref, RetrieveRequest{Action: in.Action, DocIDs: docs.IDs})
 			require.NotEqual(t, chat.Low, found.Confidence)
-			must[Written](b, b.Write, WriteRequest{TurnRef: ref, Action: in.Action, DocIDs: docs.IDs, ChunkIDs: found.ChunkIDs, Stage: Stage{Piece: 1}})
-			texts := b.texts(ref)
+			b.write(ref, WriteRequest{Action: in.Action, DocIDs: docs.IDs, ChunkIDs: found.ChunkIDs})
+			texts := b.Texts(ref)
 			require.Contains(t, texts[chat.PieceKey(1)], want.says)
 			require.Contains(t, texts[chat.PieceKey(1)], "[1]")
 
@@ -86,7 +86,7 @@ func TestSampleDocumentsAnswerWithoutAModel(t *testing.T) {
 			require.NoError(t, json.Unmarshal([]byte(texts[chat.TextCitations]), &citations))
 			require.NotEmpty(t, citations)
 			for _, c := range citations {
-				text, err := b.store.DocumentText(context.Background(), owner, c.DocID)
+				text, err := b.Store.DocumentText(context.Background(), owner, c.DocID)
 				require.NoError(t, err)
 				require.Equal(t, c.Quote, string([]rune(text)[*c.Start:*c.End]), "verbatim at its offsets")
 				if want.docs != nil {
@@ -108,29 +108,29 @@ func TestAuditOfOneDocumentAgainstAnotherAuditsTheFirstNamed(t *testing.T) {
 			policy = id
 		}
 	}
-	ref := b.begin(chat.Content{
+	ref := b.Begin(chat.Content{
 		Message: "Audit @" + titles[email] + " against @" + work2025, Action: chat.Audit,
 		TipTap: composed(mentionNode("document", email, titles[email]), mentionNode("document", policy, work2025)),
 	})
 	docs := b.resolve(ref, chat.Audit)
 	require.Equal(t, []string{email, policy}, docs.IDs)
 	require.False(t, docs.HasText)
-	found := must[Retrieved](b, b.Retrieve, RetrieveRequest{TurnRef: ref, Action: chat.Audit, DocIDs: docs.IDs[1:], Subject: email})
-	must[Written](b, b.Write, WriteRequest{TurnRef: ref, Action: chat.Audit, DocIDs: docs.IDs[1:], Subject: email, ChunkIDs: found.ChunkIDs, Stage: Stage{Piece: 1}})
-	text := b.texts(ref)[chat.PieceKey(1)]
+	found := must[Retrieved](b, b.Retrieve, ref, RetrieveRequest{Action: chat.Audit, DocIDs: docs.IDs[1:], Subject: email})
+	b.write(ref, WriteRequest{Action: chat.Audit, DocIDs: docs.IDs[1:], Subject: email, ChunkIDs: found.ChunkIDs})
+	text := b.Texts(ref)[chat.PieceKey(1)]
 	require.Contains(t, text, "Severity")
 	require.Contains(t, text, "not encrypted")
 }
 
 func TestUnknownNameIsAskedAboutAndAFollowUpKeepsItsDocument(t *testing.T) {
 	b, titles := withSamples(t)
-	require.True(t, b.resolve(b.say("What about XYZ guidelines?"), "").Unresolved)
+	require.True(t, b.resolve(b.Say("What about XYZ guidelines?"), "").Unresolved)
 	for id, title := range titles {
 		if title == contract {
-			b.exchange("Summarize the supplier contract", "**"+contract+"** says much.", id)
+			b.Exchange("Summarize the supplier contract", "**"+contract+"** says much.", id)
 		}
 	}
-	docs := b.resolve(b.say("What does it say about invoices?"), "")
+	docs := b.resolve(b.Say("What does it say about invoices?"), "")
 	require.Len(t, docs.IDs, 1)
 	require.Equal(t, contract, titles[docs.IDs[0]])
 }

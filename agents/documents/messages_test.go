@@ -1,4 +1,4 @@
-package activities
+package documents
 
 import (
 	"context"
@@ -12,7 +12,7 @@ import (
 	"github.com/palaver-chat/palaver/chat"
 )
 
-// What a turn asks first, by the rules of the documents agent (workflows/documents.go).
+// What a turn asks first, by the rules of the documents agent (rules.go).
 const (
 	asksNothing   = ""
 	asksAction    = "which action"
@@ -62,13 +62,13 @@ func TestDocumentsOfRealisticMessages(t *testing.T) {
 	)
 	b, _ := withSamples(t)
 	for name, text := range uploads {
-		b.doc(library[name], text)
+		b.Doc(library[name], text)
 	}
-	b.docOf("somebody-else", "Zephyr Merger Agreement", "The merger of Zephyr is confidential.")
-	b.docOf("somebody-else", "XYZ Guidelines", "Guidelines of XYZ.")
-	b.docOf("somebody-else", "Remote Work Policy 2026", "Remote work in 2026.")
+	b.DocOf("somebody-else", "Zephyr Merger Agreement", "The merger of Zephyr is confidential.")
+	b.DocOf("somebody-else", "XYZ Guidelines", "Guidelines of XYZ.")
+	b.DocOf("somebody-else", "Remote Work Policy 2026", "Remote work in 2026.")
 	ids, names := map[string]string{}, map[string]string{}
-	visible, err := b.store.VisibleDocuments(context.Background(), owner)
+	visible, err := b.Store.VisibleDocuments(context.Background(), owner)
 	require.NoError(t, err)
 	for name, title := range library {
 		i := slices.IndexFunc(visible, func(d chat.Document) bool { return d.Title == title })
@@ -229,7 +229,7 @@ func TestDocumentsOfRealisticMessages(t *testing.T) {
 	score := 0
 	for _, c := range cases {
 		ok := t.Run(strings.Join(append(slices.Clone(c.before), c.message), "; "), func(t *testing.T) {
-			b.t, b.thread = t, uuid.NewString()
+			b.T, b.Thread = t, uuid.NewString()
 			for _, before := range c.before {
 				message, about, _ := strings.Cut(before, " => ")
 				var docs []string
@@ -238,7 +238,7 @@ func TestDocumentsOfRealisticMessages(t *testing.T) {
 					docs = append(docs, ids[name])
 					answer += " **" + library[name] + "** too."
 				}
-				b.exchange(message, answer, docs...)
+				b.Exchange(message, answer, docs...)
 			}
 			got := b.lead(c.message, names)
 			require.Equal(t, c.asks, got.asks, "asks; got %+v", got)
@@ -273,44 +273,34 @@ func asListed(list string, got []string) []string {
 
 // lead runs a message through the activities of the documents agent, up to the first
 // question to the person.
-func (b *testBundle) lead(message string, names map[string]string) outcome {
-	b.t.Helper()
+func (b *bundle) lead(message string, names map[string]string) outcome {
+	b.T.Helper()
 	named := func(ids []string) []string {
 		var out []string
 		for _, id := range ids {
-			require.Contains(b.t, names, id, "a document that the person cannot see")
+			require.Contains(b.T, names, id, "a document that the person cannot see")
 			out = append(out, names[id])
 		}
 		return out
 	}
-	ref := b.say(message)
-	in := must[Intent](b, b.ResolveIntent, ref)
-	docs := b.resolve(ref, "")
-	missing := func() bool {
-		n := len(docs.IDs)
-		return map[chat.Action]bool{
-			chat.Compare: n < 2, chat.Summarize: n < 1, chat.Audit: n < 1 || n == 1 && !docs.HasText,
-		}[in.Action]
-	}
-	if docs.Called && missing() && docs.Confidence != chat.Medium && !docs.Unresolved {
+	ref := b.Say(message)
+	in, docs := together(b.understand(ref), b.resolve(ref, ""))
+	if docs.Called && missing(in.Action, docs) != "" && docs.Confidence != chat.Medium && !docs.Unresolved {
 		docs = b.resolve(ref, in.Action)
 	}
 	out := outcome{action: in.Action, docs: named(docs.IDs)}
 	switch {
-	case in.Multi || in.Confidence == chat.Low:
+	case in.asksAction():
 		out.asks = asksAction
-	case docs.Confidence == chat.Medium && len(docs.Suggested) > 1:
+	case docs.asksDoc():
 		out.asks, out.offers = asksWhichDoc, named(docs.Suggested)
 	case docs.Unresolved:
 		out.asks = asksUnknown
-	case missing():
+	case missing(in.Action, docs) != "":
 		out.asks = asksMissing
 	default:
-		r := RetrieveRequest{TurnRef: ref, Action: in.Action, DocIDs: docs.IDs}
-		if in.Action == chat.Audit && !docs.HasText {
-			r.Subject, r.DocIDs = docs.IDs[0], docs.IDs[1:]
-		}
-		if must[Retrieved](b, b.Retrieve, r).Confidence == chat.Low {
+		subject, targets := auditSubject(in.Action, docs)
+		if must[Retrieved](b, b.Retrieve, ref, RetrieveRequest{Action: in.Action, DocIDs: targets, Subject: subject}).Confidence == chat.Low {
 			out.asks = asksRetrieval
 		}
 	}

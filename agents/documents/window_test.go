@@ -1,4 +1,4 @@
-package activities
+package documents
 
 import (
 	"strings"
@@ -8,8 +8,8 @@ import (
 
 	"github.com/palaver-chat/palaver/chat"
 	"github.com/palaver-chat/palaver/internal/tools"
-	"github.com/palaver-chat/palaver/llm"
 	"github.com/palaver-chat/palaver/llm/openai"
+	"github.com/palaver-chat/palaver/testkit/activitytest"
 	"github.com/palaver-chat/palaver/testkit/llmtest"
 )
 
@@ -52,20 +52,20 @@ func TestLocalModelWithASmallWindowGetsAPromptThatFits(t *testing.T) {
 		b := setup(t)
 		server := llmtest.New(t)
 		server.SetWindow(llmtest.Window{Tokens: 4096})
-		b.Activities.Model = openai.New(openai.Config{Provider: "ollama", BaseURL: server.URL, Name: "qwen3", ContextTokens: 4096})
-		look, large := noting("look"), noting("large")
+		b.Kit.Model = openai.New(openai.Config{Provider: "ollama", BaseURL: server.URL, Name: "qwen3", ContextTokens: 4096})
+		look, large := activitytest.ReadTool("look"), activitytest.ReadTool("large")
 		large.Description = strings.Repeat("Looks. ", 400)
-		b.equip(look, large)
-		b.talkAtLength(3)
-		d := b.doc("Leave Policy", strings.Repeat(leave+" ", 600))
-		ref := b.say("How many days of leave do staff get?")
+		b.Equip(look, large)
+		b.TalkAtLength(3)
+		d := b.Doc("Leave Policy", strings.Repeat(leave+" ", 600))
+		ref := b.Say("How many days of leave do staff get?")
 		var chunks []string
-		list, err := b.store.DocumentChunks(t.Context(), owner, d, 40)
+		list, err := b.Store.DocumentChunks(t.Context(), owner, d, 40)
 		require.NoError(t, err)
 		for _, h := range list {
 			chunks = append(chunks, h.ID)
 		}
-		w := must[Written](b, b.Write, WriteRequest{TurnRef: ref, Action: action, DocIDs: []string{d}, ChunkIDs: chunks, Stage: Stage{Piece: 1}})
+		w := b.write(ref, WriteRequest{Action: action, DocIDs: []string{d}, ChunkIDs: chunks})
 		require.Positive(t, w.Chars)
 		require.Equal(t, chat.NoticeSummarized, w.History)
 		for _, r := range server.Requests() {
@@ -76,22 +76,4 @@ func TestLocalModelWithASmallWindowGetsAPromptThatFits(t *testing.T) {
 		require.Contains(t, last.LastUser, "<passage id=\"1\"")
 		require.Equal(t, []string{"look"}, last.Tools, "%s: a large definition has no room", action)
 	}
-}
-
-func TestToolsThatDoNotFitIntoTheWindowAreNotOffered(t *testing.T) {
-	small, large := noting("small"), noting("large")
-	large.Description = strings.Repeat("Looks. ", 400)
-	b := setup(t)
-	b.equip(large, small)
-	r := b.ask("Hi")
-	b.model.stream = streamText("Hello.")
-	b.model.window = 4096
-	must[Written](b, b.Think, r)
-	names := func(list []llm.Tool) (out []string) {
-		for _, x := range list {
-			out = append(out, x.Name)
-		}
-		return out
-	}
-	require.Equal(t, []string{"small"}, names(b.model.last().Tools))
 }

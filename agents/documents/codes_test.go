@@ -1,8 +1,7 @@
-package activities
+package documents
 
 import (
 	"context"
-	"sync/atomic"
 	"testing"
 	"time"
 
@@ -14,12 +13,12 @@ import (
 
 func TestCodeInATextNamesItsDocument(t *testing.T) {
 	b := setup(t)
-	b.doc("Annual Leave Policy", "# Annual Leave Policy\n\nDocument number HR-POL-11. Every employee has 25 days.")
-	b.doc("Fire Instructions", "Reference: FS/9. Lifts must not be used.")
-	b.doc("Handbook", "Leave is described in HR-POL-11, and the alarm in FS/9. See also QA-3.")
-	b.doc("First Form", "Document number DUP-1.")
-	b.doc("Second Form", "Document number DUP-1.")
-	visible, err := b.store.VisibleDocuments(context.Background(), owner)
+	b.Doc("Annual Leave Policy", "# Annual Leave Policy\n\nDocument number HR-POL-11. Every employee has 25 days.")
+	b.Doc("Fire Instructions", "Reference: FS/9. Lifts must not be used.")
+	b.Doc("Handbook", "Leave is described in HR-POL-11, and the alarm in FS/9. See also QA-3.")
+	b.Doc("First Form", "Document number DUP-1.")
+	b.Doc("Second Form", "Document number DUP-1.")
+	visible, err := b.Store.VisibleDocuments(context.Background(), owner)
 	require.NoError(t, err)
 	for in, want := range map[string]string{
 		"summarize HR-POL-11":                   "summarize Annual Leave Policy",
@@ -55,9 +54,9 @@ func (s *searchCounter) SearchText(ctx context.Context, owner string, words []db
 // another.
 func TestCodesOfATurnAreSearchedOnce(t *testing.T) {
 	b := setup(t)
-	b.doc("Annual Leave Policy", "Document number HR-POL-11. Every employee has 25 days.")
+	b.Doc("Annual Leave Policy", "Document number HR-POL-11. Every employee has 25 days.")
 	store, now := &searchCounter{Store: b.Store}, time.Now()
-	b.Store, b.Now = store, func() time.Time { return now }
+	b.Kit.Store, b.Now = store, func() time.Time { return now }
 	for _, c := range []struct {
 		why, owner, turn string
 		later            time.Duration
@@ -77,42 +76,4 @@ func TestCodesOfATurnAreSearchedOnce(t *testing.T) {
 		require.Equal(t, c.owner == owner, got == "summarize Annual Leave Policy", c.why)
 		require.Equal(t, c.searches, store.searches, c.why)
 	}
-}
-
-// readCounter counts the reads of earlier messages.
-type readCounter struct {
-	db.Store
-	reads atomic.Int32
-	err   error
-}
-
-func (s *readCounter) Recent(ctx context.Context, owner, threadID, head string, n int) ([]chat.Message, error) {
-	s.reads.Add(1)
-	if s.err != nil {
-		return nil, s.err
-	}
-	return s.Store.Recent(ctx, owner, threadID, head, n)
-}
-
-func TestMessagesBeforeATurnAreReadOnceAnActivity(t *testing.T) {
-	b := setup(t)
-	for range 3 {
-		b.exchange("Another question?", "Another answer.")
-	}
-	r := b.say("How many?")
-	store := &readCounter{Store: b.Store, err: db.ErrUnavailable}
-	b.Store = store
-	ctx := WithReads(context.Background())
-	_, err := b.recent(ctx, r, contextMessages)
-	require.ErrorIs(t, err, db.ErrUnavailable)
-	store.err = nil // a failure is not kept
-	whole, err := store.Store.Recent(ctx, r.Owner, r.ThreadID, r.Parent, earlierMessages)
-	require.NoError(t, err)
-	require.Len(t, whole, 6)
-	for _, n := range []int{1, contextMessages, earlierMessages} {
-		got, err := b.recent(ctx, r, n)
-		require.NoError(t, err)
-		require.Equal(t, whole[max(0, len(whole)-n):], got)
-	}
-	require.EqualValues(t, 2, store.reads.Load())
 }

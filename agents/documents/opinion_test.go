@@ -1,4 +1,4 @@
-package activities
+package documents
 
 import (
 	"testing"
@@ -24,16 +24,17 @@ func TestModelsSearchWordsAndOpinionCanRaiseALowConfidence(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			b := setup(t)
-			b.doc("Guideline", c.text)
-			b.doc("Other", "Photons carry energy. Gardens are green.")
+			b.Doc("Guideline", c.text)
+			b.Doc("Other", "Photons carry energy. Gardens are green.")
 			b.Search = retrieval.New(b.Store, nil)
-			b.Model = byTask{
+			b.Kit.Model = byTask{
 				llm.TaskIntent: llm.Intent{Action: chat.Inquire, Confidence: chat.High, SearchWords: c.words},
 				llm.TaskDocs:   llm.DocResolution{Confidence: chat.High, SearchWords: c.words, Answerable: c.answerable},
 			}
-			ref := b.begin(chat.Content{Message: "When does the money for my toil arrive on Fridays?"})
-			must[Resolved](b, b.Resolve, ResolveRequest{TurnRef: ref, Intent: true, Docs: true})
-			got := must[Retrieved](b, b.Retrieve, RetrieveRequest{TurnRef: ref, Action: chat.Inquire})
+			ref := b.Begin(chat.Content{Message: "When does the money for my toil arrive on Fridays?"})
+			must[Intent](b, b.InferIntent, ref)
+			must[Docs](b, b.InferDocs, ref, chat.Action(""))
+			got := must[Retrieved](b, b.Retrieve, ref, RetrieveRequest{Action: chat.Inquire})
 			require.Equal(t, c.want, got.Confidence, "score %.2f", got.Score)
 		})
 	}

@@ -7,20 +7,22 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+	"go.temporal.io/sdk/temporal"
 
 	"github.com/palaver-chat/palaver/activities"
 	"github.com/palaver-chat/palaver/agents/assistant"
 	"github.com/palaver-chat/palaver/chat"
+	"github.com/palaver-chat/palaver/internal/tools"
 	"github.com/palaver-chat/palaver/workflows"
 )
 
-// ownTurn is a turn of a custom agent, whose model calls return thoughts.
-func ownTurn(answer func(*workflows.Turn) error, thoughts ...activities.Written) *script {
+// customTurn is a turn of a custom agent, whose model calls return thoughts.
+func customTurn(answer func(*workflows.Turn) error, thoughts ...activities.Written) *script {
 	s := assistantTurn(thoughts...)
-	s.begin.Agent = "own"
+	s.begin.Agent = "custom"
 	s.checked = []string{"known"}
 	check := func(context.Context, chat.Said) (string, error) { return "", nil }
-	s.agents = []workflows.Agent{assistant.Custom(chat.AgentInfo{Name: "own", Version: 2, Checks: map[string]chat.Check{"order": check}}, answer)}
+	s.agents = []workflows.Agent{assistant.Custom(chat.AgentInfo{Name: "custom", Version: 2, Checks: map[string]chat.Check{"order": check}}, answer)}
 	return s
 }
 
@@ -44,8 +46,8 @@ func askUntilKnown(t *workflows.Turn) error {
 	return t.Answer()
 }
 
-func TestOwnAgentAsksThenAnswersByTheAssistantsLoop(t *testing.T) {
-	s := ownTurn(askUntilKnown, toolCalls(1, "search"), finalCall())
+func TestCustomAgentAsksThenAnswersByTheAssistantsLoop(t *testing.T) {
+	s := customTurn(askUntilKnown, toolCalls(1, "search"), finalCall())
 	s.checked = []string{"missing", "missing", "known"}
 	e := runTurn(t, s, answer(chat.TextInput, "the blue one"), answer(chat.TextInput, "A-1"))
 	require.Equal(t, []string{
@@ -62,10 +64,10 @@ func TestOwnAgentAsksThenAnswersByTheAssistantsLoop(t *testing.T) {
 	require.Equal(t, "A-1", s.thinks[0].Asked[1].Value.Whole(s.texts).Text())
 }
 
-func TestOwnAgentReturnsTheChoiceAndAnswersInRounds(t *testing.T) {
+func TestCustomAgentReturnsTheChoiceAndAnswersInRounds(t *testing.T) {
 	var chosen string
 	var rounds []workflows.Round
-	s := ownTurn(func(t *workflows.Turn) (err error) {
+	s := customTurn(func(t *workflows.Turn) (err error) {
 		chosen, err = t.Choose("how", "How fast?", workflows.Choice{ID: "today", Label: "Today"}, workflows.Choice{ID: "later", Label: "Some day"})
 		for err == nil {
 			var r workflows.Round
@@ -88,10 +90,10 @@ func TestOwnAgentReturnsTheChoiceAndAnswersInRounds(t *testing.T) {
 	require.Equal(t, 2, s.calls["Think"])
 }
 
-func TestOwnAgentWithoutCodeIsTheAssistantsLoop(t *testing.T) {
+func TestCustomAgentWithoutCodeIsTheAssistantsLoop(t *testing.T) {
 	for name, s := range map[string]*script{
-		"no code":          ownTurn(nil, toolCalls(1, "search"), finalCall()),
-		"code that forgot": ownTurn(func(*workflows.Turn) error { return nil }, toolCalls(1, "search"), finalCall()),
+		"no code":          customTurn(nil, toolCalls(1, "search"), finalCall()),
+		"code that forgot": customTurn(func(*workflows.Turn) error { return nil }, toolCalls(1, "search"), finalCall()),
 	} {
 		t.Run(name, func(t *testing.T) {
 			e := runTurn(t, s)
@@ -101,7 +103,7 @@ func TestOwnAgentWithoutCodeIsTheAssistantsLoop(t *testing.T) {
 	}
 }
 
-func TestOwnAgentGoesOnInTheNextRunWithoutRepeatingAStep(t *testing.T) {
+func TestCustomAgentGoesOnInTheNextRunWithoutRepeatingAStep(t *testing.T) {
 	rounds := func(t *workflows.Turn) error {
 		_ = t.Status("Beginning...")
 		_, _ = t.Check("order")
@@ -109,7 +111,7 @@ func TestOwnAgentGoesOnInTheNextRunWithoutRepeatingAStep(t *testing.T) {
 		_ = t.Notice("One round is done.")
 		return askUntilKnown(t)
 	}
-	s := ownTurn(rounds, toolCalls(1, "search"), toolCalls(2, "list"), finalCall())
+	s := customTurn(rounds, toolCalls(1, "search"), toolCalls(2, "list"), finalCall())
 	s.checked = []string{"known", "missing", "known"}
 	p := newHarness(t, s)
 	p.submitAt(0, "t1", chat.Supersede)
@@ -132,9 +134,9 @@ func TestOwnAgentGoesOnInTheNextRunWithoutRepeatingAStep(t *testing.T) {
 	require.Equal(t, 3, s.calls["Check"])
 }
 
-func TestStopEndsOwnAgentWhateverItReturns(t *testing.T) {
+func TestStopEndsACustomAgentWhateverItReturns(t *testing.T) {
 	went := false
-	s := ownTurn(func(t *workflows.Turn) error {
+	s := customTurn(func(t *workflows.Turn) error {
 		_ = t.Ask("order", "Which order?")
 		_, _ = t.Check("order")
 		went = t.Answer() == nil
@@ -146,8 +148,8 @@ func TestStopEndsOwnAgentWhateverItReturns(t *testing.T) {
 	require.Zero(t, s.calls["Check"]+s.calls["Think"])
 }
 
-func TestOwnAgentIsBoundedLikeEveryOther(t *testing.T) {
-	s := ownTurn(func(t *workflows.Turn) error {
+func TestCustomAgentIsBoundedLikeEveryOther(t *testing.T) {
+	s := customTurn(func(t *workflows.Turn) error {
 		for {
 			if _, err := t.Round(); err != nil {
 				return err
@@ -165,7 +167,7 @@ func TestOwnAgentIsBoundedLikeEveryOther(t *testing.T) {
 }
 
 func TestQuestionThatIsNeverAnsweredWellEndsTheTurn(t *testing.T) {
-	s := ownTurn(askUntilKnown)
+	s := customTurn(askUntilKnown)
 	s.checked = []string{"missing"}
 	var answers []chat.ResumeValue
 	for range 25 {
@@ -175,7 +177,7 @@ func TestQuestionThatIsNeverAnsweredWellEndsTheTurn(t *testing.T) {
 	require.Equal(t, chat.CodeStepLimit, e.Code)
 }
 
-func TestOwnAgentThatBreaksARuleFailsItsTurn(t *testing.T) {
+func TestCustomAgentThatBreaksARuleFailsItsTurn(t *testing.T) {
 	two := []workflows.Choice{{ID: "a", Label: "A"}, {ID: "b", Label: "B"}}
 	for name, answer := range map[string]func(*workflows.Turn) error{
 		"an error of its own":   func(*workflows.Turn) error { return errors.New("broken") },
@@ -193,7 +195,7 @@ func TestOwnAgentThatBreaksARuleFailsItsTurn(t *testing.T) {
 		"an error that it ignores": func(t *workflows.Turn) error { _ = t.Status(""); return t.Answer() },
 	} {
 		t.Run(name, func(t *testing.T) {
-			e := runTurn(t, ownTurn(answer, finalCall()))
+			e := runTurn(t, customTurn(answer, finalCall()))
 			require.Equal(t, chat.TurnFailed, e.Status)
 			require.Equal(t, chat.CodeInternal, e.Code)
 		})
@@ -202,18 +204,47 @@ func TestOwnAgentThatBreaksARuleFailsItsTurn(t *testing.T) {
 
 func TestTurnKeepsTheVersionOfItsAgentThatItBeganWith(t *testing.T) {
 	var version int
-	s := ownTurn(func(t *workflows.Turn) error { version = t.Version(); return t.Answer() }, finalCall())
+	s := customTurn(func(t *workflows.Turn) error { version = t.Version(); return t.Answer() }, finalCall())
 	s.begin.AgentVersion = 1
 	runTurn(t, s)
 	require.Equal(t, 1, version)
 }
 
 func TestTurnOfANewerVersionOfItsAgentWaitsForANewerRelease(t *testing.T) {
-	s := ownTurn(nil, finalCall())
+	s := customTurn(nil, finalCall())
 	s.begin.AgentVersion = 3
 	p := newHarness(t, s)
 	p.submitAt(0, "t1", chat.Supersede)
 	p.env.ExecuteWorkflow(workflows.ThreadType, input)
 	require.ErrorContains(t, p.env.GetWorkflowError(), "run the newer release")
 	require.Zero(t, s.calls["Think"])
+}
+
+func TestRequestedCallWithAnUnknownOutcomeIsAskedAbout(t *testing.T) {
+	for verdict, d := range map[string]chat.Decision{"again": yes("c1"), "not again": no("c1")} {
+		t.Run(verdict, func(t *testing.T) {
+			s := customTurn(func(t *workflows.Turn) error {
+				call := activities.Wanted{CallRef: chat.CallRef{ID: "c1", Name: "draw"}, Approval: tools.Never, SideEffects: true}
+				if err := t.CallTool(call); err != nil {
+					return err
+				}
+				return t.Answer()
+			}, finalCall())
+			s.tool = func(_ context.Context, _ activities.CallRequest, n int) (activities.Called, error) {
+				if n == 1 {
+					return activities.Called{}, temporal.NewNonRetryableApplicationError("", activities.ErrTypeUnknownOutcome, nil)
+				}
+				return activities.Called{}, nil
+			}
+			e := runTurn(t, s, decide(d))
+			want := []string{"turn_started", "tool_call draw", "status tool draw", "interrupt unknown_outcome", "resumed"}
+			if verdict == "again" {
+				want = append(want, "status tool draw", "tool_result draw")
+			} else {
+				want = append(want, "tool_result error draw")
+			}
+			require.Equal(t, append(want, "status model", "text piece:1"), summary(e.Log))
+			require.Equal(t, chat.TurnCompleted, e.Status)
+		})
+	}
 }
