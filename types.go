@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/palaver-chat/palaver/chat"
+	"github.com/palaver-chat/palaver/chat/messages"
 	"github.com/palaver-chat/palaver/documents/extract"
 	"github.com/palaver-chat/palaver/internal/tools"
 	"github.com/palaver-chat/palaver/llm"
@@ -90,4 +91,4 @@ const (
 )
 
 // Failed is a result that tells the model what went wrong.
-func Failed(why string) Result { return tools.Failed(why) }
+func Failed(why string) Result { return tools.Failed(messages.Plain(why)) }

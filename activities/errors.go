@@ -66,7 +66,7 @@ func (a *Activities) fail(ctx context.Context, ref TurnRef, step string, err err
 	case errors.As(err, &model):
 		out := a.modelError(ctx, step, model)
 		if final(out) {
-			log.Error("model call failed", "code", model.Code, "status", model.Status, "hint", model.Hint)
+			log.Error("model call failed", "code", model.Code, "status", model.Status, "hint", model.Hint.Text)
 			a.storeHint(ctx, ref, model)
 		} else {
 			log.Warn("model call failed; retrying", "code", model.Code, "status", model.Status)
@@ -211,7 +211,7 @@ func interrupted(step string) error {
 
 // storeHint stores the failure hint, which Settle puts into the turn's end. Best effort.
 func (a *Activities) storeHint(ctx context.Context, ref TurnRef, e *llm.Error) {
-	if e.Hint == "" || ref.TurnID == "" {
+	if e.Hint.Text == "" || ref.TurnID == "" {
 		return
 	}
 	key := chat.TextFailureHint
@@ -220,7 +220,7 @@ func (a *Activities) storeHint(ctx context.Context, ref TurnRef, e *llm.Error) {
 	}
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), finalWriteTimeout)
 	defer cancel()
-	if err := a.putTexts(ctx, ref, db.Text{Key: key, Text: e.Hint}); err != nil {
+	if err := a.putTexts(ctx, ref, db.Text{Key: key, Text: e.Hint.Stored()}); err != nil {
 		a.logOf(ref).Warn("storing the failure hint failed", "error", err)
 	}
 }

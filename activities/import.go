@@ -153,8 +153,7 @@ func (a *Activities) FinishImport(ctx context.Context, r ImportRequest) (ImportF
 	var step chat.ImportStep
 	switch {
 	case errors.Is(err, db.ErrNotFound):
-		e := &imports.Error{Code: imports.Deleted}
-		step = chat.ImportStep{State: chat.ImportFailed, Code: string(e.Code), Message: e.Sentence()}
+		step = (&imports.Error{Code: imports.Deleted}).Failed()
 	case err != nil:
 		return ImportFinished{}, a.fail(ctx, TurnRef{Owner: r.Owner}, "finish import", err)
 	case doc.Status == chat.DocProcessing:
@@ -172,8 +171,7 @@ func (a *Activities) FinishImport(ctx context.Context, r ImportRequest) (ImportF
 
 // FailImport ends the open imports of a document with an internal error.
 func (a *Activities) FailImport(ctx context.Context, r ImportRequest) error {
-	e := &imports.Error{Code: imports.Internal}
-	err := a.advance(ctx, r, chat.ImportStep{State: chat.ImportFailed, Code: string(e.Code), Message: e.Sentence()})
+	err := a.advance(ctx, r, (&imports.Error{Code: imports.Internal}).Failed())
 	return a.fail(ctx, TurnRef{Owner: r.Owner}, "fail import", err)
 }
 
@@ -230,6 +228,6 @@ func (a *Activities) importFailed(w *watch, r ImportRequest, err error) (done bo
 	log.Warn(message, "error", failed)
 	ctx, cancel := w.finalContext(finalWriteTimeout)
 	defer cancel()
-	err = a.advance(ctx, r, chat.ImportStep{State: chat.ImportFailed, Code: string(failed.Code), Message: failed.Sentence()})
+	err = a.advance(ctx, r, failed.Failed())
 	return true, a.fail(w.parent, TurnRef{Owner: r.Owner}, "fail import", err)
 }

@@ -43,7 +43,7 @@ func (a *Activities) planImports(ctx context.Context, ref TurnRef) (plan ImportP
 	for _, i := range slices.Backward(list) {
 		if i.Announce && i.State.Final() && i.TurnID != ref.TurnID {
 			plan.Ended = append(plan.Ended, i.ID)
-			texts = append(texts, db.Text{Key: chat.ImportKey(i.ID), Text: imports.Sentence(i)})
+			texts = append(texts, codedText(chat.ImportKey(i.ID), imports.Ended(i))...)
 			if i.State == chat.ImportReady {
 				plan.DocIDs = append(plan.DocIDs, i.DocID)
 			}

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/palaver-chat/palaver/chat"
+	"github.com/palaver-chat/palaver/chat/messages"
 	"github.com/palaver-chat/palaver/db"
 	"github.com/palaver-chat/palaver/documents/chunk"
 	"github.com/palaver-chat/palaver/documents/extract"
@@ -22,7 +23,7 @@ const (
 )
 
 // ReasonIngestFailed is the error of a document whose ingest was given up.
-const ReasonIngestFailed = "The document could not be processed. Please upload it again."
+var ReasonIngestFailed = messages.DocumentNotRead.Stored()
 
 // Ingest extracts, chunks and indexes an upload. A file that cannot be read is
 // marked failed with the reason, without an error. It does nothing to a document
@@ -55,7 +56,7 @@ func (a *Activities) ingest(ctx context.Context, r IngestRequest) error {
 	switch {
 	case errors.As(err, &unreadable):
 		a.log().Info("document cannot be read", "document", r.DocID, "reason", unreadable.Reason)
-		return outdated(a.Store.FailVersion(ctx, r.Owner, r.DocID, read.version, unreadable.Reason))
+		return outdated(a.Store.FailVersion(ctx, r.Owner, r.DocID, read.version, unreadable.Message().Stored()))
 	case errors.Is(err, errIngested):
 		return nil
 	case err != nil:

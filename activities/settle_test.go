@@ -8,6 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/palaver-chat/palaver/chat"
+	"github.com/palaver-chat/palaver/chat/messages"
 	"github.com/palaver-chat/palaver/db"
 )
 
@@ -129,7 +130,7 @@ func TestFailedTurnSaysWhyInTheHistory(t *testing.T) {
 	said := b.history()
 	require.Len(t, said, 2)
 	plain, _ := chat.FailureMessage(chat.CodeModelRejected)
-	require.Equal(t, map[string]any{"code": "model_rejected", "message": plain + " Check it.", "retryable": false}, said[1].Metadata["error"])
+	require.Equal(t, map[string]any{"code": "model_rejected", "message": plain.Text + " Check it.", "retryable": false}, said[1].Metadata["error"])
 }
 
 func TestPartialKeepsItsCitations(t *testing.T) {
@@ -166,7 +167,7 @@ func TestFailureMessageSaysWhatToDo(t *testing.T) {
 	require.Equal(t, chat.EventFailed, got.Type)
 	require.Equal(t, chat.CodeModelRejected, got.Code)
 	plain, _ := chat.FailureMessage(chat.CodeModelRejected)
-	require.Equal(t, plain+" Check CHAT_MODEL_NAME.", got.Message)
+	require.Equal(t, plain.Text+" Check CHAT_MODEL_NAME.", got.Message)
 	require.False(t, got.Retryable)
 }
 
@@ -177,7 +178,7 @@ func TestFailureThatOnlyAnOperatorCanRemoveNamesNoSetting(t *testing.T) {
 	require.NoError(t, b.store.PutText(context.Background(), owner, ref.TurnID, chat.TextOperatorHint, "Check LLM_API_KEY."))
 	must[Settled](b, b.Settle, Ending{TurnRef: ref, Status: chat.TurnFailed, Code: chat.CodeModelRejected, Log: written1[:1]})
 	got := b.terminal(ref)
-	require.Equal(t, chat.ModelNotAvailable, got.Message)
+	require.Equal(t, messages.ModelNotAvailable.Text, got.Message)
 	require.Equal(t, "Check LLM_API_KEY.", got.Hint)
 }
 
@@ -288,14 +289,14 @@ func TestToolResultsAreStoredWithTheMessageAndAMissingOneSaysSo(t *testing.T) {
 			tc.end.TurnRef, tc.end.Log = ref, log
 			must[Settled](b, b.Settle, tc.end)
 
-			messages := b.history()
-			require.Len(t, messages, 2)
-			require.Equal(t, tc.partial, messages[1].Content)
-			meta := messages[1].Metadata
+			history := b.history()
+			require.Len(t, history, 2)
+			require.Equal(t, tc.partial, history[1].Content)
+			meta := history[1].Metadata
 			require.Equal(t, []chat.ToolResult{
 				{ToolCallID: done, Name: "make", Arguments: []byte(`{"n":1}`), Content: "Made."},
 				{ToolCallID: edited, Name: "make", Arguments: []byte(`{"n":20}`), Content: "Refused.", IsError: true},
-				{ToolCallID: dangling, Name: "make", Arguments: []byte(`{"n":3}`), Content: chat.NoToolResult, IsError: true},
+				{ToolCallID: dangling, Name: "make", Arguments: []byte(`{"n":3}`), Content: messages.ToolStopped.Text, IsError: true},
 			}, chat.ToolResults(meta))
 			require.Equal(t, tc.reason, meta["interrupted_reason"])
 			require.Equal(t, "run-"+ref.TurnID, meta["stream_run_id"])

@@ -457,12 +457,12 @@ func TestErrorsInHistoryHaveCodesOnly(t *testing.T) {
 				require.Equal(t, tc.delay, app.NextRetryDelay())
 			}
 			var model *llm.Error
-			if errors.As(tc.err, &model) && model.Hint != "" {
+			if errors.As(tc.err, &model) && model.Hint.Text != "" {
 				key, other := chat.TextFailureHint, chat.TextOperatorHint
 				if model.ForOperators {
 					key, other = other, key
 				}
-				require.Equal(t, model.Hint, b.texts(r.TurnRef)[key])
+				require.Equal(t, model.Hint.Stored(), b.texts(r.TurnRef)[key])
 				require.NotContains(t, b.texts(r.TurnRef), other)
 			}
 		})

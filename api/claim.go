@@ -11,6 +11,7 @@ import (
 	"github.com/palaver-chat/palaver/api/identity"
 	"github.com/palaver-chat/palaver/api/problem"
 	"github.com/palaver-chat/palaver/chat"
+	"github.com/palaver-chat/palaver/chat/messages"
 	"github.com/palaver-chat/palaver/db"
 	"github.com/palaver-chat/palaver/internal/audit"
 )
@@ -24,7 +25,7 @@ type claimJSON struct {
 }
 
 var errNoAccount = &problem.Problem{Status: http.StatusForbidden, Code: chat.CodeForbidden,
-	Message: "Only a caller with an account can take over conversations. Sign in first."}
+	Message: messages.NoAccount}
 
 // claimReserve is the time that a claim reserves for sending its response.
 const claimReserve = 3 * time.Second

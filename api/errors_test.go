@@ -300,7 +300,8 @@ func TestEveryCodeOfTheContractIsTested(t *testing.T) {
 func TestFailedTurnIsSentAsTheDialectsOwnEvent(t *testing.T) {
 	t.Parallel()
 	for _, code := range ends {
-		message, retryable := chat.FailureMessage(code)
+		failure, retryable := chat.FailureMessage(code)
+		message := failure.Text
 		require.True(t, strings.HasSuffix(message, "."), code)
 		for dialect, c := range map[string]struct {
 			path string
@@ -495,7 +496,7 @@ func TestUnknownRoutesReturnErrorsInTheSameShape(t *testing.T) {
 			got := strings.Split(res.Header.Get("Allow"), ", ")
 			slices.Sort(got)
 			code := errorCode(body)
-			if path == "/chat/message" && body["error"] == problem.Method.Message { // its errors are only a sentence
+			if path == "/chat/message" && body["error"] == problem.Method.Message.Text { // its errors are only a sentence
 				code = chat.CodeMethod
 			}
 			if res.StatusCode != 405 || code != chat.CodeMethod || !slices.Equal(got, allowed) {

@@ -38,8 +38,8 @@ type Document struct {
 	SourceVersion string
 	Bytes         int64
 	Chunks        int
-	Progress      int // of the ingest, in percent
-	Error         string
+	Progress      int    // of the ingest, in percent
+	Error         string // why it failed, as messages.Message.Stored
 	CreatedAt     time.Time
 }
 

@@ -24,7 +24,8 @@ const (
 	// JSON: activities.Ahead, with entries of the log (AheadLog).
 	TextAhead = "ahead"
 	// TextFailureHint says why the model's refusal is final. TextOperatorHint says to
-	// operators what to do then, such as which setting to check.
+	// operators what to do then, such as which setting to check. Both are messages
+	// (messages.Message.Stored).
 	TextFailureHint  = "failure_hint"
 	TextOperatorHint = "operator_hint"
 )
@@ -47,6 +48,10 @@ func ProgressKey(callID string, n int) string { return "progress:" + callID + ":
 
 // ImportKey is the key of the sentence about an import's end in a turn's notice.
 func ImportKey(importID string) string { return "import:" + importID }
+
+// CodedKey is the key of the message (messages.Message.Stored) that the text with another
+// key says in English.
+func CodedKey(key string) string { return "coded:" + key }
 
 // SchemaKey is the key of the JSON schema of a tool's arguments, and ToolKey that of its
 // ToolInfo without the schema, as JSON. Both are stored with a turn that may ask about a

@@ -95,11 +95,11 @@ func TestRenderAddsTheTextsOfEveryEntry(t *testing.T) {
 			Options: []chat.Option{{ID: "d1", Label: "Circular"}, {ID: "gone"}, {ID: "all", Label: "All of these"}},
 		}}),
 		of(chat.Event{N: 5, Type: chat.EventResumed, Interrupt: &chat.Interrupt{ID: "tu.q1"}, Resume: &answer}),
-		of(chat.Event{N: 6, Type: chat.EventInterrupt, Message: unknown.Sentence(`"XYZ"`), Interrupt: &chat.Interrupt{
-			ID: "tu.q2", Type: chat.TextInput, Message: unknown.Sentence(`"XYZ"`),
+		of(chat.Event{N: 6, Type: chat.EventInterrupt, Message: unknown.Message(`"XYZ"`).Text, Interrupt: &chat.Interrupt{
+			ID: "tu.q2", Type: chat.TextInput, Message: unknown.Message(`"XYZ"`).Text,
 		}}),
 		of(chat.Event{N: 7, Type: chat.EventStatus, Node: chat.NodeWebSearch, WebQuery: "capital rules", Message: `Searching online "capital rules"`}),
-		of(chat.Event{N: 8, Type: chat.EventNotice, Code: chat.NoticeWebDropped, Message: chat.NoticeMessage(chat.NoticeWebDropped)}),
+		of(chat.Event{N: 8, Type: chat.EventNotice, Code: chat.NoticeWebDropped, Message: chat.NoticeMessage(chat.NoticeWebDropped).Text}),
 		of(chat.Event{N: 9, Type: chat.EventText, Piece: 1, Text: "The answer."}),
 	}, events)
 	slices.Sort(store.reads)

@@ -7,11 +7,12 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"github.com/palaver-chat/palaver/chat/messages"
 	"github.com/palaver-chat/palaver/llm"
 )
 
 // plainNotice is at the end of an answer that quotes no document.
-const plainNotice = "Offline engine: no language model is configured."
+var plainNotice = messages.AnswerOfflinePlain.Text
 
 // assistant answers with tool calls or with a text. quotes reports that the text quotes
 // documents.

@@ -11,11 +11,12 @@ import (
 	"strings"
 
 	"github.com/palaver-chat/palaver/chat"
+	"github.com/palaver-chat/palaver/chat/messages"
 	"github.com/palaver-chat/palaver/llm"
 )
 
 // Notice ends every answer that quotes documents.
-const Notice = "Offline engine: quoted from your documents, no language model is configured."
+var Notice = messages.AnswerOffline.Text
 
 // Engine is an llm.Model and an llm.Painter.
 type Engine struct{}

@@ -5,6 +5,7 @@ import (
 
 	"github.com/palaver-chat/palaver/api/dialect"
 	"github.com/palaver-chat/palaver/chat"
+	"github.com/palaver-chat/palaver/chat/messages"
 	"github.com/palaver-chat/palaver/internal/board"
 	"github.com/palaver-chat/palaver/internal/sse"
 )
@@ -23,12 +24,10 @@ type (
 		MessageID string `json:"message_id"`
 	}
 	errorJSON struct {
-		Error string `json:"error"`
+		Error          string `json:"error"`
+		messages.Coded        // of Error
 	}
 )
-
-// stopped is the error of a turn that was stopped, or superseded by another message.
-const stopped = "The answer was stopped."
 
 const paragraph = "\n\n"
 
@@ -70,9 +69,9 @@ func (w *Wire) Event(b []byte, e chat.Event, _ string) []byte {
 	case chat.EventResponse:
 		return sse.Named(b, "done", doneJSON{e.TurnID})
 	case chat.EventCancelled:
-		return sse.Named(w.text(b, w.piece, w.sent.Rest(e.Partial)), "error", errorJSON{stopped})
+		return sse.Named(w.text(b, w.piece, w.sent.Rest(e.Partial)), "error", errorJSON{messages.AnswerStopped.Text, messages.AnswerStopped.Coded})
 	case chat.EventFailed:
-		return sse.Named(w.text(b, w.piece, w.sent.Rest(e.Partial)), "error", errorJSON{e.Message})
+		return sse.Named(w.text(b, w.piece, w.sent.Rest(e.Partial)), "error", errorJSON{e.Message, e.Coded})
 	}
 	return b
 }

@@ -5,6 +5,7 @@ import (
 
 	"github.com/palaver-chat/palaver/api/dialect"
 	"github.com/palaver-chat/palaver/chat"
+	"github.com/palaver-chat/palaver/chat/messages"
 	"github.com/palaver-chat/palaver/internal/sse"
 )
 
@@ -65,14 +66,15 @@ type (
 		Type          string             `json:"type"`
 		InterruptType chat.InterruptType `json:"interrupt_type"`
 		Message       string             `json:"message"`
-		Options       []chat.Option      `json:"options"`
+		messages.Coded
+		Options []chat.Option `json:"options"`
 	}
 )
 
 // Payload is what an interrupt asks, as streams and GET /interrupt show it.
 func Payload(q chat.Interrupt) any {
 	if q.Type != chat.ToolApproval {
-		return questionJSON{"question", q.Type, q.Message, append([]chat.Option{}, q.Options...)}
+		return questionJSON{"question", q.Type, q.Message, q.Coded, append([]chat.Option{}, q.Options...)}
 	}
 	out := approvalJSON{Type: "tool_approval_required", ToolCalls: []proposalJSON{}}
 	for _, c := range q.Calls {
