@@ -15,6 +15,7 @@ import (
 	"go.temporal.io/sdk/worker"
 
 	"github.com/palaver-chat/palaver/chat"
+	"github.com/palaver-chat/palaver/chat/messages"
 	"github.com/palaver-chat/palaver/db"
 	"github.com/palaver-chat/palaver/internal/bus"
 	"github.com/palaver-chat/palaver/internal/tools"
@@ -437,8 +438,8 @@ func TestErrorsInHistoryHaveCodesOnly(t *testing.T) {
 		"without a time":         {&llm.Error{Code: chat.CodeModelTimeout, Retryable: true, Err: errors.New(planted)}, 0, chat.CodeModelTimeout, false, firstBackoff},
 		"longer than the budget": {&llm.Error{Code: chat.CodeModelUnavailable, Retryable: true, RetryAfter: time.Minute, Err: errors.New(planted)}, 0, chat.CodeModelUnavailable, true, 0},
 		"budget used up":         {&llm.Error{Code: chat.CodeModelUnavailable, Retryable: true, Err: errors.New(planted)}, 45 * time.Second, chat.CodeModelUnavailable, true, 0},
-		"bad key":                {&llm.Error{Code: chat.CodeModelRejected, Hint: "Check OPENAI_API_KEY.", ForOperators: true, Err: errors.New(planted)}, 0, chat.CodeModelRejected, true, 0},
-		"filtered":               {&llm.Error{Code: chat.CodeModelRejected, Hint: "Filtered.", Err: errors.New(planted)}, 0, chat.CodeModelRejected, true, 0},
+		"bad key":                {&llm.Error{Code: chat.CodeModelRejected, Hint: messages.HintKey.With(messages.Params{"setting": "OPENAI_API_KEY"}), ForOperators: true, Err: errors.New(planted)}, 0, chat.CodeModelRejected, true, 0},
+		"filtered":               {&llm.Error{Code: chat.CodeModelRejected, Hint: messages.HintFiltered, Err: errors.New(planted)}, 0, chat.CodeModelRejected, true, 0},
 		"an unexpected error":    {errors.New(planted), 0, chat.CodeInternal, false, 0},
 	} {
 		t.Run(name, func(t *testing.T) {
