@@ -221,7 +221,8 @@ func TestQuestionsAndAnswersBecomeMessages(t *testing.T) {
 	require.Equal(t, at, history[1].CreatedAt)
 	require.Equal(t, at.Add(3*time.Minute), history[2].CreatedAt, "an answer has its own time")
 	require.Equal(t, "q1", history[2].Metadata["interrupt_id"])
-	require.Equal(t, map[string]any{"kind": "question", "interrupt_id": "q3", "interrupt_type": "text_input", "outcome": "answered"}, history[5].Metadata)
+	require.Equal(t, map[string]any{"kind": "question", "interrupt_id": "q3", "interrupt_type": "text_input", "outcome": "answered", "message_code": "question.not_found",
+		"message_params": map[string]any{"names": `"XYZ"`, "question": map[string]any{"message_code": "question.tag_document"}}}, history[5].Metadata)
 	require.Equal(t, "cancelled", history[7].Metadata["outcome"], "the person ended the turn instead of answering")
 	require.Equal(t, "page", history[7].Metadata["channel"])
 	require.NotEmpty(t, history[7].Metadata["outcome_at"])

@@ -25,6 +25,8 @@ var words = map[string]openapi.Word{
 	"interrupt_id":         {About: "The id of the question.", Max: dialect.MaxID},
 	"last_message_at":      {Format: "date-time"},
 	"message":              {About: "The message, for a person."},
+	"message_code":         {About: "Names the text for a person that is in the same object (docs/errors.md). Absent: the text is not one of Palaver's."},
+	"message_params":       {About: "The values in the text, by name; one that is an object with message_code is another text.", Object: true},
 	"next_cursor":          {About: "The cursor of the next page; absent on the last page."},
 	"on_busy":              {About: "What happens when a turn runs in the conversation.", Enum: append(openapi.Values(chat.Supersede, chat.Enqueue, chat.Reject, chat.Rollback), "")},
 	"on_disconnect":        {About: "What happens to the turn when this client disconnects and no other follows it.", Enum: openapi.Values("continue", "cancel", "")},

@@ -47,9 +47,9 @@ var notConfigured = &problem.Problem{Status: http.StatusServiceUnavailable, Code
 // fail makes the body of an error response: one sentence, with the fields that it is about.
 func fail(f dialect.Failure) any {
 	if len(f.Details) > 0 {
-		return errorJSON{f.Details.Error(), f.Message.Coded}
+		return errorJSON{f.Details.Error()}
 	}
-	return errorJSON{f.Message.Text, f.Message.Coded}
+	return errorJSON{f.Message.Text}
 }
 
 // message takes a message and streams its turn.

@@ -24,8 +24,7 @@ type (
 		MessageID string `json:"message_id"`
 	}
 	errorJSON struct {
-		Error          string `json:"error"`
-		messages.Coded        // of Error
+		Error string `json:"error"`
 	}
 )
 
@@ -69,9 +68,9 @@ func (w *Wire) Event(b []byte, e chat.Event, _ string) []byte {
 	case chat.EventResponse:
 		return sse.Named(b, "done", doneJSON{e.TurnID})
 	case chat.EventCancelled:
-		return sse.Named(w.text(b, w.piece, w.sent.Rest(e.Partial)), "error", errorJSON{messages.AnswerStopped.Text, messages.AnswerStopped.Coded})
+		return sse.Named(w.text(b, w.piece, w.sent.Rest(e.Partial)), "error", errorJSON{messages.AnswerStopped.Text})
 	case chat.EventFailed:
-		return sse.Named(w.text(b, w.piece, w.sent.Rest(e.Partial)), "error", errorJSON{e.Message, e.Coded})
+		return sse.Named(w.text(b, w.piece, w.sent.Rest(e.Partial)), "error", errorJSON{e.Message})
 	}
 	return b
 }

@@ -52,7 +52,7 @@ describe("the server's texts", () => {
     const key = { message_code: "hint.key", message_params: { setting: "OPENAI_API_KEY" } };
     expect(failure({ code: "model_rejected", message: "?", retryable: false, message_code: "hint.after", message_params: { message: unavailable, hint: key } })).toMatch(/isn't available[^.]*\. The server's log says why\. .* Check OPENAI_API_KEY\.$/);
     expect(worded({ message_code: "upload.document_type", message_params: { types: ["Text", "HTML", "PDF"] } }, "?")).toBe("Unsupported file type. Use Text, HTML, or PDF.");
-    expect(worded({ message_code: "import.too_large", message_params: { size: 3 * 2 ** 20 + 1, limit: 2 ** 20 } }, "?")).toBe("That file is too large to import (3.1 MB). The maximum file size is 1 MB.");
+    expect(worded({ message_code: "import.too_large", message_params: { size: 3 * 2 ** 20 + 1, limit: 2 ** 20 } }, "?")).toBe("That file is too large to import (3.1MB). The maximum file size is 1MB.");
   });
 
   it("are shown as the server sent them when the page has no words for them", () => {
