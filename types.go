@@ -5,6 +5,7 @@ import (
 
 	"github.com/palaver-chat/palaver/api/dialect"
 	"github.com/palaver-chat/palaver/chat"
+	"github.com/palaver-chat/palaver/chat/messages"
 	"github.com/palaver-chat/palaver/documents/extract"
 	"github.com/palaver-chat/palaver/imports"
 	"github.com/palaver-chat/palaver/imports/links"
@@ -123,4 +124,4 @@ const (
 )
 
 // Failed is a result that tells the model what went wrong.
-func Failed(why string) Result { return tools.Failed(why) }
+func Failed(why string) Result { return tools.Failed(messages.Plain(why)) }

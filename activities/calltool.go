@@ -11,6 +11,7 @@ import (
 	"go.temporal.io/sdk/temporal"
 
 	"github.com/palaver-chat/palaver/chat"
+	"github.com/palaver-chat/palaver/chat/messages"
 	"github.com/palaver-chat/palaver/db"
 	"github.com/palaver-chat/palaver/internal/language"
 	"github.com/palaver-chat/palaver/internal/tools"
@@ -65,24 +66,24 @@ func (a *Activities) CallTool(parent context.Context, r CallRequest) (_ Called, 
 	}
 	shown := a.recordProgress(ctx, w, r.TurnRef, r.ID, true, texts)
 	if _, known := texts[chat.CallKey(r.ID)]; !known { // {} would not be the arguments that were shown
-		return a.storeToolResult(ctx, w, r, shown, tools.Failed("The call was not made: its arguments are not there any more."))
+		return a.storeToolResult(ctx, w, r, shown, tools.Failed(messages.ToolNoArguments))
 	}
 	arguments := json.RawMessage(argumentsOf(texts, r.ID))
 	agent, _ := a.Agents.Find(r.Agent)
 	tool, known := a.Tools.Find(ctx, r.Owner, agent, r.Name)
 	if !known {
-		return a.storeToolResult(ctx, w, r, shown, tools.Failed("The tool "+r.Name+" is not there any more."))
+		return a.storeToolResult(ctx, w, r, shown, tools.Failed(messages.ToolNotThere.With(messages.Params{"tool": r.Name})))
 	}
 	if r.Pin != "" && tool.Pin != r.Pin {
 		a.LogOf(r.TurnRef).Warn("tool call refused: the tool's definition changed after the model read it", "tool", r.Name, "call", r.ID)
-		return a.storeToolResult(ctx, w, r, shown, tools.Failed("The call was not made: the definition of "+r.Name+" changed after the call was proposed."))
+		return a.storeToolResult(ctx, w, r, shown, tools.Failed(messages.ToolRedefined.With(messages.Params{"tool": r.Name})))
 	}
 	if r.Hash != "" && tools.Hash(arguments) != r.Hash {
 		a.LogOf(r.TurnRef).Error("tool call refused: its arguments changed after they were shown", "tool", r.Name, "call", r.ID)
-		return a.storeToolResult(ctx, w, r, shown, tools.Failed("The call was not made: its arguments changed after they were shown."))
+		return a.storeToolResult(ctx, w, r, shown, tools.Failed(messages.ToolOtherArguments))
 	}
 	if wrong := tools.Misfit(tool.Schema, arguments); wrong != "" {
-		return a.storeToolResult(ctx, w, r, shown, tools.Failed("The call was not made: "+wrong+"."))
+		return a.storeToolResult(ctx, w, r, shown, tools.Failed(messages.Plain("The call was not made: "+wrong+".")))
 	}
 	if err := w.checkLease(); err != nil {
 		return Called{}, a.EndError(w, ctx, r.TurnRef, "tool "+r.Name, err)
@@ -145,11 +146,13 @@ func (a *Activities) runTool(ctx context.Context, t tools.Tool, c tools.Call) (r
 	r, err = t.Run(ctx, c)
 	r.Usage = r.Usage.Add(metered.Usage())
 	if errors.Is(context.Cause(ctx), errToolTimeout) && (err != nil || r.IsError) {
-		why := fmt.Sprintf("The tool did not answer within %s.", t.Timeout)
+		why := messages.ToolTimeout
 		if t.SideEffects {
-			why += " It is unknown whether it took effect."
+			why = messages.ToolTimeoutUnknown
 		}
-		return tools.Result{Content: why, IsError: true, Usage: r.Usage}, nil
+		failed := tools.Failed(why.With(messages.Params{"timeout": t.Timeout.String()}))
+		failed.Usage = r.Usage
+		return failed, nil
 	}
 	return r, err
 }
@@ -162,11 +165,13 @@ func (a *Activities) failedRun(ctx context.Context, r CallRequest, got tools.Res
 		return tools.Result{}
 	}
 	a.LogOf(r.TurnRef).Error("tool call failed", "tool", r.Name, "call", r.ID, "attempt", attempt, "error", err)
-	why := "The tool failed."
+	why := messages.ToolFailed
 	if r.SideEffects {
-		why = "The tool failed in mid-call, and it is unknown whether it took effect."
+		why = messages.ToolFailedUnknown
 	}
-	return tools.Result{Content: why, IsError: true, Usage: got.Usage}
+	failed := tools.Failed(why)
+	failed.Usage = got.Usage
+	return failed
 }
 
 func notRun(r CallRequest) error {
@@ -211,7 +216,8 @@ func (a *Activities) storeResult(ctx context.Context, r CallRequest, result tool
 	if err != nil {
 		return err
 	}
-	texts := append(reports, db.Text{Key: chat.ResultKey(r.ID), Text: storableResult(result.Content)}, db.Text{Key: chat.DoneKey(r.ID), Text: string(done)})
+	texts := append(reports, CodedText(chat.ResultKey(r.ID), messages.Message{Coded: result.Coded, Text: storableResult(result.Content)})...)
+	texts = append(texts, db.Text{Key: chat.DoneKey(r.ID), Text: string(done)})
 	if len(result.ChunkIDs) > 0 {
 		ids, err := json.Marshal(result.ChunkIDs)
 		if err != nil {

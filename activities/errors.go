@@ -66,7 +66,7 @@ func (k *Kit) Fail(ctx context.Context, ref TurnRef, step string, err error) err
 	case errors.As(err, &model):
 		out := k.modelError(ctx, step, model)
 		if IsFinal(out) {
-			log.Error("model call failed", "code", model.Code, "status", model.Status, "hint", model.Hint)
+			log.Error("model call failed", "code", model.Code, "status", model.Status, "hint", model.Hint.Text)
 			k.storeHint(ctx, ref, model)
 		} else {
 			log.Warn("model call failed; retrying", "code", model.Code, "status", model.Status)
@@ -210,7 +210,7 @@ func interrupted(step string) error {
 
 // storeHint stores the failure hint, which Settle puts into the turn's end. Best effort.
 func (k *Kit) storeHint(ctx context.Context, ref TurnRef, e *llm.Error) {
-	if e.Hint == "" || ref.TurnID == "" {
+	if e.Hint.Text == "" || ref.TurnID == "" {
 		return
 	}
 	key := chat.TextFailureHint
@@ -219,7 +219,7 @@ func (k *Kit) storeHint(ctx context.Context, ref TurnRef, e *llm.Error) {
 	}
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), FinalWriteTimeout)
 	defer cancel()
-	if err := k.PutTexts(ctx, ref, db.Text{Key: key, Text: e.Hint}); err != nil {
+	if err := k.PutTexts(ctx, ref, db.Text{Key: key, Text: e.Hint.Stored()}); err != nil {
 		k.LogOf(ref).Warn("storing the failure hint failed", "error", err)
 	}
 }

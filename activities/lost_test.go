@@ -12,6 +12,7 @@ import (
 
 	"github.com/palaver-chat/palaver/activities"
 	"github.com/palaver-chat/palaver/chat"
+	"github.com/palaver-chat/palaver/chat/messages"
 	"github.com/palaver-chat/palaver/db"
 	"github.com/palaver-chat/palaver/testkit/activitytest"
 )
@@ -48,13 +49,14 @@ func TestLostTurnKeepsMessageDraftAndCitationsAndCanBeSentAgain(t *testing.T) {
 	require.Equal(t, chat.CodeTurnLost, end.Code)
 	require.True(t, end.Retryable)
 	plain, _ := chat.FailureMessage(chat.CodeTurnLost)
-	require.Equal(t, plain, end.Message)
+	require.Equal(t, plain.Text, end.Message)
+	require.Equal(t, plain.Coded, end.Coded)
 	require.Equal(t, "A beginning [1]", end.Partial)
 	require.Equal(t, []chat.EventType{chat.EventTurnStarted, chat.EventFailed}, eventTypes(t, b, ref))
-	messages := b.history()
-	require.Len(t, messages, 2)
-	require.Equal(t, "Tell me", messages[0].Content)
-	meta := messages[1].Metadata
+	history := b.history()
+	require.Len(t, history, 2)
+	require.Equal(t, "Tell me", history[0].Content)
+	meta := history[1].Metadata
 	require.Equal(t, "error", meta["finished_reason"])
 	require.Equal(t, "turn_lost", meta["interrupted_reason"])
 	require.Len(t, meta["citations"], 1)
@@ -88,7 +90,7 @@ func TestLostTurnKeepsFinishedPiecesAndToolResults(t *testing.T) {
 	require.Len(t, results, 4)
 	require.Equal(t, chat.ToolResult{ToolCallID: id(1), Name: "draw", Arguments: json.RawMessage(`{"what":"a cat"}`), Content: "a picture"}, results[0])
 	require.True(t, results[1].IsError)
-	require.Equal(t, chat.NoToolResult, results[2].Content)
+	require.Equal(t, messages.ToolStopped.Text, results[2].Content)
 }
 
 func TestLostTurnWithACancelRequestIsCancelled(t *testing.T) {

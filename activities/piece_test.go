@@ -14,6 +14,7 @@ import (
 
 	"github.com/palaver-chat/palaver/activities"
 	"github.com/palaver-chat/palaver/chat"
+	"github.com/palaver-chat/palaver/chat/messages"
 	"github.com/palaver-chat/palaver/db"
 	"github.com/palaver-chat/palaver/llm"
 	"github.com/palaver-chat/palaver/testkit/activitytest"
@@ -271,8 +272,8 @@ func TestErrorsInHistoryHaveCodesOnly(t *testing.T) {
 		"without a time":         {&llm.Error{Code: chat.CodeModelTimeout, Retryable: true, Err: errors.New(planted)}, 0, chat.CodeModelTimeout, false, activities.FirstBackoff},
 		"longer than the budget": {&llm.Error{Code: chat.CodeModelUnavailable, Retryable: true, RetryAfter: time.Minute, Err: errors.New(planted)}, 0, chat.CodeModelUnavailable, true, 0},
 		"budget used up":         {&llm.Error{Code: chat.CodeModelUnavailable, Retryable: true, Err: errors.New(planted)}, 45 * time.Second, chat.CodeModelUnavailable, true, 0},
-		"bad key":                {&llm.Error{Code: chat.CodeModelRejected, Hint: "Check OPENAI_API_KEY.", ForOperators: true, Err: errors.New(planted)}, 0, chat.CodeModelRejected, true, 0},
-		"filtered":               {&llm.Error{Code: chat.CodeModelRejected, Hint: "Filtered.", Err: errors.New(planted)}, 0, chat.CodeModelRejected, true, 0},
+		"bad key":                {&llm.Error{Code: chat.CodeModelRejected, Hint: messages.HintKey.With(messages.Params{"setting": "OPENAI_API_KEY"}), ForOperators: true, Err: errors.New(planted)}, 0, chat.CodeModelRejected, true, 0},
+		"filtered":               {&llm.Error{Code: chat.CodeModelRejected, Hint: messages.HintFiltered, Err: errors.New(planted)}, 0, chat.CodeModelRejected, true, 0},
 		"an unexpected error":    {errors.New(planted), 0, chat.CodeInternal, false, 0},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -291,12 +292,12 @@ func TestErrorsInHistoryHaveCodesOnly(t *testing.T) {
 				require.Equal(t, tc.delay, app.NextRetryDelay())
 			}
 			var model *llm.Error
-			if errors.As(tc.err, &model) && model.Hint != "" {
+			if errors.As(tc.err, &model) && model.Hint.Text != "" {
 				key, other := chat.TextFailureHint, chat.TextOperatorHint
 				if model.ForOperators {
 					key, other = other, key
 				}
-				require.Equal(t, model.Hint, b.Texts(r.TurnRef)[key])
+				require.Equal(t, model.Hint.Stored(), b.Texts(r.TurnRef)[key])
 				require.NotContains(t, b.Texts(r.TurnRef), other)
 			}
 		})

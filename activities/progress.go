@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/palaver-chat/palaver/chat"
+	"github.com/palaver-chat/palaver/chat/messages"
 	"github.com/palaver-chat/palaver/db"
 	"github.com/palaver-chat/palaver/internal/bus"
 	"github.com/palaver-chat/palaver/internal/language"
@@ -59,7 +60,7 @@ func reportedNodes(texts map[string]string, of string) (nodes []chat.Node) {
 }
 
 // report records one report.
-func (p *progress) report(node chat.Node, text string) {
+func (p *progress) report(node chat.Node, message messages.Message) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.made++
@@ -67,7 +68,7 @@ func (p *progress) report(node chat.Node, text string) {
 	if p.closed || p.made < n || p.made > maxReports || p.watch.checkLease() != nil {
 		return
 	}
-	p.pending = append(p.pending, chat.Report{Of: p.of, Call: p.call, N: n, Node: node, Text: reportable(text)})
+	p.pending = append(p.pending, chat.Report{Of: p.of, Call: p.call, N: n, Node: node, Coded: message.Coded, Text: reportable(message.Text)})
 	ctx, cancel := context.WithTimeout(p.ctx, reportTimeout)
 	defer cancel()
 	if err := p.activities.PutTexts(ctx, p.ref, reportTexts(p.pending)...); err != nil {

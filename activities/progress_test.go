@@ -11,6 +11,7 @@ import (
 
 	"github.com/palaver-chat/palaver/activities"
 	"github.com/palaver-chat/palaver/chat"
+	"github.com/palaver-chat/palaver/chat/messages"
 	"github.com/palaver-chat/palaver/db"
 	"github.com/palaver-chat/palaver/internal/tools"
 	"github.com/palaver-chat/palaver/testkit/activitytest"
@@ -21,7 +22,7 @@ func telling(err func() error, lines ...string) tools.Tool {
 	t := activitytest.ReadTool("tell")
 	t.Run = func(_ context.Context, c tools.Call) (tools.Result, error) {
 		for _, line := range lines {
-			c.Report(chat.NodeImport, line)
+			c.Report(chat.NodeImport, messages.Plain(line))
 		}
 		return tools.Result{Content: "told"}, err()
 	}
@@ -69,7 +70,7 @@ func TestRepeatedAttemptGoesOnAfterTheReportsOfTheAttemptBefore(t *testing.T) {
 	tool := activitytest.ReadTool("tell")
 	tool.Run = func(_ context.Context, c tools.Call) (tools.Result, error) {
 		for _, line := range lines {
-			c.Report(chat.NodeImport, line)
+			c.Report(chat.NodeImport, messages.Plain(line))
 		}
 		if len(lines) == 2 {
 			return tools.Result{}, errors.New("cut")
@@ -113,7 +114,7 @@ func TestReportsAreBounded(t *testing.T) {
 func TestReportAfterTheToolHasReturnedIsDropped(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
-	var late func(chat.Node, string)
+	var late func(chat.Node, messages.Message)
 	tool := activitytest.ReadTool("tell")
 	tool.Run = func(_ context.Context, c tools.Call) (tools.Result, error) {
 		late = c.Report
@@ -121,7 +122,7 @@ func TestReportAfterTheToolHasReturnedIsDropped(t *testing.T) {
 	}
 	r := b.wanting(tool, `{"query":"a"}`)
 	require.Empty(t, must[activities.Called](b, b.CallTool, r).Progress)
-	late(chat.NodeTool, "late")
+	late(chat.NodeTool, messages.Plain("late"))
 	require.Empty(t, b.recorded(r))
 	require.Empty(t, b.live())
 }

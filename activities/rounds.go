@@ -7,6 +7,7 @@ import (
 
 	"github.com/palaver-chat/palaver/agents/prompt"
 	"github.com/palaver-chat/palaver/chat"
+	"github.com/palaver-chat/palaver/chat/messages"
 	"github.com/palaver-chat/palaver/documents/cite"
 	"github.com/palaver-chat/palaver/internal/language"
 	"github.com/palaver-chat/palaver/internal/tools"
@@ -125,7 +126,7 @@ func storedCalls(texts map[string]string, r Round) []prompt.Call {
 	for _, made := range r.Calls {
 		c := prompt.Call{
 			ToolCall: llm.ToolCall{ID: made.ID, Name: made.Name, Arguments: argumentsOf(texts, made.ID)},
-			Result:   chat.NoToolResult,
+			Result:   messages.ToolStopped.Text,
 			IsError:  made.IsError,
 		}
 		if result, ok := texts[chat.ResultKey(made.ID)]; ok {

@@ -14,6 +14,7 @@ import (
 
 	"github.com/palaver-chat/palaver/agents/prompt"
 	"github.com/palaver-chat/palaver/chat"
+	"github.com/palaver-chat/palaver/chat/messages"
 	"github.com/palaver-chat/palaver/db"
 	"github.com/palaver-chat/palaver/internal/language"
 	"github.com/palaver-chat/palaver/internal/transcript"
@@ -302,15 +303,16 @@ func terminal(e Ending, texts map[string]string, text string, citations []chat.C
 		out.Type, out.Reason, out.Channel, out.Partial, out.Citations, out.Usage = chat.EventCancelled, e.Reason, e.Channel, text, citations, &e.Usage
 	default:
 		out.Type, out.Code, out.Partial, out.Citations, out.Usage = chat.EventFailed, e.Code, text, citations, &e.Usage
-		out.Message, out.Retryable = chat.FailureMessage(e.Code)
-		if !strings.HasPrefix(e.Code, "model_") {
-			break
+		message, retryable := chat.FailureMessage(e.Code)
+		out.Retryable = retryable
+		if strings.HasPrefix(e.Code, "model_") {
+			if out.Hint = texts[chat.TextOperatorHint]; out.Hint != "" {
+				message = messages.ModelNotAvailable
+			} else if hint := texts[chat.TextFailureHint]; hint != "" {
+				message = message.Then(messages.Read(hint))
+			}
 		}
-		if out.Hint = texts[chat.TextOperatorHint]; out.Hint != "" {
-			out.Message = chat.ModelNotAvailable
-		} else if hint := texts[chat.TextFailureHint]; hint != "" {
-			out.Message += " " + hint
-		}
+		out.Say(message)
 	}
 	return out
 }
@@ -363,7 +365,9 @@ func orNone(citations []chat.Citation) []chat.Citation {
 // addFailure adds to a message's metadata why its turn failed.
 func addFailure(metadata map[string]any, end chat.Event) {
 	if end.Type == chat.EventFailed {
-		metadata["error"] = map[string]any{"code": end.Code, "message": end.Message, "retryable": end.Retryable}
+		failure := map[string]any{"code": end.Code, "message": end.Message, "retryable": end.Retryable}
+		end.Coded.Put(failure)
+		metadata["error"] = failure
 	}
 }
 
@@ -371,7 +375,7 @@ func addFailure(metadata map[string]any, end chat.Event) {
 const maxStoredResult = 4000
 
 // toolResults returns the tool calls of a turn's log with their results. A call without
-// a result when the turn ended gets chat.NoToolResult.
+// a result when the turn ended gets messages.ToolStopped.
 func toolResults(events []chat.Event, texts map[string]string) []chat.ToolResult {
 	var out []chat.ToolResult
 	at := map[string]int{}
@@ -382,7 +386,7 @@ func toolResults(events []chat.Event, texts map[string]string) []chat.ToolResult
 				at[e.ToolCallID] = len(out)
 				out = append(out, chat.ToolResult{
 					ToolCallID: e.ToolCallID, Name: e.ToolName, Arguments: json.RawMessage(argumentsOf(texts, e.ToolCallID)),
-					Content: chat.NoToolResult, IsError: true,
+					Content: messages.ToolStopped.Text, IsError: true,
 				})
 			}
 		case chat.EventToolResult:

@@ -9,6 +9,7 @@ import (
 
 	"github.com/palaver-chat/palaver/activities"
 	"github.com/palaver-chat/palaver/chat"
+	"github.com/palaver-chat/palaver/chat/messages"
 	"github.com/palaver-chat/palaver/db"
 	"github.com/palaver-chat/palaver/testkit/activitytest"
 )
@@ -140,7 +141,7 @@ func TestFailedTurnSaysWhyInTheHistory(t *testing.T) {
 	said := b.history()
 	require.Len(t, said, 2)
 	plain, _ := chat.FailureMessage(chat.CodeModelRejected)
-	require.Equal(t, map[string]any{"code": "model_rejected", "message": plain + " Check it.", "retryable": false}, said[1].Metadata["error"])
+	require.Equal(t, map[string]any{"code": "model_rejected", "message": plain.Text + " Check it.", "retryable": false}, said[1].Metadata["error"])
 }
 
 func TestPartialKeepsItsCitations(t *testing.T) {
@@ -177,7 +178,7 @@ func TestFailureMessageSaysWhatToDo(t *testing.T) {
 	require.Equal(t, chat.EventFailed, got.Type)
 	require.Equal(t, chat.CodeModelRejected, got.Code)
 	plain, _ := chat.FailureMessage(chat.CodeModelRejected)
-	require.Equal(t, plain+" Check CHAT_MODEL_NAME.", got.Message)
+	require.Equal(t, plain.Text+" Check CHAT_MODEL_NAME.", got.Message)
 	require.False(t, got.Retryable)
 }
 
@@ -188,7 +189,7 @@ func TestFailureThatOnlyAnOperatorCanRemoveNamesNoSetting(t *testing.T) {
 	require.NoError(t, b.Store.PutText(context.Background(), owner, ref.TurnID, chat.TextOperatorHint, "Check LLM_API_KEY."))
 	b.End(activities.Ending{TurnRef: ref, Status: chat.TurnFailed, Code: chat.CodeModelRejected, Log: activitytest.Written1[:1]})
 	got := b.terminal(ref)
-	require.Equal(t, chat.ModelNotAvailable, got.Message)
+	require.Equal(t, messages.ModelNotAvailable.Text, got.Message)
 	require.Equal(t, "Check LLM_API_KEY.", got.Hint)
 }
 
@@ -232,7 +233,8 @@ func TestQuestionsAndAnswersBecomeMessages(t *testing.T) {
 	require.Equal(t, at, history[1].CreatedAt)
 	require.Equal(t, at.Add(3*time.Minute), history[2].CreatedAt, "an answer has its own time")
 	require.Equal(t, "q1", history[2].Metadata["interrupt_id"])
-	require.Equal(t, map[string]any{"kind": "question", "interrupt_id": "q3", "interrupt_type": "text_input", "outcome": "answered"}, history[5].Metadata)
+	require.Equal(t, map[string]any{"kind": "question", "interrupt_id": "q3", "interrupt_type": "text_input", "outcome": "answered", "message_code": "question.not_found",
+		"message_params": map[string]any{"names": `"XYZ"`, "question": map[string]any{"message_code": "question.tag_document"}}}, history[5].Metadata)
 	require.Equal(t, "cancelled", history[7].Metadata["outcome"], "the person ended the turn instead of answering")
 	require.Equal(t, "page", history[7].Metadata["channel"])
 	require.NotEmpty(t, history[7].Metadata["outcome_at"])
@@ -300,14 +302,14 @@ func TestToolResultsAreStoredWithTheMessageAndAMissingOneSaysSo(t *testing.T) {
 			tc.end.TurnRef, tc.end.Log = ref, log
 			b.End(tc.end)
 
-			messages := b.history()
-			require.Len(t, messages, 2)
-			require.Equal(t, tc.partial, messages[1].Content)
-			meta := messages[1].Metadata
+			history := b.history()
+			require.Len(t, history, 2)
+			require.Equal(t, tc.partial, history[1].Content)
+			meta := history[1].Metadata
 			require.Equal(t, []chat.ToolResult{
 				{ToolCallID: done, Name: "make", Arguments: []byte(`{"n":1}`), Content: "Made."},
 				{ToolCallID: edited, Name: "make", Arguments: []byte(`{"n":20}`), Content: "Refused.", IsError: true},
-				{ToolCallID: dangling, Name: "make", Arguments: []byte(`{"n":3}`), Content: chat.NoToolResult, IsError: true},
+				{ToolCallID: dangling, Name: "make", Arguments: []byte(`{"n":3}`), Content: messages.ToolStopped.Text, IsError: true},
 			}, chat.ToolResults(meta))
 			require.Equal(t, tc.reason, meta["interrupted_reason"])
 			require.Equal(t, "run-"+ref.TurnID, meta["stream_run_id"])

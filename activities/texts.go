@@ -6,6 +6,8 @@ import (
 
 	"go.temporal.io/sdk/activity"
 
+	"github.com/palaver-chat/palaver/chat"
+	"github.com/palaver-chat/palaver/chat/messages"
 	"github.com/palaver-chat/palaver/db"
 )
 
@@ -25,4 +27,14 @@ func (k *Kit) PutTexts(ctx context.Context, ref TurnRef, texts ...db.Text) error
 // later attempts earlier attempts, never the reverse.
 func textOrder(ctx context.Context, ref TurnRef) int64 {
 	return ref.Order*maxAttempts + int64(activity.GetInfo(ctx).Attempt)
+}
+
+// CodedText returns the rows of a text that people read: its English, and its message if it
+// has a code.
+func CodedText(key string, m messages.Message) []db.Text {
+	texts := []db.Text{{Key: key, Text: m.Text}}
+	if m.Code != "" {
+		texts = append(texts, db.Text{Key: chat.CodedKey(key), Text: m.Stored()})
+	}
+	return texts
 }

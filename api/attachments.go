@@ -18,6 +18,7 @@ import (
 	"github.com/palaver-chat/palaver/api/problem"
 	"github.com/palaver-chat/palaver/api/request"
 	"github.com/palaver-chat/palaver/chat"
+	"github.com/palaver-chat/palaver/chat/messages"
 	"github.com/palaver-chat/palaver/internal/pictures"
 )
 
@@ -25,9 +26,9 @@ import (
 const maxPicture = pictures.MaxBytes
 
 var (
-	errPictureSize  = problem.TooLarge("The picture is larger than the 10 MB allowed.")
-	errPictureSides = problem.TooLarge("The picture has more pixels than allowed.")
-	errPictureKind  = problem.Unsupported("Unsupported image type. Use JPEG, PNG or WebP.")
+	errPictureSize  = problem.TooLarge(messages.PictureTooLarge.With(messages.Params{"limit": maxPicture >> 20}))
+	errPictureSides = problem.TooLarge(messages.PictureSides)
+	errPictureKind  = problem.Unsupported(messages.PictureType)
 )
 
 type attachmentJSON struct {
@@ -86,7 +87,7 @@ func pictureType(raw []byte) (string, error) {
 // receivePicture receives the part "file" of the form, up to the size limit.
 func (s *server) receivePicture(c *gin.Context) (*request.Spooled, error) {
 	if kind, _, err := mime.ParseMediaType(c.ContentType()); err != nil || kind != "multipart/form-data" {
-		return nil, problem.Unsupported("The body must be multipart/form-data with a file.")
+		return nil, problem.Unsupported(messages.PictureBody)
 	}
 	if c.Request.ContentLength > maxPicture+formOverhead {
 		return nil, errPictureSize
@@ -122,7 +123,7 @@ func (s *server) receivePicturePart(part *multipart.Part) (*request.Spooled, err
 	case err != nil:
 		return nil, pictureError(err)
 	case body.Size == 0:
-		return nil, problem.Invalid("file", "is empty")
+		return nil, problem.InvalidField("file", messages.FieldFileEmpty)
 	}
 	return body, nil
 }

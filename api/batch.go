@@ -13,6 +13,7 @@ import (
 	"github.com/palaver-chat/palaver/api/problem"
 	"github.com/palaver-chat/palaver/api/request"
 	"github.com/palaver-chat/palaver/chat"
+	"github.com/palaver-chat/palaver/chat/messages"
 	"github.com/palaver-chat/palaver/db"
 )
 
@@ -35,6 +36,7 @@ type batchFailed struct {
 	ID      string `json:"id"`
 	Code    string `json:"code"`
 	Message string `json:"message"`
+	messages.Coded
 }
 
 // batchActions are the actions on several conversations. Each is idempotent.
@@ -97,7 +99,7 @@ func (s *server) changeConversations(c *gin.Context) error {
 		if why.Status == http.StatusInternalServerError {
 			s.Log.Error("change of a conversation in a batch failed", "request_id", request.ID(c), "thread", id, "action", b.Action, "error", errs[i])
 		}
-		out.Failed = append(out.Failed, batchFailed{id, why.Code, why.Message})
+		out.Failed = append(out.Failed, batchFailed{id, why.Code, why.Message.Text, why.Message.Coded})
 	}
 	c.JSON(http.StatusOK, out)
 	return nil

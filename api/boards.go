@@ -16,6 +16,7 @@ import (
 	"github.com/palaver-chat/palaver/api/problem"
 	"github.com/palaver-chat/palaver/api/request"
 	"github.com/palaver-chat/palaver/chat"
+	"github.com/palaver-chat/palaver/chat/messages"
 	"github.com/palaver-chat/palaver/db"
 	"github.com/palaver-chat/palaver/internal/board"
 	"github.com/palaver-chat/palaver/internal/boards"
@@ -302,7 +303,7 @@ func describeBoard(err error) error {
 		changed *board.ItemChanged
 		decided *board.Decided
 	)
-	conflict := func(code, message string, details ...dialect.Problem) error {
+	conflict := func(code string, message messages.Message, details ...dialect.Problem) error {
 		return &problem.Problem{Status: http.StatusConflict, Code: code, Message: message, Details: details}
 	}
 	switch {
@@ -311,20 +312,20 @@ func describeBoard(err error) error {
 	case errors.As(err, &similar):
 		var ids dialect.Problems
 		for _, id := range similar.IDs {
-			ids.Add(id, "says nearly the same")
+			ids.Say(id, messages.FieldSimilar)
 		}
-		return conflict(chat.CodeSimilarItems, "The board has this already, or nearly.", ids...)
+		return conflict(chat.CodeSimilarItems, messages.BoardSimilar, ids...)
 	case errors.As(err, &changed):
-		return conflict(chat.CodeItemChanged, "The item has changed since this was proposed.",
+		return conflict(chat.CodeItemChanged, messages.BoardChanged,
 			dialect.Problem{Field: "seen", Problem: changed.Seen.Text}, dialect.Problem{Field: "now", Problem: changed.Now.Text})
 	case errors.As(err, &decided):
-		return conflict(chat.CodeDecided, "This proposal is "+string(decided.State)+" already.")
+		return conflict(chat.CodeDecided, messages.BoardDecided.With(messages.Params{"state": string(decided.State)}))
 	case errors.Is(err, boards.ErrTooLarge):
-		return problem.TooLarge("The board is larger than the 4 MB allowed, with its earlier versions.")
+		return problem.TooLarge(messages.BoardTooLarge.With(messages.Params{"limit": board.MaxBytes >> 20}))
 	case errors.Is(err, boards.ErrBusy):
-		return problem.Limited("This board is being changed by many people at once. Please try again.", time.Second)
+		return problem.Limited(messages.BoardBusy, time.Second)
 	case errors.Is(err, board.ErrBuiltOn):
-		return conflict(chat.CodeBuiltOn, "This cannot be undone any more: something was built on it.")
+		return conflict(chat.CodeBuiltOn, messages.BoardBuiltOn)
 	case errors.Is(err, board.ErrNoItem), errors.Is(err, board.ErrNoChange), errors.Is(err, board.ErrNoProposal):
 		return problem.NotFound
 	}

@@ -9,6 +9,7 @@ import (
 	"github.com/palaver-chat/palaver/api/identity"
 	"github.com/palaver-chat/palaver/api/problem"
 	"github.com/palaver-chat/palaver/chat"
+	"github.com/palaver-chat/palaver/chat/messages"
 	"github.com/palaver-chat/palaver/internal/audit"
 	"github.com/palaver-chat/palaver/internal/claims"
 )
@@ -22,7 +23,7 @@ type claimJSON struct {
 }
 
 var errNoAccount = &problem.Problem{Status: http.StatusForbidden, Code: chat.CodeForbidden,
-	Message: "Only a caller with an account can take over conversations. Sign in first."}
+	Message: messages.NoAccount}
 
 // claim gives the caller what this browser's anonymous user has stored. Only the signed
 // cookie of the request identifies that user. When everything is moved, the cookie is

@@ -12,6 +12,7 @@ import (
 	"github.com/palaver-chat/palaver/api/identity"
 	"github.com/palaver-chat/palaver/api/problem"
 	"github.com/palaver-chat/palaver/api/request"
+	"github.com/palaver-chat/palaver/chat/messages"
 	"github.com/palaver-chat/palaver/internal/audit"
 	"github.com/palaver-chat/palaver/internal/connections"
 )
@@ -70,7 +71,7 @@ func (s *server) startGoogle(c *gin.Context) error {
 	who, returnTo := identity.Of(c), c.DefaultQuery("return_to", "/")
 	switch {
 	case !s.Accounts.Available():
-		return &problem.Problem{Status: http.StatusNotFound, Code: problem.NotFound.Code, Message: "Google accounts cannot be connected to this server."}
+		return &problem.Problem{Status: http.StatusNotFound, Code: problem.NotFound.Code, Message: messages.NoGoogle}
 	case !pagePath.MatchString(returnTo):
 		return problem.Invalid("return_to", "must be a path of the page, / or /chat/<id>")
 	}

@@ -10,7 +10,6 @@ import (
 	"mime/multipart"
 	"net/http"
 	"path"
-	"strconv"
 	"strings"
 	"time"
 	"unicode/utf8"
@@ -23,29 +22,32 @@ import (
 	"github.com/palaver-chat/palaver/api/problem"
 	"github.com/palaver-chat/palaver/api/request"
 	"github.com/palaver-chat/palaver/chat"
+	"github.com/palaver-chat/palaver/chat/messages"
 	"github.com/palaver-chat/palaver/documents/layout"
 )
 
 type documentJSON struct {
-	ID         string          `json:"id"`
-	Title      string          `json:"title"`
-	Name       string          `json:"name,omitempty"` // of its file
-	Status     chat.DocStatus  `json:"status"`
-	SourceType chat.SourceType `json:"source_type"`
-	Format     string          `json:"format"`
-	ExternalID string          `json:"external_source_id,omitempty"`
-	SourceURL  string          `json:"source_url,omitempty"`
-	Bytes      int64           `json:"bytes"`
-	Chunks     int             `json:"chunks"`
-	Progress   *int            `json:"progress,omitempty"` // percent, while processing
-	CreatedAt  string          `json:"created_at"`
-	Error      string          `json:"error,omitempty"`
-	Public     bool            `json:"public"`
+	ID             string          `json:"id"`
+	Title          string          `json:"title"`
+	Name           string          `json:"name,omitempty"` // of its file
+	Status         chat.DocStatus  `json:"status"`
+	SourceType     chat.SourceType `json:"source_type"`
+	Format         string          `json:"format"`
+	ExternalID     string          `json:"external_source_id,omitempty"`
+	SourceURL      string          `json:"source_url,omitempty"`
+	Bytes          int64           `json:"bytes"`
+	Chunks         int             `json:"chunks"`
+	Progress       *int            `json:"progress,omitempty"` // percent, while processing
+	CreatedAt      string          `json:"created_at"`
+	Error          string          `json:"error,omitempty"`
+	messages.Coded                 // of Error
+	Public         bool            `json:"public"`
 }
 
 func showDocument(d chat.Document) documentJSON {
+	why := messages.Read(d.Error)
 	out := documentJSON{ID: d.ID, Title: d.Title, Name: d.Name, Status: d.Status, SourceType: d.SourceType, Format: d.Format,
-		ExternalID: d.ExternalID, SourceURL: d.SourceURL, Bytes: d.Bytes, Chunks: d.Chunks, CreatedAt: dialect.Stamp(d.CreatedAt), Error: d.Error, Public: d.Owner == chat.PublicOwner}
+		ExternalID: d.ExternalID, SourceURL: d.SourceURL, Bytes: d.Bytes, Chunks: d.Chunks, CreatedAt: dialect.Stamp(d.CreatedAt), Error: why.Text, Coded: why.Coded, Public: d.Owner == chat.PublicOwner}
 	if d.Status == chat.DocProcessing {
 		out.Progress = &d.Progress
 	}
@@ -75,7 +77,7 @@ const uploadMemory = 5
 func (s *server) load(ctx context.Context, body *request.Spooled) (raw []byte, release func(), _ error) {
 	release, err := s.memory.Acquire(ctx, uploadMemory*body.Size)
 	if err != nil {
-		return nil, nil, problem.TooMany("Many files are being processed right now. Please try again in a moment.", memoryRetryAfter)
+		return nil, nil, problem.TooMany(messages.ManyFiles, memoryRetryAfter)
 	}
 	if raw, err = body.Bytes(); err != nil {
 		release()
@@ -103,11 +105,11 @@ func (s *server) createDocument(c *gin.Context) error {
 	}
 	defer release()
 	if len(u.raw) == 0 {
-		return problem.Invalid("file", "is empty")
+		return problem.InvalidField("file", messages.FieldFileEmpty)
 	}
 	kind, ok := s.DocumentTypes.Detect(u.name, u.mediaType, u.raw)
 	if !ok {
-		return problem.Unsupported("Unsupported file type. " + s.DocumentTypes.Labels() + " files can be read.")
+		return problem.Unsupported(messages.DocumentType.With(messages.Params{"types": s.DocumentTypes.Labels()}))
 	}
 	fileTitle := ""
 	if u.title == "" {
@@ -149,11 +151,11 @@ func (s *server) receiveUpload(c *gin.Context) (_ upload, read func(context.Cont
 		u, err := s.receiveText(c)
 		return u, s.readText, err
 	}
-	return upload{}, nil, problem.Unsupported("The body must be multipart/form-data with a file, or application/json with title and text.")
+	return upload{}, nil, problem.Unsupported(messages.DocumentBody)
 }
 
 func (s *server) tooLong() error {
-	return problem.TooLarge("The document is larger than the " + strconv.FormatInt(s.Config.MaxUploadBytes>>20, 10) + " MB allowed.")
+	return problem.TooLarge(messages.DocumentTooLarge.With(messages.Params{"limit": s.Config.MaxUploadBytes >> 20}))
 }
 
 type textBody struct {
@@ -190,10 +192,10 @@ func (s *server) readText(ctx context.Context, u *upload) (_ func(), err error) 
 	title := chat.OneLine(b.Title)
 	p.Text("title", title, 1, maxDocTitle)
 	if strings.TrimSpace(b.Text) == "" {
-		p.Add("text", "must not be empty")
+		p.Say("text", messages.FieldEmpty)
 	}
 	if strings.ContainsRune(b.Text, 0) {
-		p.Add("text", "must not contain the NUL character")
+		p.Say("text", messages.FieldNUL)
 	}
 	if err := p.Err(); err != nil {
 		return nil, err
@@ -420,7 +422,7 @@ func (s *server) documentOriginal(c *gin.Context) error {
 	}
 	release, err := s.memory.Acquire(ctx, originalMemory*d.Bytes)
 	if err != nil {
-		return problem.TooMany("Many files are being processed right now. Please try again in a moment.", memoryRetryAfter)
+		return problem.TooMany(messages.ManyFiles, memoryRetryAfter)
 	}
 	defer release()
 	raw, err := s.Store.Original(ctx, owner, id)

@@ -432,7 +432,9 @@ func (u *turn) cancelled(why chat.CancelReason) {
 
 func (u *turn) failed(code string) {
 	message, retryable := chat.FailureMessage(code)
-	u.settle(chat.TurnFailed, chat.Event{Type: chat.EventFailed, Code: code, Message: message, Retryable: retryable})
+	end := chat.Event{Type: chat.EventFailed, Code: code, Retryable: retryable}
+	end.Say(message)
+	u.settle(chat.TurnFailed, end)
 }
 
 func (u *turn) settle(status chat.TurnStatus, terminal chat.Event) {

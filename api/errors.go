@@ -13,6 +13,7 @@ import (
 	"github.com/palaver-chat/palaver/api/problem"
 	"github.com/palaver-chat/palaver/api/request"
 	"github.com/palaver-chat/palaver/chat"
+	"github.com/palaver-chat/palaver/chat/messages"
 	"github.com/palaver-chat/palaver/db"
 )
 
@@ -35,41 +36,41 @@ func describe(err error) *problem.Problem {
 		return p
 	case errors.As(err, &problems):
 		return &problem.Problem{Status: http.StatusBadRequest, Code: chat.CodeValidation,
-			Message: "The request has fields that cannot be used.", Details: problems}
+			Message: messages.RequestInvalid, Details: problems}
 	case errors.As(err, &refused):
 		return describeRefusal(refused)
 	case errors.As(err, &exceeded):
 		return limits.Refusal(exceeded)
 	case errors.As(err, &large):
-		return &problem.Problem{Status: http.StatusRequestEntityTooLarge, Code: chat.CodeTooLarge, Message: "The request is too large."}
+		return &problem.Problem{Status: http.StatusRequestEntityTooLarge, Code: chat.CodeTooLarge, Message: messages.RequestTooLarge}
 	case errors.Is(err, db.ErrNotFound):
 		return problem.NotFound
 	case errors.Is(err, db.ErrBadCursor):
 		return describe(problem.Invalid("cursor", "is not a cursor of this list"))
 	case errors.Is(err, db.ErrTurnConflict):
 		return &problem.Problem{Status: http.StatusConflict, Code: chat.CodeTurnConflict,
-			Message: "This client_turn_id was used with different content.",
+			Message: messages.TurnIDUsed,
 			Details: dialect.Problems{{Field: "client_turn_id", Problem: "was used with different content"}}}
 	case errors.Is(err, db.ErrVersion):
 		return &problem.Problem{Status: http.StatusPreconditionFailed, Code: chat.CodeVersionConflict,
-			Message: "Another version was stored in the meantime. Read it and try again."}
+			Message: messages.OtherVersion}
 	case errors.Is(err, db.ErrForbidden):
-		return &problem.Problem{Status: http.StatusForbidden, Code: chat.CodeForbidden, Message: "This is shared with everyone and cannot be changed here."}
+		return &problem.Problem{Status: http.StatusForbidden, Code: chat.CodeForbidden, Message: messages.PublicDocument}
 	case errors.Is(err, db.ErrUnavailable):
 		return &problem.Problem{Status: http.StatusServiceUnavailable, Code: chat.CodeDatabase, Cause: err,
-			Message: "The database cannot be reached right now. Please try again in a moment."}
+			Message: messages.DatabaseDown}
 	case errors.Is(err, context.DeadlineExceeded):
 		return &problem.Problem{Status: http.StatusServiceUnavailable, Code: chat.CodeInternal, Cause: err,
-			Message: "This took too long. Please try again in a moment."}
+			Message: messages.TooSlow}
 	}
 	return &problem.Problem{Status: http.StatusInternalServerError, Code: chat.CodeInternal, Cause: err,
-		Message: "Something went wrong on our side. Please try again."}
+		Message: messages.Internal}
 }
 
 func describeRefusal(r *chat.Refused) *problem.Problem {
 	switch r.Code {
 	case chat.CodeTurnRunning:
-		p := &problem.Problem{Status: http.StatusConflict, Code: r.Code, Message: "A turn is running in this conversation.", TurnID: r.TurnID}
+		p := &problem.Problem{Status: http.StatusConflict, Code: r.Code, Message: messages.TurnRunning, TurnID: r.TurnID}
 		if r.TurnID != "" {
 			p.Details = dialect.Problems{{Field: "turn_id", Problem: r.TurnID}}
 		}
@@ -81,20 +82,21 @@ func describeRefusal(r *chat.Refused) *problem.Problem {
 	case chat.CodeDatabase:
 		return describe(db.ErrUnavailable)
 	case chat.CodeNoInterrupt:
-		return &problem.Problem{Status: http.StatusBadRequest, Code: r.Code, Message: "This question is not open in this conversation.",
+		return &problem.Problem{Status: http.StatusBadRequest, Code: r.Code, Message: messages.NoQuestion,
 			Details: dialect.Problems{{Field: "interrupt_id", Problem: "is not the pending interrupt"}}}
 	case chat.CodeBadResume:
-		return &problem.Problem{Status: http.StatusBadRequest, Code: r.Code, Message: "The answer does not fit the question.",
+		return &problem.Problem{Status: http.StatusBadRequest, Code: r.Code, Message: messages.WrongAnswer,
 			Details: dialect.Problems{{Field: "resume_value", Problem: r.Message}}}
 	}
-	return &problem.Problem{Status: http.StatusBadRequest, Code: r.Code, Message: "The request was refused."}
+	return &problem.Problem{Status: http.StatusBadRequest, Code: r.Code, Message: messages.RequestRefused}
 }
 
 // errorJSON is a problem on the wire.
 type errorJSON struct {
 	Error struct {
-		Code      string           `json:"code"`
-		Message   string           `json:"message"`
+		Code    string `json:"code"`
+		Message string `json:"message"`
+		messages.Coded
 		RequestID string           `json:"request_id"`
 		Details   dialect.Problems `json:"details,omitempty"`
 		TurnID    string           `json:"turn_id,omitempty"`  // of the running turn
@@ -149,7 +151,7 @@ func (s *server) fail(c *gin.Context, err error) {
 	}
 	var out errorJSON
 	e := &out.Error
-	e.Code, e.Message, e.RequestID, e.Details, e.TurnID = p.Code, p.Message, request.ID(c), p.Details, p.TurnID
+	e.Code, e.Message, e.Coded, e.RequestID, e.Details, e.TurnID = p.Code, p.Message.Text, p.Message.Coded, request.ID(c), p.Details, p.TurnID
 	if !p.RetryAt.IsZero() {
 		e.RetryAt = dialect.Stamp(p.RetryAt)
 	}

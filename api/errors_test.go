@@ -23,8 +23,10 @@ import (
 	"github.com/palaver-chat/palaver/api/limits"
 	"github.com/palaver-chat/palaver/api/problem"
 	"github.com/palaver-chat/palaver/chat"
+	"github.com/palaver-chat/palaver/chat/messages"
 	"github.com/palaver-chat/palaver/db"
 	"github.com/palaver-chat/palaver/db/sqlite"
+	"github.com/palaver-chat/palaver/imports"
 	"github.com/palaver-chat/palaver/internal/guard"
 )
 
@@ -243,11 +245,14 @@ func TestEveryErrorHasItsStatusAndCodeInTheSameShape(t *testing.T) {
 			require.True(t, strings.HasSuffix(e["message"].(string), "."), "%v is no sentence", e["message"])
 			require.Equal(t, want.field, field(map[string]any{"error": e}))
 			for key := range e {
-				require.Contains(t, []string{"code", "message", "request_id", "details", "turn_id"}, key)
+				require.Contains(t, []string{"code", "message", "message_code", "message_params", "request_id", "details", "turn_id"}, key)
 			}
+			require.Equal(t, e["message"], coded(e).English())
 			for _, d := range details(e) {
-				require.Len(t, d, 2)
 				require.NotEmpty(t, d["problem"])
+				if d["message_code"] != nil {
+					require.Equal(t, d["problem"], coded(d).English())
+				}
 			}
 			wait, err := strconv.Atoi(res.Header.Get("Retry-After"))
 			require.Equal(t, want.status == http.StatusTooManyRequests, err == nil && wait >= 1, "Retry-After: %q", res.Header.Get("Retry-After"))
@@ -299,11 +304,20 @@ func TestEveryCodeOfTheContractIsTested(t *testing.T) {
 	}
 }
 
+// coded returns the code and the values of the text in a JSON object.
+func coded(object map[string]any) messages.Coded {
+	code, _ := object["message_code"].(string)
+	params, _ := object["message_params"].(map[string]any)
+	return messages.Coded{Code: messages.Code(code), Params: params}
+}
+
 // Rules E2, E8.
 func TestFailedTurnIsSentAsTheDialectsOwnEvent(t *testing.T) {
 	t.Parallel()
+	userSaid := said("u", "x")
 	for _, code := range ends {
-		message, retryable := chat.FailureMessage(code)
+		failure, retryable := chat.FailureMessage(code)
+		message, said := failure.Text, string(failure.Code)
 		require.True(t, strings.HasSuffix(message, "."), code)
 		for dialect, c := range map[string]struct {
 			path string
@@ -312,11 +326,11 @@ func TestFailedTurnIsSentAsTheDialectsOwnEvent(t *testing.T) {
 		}{
 			"native": {"/api/chat", m{"message": "x"}, func(t *testing.T, events []map[string]any) {
 				e := events[len(events)-1]
-				require.Equal(t, []any{"error", message, code, retryable}, []any{e["type"], e["message"], e["code"], e["retryable"]})
+				require.Equal(t, []any{"error", message, said, code, retryable}, []any{e["type"], e["message"], e["message_code"], e["code"], e["retryable"]})
 			}},
-			"ai_sdk": {"/api/ui/chat", m{"messages": []m{said("u", "x")}}, func(t *testing.T, events []map[string]any) {
+			"ai_sdk": {"/api/ui/chat", m{"messages": []m{userSaid}}, func(t *testing.T, events []map[string]any) {
 				require.Equal(t, message, chunkOf(events, "error")["errorText"])
-				require.Equal(t, m{"code": code, "message": message, "retryable": retryable}, chunkOf(events, "message-metadata")["messageMetadata"].(m)["error"])
+				require.Equal(t, m{"code": code, "message": message, "message_code": said, "retryable": retryable}, chunkOf(events, "message-metadata")["messageMetadata"].(m)["error"])
 				require.Equal(t, m{"type": "finish", "finishReason": "error"}, events[len(events)-1])
 			}},
 			"langgraph": {"/api/v1/chat/stream", m{"message": m{"content": "x"}}, func(t *testing.T, events []map[string]any) {
@@ -326,15 +340,15 @@ func TestFailedTurnIsSentAsTheDialectsOwnEvent(t *testing.T) {
 				require.Equal(t, m{"error": message}, events[len(events)-1])
 			}},
 			"openai": {"/v1/chat/completions", completion("x"), func(t *testing.T, events []map[string]any) {
-				require.Equal(t, m{"message": message, "type": "server_error", "param": nil, "code": code}, events[len(events)-1]["error"])
+				require.Equal(t, m{"message": message, "message_code": said, "type": "server_error", "param": nil, "code": code}, events[len(events)-1]["error"])
 			}},
 			"ag_ui": {"/api/agui", aguiRun("t", "m", "x"), func(t *testing.T, events []map[string]any) {
 				e := events[len(events)-1]
-				require.Equal(t, []any{"RUN_ERROR", message, code, m{"retryable": retryable}}, []any{e["type"], e["message"], e["code"], e["metadata"]})
+				require.Equal(t, []any{"RUN_ERROR", message, code, m{"retryable": retryable, "message_code": said}}, []any{e["type"], e["message"], e["code"], e["metadata"]})
 			}},
 			"agent_v2": {"/api/agent/v2/stream", m{"message": "x", "client_turn_id": "c", "stream_run_id": "r"}, func(t *testing.T, events []map[string]any) {
 				e := events[len(events)-1]
-				require.Equal(t, []any{"done", "error", m{"code": code, "message": message, "retryable": retryable}}, []any{e["type"], e["finished_reason"], e["error"]})
+				require.Equal(t, []any{"done", "error", m{"code": code, "message": message, "message_code": said, "retryable": retryable}}, []any{e["type"], e["finished_reason"], e["error"]})
 			}},
 		} {
 			t.Run(code+" "+dialect, func(t *testing.T) {
@@ -500,7 +514,7 @@ func TestUnknownRoutesReturnErrorsInTheSameShape(t *testing.T) {
 			got := strings.Split(res.Header.Get("Allow"), ", ")
 			slices.Sort(got)
 			code := errorCode(body)
-			if path == "/chat/message" && body["error"] == problem.Method.Message { // its errors are only a sentence
+			if path == "/chat/message" && body["error"] == problem.Method.Message.Text { // its errors are only a sentence
 				code = chat.CodeMethod
 			}
 			if res.StatusCode != 405 || code != chat.CodeMethod || !slices.Equal(got, allowed) {
@@ -516,4 +530,17 @@ func TestUnknownRoutesReturnErrorsInTheSameShape(t *testing.T) {
 			}
 		}
 	}
+}
+
+// What rows keep of a failure is its code; the API says it in English, too.
+func TestStoredFailuresAreShownWithTheirCode(t *testing.T) {
+	t.Parallel()
+	failed := showDocument(chat.Document{Status: chat.DocFailed, Error: messages.PDFScanned.Stored()})
+	require.Equal(t, messages.PDFScanned, messages.Message{Coded: failed.Coded, Text: failed.Error})
+	own := showDocument(chat.Document{Status: chat.DocFailed, Error: "The e-mail has no body."})
+	require.Equal(t, messages.Plain("The e-mail has no body."), messages.Message{Coded: own.Coded, Text: own.Error})
+	large := (&imports.Error{Code: imports.TooLarge, Size: 60 << 20, Limit: 50 << 20}).Failed()
+	shown := showImport(chat.Import{State: chat.ImportFailed, Code: large.Code, Message: large.Message})
+	require.Equal(t, "That file is too large to import (60MB). The maximum file size is 50MB.", shown.Message)
+	require.Equal(t, messages.Code("import.too_large"), shown.Coded.Code)
 }

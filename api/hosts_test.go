@@ -32,7 +32,7 @@ func TestEveryRouteRefusesRequestsForAnotherHost(t *testing.T) {
 		require.Empty(t, res.Cookies(), path)
 		body := decodeBody(t, res)
 		if path == "/chat/message" { // its errors are only a sentence
-			require.Equal(t, map[string]any{"error": problem.Host.Message}, body)
+			require.Equal(t, map[string]any{"error": problem.Host.Message.Text}, body)
 			return res.StatusCode, chat.CodeHost
 		}
 		if strings.HasPrefix(path, "/v1/") {

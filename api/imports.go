@@ -13,6 +13,7 @@ import (
 	"github.com/palaver-chat/palaver/api/problem"
 	"github.com/palaver-chat/palaver/api/request"
 	"github.com/palaver-chat/palaver/chat"
+	"github.com/palaver-chat/palaver/chat/messages"
 	"github.com/palaver-chat/palaver/db"
 	"github.com/palaver-chat/palaver/imports"
 	"github.com/palaver-chat/palaver/imports/links"
@@ -30,8 +31,9 @@ type importJSON struct {
 	Chunks         int                `json:"chunks,omitempty"`
 	Code           string             `json:"code,omitempty"`
 	Message        string             `json:"message"`
-	CreatedAt      string             `json:"created_at"`
-	UpdatedAt      string             `json:"updated_at"`
+	messages.Coded
+	CreatedAt string `json:"created_at"`
+	UpdatedAt string `json:"updated_at"`
 }
 
 // importsJSON is a list of imports, newest first.
@@ -42,10 +44,10 @@ type importsJSON struct {
 func showImport(i chat.Import) importJSON {
 	message := imports.Progress(i)
 	if i.State.Final() {
-		message = imports.Sentence(i)
+		message = imports.Ended(i)
 	}
 	return importJSON{ID: i.ID, URL: i.URL, SourceType: i.Source, ConversationID: i.ThreadID, Name: i.Name, State: i.State, Outcome: i.Outcome,
-		DocumentID: i.DocID, Chunks: i.Chunks, Code: i.Code, Message: message, CreatedAt: dialect.Stamp(i.CreatedAt), UpdatedAt: dialect.Stamp(i.UpdatedAt)}
+		DocumentID: i.DocID, Chunks: i.Chunks, Code: i.Code, Message: message.Text, Coded: message.Coded, CreatedAt: dialect.Stamp(i.CreatedAt), UpdatedAt: dialect.Stamp(i.UpdatedAt)}
 }
 
 func showImports(list []chat.Import) importsJSON {
@@ -81,7 +83,7 @@ func (s *server) createImport(c *gin.Context) error {
 	if b.ConversationID != "" {
 		_, err := s.Store.Conversation(c.Request.Context(), who.ID, b.ConversationID)
 		if errors.Is(err, db.ErrNotFound) {
-			return problem.Invalid("conversation_id", "is not one of your conversations")
+			return problem.InvalidField("conversation_id", messages.FieldConversation)
 		}
 		if err != nil {
 			return err
@@ -111,7 +113,7 @@ func (s *server) beginImport(ctx context.Context, who identity.Caller, i chat.Im
 	i, err := s.imports().Begin(ctx, s.limits.Insert(who), i)
 	var refused *imports.Error
 	if errors.As(err, &refused) {
-		return i, problem.Invalid("url", refused.Sentence())
+		return i, problem.InvalidField("url", refused.Message())
 	}
 	return i, err
 }
@@ -125,8 +127,7 @@ func (s *server) imports() *imports.Jobs {
 			return nil
 		}
 		// Without a workflow the import would stay open forever.
-		e := &imports.Error{Code: imports.Internal}
-		step := chat.ImportStep{State: chat.ImportFailed, Code: string(e.Code), Message: e.Sentence()}
+		step := (&imports.Error{Code: imports.Internal}).Failed()
 		return problem.Engine(errors.Join(err, s.Store.AdvanceImports(ctx, owner, key, step, s.now())))
 	}}
 }
@@ -165,7 +166,7 @@ func (s *server) reimport(c *gin.Context) error {
 	case d.Owner != who.ID:
 		return db.ErrForbidden
 	case d.SourceURL == "":
-		return problem.Invalid("id", "was uploaded and has no source to import it from")
+		return problem.InvalidField("id", messages.FieldNoSource)
 	}
 	i, err := s.beginImport(c.Request.Context(), who, chat.Import{URL: d.SourceURL})
 	if err != nil {

@@ -12,6 +12,7 @@ import (
 	"github.com/palaver-chat/palaver/api/problem"
 	"github.com/palaver-chat/palaver/api/request"
 	"github.com/palaver-chat/palaver/chat"
+	"github.com/palaver-chat/palaver/chat/messages"
 	"github.com/palaver-chat/palaver/db"
 	"github.com/palaver-chat/palaver/internal/accesskey"
 	"github.com/palaver-chat/palaver/internal/audit"
@@ -55,7 +56,7 @@ func optionalTime(t time.Time) *time.Time {
 // errByKey refuses requests that a personal key must not make: managing keys, or deleting
 // the user.
 var errByKey = &problem.Problem{Status: http.StatusForbidden, Code: chat.CodeForbidden,
-	Message: "A personal key cannot do this. Sign in, or use the page."}
+	Message: messages.ByKey}
 
 func (s *server) listKeys(c *gin.Context) error {
 	who := identity.Of(c)
@@ -93,7 +94,7 @@ func (s *server) createKey(c *gin.Context) error {
 	case errors.Is(err, accesskey.ErrDays):
 		return problem.Invalid("days", "must be from 0 to 3650")
 	case errors.Is(err, accesskey.ErrMany):
-		return limits.Quota("You have 20 keys. Please revoke one first.")
+		return limits.Quota(messages.QuotaKeys.With(messages.Params{"limit": accesskey.MaxPerOwner}))
 	case err != nil:
 		return err
 	}

@@ -20,6 +20,7 @@ import (
 
 	"github.com/palaver-chat/palaver/api/identity"
 	"github.com/palaver-chat/palaver/chat"
+	"github.com/palaver-chat/palaver/chat/messages"
 	"github.com/palaver-chat/palaver/internal/guard"
 	"github.com/palaver-chat/palaver/internal/mcp"
 	"github.com/palaver-chat/palaver/internal/tools"
@@ -343,7 +344,7 @@ func TestLongMCPCallIsKeptOpenAndReportsProgress(t *testing.T) {
 		_, err := s.CallTool(t.Context(), params)
 		done <- err
 	}()
-	require.Equal(t, chat.StatusMessage(chat.NodeInquire, ""), <-told)
+	require.Equal(t, messages.StatusInquire.Text, <-told)
 
 	// The filler that keeps the connection open shows only on raw connections.
 	for way, filler := range map[string]string{"/mcp": ": ping\n\n", "/mcp/rpc": " "} {

@@ -18,6 +18,7 @@ import (
 
 	"github.com/palaver-chat/palaver/api/identity"
 	"github.com/palaver-chat/palaver/chat"
+	"github.com/palaver-chat/palaver/chat/messages"
 )
 
 var pathParam = regexp.MustCompile(`:([a-z_]+)`)
@@ -125,10 +126,11 @@ func everything(u *turn) {
 	u.add(chat.Entry{Type: chat.EventStatus, Node: chat.NodeDocs, DocIDs: []string{docs.Items[0].ID}})
 	u.add(chat.Entry{Type: chat.EventStatus, Node: chat.NodeWebSearch, Ref: "query"})
 	u.add(chat.Entry{Type: chat.EventNotice, Code: chat.NoticeWebSkipped})
-	for i, result := range []string{"![drawn](/api/attachments/a1)", "It failed."} {
+	for i, result := range []messages.Message{messages.Plain("![drawn](/api/attachments/a1)"), messages.ToolFailed} {
 		ref := chat.CallRef{ID: chat.CallID(u.ref.TurnID, i+1), Name: "draw"}
 		put(chat.CallKey(ref.ID), `{"what":"a cat"}`)
-		put(chat.ResultKey(ref.ID), result)
+		put(chat.ResultKey(ref.ID), result.Text)
+		put(chat.CodedKey(chat.ResultKey(ref.ID)), result.Stored())
 		u.add(chat.Entry{Type: chat.EventToolCall, Call: &ref})
 		u.add(chat.Entry{Type: chat.EventToolResult, Call: &ref, IsError: i > 0})
 	}

@@ -38,9 +38,9 @@ func wantLost(t *testing.T, e map[string]any) {
 	}
 }
 
-type messages = []any
+type history = []any
 
-func (c *client) history(thread string) (active any, said messages) {
+func (c *client) history(thread string) (active any, said history) {
 	c.t.Helper()
 	h := c.call(200, "GET", "/api/chat/history/"+thread, nil)
 	return h["active_turn"], h["messages"].([]any)

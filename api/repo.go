@@ -21,6 +21,7 @@ import (
 	"github.com/palaver-chat/palaver/api/identity"
 	"github.com/palaver-chat/palaver/api/problem"
 	"github.com/palaver-chat/palaver/api/request"
+	"github.com/palaver-chat/palaver/chat/messages"
 	"github.com/palaver-chat/palaver/db"
 )
 
@@ -29,7 +30,7 @@ const (
 	repoOverhead = 1 << 10 // bytes that a request may add to it
 )
 
-var errRepoSize = problem.TooLarge("The repo is larger than the 8 MB allowed.")
+var errRepoSize = problem.TooLarge(messages.RepoTooLarge.With(messages.Params{"limit": maxRepo >> 20}))
 
 type repoJSON struct {
 	ThreadID string          `json:"thread_id"`

@@ -11,6 +11,7 @@ import (
 	"github.com/palaver-chat/palaver/api/identity"
 	"github.com/palaver-chat/palaver/api/request"
 	"github.com/palaver-chat/palaver/chat"
+	"github.com/palaver-chat/palaver/chat/messages"
 	"github.com/palaver-chat/palaver/llm"
 )
 
@@ -41,7 +42,7 @@ func (s *server) search(c *gin.Context) error {
 	var p dialect.Problems
 	q := strings.TrimSpace(request.Query(c, &p, "q", request.MaxQuery))
 	if q == "" && len(p) == 0 {
-		p.Add("q", "must not be empty")
+		p.Say("q", messages.FieldEmpty)
 	}
 	k := 10
 	if text := c.Query("k"); text != "" {

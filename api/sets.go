@@ -12,6 +12,7 @@ import (
 	"github.com/palaver-chat/palaver/api/problem"
 	"github.com/palaver-chat/palaver/api/request"
 	"github.com/palaver-chat/palaver/chat"
+	"github.com/palaver-chat/palaver/chat/messages"
 )
 
 const maxSetName = 200
@@ -80,7 +81,7 @@ func (s *server) checkVisible(ctx context.Context, owner, field string, ids []st
 		return err
 	}
 	if len(found) < len(ids) {
-		return problem.Invalid(field, "names a document that does not exist")
+		return problem.InvalidField(field, messages.FieldDocument)
 	}
 	return nil
 }

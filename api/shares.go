@@ -17,6 +17,7 @@ import (
 	"github.com/palaver-chat/palaver/api/problem"
 	"github.com/palaver-chat/palaver/api/request"
 	"github.com/palaver-chat/palaver/chat"
+	"github.com/palaver-chat/palaver/chat/messages"
 	"github.com/palaver-chat/palaver/db"
 	"github.com/palaver-chat/palaver/internal/accesskey"
 	"github.com/palaver-chat/palaver/internal/audit"
@@ -127,19 +128,19 @@ func (s *server) createShare(c *gin.Context) error {
 	if err := s.limits.AdmitChange(ctx, who, "shares"); err != nil {
 		return err
 	}
-	messages, err := s.sharedMessages(ctx, who.ID, id, chat.TurnOf(b.Head))
+	shared, err := s.sharedMessages(ctx, who.ID, id, chat.TurnOf(b.Head))
 	if err != nil {
 		return err
 	}
-	content, err := json.Marshal(messages)
+	content, err := json.Marshal(shared)
 	if err != nil {
 		return err
 	}
 	switch {
-	case len(messages) == 0:
-		return problem.Invalid("id", "names a conversation without an answer")
-	case len(content) > maxSharedBytes || len(messages) > maxSharedMessages:
-		return problem.TooLarge("This conversation is too long for a link.")
+	case len(shared) == 0:
+		return problem.InvalidField("id", messages.FieldNoAnswer)
+	case len(content) > maxSharedBytes || len(shared) > maxSharedMessages:
+		return problem.TooLarge(messages.ConversationTooLarge)
 	}
 	token := rand.Text() + rand.Text()
 	share := db.Share{ID: uuid.NewString(), Owner: who.ID, ThreadID: id, Digest: accesskey.Digest(token), Title: v.Title, Content: content,
@@ -148,7 +149,7 @@ func (s *server) createShare(c *gin.Context) error {
 		return err
 	}
 	s.Audit.Record(entry(who, audit.ShareCreated, map[string]any{"conversation": id, "share": share.ID}))
-	c.JSON(http.StatusCreated, newShareJSON{showShare(share), "/s/" + token, len(messages)})
+	c.JSON(http.StatusCreated, newShareJSON{showShare(share), "/s/" + token, len(shared)})
 	return nil
 }
 

@@ -168,7 +168,7 @@ var errTokenExpired = errors.New("the caller's token has expired")
 func (o *eventStream) expire() error {
 	e := o.shown
 	e.Type, e.Code, e.Retryable = chat.EventFailed, chat.CodeUnauthenticated, true
-	e.Message = problem.Expired.Message
+	e.Say(problem.Expired.Message)
 	o.buf = o.wire.Event(o.buf, e, "")
 	return errors.Join(errTokenExpired, o.end())
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/palaver-chat/palaver/chat"
+	"github.com/palaver-chat/palaver/chat/messages"
 	"github.com/palaver-chat/palaver/internal/guard"
 )
 
@@ -36,9 +37,9 @@ func TestNamesAreOneLine(t *testing.T) {
 
 func TestOnlyOperatorsReadWhatToDoAboutAFailure(t *testing.T) {
 	t.Parallel()
-	const hint = "Check LLM_API_KEY."
+	hint := messages.HintKey.With(messages.Params{"setting": "LLM_API_KEY"})
 	failing := func(u *turn) {
-		u.settle(chat.TurnFailed, chat.Event{Type: chat.EventFailed, Code: chat.CodeModelRejected, Message: chat.ModelNotAvailable, Hint: hint})
+		u.settle(chat.TurnFailed, chat.Event{Type: chat.EventFailed, Code: chat.CodeModelRejected, Message: messages.ModelNotAvailable.Text, Coded: messages.ModelNotAvailable.Coded, Hint: hint.Stored()})
 	}
 	b := setup(t, func(d *Deps) { d.Config.Hosts, _ = guard.NewHosts("0.0.0.0", "") })
 	b.engine.script = failing
@@ -62,9 +63,9 @@ func TestOnlyOperatorsReadWhatToDoAboutAFailure(t *testing.T) {
 			}
 			return all.String()
 		}
-		require.Contains(t, read(), chat.ModelNotAvailable+" "+hint, "%s, on this host", name)
+		require.Contains(t, read(), messages.ModelNotAvailable.Text+" "+hint.Text, "%s, on this host", name)
 		behind := read("X-Forwarded-For", "203.0.113.7")
-		require.Contains(t, behind, chat.ModelNotAvailable, "%s, behind a proxy", name)
+		require.Contains(t, behind, messages.ModelNotAvailable.Text, "%s, behind a proxy", name)
 		require.NotContains(t, behind, "LLM_API_KEY", "%s, behind a proxy", name)
 	}
 	c := b.client()
@@ -76,11 +77,11 @@ func TestOnlyOperatorsReadWhatToDoAboutAFailure(t *testing.T) {
 		require.NoError(t, err)
 		return string(body)
 	}
-	require.Contains(t, reloaded(), chat.ModelNotAvailable+" "+hint, "after a reload, on this host")
-	require.Contains(t, reloaded("X-Forwarded-For", "203.0.113.7"), chat.ModelNotAvailable)
+	require.Contains(t, reloaded(), messages.ModelNotAvailable.Text+" "+hint.Text, "after a reload, on this host")
+	require.Contains(t, reloaded("X-Forwarded-For", "203.0.113.7"), messages.ModelNotAvailable.Text)
 	require.NotContains(t, reloaded("X-Forwarded-For", "203.0.113.7"), "LLM_API_KEY", "after a reload, behind a proxy")
 	required := setup(t, func(d *Deps) { d.Config.Identity.Mode = "required" })
 	required.engine.script = failing
 	s := required.client().stream(http.MethodPost, "/api/chat", map[string]any{"message": "x"}, "Authorization", bearerOf(t, "ann"))
-	require.Equal(t, chat.ModelNotAvailable, s.until("error")["message"])
+	require.Equal(t, messages.ModelNotAvailable.Text, s.until("error")["message"])
 }

@@ -15,6 +15,7 @@ import (
 	"github.com/palaver-chat/palaver/api/problem"
 	"github.com/palaver-chat/palaver/api/request"
 	"github.com/palaver-chat/palaver/chat"
+	"github.com/palaver-chat/palaver/chat/messages"
 	"github.com/palaver-chat/palaver/db"
 )
 
@@ -374,7 +375,7 @@ func (s *server) checkSubmit(ctx context.Context, owner string, in dialect.Submi
 			return err
 		}
 		if len(found) < len(ids) {
-			p.Add("attachments", "names an attachment that does not exist")
+			p.Say("attachments", messages.FieldAttachment)
 		}
 	}
 	if parent := in.Content.ParentRequest; parent != "" && parent != chat.RootCheckpoint {
@@ -397,7 +398,7 @@ func (s *server) checkTags(ctx context.Context, p *dialect.Problems, owner, pref
 			return err
 		}
 		if len(found) < len(docs) {
-			p.Add(prefix+"tagged_doc_ids", "names a document that does not exist")
+			p.Say(prefix+"tagged_doc_ids", messages.FieldDocument)
 		}
 	}
 	if len(sets) > 0 {
@@ -406,7 +407,7 @@ func (s *server) checkTags(ctx context.Context, p *dialect.Problems, owner, pref
 			return err
 		}
 		if len(found) < len(sets) {
-			p.Add(prefix+"tagged_set_ids", "names a set that does not exist")
+			p.Say(prefix+"tagged_set_ids", messages.FieldSet)
 		}
 	}
 	return nil

@@ -683,7 +683,7 @@ func TestFailedTurnIsAnErrorChunkAndThenTheEnd(t *testing.T) {
 	b.engine.script = func(u *turn) { u.failed(chat.CodeModelUnavailable) }
 	all := b.client().post("x", nil, said("u1", "One")).chunks()
 	message, _ := chat.FailureMessage(chat.CodeModelUnavailable)
-	if got := chunkTypes(all); got != "start start-step message-metadata finish-step error finish" || chunkOf(all, "error")["errorText"] != message ||
+	if got := chunkTypes(all); got != "start start-step message-metadata finish-step error finish" || chunkOf(all, "error")["errorText"] != message.Text ||
 		all[len(all)-1]["finishReason"] != "error" {
 		t.Errorf("%s: %v", got, all)
 	}

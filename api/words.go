@@ -25,6 +25,8 @@ var words = map[string]openapi.Word{
 	"interrupt_id":         {About: "The id of the question.", Max: dialect.MaxID},
 	"last_message_at":      {Format: "date-time"},
 	"message":              {About: "A message for people."},
+	"message_code":         {About: "The code of the text for people in the same object (docs/errors.md). Absent: the text is not one of Palaver's."},
+	"message_params":       {About: "The values in the text, by name. A value with message_code is another text.", Object: true},
 	"next_cursor":          {About: "The cursor of the next page. Absent on the last page."},
 	"on_busy":              {About: "What to do if another turn is running in the conversation.", Enum: append(openapi.Values(chat.Supersede, chat.Enqueue, chat.Reject, chat.Rollback), "")},
 	"on_disconnect":        {About: "What to do with the turn when this client disconnects and no other client follows it.", Enum: openapi.Values("continue", "cancel", "")},

@@ -1,6 +1,10 @@
 package chat
 
-import "time"
+import (
+	"time"
+
+	"github.com/palaver-chat/palaver/chat/messages"
+)
 
 // DocStatus is the status of a document's ingest.
 type DocStatus string
@@ -11,8 +15,8 @@ const (
 	DocFailed     DocStatus = "failed"
 )
 
-// ReasonIngestFailed is the error of a document whose processing was given up.
-const ReasonIngestFailed = "The document could not be processed. Please upload it again."
+// ReasonIngestFailed is the stored error of a document whose processing was given up.
+var ReasonIngestFailed = messages.DocumentNotRead.Stored()
 
 // ReadProgress is the progress of an ingest, in percent, after its text was read.
 const ReadProgress = 30
@@ -41,8 +45,8 @@ type Document struct {
 	SourceVersion string
 	Bytes         int64
 	Chunks        int
-	Progress      int // of the ingest, in percent
-	Error         string
+	Progress      int    // of the ingest, in percent
+	Error         string // why it failed, as messages.Message.Stored
 	CreatedAt     time.Time
 }
 

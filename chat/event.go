@@ -1,6 +1,6 @@
 package chat
 
-import "strconv"
+import "github.com/palaver-chat/palaver/chat/messages"
 
 // EventType names a kind of turn event.
 type EventType string
@@ -45,10 +45,11 @@ type Event struct {
 	StreamRunID string `json:"stream_run_id,omitempty"`
 
 	// status
-	Node      Node     `json:"node,omitempty"`
-	Message   string   `json:"message,omitempty"` // also of notice, interrupt and failed
-	DocsFound []DocRef `json:"docs_found,omitempty"`
-	WebQuery  string   `json:"web_query,omitempty"`
+	Node           Node     `json:"node,omitempty"`
+	Message        string   `json:"message,omitempty"` // also of notice, interrupt and failed
+	messages.Coded          // of Message; of a tool_result, of Text
+	DocsFound      []DocRef `json:"docs_found,omitempty"`
+	WebQuery       string   `json:"web_query,omitempty"`
 	// Report is the key of the report that a status shows (ProgressKey), in the log and before
 	// the log has it.
 	Report string `json:"report,omitempty"`
@@ -69,7 +70,7 @@ type Event struct {
 	Resume    *ResumeValue `json:"resume,omitempty"`
 	Channel   Channel      `json:"channel,omitempty"` // resumed and cancelled: how the decision came
 	Code      string       `json:"code,omitempty"`    // notice and failed
-	Hint      string       `json:"hint,omitempty"`    // failed: what operators can do; not for others
+	Hint      string       `json:"hint,omitempty"`    // failed: what operators can do, as messages.Message.Stored; not for others
 	Retryable bool         `json:"retryable,omitempty"`
 	Response  *Response    `json:"response,omitempty"`
 	Reason    CancelReason `json:"reason,omitempty"`
@@ -109,32 +110,32 @@ const (
 	NodeRetry Node = "model_retry"
 )
 
-var statusMessages = map[Node]string{
-	NodeIntent:    "Clarifying intent...",
-	NodeDocs:      "Finding documents...",
-	NodeValidate:  "Validating request...",
-	NodeSummarize: "Summarizing documents...",
-	NodeInquire:   "Researching your question...",
-	NodeCompare:   "Comparing documents...",
-	NodeAudit:     "Auditing against regulations...",
-	NodeFormat:    "Formatting response...",
-	NodeModel:     "Thinking...",
+var statusMessages = map[Node]messages.Message{
+	NodeIntent:    messages.StatusIntent,
+	NodeDocs:      messages.StatusDocuments,
+	NodeValidate:  messages.StatusValidate,
+	NodeSummarize: messages.StatusSummarize,
+	NodeInquire:   messages.StatusInquire,
+	NodeCompare:   messages.StatusCompare,
+	NodeAudit:     messages.StatusAudit,
+	NodeFormat:    messages.StatusFormat,
+	NodeModel:     messages.StatusModel,
 }
 
 // StatusMessage returns the text that is shown while node runs. detail is the query
 // of a web_search or the name of a tool.
-func StatusMessage(node Node, detail string) string {
+func StatusMessage(node Node, detail string) messages.Message {
 	switch node {
 	case NodeWebSearch:
-		return `Searching online "` + detail + `"`
+		return messages.StatusWeb.With(messages.Params{"query": detail})
 	case NodeTool:
-		return "Calling " + detail + "..."
+		return messages.StatusTool.With(messages.Params{"tool": detail})
 	}
 	return statusMessages[node]
 }
 
 // RetryMessage is the status while a model call waits to be made again, for the n-th time.
-func RetryMessage(n int) string { return "Model busy, retrying (" + strconv.Itoa(n) + ")..." }
+func RetryMessage(n int) messages.Message { return messages.StatusRetry.With(messages.Params{"n": n}) }
 
 // Codes of notices.
 const (
@@ -157,26 +158,26 @@ const (
 	NoticeAgent             = "agent"             // an agent's own; the entry has its sentence
 )
 
-var noticeMessages = map[string]string{
-	NoticeRestarted:         "The answer was interrupted on our side and was begun again.",
-	NoticeWebDropped:        "Web search is not supported for Compare and was left out.",
-	NoticeWebNotConfigured:  "Web search is not configured on this server (TAVILY_API_KEY), so the answer uses your documents only.",
-	NoticeWebFailed:         "The web search failed, so the answer uses your documents only.",
-	NoticeWebSkipped:        "Your documents have what was asked for, so the web was not searched.",
-	NoticeWebEmpty:          "The web search found nothing, so the answer uses your documents only.",
-	NoticeDocsProcessing:    "Some of your documents are still being processed and could not be used for this answer.",
-	NoticeResumeIgnored:     "An answer that did not fit the open question was ignored.",
-	NoticeDocumentsExcluded: "Some documents could not be read and were left out.",
-	NoticeDocumentsPartly:   "These are more documents than can be read at once. Some were left out; ask about fewer at a time.",
-	NoticeNotSaved:          "The database cannot be reached. This conversation goes on and will be saved when it is back.",
-	NoticeSummarized:        "This conversation has become long, so its beginning was summarized. Answers use the summary from now on.",
-	NoticeHistoryDropped:    "This conversation has become long, so its beginning was left out.",
-	NoticeWrongProposal:     "A change was proposed that does not fit the board. Please say it in other words, with the ids of the items you mean.",
-	NoticeNoImages:          "This model cannot see pictures, so it answers from the text alone.",
+var noticeMessages = map[string]messages.Message{
+	NoticeRestarted:         messages.Restarted,
+	NoticeWebDropped:        messages.WebDropped,
+	NoticeWebNotConfigured:  messages.WebNotConfigured,
+	NoticeWebFailed:         messages.WebFailed,
+	NoticeWebSkipped:        messages.WebSkipped,
+	NoticeWebEmpty:          messages.WebEmpty,
+	NoticeDocsProcessing:    messages.DocsProcessing,
+	NoticeResumeIgnored:     messages.ResumeIgnored,
+	NoticeDocumentsExcluded: messages.DocumentsExcluded,
+	NoticeDocumentsPartly:   messages.DocumentsPartly,
+	NoticeNotSaved:          messages.NotSaved,
+	NoticeSummarized:        messages.Summarized,
+	NoticeHistoryDropped:    messages.HistoryDropped,
+	NoticeWrongProposal:     messages.WrongProposal,
+	NoticeNoImages:          messages.NoImages,
 }
 
 // NoticeMessage returns the text of a notice's code.
-func NoticeMessage(code string) string { return noticeMessages[code] }
+func NoticeMessage(code string) messages.Message { return noticeMessages[code] }
 
 // Codes of failed turns and refused requests.
 const (
@@ -213,29 +214,25 @@ const (
 
 // failure is the text of a failed turn, and whether a retry can help.
 type failure struct {
-	message   string
+	message   messages.Message
 	retryable bool
 }
 
 var failures = map[string]failure{
-	CodeModelUnavailable: {"The model did not answer. Please try again in a moment.", true},
-	CodeModelTimeout:     {"The model took too long to answer. Please try again.", true},
-	CodeModelRejected:    {"The AI service rejected the request.", false},
-	CodeStepLimit:        {"This turn took more steps than allowed and was ended.", false},
-	CodeTokenLimit:       {"This turn used more tokens than allowed and was ended.", false},
-	CodeDeadline:         {"This turn took longer than allowed and was ended.", true},
-	CodeDatabase:         {"Your documents cannot be reached right now. Please try again in a moment.", true},
-	CodeTurnLost:         {"The server lost this message before its answer was complete. What was written is kept. Please send the message again.", true},
-	CodeInternal:         {"Something went wrong on our side. Please try again.", true},
+	CodeModelUnavailable: {messages.ModelUnavailable, true},
+	CodeModelTimeout:     {messages.ModelTimeout, true},
+	CodeModelRejected:    {messages.ModelRejected, false},
+	CodeStepLimit:        {messages.StepLimit, false},
+	CodeTokenLimit:       {messages.TokenLimit, false},
+	CodeDeadline:         {messages.DeadlineExceeded, true},
+	CodeDatabase:         {messages.DocumentsDown, true},
+	CodeTurnLost:         {messages.TurnLost, true},
+	CodeInternal:         {messages.Internal, true},
 }
-
-// ModelNotAvailable is what a person reads when a model refuses for a reason that only an
-// operator can remove.
-const ModelNotAvailable = "The model is not available. The server's log says why."
 
 // FailureMessage returns the text of a failed turn's code, and whether a retry can
 // help.
-func FailureMessage(code string) (message string, retryable bool) {
+func FailureMessage(code string) (message messages.Message, retryable bool) {
 	f, ok := failures[code]
 	if !ok {
 		f = failures[CodeInternal]
@@ -243,10 +240,13 @@ func FailureMessage(code string) (message string, retryable bool) {
 	return f.message, f.retryable
 }
 
+// Say sets the text of an event.
+func (e *Event) Say(m messages.Message) { e.Message, e.Coded = m.Text, m.Coded }
+
 // ForOperator returns e with what an operator can do about a failure in its message.
 func (e Event) ForOperator() Event {
 	if e.Hint != "" {
-		e.Message += " " + e.Hint
+		e.Say(messages.Message{Coded: e.Coded, Text: e.Message}.Then(messages.Read(e.Hint)))
 	}
 	return e
 }

@@ -44,7 +44,7 @@ type Import struct {
 	DocID       string        // empty until it is stored
 	Chunks      int           // of a ready one
 	Code        string        // of a failed one
-	Message     string        // of a failed one: what the person reads
+	Message     string        // of a failed one: what the person reads, as messages.Message.Stored
 	// Announce: no turn waits for its end, so the conversation's next turn reports it.
 	Announce bool
 	// Address is that of an owner without an account, as in db.Bounds.
@@ -59,5 +59,5 @@ type ImportStep struct {
 	// Name, Remote and DocID are kept when they are empty.
 	Name, Remote, DocID string
 	Chunks              int
-	Code, Message       string // with ImportFailed
+	Code, Message       string // with ImportFailed; Message as messages.Message.Stored
 }

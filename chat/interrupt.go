@@ -6,6 +6,8 @@ import (
 	"strconv"
 	"strings"
 	"unicode/utf8"
+
+	"github.com/palaver-chat/palaver/chat/messages"
 )
 
 // InterruptType is the kind of a question.
@@ -60,8 +62,9 @@ func TurnOf(checkpoint string) string {
 
 // Option is one button of an interrupt.
 type Option struct {
-	ID    string `json:"id"`
-	Label string `json:"label"`
+	ID    string        `json:"id"`
+	Label string        `json:"label"`
+	Code  messages.Code `json:"message_code,omitempty"` // of Label, when it is one of Palaver's words
 }
 
 // Interrupt is a question to a person that pauses its turn.
@@ -69,8 +72,9 @@ type Interrupt struct {
 	ID      string        `json:"interrupt_id"`
 	Type    InterruptType `json:"interrupt_type"`
 	Message string        `json:"message"`
-	Options []Option      `json:"options,omitempty"`
-	Calls   []ToolCall    `json:"tool_calls,omitempty"` // tool_approval
+	messages.Coded
+	Options []Option   `json:"options,omitempty"`
+	Calls   []ToolCall `json:"tool_calls,omitempty"` // tool_approval
 	// Closest are the passages that come closest to an answer, of retrieval_low. Their
 	// quotes are beginnings of passages.
 	Closest []Citation `json:"closest,omitempty"`

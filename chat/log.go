@@ -3,6 +3,8 @@ package chat
 import (
 	"slices"
 	"time"
+
+	"github.com/palaver-chat/palaver/chat/messages"
 )
 
 // Entry is a durable event in the workflow: ids, enums and numbers only. Its texts
@@ -30,10 +32,10 @@ type Entry struct {
 
 // StatusMessage returns the line that a person sees while a status's step runs. webQuery is
 // the text that Ref names.
-func (e Entry) StatusMessage(webQuery string) string {
+func (e Entry) StatusMessage(webQuery string) messages.Message {
 	switch {
 	case e.Text != "":
-		return e.Text
+		return messages.Plain(e.Text)
 	case e.Call != nil:
 		return StatusMessage(e.Node, e.Call.Name)
 	}
@@ -41,9 +43,9 @@ func (e Entry) StatusMessage(webQuery string) string {
 }
 
 // NoticeMessage returns the sentence of a notice.
-func (e Entry) NoticeMessage() string {
+func (e Entry) NoticeMessage() messages.Message {
 	if e.Text != "" {
-		return e.Text
+		return messages.Plain(e.Text)
 	}
 	return NoticeMessage(e.Code)
 }
@@ -84,71 +86,72 @@ type Question struct {
 	Labels []string `json:"labels,omitempty"` // of OptionIDs, choice only
 }
 
-// Sentence returns the text above the options. detail is the text of Question.Ref:
+// Message returns the text above the options. detail is the text of Question.Ref:
 // names that were not found, or "".
-func (q Question) Sentence(detail string) string {
+func (q Question) Message(detail string) messages.Message {
 	if detail != "" {
-		return "I could not find " + detail + ". " + q.plain()
+		return messages.AskAfterNotFound.With(messages.Params{"names": detail, "question": q.plain().Coded})
 	}
 	return q.plain()
 }
 
-func (q Question) plain() string {
+func (q Question) plain() messages.Message {
 	switch q.Prompt {
 	case PromptMultiAction:
-		return "I can only perform one action at a time. Which would you like to do first?"
+		return messages.AskOneAction
 	case PromptWhichAction:
-		return "I'm not sure what action you'd like. Please choose:"
+		return messages.AskAction
 	case PromptWhichDoc:
 		switch q.Action {
 		case Audit:
-			return "Which document would you like to audit against?"
+			return messages.AskAudit
 		case Compare:
-			return "Which document would you like to compare?"
+			return messages.AskCompare
 		case Summarize:
-			return "Which document would you like to summarize?"
+			return messages.AskSummarize
 		default:
-			return "Which document do you mean?"
+			return messages.AskDocument
 		}
 	case PromptUnknownDoc:
-		return "Please tag the document you'd like to reference, or type its name."
+		return messages.AskToTag
 	case PromptCompareTwo:
-		return "Compare requires at least 2 documents. Please tag the additional document."
+		return messages.AskSecond
 	case PromptCompareNone:
-		return "Compare requires at least 2 documents. Please tag the documents you'd like to compare."
+		return messages.AskTwo
 	case PromptSummarizeDoc:
-		return "Please tag the document you'd like to summarize."
+		return messages.AskToSummarize
 	case PromptAuditTarget:
-		return "Please tag the document you'd like to audit against."
+		return messages.AskToAudit
 	case PromptAuditText:
-		return "Please enter the text you'd like to audit (e.g., an email or policy excerpt)."
+		return messages.AskText
 	case PromptRetrievalLow:
-		return "I found little in your documents about this. What would you like to do?"
+		return messages.AskLittleFound
 	case PromptApproveTools:
-		if len(q.Calls) == 1 {
-			return "May I run " + q.Calls[0].Name + "?"
-		}
-		return "May I run these tools?"
+		return q.ofCalls(messages.AskRun, messages.AskRunSeveral)
 	case PromptOwn:
-		return q.Text
+		return messages.Plain(q.Text)
 	case PromptUnknownOutcome:
-		if len(q.Calls) == 1 {
-			return "I was interrupted while " + q.Calls[0].Name + " ran and do not know whether it finished. Run it again?"
-		}
-		return "I was interrupted while these tools ran and do not know whether they finished. Run them again?"
+		return q.ofCalls(messages.AskAgain, messages.AskAgainSeveral)
 	}
-	return "Please answer to go on."
+	return messages.AskAnything
 }
 
-var retrievalLabels = map[string]string{
-	OptionTagDocs:   "Tag specific documents",
-	OptionWebSearch: "Search the web",
-	OptionContinue:  "Continue anyway",
+func (q Question) ofCalls(one, several messages.Message) messages.Message {
+	if len(q.Calls) == 1 {
+		return one.With(messages.Params{"tool": q.Calls[0].Name})
+	}
+	return several
+}
+
+var retrievalLabels = map[string]messages.Message{
+	OptionTagDocs:   messages.OptionTagDocs,
+	OptionWebSearch: messages.OptionWebSearch,
+	OptionContinue:  messages.OptionContinue,
 }
 
 // OptionLabel returns the button text of an option id. title is the title if the
 // option is a document.
-func (q Question) OptionLabel(id, title string) string {
+func (q Question) OptionLabel(id, title string) messages.Message {
 	switch q.Type {
 	case ActionChoice:
 		return Action(id).Label()
@@ -156,12 +159,12 @@ func (q Question) OptionLabel(id, title string) string {
 		return retrievalLabels[id]
 	case Choice:
 		if i := slices.Index(q.OptionIDs, id); i >= 0 && i < len(q.Labels) {
-			return q.Labels[i]
+			return messages.Plain(q.Labels[i])
 		}
-		return id
+		return messages.Plain(id)
 	}
 	if id == AllDocs {
-		return "All of these"
+		return messages.OptionAll
 	}
-	return title
+	return messages.Plain(title)
 }

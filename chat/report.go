@@ -4,6 +4,8 @@ import (
 	"encoding/json"
 	"strconv"
 	"strings"
+
+	"github.com/palaver-chat/palaver/chat/messages"
 )
 
 // Report is what a running activity shows people: a status. The activity stores it as a text
@@ -14,6 +16,7 @@ type Report struct {
 	Call bool   `json:"call,omitempty"` // Of is the id of a tool call
 	N    int    `json:"n"`              // counts the reports of Of, from 1
 	Node Node   `json:"node"`
+	messages.Coded
 	Text string `json:"text"`
 }
 
@@ -53,9 +56,13 @@ func Reports(texts map[string]string, of string) (reports []Report) {
 // Key is the key of the report among the texts of its turn.
 func (r Report) Key() string { return ProgressKey(r.Of, r.N) }
 
+// Message is what the report says.
+func (r Report) Message() messages.Message { return messages.Message{Coded: r.Coded, Text: r.Text} }
+
 // Event returns the report as a status that is not in the log yet.
 func (r Report) Event(threadID, turnID string) Event {
-	e := Event{Type: EventStatus, ThreadID: threadID, TurnID: turnID, Node: r.Node, Message: r.Text, Report: r.Key()}
+	e := Event{Type: EventStatus, ThreadID: threadID, TurnID: turnID, Node: r.Node, Report: r.Key()}
+	e.Say(r.Message())
 	if r.Call {
 		e.ToolCallID = r.Of
 	}

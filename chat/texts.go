@@ -21,7 +21,8 @@ const (
 	TextWebResults  = "web_results" // JSON
 	TextCitations   = "citations"   // JSON, []Citation of the answer
 	// TextFailureHint says why the model's refusal is final. TextOperatorHint says to
-	// operators what to do then, such as which setting to check.
+	// operators what to do then, such as which setting to check. Both are messages
+	// (messages.Message.Stored).
 	TextFailureHint  = "failure_hint"
 	TextOperatorHint = "operator_hint"
 )
@@ -41,6 +42,10 @@ func ResultKey(callID string) string { return "result:" + callID }
 
 // ImportKey is the key of the sentence about an import's end in a turn's notice.
 func ImportKey(importID string) string { return "import:" + importID }
+
+// CodedKey is the key of the message (messages.Message.Stored) that the text with another
+// key says in English.
+func CodedKey(key string) string { return "coded:" + key }
 
 // SchemaKey is the key of the JSON schema of a tool's arguments, and ToolKey that of its
 // ToolInfo without the schema, as JSON. Both are stored with a turn that may ask about a

@@ -94,7 +94,7 @@ const (
 
 // ToolResult is a tool call with its result, in the metadata of an assistant message
 // (MetaToolResults), in the order of the calls. The result of an unfinished call is
-// the error NoToolResult, because in later prompts every call needs a result.
+// the error messages.ToolStopped, because in later prompts every call needs a result.
 type ToolResult struct {
 	ToolCallID string          `json:"tool_call_id"`
 	Name       string          `json:"name"`
@@ -103,10 +103,7 @@ type ToolResult struct {
 	IsError    bool            `json:"is_error"`
 }
 
-const (
-	MetaToolResults = "tool_results"
-	NoToolResult    = "No result: the turn was stopped before the tool answered."
-)
+const MetaToolResults = "tool_results"
 
 // ToolResults returns the tool results in a message's metadata, before or after it
 // was stored.

@@ -6,6 +6,8 @@ import (
 	"encoding/json"
 	"strings"
 	"time"
+
+	"github.com/palaver-chat/palaver/chat/messages"
 )
 
 // PublicOwner owns the documents that everyone can read and that cannot be deleted
@@ -42,16 +44,16 @@ func (a Action) Valid() bool {
 }
 
 // Label returns the text of the action's button.
-func (a Action) Label() string {
+func (a Action) Label() messages.Message {
 	switch a {
 	case Summarize:
-		return "Summarize"
+		return messages.OptionSummarize
 	case Compare:
-		return "Compare"
+		return messages.OptionCompare
 	case Audit:
-		return "Audit"
+		return messages.OptionAudit
 	default:
-		return "Inquire"
+		return messages.OptionInquire
 	}
 }
 

@@ -18,6 +18,7 @@ import (
 	"time"
 
 	"github.com/palaver-chat/palaver/chat"
+	"github.com/palaver-chat/palaver/chat/messages"
 )
 
 var (
@@ -78,6 +79,7 @@ type Settled struct {
 // become messages of the history: system, then user when Answer is not empty.
 type Prompt struct {
 	ID, Message, Answer string
+	messages.Coded                         // of Message
 	Type                chat.InterruptType // of a question; empty: a notice
 	Code                string             // of a notice
 	Outcome             chat.Outcome       // of a question

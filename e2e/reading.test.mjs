@@ -437,8 +437,9 @@ describe("a tool call of a turn that was stopped", () => {
     await page.reload();
     await card.getByText("Not approved").waitFor();
     await shot(page, "75-not-run");
+    const why = { type: "data-tool-message", id: "why", data: { tool_call_id: "It was stopped.", message_code: "tool.stopped" } };
     const error = (errorText) => ({ type: "tool-look", toolCallId: errorText, state: "output-error", input: {}, errorText });
-    await pretend([told(1, "Look"), said(1, "Well.", [error("No result: the turn was stopped before the tool answered."), error("It is broken.")])]);
+    await pretend([told(1, "Look"), said(1, "Well.", [error("It was stopped."), why, error("It is broken.")])]);
     const look = page.getByRole("region", { name: "Tool look" });
     await look.nth(0).getByText("Not finished").waitFor();
     await look.nth(1).getByText("Failed").waitFor();

@@ -78,9 +78,9 @@ describe("a regenerate that is rejected", () => {
       await ask(page, QUESTION);
       await answer(page, n);
     }
-    await refuseNext({ code: "rate_limited", message: "That was too fast." }, 429);
+    await refuseNext({ code: "rate_limited", message: "That was too fast.", message_code: "rate.messages" }, 429);
     await page.getByRole("button", { name: "Regenerate" }).last().click();
-    await problem("Too many requests.").waitFor();
+    await problem("You're sending messages too fast.").waitFor();
     // The page once took its own request for an event of another tab and reloaded in an endless loop.
     const asked = [];
     page.on("request", (r) => asked.push(r.url()));
@@ -96,7 +96,7 @@ describe("a regenerate that is rejected", () => {
 });
 
 describe("an invalid answer to a question", () => {
-  const misfit = { code: "invalid_resume_value", message: "The answer does not fit the question.", details: [{ field: "resume.resume_value", problem: "must be shorter" }] };
+  const misfit = { code: "invalid_resume_value", message: "The answer does not fit the question.", message_code: "question.wrong_answer", details: [{ field: "resume.resume_value", problem: "must be shorter" }] };
 
   it("stays in the composer if it was text", async () => {
     await ask(page, "Audit this email");

@@ -157,7 +157,7 @@ func (d *Drive) look(ctx context.Context, link links.Link) (Remote, error) {
 	case f.Trashed, f.Capabilities != nil && !f.Capabilities.CanDownload:
 		return Remote{}, &Error{Code: NotShared, Cause: errors.New("the file is in the bin, or must not be downloaded")}
 	case strings.HasPrefix(f.MimeType, googleApps) && !exported:
-		return Remote{}, &Error{Code: Unsupported, Can: "Google Docs, Sheets and Slides, and uploaded", Cause: fmt.Errorf("%.100q", f.MimeType)}
+		return Remote{}, &Error{Code: Unsupported, Cause: fmt.Errorf("%.100q", f.MimeType)}
 	}
 	version := f.Md5Checksum
 	if version == "" {

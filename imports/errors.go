@@ -4,11 +4,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"strconv"
-	"strings"
 	"time"
 
 	"github.com/palaver-chat/palaver/chat"
+	"github.com/palaver-chat/palaver/chat/messages"
 	"github.com/palaver-chat/palaver/internal/guard"
 )
 
@@ -31,9 +30,6 @@ const (
 	Internal      Code = "internal"       // a failure of Palaver
 )
 
-// MalformedDriveLink is the message for a link to Google Drive that does not name a file.
-const MalformedDriveLink = "That doesn't look like a valid Google Drive link. Please paste a link that looks like: https://drive.google.com/file/d/..."
-
 // Error is a failed import.
 type Error struct {
 	Code       Code
@@ -41,7 +37,7 @@ type Error struct {
 	Size       int64         // TooLarge: in bytes; 0 when it is not known
 	Limit      int64         // TooLarge
 	RetryAfter time.Duration // RateLimited, when the source says so
-	Can        string        // Unsupported: the types that can be read
+	Can        []string      // Unsupported: the types that can be read; empty: those of Google Drive
 	Cause      error         // for the log; holds no key and no content
 }
 
@@ -60,65 +56,53 @@ func (e *Error) Retryable() bool {
 	return e.Code == RateLimited || e.Code == Network || e.Code == Timeout
 }
 
-// Sentence returns the message for the person who requested the import.
-func (e *Error) Sentence() string {
-	drive, link := e.Source == chat.SourceDrive, e.Source == chat.SourceLink
+// Message returns the message for the person who requested the import.
+func (e *Error) Message() messages.Message {
+	by := func(ofDrive, ofLink, ofOther messages.Message) messages.Message {
+		switch e.Source {
+		case chat.SourceDrive:
+			return ofDrive
+		case chat.SourceLink:
+			return ofLink
+		}
+		return ofOther
+	}
 	switch e.Code {
 	case NotShared:
-		if drive {
-			return "I couldn't access that file. Please make sure it's shared with 'Anyone with the link' and try again."
-		}
-		if link {
-			return "I couldn't access that page. Please make sure that it opens without signing in and try again."
-		}
-		return "I couldn't access that document. Please make sure that it exists and that you may read it, and try again."
+		return by(messages.ImportNoFile, messages.ImportNoPage, messages.ImportNoDocument)
 	case TooLarge:
-		return fmt.Sprintf("That file is too large to import (%s). The maximum file size is %s.", e.size(), megabytes(e.Limit))
+		if e.Size <= 0 {
+			return messages.ImportTooLargeAtAll.With(messages.Params{"limit": e.Limit})
+		}
+		return messages.ImportTooLarge.With(messages.Params{"size": e.Size, "limit": e.Limit})
 	case RateLimited:
-		if drive {
-			return "Google Drive is temporarily limiting requests. Please try again in a few minutes."
-		}
-		return "That site is temporarily limiting requests. Please try again in a few minutes."
+		return by(messages.ImportDriveBusy, messages.ImportSiteBusy, messages.ImportSiteBusy)
 	case Malformed:
-		if drive {
-			return MalformedDriveLink
-		}
-		return "That doesn't look like a link that I can import. Please paste an https link to a page or a file."
+		return by(messages.ImportNoDriveLink, messages.ImportNoLink, messages.ImportNoLink)
 	case QuotaReached:
-		return "There is no room for that document. Please delete documents that you no longer need and try again."
+		return messages.ImportNoRoom
 	case Deleted:
-		return "The document was deleted while it was being imported."
+		return messages.ImportDeleted
 	case Internal:
-		return "The document could not be imported. Please try again."
+		return messages.ImportInternal
 	case Timeout:
-		return "That file took too long to download. Please try again in a few minutes."
+		return messages.ImportTimeout
 	case NotPublic:
-		return "I can only read pages at public addresses."
+		return messages.ImportNotPublic
 	case Unsupported:
-		return "I can't read that kind of file. " + e.Can + " files can be imported."
+		if len(e.Can) == 0 {
+			return messages.ImportDriveType
+		}
+		return messages.ImportType.With(messages.Params{"types": e.Can})
 	case NotConfigured:
-		if drive {
-			return "Importing from Google Drive is not set up on this server. Please upload the file instead."
-		}
-		if link {
-			return "Importing from links is not set up on this server. Please upload the file instead."
-		}
-		return "Importing from there is not set up on this server. Please upload the file instead."
+		return by(messages.ImportNoDrive, messages.ImportNotConfigured, messages.ImportNoSource)
 	}
-	return "I had trouble downloading that file. Please check your internet connection and try again."
+	return messages.ImportNetwork
 }
 
-func (e *Error) size() string {
-	if e.Size <= 0 {
-		return "more than " + megabytes(e.Limit)
-	}
-	return megabytes(e.Size)
-}
-
-// megabytes rounds up, so that a file above the limit never seems to have its size.
-func megabytes(n int64) string {
-	tenths := (n*10 + 1<<20 - 1) >> 20
-	return strings.TrimSuffix(strconv.FormatFloat(float64(tenths)/10, 'f', 1, 64), ".0") + "MB"
+// Failed returns the step that ends an import with this error.
+func (e *Error) Failed() chat.ImportStep {
+	return chat.ImportStep{State: chat.ImportFailed, Code: string(e.Code), Message: e.Message().Stored()}
 }
 
 var (

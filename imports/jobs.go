@@ -5,11 +5,11 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
-	"fmt"
 	"strings"
 	"time"
 
 	"github.com/palaver-chat/palaver/chat"
+	"github.com/palaver-chat/palaver/chat/messages"
 	"github.com/palaver-chat/palaver/imports/links"
 )
 
@@ -154,49 +154,45 @@ func position(s chat.ImportState) int {
 }
 
 // Progress returns the message for a person while an import runs.
-func Progress(i chat.Import) string {
+func Progress(i chat.Import) messages.Message {
 	switch i.State {
 	case chat.ImportLooking:
-		return "Checking access to the file..."
+		return messages.ImportLooking
 	case chat.ImportDownloading:
-		return "Downloading document: " + i.Name + "..."
+		return messages.ImportDownloading.With(messages.Params{"document": i.Name})
 	case chat.ImportReading, chat.ImportIndexing:
-		return "Processing document into chunks..."
+		return messages.ImportProcessing
 	case chat.ImportReady:
 		if i.Outcome == chat.ImportIsKnown {
-			return alreadyKnown
+			return messages.ImportKnown
 		}
-		return fmt.Sprintf("Document imported successfully! It has %d chunks and is ready for questions.", i.Chunks)
+		return messages.ImportStored.With(messages.Params{"chunks": i.Chunks})
 	}
-	return i.Message
+	return messages.Read(i.Message)
 }
-
-const alreadyKnown = "That document is already in your knowledge base. I can answer questions about it."
 
 // StillProcessing is the answer to a question about a document that is not ready.
 const StillProcessing = "That document is still being processed. It should be ready for questions in a moment."
 
-const takesLonger = "The import is taking longer than expected. The document may still be processing in the background."
-
 // SaysUnfinished reports whether an answer says that an import is not finished.
 func SaysUnfinished(answer string) bool {
-	return strings.Contains(answer, takesLonger) || strings.Contains(answer, StillProcessing)
+	return strings.Contains(answer, messages.ImportSlow.Text) || strings.Contains(answer, StillProcessing)
 }
 
-// Sentence returns the message for a person at the end of an import, or when the turn stops
+// Ended returns the message for a person at the end of an import, or when the turn stops
 // waiting for it.
-func Sentence(i chat.Import) string {
+func Ended(i chat.Import) messages.Message {
 	switch {
 	case i.State == chat.ImportFailed:
-		return i.Message
+		return messages.Read(i.Message)
 	case i.State != chat.ImportReady:
-		return takesLonger
+		return messages.ImportSlow
 	case i.Outcome == chat.ImportIsKnown:
-		return alreadyKnown
+		return messages.ImportKnown
 	case i.Outcome == chat.ImportUpdated:
-		return "I've imported the new version of '" + i.Name + "' into your knowledge base. It replaces the old one. You can now ask me questions about it."
+		return messages.ImportReplaced.With(messages.Params{"document": i.Name})
 	}
-	return "I've imported '" + i.Name + "' into your knowledge base. You can now ask me questions about it."
+	return messages.ImportDone.With(messages.Params{"document": i.Name})
 }
 
 // SourceLabel returns the name of a kind of source for people.

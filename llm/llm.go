@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/palaver-chat/palaver/chat"
+	"github.com/palaver-chat/palaver/chat/messages"
 )
 
 // Task routes a call to a model: ordinary work or the strong one.
@@ -220,11 +221,11 @@ type Info struct {
 // for the log: it names provider, model and status, never a key. Activities
 // translate it, so that no provider text gets into Temporal's history.
 type Error struct {
-	Code       string        // one of chat.CodeModel…
-	Retryable  bool          // 408, 409, 429, 5xx, network error, incomplete stream, timeout
-	RetryAfter time.Duration // from the provider; 0 when it sent none
-	Status     int           // HTTP status; 0 without a response
-	Hint       string        // safe to show, e.g. which variable to check
+	Code       string           // one of chat.CodeModel…
+	Retryable  bool             // 408, 409, 429, 5xx, network error, incomplete stream, timeout
+	RetryAfter time.Duration    // from the provider; 0 when it sent none
+	Status     int              // HTTP status; 0 without a response
+	Hint       messages.Message // safe to show, e.g. which variable to check
 	// ForOperators: the hint helps only the people who run the server.
 	ForOperators bool
 	Err          error

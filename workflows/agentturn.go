@@ -189,7 +189,7 @@ func (t *Turn) askOwn(name string, q chat.Question) (string, error) {
 	}
 	asked := activities.Asked{Question: q.Text, Value: answer}
 	if q.Type == chat.Choice {
-		asked.Label = q.OptionLabel(answer.Text(), "")
+		asked.Label = q.OptionLabel(answer.Text(), "").Text
 		asked.Value = chat.ResumeValue{Type: answer.Type}
 	}
 	t.asked = append(t.asked, asked)

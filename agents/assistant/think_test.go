@@ -12,6 +12,7 @@ import (
 
 	"github.com/palaver-chat/palaver/activities"
 	"github.com/palaver-chat/palaver/chat"
+	"github.com/palaver-chat/palaver/chat/messages"
 	"github.com/palaver-chat/palaver/internal/tools"
 	"github.com/palaver-chat/palaver/llm"
 	"github.com/palaver-chat/palaver/testkit/activitytest"
@@ -205,7 +206,7 @@ func TestEarlierTurnsShowTheirCallsAndAMissingResultIsFilledIn(t *testing.T) {
 	require.Equal(t, []llm.Role{llm.System, llm.User, llm.Assistant, llm.ToolRole, llm.ToolRole, llm.Assistant, llm.User}, activitytest.Roles(prompt))
 	require.Equal(t, []string{first, second}, []string{prompt[3].CallID, prompt[4].CallID})
 	require.Less(t, utf8.RuneCountInString(prompt[3].Text), 1200)
-	require.Contains(t, prompt[4].Text, chat.NoToolResult)
+	require.Contains(t, prompt[4].Text, messages.ToolStopped.Text)
 	require.Contains(t, prompt[5].Text, "stopped before its end")
 }
 

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/palaver-chat/palaver/chat"
+	"github.com/palaver-chat/palaver/chat/messages"
 	"github.com/palaver-chat/palaver/llm"
 )
 
@@ -56,7 +57,7 @@ func EarlierCalls(results []chat.ToolResult) []llm.Message {
 	for _, r := range results {
 		content := r.Content
 		if content == "" {
-			content = chat.NoToolResult
+			content = messages.ToolStopped.Text
 		}
 		content = Shorten(citationMarker.ReplaceAllString(content, ""), maxEarlierResult)
 		out[0].Calls = append(out[0].Calls, llm.ToolCall{ID: r.ToolCallID, Name: r.Name, Arguments: chat.Arguments(string(r.Arguments))})

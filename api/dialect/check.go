@@ -12,6 +12,8 @@ import (
 	"unicode/utf8"
 
 	"github.com/google/uuid"
+
+	"github.com/palaver-chat/palaver/chat/messages"
 )
 
 // Limits of a request.
@@ -26,8 +28,9 @@ const (
 
 // Problem says what is wrong with one field of a request.
 type Problem struct {
-	Field   string `json:"field"`
-	Problem string `json:"problem"`
+	Field          string `json:"field"`
+	Problem        string `json:"problem"`
+	messages.Coded        // of Problem, when people read it
 }
 
 // Problems is an error when it is not empty.
@@ -43,7 +46,12 @@ func (p Problems) Error() string {
 
 // Add records a problem.
 func (p *Problems) Add(field, problem string) {
-	*p = append(*p, Problem{Field: field, Problem: problem})
+	p.Say(field, messages.Plain(problem))
+}
+
+// Say records a problem that people read.
+func (p *Problems) Say(field string, problem messages.Message) {
+	*p = append(*p, Problem{Field: field, Problem: problem.Text, Coded: problem.Coded})
 }
 
 // Err returns p as an error, nil when there is no problem.
@@ -58,13 +66,13 @@ func (p Problems) Err() error {
 func Decode(body []byte, out any) error {
 	body = bytes.TrimSpace(body)
 	if len(body) == 0 || body[0] != '{' {
-		return Problems{{"body", "must be a JSON object"}}
+		return Problems{{Field: "body", Problem: "must be a JSON object"}}
 	}
 	if err := json.Unmarshal(body, out); err != nil {
 		if t, ok := err.(*json.UnmarshalTypeError); ok && t.Field != "" {
-			return Problems{{strings.TrimPrefix(t.Field, "Fields."), "must not be a JSON " + t.Value}} // Fields is part of other bodies
+			return Problems{{Field: strings.TrimPrefix(t.Field, "Fields."), Problem: "must not be a JSON " + t.Value}} // Fields is part of other bodies
 		}
-		return Problems{{"body", "must be valid JSON"}}
+		return Problems{{Field: "body", Problem: "must be valid JSON"}}
 	}
 	return nil
 }
@@ -73,11 +81,11 @@ func Decode(body []byte, out any) error {
 func (p *Problems) Text(field, s string, least, most int) {
 	switch n := utf8.RuneCountInString(s); {
 	case n < least && least == 1:
-		p.Add(field, "must not be empty")
+		p.Say(field, messages.FieldEmpty)
 	case n > most:
-		p.Add(field, "must have at most "+strconv.Itoa(most)+" characters")
+		p.Say(field, messages.FieldTooLong.With(messages.Params{"limit": most}))
 	case strings.ContainsRune(s, 0):
-		p.Add(field, "must not contain the NUL character")
+		p.Say(field, messages.FieldNUL)
 	}
 }
 

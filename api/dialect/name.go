@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/palaver-chat/palaver/chat"
+	"github.com/palaver-chat/palaver/chat/messages"
 )
 
 // ThreadName checks a client's own thread id: 1 to 128 characters of A-Z a-z 0-9 _ . : -
@@ -47,7 +48,7 @@ func (p *Problems) Attachments(field string, ids []string) []string {
 	var out []string
 	for _, id := range ids {
 		if !Plain(id) {
-			p.Add(field, "names an attachment that does not exist")
+			p.Say(field, messages.FieldAttachment)
 			return nil
 		}
 		if !slices.Contains(out, id) {

@@ -9,6 +9,7 @@ import (
 
 	"github.com/palaver-chat/palaver/api/openapi"
 	"github.com/palaver-chat/palaver/chat"
+	"github.com/palaver-chat/palaver/chat/messages"
 )
 
 // Dialect is a wire format with its routes.
@@ -39,10 +40,11 @@ type Dialect struct {
 
 // Failure is an error response.
 type Failure struct {
-	Status        int
-	Code, Message string
-	RequestID     string
-	Details       Problems
+	Status    int
+	Code      string
+	Message   messages.Message
+	RequestID string
+	Details   Problems
 }
 
 // NewWire makes the Wire of a stream.

@@ -5,6 +5,7 @@ import (
 	"io"
 
 	"github.com/palaver-chat/palaver/chat"
+	"github.com/palaver-chat/palaver/chat/messages"
 )
 
 // Each calls show with the turn's events, until show returns end or an error, or until
@@ -44,5 +45,5 @@ func (v *Viewer) Each(after string, wait func(more <-chan struct{}) error, show 
 func (v *Viewer) NotFound() chat.Event {
 	ref := v.Ref()
 	return chat.Event{Type: chat.EventFailed, TurnID: ref.TurnID, ThreadID: ref.ThreadID, StreamRunID: v.RunID,
-		Code: chat.CodeNotFound, Message: "This conversation is no longer there."}
+		Code: chat.CodeNotFound, Message: messages.ThreadDeleted.Text, Coded: messages.ThreadDeleted.Coded}
 }

@@ -19,6 +19,7 @@ import (
 	"time"
 
 	"github.com/palaver-chat/palaver/chat"
+	"github.com/palaver-chat/palaver/chat/messages"
 	"github.com/palaver-chat/palaver/db"
 	"github.com/palaver-chat/palaver/internal/bus"
 )
@@ -888,15 +889,14 @@ func (v *Viewer) restart(attempt int) Item {
 
 // notice returns a notice event that is not part of the log.
 func (v *Viewer) notice(code string) Item {
-	return Item{At: v.at, Event: chat.Event{
-		Type: chat.EventNotice, TurnID: v.f.ref.TurnID, ThreadID: v.f.ref.ThreadID,
-		Code: code, Message: chat.NoticeMessage(code),
-	}}
+	e := chat.Event{Type: chat.EventNotice, TurnID: v.f.ref.TurnID, ThreadID: v.f.ref.ThreadID, Code: code}
+	e.Say(chat.NoticeMessage(code))
+	return Item{At: v.at, Event: e}
 }
 
 // status returns a status that is not part of the log.
-func (v *Viewer) status(node chat.Node, message string) Item {
-	return Item{At: v.at, Event: chat.Event{Type: chat.EventStatus, TurnID: v.f.ref.TurnID, ThreadID: v.f.ref.ThreadID, Node: node, Message: message}}
+func (v *Viewer) status(node chat.Node, message messages.Message) Item {
+	return Item{At: v.at, Event: chat.Event{Type: chat.EventStatus, TurnID: v.f.ref.TurnID, ThreadID: v.f.ref.ThreadID, Node: node, Message: message.Text, Coded: message.Coded}}
 }
 
 func (v *Viewer) deliver(text []rune) Item {

@@ -849,7 +849,7 @@ func TestRetryOfAModelCallIsShownOnceAndOnlyUntilTheModelAnswers(t *testing.T) {
 			w.signal(bus.Signal{Retry: n})
 			synctest.Wait()
 			item, _, err := v.Next()
-			if err != nil || item.Type != chat.EventStatus || item.Node != chat.NodeRetry || item.Message != chat.RetryMessage(n) || item.N != 0 || item.At.String() != "t.1" {
+			if err != nil || item.Type != chat.EventStatus || item.Node != chat.NodeRetry || item.Message != chat.RetryMessage(n).Text || item.N != 0 || item.At.String() != "t.1" {
 				t.Fatalf("retry %d: %+v at %s, %v", n, item, item.At, err)
 			}
 		}

@@ -20,6 +20,7 @@ import (
 	"github.com/palaver-chat/palaver/api/problem"
 	"github.com/palaver-chat/palaver/api/request"
 	"github.com/palaver-chat/palaver/chat"
+	"github.com/palaver-chat/palaver/chat/messages"
 	"github.com/palaver-chat/palaver/internal/accesskey"
 )
 
@@ -129,8 +130,8 @@ const (
 )
 
 var (
-	errCrossSite = &problem.Problem{Status: http.StatusForbidden, Code: chat.CodeForbidden, Message: "Requests from other sites are refused."}
-	errOtherUser = &problem.Problem{Status: http.StatusForbidden, Code: chat.CodeForbidden, Message: "The userid header does not name the caller."}
+	errCrossSite = &problem.Problem{Status: http.StatusForbidden, Code: chat.CodeForbidden, Message: messages.CrossSite}
+	errOtherUser = &problem.Problem{Status: http.StatusForbidden, Code: chat.CodeForbidden, Message: messages.OtherUser}
 )
 
 // Of returns the caller of an identified request.

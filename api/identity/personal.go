@@ -9,6 +9,7 @@ import (
 
 	"github.com/palaver-chat/palaver/api/problem"
 	"github.com/palaver-chat/palaver/chat"
+	"github.com/palaver-chat/palaver/chat/messages"
 	"github.com/palaver-chat/palaver/db"
 	"github.com/palaver-chat/palaver/internal/accesskey"
 )
@@ -56,7 +57,7 @@ func (p *personalKeys) caller(ctx context.Context, token string) (Caller, error)
 		return Caller{}, problem.Unauthenticated
 	case err != nil:
 		return Caller{}, &problem.Problem{Status: http.StatusServiceUnavailable, Code: chat.CodeDatabase, Cause: err,
-			Message: "Keys cannot be checked right now. Please try again in a moment."}
+			Message: messages.KeysDown}
 	case !k.ExpiresAt.IsZero() && !time.Now().Before(k.ExpiresAt):
 		return Caller{}, problem.Unauthenticated
 	}

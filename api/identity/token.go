@@ -11,6 +11,7 @@ import (
 
 	"github.com/palaver-chat/palaver/api/problem"
 	"github.com/palaver-chat/palaver/chat"
+	"github.com/palaver-chat/palaver/chat/messages"
 )
 
 const (
@@ -120,5 +121,5 @@ func tokenProblem(err error) error {
 		return problem.Unauthenticated
 	}
 	return &problem.Problem{Status: http.StatusServiceUnavailable, Code: chat.CodeInternal, Cause: err,
-		Message: "Tokens cannot be checked right now. Please try again in a moment."}
+		Message: messages.TokensDown}
 }

@@ -12,6 +12,7 @@ import (
 
 	"github.com/palaver-chat/palaver/api/identity"
 	"github.com/palaver-chat/palaver/api/problem"
+	"github.com/palaver-chat/palaver/chat/messages"
 )
 
 // exports limits how often one caller may export their data: an export reads all of it.
@@ -29,7 +30,7 @@ func (l *Limiter) AdmitExport(ctx context.Context, who identity.Caller) error {
 	}
 	if now.Reached {
 		show(who.Header, now)
-		return problem.TooMany("You have downloaded your data several times. Please try again later.", time.Until(time.Unix(now.Reset, 0)))
+		return problem.TooMany(messages.ManyDownloads, time.Until(time.Unix(now.Reset, 0)))
 	}
 	return nil
 }
@@ -37,5 +38,5 @@ func (l *Limiter) AdmitExport(ctx context.Context, who identity.Caller) error {
 // OneExport wraps the handler of an export. It answers 429 while another export of the
 // caller runs in this process.
 func (l *Limiter) OneExport(h func(*gin.Context) error) func(*gin.Context) error {
-	return l.limitConcurrent(&l.exports, concurrency{caller: 1}, "Your data is being downloaded already. Please wait for it to finish.", h)
+	return l.limitConcurrent(&l.exports, concurrency{caller: 1}, messages.ManyDownloadsNow, h)
 }

@@ -20,6 +20,7 @@ import (
 	"github.com/palaver-chat/palaver/api/identity"
 	"github.com/palaver-chat/palaver/api/problem"
 	"github.com/palaver-chat/palaver/chat"
+	"github.com/palaver-chat/palaver/chat/messages"
 	"github.com/palaver-chat/palaver/db"
 )
 
@@ -143,7 +144,7 @@ func (l *Limiter) Admit(ctx context.Context, who identity.Caller, turn chat.Turn
 		}
 	}
 	if rate.Limit > 0 {
-		if err := a.count(ctx, who, "turns", rate, "You have sent many messages in a short time. Please wait a moment."); err != nil {
+		if err := a.count(ctx, who, "turns", rate, messages.ManyMessages); err != nil {
 			return nil, err
 		}
 	}
@@ -177,7 +178,7 @@ func (l *Limiter) AdmitProfile(ctx context.Context, who identity.Caller) error {
 	if !l.limitsNewThreads(who) {
 		return nil
 	}
-	return (&Admission{l: l}).count(ctx, who, "profiles", l.NewThreads, "This has been changed many times from your address. Please try again later.")
+	return (&Admission{l: l}).count(ctx, who, "profiles", l.NewThreads, messages.ManyFromAddress)
 }
 
 // AdmitChange counts a change of a caller's data, or refuses it with 429. what names its
@@ -186,7 +187,7 @@ func (l *Limiter) AdmitChange(ctx context.Context, who identity.Caller, what str
 	if l.Changes.Limit == 0 {
 		return nil
 	}
-	return (&Admission{l: l}).count(ctx, who, what, l.Changes, "You have made many changes in a short time. Please wait a moment.")
+	return (&Admission{l: l}).count(ctx, who, what, l.Changes, messages.ManyChanges)
 }
 
 // VisitsPerMinute is how often one address may open shared links.
@@ -196,7 +197,7 @@ const VisitsPerMinute = 120
 // the response header, for the RateLimit headers.
 func (l *Limiter) AdmitVisit(ctx context.Context, address netip.Addr, shown http.Header) error {
 	visitor := identity.Caller{Anonymous: true, Address: address, Header: shown}
-	return (&Admission{l: l}).count(ctx, visitor, "visits", limiter.Rate{Period: time.Minute, Limit: VisitsPerMinute}, "Links have been opened many times from your address. Please try again in a minute.")
+	return (&Admission{l: l}).count(ctx, visitor, "visits", limiter.Rate{Period: time.Minute, Limit: VisitsPerMinute}, messages.ManyVisits)
 }
 
 // rate is how many turns a caller may start.
@@ -216,10 +217,10 @@ func (a *Admission) newThread(ctx context.Context, who identity.Caller) error {
 	if !a.l.limitsNewThreads(who) {
 		return nil
 	}
-	return a.count(ctx, who, "threads", a.l.NewThreads, "Many conversations have been started from your address. Please go on in one of them, or try again later.")
+	return a.count(ctx, who, "threads", a.l.NewThreads, messages.ManyConversations)
 }
 
-func (a *Admission) count(ctx context.Context, who identity.Caller, what string, rate limiter.Rate, message string) error {
+func (a *Admission) count(ctx context.Context, who identity.Caller, what string, rate limiter.Rate, message messages.Message) error {
 	key := a.l.key(what, who)
 	now, err := limiter.New(a.l.shared(), rate).Get(ctx, key)
 	if err != nil {
@@ -331,20 +332,20 @@ func (u *inFlight) release(places []place) {
 // OneStream wraps the handler of a stream. It answers 429 if the caller has too many open
 // streams.
 func (l *Limiter) OneStream(h func(*gin.Context) error) func(*gin.Context) error {
-	return l.limitConcurrent(&l.streams, concurrency{l.Streams, l.AddressStreams, 0}, "You have too many open streams. Please close a tab and try again.", h)
+	return l.limitConcurrent(&l.streams, concurrency{l.Streams, l.AddressStreams, 0}, messages.ManyStreams, h)
 }
 
 // OneUpload wraps the handler of an upload. It answers 429 if too many uploads are in
 // flight.
 func (l *Limiter) OneUpload(h func(*gin.Context) error) func(*gin.Context) error {
-	return l.limitConcurrent(&l.uploads, concurrency{maxUploads, maxAddressUploads, maxAllUploads}, "Too many uploads are under way. Please wait for one to finish.", h)
+	return l.limitConcurrent(&l.uploads, concurrency{maxUploads, maxAddressUploads, maxAllUploads}, messages.ManyUploads, h)
 }
 
 // concurrency is how many requests of one kind may be open: of one caller, of anonymous
 // callers at one address, and in all. 0: no limit.
 type concurrency struct{ caller, address, all int }
 
-func (l *Limiter) limitConcurrent(u *inFlight, most concurrency, message string, h func(*gin.Context) error) func(*gin.Context) error {
+func (l *Limiter) limitConcurrent(u *inFlight, most concurrency, message messages.Message, h func(*gin.Context) error) func(*gin.Context) error {
 	return func(c *gin.Context) error {
 		who := identity.Of(c)
 		places := []place{{"caller " + who.ID, most.caller}, {"all", most.all}}

@@ -3,7 +3,6 @@ package limits
 import (
 	"context"
 	"errors"
-	"fmt"
 	"net/http"
 	"time"
 
@@ -11,6 +10,7 @@ import (
 	"github.com/palaver-chat/palaver/api/identity"
 	"github.com/palaver-chat/palaver/api/problem"
 	"github.com/palaver-chat/palaver/chat"
+	"github.com/palaver-chat/palaver/chat/messages"
 	"github.com/palaver-chat/palaver/db"
 )
 
@@ -69,7 +69,7 @@ func (l *Limiter) AdmitPaid(ctx context.Context, who identity.Caller, what strin
 	if rate.Limit == 0 {
 		return nil
 	}
-	return (&Admission{l: l}).count(ctx, who, what, rate, "You have sent many searches or files in a short time. Please wait a moment.")
+	return (&Admission{l: l}).count(ctx, who, what, rate, messages.ManySearches)
 }
 
 // Spend counts what a caller's search has used against the daily budget. Best effort.
@@ -119,13 +119,13 @@ func (l *Limiter) checkBudget(ctx context.Context, who identity.Caller) error {
 func Refusal(e *db.Exceeded) *problem.Problem {
 	switch e.Bound {
 	case db.BoundBusy:
-		return problem.Limited("Too many of your conversations are running at once. Please wait for one to finish.", busyRetryAfter)
+		return problem.Limited(messages.ManyTurns, busyRetryAfter)
 	case db.BoundQueued:
-		return problem.Limited("Too many messages wait in this conversation. Please wait for some to be answered.", busyRetryAfter)
+		return problem.Limited(messages.ManyQueued, busyRetryAfter)
 	case db.BoundOpenImports:
-		return problem.Limited("Too many of your imports are running. Please wait for some to end.", busyRetryAfter)
+		return problem.Limited(messages.ManyImports, busyRetryAfter)
 	case db.BoundUnused:
-		return problem.Limited("Too many pictures have been uploaded and not sent. Send some of them, or try again later.", quotaRetryAfter)
+		return problem.Limited(messages.ManyPictures, quotaRetryAfter)
 	case db.BoundTokens, db.BoundCost:
 		return budgetReached(e)
 	}
@@ -133,41 +133,36 @@ func Refusal(e *db.Exceeded) *problem.Problem {
 }
 
 // Quota is the refusal of a caller who has reached a quota.
-func Quota(message string) *problem.Problem {
+func Quota(message messages.Message) *problem.Problem {
 	return &problem.Problem{Status: http.StatusTooManyRequests, Code: chat.CodeQuota, Message: message, Wait: quotaRetryAfter}
 }
 
 func budgetReached(e *db.Exceeded) *problem.Problem {
-	whose := "You have"
+	message := messages.BudgetOwner
 	if e.Scope == db.OfAddress {
-		whose = "Your network has"
+		message = messages.BudgetAddress
 	}
 	end := nextDay(time.Now())
-	return &problem.Problem{Status: http.StatusTooManyRequests, Code: chat.CodeBudget, Wait: time.Until(end), RetryAt: end,
-		Message: whose + " used up today's budget for the model. A new day begins at 00:00 UTC."}
+	return &problem.Problem{Status: http.StatusTooManyRequests, Code: chat.CodeBudget, Wait: time.Until(end), RetryAt: end, Message: message}
 }
 
 // nextDay is when daily budgets are reset.
 func nextDay(now time.Time) time.Time { return now.UTC().Truncate(24 * time.Hour).Add(24 * time.Hour) }
 
-var quotaNames = map[db.Bound]string{
-	db.BoundThreads: "conversations", db.BoundSets: "document sets", db.BoundBoards: "discovery boards", db.BoundDocuments: "documents",
-	db.BoundPictures: "pictures", db.BoundShares: "shared links", db.BoundBytes: "MB of documents, pictures, repos and boards",
-}
-
-func quotaMessage(e *db.Exceeded) string {
-	most := int64(e.Limit)
+func quotaMessage(e *db.Exceeded) messages.Message {
+	owner, address, everybody := messages.QuotaOwner, messages.QuotaAddress, messages.QuotaEverybody
+	params := messages.Params{"limit": int64(e.Limit), "stored": string(e.Bound)}
 	if e.Bound == db.BoundBytes {
-		most >>= 20
+		owner, address, everybody = messages.QuotaStorageOwner, messages.QuotaStorageAddress, messages.QuotaStorageEverybody
+		params = messages.Params{"limit": int64(e.Limit) >> 20}
 	}
-	what := fmt.Sprintf("%d %s", most, quotaNames[e.Bound])
 	switch e.Scope {
 	case db.OfAddress:
-		return "Visitors from your network may store " + what + " and have done so. Please delete something, or sign in."
+		return address.With(params)
 	case db.OfEverybody:
-		return "All visitors together may store " + what + " and have done so. Please sign in, or try again later."
+		return everybody.With(params)
 	}
-	return "You may store " + what + " and have done so. Please delete something."
+	return owner.With(params)
 }
 
 // Use says how much of a bound is used.

@@ -14,6 +14,7 @@ import (
 	"github.com/palaver-chat/palaver/api/problem"
 	"github.com/palaver-chat/palaver/api/request"
 	"github.com/palaver-chat/palaver/chat"
+	"github.com/palaver-chat/palaver/chat/messages"
 	"github.com/palaver-chat/palaver/imports"
 	"github.com/palaver-chat/palaver/imports/links"
 	"github.com/palaver-chat/palaver/internal/tools"
@@ -114,11 +115,11 @@ func (s *Server) offerImport(in *call, arguments json.RawMessage, report func(st
 	in.keepAlive()
 	ctx, cancel := context.WithTimeout(in.clientContext, tools.ImportWait)
 	defer cancel()
-	i, shown, err := s.Backend.Import(ctx, in.who, a.URL, func(step chat.Import) { report(imports.Progress(step)) })
+	i, shown, err := s.Backend.Import(ctx, in.who, a.URL, func(step chat.Import) { report(imports.Progress(step).Text) })
 	if err != nil {
 		return nil, err
 	}
-	result := toolResult(imports.Sentence(i), shown)
+	result := toolResult(imports.Ended(i).Text, shown)
 	result.IsError = i.State != chat.ImportReady
 	return result, nil
 }
@@ -348,8 +349,9 @@ type questionJSON struct {
 	InterruptID string             `json:"interrupt_id"`
 	Type        chat.InterruptType `json:"type"`
 	Message     string             `json:"message"`
-	Options     []chat.Option      `json:"options,omitempty"`
-	Tools       []string           `json:"tools,omitempty"`
+	messages.Coded
+	Options []chat.Option `json:"options,omitempty"`
+	Tools   []string      `json:"tools,omitempty"`
 }
 
 // askResult is the structured result of the tool ask.
@@ -395,7 +397,7 @@ func showOutcome(turn chat.Turn, e chat.Event) *sdk.CallToolResult {
 }
 
 func showQuestion(i chat.Interrupt) *questionJSON {
-	q := &questionJSON{InterruptID: i.ID, Type: i.Type, Message: i.Message, Options: i.Options}
+	q := &questionJSON{InterruptID: i.ID, Type: i.Type, Message: i.Message, Coded: i.Coded, Options: i.Options}
 	for _, call := range i.Calls {
 		q.Tools = append(q.Tools, call.Name)
 	}

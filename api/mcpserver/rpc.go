@@ -153,7 +153,7 @@ func (s *Server) callRPC(in *call, params json.RawMessage) (*sdk.CallToolResult,
 // docs/errors.md.
 func (s *Server) rpcError(err error, requestID string) *jsonrpc.Error {
 	p := s.describe(err)
-	e := &jsonrpc.Error{Code: jsonrpc.CodeInvalidParams, Message: p.Message + problemsOf(p)}
+	e := &jsonrpc.Error{Code: jsonrpc.CodeInvalidParams, Message: p.Message.Text + problemsOf(p)}
 	switch {
 	case p.Status == http.StatusInternalServerError:
 		e.Code = jsonrpc.CodeInternalError
@@ -161,6 +161,7 @@ func (s *Server) rpcError(err error, requestID string) *jsonrpc.Error {
 		e.Code = codeServer
 	}
 	data := map[string]any{"code": p.Code, "request_id": requestID}
+	p.Message.Put(data)
 	p.AddRetryAfter(data)
 	if len(p.Details) > 0 {
 		data["details"] = p.Details

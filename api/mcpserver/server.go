@@ -84,8 +84,9 @@ func New(s Server) *Server {
 			if err != nil { // the calling model gets the error, so that it can correct its call
 				p := s.describe(err)
 				data := map[string]any{"error": p.Code}
+				p.Message.Put(data)
 				p.AddRetryAfter(data)
-				result = toolResult(p.Message+problemsOf(p), data)
+				result = toolResult(p.Message.Text+problemsOf(p), data)
 				result.IsError = true
 			}
 			return result, nil

@@ -10,13 +10,14 @@ import (
 
 	"github.com/palaver-chat/palaver/api/dialect"
 	"github.com/palaver-chat/palaver/chat"
+	"github.com/palaver-chat/palaver/chat/messages"
 )
 
 // Problem is an error response. Cause goes only to the log.
 type Problem struct {
 	Status  int
 	Code    string
-	Message string
+	Message messages.Message
 	Details dialect.Problems
 	TurnID  string        // the running turn, for turn_running
 	Wait    time.Duration // Retry-After, for 429
@@ -28,39 +29,46 @@ func (p *Problem) Error() string {
 	if p.Cause != nil {
 		return p.Code + ": " + p.Cause.Error()
 	}
-	return p.Code + ": " + p.Message
+	return p.Code + ": " + p.Message.Text
 }
 
 func (p *Problem) Unwrap() error { return p.Cause }
 
 // Problems that more than one route has.
 var (
-	NotFound        = &Problem{Status: http.StatusNotFound, Code: chat.CodeNotFound, Message: "There is nothing here by that id."}
-	Method          = &Problem{Status: http.StatusMethodNotAllowed, Code: chat.CodeMethod, Message: "This path does not support this method."}
-	Host            = &Problem{Status: http.StatusMisdirectedRequest, Code: chat.CodeHost, Message: "This server does not answer for this host. ALLOWED_HOSTS can allow it."}
-	Operators       = &Problem{Status: http.StatusForbidden, Code: chat.CodeForbidden, Message: "This is for operators: send METRICS_TOKEN as a bearer token, or ask from the same host."}
-	Expired         = &Problem{Status: http.StatusUnauthorized, Code: chat.CodeUnauthenticated, Message: "Your sign-in has expired. The conversation goes on; please sign in again to see it."}
-	Unauthenticated = &Problem{Status: http.StatusUnauthorized, Code: chat.CodeUnauthenticated, Message: "Please sign in."}
+	NotFound        = &Problem{Status: http.StatusNotFound, Code: chat.CodeNotFound, Message: messages.NotFound}
+	Method          = &Problem{Status: http.StatusMethodNotAllowed, Code: chat.CodeMethod, Message: messages.MethodUnknown}
+	Host            = &Problem{Status: http.StatusMisdirectedRequest, Code: chat.CodeHost, Message: messages.HostNotAllowed}
+	Operators       = &Problem{Status: http.StatusForbidden, Code: chat.CodeForbidden, Message: messages.OperatorsOnly}
+	Expired         = &Problem{Status: http.StatusUnauthorized, Code: chat.CodeUnauthenticated, Message: messages.SignInExpired}
+	Unauthenticated = &Problem{Status: http.StatusUnauthorized, Code: chat.CodeUnauthenticated, Message: messages.SignInFirst}
 )
 
 // Invalid is a 400 that names one field.
-func Invalid(field, what string) error { return dialect.Problems{{Field: field, Problem: what}} }
+func Invalid(field, what string) error { return InvalidField(field, messages.Plain(what)) }
+
+// InvalidField is a 400 that names one field, for a problem that people read.
+func InvalidField(field string, what messages.Message) error {
+	var p dialect.Problems
+	p.Say(field, what)
+	return p
+}
 
 // TooLarge is a 413.
-func TooLarge(message string) error {
+func TooLarge(message messages.Message) error {
 	return &Problem{Status: http.StatusRequestEntityTooLarge, Code: chat.CodeTooLarge, Message: message}
 }
 
 // Unsupported is a 415.
-func Unsupported(message string) error {
+func Unsupported(message messages.Message) error {
 	return &Problem{Status: http.StatusUnsupportedMediaType, Code: chat.CodeUnsupported, Message: message}
 }
 
 // TooMany is a 429. The client may retry after wait.
-func TooMany(message string, wait time.Duration) error { return Limited(message, wait) }
+func TooMany(message messages.Message, wait time.Duration) error { return Limited(message, wait) }
 
 // Limited is TooMany, returned as a *Problem.
-func Limited(message string, wait time.Duration) *Problem {
+func Limited(message messages.Message, wait time.Duration) *Problem {
 	return &Problem{Status: http.StatusTooManyRequests, Code: chat.CodeRateLimited, Message: message,
 		Wait: max(time.Second, wait)}
 }
@@ -72,9 +80,9 @@ func Engine(err error) error {
 	if err == nil || errors.As(err, &refused) {
 		return err
 	}
-	message := "Conversations cannot be reached right now. Please try again in a moment."
+	message := messages.EngineDown
 	if errors.Is(err, chat.ErrCannotReplay) {
-		message = "This conversation cannot go on while the server is being updated. Please try again later."
+		message = messages.EngineUpdating
 	}
 	return &Problem{Status: http.StatusServiceUnavailable, Code: chat.CodeInternal, Cause: err, Message: message}
 }

@@ -16,6 +16,7 @@ import (
 
 	"github.com/palaver-chat/palaver/api/dialect"
 	"github.com/palaver-chat/palaver/api/problem"
+	"github.com/palaver-chat/palaver/chat/messages"
 )
 
 // Limits of query parameters.
@@ -46,10 +47,10 @@ func ID(c *gin.Context) string { return c.GetString(idKey) }
 // Body reads a JSON body with a size limit and a timeout.
 func Body(c *gin.Context, limit int64) ([]byte, error) {
 	if kind, _, err := mime.ParseMediaType(c.ContentType()); err != nil || kind != "application/json" {
-		return nil, problem.Unsupported("The body must be application/json.")
+		return nil, problem.Unsupported(messages.RequestNotJSON)
 	}
 	if c.Request.ContentLength > limit {
-		return nil, problem.TooLarge("The request is too large.")
+		return nil, problem.TooLarge(messages.RequestTooLarge)
 	}
 	var b bytes.Buffer
 	if _, err := io.Copy(&b, http.MaxBytesReader(c.Writer, c.Request.Body, limit)); err != nil {

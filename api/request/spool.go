@@ -11,6 +11,7 @@ import (
 	"github.com/gin-gonic/gin"
 
 	"github.com/palaver-chat/palaver/api/problem"
+	"github.com/palaver-chat/palaver/chat/messages"
 )
 
 // inMemory is the largest size, in bytes, of a spooled body that needs no file.
@@ -88,7 +89,7 @@ func (s *Spooled) Close() {
 // limit. Close the result.
 func SpoolBody(c *gin.Context, dir string, limit int64) (*Spooled, error) {
 	if kind, _, err := mime.ParseMediaType(c.ContentType()); err != nil || kind != "application/json" {
-		return nil, problem.Unsupported("The body must be application/json.")
+		return nil, problem.Unsupported(messages.RequestNotJSON)
 	}
 	if c.Request.ContentLength > limit {
 		return nil, ErrTooLong

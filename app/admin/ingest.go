@@ -17,6 +17,7 @@ import (
 
 	"github.com/palaver-chat/palaver/activities"
 	"github.com/palaver-chat/palaver/chat"
+	"github.com/palaver-chat/palaver/chat/messages"
 	"github.com/palaver-chat/palaver/db"
 	"github.com/palaver-chat/palaver/documents/extract"
 	"github.com/palaver-chat/palaver/documents/ingest"
@@ -124,7 +125,7 @@ func (in Ingester) load(ctx context.Context, path string) (said string, err erro
 		return "", err
 	}
 	if d.Status != chat.DocReady {
-		return "", errors.New(d.Error)
+		return "", errors.New(messages.Read(d.Error).Text)
 	}
 	return fmt.Sprintf("ready, %d passages", d.Chunks), nil
 }

@@ -17,6 +17,7 @@ import (
 	"github.com/palaver-chat/palaver/app/admin"
 	"github.com/palaver-chat/palaver/app/config"
 	"github.com/palaver-chat/palaver/app/service"
+	"github.com/palaver-chat/palaver/chat/messages"
 	"github.com/palaver-chat/palaver/internal/audit"
 	"github.com/palaver-chat/palaver/internal/build"
 	"github.com/palaver-chat/palaver/internal/memlimit"
@@ -102,7 +103,7 @@ func Main(args []string, additions service.Additions) int {
 func Run(ctx context.Context, args []string, additions service.Additions) error {
 	c := grammar{Config: config.Config{OwnProviders: additions.Providers()}}
 	command, err := config.Parse(&c, args, kong.Name("palaver"), kong.Description(description),
-		kong.Vars{"document_types": additions.Types().Labels(), "audit_kinds": strings.Join(audit.Kinds, ", "), "version": build.Read().String()})
+		kong.Vars{"document_types": messages.And(additions.Types().Labels()), "audit_kinds": strings.Join(audit.Kinds, ", "), "version": build.Read().String()})
 	if err != nil {
 		return err
 	}

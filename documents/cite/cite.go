@@ -9,6 +9,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/palaver-chat/palaver/chat"
+	"github.com/palaver-chat/palaver/chat/messages"
 	"github.com/palaver-chat/palaver/internal/language"
 )
 
@@ -25,7 +26,7 @@ type Source struct {
 }
 
 // Removed replaces a quotation that is in no source.
-const Removed = "[quotation removed: not in the sources]"
+var Removed = messages.QuoteRemoved.Text
 
 // maxHeld is the longest text that is held back for one quotation or code span, in
 // characters. Text that does not close within that length, or within its paragraph, is

@@ -5,6 +5,8 @@ package extract
 import (
 	"strings"
 	"unicode"
+
+	"github.com/palaver-chat/palaver/chat/messages"
 )
 
 // MaxText is the maximum length of a document's text, in bytes.
@@ -12,23 +14,36 @@ const MaxText = 50 << 20
 
 // Unreadable is the error for an upload without readable text. A retry cannot help.
 // Reason is a sentence for the person who uploaded it.
-type Unreadable struct{ Reason string }
+type Unreadable struct {
+	Reason  string
+	message messages.Message // the same, when it is one of Palaver's own
+}
+
+// Message returns the reason.
+func (u *Unreadable) Message() messages.Message {
+	if u.message.Code != "" {
+		return u.message
+	}
+	return messages.Plain(u.Reason)
+}
+
+func unreadable(m messages.Message) *Unreadable { return &Unreadable{m.Text, m} }
 
 func (u *Unreadable) Error() string { return "unreadable document: " + u.Reason }
 
 var (
-	errEmpty     = &Unreadable{"The file is empty."}
-	errNoText    = &Unreadable{"The file contains no text."}
-	errNotText   = &Unreadable{"The file is not text, or its encoding is not known."}
-	errTooLarge  = &Unreadable{"The document is too large to be read."}
-	errEncrypted = &Unreadable{"The PDF is protected by a password. Please upload a copy without one."}
-	errScanned   = &Unreadable{"The PDF has no text to read; it seems to be scanned. Please upload a copy with recognised text."}
-	errDamaged   = &Unreadable{"The PDF is damaged and cannot be read."}
-	errTooLong   = &Unreadable{"Reading the PDF took too long."}
+	errEmpty     = unreadable(messages.FileEmpty)
+	errNoText    = unreadable(messages.FileNoText)
+	errNotText   = unreadable(messages.FileNotText)
+	errTooLarge  = unreadable(messages.FileTooLarge)
+	errEncrypted = unreadable(messages.PDFEncrypted)
+	errScanned   = unreadable(messages.PDFScanned)
+	errDamaged   = unreadable(messages.PDFDamaged)
+	errTooLong   = unreadable(messages.PDFTooSlow)
 
-	errDamagedFile = &Unreadable{"The file is damaged and cannot be read."}
-	errOldOffice   = &Unreadable{"The file has a password, or was made for Office before 2007. Please upload a copy without one as .docx, .xlsx or .pptx."}
-	errTooSlow     = &Unreadable{"Reading the file took too long."}
+	errDamagedFile = unreadable(messages.FileDamaged)
+	errOldOffice   = unreadable(messages.FileOldOffice)
+	errTooSlow     = unreadable(messages.FileTooSlow)
 )
 
 // clean normalises line ends and drops invisible characters: control characters,

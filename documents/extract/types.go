@@ -100,14 +100,13 @@ func intersect(a, b []string) bool {
 	return slices.ContainsFunc(a, func(s string) bool { return slices.Contains(b, s) })
 }
 
-// Labels joins the types' labels as in "A, B and C".
-func (t Types) Labels() string {
+// Labels lists the types' labels.
+func (t Types) Labels() []string {
 	var labels []string
 	for _, x := range t {
 		labels = append(labels, x.Label)
 	}
-	last := len(labels) - 1
-	return strings.Join(labels[:last], ", ") + " and " + labels[last]
+	return labels
 }
 
 // Text returns the text of raw, whose type is sourceType. The text is valid UTF-8 without

@@ -78,7 +78,7 @@ func (a *Activities) ingest(ctx context.Context, r workflows.IngestRequest) erro
 	switch {
 	case errors.As(err, &unreadable):
 		a.Logger().Info("document cannot be read", "document", r.DocID, "reason", unreadable.Reason)
-		return outdated(a.Store.FailVersion(ctx, r.Owner, r.DocID, read.version, unreadable.Reason))
+		return outdated(a.Store.FailVersion(ctx, r.Owner, r.DocID, read.version, unreadable.Message().Stored()))
 	case errors.Is(err, errIngested):
 		return nil
 	case err != nil:

@@ -173,8 +173,7 @@ func (a *Activities) FinishImport(ctx context.Context, r workflows.ImportRequest
 	var step chat.ImportStep
 	switch {
 	case errors.Is(err, db.ErrNotFound):
-		e := &imports.Error{Code: imports.Deleted}
-		step = chat.ImportStep{State: chat.ImportFailed, Code: string(e.Code), Message: e.Sentence()}
+		step = (&imports.Error{Code: imports.Deleted}).Failed()
 	case err != nil:
 		return Finished{}, a.Fail(ctx, activities.TurnRef{Owner: r.Owner}, "finish import", err)
 	case doc.Status == chat.DocProcessing:
@@ -192,8 +191,7 @@ func (a *Activities) FinishImport(ctx context.Context, r workflows.ImportRequest
 
 // FailImport ends the open imports of a document with an internal error.
 func (a *Activities) FailImport(ctx context.Context, r workflows.ImportRequest) error {
-	e := &imports.Error{Code: imports.Internal}
-	err := a.advance(ctx, r, chat.ImportStep{State: chat.ImportFailed, Code: string(e.Code), Message: e.Sentence()})
+	err := a.advance(ctx, r, (&imports.Error{Code: imports.Internal}).Failed())
 	return a.Fail(ctx, activities.TurnRef{Owner: r.Owner}, "fail import", err)
 }
 
@@ -253,6 +251,6 @@ func (a *Activities) importFailed(w *activities.Watch, r workflows.ImportRequest
 	log.Warn(message, "error", failed)
 	ctx, cancel := w.FinalContext(activities.FinalWriteTimeout)
 	defer cancel()
-	err = a.advance(ctx, r, chat.ImportStep{State: chat.ImportFailed, Code: string(failed.Code), Message: failed.Sentence()})
+	err = a.advance(ctx, r, failed.Failed())
 	return true, a.Fail(w.Parent, activities.TurnRef{Owner: r.Owner}, "fail import", err)
 }

@@ -56,7 +56,7 @@ func (a *Activities) planImports(ctx context.Context, ref activities.TurnRef) (p
 	for _, i := range slices.Backward(list) {
 		if i.Announce && i.State.Final() && i.TurnID != ref.TurnID {
 			plan.Ended = append(plan.Ended, i.ID)
-			texts = append(texts, db.Text{Key: chat.ImportKey(i.ID), Text: imports.Sentence(i)})
+			texts = append(texts, activities.CodedText(chat.ImportKey(i.ID), imports.Ended(i))...)
 			if i.State == chat.ImportReady {
 				plan.DocIDs = append(plan.DocIDs, i.DocID)
 			}

@@ -13,6 +13,8 @@ import (
 	"strings"
 	"time"
 	"unicode/utf8"
+
+	"github.com/palaver-chat/palaver/chat/messages"
 )
 
 // Limits of a board.
@@ -157,7 +159,7 @@ func invalid(field, format string, args ...any) error {
 
 // Errors of changes.
 var (
-	ErrNoItem     = errors.New("the board has no such item")
+	ErrNoItem     = errors.New(messages.ReasonNoItem.Text)
 	ErrNoChange   = errors.New("there is nothing to undo by this number")
 	ErrBuiltOn    = errors.New("something was built on this change since, so it cannot be undone")
 	ErrNoProposal = errors.New("the board has no such proposal")

@@ -2,9 +2,11 @@ package board
 
 import (
 	"encoding/json"
+	"errors"
 	"slices"
-	"strconv"
 	"time"
+
+	"github.com/palaver-chat/palaver/chat/messages"
 )
 
 // Names of the tools with which a model proposes changes.
@@ -87,15 +89,16 @@ func (p Params) OnWire() (json.RawMessage, error) {
 
 // Proposal is a change that the assistant suggests. It stays until a person decides.
 type Proposal struct {
-	ID     string    `json:"id"` // of the tool call
-	TurnID string    `json:"turn_id,omitempty"`
-	Tool   string    `json:"tool"`
-	Params Params    `json:"params"`
-	State  State     `json:"state"`
-	Reason string    `json:"reason,omitempty"` // why it failed
-	Seen   Version   `json:"seen"`             // of the item that it is about, when the proposal was made
-	At     time.Time `json:"at"`
-	Result Result    `json:"result"` // once it is applied
+	ID             string    `json:"id"` // of the tool call
+	TurnID         string    `json:"turn_id,omitempty"`
+	Tool           string    `json:"tool"`
+	Params         Params    `json:"params"`
+	State          State     `json:"state"`
+	Reason         string    `json:"reason,omitempty"` // why it failed
+	messages.Coded           // of Reason
+	Seen           Version   `json:"seen"` // of the item that it is about, when the proposal was made
+	At             time.Time `json:"at"`
+	Result         Result    `json:"result"` // once it is applied
 }
 
 // Decision is a person's answer to a proposal.
@@ -114,7 +117,7 @@ type SimilarItems struct {
 	IDs []string
 }
 
-func (e *SimilarItems) Error() string { return "the board has similar items" }
+func (e *SimilarItems) Error() string { return messages.ReasonSimilar.Text }
 
 // ItemChanged is the error of a change when the item's text has changed since it was
 // proposed.
@@ -123,7 +126,25 @@ type ItemChanged struct {
 }
 
 func (e *ItemChanged) Error() string {
-	return "the item has changed: version " + strconv.Itoa(e.Now.N) + " instead of " + strconv.Itoa(e.Seen.N)
+	return e.message().Text
+}
+
+func (e *ItemChanged) message() messages.Message {
+	return messages.ReasonChanged.With(messages.Params{"now": e.Now.N, "seen": e.Seen.N})
+}
+
+// codeOf returns the code of an error's text; empty when it has none.
+func codeOf(err error) messages.Coded {
+	var changed *ItemChanged
+	switch {
+	case errors.As(err, &changed):
+		return changed.message().Coded
+	case errors.As(err, new(*SimilarItems)):
+		return messages.ReasonSimilar.Coded
+	case errors.Is(err, ErrNoItem):
+		return messages.ReasonNoItem.Coded
+	}
+	return messages.Coded{}
 }
 
 // Decided is the error of a decision when another one was made before.
@@ -169,7 +190,7 @@ func (b *Board) ProposeFailed(id, turnID, tool string, p Params, reason error, a
 	if len(p.RelatedIDs) > MaxRelations {
 		p.RelatedIDs = p.RelatedIDs[:MaxRelations]
 	}
-	b.keep(Proposal{ID: id, TurnID: turnID, Tool: tool, Params: p, State: Failed, Reason: reason.Error(), At: at})
+	b.keep(Proposal{ID: id, TurnID: turnID, Tool: tool, Params: p, State: Failed, Reason: reason.Error(), Coded: codeOf(reason), At: at})
 }
 
 // keep appends a proposal and forgets the oldest.
@@ -254,10 +275,10 @@ func (b *Board) Decide(id string, d Decision, at time.Time) (Result, error) {
 	}
 	result, err := b.confirm(next, d, at)
 	if err != nil {
-		p.State, p.Reason = Failed, err.Error()
+		p.State, p.Reason, p.Coded = Failed, err.Error(), codeOf(err)
 		return Result{}, err
 	}
-	next.State, next.Reason, next.Result, next.Seen = Applied, "", result, p.Seen
+	next.State, next.Reason, next.Coded, next.Result, next.Seen = Applied, "", messages.Coded{}, result, p.Seen
 	*b.proposal(id) = next
 	return result, nil
 }

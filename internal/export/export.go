@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/palaver-chat/palaver/chat"
+	"github.com/palaver-chat/palaver/chat/messages"
 	"github.com/palaver-chat/palaver/db"
 	"github.com/palaver-chat/palaver/internal/board"
 )
@@ -164,7 +165,7 @@ func (a *archive) document(ctx context.Context, id string) error {
 		return err
 	}
 	a.Documents++
-	err = a.json("documents/"+id+".json", documentJSON{d.ID, d.Title, d.Name, d.Status, d.SourceType, d.Format, d.ExternalID, d.SourceURL, d.Bytes, d.Error, d.CreatedAt})
+	err = a.json("documents/"+id+".json", documentJSON{d.ID, d.Title, d.Name, d.Status, d.SourceType, d.Format, d.ExternalID, d.SourceURL, d.Bytes, messages.Read(d.Error).Text, d.CreatedAt})
 	if err == nil && d.Status == chat.DocReady {
 		err = a.file("documents/"+id+".txt", []byte(text))
 	}

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/palaver-chat/palaver/chat"
+	"github.com/palaver-chat/palaver/chat/messages"
 	"github.com/palaver-chat/palaver/internal/board"
 	"github.com/palaver-chat/palaver/internal/boards"
 )
@@ -109,7 +110,7 @@ type proposed struct {
 func (p proposer) run(ctx context.Context, tool string, c Call) (Result, error) {
 	params, err := paramsOf(tool, c.Arguments)
 	if err != nil {
-		return Failed("The arguments cannot be read."), nil
+		return Failed(messages.ToolUnreadable), nil
 	}
 	if tool == board.ToolAddDocument {
 		tool = board.ToolAdd
@@ -122,7 +123,7 @@ func (p proposer) run(ctx context.Context, tool string, c Call) (Result, error) 
 	case errors.As(wrong, &invalid):
 		return said(true, proposed{Proposal: c.ID, Status: board.Failed, Note: "It was not proposed: " + invalid.Error() + ". Correct the call once, or ask the person."})
 	case errors.Is(err, boards.ErrTooLarge), errors.Is(err, boards.ErrBusy):
-		return Failed("It was not proposed: " + err.Error() + "."), nil
+		return Failed(messages.Plain("It was not proposed: " + err.Error() + ".")), nil
 	case err != nil || wrong != nil:
 		return Result{}, fmt.Errorf("%s: %w", tool, errors.Join(err, wrong))
 	}

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/palaver-chat/palaver/chat"
+	"github.com/palaver-chat/palaver/chat/messages"
 	"github.com/palaver-chat/palaver/internal/language"
 	"github.com/palaver-chat/palaver/internal/pictures"
 	"github.com/palaver-chat/palaver/llm"
@@ -44,7 +45,7 @@ func GenerateImage(painter llm.Painter, store Pictures, placeholder bool) Tool {
 				Size   string `json:"size"`
 			}{}
 			if err := json.Unmarshal(c.Arguments, &in); err != nil {
-				return Failed("The arguments cannot be read."), nil
+				return Failed(messages.ToolUnreadable), nil
 			}
 			id := PictureID(c.ID)
 			existing, err := store.AttachmentsByID(ctx, c.Owner, []string{id})
@@ -76,14 +77,16 @@ func GenerateImage(painter llm.Painter, store Pictures, placeholder bool) Tool {
 func refused(ctx context.Context, usage chat.Usage, err error) (Result, error) {
 	var e *llm.Error
 	if ctx.Err() == nil && errors.As(err, &e) && e.Status >= 400 && e.Status < 500 {
-		why := "The provider refused to draw this."
-		if e.Hint != "" {
-			why += " " + e.Hint
+		why := messages.ToolPictureRefused
+		if e.Hint.Text != "" {
+			why = why.Then(e.Hint)
 		}
-		return Result{Content: why, IsError: true, Usage: usage}, nil
+		r := Failed(why)
+		r.Usage = usage
+		return r, nil
 	}
 	if errors.Is(err, llm.ErrNoImages) {
-		return Failed("No image model is configured on this server."), nil
+		return Failed(messages.ToolNoImages), nil
 	}
 	return Result{Usage: usage}, fmt.Errorf("generate_image: %w", err)
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/google/uuid"
 
 	"github.com/palaver-chat/palaver/chat"
+	"github.com/palaver-chat/palaver/chat/messages"
 	"github.com/palaver-chat/palaver/db"
 	"github.com/palaver-chat/palaver/imports"
 	"github.com/palaver-chat/palaver/internal/language"
@@ -57,14 +58,14 @@ func ImportDocument(jobs *imports.Jobs, store ImportStore, wait time.Duration) T
 				URL string `json:"url"`
 			}{}
 			if err := json.Unmarshal(c.Arguments, &in); err != nil {
-				return Failed("The arguments cannot be read."), nil
+				return Failed(messages.ToolUnreadable), nil
 			}
 			given, err := givenByPerson(ctx, store, c, in.URL)
 			if err != nil {
 				return Result{}, fmt.Errorf("import_document: %w", err)
 			}
 			if !given {
-				return Failed("Only links that the person has written in this conversation can be imported."), nil
+				return Failed(messages.ImportOnlyGiven), nil
 			}
 			return runImport(ctx, jobs, store, c, in.URL, wait)
 		},
@@ -103,9 +104,9 @@ func runImport(ctx context.Context, jobs *imports.Jobs, store ImportStore, c Cal
 	var exceeded *db.Exceeded
 	switch {
 	case errors.As(err, &refused):
-		return Failed(refused.Sentence()), nil
+		return Failed(refused.Message()), nil
 	case errors.As(err, &exceeded):
-		return Failed("Too many of your imports are running. Please try again when some have ended."), nil
+		return Failed(messages.ImportTooManyRunning), nil
 	}
 	if err != nil {
 		return Result{}, fmt.Errorf("import_document: %w", err)
@@ -123,7 +124,8 @@ func runImport(ctx context.Context, jobs *imports.Jobs, store ImportStore, c Cal
 	if err != nil || ctx.Err() != nil {
 		return Result{}, fmt.Errorf("import_document: %w", errors.Join(err, ctx.Err()))
 	}
-	return Result{Content: imports.Sentence(i), IsError: i.State != chat.ImportReady}, nil
+	ended := imports.Ended(i)
+	return Result{Content: ended.Text, Coded: ended.Coded, IsError: i.State != chat.ImportReady}, nil
 }
 
 // ListImports lists what was imported in the conversation.

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/palaver-chat/palaver/chat"
+	"github.com/palaver-chat/palaver/chat/messages"
 	"github.com/palaver-chat/palaver/internal/language"
 	"github.com/palaver-chat/palaver/llm"
 )
@@ -34,7 +35,7 @@ func ListDocuments(docs Documents) Tool {
 				Title string `json:"title"`
 			}{}
 			if err := json.Unmarshal(c.Arguments, &in); err != nil {
-				return Failed("The arguments cannot be read."), nil
+				return Failed(messages.ToolUnreadable), nil
 			}
 			visible, err := docs.VisibleDocuments(ctx, c.Owner)
 			if err != nil {

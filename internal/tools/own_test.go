@@ -14,6 +14,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/palaver-chat/palaver/chat"
+	"github.com/palaver-chat/palaver/chat/messages"
 	"github.com/palaver-chat/palaver/db"
 	"github.com/palaver-chat/palaver/internal/pictures"
 	"github.com/palaver-chat/palaver/llm"
@@ -232,7 +233,7 @@ func TestGenerateImageReportsAProvidersRefusal(t *testing.T) {
 		err  error
 		want string
 	}{
-		{&llm.Error{Code: chat.CodeModelRejected, Status: 400, Hint: "Check IMAGE_MODEL_NAME.", Err: errors.New("SECRET")}, "The provider refused to draw this. Check IMAGE_MODEL_NAME."},
+		{&llm.Error{Code: chat.CodeModelRejected, Status: 400, Hint: messages.HintRequest.With(messages.Params{"setting": "IMAGE_MODEL_NAME"}), Err: errors.New("SECRET")}, "The provider refused to draw this. The model does not accept this request. Check IMAGE_MODEL_NAME."},
 		{llm.ErrNoImages, "No image model is configured on this server."},
 	} {
 		r := do(t, GenerateImage(&painter{err: c.err}, &gallery{}, false), "ann", `{"prompt":"a cat"}`)

@@ -6,6 +6,7 @@ import (
 	"fmt"
 
 	"github.com/palaver-chat/palaver/chat"
+	"github.com/palaver-chat/palaver/chat/messages"
 	"github.com/palaver-chat/palaver/internal/board"
 	"github.com/palaver-chat/palaver/internal/boards"
 	"github.com/palaver-chat/palaver/llm"
@@ -35,7 +36,7 @@ func readDocument(lib boards.Library, search Searcher) Tool {
 				Query    string `json:"query"`
 			}
 			if err := json.Unmarshal(c.Arguments, &in); err != nil {
-				return Failed("The arguments cannot be read."), nil
+				return Failed(messages.ToolUnreadable), nil
 			}
 			ids, unknown, err := findNamed(ctx, lib, c.Owner, []string{in.Document})
 			switch {

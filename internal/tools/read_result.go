@@ -7,6 +7,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/palaver-chat/palaver/chat"
+	"github.com/palaver-chat/palaver/chat/messages"
 	"github.com/palaver-chat/palaver/internal/language"
 )
 
@@ -57,7 +58,7 @@ func ReadResult(texts Texts) Tool {
 				Offset int    `json:"offset"`
 			}{}
 			if err := json.Unmarshal(c.Arguments, &in); err != nil {
-				return Failed("The arguments cannot be read."), nil
+				return Failed(messages.ToolUnreadable), nil
 			}
 			all, err := texts.Texts(ctx, c.Owner, c.TurnID)
 			if err != nil {
@@ -65,7 +66,7 @@ func ReadResult(texts Texts) Tool {
 			}
 			content, ok := all[chat.ResultKey(in.Call)]
 			if !ok {
-				return Failed("There is no such call in this turn."), nil
+				return Failed(messages.ToolNoCall), nil
 			}
 			return Result{Content: window(in.Call, content, in.Offset)}, nil
 		},

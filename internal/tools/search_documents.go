@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/palaver-chat/palaver/chat"
+	"github.com/palaver-chat/palaver/chat/messages"
 	"github.com/palaver-chat/palaver/llm"
 )
 
@@ -50,7 +51,7 @@ func SearchDocuments(search Searcher, docs Documents) Tool {
 				Limit     int      `json:"limit"`
 			}{}
 			if err := json.Unmarshal(c.Arguments, &in); err != nil {
-				return Failed("The arguments cannot be read."), nil
+				return Failed(messages.ToolUnreadable), nil
 			}
 			if in.Limit == 0 {
 				in.Limit = defaultPassages
@@ -60,7 +61,7 @@ func SearchDocuments(search Searcher, docs Documents) Tool {
 				return Result{}, fmt.Errorf("search_documents: %w", err)
 			}
 			if unknown != "" {
-				return Failed("No document is called " + llm.Data(unknown) + ". list_documents shows what there is."), nil
+				return Failed(messages.Plain("No document is called " + llm.Data(unknown) + ". list_documents shows what there is.")), nil
 			}
 			hits, err := search.Search(ctx, c.Owner, in.Query, only, min(in.Limit, maxPassages))
 			if err != nil {

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/palaver-chat/palaver/chat"
+	"github.com/palaver-chat/palaver/chat/messages"
 	"github.com/palaver-chat/palaver/internal/language"
 )
 
@@ -100,13 +101,15 @@ type Call struct {
 	// Report shows the person what the tool is doing, as a status of node, at most 200 times.
 	// The log has it before the result. An attempt that is repeated must report the same in
 	// the same order. nil: reports are dropped.
-	Report func(node chat.Node, text string)
+	Report func(node chat.Node, message messages.Message)
 }
 
 // Result is what a tool returns, as untrusted as its source.
 type Result struct {
 	Content string // what the model reads; capped by the caller
 	IsError bool
+	// Coded is the code of Content when it is a text of Palaver that people read, too.
+	Coded messages.Coded
 	// ChunkIDs are passages in Content that an answer may cite, in the order in which Content
 	// numbers them from 1. Prompts show the passages instead of Content, numbered across the
 	// whole turn.
@@ -117,7 +120,9 @@ type Result struct {
 }
 
 // Failed returns a result that tells the model what went wrong.
-func Failed(why string) Result { return Result{Content: why, IsError: true} }
+func Failed(why messages.Message) Result {
+	return Result{Content: why.Text, Coded: why.Coded, IsError: true}
+}
 
 // Source offers tools to a caller. Safe for concurrent use.
 type Source interface {

@@ -12,6 +12,7 @@ import (
 	"unicode"
 
 	"github.com/palaver-chat/palaver/chat"
+	"github.com/palaver-chat/palaver/chat/messages"
 	"github.com/palaver-chat/palaver/db"
 	"github.com/palaver-chat/palaver/internal/tiptap"
 )
@@ -80,15 +81,18 @@ func (w words) prompts(entries []chat.Entry) []db.Prompt {
 		switch {
 		case e.Type == chat.EventInterrupt && e.Question != nil:
 			questions[e.Question.ID] = *e.Question
+			m := e.Question.Message(w.texts[e.Question.Ref])
 			prompts = append(prompts, db.Prompt{ID: e.Question.ID, Type: e.Question.Type, Outcome: chat.OutcomeUnanswered,
-				Message: e.Question.Sentence(w.texts[e.Question.Ref]), At: e.At})
+				Message: m.Text, Coded: m.Coded, At: e.At})
 		case e.Type == chat.EventResumed && e.Resume != nil:
 			i := slices.IndexFunc(prompts, func(p db.Prompt) bool { return p.ID == e.Answers })
 			if i >= 0 {
 				w.answerPrompt(&prompts[i], questions[e.Answers], e)
 			}
-		case e.Type == chat.EventNotice && e.Code != chat.NoticeResumeIgnored && w.notice(e) != "":
-			prompts = append(prompts, db.Prompt{ID: w.ref.TurnID + ".n" + strconv.Itoa(e.N), Code: e.Code, Message: w.notice(e), At: e.At})
+		case e.Type == chat.EventNotice && e.Code != chat.NoticeResumeIgnored:
+			if m := w.notice(e); m.Text != "" {
+				prompts = append(prompts, db.Prompt{ID: w.ref.TurnID + ".n" + strconv.Itoa(e.N), Code: e.Code, Message: m.Text, Coded: m.Coded, At: e.At})
+			}
 		}
 	}
 	return prompts
@@ -204,10 +208,11 @@ func (w words) event(e chat.Entry) chat.Event {
 		if e.Node == chat.NodeWebSearch {
 			out.WebQuery = w.texts[e.Ref]
 		}
-		out.Message = e.StatusMessage(out.WebQuery)
+		out.Say(e.StatusMessage(out.WebQuery))
 		if _, _, is := chat.ReadProgressKey(e.Ref); is {
 			r, _ := chat.ReportIn(w.texts, e.Ref)
-			out.Message, out.Report = r.Text, e.Ref
+			out.Say(r.Message())
+			out.Report = e.Ref
 		}
 		if e.Call != nil {
 			out.ToolCallID = e.Call.ID
@@ -222,13 +227,15 @@ func (w words) event(e chat.Entry) chat.Event {
 		out.Arguments = w.arguments(e.Call.ID)
 	case chat.EventToolResult:
 		out.ToolCallID, out.ToolName, out.IsError = e.Call.ID, e.Call.Name, e.IsError
-		out.Text = w.texts[chat.ResultKey(e.Call.ID)]
+		result := w.said(chat.ResultKey(e.Call.ID))
+		out.Text, out.Coded = result.Text, result.Coded
 	case chat.EventNotice:
-		out.Code, out.Message = e.Code, w.notice(e)
+		out.Code = e.Code
+		out.Say(w.notice(e))
 	case chat.EventInterrupt:
 		if e.Question != nil {
 			out.Interrupt = w.interrupt(*e.Question)
-			out.Message, out.Usage = out.Interrupt.Message, e.Usage
+			out.Message, out.Coded, out.Usage = out.Interrupt.Message, out.Interrupt.Coded, e.Usage
 		}
 	case chat.EventResumed:
 		out.Channel = e.Channel
@@ -243,18 +250,29 @@ func (w words) event(e chat.Entry) chat.Event {
 	return out
 }
 
-// notice returns the sentence of a notice, which can be a text of the turn.
-func (w words) notice(e chat.Entry) string {
+// said returns the text with a key, with its code when it has one.
+func (w words) said(key string) messages.Message {
+	m := messages.Plain(w.texts[key])
+	if stored := w.texts[chat.CodedKey(key)]; stored != "" {
+		m.Coded = messages.Read(stored).Coded
+	}
+	return m
+}
+
+// notice returns the message of a notice, which can be a text of the turn.
+func (w words) notice(e chat.Entry) messages.Message {
 	if e.Ref != "" {
-		return w.texts[e.Ref]
+		return w.said(e.Ref)
 	}
 	return e.NoticeMessage()
 }
 
 func (w words) interrupt(q chat.Question) *chat.Interrupt {
-	i := &chat.Interrupt{ID: q.ID, Type: q.Type, Message: q.Sentence(w.texts[q.Ref])}
+	m := q.Message(w.texts[q.Ref])
+	i := &chat.Interrupt{ID: q.ID, Type: q.Type, Message: m.Text, Coded: m.Coded}
 	for _, id := range q.OptionIDs {
-		i.Options = append(i.Options, chat.Option{ID: id, Label: q.OptionLabel(id, w.titles[id])})
+		label := q.OptionLabel(id, w.titles[id])
+		i.Options = append(i.Options, chat.Option{ID: id, Label: label.Text, Code: label.Code})
 	}
 	for _, c := range q.Calls {
 		arguments := w.arguments(c.ID)
@@ -341,7 +359,7 @@ func (w words) answer(q chat.Question, v chat.ResumeValue) string {
 	}
 	text := v.Text()
 	if slices.Contains(q.OptionIDs, text) {
-		text = q.OptionLabel(text, w.titles[text])
+		text = q.OptionLabel(text, w.titles[text]).Text
 	} else if title := w.titles[text]; title != "" {
 		text = title
 	}

@@ -12,6 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/palaver-chat/palaver/chat"
+	"github.com/palaver-chat/palaver/chat/messages"
 )
 
 // names is a Store that counts its reads.
@@ -88,18 +89,18 @@ func TestRenderAddsTheTextsOfEveryEntry(t *testing.T) {
 	of := func(e chat.Event) chat.Event { e.TurnID, e.ThreadID = "tu", "th"; return e }
 	require.Equal(t, []chat.Event{
 		of(chat.Event{N: 1, Type: chat.EventTurnStarted}),
-		of(chat.Event{N: 2, Type: chat.EventStatus, Node: chat.NodeDocs, Message: "Finding documents..."}),
-		of(chat.Event{N: 3, Type: chat.EventStatus, Node: chat.NodeDocs, Message: "Finding documents...", DocsFound: []chat.DocRef{{ID: "d1", Title: "Circular"}}}),
-		of(chat.Event{N: 4, Type: chat.EventInterrupt, Message: "Which document would you like to compare?", Interrupt: &chat.Interrupt{
-			ID: "tu.q1", Type: chat.DocChoice, Message: "Which document would you like to compare?",
-			Options: []chat.Option{{ID: "d1", Label: "Circular"}, {ID: "gone"}, {ID: "all", Label: "All of these"}},
+		of(chat.Event{N: 2, Type: chat.EventStatus, Node: chat.NodeDocs, Message: "Finding documents...", Coded: messages.StatusDocuments.Coded}),
+		of(chat.Event{N: 3, Type: chat.EventStatus, Node: chat.NodeDocs, Message: "Finding documents...", Coded: messages.StatusDocuments.Coded, DocsFound: []chat.DocRef{{ID: "d1", Title: "Circular"}}}),
+		of(chat.Event{N: 4, Type: chat.EventInterrupt, Message: "Which document would you like to compare?", Coded: messages.AskCompare.Coded, Interrupt: &chat.Interrupt{
+			ID: "tu.q1", Type: chat.DocChoice, Message: "Which document would you like to compare?", Coded: messages.AskCompare.Coded,
+			Options: []chat.Option{{ID: "d1", Label: "Circular"}, {ID: "gone"}, {ID: "all", Label: "All of these", Code: "option.all"}},
 		}}),
 		of(chat.Event{N: 5, Type: chat.EventResumed, Interrupt: &chat.Interrupt{ID: "tu.q1"}, Resume: &answer}),
-		of(chat.Event{N: 6, Type: chat.EventInterrupt, Message: unknown.Sentence(`"XYZ"`), Interrupt: &chat.Interrupt{
-			ID: "tu.q2", Type: chat.TextInput, Message: unknown.Sentence(`"XYZ"`),
+		of(chat.Event{N: 6, Type: chat.EventInterrupt, Message: unknown.Message(`"XYZ"`).Text, Coded: unknown.Message(`"XYZ"`).Coded, Interrupt: &chat.Interrupt{
+			ID: "tu.q2", Type: chat.TextInput, Message: unknown.Message(`"XYZ"`).Text, Coded: unknown.Message(`"XYZ"`).Coded,
 		}}),
-		of(chat.Event{N: 7, Type: chat.EventStatus, Node: chat.NodeWebSearch, WebQuery: "capital rules", Message: `Searching online "capital rules"`}),
-		of(chat.Event{N: 8, Type: chat.EventNotice, Code: chat.NoticeWebDropped, Message: chat.NoticeMessage(chat.NoticeWebDropped)}),
+		of(chat.Event{N: 7, Type: chat.EventStatus, Node: chat.NodeWebSearch, WebQuery: "capital rules", Message: `Searching online "capital rules"`, Coded: messages.Coded{Code: "status.web_search", Params: messages.Params{"query": "capital rules"}}}),
+		of(chat.Event{N: 8, Type: chat.EventNotice, Code: chat.NoticeWebDropped, Message: messages.WebDropped.Text, Coded: messages.WebDropped.Coded}),
 		of(chat.Event{N: 9, Type: chat.EventText, Piece: 1, Text: "The answer."}),
 	}, events)
 	slices.Sort(store.reads)

@@ -11,13 +11,14 @@ import (
 	"strings"
 
 	"github.com/palaver-chat/palaver/chat"
+	"github.com/palaver-chat/palaver/chat/messages"
 	"github.com/palaver-chat/palaver/llm"
 )
 
 // What the end of every answer says.
-const (
-	QuotesNotice = "Offline engine: quoted from your documents, no language model is configured."
-	PlainNotice  = "Offline engine: no language model is configured."
+var (
+	QuotesNotice = messages.AnswerOffline.Text
+	PlainNotice  = messages.AnswerOfflinePlain.Text
 )
 
 // Rules are what the engine does for one agent.

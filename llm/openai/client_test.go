@@ -54,7 +54,7 @@ func modelError(t *testing.T, err error) *llm.Error {
 	if !errors.As(err, &e) {
 		t.Fatalf("got %v (%T), want *llm.Error", err, err)
 	}
-	if strings.Contains(e.Error()+e.Hint, key) {
+	if strings.Contains(e.Error()+e.Hint.Text, key) {
 		t.Errorf("the error carries the key: %v / %s", e, e.Hint)
 	}
 	return e
@@ -108,7 +108,7 @@ func TestFinishReasons(t *testing.T) {
 				}
 				return
 			}
-			if e := modelError(t, err); e.Code != c.code || e.Retryable || e.Hint == "" {
+			if e := modelError(t, err); e.Code != c.code || e.Retryable || e.Hint.Text == "" {
 				t.Errorf("got %+v", e)
 			}
 		})
@@ -166,8 +166,8 @@ func TestStatusesBecomeTypedErrors(t *testing.T) {
 				if e.Code != c.want.Code || e.Retryable != c.want.Retryable || e.RetryAfter != c.want.RetryAfter || e.Status != c.status {
 					t.Errorf("got %+v", e)
 				}
-				if !strings.Contains(e.Hint, c.hint) || len(e.Error()) > 1000 {
-					t.Errorf("hint %q, error of %d bytes", e.Hint, len(e.Error()))
+				if !strings.Contains(e.Hint.Text, c.hint) || len(e.Error()) > 1000 {
+					t.Errorf("hint %q, error of %d bytes", e.Hint.Text, len(e.Error()))
 				}
 			}
 			if n := s.Count(llmtest.Match{}); n != 2 {
@@ -183,8 +183,8 @@ func TestErrorOfTheStrongModelNamesItsVariable(t *testing.T) {
 	r := request("x")
 	r.Task = llm.TaskAudit
 	_, _, err := collect(t.Context(), c, r)
-	if e := modelError(t, err); !strings.Contains(e.Hint, "CHAT_MODEL_NAME_STRONG") || !strings.Contains(e.Hint, "large") {
-		t.Errorf("hint %q", e.Hint)
+	if e := modelError(t, err); !strings.Contains(e.Hint.Text, "CHAT_MODEL_NAME_STRONG") || !strings.Contains(e.Hint.Text, "large") {
+		t.Errorf("hint %q", e.Hint.Text)
 	}
 	if got := s.Requests()[0].Model; got != "large" {
 		t.Errorf("model %q", got)
@@ -388,8 +388,8 @@ func TestEmbedErrors(t *testing.T) {
 	s, c := start(t)
 	s.On(llmtest.Match{}, llmtest.Status(404, ""), llmtest.Answer{Body: `{"data":[]}`})
 	_, err := c.Embed(t.Context(), []string{"a"})
-	if e := modelError(t, err); !strings.Contains(e.Hint, "EMBEDDING_MODEL_NAME") {
-		t.Errorf("hint %q", e.Hint)
+	if e := modelError(t, err); !strings.Contains(e.Hint.Text, "EMBEDDING_MODEL_NAME") {
+		t.Errorf("hint %q", e.Hint.Text)
 	}
 	_, err = c.Embed(t.Context(), []string{"a"})
 	if e := modelError(t, err); !e.Retryable {

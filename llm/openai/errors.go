@@ -17,6 +17,7 @@ import (
 	api "github.com/sashabaranov/go-openai"
 
 	"github.com/palaver-chat/palaver/chat"
+	"github.com/palaver-chat/palaver/chat/messages"
 	"github.com/palaver-chat/palaver/llm"
 )
 
@@ -63,9 +64,9 @@ func (k *call) classify(err, cause error, to target) *llm.Error {
 		return &llm.Error{Code: chat.CodeModelTimeout, Retryable: true, Status: k.status, Err: cause}
 	case errors.Is(err, errFiltered):
 		return &llm.Error{Code: chat.CodeModelRejected, Status: k.status, Err: err,
-			Hint: "The provider's content filter stopped the answer."}
+			Hint: messages.HintFiltered}
 	case errors.Is(err, errNoPicture):
-		return &llm.Error{Code: chat.CodeModelRejected, Status: k.status, Err: err, Hint: "The image model returned no usable picture."}
+		return &llm.Error{Code: chat.CodeModelRejected, Status: k.status, Err: err, Hint: messages.HintNoPicture}
 	case k.status >= http.StatusBadRequest:
 		return k.refused(k.status, string(k.detail), to)
 	}
@@ -79,7 +80,7 @@ func (k *call) classify(err, cause error, to target) *llm.Error {
 	}
 	if !k.sent { // the SDK refused it before it was sent
 		return &llm.Error{Code: chat.CodeModelRejected, Err: &refusal{err.Error()}, ForOperators: true,
-			Hint: fmt.Sprintf("The model does not accept this request. Check %s.", to.variable)}
+			Hint: messages.HintRequest.With(messages.Params{"setting": to.variable})}
 	}
 	return &llm.Error{Code: chat.CodeModelUnavailable, Retryable: true, Status: k.status, Err: plain(err)}
 }
@@ -93,21 +94,21 @@ func (k *call) refused(status int, detail string, to target) *llm.Error {
 	switch {
 	case keyProblem:
 		// Providers repeat parts of the key here: no detail.
-		e.Hint = fmt.Sprintf("The provider does not accept the API key. Check %s.", k.c.cfg.KeyVariable)
+		e.Hint = messages.HintKey.With(messages.Params{"setting": k.c.cfg.KeyVariable})
 		e.ForOperators, e.Err = true, fmt.Errorf("HTTP %d", status)
 		return e
 	case status == http.StatusTooManyRequests && strings.Contains(text, "insufficient_quota"):
-		e.Hint, e.ForOperators = fmt.Sprintf("The provider's account behind %s has no quota left.", k.c.cfg.KeyVariable), true
+		e.Hint, e.ForOperators = messages.HintQuota.With(messages.Params{"setting": k.c.cfg.KeyVariable}), true
 	case status == http.StatusRequestTimeout, status == http.StatusConflict,
 		status == http.StatusTooManyRequests, status >= http.StatusInternalServerError:
 		e.Code, e.Retryable = chat.CodeModelUnavailable, true
 		e.RetryAfter = retryAfter(k.header, detail, time.Now())
 	case mentions(text, tooLongWords):
-		e.Hint = "The message, with its documents and what was said before, is too long for the model."
+		e.Hint = messages.HintTooLong
 	case unknownModel(status, text):
-		e.Hint, e.ForOperators = fmt.Sprintf("The provider does not know the model %q. Check %s.", to.model, to.variable), true
+		e.Hint, e.ForOperators = messages.HintUnknownModel.With(messages.Params{"model": to.model, "setting": to.variable}), true
 	default:
-		e.Hint = "The provider did not accept the request."
+		e.Hint = messages.HintNotAccepted
 	}
 	e.Err = fmt.Errorf("HTTP %d: %w", status, &refusal{k.redact(message(detail))})
 	return e

@@ -410,7 +410,7 @@ func TestPaintErrorsAreTyped(t *testing.T) {
 			s := llmtest.New(t)
 			s.On(llmtest.Match{Kind: llmtest.Images}, c.answer)
 			_, _, err := painter(s, "gpt-image-1").Paint(t.Context(), "a barn", "", "")
-			if e := modelError(t, err); e.Code != c.code || e.Retryable != c.retry || !strings.Contains(e.Hint, c.hint) {
+			if e := modelError(t, err); e.Code != c.code || e.Retryable != c.retry || !strings.Contains(e.Hint.Text, c.hint) {
 				t.Errorf("got %+v", e)
 			}
 			if n := s.Count(llmtest.Match{}); n != 1 {

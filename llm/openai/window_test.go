@@ -85,7 +85,7 @@ func TestPromptThatNeverFitsFailsWithAHint(t *testing.T) {
 	s.On(llmtest.Match{}, llmtest.Answer{Status: 400, Body: `{"error":{"message":"the input length exceeds the context length"}}`})
 	_, err := openai.New(config(s)).Stream(t.Context(), longPrompt(), func(string) error { return nil })
 	var e *llm.Error
-	if !errors.As(err, &e) || e.Code != chat.CodeModelRejected || e.Retryable || !strings.Contains(e.Hint, "too long for the model") {
+	if !errors.As(err, &e) || e.Code != chat.CodeModelRejected || e.Retryable || !strings.Contains(e.Hint.Text, "too long for the model") {
 		t.Errorf("got %v", err)
 	}
 	if n := s.Count(llmtest.Match{}); n < 2 || n > 12 {

@@ -5,6 +5,7 @@ import (
 	"errors"
 
 	"github.com/palaver-chat/palaver/chat"
+	"github.com/palaver-chat/palaver/chat/messages"
 	"github.com/palaver-chat/palaver/llm"
 )
 
@@ -14,7 +15,7 @@ type unavailableModel struct{}
 func unavailable() error {
 	return &llm.Error{
 		Code: chat.CodeModelRejected,
-		Hint: "No model is configured on this server (CHAT_MODEL_PROVIDER=none).", ForOperators: true,
+		Hint: messages.HintNoModel, ForOperators: true,
 		Err: errors.New("the provider is none"),
 	}
 }

@@ -77,7 +77,7 @@ func TestNoneFailsAtOnceWithAHint(t *testing.T) {
 	_, stream := m.Stream(t.Context(), llm.Request{}, func(string) error { return nil })
 	for _, err := range []error{structured, stream} {
 		var e *llm.Error
-		if !errors.As(err, &e) || e.Code != chat.CodeModelRejected || e.Retryable || !strings.Contains(e.Hint, "CHAT_MODEL_PROVIDER") {
+		if !errors.As(err, &e) || e.Code != chat.CodeModelRejected || e.Retryable || !strings.Contains(e.Hint.Text, "CHAT_MODEL_PROVIDER") {
 			t.Errorf("got %+v", err)
 		}
 	}

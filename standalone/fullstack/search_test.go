@@ -118,7 +118,7 @@ func TestCompareAsksUntilItHasTwoDocumentsAndAnswersWithATable(t *testing.T) {
 			kept = append(kept, m.Content)
 		}
 	}
-	require.Contains(t, kept, chat.NoticeMessage(chat.NoticeWebDropped), "history restores notices")
+	require.Contains(t, kept, chat.NoticeMessage(chat.NoticeWebDropped).Text, "history restores notices")
 	require.Contains(t, kept, asked.Message)
 }
 

@@ -6,6 +6,7 @@ import (
 	"github.com/palaver-chat/palaver/api/dialect"
 	"github.com/palaver-chat/palaver/api/sse"
 	"github.com/palaver-chat/palaver/chat"
+	"github.com/palaver-chat/palaver/chat/messages"
 )
 
 // The JSON of each event; stream_run_id is on every one.
@@ -28,17 +29,19 @@ type (
 		StreamRunID string          `json:"stream_run_id"`
 	}
 	toolResultJSON struct {
-		Type        string `json:"type"`
-		ToolCallID  string `json:"tool_call_id"`
-		Name        string `json:"name"`
-		Content     string `json:"content"`
-		IsError     bool   `json:"is_error"`
-		StreamRunID string `json:"stream_run_id"`
+		Type           string `json:"type"`
+		ToolCallID     string `json:"tool_call_id"`
+		Name           string `json:"name"`
+		Content        string `json:"content"`
+		IsError        bool   `json:"is_error"`
+		messages.Coded        // of Content
+		StreamRunID    string `json:"stream_run_id"`
 	}
 	noticeJSON struct {
-		Type        string `json:"type"`
-		Code        string `json:"code"`
-		Message     string `json:"message"`
+		Type    string `json:"type"`
+		Code    string `json:"code"`
+		Message string `json:"message"`
+		messages.Coded
 		StreamRunID string `json:"stream_run_id"`
 	}
 	interruptJSON struct {
@@ -67,9 +70,10 @@ type (
 		Searches  int      `json:"searches,omitempty"`
 	}
 	errorJSON struct {
-		Code      string `json:"code"`
-		Message   string `json:"message"`
-		Retryable bool   `json:"retryable"`
+		Code    string `json:"code"`
+		Message string `json:"message"`
+		messages.Coded
+		Retryable bool `json:"retryable"`
 	}
 )
 
@@ -117,12 +121,12 @@ func (w *Wire) Event(b []byte, e chat.Event, _ string) []byte {
 	case chat.EventToolCall:
 		return sse.JSON(b, toolCallJSON{"tool_call", e.ToolCallID, e.ToolName, json.RawMessage(chat.Arguments(e.Arguments)), w.run})
 	case chat.EventToolResult:
-		return sse.JSON(b, toolResultJSON{"tool_result", e.ToolCallID, e.ToolName, e.Text, e.IsError, w.run})
+		return sse.JSON(b, toolResultJSON{"tool_result", e.ToolCallID, e.ToolName, e.Text, e.IsError, e.Coded, w.run})
 	case chat.EventNotice:
 		if e.Code == chat.NoticeRestarted {
 			w.sent.Restart()
 		}
-		return sse.JSON(b, noticeJSON{"notice", e.Code, e.Message, w.run})
+		return sse.JSON(b, noticeJSON{"notice", e.Code, e.Message, e.Coded, w.run})
 	case chat.EventInterrupt:
 		if e.Interrupt != nil {
 			w.used(e.Usage)
@@ -137,7 +141,7 @@ func (w *Wire) Event(b []byte, e chat.Event, _ string) []byte {
 		w.done.FinishedReason, w.done.InterruptedReason = cancelled, e.Reason
 		return w.early(b, e)
 	case chat.EventFailed:
-		w.done.FinishedReason, w.done.Error = failed, &errorJSON{e.Code, e.Message, e.Retryable}
+		w.done.FinishedReason, w.done.Error = failed, &errorJSON{e.Code, e.Message, e.Coded, e.Retryable}
 		return w.early(b, e)
 	}
 	return b

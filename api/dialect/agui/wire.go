@@ -8,6 +8,7 @@ import (
 	"github.com/palaver-chat/palaver/api/dialect"
 	"github.com/palaver-chat/palaver/api/sse"
 	"github.com/palaver-chat/palaver/chat"
+	"github.com/palaver-chat/palaver/chat/messages"
 )
 
 // chunk is the JSON of every event; only the fields of its type are set.
@@ -88,6 +89,7 @@ type (
 	noticeJSON struct {
 		Code    string `json:"code"`
 		Message string `json:"message"`
+		messages.Coded
 	}
 	resultJSON struct {
 		Response  string          `json:"response"`
@@ -107,9 +109,10 @@ type (
 		Metadata       questionJSON   `json:"metadata"`
 	}
 	questionJSON struct {
-		Options []chat.Option   `json:"options,omitempty"`
-		Calls   []chat.ToolCall `json:"tool_calls,omitempty"`
-		TurnID  string          `json:"turn_id"`
+		Options        []chat.Option   `json:"options,omitempty"`
+		Calls          []chat.ToolCall `json:"tool_calls,omitempty"`
+		TurnID         string          `json:"turn_id"`
+		messages.Coded                 // of the interrupt's message
 	}
 	tokensJSON struct {
 		In    int `json:"inputTokens"`
@@ -260,7 +263,7 @@ func (w *Wire) event(e chat.Event) {
 				w.restarts, w.begun = w.restarts+1, false
 			}
 		}
-		w.add(chunk{Type: custom, Name: noticeName, Value: &noticeJSON{e.Code, e.Message}})
+		w.add(chunk{Type: custom, Name: noticeName, Value: &noticeJSON{e.Code, e.Message, e.Coded}})
 	case chat.EventInterrupt:
 		if e.Interrupt != nil {
 			w.asked(e)
@@ -275,7 +278,7 @@ func (w *Wire) event(e chat.Event) {
 		w.early(e)
 	case chat.EventFailed:
 		w.early(e)
-		w.end = chunk{Type: runError, Message: e.Message, Code: e.Code, Usage: w.end.Usage, Metadata: map[string]any{"retryable": e.Retryable}}
+		w.end = chunk{Type: runError, Message: e.Message, Code: e.Code, Usage: w.end.Usage, Metadata: metadata(e.Coded, "retryable", e.Retryable)}
 		if w.end.Message == "" {
 			w.end.Message = e.Code
 		}
@@ -297,18 +300,18 @@ func (w *Wire) asked(e chat.Event) {
 
 func (w *Wire) status(e chat.Event) {
 	if e.Node == chat.NodeRetry { // a retry is no step of its own: the open step goes on
-		w.add(chunk{Type: custom, Name: noticeName, Value: &noticeJSON{string(e.Node), e.Message}})
+		w.add(chunk{Type: custom, Name: noticeName, Value: &noticeJSON{string(e.Node), e.Message, e.Coded}})
 		return
 	}
 	if name := string(e.Node); name != w.step {
 		w.closeText()
 		w.closeStep()
 		w.step = name
-		metadata := map[string]any{"message": e.Message}
+		about := metadata(e.Coded, "message", e.Message)
 		if e.ToolCallID != "" {
-			metadata["tool_call_id"] = e.ToolCallID
+			about["tool_call_id"] = e.ToolCallID
 		}
-		w.add(chunk{Type: stepStarted, StepName: name, Metadata: metadata})
+		w.add(chunk{Type: stepStarted, StepName: name, Metadata: about})
 	}
 	if len(e.DocsFound) > 0 {
 		w.found(e.DocsFound)
@@ -405,6 +408,13 @@ func (w *Wire) early(e chat.Event) {
 	}
 }
 
+// metadata returns a chunk's metadata: one field, and the code of the chunk's message.
+func metadata(c messages.Coded, field string, value any) map[string]any {
+	m := map[string]any{field: value}
+	c.Put(m)
+	return m
+}
+
 func (w *Wire) used(u *chat.Usage) {
 	if u != nil {
 		w.end.Usage = []tokensJSON{{u.TokensIn, u.TokensOut, u.Tokens()}}
@@ -415,7 +425,7 @@ func resultID(call string) string { return call + "-result" }
 
 // question returns an interrupt with the JSON schema of its answer.
 func question(q chat.Interrupt, turn string) interruptJSON {
-	out := interruptJSON{ID: q.ID, Reason: string(q.Type), Message: q.Message, Metadata: questionJSON{q.Options, q.Calls, turn}}
+	out := interruptJSON{ID: q.ID, Reason: string(q.Type), Message: q.Message, Metadata: questionJSON{q.Options, q.Calls, turn, q.Coded}}
 	if len(q.Calls) == 1 {
 		out.ToolCallID = q.Calls[0].ID
 	}

@@ -3,7 +3,11 @@
 // UI message stream, version 1, of chunks that clients of ai 6 and ai 7 support.
 package aisdk
 
-import "encoding/json"
+import (
+	"encoding/json"
+
+	"github.com/palaver-chat/palaver/chat/messages"
+)
 
 // chunk is one chunk of the stream. Clients refuse unknown chunk types and null in optional
 // fields, so empty fields are left out; input, output and data are interfaces or raw JSON, so
@@ -61,6 +65,7 @@ const (
 	dataDocs      = "data-docs"
 	dataInterrupt = "data-interrupt"
 	dataNotice    = "data-notice"
+	dataTool      = "data-tool-message"
 )
 
 // Values of finishReason. "interrupted" exists in ai 7 only.
@@ -76,6 +81,15 @@ type statusData struct {
 	Message    string `json:"message"`
 	ToolCallID string `json:"tool_call_id,omitempty"`
 	WebQuery   string `json:"web_query,omitempty"`
+	messages.Coded
+}
+
+// failureData says in the metadata of a message why its turn failed.
+type failureData struct {
+	Code    string `json:"code"`
+	Message string `json:"message"`
+	messages.Coded
+	Retryable bool `json:"retryable"`
 }
 
 type docsData struct {
@@ -86,4 +100,11 @@ type docsData struct {
 type noticeData struct {
 	Code    string `json:"code"`
 	Message string `json:"message"`
+	messages.Coded
+}
+
+// toolMessage is the message of a tool call's output, which has no field for it.
+type toolMessage struct {
+	ToolCallID string `json:"tool_call_id"`
+	messages.Coded
 }

@@ -139,7 +139,7 @@ func (f *messageAssembler) fold(c chunk) {
 		f.result(c, "output-denied")
 	case typeSourceDocument, typeSourceURL, typeFile:
 		f.part(Part{Type: c.Type, SourceID: c.SourceID, URL: c.URL, MediaType: c.MediaType, Title: c.Title, ProviderMetadata: c.ProviderMetadata})
-	case dataDocs, dataInterrupt, dataNotice:
+	case dataDocs, dataInterrupt, dataNotice, dataTool:
 		key := c.Type + " " + c.ID
 		at, there := f.data[key]
 		if !there {

@@ -37,6 +37,7 @@ var Dialect = dialect.Dialect{
 		dataOf(dataDocs, docsShape, "id?", "data"),
 		dataOf(dataInterrupt, question{}, "id", "data"),
 		dataOf(dataNotice, noticeData{}, "id?", "data"),
+		dataOf(dataTool, toolMessage{}, "id", "data"),
 		chunkOf(typeMetadata, "messageMetadata"),
 		chunkOf(typeFinishStep),
 		chunkOf(typeFinish, "finishReason"),

@@ -9,6 +9,7 @@ import (
 
 	"github.com/palaver-chat/palaver/api/dialect"
 	"github.com/palaver-chat/palaver/chat"
+	"github.com/palaver-chat/palaver/chat/messages"
 )
 
 // translation converts the events of one turn to the chunks of one assistant message.
@@ -179,7 +180,7 @@ func (t *translation) event(e chat.Event, id string) {
 	case chat.EventFailed:
 		t.early(e)
 		t.end = ending{reason: finishError, error: e.Message, metadata: map[string]any{
-			"finished_reason": "error", "error": map[string]any{"code": e.Code, "message": e.Message, "retryable": e.Retryable}}}
+			"finished_reason": "error", "error": failureData{e.Code, e.Message, e.Coded, e.Retryable}}}
 		if t.end.error == "" {
 			t.end.error = e.Code
 		}
@@ -269,7 +270,7 @@ func (t *translation) closeText(p *provider) {
 }
 
 func (t *translation) status(e chat.Event, id string) {
-	t.add(chunk{Type: dataStatus, Transient: true, Data: statusData{string(e.Node), e.Message, e.ToolCallID, e.WebQuery}})
+	t.add(chunk{Type: dataStatus, Transient: true, Data: statusData{string(e.Node), e.Message, e.ToolCallID, e.WebQuery, e.Coded}})
 	if len(e.DocsFound) > 0 {
 		t.add(chunk{Type: dataDocs, ID: id, Data: docsData{string(e.Node), e.DocsFound}})
 	}
@@ -281,7 +282,7 @@ func (t *translation) notice(e chat.Event, id string) {
 		t.sent.Restart()
 		t.closeText(&provider{map[string]any{"superseded": true}})
 	}
-	t.add(chunk{Type: dataNotice, ID: id, Data: noticeData{e.Code, e.Message}})
+	t.add(chunk{Type: dataNotice, ID: id, Data: noticeData{e.Code, e.Message, e.Coded}})
 }
 
 func (t *translation) know(id, name string, input json.RawMessage) *call {
@@ -339,7 +340,7 @@ func (t *translation) result(e chat.Event) {
 	case c.verdict != nil && !c.verdict.approved:
 		t.add(chunk{Type: typeToolDenied, ToolCallID: e.ToolCallID, verdict: c.verdict})
 	case e.IsError:
-		t.fail(e.ToolCallID, e.Text)
+		t.fail(e.ToolCallID, messages.Message{Coded: e.Coded, Text: e.Text})
 	default:
 		t.add(chunk{Type: typeToolOutput, ToolCallID: e.ToolCallID, Output: e.Text, verdict: c.verdict})
 		t.pictures(e.Text)
@@ -358,11 +359,14 @@ func (t *translation) correct(id string, c *call) {
 	}
 }
 
-func (t *translation) fail(id, text string) {
-	if text == "" {
-		text = "The tool failed."
+func (t *translation) fail(id string, why messages.Message) {
+	if why.Text == "" {
+		why = messages.ToolFailed
 	}
-	t.add(chunk{Type: typeToolError, ToolCallID: id, ErrorText: text, verdict: t.calls[id].verdict})
+	t.add(chunk{Type: typeToolError, ToolCallID: id, ErrorText: why.Text, verdict: t.calls[id].verdict})
+	if why.Code != "" {
+		t.add(chunk{Type: dataTool, ID: "tool-message-" + id, Data: toolMessage{id, why.Coded}})
+	}
 }
 
 // Results contain a tool's pictures as markdown.
@@ -497,9 +501,6 @@ func (t *translation) source(c chat.Citation) {
 	t.add(out)
 }
 
-// noDecision is the error of a call whose turn ended before a person decided on it. The page knows it.
-const noDecision = "No result: the turn was stopped before anybody decided on the tool."
-
 // early closes the text and the calls of a turn that was cut short. The message must not end with a step that
 // has tool calls, because the client's helper would send it again at once.
 func (t *translation) early(e chat.Event) {
@@ -515,10 +516,10 @@ func (t *translation) early(e chat.Event) {
 			case c.verdict != nil && !c.verdict.approved:
 				t.add(chunk{Type: typeToolDenied, ToolCallID: id, verdict: c.verdict})
 			case c.verdict == nil && c.asked:
-				t.fail(id, noDecision)
+				t.fail(id, messages.ToolUndecided)
 			default:
 				t.correct(id, c)
-				t.fail(id, chat.NoToolResult)
+				t.fail(id, messages.ToolStopped)
 			}
 			t.results = true
 		}

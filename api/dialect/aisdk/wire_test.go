@@ -8,6 +8,7 @@ import (
 
 	"github.com/palaver-chat/palaver/api/dialect"
 	"github.com/palaver-chat/palaver/chat"
+	"github.com/palaver-chat/palaver/chat/messages"
 )
 
 var to = dialect.Stream{Thread: "th", Turn: chat.Turn{ID: "t", ThreadID: "T"}, RunID: "r"}
@@ -117,7 +118,7 @@ func TestWire(t *testing.T) {
 			{Type: chat.EventToken, Text: "Let me ", Piece: 1}, toolCall("1"), status(chat.NodeModel),
 			{Type: chat.EventCancelled, Reason: chat.UserCancelled, Partial: "Let me"},
 		}, []string{start, startStep, textStart, delta("Let me "), textEnd, input1, thinking,
-			`{"type":"tool-output-error","toolCallId":"1","errorText":"` + chat.NoToolResult + `"}`, finishStep, startStep, cancelled, finishStep, other}},
+			`{"type":"tool-output-error","toolCallId":"1","errorText":"` + messages.ToolStopped.Text + `"}`, `{"type":"data-tool-message","id":"tool-message-1","data":{"tool_call_id":"1","message_code":"tool.stopped"}}`, finishStep, startStep, cancelled, finishStep, other}},
 		{"stopped, with sources and no known cost", nil, nil, []chat.Event{
 			{Type: chat.EventToken, Text: "A [1]", Piece: 1},
 			{Type: chat.EventCancelled, Reason: chat.UserCancelled, Partial: "A [1]", Usage: &chat.Usage{TokensIn: 1, Unpriced: true, Searches: 1},
@@ -157,14 +158,14 @@ func TestWire(t *testing.T) {
 			[]chat.Event{toolCall("2"), approval(asked)}, []chat.Event{
 				decision(chat.Decision{ID: "2", Decision: chat.Approved}), {Type: chat.EventCancelled, Reason: chat.UserCancelled}},
 			[]string{start, asks(`"answered":true,"answer":{"type":"tool_approval","value":null,"decisions":[{"id":"2","decision":"approved"}]}`),
-				`{"type":"tool-output-error","toolCallId":"2","errorText":"` + chat.NoToolResult + `"}`, startStep, cancelled, finishStep, other}},
+				`{"type":"tool-output-error","toolCallId":"2","errorText":"` + messages.ToolStopped.Text + `"}`, `{"type":"data-tool-message","id":"tool-message-2","data":{"tool_call_id":"2","message_code":"tool.stopped"}}`, startStep, cancelled, finishStep, other}},
 		{"approved with edited arguments: the input is replaced", NewWire(to, &Continue{MessageID: "t", Calls: map[string]bool{"2": true}}),
 			[]chat.Event{toolCall("2"), approval(asked)}, []chat.Event{decision(edited), toolResult("2", "ok", false), {Type: chat.EventResponse}},
 			[]string{start, asks(`"answered":true,` + editedAnswer), input2b, `{"type":"tool-output-available","toolCallId":"2","output":"ok"}`, response, stop}},
 		{"edited, and stopped before its result", NewWire(to, &Continue{MessageID: "t", Calls: map[string]bool{"2": true}}),
 			[]chat.Event{toolCall("2"), approval(asked)}, []chat.Event{decision(edited), {Type: chat.EventCancelled, Reason: chat.UserCancelled}},
-			[]string{start, asks(`"answered":true,` + editedAnswer), input2b, `{"type":"tool-output-error","toolCallId":"2","errorText":"` + chat.NoToolResult + `"}`,
-				startStep, cancelled, finishStep, other}},
+			[]string{start, asks(`"answered":true,` + editedAnswer), input2b, `{"type":"tool-output-error","toolCallId":"2","errorText":"` + messages.ToolStopped.Text + `"}`,
+				`{"type":"data-tool-message","id":"tool-message-2","data":{"tool_call_id":"2","message_code":"tool.stopped"}}`, startStep, cancelled, finishStep, other}},
 		{"edited, in a replay of the whole message", nil, nil, []chat.Event{toolCall("2"), approval(asked), decision(edited), toolResult("2", "ok", false), {Type: chat.EventResponse}},
 			[]string{start, startStep, input2, request2, asks(`"answered":false`), asks(`"answered":true,` + editedAnswer), input2b,
 				`{"type":"tool-output-available","toolCallId":"2","output":"ok"}`, response, finishStep, stop}},
@@ -177,8 +178,8 @@ func TestWire(t *testing.T) {
 			[]string{start, asks(`"answered":true,` + editedAnswer), startStep, textStart, delta("Done"), textEnd,
 				`{"type":"tool-output-available","toolCallId":"2","output":"ok"}`, response, finishStep, stop}},
 		{"stopped while a person is asked", nil, nil, []chat.Event{toolCall("2"), approval(asked), {Type: chat.EventCancelled, Reason: chat.UserCancelled}},
-			[]string{start, startStep, input2, request2, asks(`"answered":false`), `{"type":"tool-output-error","toolCallId":"2","errorText":"` + noDecision + `"}`,
-				finishStep, startStep, cancelled, finishStep, other}},
+			[]string{start, startStep, input2, request2, asks(`"answered":false`), `{"type":"tool-output-error","toolCallId":"2","errorText":"` + messages.ToolUndecided.Text + `"}`,
+				`{"type":"data-tool-message","id":"tool-message-2","data":{"tool_call_id":"2","message_code":"tool.undecided"}}`, finishStep, startStep, cancelled, finishStep, other}},
 	} {
 		w := c.wire
 		if w == nil {
@@ -369,7 +370,7 @@ func checkStream(t *testing.T, out string) {
 			}
 		case typeError:
 			ok = c["errorText"] != nil
-		case dataStatus, dataDocs, dataInterrupt, dataNotice:
+		case dataStatus, dataDocs, dataInterrupt, dataNotice, dataTool:
 			ok = c["data"] != nil
 		case typeFile:
 			ok = c["url"] != nil && c["mediaType"] != nil

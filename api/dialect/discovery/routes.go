@@ -11,6 +11,7 @@ import (
 	"github.com/palaver-chat/palaver/api/problem"
 	"github.com/palaver-chat/palaver/api/request"
 	"github.com/palaver-chat/palaver/chat"
+	"github.com/palaver-chat/palaver/chat/messages"
 )
 
 // Dialect is this dialect.
@@ -42,14 +43,14 @@ func operations(s dialect.Server) []openapi.Operation {
 }
 
 // notConfigured is the error of a server without a model. The offline engine counts as one.
-var notConfigured = &problem.Problem{Status: http.StatusServiceUnavailable, Code: chat.CodeModelUnavailable, Message: "Chat service not configured"}
+var notConfigured = &problem.Problem{Status: http.StatusServiceUnavailable, Code: chat.CodeModelUnavailable, Message: messages.NoModel}
 
 // fail makes the body of an error response: one sentence, with the fields that it is about.
 func fail(f dialect.Failure) any {
 	if len(f.Details) > 0 {
 		return errorJSON{f.Details.Error()}
 	}
-	return errorJSON{f.Message}
+	return errorJSON{f.Message.Text}
 }
 
 // message takes a message and streams its turn.

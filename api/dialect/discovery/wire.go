@@ -6,6 +6,7 @@ import (
 	"github.com/palaver-chat/palaver/api/dialect"
 	"github.com/palaver-chat/palaver/api/sse"
 	"github.com/palaver-chat/palaver/chat"
+	"github.com/palaver-chat/palaver/chat/messages"
 	"github.com/palaver-chat/palaver/internal/board"
 )
 
@@ -26,9 +27,6 @@ type (
 		Error string `json:"error"`
 	}
 )
-
-// stopped is the error of a turn that was stopped, or superseded by another message.
-const stopped = "The answer was stopped."
 
 const paragraph = "\n\n"
 
@@ -70,7 +68,7 @@ func (w *Wire) Event(b []byte, e chat.Event, _ string) []byte {
 	case chat.EventResponse:
 		return sse.Named(b, "done", doneJSON{e.TurnID})
 	case chat.EventCancelled:
-		return sse.Named(w.text(b, w.piece, w.sent.Rest(e.Partial)), "error", errorJSON{stopped})
+		return sse.Named(w.text(b, w.piece, w.sent.Rest(e.Partial)), "error", errorJSON{messages.AnswerStopped.Text})
 	case chat.EventFailed:
 		return sse.Named(w.text(b, w.piece, w.sent.Rest(e.Partial)), "error", errorJSON{e.Message})
 	}

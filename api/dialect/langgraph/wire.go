@@ -61,22 +61,35 @@ type (
 		Name      string          `json:"name"`
 		Arguments json.RawMessage `json:"arguments"`
 	}
+	optionJSON struct {
+		ID    string `json:"id"`
+		Label string `json:"label"`
+	}
 	questionJSON struct {
 		Type          string             `json:"type"`
 		InterruptType chat.InterruptType `json:"interrupt_type"`
 		Message       string             `json:"message"`
-		Options       []chat.Option      `json:"options"`
+		Options       []optionJSON       `json:"options"`
 	}
 )
 
 // Payload is what an interrupt asks, as streams and GET /interrupt show it.
 func Payload(q chat.Interrupt) any {
 	if q.Type != chat.ToolApproval {
-		return questionJSON{"question", q.Type, q.Message, append([]chat.Option{}, q.Options...)}
+		return questionJSON{"question", q.Type, q.Message, options(q.Options)}
 	}
 	out := approvalJSON{Type: "tool_approval_required", ToolCalls: []proposalJSON{}}
 	for _, c := range q.Calls {
 		out.ToolCalls = append(out.ToolCalls, proposalJSON{c.ID, c.Name, json.RawMessage(chat.Arguments(string(c.Arguments)))})
+	}
+	return out
+}
+
+// options returns options without further fields, which this dialect does not have.
+func options(list []chat.Option) []optionJSON {
+	out := make([]optionJSON, len(list))
+	for i, o := range list {
+		out[i] = optionJSON{o.ID, o.Label}
 	}
 	return out
 }

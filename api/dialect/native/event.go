@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 
 	"github.com/palaver-chat/palaver/chat"
+	"github.com/palaver-chat/palaver/chat/messages"
 )
 
 // The JSON of each event; field order is what a person sees on the wire.
@@ -13,9 +14,10 @@ type (
 		StreamRunID string `json:"stream_run_id,omitempty"`
 	}
 	statusJSON struct {
-		Type       string        `json:"type"`
-		Node       chat.Node     `json:"node"`
-		Message    string        `json:"message"`
+		Type    string    `json:"type"`
+		Node    chat.Node `json:"node"`
+		Message string    `json:"message"`
+		messages.Coded
 		ToolCallID string        `json:"tool_call_id,omitempty"`
 		DocsFound  []chat.DocRef `json:"docs_found,omitempty"`
 		WebQuery   string        `json:"web_query,omitempty"`
@@ -37,11 +39,12 @@ type (
 		EventID string `json:"event_id"`
 	}
 	toolResultJSON struct {
-		Type       string `json:"type"`
-		ToolCallID string `json:"tool_call_id"`
-		Name       string `json:"name"`
-		Content    string `json:"content"`
-		IsError    bool   `json:"is_error"`
+		Type           string `json:"type"`
+		ToolCallID     string `json:"tool_call_id"`
+		Name           string `json:"name"`
+		Content        string `json:"content"`
+		IsError        bool   `json:"is_error"`
+		messages.Coded        // of Content
 		run
 		EventID string `json:"event_id"`
 	}
@@ -49,6 +52,7 @@ type (
 		Type    string `json:"type"`
 		Code    string `json:"code"`
 		Message string `json:"message"`
+		messages.Coded
 		run
 		EventID string `json:"event_id"`
 	}
@@ -88,8 +92,9 @@ type (
 		EventID string `json:"event_id"`
 	}
 	errorJSON struct {
-		Type      string          `json:"type"`
-		Message   string          `json:"message"`
+		Type    string `json:"type"`
+		Message string `json:"message"`
+		messages.Coded
 		Code      string          `json:"code"`
 		Retryable bool            `json:"retryable"`
 		Partial   string          `json:"partial,omitempty"`
@@ -105,15 +110,15 @@ type (
 func Encode(e chat.Event, id string) []byte {
 	switch e.Type {
 	case chat.EventStatus:
-		return line(statusJSON{"status", e.Node, e.Message, e.ToolCallID, e.DocsFound, e.WebQuery, run{e.StreamRunID}, id})
+		return line(statusJSON{"status", e.Node, e.Message, e.Coded, e.ToolCallID, e.DocsFound, e.WebQuery, run{e.StreamRunID}, id})
 	case chat.EventToken:
 		return line(tokenJSON{"token", e.Text, run{e.StreamRunID}, id})
 	case chat.EventToolCall:
 		return line(toolCallJSON{"tool_call", e.ToolCallID, e.ToolName, json.RawMessage(chat.Arguments(e.Arguments)), run{e.StreamRunID}, id})
 	case chat.EventToolResult:
-		return line(toolResultJSON{"tool_result", e.ToolCallID, e.ToolName, e.Text, e.IsError, run{e.StreamRunID}, id})
+		return line(toolResultJSON{"tool_result", e.ToolCallID, e.ToolName, e.Text, e.IsError, e.Coded, run{e.StreamRunID}, id})
 	case chat.EventNotice:
-		return line(noticeJSON{"notice", e.Code, e.Message, run{e.StreamRunID}, id})
+		return line(noticeJSON{"notice", e.Code, e.Message, e.Coded, run{e.StreamRunID}, id})
 	case chat.EventInterrupt:
 		if e.Interrupt != nil {
 			return Interrupt(e, id)
@@ -132,7 +137,7 @@ func Encode(e chat.Event, id string) []byte {
 	case chat.EventCancelled:
 		return line(cancelledJSON{"cancelled", e.Reason, e.Partial, e.Citations, e.TurnID, run{e.StreamRunID}, id})
 	case chat.EventFailed:
-		return line(errorJSON{"error", e.Message, e.Code, e.Retryable, e.Partial, e.Citations, e.TurnID, run{e.StreamRunID}, id})
+		return line(errorJSON{"error", e.Message, e.Coded, e.Code, e.Retryable, e.Partial, e.Citations, e.TurnID, run{e.StreamRunID}, id})
 	}
 	return nil
 }

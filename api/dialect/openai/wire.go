@@ -10,6 +10,7 @@ import (
 	"github.com/palaver-chat/palaver/api/dialect"
 	"github.com/palaver-chat/palaver/api/sse"
 	"github.com/palaver-chat/palaver/chat"
+	"github.com/palaver-chat/palaver/chat/messages"
 )
 
 type (
@@ -81,17 +82,18 @@ type (
 		Error errorJSON `json:"error"`
 	}
 	errorJSON struct {
-		Message   string  `json:"message"`
-		Type      string  `json:"type"`
-		Param     *string `json:"param"`
-		Code      string  `json:"code"`
-		RequestID string  `json:"request_id,omitempty"`
+		Message string  `json:"message"`
+		Type    string  `json:"type"`
+		Param   *string `json:"param"`
+		Code    string  `json:"code"`
+		messages.Coded
+		RequestID string `json:"request_id,omitempty"`
 	}
 )
 
 // fail makes the body of an error response.
 func fail(f dialect.Failure) any {
-	e := errorJSON{Message: f.Message, Type: "invalid_request_error", Code: f.Code, RequestID: f.RequestID}
+	e := errorJSON{Message: f.Message.Text, Coded: f.Message.Coded, Type: "invalid_request_error", Code: f.Code, RequestID: f.RequestID}
 	switch {
 	case f.Status == http.StatusUnauthorized:
 		e.Type = "authentication_error"
@@ -256,7 +258,7 @@ func (w *wire) Before(e chat.Event) {
 func (*wire) Abrupt() {}
 
 func (w *wire) failure() FailureJSON {
-	e := errorJSON{Message: w.failed.Message, Type: "server_error", Code: w.failed.Code}
+	e := errorJSON{Message: w.failed.Message, Coded: w.failed.Coded, Type: "server_error", Code: w.failed.Code}
 	if w.failed.Code == chat.CodeUnauthenticated { // the caller's token has expired
 		e.Type = "authentication_error"
 	}

@@ -125,10 +125,13 @@ func furtherMessages(e db.Settlement) []chat.Message {
 }
 
 func promptMetadata(p db.Prompt) map[string]any {
+	m := map[string]any{}
+	p.Coded.Put(m)
 	if p.Type == "" {
-		return map[string]any{"kind": "notice", "code": p.Code}
+		m["kind"], m["code"] = "notice", p.Code
+		return m
 	}
-	m := map[string]any{"kind": "question", "interrupt_id": p.ID, "interrupt_type": p.Type, "outcome": p.Outcome}
+	m["kind"], m["interrupt_id"], m["interrupt_type"], m["outcome"] = "question", p.ID, p.Type, p.Outcome
 	if p.Outcome == chat.OutcomeCancelled {
 		m["outcome_at"] = p.AnsweredAt.UTC()
 		if p.Channel != "" {

@@ -1,8 +1,9 @@
 import { authorized, withToken } from "../session/token";
 import { words } from "../words";
-import { refusal } from "../words/wire";
+import { worded } from "../words/wire";
+import type { Coded } from "./coded";
 
-export interface Detail {
+export interface Detail extends Coded {
   field: string;
   problem: string;
 }
@@ -29,15 +30,15 @@ export class ApiError extends Error {
 
 export const unreachable = () => new ApiError(0, "unreachable", words.problems.checkConnection);
 
-/** Reads {"error":{"code","message","details"}}; without it, the status gives the message. */
+/** Reads {"error":{"code","message","message_code","details"}}; without it, the status gives the message. */
 export async function errorOf(res: Response): Promise<ApiError> {
   let code = "";
   let message = "";
   let details: Detail[] = [];
   try {
-    const body = (await res.json()) as { error?: { code?: unknown; message?: unknown; details?: unknown } };
+    const body = (await res.json()) as { error?: Coded & { code?: unknown; message?: unknown; details?: unknown } };
     if (typeof body.error?.code === "string") code = body.error.code;
-    if (typeof body.error?.message === "string") message = refusal(code, body.error.message);
+    if (typeof body.error?.message === "string") message = worded(body.error, body.error.message);
     details = detailsOf(body.error?.details);
     if (res.status === 400) message = fieldProblem(message, details[0]);
   } catch {
@@ -50,18 +51,15 @@ export async function errorOf(res: Response): Promise<ApiError> {
 function fieldProblem(message: string, first: Detail | undefined): string {
   if (!first) return message;
   if (/^resume\.resume_value\.decisions\[\d+\]\.arguments\./.test(first.field)) return words.tools.fields.check;
-  const known: Readonly<Record<string, string>> = words.problems.fields;
-  // A picture is a part of the message; of several, the server does not say which.
-  const name = /\.parts(\[\d+\]\.url)?$/.test(first.field) && first.problem.includes("attachment") ? "attachments" : first.field.split(".").at(-1)!;
-  return known[name] ?? `${message} (${first.field} ${first.problem})`;
+  return worded(first, `${message} (${first.field} ${first.problem})`);
 }
 
 const detailsOf = (raw: unknown): Detail[] =>
-  (Array.isArray(raw) ? raw : []).flatMap((d: unknown) => (typeof d === "object" && d !== null && "field" in d && "problem" in d ? [{ field: String(d.field), problem: String(d.problem) }] : []));
+  (Array.isArray(raw) ? raw : []).flatMap((d: unknown) => (typeof d === "object" && d !== null && "field" in d && "problem" in d ? [{ ...(d as Coded), field: String(d.field), problem: String(d.problem) }] : []));
 
 function fallback(status: number): string {
-  if (status === 404) return words.errors.not_found;
-  if (status === 429) return words.errors.rate_limited;
+  if (status === 404) return words.texts["request.not_found"];
+  if (status === 429) return words.problems.tooMany;
   if (status === 413) return words.problems.tooLarge;
   if (status === 502 || status === 503 || status === 504) return words.problems.notReady;
   return words.problems.status(status);

@@ -55,7 +55,7 @@ describe("openStream", () => {
   });
 
   it("translates an error into the page's text", async () => {
-    vi.stubGlobal("fetch", () => Promise.resolve(Response.json({ error: { code: "too_large", message: "The message is too long." } }, { status: 413 })));
+    vi.stubGlobal("fetch", () => Promise.resolve(Response.json({ error: { code: "too_large", message: "The message is too long.", message_code: "request.too_large" } }, { status: 413 })));
     await expect(openStream("/x", {}, new AbortController().signal)).rejects.toMatchObject({ status: 413, code: "too_large", message: "This is too large." });
   });
 

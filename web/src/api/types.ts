@@ -1,4 +1,5 @@
 // The types of the server's native dialect (docs/contract.md).
+import type { Coded } from "./coded";
 
 export type Action = "summarize" | "inquire" | "compare" | "audit";
 export type Confidence = "high" | "medium" | "low";
@@ -74,7 +75,7 @@ export interface Conversation {
   documents?: DocRef[] | null;
 }
 
-export interface Doc {
+export interface Doc extends Coded {
   id: string;
   title: string;
   /** The name of its file, if the title is not from a person. */

@@ -1,6 +1,7 @@
 import { authorized, bearer } from "../session/token";
 import { words } from "../words";
-import { refusal } from "../words/wire";
+import { worded } from "../words/wire";
+import type { Coded } from "./coded";
 import { ApiError, unreachable } from "./http";
 
 interface Options {
@@ -34,8 +35,8 @@ function send(path: string, file: File, token: string | undefined, { onProgress,
 }
 
 function refusalOf(xhr: XMLHttpRequest): ApiError {
-  const error = (xhr.response as { error?: { code?: unknown; message?: unknown } } | null)?.error;
+  const error = (xhr.response as { error?: Coded & { code?: unknown; message?: unknown } } | null)?.error;
   const text = (v: unknown, or: string) => (typeof v === "string" && v ? v : or);
   const code = text(error?.code, "");
-  return new ApiError(xhr.status, code, refusal(code, text(error?.message, words.problems.uploadFailed)));
+  return new ApiError(xhr.status, code, worded(error ?? {}, text(error?.message, words.problems.uploadFailed)));
 }

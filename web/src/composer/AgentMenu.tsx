@@ -2,7 +2,7 @@ import { BookOpenText, Bot, ChevronDown, Wrench, type LucideIcon } from "lucide-
 import type { Agent } from "../api/config";
 import { Menu, MenuChoice } from "../ui/Menu";
 import { words } from "../words";
-import { agentText } from "../words/wire";
+import { agentText } from "./labels";
 
 const icons: Record<string, LucideIcon> = { documents: BookOpenText, assistant: Wrench };
 const iconOf = (agent: Agent) => icons[agent.name] ?? Bot;

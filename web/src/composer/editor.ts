@@ -6,7 +6,7 @@ import { Paragraph } from "@tiptap/extension-paragraph";
 import { Text } from "@tiptap/extension-text";
 import { Placeholder, UndoRedo } from "@tiptap/extensions";
 import { TextSelection } from "@tiptap/pm/state";
-import { mentionLabel } from "../words/wire";
+import { mentionLabel } from "./labels";
 import { mentionNode, mentionOf, type Mention as Mentioned } from "./outgoing";
 
 const shownLabel = (attrs: Record<string, unknown>): string => {

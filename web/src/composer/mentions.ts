@@ -1,6 +1,6 @@
 import type { Doc, DocSet } from "../api/types";
 import { words } from "../words";
-import { mentionLabel } from "../words/wire";
+import { mentionLabel } from "./labels";
 
 /** The kinds of mentions. An item belongs to a discovery board. */
 export type Category = "document" | "set" | "action" | "web" | "item";

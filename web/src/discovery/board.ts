@@ -1,5 +1,6 @@
 // The data of a board, and functions on it that need no server.
 
+import type { Coded } from "../api/coded";
 import type { Mentionable } from "../composer/mentions";
 import { short } from "../lib/format";
 import { boardWords } from "../words/discovery";
@@ -71,7 +72,7 @@ export type Tool = "add_item" | "edit_item" | "delete_item";
 export type ProposalState = "pending" | "applied" | "cancelled" | "error" | "overtaken";
 
 /** A change that the assistant suggests. Its id is that of the tool call. */
-export interface Proposal {
+export interface Proposal extends Coded {
   id: string;
   tool: Tool;
   params: Params;

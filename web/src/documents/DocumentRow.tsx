@@ -12,7 +12,7 @@ import { deleteLater } from "../ui/deletions";
 import { besideRow } from "../ui/rows";
 import { toast } from "../ui/toast";
 import { words } from "../words";
-import { importProblem, sentence } from "../words/wire";
+import { worded } from "../words/wire";
 import { documentPath, refreshLibrary } from "./library";
 import { RenameDialog } from "./RenameDialog";
 
@@ -99,7 +99,7 @@ function ImportAgain({ doc }: { doc: Doc }) {
     setBusy(true);
     try {
       const done = await reimport(doc.id);
-      if (done?.state === "failed") toast.error(importProblem(done.message ?? ""));
+      if (done?.state === "failed") toast.error(worded(done, done.message || words.imports.states.failed));
       else toast(!done ? words.imports.again(doc.title) : done.outcome === "duplicate" ? words.imports.unchanged(doc.title) : words.imports.replaced(doc.title));
     } catch (err) {
       toast.error(errorText(err));
@@ -119,7 +119,7 @@ function ImportAgain({ doc }: { doc: Doc }) {
 }
 
 function State({ doc }: { doc: Doc }) {
-  if (doc.status === "failed") return <span className="block text-xs text-bad">{doc.error ? sentence(doc.error) : words.library.failed}</span>;
+  if (doc.status === "failed") return <span className="block text-xs text-bad">{worded(doc, doc.error || words.library.failed)}</span>;
   if (doc.status === "processing") {
     return (
       <span role="status" className="block text-xs text-muted">

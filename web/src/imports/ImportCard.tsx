@@ -4,7 +4,7 @@ import { errorText } from "../api/query";
 import type { DocRef } from "../api/types";
 import { Button } from "../ui/Button";
 import { words } from "../words";
-import { importProblem } from "../words/wire";
+import { worded } from "../words/wire";
 import { connectGoogle, useGoogle } from "./accounts";
 import { importAgain, Imports, running, titleOf, type Import, type ImportState } from "./imports";
 import { kindIcons } from "./kinds";
@@ -97,7 +97,7 @@ function Failure({ item }: { item: Import }) {
     <div className="mt-2.5 border-t border-line pt-2.5">
       <p role="alert" className="flex gap-2 text-bad">
         <CircleAlert aria-hidden className="mt-0.5 size-4 shrink-0" />
-        {problem || (unset && offer ? words.imports.connectFirst : importProblem(item.message ?? ""))}
+        {problem || (unset && offer ? words.imports.connectFirst : worded(item, item.message || words.imports.states.failed))}
       </p>
       {offer && !unset && <p className="mt-1.5 text-muted">{words.imports.connectHint}</p>}
       <div className="mt-2.5 flex flex-wrap gap-2">

@@ -25,7 +25,7 @@ export default function LinkChips({ text, onRemove }: { text: string; onRemove: 
               </span>
             ) : (
               <span role="alert" className="min-w-0">
-                {words.imports.malformed}
+                {words.texts["import.no_drive_link"]}
               </span>
             )}
             <button

@@ -129,6 +129,6 @@ describe("the chips of links", () => {
     await chips("https://drive.google.com/file/d/x");
     expect(at.querySelector("li")).toBeNull();
     await act(async () => vi.advanceTimersByTime(1_000));
-    expect(at.querySelector("[role=alert]")?.textContent).toBe(words.imports.malformed);
+    expect(at.querySelector("[role=alert]")?.textContent).toBe(words.texts["import.no_drive_link"]);
   });
 });

@@ -1,5 +1,6 @@
 import { useQuery } from "@tanstack/react-query";
 import { createContext, useEffect, useRef } from "react";
+import type { Coded } from "../api/coded";
 import { getJSON, post, request } from "../api/http";
 import { refresh } from "../api/query";
 import { refreshLibrary } from "../documents/library";
@@ -10,7 +11,7 @@ import { readLink } from "./links";
 export type ImportState = "looking" | "downloading" | "reading" | "indexing" | "ready" | "failed";
 
 /** A running or finished import. */
-export interface Import {
+export interface Import extends Coded {
   id: string;
   url: string;
   source_type: string;

@@ -4,9 +4,15 @@ import { Button } from "../ui/Button";
 import { words } from "../words";
 import { Field, FormProblem } from "./fields";
 import type { SignInProblem } from "./problems";
-import type { Sent } from "./SignInForm";
 import { createAccount, sendLink, signInWithPassword } from "./supabase";
 import { useSending } from "./useSending";
+
+/** An email that Supabase has sent. */
+export interface Sent {
+  email: string;
+  /** Whether it confirms a new account; otherwise it signs in. */
+  confirms: boolean;
+}
 
 type Mode = "password" | "create" | "link";
 

@@ -3,7 +3,7 @@ import { useState } from "react";
 import type { SignIn } from "../api/config";
 import { Button } from "../ui/Button";
 import { words } from "../words";
-import { AddressForm } from "./AddressForm";
+import { AddressForm, type Sent } from "./AddressForm";
 import type { SignInProblem } from "./problems";
 import { signInWithCode, signInWithProvider } from "./supabase";
 import { Field, FormProblem } from "./fields";
@@ -13,13 +13,6 @@ interface Props {
   signIn: SignIn;
   /** Why an earlier sign-in failed. */
   problem?: string;
-}
-
-/** An email that Supabase has sent. */
-export interface Sent {
-  email: string;
-  /** Whether it confirms a new account; otherwise it signs in. */
-  confirms: boolean;
 }
 
 /** Shows the ways to sign in. After a sign-in the page reloads. */

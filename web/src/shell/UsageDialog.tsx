@@ -2,8 +2,7 @@ import { bytes } from "../lib/format";
 import { Dialog } from "../ui/Dialog";
 import { words } from "../words";
 import { clock, number } from "../words/intl";
-import type { Use } from "./limits";
-import { useMe } from "./me";
+import { useMe, type Use } from "./me";
 
 /** How much of each limit is used. */
 export default function UsageDialog({ onClose }: { onClose: () => void }) {

@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { limitText, nearest, type Use } from "./limits";
+import { limitText, nearest } from "./limits";
+import type { Use } from "./me";
 
 const use = (name: string, used: number, limit = 100): Use => ({ name, used, limit });
 

@@ -1,15 +1,6 @@
 import { words } from "../words";
 import { clock } from "../words/intl";
-import { useMe } from "./me";
-
-/** How much of a limit the user has used. */
-export interface Use {
-  name: string;
-  used: number;
-  limit: number;
-  /** When a daily limit is reset. */
-  resets_at?: string;
-}
+import { useMe, type Use } from "./me";
 
 const NEAR = 0.8;
 

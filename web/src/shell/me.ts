@@ -1,7 +1,15 @@
 import { useQuery } from "@tanstack/react-query";
 import { getJSON, post, request } from "../api/http";
 import { refresh } from "../api/query";
-import type { Use } from "./limits";
+
+/** How much of a limit the user has used. */
+export interface Use {
+  name: string;
+  used: number;
+  limit: number;
+  /** When a daily limit is reset. */
+  resets_at?: string;
+}
 
 /** The current user. */
 export interface Me {

@@ -8,18 +8,18 @@ import { importOf, Imports } from "../imports/imports";
 import { readLink } from "../imports/links";
 import { Button, IconButton } from "../ui/Button";
 import { words } from "../words";
-import { failure, markRemovedQuotes, notice, question, withoutOffline } from "../words/wire";
+import { failure, markRemovedQuotes, question, withoutOffline, worded } from "../words/wire";
 import { CopyButton } from "./CopyButton";
 import { Extras } from "./extras";
 import type { Rating } from "./feedback";
 import { Footnote } from "./Footnote";
-import { answerText, citationsOf, endedByQuestion, endedUnanswered, importLink, interruption, oncePerNotice, picturesOf, shown, skipped, textOf, toolOf, type ToolPart, withSources } from "./parts";
+import { answerText, citationsOf, endedByQuestion, endedUnanswered, importLink, interruption, oncePerNotice, picturesOf, shown, skipped, textOf, toolMessages, toolOf, type ToolPart, withSources } from "./parts";
 import { Passages } from "./Passages";
 import { Pictures } from "./Pictures";
 import { Prose } from "./Prose";
 import { Reason, Thumbs } from "./Rate";
 import { Sources } from "./Sources";
-import { ToolCard } from "./ToolCard";
+import { ToolCard, ToolMessages } from "./ToolCard";
 import type { Message, Metadata, Part } from "./types";
 
 interface Props {
@@ -56,7 +56,7 @@ export const AssistantMessage = memo(function AssistantMessage({ message, asked,
     <article aria-label={writing ? words.message.writing : "Palaver"} aria-busy={writing} className="group">
       {agent && <AgentName agent={agent} />}
       <ImportCards asked={asked} without={byTool} onRead={onRead} />
-      {oncePerNotice(parts).map(say)}
+      <ToolMessages value={toolMessages(message)}>{oncePerNotice(parts).map(say)}</ToolMessages>
       <Pictures pictures={pictures} alt={words.message.generatedImage} className="mt-3 gap-3" size="max-h-96 max-w-full" />
       {extras?.foot(message)}
       {citations && <Sources citations={citations} onCite={onCite} />}
@@ -118,7 +118,7 @@ function Piece({ part, times, text, meta, over, open, writing, citations, onCite
     case "data-notice":
       return (
         <p dir="auto" className={quiet}>
-          {notice(part.data.code, part.data.message)}
+          {worded(part.data, part.data.message)}
           {times > 1 && ` ${words.message.times(times)}`}
         </p>
       );

@@ -86,7 +86,7 @@ function Choices({ question, options, tagging, onChoose, onCancel }: Pick<Props,
                 </span>
               )}
               {type === "doc_choice" && <Icon aria-hidden className="size-4 shrink-0" />}
-              <span className="min-w-0">{option(type, o)}</span>
+              <span className="min-w-0">{option(o)}</span>
             </Button>
           );
         })}

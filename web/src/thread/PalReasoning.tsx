@@ -2,7 +2,7 @@ import { FileText, Globe, Sparkles } from "lucide-react";
 import { useMemo, useState } from "react";
 import type { DocRef } from "../api/types";
 import { words } from "../words";
-import { status as statusText } from "../words/wire";
+import { status as statusText, worded } from "../words/wire";
 import type { Status } from "./types";
 import { usePaced } from "./usePaced";
 
@@ -38,7 +38,7 @@ export function PalReasoning({ running, begun, writing, stopping, problem, statu
   const paced = usePaced(useStory(shownStatuses, writing));
   const query = running ? statuses.findLast((s) => s.web_query)?.web_query : undefined;
   const waits = !begun && processing.length > 0;
-  const step = waits ? words.thread.waitingFor(processing.map((d) => d.title)) : paced ? statusText(paced) : begun ? "" : words.steps.model;
+  const step = waits ? words.thread.waitingFor(processing.map((d) => d.title)) : paced ? statusText(paced) : begun ? "" : worded({ message_code: "status.model" }, "");
   const line = !running ? "" : stopping ? words.composer.stopping : problem ? words.thread.reconnecting(problem) : step;
   return (
     <div className={running ? "min-h-16" : undefined}>

@@ -302,7 +302,7 @@ function useReply(store: ThreadStore, composer: RefObject<ComposerHandle | null>
       const made = decideAll(question, decisions.get(question.interrupt_id) ?? [], decision);
       return made ? answer({ type, value: null, decisions: made }, out) : composer.current?.takeBack(out); // the arguments show the error
     }
-    const named = optionNamed(type, options, out.text);
+    const named = optionNamed(options, out.text);
     if (named) return choose(named.id);
     void store.send(out);
   };

@@ -1,5 +1,6 @@
 import { Ban, Check, ChevronRight, CircleAlert, Hand, LoaderCircle, Wrench } from "lucide-react";
 import { createContext, lazy, Suspense, use, useState } from "react";
+import type { Coded } from "../api/coded";
 import { Boundary } from "../shell/Boundary";
 import { words } from "../words";
 import { toolLabel } from "../words/wire";
@@ -20,19 +21,18 @@ const states = {
   unfinished: { icon: Ban, look: "text-muted" },
 } as const;
 
-/** The server's error texts for a call whose turn ended before it, and before a person decided on it. */
-const NO_RESULT = "No result: the turn was stopped before the tool answered.";
-const NO_DECISION = "No result: the turn was stopped before anybody decided on the tool.";
+/** The codes of calls that failed or have no result, by id. */
+export const ToolMessages = createContext<ReadonlyMap<string, Coded>>(new Map());
 
-function stateOf(p: ToolPart, over: boolean): keyof typeof states {
+function stateOf(p: ToolPart, over: boolean, code: string | undefined): keyof typeof states {
   switch (p.state) {
     case "approval-requested":
       return over ? "undecided" : "asks";
     case "output-available":
       return "done";
     case "output-error":
-      if (p.errorText === NO_DECISION) return "undecided";
-      return p.errorText === NO_RESULT ? "unfinished" : "failed";
+      if (code === "tool.undecided") return "undecided";
+      return code === "tool.stopped" ? "unfinished" : "failed";
     case "output-denied":
       return "denied";
     case "approval-responded":
@@ -59,7 +59,8 @@ export function ToolCard({ part, over, text = "" }: Props) {
     if (!opened.delete(part.toolCallId)) opened.add(part.toolCallId);
     setOpen(!open);
   };
-  const state = stateOf(part, over);
+  const said = use(ToolMessages).get(part.toolCallId);
+  const state = stateOf(part, over, said?.message_code);
   const { icon: Glyph, look } = states[state];
   const name = toolName(part);
   return (
@@ -81,7 +82,7 @@ export function ToolCard({ part, over, text = "" }: Props) {
       {open && (
         <Boundary>
           <Suspense fallback={null}>
-            <ToolDetails part={part} />
+            <ToolDetails part={part} said={said} />
           </Suspense>
         </Boundary>
       )}

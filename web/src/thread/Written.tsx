@@ -3,7 +3,7 @@ import type { DocRef } from "../api/types";
 import { icons } from "../composer/icons";
 import { piecesOf } from "../composer/incoming";
 import type { Mention, Node } from "../composer/outgoing";
-import { mentionLabel } from "../words/wire";
+import { mentionLabel } from "../composer/labels";
 import { Extras } from "./extras";
 
 interface Props {

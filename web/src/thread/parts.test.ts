@@ -31,7 +31,7 @@ describe("answered", () => {
 
 describe("answerText", () => {
   const said = (answer: Question["answer"], over: Partial<Question> = {}) => answerText({ ...question, answered: true, answer, ...over });
-  it("an option by its label", () => expect(said({ type: "action_choice", value: "audit" })).toBe("Check against rules"));
+  it("an option by its label", () => expect(said({ type: "action_choice", value: "audit" }, { options: [{ id: "audit", label: "Audit", message_code: "option.audit" }] })).toBe("Check against rules"));
   it("free text", () => expect(said({ type: "text_input", value: "the contract" }, { options: undefined })).toBe("the contract"));
   it("tags, by their names", () => {
     const doc = { type: "doc", content: [{ type: "paragraph", content: [mentionNode({ id: "d", label: "Lease", category: "document" }), { type: "text", text: " " }, mentionNode({ id: "s", label: "Rules", category: "set" })] }] };

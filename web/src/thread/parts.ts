@@ -1,4 +1,5 @@
 import { isToolUIPart, type DynamicToolUIPart, type ToolUIPart } from "ai";
+import type { Coded } from "../api/coded";
 import type { Citation, DocRef } from "../api/types";
 import { readDoc, taggedIn } from "../composer/incoming";
 import type { Node } from "../composer/outgoing";
@@ -56,6 +57,9 @@ export const endedUnanswered = (q: Question, meta: Metadata | undefined): boolea
 
 /** Whether a new message replaced the answer to the question. */
 export const skipped = (q: Question, meta: Metadata | undefined): boolean => !q.answered && !q.answer && meta?.interrupted_reason === "superseded";
+
+/** What the server says about tool calls that failed or have no result, by id. */
+export const toolMessages = (m: Message): ReadonlyMap<string, Coded> => new Map(m.parts.flatMap((p) => (p.type === "data-tool-message" ? [[p.data.tool_call_id, p.data] as const] : [])));
 
 /** The numbered citations of an answer. */
 export function citationsOf(m: Message): Citation[] {
@@ -164,10 +168,10 @@ export function answerText(q: Question): string {
   if (a.type === "cancel") return words.question.cancelled;
   if (a.decisions) return a.decisions.map(decisionText).join(", ");
   const chosen = q.options?.find((o) => o.id === a.value);
-  if (chosen && chosen.id !== "tag_docs") return option(q.interrupt_type, chosen);
+  if (chosen && chosen.id !== "tag_docs") return option(chosen);
   if (chosen || !a.value) {
     const tagged = (a.tagged_doc_ids?.length ?? 0) + (a.tagged_set_ids?.length ?? 0) > 0;
-    return tagged ? taggedIn(a.tiptap_json).join(", ") || words.question.documentsChosen : chosen ? option(q.interrupt_type, chosen) : "";
+    return tagged ? taggedIn(a.tiptap_json).join(", ") || words.question.documentsChosen : chosen ? option(chosen) : "";
   }
   return a.value;
 }

@@ -5,10 +5,7 @@ import { option } from "../words/wire";
 import { decide, draftOf, type Draft } from "./approval";
 import type { Decision, Question, ResumeValue } from "./types";
 
-export interface Option {
-  id: string;
-  label: string;
-}
+export type Option = NonNullable<Question["options"]>[number];
 
 export const ALL = "all";
 export const TAG = "tag_docs";
@@ -30,10 +27,10 @@ const plain = (text: string): string =>
     .replace(/^[\s@"“„'([]+|[\s"”'.,;:!?)\]]+$/g, "");
 
 /** The option that typed text names, by its label or its number. */
-export function optionNamed(type: string, options: readonly Option[], text: string): Option | undefined {
+export function optionNamed(options: readonly Option[], text: string): Option | undefined {
   const said = plain(text);
   if (!said) return undefined;
-  const named = options.filter((o) => plain(option(type, o)) === said || plain(o.label) === said);
+  const named = options.filter((o) => plain(option(o)) === said || plain(o.label) === said);
   if (named.length > 0) return named.length === 1 ? named[0] : undefined; // documents may share a title
   const number = /^#?(\d{1,2})$/.exec(said)?.[1];
   return number ? options[Number(number) - 1] : undefined;

@@ -102,12 +102,12 @@ describe("a message", () => {
 
   it("that was rejected waits with its text when another is sent", async () => {
     await opened();
-    server.on("post", { status: 429, body: { error: { code: "rate_limited", message: "Five conversations at once are enough." } }, headers: { "Retry-After": "40" } }, whole("t2", "Third."));
+    server.on("post", { status: 429, body: { error: { code: "rate_limited", message: "Five conversations at once are enough.", message_code: "rate.turns" } }, headers: { "Retry-After": "40" } }, whole("t2", "Third."));
     await store.send(out("Two"));
-    await until(() => expect(view().problem).toMatchObject({ message: "Too many requests. Try again in a moment.", retry: "same" }));
+    await until(() => expect(view().problem).toMatchObject({ message: "Too many of your chats are being answered. Wait for one to finish.", retry: "same" }));
     await store.send(out("Three"));
     expect(texts()).toEqual(["user: One", "assistant: First.", "user: Three", "assistant: Third."]);
-    expect(view().queued).toMatchObject([{ text: "Two", failed: "Too many requests. Try again in a moment." }]);
+    expect(view().queued).toMatchObject([{ text: "Two", failed: "Too many of your chats are being answered. Wait for one to finish." }]);
     expect(view().problem).toBeNull();
   });
 
@@ -236,7 +236,7 @@ describe("an answer to a question", () => {
   });
 
   it("that is invalid returns its text, and the question stays open", async () => {
-    server.on("post", { status: 400, body: { error: { code: "invalid_resume_value", message: "It does not fit." } } });
+    server.on("post", { status: 400, body: { error: { code: "invalid_resume_value", message: "It does not fit.", message_code: "question.wrong_answer" } } });
     await store.answer(asked()!, { type: "text_input", value: "The long one" }, out("The long one"));
     await until(() => expect(view().problem).toMatchObject({ message: "This reply doesn't fit the question. Try another one." }));
     expect(returned).toEqual([["The long one", false]]);

@@ -69,7 +69,7 @@ describe("a retry", () => {
   });
 
   it("after the model failed is another answer, not another message", async () => {
-    const failed = { finished_reason: "error", error: { code: "model_unavailable", message: "The model did not answer.", retryable: true } };
+    const failed = { finished_reason: "error", error: { code: "model_unavailable", message: "The model did not answer.", message_code: "turn.model_unavailable", retryable: true } };
     server.on("post", { chunks: [...start("t1"), ...say("Half"), { type: "message-metadata", messageMetadata: failed }, { type: "finish-step" }, { type: "error", errorText: "The model did not answer." }, { type: "finish", finishReason: "error" }] });
     store.start(out("Hi"));
     await until(() => expect(store.snapshot().problem).toEqual({ message: "The AI service didn't respond. Try again in a moment.", retry: "again" }));
@@ -356,7 +356,7 @@ describe("a question", () => {
   });
 
   it("is restored when its answer was rejected", async () => {
-    server.on("post", { status: 400, body: { error: { code: "invalid_resume_value", message: "No option." } } });
+    server.on("post", { status: 400, body: { error: { code: "invalid_resume_value", message: "No option.", message_code: "question.wrong_answer" } } });
     await store.answer(pendingQuestion(store.chat.messages)!, { type: "action_choice", value: "x" });
     expect(pendingQuestion(store.chat.messages)).not.toBeNull();
     expect(store.snapshot().problem?.message).toBe("This reply doesn't fit the question. Try another one.");

@@ -1,4 +1,5 @@
 import type { UIMessage } from "ai";
+import type { Coded } from "../api/coded";
 import type { Action, Citation, Confidence, DocRef, ResumeValue as NativeResumeValue } from "../api/types";
 
 /** The server's metadata of a message (docs/api.md, the AI SDK dialect). */
@@ -19,7 +20,7 @@ export interface Metadata {
   interrupted_reason?: string;
   /** Whether it was cancelled while it was queued. */
   never_began?: boolean;
-  error?: { code: string; message: string; retryable: boolean };
+  error?: Coded & { code: string; message: string; retryable: boolean };
   action?: Action;
   inference_confidence?: Confidence;
   retrieval_confidence?: Confidence;
@@ -29,7 +30,7 @@ export interface Metadata {
   web_searches?: number;
 }
 
-export interface Status {
+export interface Status extends Coded {
   node: string;
   message: string;
   web_query?: string;
@@ -65,11 +66,11 @@ export interface Decision {
 export type ResumeValue = NativeResumeValue & { tiptap_json?: object; decisions?: Decision[] };
 
 /** A question of a turn, open or answered. */
-export interface Question {
+export interface Question extends Coded {
   interrupt_id: string;
   interrupt_type: "action_choice" | "doc_choice" | "text_input" | "retrieval_low" | "tool_approval" | "choice" | string;
   message: string;
-  options?: { id: string; label: string }[];
+  options?: { id: string; label: string; message_code?: string }[];
   tool_calls?: AskedCall[];
   /** The passages that come closest, when little was found. */
   closest?: Citation[];
@@ -84,7 +85,9 @@ type Data = {
   status: Status;
   docs: { node: string; docs: DocRef[] };
   interrupt: Question;
-  notice: { code: string; message: string };
+  notice: Coded & { code: string; message: string };
+  /** Why a tool call has no result, or failed. */
+  "tool-message": Coded & { tool_call_id: string };
 };
 
 export type Message = UIMessage<Metadata, Data>;

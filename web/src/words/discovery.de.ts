@@ -1,5 +1,5 @@
-import type { BoardWords } from "./discovery";
 import { count, number } from "./intl";
+import type { BoardWords } from "./types";
 
 const items = (n: number) => count(n, { one: "Eintrag", other: "Einträge" });
 
@@ -124,10 +124,6 @@ export const boardWords: BoardWords = {
   },
 
   errors: {
-    similar_items: "Auf dem Board steht das schon, oder etwas sehr Ähnliches.",
-    item_changed: "Der Eintrag hat sich seit dem Vorschlag geändert.",
-    already_decided: "Darüber wurde schon entschieden.",
-    built_on: "Inzwischen baut etwas darauf auf.",
     version_conflict: "Das Board wurde anderswo geändert.",
   },
 

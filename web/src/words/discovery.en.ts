@@ -123,10 +123,6 @@ export const boardWords = {
   },
 
   errors: {
-    similar_items: "The board already has this, or something very similar.",
-    item_changed: "The item has changed since this was proposed.",
-    already_decided: "This was already decided.",
-    built_on: "Something was built on it since.",
     version_conflict: "The board was changed elsewhere.",
   },
 

@@ -1,10 +1,7 @@
 // The texts of discovery boards. They are in separate files, because few pages show a board.
 
 import { boardWords as en } from "./discovery.en";
-
-type Translated<T> = T extends string ? string : T extends (...args: infer A) => string ? (...args: A) => string : { readonly [K in keyof T]: Translated<T[K]> };
-
-export type BoardWords = Translated<typeof en>;
+import type { BoardWords } from "./types";
 
 export let boardWords: BoardWords = en;
 

@@ -4,11 +4,7 @@
 
 import { en } from "./en";
 import { setLocale } from "./intl";
-
-/** The type of the English texts, which other languages must implement. */
-type Translated<T> = T extends string ? string : T extends (...args: infer A) => string ? (...args: A) => string : { readonly [K in keyof T]: Translated<T[K]> };
-
-export type Words = Translated<typeof en>;
+import type { Words } from "./types";
 
 export let words: Words = en;
 

@@ -23,3 +23,6 @@ export const count = (n: number, noun: { one: string; other: string }): string =
 
 /** A list of alternatives: "HTML or PDF". */
 export const anyOf = (names: readonly string[]): string => new Intl.ListFormat(locale, { type: "disjunction" }).format(names);
+
+/** A size in MB, rounded up: "3.1MB". */
+export const megabytes = (bytes: number): string => `${number(Math.ceil((bytes * 10) / 2 ** 20) / 10)}MB`;

@@ -4,11 +4,12 @@ import path from "node:path";
 import { parseAst } from "vite";
 import { afterEach, describe, expect, it } from "vitest";
 import type { Question } from "../thread/types";
+import { inAnswers } from "./codes";
 import { de } from "./de";
 import { en } from "./en";
 import { chosen, loadLanguage, words } from "./index";
 import { clock, day, number } from "./intl";
-import { failure, markRemovedQuotes, option, question, refusal, status, toolTitle } from "./wire";
+import { failure, markRemovedQuotes, option, question, status, toolTitle, withoutOffline, worded } from "./wire";
 
 afterEach(() => loadLanguage([]));
 
@@ -35,54 +36,40 @@ describe("the language of the page", () => {
   });
 });
 
-const asks = (interrupt_type: string, message: string, ...tools: string[]): Question => ({
-  interrupt_id: "i",
-  interrupt_type,
-  message,
-  turn_id: "t",
-  answered: false,
-  tool_calls: tools.map((name, i) => ({ id: String(i), name, arguments: {}, editable: false })),
-});
-
 describe("the server's texts", () => {
-  it("are translated into the page's texts", () => {
-    expect(question(asks("action_choice", "I'm not sure what action you'd like. Please choose:"))).toBe("What would you like to do with your documents?");
-    expect(question(asks("doc_choice", 'I could not find "a.b. c". Which document do you mean?'))).toBe('I couldn\'t find "a.b. c". Which document do you mean?');
-    expect(question(asks("tool_approval", "May I run tracker__create_ticket?", "tracker__create_ticket"))).toBe("Allow “Create ticket” (tracker)?");
-    expect(question(asks("tool_approval", "I was interrupted while x ran and do not know whether it finished. Run it again?", "look_up"))).toMatch(/^“Look up” was interrupted/);
-    expect(question(asks("tool_approval", "May I run these tools?", "a", "b"))).toBe("Allow these tools?");
-    expect(option("action_choice", { id: "audit", label: "Audit" })).toBe("Check against rules");
-    expect(option("doc_choice", { id: "continue", label: "My plan" })).toBe("My plan");
-    expect(status({ node: "validate_inputs", message: "Validating request..." })).toBe("");
-    expect(status({ node: "web_search", message: "", web_query: "rates" })).toBe("Searching the web for “rates”");
-    expect(status({ node: "tool", message: "Calling generate_image..." })).toBe("Using “Generate image”…");
-    expect(failure({ code: "model_rejected", message: "Rejected. Check OPENAI_API_KEY.", retryable: false })).toBe("The AI service rejected the request.");
-    const unavailable = "The model is not available. The server's log says why.";
-    expect(failure({ code: "model_rejected", message: unavailable, retryable: false })).toMatch(/isn't available[^.]*\. The server's log says why\.$/);
-    expect(failure({ code: "model_rejected", message: `${unavailable} Check OPENAI_API_KEY.`, retryable: false })).toMatch(/says why\. Check OPENAI_API_KEY\.$/);
-    expect(failure({ code: "model_rejected", message: "Rejected. The provider's content filter stopped the answer.", retryable: false })).toMatch(/content filter/);
-    expect(refusal("unsupported_type", "Unsupported file type. Text, HTML and PDF files can be read.")).toBe("Unsupported file type. Use Text, HTML, or PDF.");
-    expect(refusal("rate_limited", "You have sent many messages in a short time. Please wait a moment.")).toBe("You're sending messages too fast. Wait a moment.");
-    expect(markRemovedQuotes("It is [quotation removed: not in the sources].")).toBe("It is ⚠ Unverified quote removed.");
+  it("are worded by their code and values", () => {
+    const asks = (message_code: string, message_params = {}) => question({ message_code, message_params, message: "?" } as Question);
+    expect(asks("question.action")).toBe("What would you like to do with your documents?");
+    expect(asks("question.not_found", { names: '"a.b. c"', question: { message_code: "question.which_document" } })).toBe('I couldn\'t find "a.b. c". Which document do you mean?');
+    expect(asks("question.run_tool", { tool: "tracker__create_ticket" })).toBe("Allow “Create ticket” (tracker)?");
+    expect(asks("question.run_tool_again", { tool: "look_up" })).toMatch(/^“Look up” was interrupted/);
+    expect(option({ label: "Audit", message_code: "option.audit" })).toBe("Check against rules");
+    expect(option({ label: "My plan" })).toBe("My plan");
+    expect(status({ node: "validate_inputs", message: "Validating request...", message_code: "status.validate" })).toBe("");
+    expect(status({ node: "web_search", message: "", message_code: "status.web_search", message_params: { query: "rates" } })).toBe("Searching the web for “rates”");
+    expect(status({ node: "tool", message: "", message_code: "status.tool", message_params: { tool: "generate_image" } })).toBe("Using “Generate image”…");
+    const unavailable = { message_code: "turn.model_not_available" };
+    const key = { message_code: "hint.key", message_params: { setting: "OPENAI_API_KEY" } };
+    expect(failure({ code: "model_rejected", message: "?", retryable: false, message_code: "hint.after", message_params: { message: unavailable, hint: key } })).toMatch(/isn't available[^.]*\. The server's log says why\. .* Check OPENAI_API_KEY\.$/);
+    expect(worded({ message_code: "upload.document_type", message_params: { types: ["Text", "HTML", "PDF"] } }, "?")).toBe("Unsupported file type. Use Text, HTML, or PDF.");
+    expect(worded({ message_code: "import.too_large", message_params: { size: 3 * 2 ** 20 + 1, limit: 2 ** 20 } }, "?")).toBe("That file is too large to import (3.1MB). The maximum file size is 1MB.");
   });
 
-  it("are shown unchanged when the page has no translation", () => {
-    expect(question(asks("text_input", "How many?"))).toBe("How many?");
-    expect(option("text_input", { id: "x", label: "Some" })).toBe("Some");
-    expect(status({ node: "model_retry", message: "Model busy, retrying (12)..." })).toBe("Model busy, retrying (12)");
+  it("are shown as the server sent them when the page has no words for them", () => {
+    expect(question({ message: "How many?" } as Question)).toBe("How many?");
     expect(status({ node: "new_step", message: "Counting..." })).toBe("Counting...");
-    expect(refusal("constructor", "Odd.")).toBe("Odd.");
+    expect(worded({ message_code: "constructor" }, "Odd.")).toBe("Odd.");
+    expect(worded({ message_code: "upload.document_type" }, "A value is missing.")).toBe("A value is missing.");
+    expect(worded({ message_code: "hint.after", message_params: { message: { message_code: "turn.of_a_later_server" }, hint: { message_code: "hint.filtered" } } }, "All of it.")).toBe("All of it.");
     expect(toolTitle("constructor")).toBe("“Constructor”");
   });
 
-  it("include every sentence that the page translates", () => {
-    const root = path.resolve(import.meta.dirname, "../../..");
-    const sources = ["api", "chat", "internal", "activities", "llm"].flatMap((dir) => goFiles(path.join(root, dir))).map((f) => readFileSync(f, "utf8")).join("\n");
-    expect(Object.keys(en.server).filter((sentence) => !sources.includes(JSON.stringify(sentence)))).toEqual([]);
+  it("inside of answers are replaced", () => {
+    expect(markRemovedQuotes(`It is ${inAnswers.quote_removed}.`)).toBe("It is ⚠ Unverified quote removed.");
+    expect(withoutOffline(`Yes [1].\n\n_${inAnswers.offline}_`)).toBe("Yes [1].");
+    expect(withoutOffline("Yes [1].\n")).toBe("Yes [1].\n");
   });
 });
-
-const goFiles = (dir: string) => readdirSync(dir, { recursive: true, encoding: "utf8" }).filter((f) => f.endsWith(".go") && !f.endsWith("_test.go")).map((f) => path.join(dir, f));
 
 interface Node {
   type: string;
@@ -114,8 +101,8 @@ function literals(node: unknown, found: string[], shown = false): string[] {
 const isConsole = (n: Node): boolean => n.type === "CallExpression" && (n.callee as { object?: { name?: string } }).object?.name === "console";
 const isCall = (n: unknown): boolean => ((n as { expression?: Node } | null)?.expression?.type ?? "") === "CallExpression";
 
-/** Sentences of the server that files compare with. */
-const OF_THE_SERVER = ["No result: the turn was stopped before the tool answered.", "No result: the turn was stopped before anybody decided on the tool.", "Web search"];
+/** A label in a message, which the server reads. */
+const OF_THE_SERVER = ["Web search"];
 
 it("only the language files contain texts that people see", () => {
   const src = path.resolve(import.meta.dirname, "..");

@@ -5,6 +5,7 @@ import { ToolCard } from "../../thread/ToolCard";
 import { Button } from "../../ui/Button";
 import { toast } from "../../ui/toast";
 import { boardWords } from "../../words/discovery";
+import { worded } from "../../words/wire";
 import { codeOf, decide, problemText, similarIn, undo, type Decision } from "../api";
 import { before, MAX_TEXT, type Kind, type Params, type Proposal, type ProposalState } from "../board";
 import { useShown } from "../context";
@@ -15,7 +16,7 @@ import { OutputType } from "../OutputType";
 import { Quoted } from "../Quoted";
 import { Relations } from "../Relations";
 import { DocumentOf } from "../Source";
-import { changedItem, isOpen, paramsOf, reasonText, toolKind } from "./proposals";
+import { changedItem, isOpen, paramsOf, toolKind } from "./proposals";
 import { Reference } from "./Reference";
 
 /** Unconfirmed edits of proposals, by id. A card that is scrolled far away unmounts; its edits are kept here until it returns. */
@@ -87,7 +88,7 @@ function Card({ proposal }: { proposal: Proposal }) {
     send({ decision: "confirm", ...(draft && { params: draft }), ...(similar.length > 0 && { allow_similar: true as const }), ...(changed && { overwrite: true as const }) });
 
   const Glyph = icons[state];
-  const why = problem || (state === "error" && !changed ? reasonText(proposal.reason ?? "") : "");
+  const why = problem || (state === "error" && !changed ? worded(proposal, proposal.reason ?? "") : "");
   const text = (tool === "add_item" ? params.text : params.new_text) ?? "";
   const length = [...text.trim()].length;
   const made = proposal.result?.items?.[0];

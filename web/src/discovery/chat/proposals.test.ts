@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import type { ToolPart } from "../../thread/parts";
 import type { Message } from "../../thread/types";
 import { readBoard, type Proposal } from "../board";
-import { changedItem, importedChat, isOpen, paramsOf, proposedIn, proposes, reasonText } from "./proposals";
+import { changedItem, importedChat, isOpen, paramsOf, proposedIn, proposes } from "./proposals";
 
 const call = (toolName: string, toolCallId: string, input: unknown = {}): ToolPart => ({ type: "dynamic-tool", toolName, toolCallId, state: "input-available", input }) as ToolPart;
 
@@ -35,11 +35,6 @@ describe("a proposal", () => {
     expect(changedItem(edit({ state: "applied" }), board)).toBeUndefined();
     expect(changedItem(edit({ params: { item_id: "F-9" } }), board)).toBeUndefined();
     expect(changedItem(edit({ tool: "add_item" }), board)).toBeUndefined();
-  });
-
-  it("shows why it failed: the page's text if there is one, else the server's", () => {
-    expect(reasonText("the item has changed: version 2 instead of 1")).toBe("The item has changed since this was proposed.");
-    expect(reasonText("text must not be empty")).toBe("text must not be empty");
   });
 });
 

@@ -1,6 +1,5 @@
 import { toolName, toolOf, type ToolPart } from "../../thread/parts";
 import type { Message } from "../../thread/types";
-import { boardWords } from "../../words/discovery";
 import type { Board, OldMessage, Params, Proposal, Tool } from "../board";
 
 const ADD_DOCUMENT = "add_document"; // adds an input
@@ -33,14 +32,6 @@ export function importedChat(history: readonly OldMessage[], messages: readonly 
   const first = history.findIndex((m) => own.has(m.id));
   if (first >= 0) return history.slice(0, first);
   return messages.some((m) => m.metadata?.server_id) ? [] : [...history]; // the history keeps a limited number: newer messages have replaced the imported ones
-}
-
-/** Why a proposal failed: the page's text for a reason that it knows, else the stored reason. */
-export function reasonText(reason: string): string {
-  if (reason === "the board has similar items") return boardWords.errors.similar_items;
-  if (reason.startsWith("the item has changed")) return boardWords.errors.item_changed;
-  if (reason === "the board has no such item") return boardWords.form.gone;
-  return reason;
 }
 
 /** The item of an open proposal if it has another version than when it was proposed; else undefined. */
