@@ -235,7 +235,7 @@ func watched(ctx context.Context, u *stack.User, n, turns int, m stack.Message) 
 		_, err := u.Turn(ctx, thread, m, func() {
 			for i := range n {
 				watching.Go(func() {
-					resp, err := u.Follow(ctx, thread, stack.ToEndOfTurn)
+					resp, err := u.Follow(ctx, thread)
 					if err != nil {
 						failures[i] = err
 						return

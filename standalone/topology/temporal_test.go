@@ -1,6 +1,6 @@
-// Command temporal runs the four services of a Temporal cluster in one process on
-// Postgres, with many shards and the server's default limits, for bench/scale.
-package main
+//go:build long
+
+package topology
 
 import (
 	"context"
@@ -9,40 +9,56 @@ import (
 	"fmt"
 	"log"
 	"net/url"
+	"os"
 	"os/signal"
 	"strconv"
 	"syscall"
 	"time"
 
+	"go.temporal.io/api/serviceerror"
+	"go.temporal.io/api/workflowservice/v1"
+	"go.temporal.io/sdk/client"
 	"go.temporal.io/server/common/authorization"
 	"go.temporal.io/server/common/cluster"
 	"go.temporal.io/server/common/config"
 	"go.temporal.io/server/common/dynamicconfig"
 	temporallog "go.temporal.io/server/common/log"
 	"go.temporal.io/server/common/membership/static"
-	"go.temporal.io/server/common/metrics"
 	"go.temporal.io/server/common/persistence/sql/sqlplugin/postgresql"
 	"go.temporal.io/server/common/primitives"
-	"go.temporal.io/server/common/testing/freeport"
 	"go.temporal.io/server/temporal"
 	"go.temporal.io/server/tools/sql"
+	"google.golang.org/protobuf/types/known/durationpb"
+
+	"github.com/palaver-chat/palaver/testkit/freeport"
+	"github.com/palaver-chat/palaver/testkit/stack"
 )
 
 const (
 	host               = "127.0.0.1"
 	mainDatabase       = "temporal"
 	visibilityDatabase = "temporal_visibility"
+	namespace          = "default"
 )
 
-type options struct {
-	postgres, settings    string
-	port, metrics, shards int
+// databases of the Temporal server.
+var temporalDatabases = []string{mainDatabase, visibilityDatabase}
+
+// temporalVariable makes the test binary run a Temporal server on the Postgres that it names.
+const temporalVariable = "PALAVER_TOPOLOGY_TEMPORAL"
+
+// temporalOptions are the flags of the test binary as a Temporal server.
+type temporalOptions struct {
+	postgres, settings string
+	port               int
 }
 
-func run(ctx context.Context, o options) error {
+// runTemporal runs the four services of a Temporal cluster, with many shards and the
+// server's default limits.
+func runTemporal(ctx context.Context, o temporalOptions) error {
 	server, err := url.Parse(o.postgres)
 	if err != nil {
-		return errors.New("-postgres is not a URL")
+		return errors.New(temporalVariable + " is not a URL")
 	}
 	for database, schema := range map[string]string{mainDatabase: "postgresql/v12/temporal", visibilityDatabase: "postgresql/v12/visibility"} {
 		if err := prepare(server, database, schema); err != nil {
@@ -54,7 +70,10 @@ func run(ctx context.Context, o options) error {
 	if err != nil {
 		return err
 	}
-	conf, hosts := configure(o, server)
+	conf, hosts, err := configure(o, server)
+	if err != nil {
+		return err
+	}
 	s, err := temporal.NewServer(
 		temporal.WithConfig(conf),
 		temporal.ForServices(temporal.DefaultServices),
@@ -86,12 +105,14 @@ func prepare(server *url.URL, database, schema string) error {
 	return nil
 }
 
-func configure(o options, server *url.URL) (*config.Config, map[primitives.ServiceName]static.Hosts) {
-	ports := map[primitives.ServiceName]int{
-		primitives.FrontendService: o.port,
-		primitives.HistoryService:  freeport.MustGetFreePort(),
-		primitives.MatchingService: freeport.MustGetFreePort(),
-		primitives.WorkerService:   freeport.MustGetFreePort(),
+func configure(o temporalOptions, server *url.URL) (*config.Config, map[primitives.ServiceName]static.Hosts, error) {
+	ports := map[primitives.ServiceName]int{primitives.FrontendService: o.port}
+	for _, name := range []primitives.ServiceName{primitives.HistoryService, primitives.MatchingService, primitives.WorkerService} {
+		port, err := freeport.Get()
+		if err != nil {
+			return nil, nil, err
+		}
+		ports[name] = port
 	}
 	services := map[string]config.Service{}
 	hosts := map[primitives.ServiceName]static.Hosts{}
@@ -107,10 +128,9 @@ func configure(o options, server *url.URL) (*config.Config, map[primitives.Servi
 	return &config.Config{
 		Global: config.Global{
 			Membership: config.Membership{MaxJoinDuration: 30 * time.Second, BroadcastAddress: host},
-			Metrics:    &metrics.Config{Prometheus: &metrics.PrometheusConfig{ListenAddress: host + ":" + strconv.Itoa(o.metrics), TimerType: "histogram"}},
 		},
 		Persistence: config.Persistence{
-			DefaultStore: mainDatabase, VisibilityStore: visibilityDatabase, NumHistoryShards: int32(o.shards),
+			DefaultStore: mainDatabase, VisibilityStore: visibilityDatabase, NumHistoryShards: shards,
 			DataStores: map[string]config.DataStore{mainDatabase: store(mainDatabase), visibilityDatabase: store(visibilityDatabase)},
 		},
 		ClusterMetadata: &cluster.Config{
@@ -125,20 +145,75 @@ func configure(o options, server *url.URL) (*config.Config, map[primitives.Servi
 			History:    config.HistoryArchivalNamespaceDefaults{State: "disabled"},
 			Visibility: config.VisibilityArchivalNamespaceDefaults{State: "disabled"},
 		}},
-	}, hosts
+	}, hosts, nil
 }
 
-func main() {
-	var o options
-	flag.StringVar(&o.postgres, "postgres", "", "URL of the Postgres server, as a user who may create databases")
-	flag.StringVar(&o.settings, "settings", "docker/temporal/dynamicconfig.yaml", "the server's dynamic configuration")
-	flag.IntVar(&o.port, "port", 7233, "port of the frontend on 127.0.0.1")
-	flag.IntVar(&o.metrics, "metrics", 9090, "port of the metrics on 127.0.0.1")
-	flag.IntVar(&o.shards, "shards", 64, "history shards")
-	flag.Parse()
+// temporalMain is the main function of the test binary as a Temporal server.
+func temporalMain() int {
+	o := temporalOptions{postgres: os.Getenv(temporalVariable)}
+	flags := flag.NewFlagSet("temporal", flag.ExitOnError)
+	flags.StringVar(&o.settings, "settings", "", "file of the server's dynamic configuration")
+	flags.IntVar(&o.port, "port", 0, "port of the frontend on 127.0.0.1")
+	_ = flags.Parse(os.Args[1:]) // exits
 	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGTERM, syscall.SIGINT)
 	defer stop()
-	if err := run(ctx, o); err != nil {
-		log.Fatal(err)
+	if err := runTemporal(ctx, o); err != nil {
+		log.Print(err)
+		return 1
 	}
+	return 0
 }
+
+// temporalServer is a Temporal server on Postgres, in its own process.
+type temporalServer struct {
+	*stack.Program
+	address string // of the frontend
+}
+
+// startTemporalServer starts a server with a dynamic configuration. The caller must Stop it.
+func startTemporalServer(ctx context.Context, path string, pg *stack.Postgres, settings string) (*temporalServer, error) {
+	port, err := freeport.Get()
+	if err != nil {
+		return nil, err
+	}
+	t := &temporalServer{address: host + ":" + strconv.Itoa(port)}
+	t.Program, err = stack.Run("", []string{"SQL_PASSWORD=none", temporalVariable + "=" + pg.URL}, path, "-port", strconv.Itoa(port), "-settings", settings)
+	if err != nil {
+		return nil, err
+	}
+	if err := register(ctx, t.address); err != nil {
+		t.Stop()
+		return nil, fmt.Errorf("%w: %s", err, t.Said())
+	}
+	return t, nil
+}
+
+// register creates the namespace as soon as the server responds.
+func register(ctx context.Context, address string) (err error) {
+	for until := time.Now().Add(2 * time.Minute); time.Now().Before(until) && ctx.Err() == nil; time.Sleep(200 * time.Millisecond) {
+		var c client.NamespaceClient
+		if c, err = client.NewNamespaceClient(client.Options{HostPort: address, Logger: quiet{}}); err != nil {
+			continue
+		}
+		err = c.Register(ctx, &workflowservice.RegisterNamespaceRequest{Namespace: namespace, WorkflowExecutionRetentionPeriod: durationpb.New(7 * 24 * time.Hour)})
+		var exists *serviceerror.NamespaceAlreadyExists
+		if err == nil || errors.As(err, &exists) {
+			// Describe verifies that the server knows the namespace: its services
+			// refresh their caches only from time to time.
+			_, err = c.Describe(ctx, namespace)
+		}
+		c.Close()
+		if err == nil {
+			return nil
+		}
+	}
+	return fmt.Errorf("register the namespace: %w", err)
+}
+
+// quiet is a logger of Temporal's client that drops everything.
+type quiet struct{}
+
+func (quiet) Debug(string, ...any) {}
+func (quiet) Info(string, ...any)  {}
+func (quiet) Warn(string, ...any)  {}
+func (quiet) Error(string, ...any) {}

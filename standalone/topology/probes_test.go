@@ -1,4 +1,6 @@
-package main
+//go:build long
+
+package topology
 
 import (
 	"context"
@@ -11,9 +13,6 @@ import (
 
 	"github.com/palaver-chat/palaver/testkit/stack"
 )
-
-// deadLimit is the time within which palaver health worker must report a dead worker.
-const deadLimit = 15 * time.Second
 
 // probes disconnects each dependency and kills a worker, and reads the probes of all
 // processes. It returns a summary.
@@ -78,10 +77,8 @@ func (s *system) killWorker(ctx context.Context) (took time.Duration, err error)
 	}
 	dead.program.Kill()
 	began := time.Now()
-	for s.health(ctx, dead) == nil {
-		if time.Since(began) > deadLimit {
-			return 0, fmt.Errorf("palaver health worker did not report it within %s", deadLimit)
-		}
+	if err := await(ctx, "palaver health worker reports it", func() bool { return s.health(ctx, dead) != nil }); err != nil {
+		return 0, err
 	}
 	took = time.Since(began)
 	if err := s.people[0].say(ctx, "inquire"); err != nil {

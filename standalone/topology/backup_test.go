@@ -1,4 +1,6 @@
-package main
+//go:build long
+
+package topology
 
 import (
 	"context"
@@ -9,13 +11,11 @@ import (
 
 	"github.com/jackc/pgx/v5"
 	"golang.org/x/sync/errgroup"
-
-	"github.com/palaver-chat/palaver/testkit/stack"
 )
 
 // databases are in the order of docs/deploy.md: Palaver's is the last, so that its dump is
 // the newest.
-var databases = append(slices.Clone(stack.TemporalDatabases), database)
+var databases = append(slices.Clone(temporalDatabases), database)
 
 // The sets of dumps. People talk while each is made, and between them.
 const (
@@ -107,7 +107,7 @@ func (s *system) restore(ctx context.Context, temporal, palaver string) (err err
 		return err
 	}
 	s.temporal.Stop()
-	for _, name := range stack.TemporalDatabases {
+	for _, name := range temporalDatabases {
 		if err := s.pg.Restore(ctx, name, s.dump(temporal, name)); err != nil {
 			return err
 		}
@@ -121,7 +121,7 @@ func (s *system) restore(ctx context.Context, temporal, palaver string) (err err
 	if s.temporal, err = s.startTemporal(ctx); err != nil {
 		return err
 	}
-	s.links.temporal.To(s.temporal.Address)
+	s.links.temporal.To(s.temporal.address)
 	return s.startAll(ctx)
 }
 

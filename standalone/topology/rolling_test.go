@@ -1,4 +1,6 @@
-package main
+//go:build long
+
+package topology
 
 import (
 	"context"
@@ -17,14 +19,13 @@ import (
 	"go.temporal.io/sdk/client"
 
 	"github.com/palaver-chat/palaver/internal/payload"
-	"github.com/palaver-chat/palaver/testkit/stack"
 	"github.com/palaver-chat/palaver/workflows"
 )
 
 // rollEncryption follows the table of docs/deploy.md: each step restarts every process in
 // turn. Meanwhile people talk in conversations that began before the first step.
 func (s *system) rollEncryption(ctx context.Context) (string, error) {
-	for range s.options.people {
+	for range people {
 		p, err := s.newPerson(ctx)
 		if err != nil {
 			return "", err
@@ -147,7 +148,7 @@ func (s *system) checkPayloads(ctx context.Context, encrypted bool) error {
 	if err := fresh.say(ctx, "inquire"); err != nil {
 		return err
 	}
-	c, err := client.DialContext(ctx, client.Options{HostPort: s.temporal.Address, Logger: stack.Quiet{}})
+	c, err := client.DialContext(ctx, client.Options{HostPort: s.temporal.address, Logger: quiet{}})
 	if err != nil {
 		return err
 	}

@@ -1,3 +1,5 @@
+//go:build long
+
 package fullstack
 
 import (
@@ -10,14 +12,14 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/palaver-chat/palaver/bench/chaos/storm"
 	"github.com/palaver-chat/palaver/standalone/stacktest"
 	"github.com/palaver-chat/palaver/testkit/dbtest/pgtest"
+	"github.com/palaver-chat/palaver/testkit/storm"
 )
 
-// TestShortStormPasses is the short form of go run ./bench/chaos. Its limits allow
+// TestLongShortStorm is the short form of make storm. Its limits allow
 // for a slow machine; the long form measures.
-func TestShortStormPasses(t *testing.T) {
+func TestLongShortStorm(t *testing.T) {
 	for _, c := range []struct {
 		store    string
 		database func(t *testing.T) string

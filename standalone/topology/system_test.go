@@ -1,9 +1,10 @@
-package main
+//go:build long
+
+package topology
 
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"net/http"
 	"net/url"
@@ -12,8 +13,10 @@ import (
 	"strconv"
 	"strings"
 	"syscall"
+	"testing"
 	"time"
 
+	"github.com/palaver-chat/palaver/standalone/stacktest"
 	"github.com/palaver-chat/palaver/testkit/freeport"
 	"github.com/palaver-chat/palaver/testkit/llmtest"
 	"github.com/palaver-chat/palaver/testkit/stack"
@@ -22,8 +25,9 @@ import (
 const (
 	database = "palaver"
 	shards   = 16
+	people   = 4 // who talk at once
 	// drainDelay is long enough for a probe and a request on a busy machine.
-	drainDelay = 3 * time.Second
+	drainDelay = 10 * time.Second
 	// waitLimit is the timeout of every wait, long enough for a busy machine.
 	waitLimit = 2 * time.Minute
 )
@@ -31,14 +35,16 @@ const (
 // system is the whole installation. The roles connect to Postgres, Temporal and NATS
 // through links that can be cut.
 type system struct {
-	options     options
+	program     string // path of the test binary
+	standalone  string // variable that makes it the one-process program
 	dir         string
 	model       *llmtest.Server
 	pg          *stack.Postgres
 	databaseURL string // of Palaver's database, without a link
-	temporal    *stack.Temporal
+	temporal    *temporalServer
 	infra       *stack.Program // NATS
 	links       struct{ database, temporal, nats *stack.Link }
+	role        string // variable that makes it a role
 	env         []string
 	settings    []string // added to env at the next start of a role
 	roles       []*role  // workers, then APIs
@@ -53,11 +59,10 @@ type role struct {
 	program *stack.Program
 }
 
-func start(ctx context.Context, o options) (s *system, err error) {
-	s = &system{options: o}
-	if s.dir, err = os.MkdirTemp("", "palaver-topology-"); err != nil {
-		return s, err
-	}
+func start(t *testing.T) (s *system, err error) {
+	ctx := t.Context()
+	s = &system{dir: t.TempDir()}
+	s.program, s.standalone, s.role = stacktest.Programs(t)
 	// The model is so slow that answers are being written at every restart.
 	if s.model, err = llmtest.Listen("127.0.0.1:0", llmtest.Pace{Tokens: 20, PerToken: 20 * time.Millisecond}); err != nil {
 		return s, err
@@ -72,7 +77,7 @@ func start(ctx context.Context, o options) (s *system, err error) {
 		return s, err
 	}
 	var nats string
-	if s.infra, _, nats, err = stack.RunInfra(ctx, o.binaries.Standalone, s.dir); err != nil {
+	if s.infra, _, nats, err = stack.RunInfra(ctx, s.program, s.dir, s.standalone); err != nil {
 		return s, err
 	}
 	if err := s.openLinks(nats); err != nil {
@@ -81,12 +86,12 @@ func start(ctx context.Context, o options) (s *system, err error) {
 	return s, s.startRoles(ctx)
 }
 
-func (s *system) startTemporal(ctx context.Context) (*stack.Temporal, error) {
+func (s *system) startTemporal(ctx context.Context) (*temporalServer, error) {
 	settings := filepath.Join(s.dir, "dynamicconfig.yaml")
 	if err := os.WriteFile(settings, nil, 0o600); err != nil {
 		return nil, err
 	}
-	return stack.StartTemporal(ctx, s.options.temporal, s.pg, shards, settings)
+	return startTemporalServer(ctx, s.program, s.pg, settings)
 }
 
 func (s *system) openLinks(nats string) error {
@@ -94,14 +99,14 @@ func (s *system) openLinks(nats string) error {
 	if err != nil {
 		return err
 	}
-	for link, target := range map[**stack.Link]string{&s.links.database: server.Host, &s.links.temporal: s.temporal.Address, &s.links.nats: nats} {
+	for link, target := range map[**stack.Link]string{&s.links.database: server.Host, &s.links.temporal: s.temporal.address, &s.links.nats: nats} {
 		if *link, err = stack.NewLink(target); err != nil {
 			return err
 		}
 	}
 	server.Host, server.Path = s.links.database.Address(), "/"+database
 	s.env = append(stack.Environment(server.String(), s.links.temporal.Address(), s.links.nats.Address(), s.model.URL),
-		"PALAVER_DATA_DIR="+filepath.Join(s.dir, "data"),
+		s.role, "PALAVER_DATA_DIR="+filepath.Join(s.dir, "data"),
 		"LLM_FIRST_BYTE_TIMEOUT=120s") // answers are held back from one backup to the next
 	return nil
 }
@@ -138,7 +143,7 @@ func (s *system) startAll(ctx context.Context) error {
 
 // startRole starts a process and waits until it is ready.
 func (s *system) startRole(ctx context.Context, r *role) (err error) {
-	if r.program, err = stack.Run(s.dir, append(r.env[:len(r.env):len(r.env)], s.settings...), s.options.binaries.Palaver, r.name); err != nil {
+	if r.program, err = stack.Run(s.dir, append(r.env[:len(r.env):len(r.env)], s.settings...), s.program, r.name); err != nil {
 		return err
 	}
 	return r.program.Answers(ctx, r.url+"/readyz")
@@ -158,7 +163,7 @@ func (r *role) stop() error {
 
 // health runs the command of a container's health check and returns its error.
 func (s *system) health(ctx context.Context, r *role) error {
-	p, err := stack.Run(s.dir, r.env, s.options.binaries.Palaver, "health", r.name)
+	p, err := stack.Run(s.dir, r.env, s.program, "health", r.name)
 	if err != nil {
 		return err
 	}
@@ -240,9 +245,6 @@ func (s *system) stop() {
 	}
 	if s.model != nil {
 		s.model.Close()
-	}
-	if err := os.RemoveAll(s.dir); err != nil && !errors.Is(err, os.ErrNotExist) {
-		fmt.Fprintln(os.Stderr, err)
 	}
 }
 

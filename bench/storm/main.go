@@ -1,4 +1,4 @@
-// Command chaos starts every program of Palaver in its own process and lets
+// Command storm starts every program of Palaver in its own process and lets
 // simulated users talk on many threads in all supported ways. Meanwhile, at random,
 // it kills workers, API processes, Temporal or everything (SIGKILL), freezes them
 // (SIGSTOP), and drops, stalls or delays Temporal, NATS and the database. At the end
@@ -6,7 +6,7 @@
 // requests to the model, and exits with 1 if a promise was broken
 // (docs/reliability.md lists them).
 //
-//	go run ./bench/chaos -server bin/palaver-standalone -palaver bin/palaver -store both
+//	go -C bench run ./storm -store both
 //
 // -seed determines the faults and the ways of talking, but not their exact timing:
 // a run can be repeated, not replayed.
@@ -24,14 +24,14 @@ import (
 	"syscall"
 	"time"
 
-	"github.com/palaver-chat/palaver/bench/chaos/storm"
 	"github.com/palaver-chat/palaver/testkit/dbtest/pgtest"
+	"github.com/palaver-chat/palaver/testkit/storm"
 )
 
 func main() {
 	var o storm.Options
-	flag.StringVar(&o.Server.Path, "server", "bin/palaver-standalone", "program that runs Temporal and NATS (with --only-infra)")
-	flag.StringVar(&o.Palaver.Path, "palaver", "bin/palaver", "program of the roles worker and api")
+	flag.StringVar(&o.Server.Path, "server", "../bin/palaver-standalone", "program that runs Temporal and NATS (with --only-infra)")
+	flag.StringVar(&o.Palaver.Path, "palaver", "../bin/palaver", "program of the roles worker and api")
 	store := flag.String("store", "both", "sqlite, postgres (a database of its own on 127.0.0.1:5432, or on a server started for it) or both")
 	flag.IntVar(&o.Rounds, "rounds", 40, "faults per store")
 	flag.IntVar(&o.Threads, "threads", 20, "threads that run turns all the time")
@@ -66,7 +66,7 @@ func main() {
 	defer stop()
 	ok, err := run(ctx, o, *store, *keep, *asJSON)
 	if err != nil {
-		fmt.Fprintln(os.Stderr, "chaos:", err)
+		fmt.Fprintln(os.Stderr, "storm:", err)
 	}
 	if !ok || err != nil {
 		os.Exit(1)
@@ -109,7 +109,7 @@ func run(ctx context.Context, o storm.Options, store, keep string, asJSON bool) 
 // one runs a storm on one store, in its own folder and database.
 func one(ctx context.Context, o storm.Options, store, keep string) (_ *storm.Report, err error) {
 	if keep == "" {
-		if o.Dir, err = os.MkdirTemp("", "palaver-chaos-"); err != nil {
+		if o.Dir, err = os.MkdirTemp("", "palaver-storm-"); err != nil {
 			return nil, err
 		}
 	} else if o.Dir, err = filepath.Abs(filepath.Join(keep, store)); err != nil {
