@@ -35,23 +35,19 @@ type person struct {
 
 // seenTurn is one turn as its viewer saw it.
 type seenTurn struct {
-	turnID    string
-	end       event
-	text      string          // joined tokens
-	events    map[string]bool // ids seen
-	cuts      int             // number of disconnects
-	reconnect time.Duration   // longest time to reconnect
-	silence   time.Duration   // longest time between two events, with disconnects
-	last      time.Time       // of the last event
-	restarts  int
+	turnID   string
+	end      event
+	text     string          // joined tokens
+	events   map[string]bool // ids seen
+	cuts     int             // number of disconnects
+	restarts int
 }
 
 // ask sends a message and follows its turn to the end.
 func (p *person) ask(ctx context.Context, message string) error {
-	t := seenTurn{events: map[string]bool{}, last: time.Now()}
+	t := seenTurn{events: map[string]bool{}}
 	body := object{"message": message, "thread_id": p.thread, "tagged_doc_ids": []string{p.doc}, "action": "inquire", "client_turn_id": uuid.NewString()}
 	lastSeen := ""
-	var cut time.Time
 	for t.end.Type == "" {
 		resp, err := p.open(ctx, body, t.turnID, lastSeen)
 		if ctx.Err() != nil {
@@ -67,9 +63,6 @@ func (p *person) ask(ctx context.Context, message string) error {
 			}
 			continue
 		}
-		if !cut.IsZero() {
-			t.reconnect = max(t.reconnect, time.Since(cut))
-		}
 		t.turnID = resp.Header.Get("X-Turn-Id")
 		lastSeen, err = t.read(resp, lastSeen)
 		resp.Body.Close()
@@ -77,7 +70,6 @@ func (p *person) ask(ctx context.Context, message string) error {
 			return err
 		}
 		if t.end.Type == "" {
-			cut = time.Now()
 			t.cuts++
 		}
 	}
@@ -124,7 +116,6 @@ func (t *seenTurn) read(resp *http.Response, lastSeen string) (string, error) {
 			return "", fmt.Errorf("event %s came twice", e.EventID)
 		}
 		t.events[e.EventID], lastSeen = true, e.EventID
-		t.silence, t.last = max(t.silence, time.Since(t.last)), time.Now()
 		switch {
 		case e.Type == "token":
 			t.text += e.Content
@@ -146,13 +137,7 @@ func TestRollingRestartUnderLoadLosesAndDuplicatesNoTurn(t *testing.T) {
 }
 
 func rollingRestart(t *testing.T, options ...stacktest.Option) {
-	const (
-		people = 8
-		// Limit for a viewer to reconnect to another process.
-		reconnect = 3 * time.Second
-		// Limit for a turn to continue when its worker stops.
-		handover = 10 * time.Second
-	)
+	const people = 8
 	s, model := apart(t, options)
 	var words []string
 	for i := range 40 {
@@ -198,7 +183,6 @@ func rollingRestart(t *testing.T, options ...stacktest.Option) {
 	require.NoError(t, errors.Join(failures...))
 
 	total, cuts, restarts := 0, 0, 0
-	var away, silence time.Duration
 	for _, p := range crowd {
 		c := &talk{t: t, url: func() string { return apis[1].URL }, client: p.client, thread: p.thread}
 		var said []string
@@ -213,15 +197,12 @@ func rollingRestart(t *testing.T, options ...stacktest.Option) {
 			require.Equal(t, turn.end.Response, turn.text, "the streamed text must equal the answer")
 			asked = append(asked, turn.turnID)
 			cuts, restarts = cuts+turn.cuts, restarts+turn.restarts
-			away, silence = max(away, turn.reconnect), max(silence, turn.silence)
 		}
 		require.Equal(t, asked, said, "every question has one turn, in order")
 		require.Len(t, c.history().Messages, 2*len(asked))
 		total += len(asked)
 	}
-	t.Logf("%d turns, %d disconnects, %d restarted answers, reconnected within %v, silent for %v at most", total, cuts, restarts, away, silence)
+	t.Logf("%d turns, %d disconnects, %d restarted answers", total, cuts, restarts)
 	require.NotZero(t, cuts, "stopping an API process cuts its streams")
 	require.NotZero(t, restarts, "stopping a worker restarts its answers")
-	require.Less(t, away, reconnect)
-	require.Less(t, silence, handover)
 }
