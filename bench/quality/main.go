@@ -58,19 +58,19 @@ type bench struct {
 // compare measures each engine on each server and returns a Markdown table.
 func (b bench) compare(ctx context.Context, before, server string, sets, engines []string) (string, error) {
 	var out strings.Builder
-	out.WriteString("| engine | messages | release | intent | documents | questions: precision | recall | honest \"not found\" |\n| --- | --- | --- | --- | --- | --- | --- | --- |\n")
+	out.WriteString("| engine | messages | intent | documents | questions: precision | recall | honest \"not found\" |\n| --- | --- | --- | --- | --- | --- | --- |\n")
 	for _, engine := range engines {
-		for _, release := range []struct{ name, server string }{{"before", before}, {"now", server}} {
+		for _, release := range []struct{ name, server string }{{", before", before}, {"", server}} {
 			if release.server == "" {
 				continue
 			}
 			lines, err := b.measure(ctx, release.server, engine, sets)
 			if err != nil {
-				return "", fmt.Errorf("%s, %s: %w", engine, release.name, err)
+				return "", fmt.Errorf("%s%s: %w", engine, release.name, err)
 			}
 			for _, set := range sets {
 				s := lines[set]
-				fmt.Fprintf(&out, "| %s | %s | %s | %s | %s | %s | %s | %s |\n", engine, set, release.name, s.intent, s.docs, s.precision, s.recall, s.honest)
+				fmt.Fprintf(&out, "| %s%s | %s | %s | %s | %s | %s | %s |\n", engine, release.name, set, s.intent, s.docs, s.precision, s.recall, s.honest)
 			}
 		}
 	}
