@@ -7,9 +7,15 @@ import { chromium } from "playwright-core";
 
 const AXE = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
 const SHOTS = fileURLToPath(new URL("screenshots/", import.meta.url));
-const FLAGS = ["--no-sandbox", "--disable-gpu", "--disable-background-networking", "--disable-component-update", "--disable-sync", "--no-first-run"];
+const FLAGS = ["--no-sandbox", "--disable-gpu", "--disable-background-networking", "--disable-component-update", "--disable-sync", "--no-first-run", ...(process.env.XFLAGS?.split(" ") ?? [])];
 
-export const startBrowser = () => chromium.launch({ executablePath: process.env.CHROMIUM || "/usr/bin/chromium", args: FLAGS });
+const launch = { executablePath: process.env.CHROMIUM || "/usr/bin/chromium", args: FLAGS };
+
+/** Starts a browser that several test files share. Each file connects to its endpoint, PALAVER_BROWSER. */
+export const startSharedBrowser = () => chromium.launchServer(launch);
+
+/** Connects to the shared browser, or starts one. */
+export const startBrowser = () => (process.env.PALAVER_BROWSER ? chromium.connect(process.env.PALAVER_BROWSER) : chromium.launch(launch));
 
 export const desktop = { viewport: { width: 1280, height: 800 }, colorScheme: "light" };
 export const dark = { ...desktop, colorScheme: "dark" };
