@@ -6,7 +6,8 @@ import { spawn } from "node:child_process";
 import { startSharedBrowser } from "./browser.mjs";
 import { startStack } from "./stack.mjs";
 
-const [stack, browser] = await Promise.all([startStack(), startSharedBrowser()]);
+const browser = await startSharedBrowser();
+const stack = await startStack();
 const tests = spawn(process.execPath, ["--test", "--test-concurrency=2", "--test-reporter=spec", ...process.argv.slice(2)], {
   stdio: "inherit",
   env: { ...process.env, PALAVER_URL: stack.url, PALAVER_BROWSER: browser.wsEndpoint() },
