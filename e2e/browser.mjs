@@ -7,15 +7,15 @@ import { chromium } from "playwright-core";
 
 const AXE = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
 const SHOTS = fileURLToPath(new URL("screenshots/", import.meta.url));
-const FLAGS = ["--no-sandbox", "--disable-gpu", "--disable-background-networking", "--disable-component-update", "--disable-sync", "--no-first-run", ...(process.env.XFLAGS?.split(" ") ?? [])];
+const FLAGS = ["--no-sandbox", "--disable-gpu", "--disable-background-networking", "--disable-component-update", "--disable-sync", "--no-first-run"];
 
-const launch = { executablePath: process.env.CHROMIUM || "/usr/bin/chromium", args: FLAGS };
+const executablePath = process.env.CHROMIUM || "/usr/bin/chromium";
 
-/** Starts a browser that several test files share. Each file connects to its endpoint, PALAVER_BROWSER. */
-export const startSharedBrowser = () => chromium.launchServer(launch);
+/** Starts a browser, and has it listen on a port for test files that share it. */
+export const startBrowserAt = (port) => chromium.launch({ executablePath, args: [...FLAGS, `--remote-debugging-port=${port}`] });
 
-/** Connects to the shared browser, or starts one. */
-export const startBrowser = () => (process.env.PALAVER_BROWSER ? chromium.connect(process.env.PALAVER_BROWSER) : chromium.launch(launch));
+/** Connects to the browser at PALAVER_BROWSER, or starts one. */
+export const startBrowser = () => (process.env.PALAVER_BROWSER ? chromium.connectOverCDP(process.env.PALAVER_BROWSER) : chromium.launch({ executablePath, args: FLAGS }));
 
 export const desktop = { viewport: { width: 1280, height: 800 }, colorScheme: "light" };
 export const dark = { ...desktop, colorScheme: "dark" };

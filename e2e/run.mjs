@@ -3,14 +3,15 @@
 //
 //   node run.mjs [options of node --test] FILE...
 import { spawn } from "node:child_process";
-import { startSharedBrowser } from "./browser.mjs";
-import { startStack } from "./stack.mjs";
+import { startBrowserAt } from "./browser.mjs";
+import { freePort, startStack } from "./stack.mjs";
 
-const browser = await startSharedBrowser();
+const port = await freePort();
+const browser = await startBrowserAt(port);
 const stack = await startStack();
 const tests = spawn(process.execPath, ["--test", "--test-concurrency=2", "--test-reporter=spec", ...process.argv.slice(2)], {
   stdio: "inherit",
-  env: { ...process.env, PALAVER_URL: stack.url, PALAVER_BROWSER: browser.wsEndpoint() },
+  env: { ...process.env, PALAVER_URL: stack.url, PALAVER_BROWSER: `http://127.0.0.1:${port}` },
 });
 process.on("SIGINT", () => {}); // the tests got it too: they end first
 const [code] = await new Promise((resolve) => tests.once("close", (...end) => resolve(end)));
