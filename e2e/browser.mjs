@@ -9,7 +9,13 @@ const AXE = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.mi
 const SHOTS = fileURLToPath(new URL("screenshots/", import.meta.url));
 const FLAGS = ["--no-sandbox", "--disable-gpu", "--disable-background-networking", "--disable-component-update", "--disable-sync", "--no-first-run"];
 
-export const startBrowser = () => chromium.launch({ executablePath: process.env.CHROMIUM || "/usr/bin/chromium", args: FLAGS });
+const executablePath = process.env.CHROMIUM || "/usr/bin/chromium";
+
+/** Starts a browser, and has it listen on a port for test files that share it. */
+export const startBrowserAt = (port) => chromium.launch({ executablePath, args: [...FLAGS, `--remote-debugging-port=${port}`] });
+
+/** Connects to the browser at PALAVER_BROWSER, or starts one. */
+export const startBrowser = () => (process.env.PALAVER_BROWSER ? chromium.connectOverCDP(process.env.PALAVER_BROWSER) : chromium.launch({ executablePath, args: FLAGS }));
 
 export const desktop = { viewport: { width: 1280, height: 800 }, colorScheme: "light" };
 export const dark = { ...desktop, colorScheme: "dark" };

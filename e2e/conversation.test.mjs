@@ -350,24 +350,18 @@ const told = (n, text) => ({ id: `u${n}`, role: "user", metadata: { turn_id: `t$
 const said = (n, text, more = []) => ({ id: `t${n}`, role: "assistant", metadata: { turn_id: `t${n}`, finished_reason: "stop" }, parts: [...more, { type: "text", text, state: "done" }] });
 
 describe("the page", () => {
-  it("is smooth with 2,000 messages", async () => {
+  it("draws few of 2,000 messages", async () => {
     const messages = [];
     for (let i = 0; i < 1000; i++) messages.push(told(i, `Question ${i}: ${"what about this ".repeat(1 + (i % 5))}?`), said(i, `Answer ${i}.\n\n- one\n- two **bold** \`code\`\n\n${"Some words that fill a line. ".repeat(3 + (i % 9))}`));
-    await page.addInitScript(() => {
-      window.long = [];
-      new PerformanceObserver((list) => window.long.push(...list.getEntries().map((e) => e.duration))).observe({ type: "longtask", buffered: true });
-    });
     await pretend(messages);
     await conversation(page).getByText("Answer 999.").waitFor();
     await answers(page).nth(5).waitFor();
     const drawn = await page.locator("[data-role]").count();
     assert.ok(drawn < 150, `${drawn} messages are in the page`);
-    await page.evaluate(() => void (window.long.length = 0));
     await conversation(page).hover();
     for (let i = 0; i < 20; i++) await page.mouse.wheel(0, -2500);
     await conversation(page).getByText(/Answer [4-9]\d\d\./).first().waitFor();
-    const long = await page.evaluate(() => window.long);
-    console.log(`2,000 messages: ${drawn} drawn, long tasks while scrolling: ${long.map(Math.round).join(", ") || "none"}`);
+    assert.ok((await page.locator("[data-role]").count()) < 150, "also after scrolling");
     await page.getByRole("button", { name: "Jump to latest" }).click();
     await conversation(page).getByText("Answer 999.").waitFor();
   });

@@ -5,6 +5,7 @@ import (
 	"net/http/httptest"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/gin-gonic/gin"
@@ -12,6 +13,10 @@ import (
 
 func TestDeadlineStartsWhenTheBodyHasArrived(t *testing.T) {
 	t.Parallel()
+	synctest.Test(t, deadlineStartsWhenTheBodyHasArrived)
+}
+
+func deadlineStartsWhenTheBodyHasArrived(t *testing.T) {
 	var before, after time.Time
 	gin.SetMode(gin.ReleaseMode)
 	e := gin.New()

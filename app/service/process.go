@@ -295,15 +295,7 @@ func (p *Process) startAPI(listener net.Listener) error {
 	if handler, err = withCodec(cfg, handler); err != nil {
 		return err
 	}
-	p.http = &http.Server{
-		Handler: handler,
-		// Streams and uploads have their own timeouts; a timeout for whole requests
-		// would end them.
-		ReadHeaderTimeout: 10 * time.Second,
-		IdleTimeout:       2 * time.Minute,
-		MaxHeaderBytes:    64 << 10,
-		ErrorLog:          slog.NewLogLogger(p.parts.Log.Handler(), slog.LevelDebug),
-	}
+	p.http = httpServer(handler, p.parts.Log)
 	listener = guard.LimitConnections(listener, cfg.MaxConnections, cfg.Proxies())
 	go func() {
 		if err := p.http.Serve(listener); !errors.Is(err, http.ErrServerClosed) {
@@ -311,6 +303,18 @@ func (p *Process) startAPI(listener net.Listener) error {
 		}
 	}()
 	return nil
+}
+
+// httpServer returns the server of page and API. Streams and uploads have their own timeouts;
+// a timeout for whole requests would end them.
+func httpServer(handler http.Handler, log *slog.Logger) *http.Server {
+	return &http.Server{
+		Handler:           handler,
+		ReadHeaderTimeout: 10 * time.Second,
+		IdleTimeout:       2 * time.Minute,
+		MaxHeaderBytes:    64 << 10,
+		ErrorLog:          slog.NewLogLogger(log.Handler(), slog.LevelDebug),
+	}
 }
 
 func (p *Process) startWorker(ctx context.Context) error {

@@ -61,10 +61,8 @@ func TestAPIAnswersWhileTemporalIsUnavailableAndReportsIt(t *testing.T) {
 	require.NoError(t, json.Unmarshal(body, &answer))
 	assert.Equal(t, []string{"temporal"}, answer.Down, "a bus that is not configured is not down")
 
-	stopping := time.Now()
 	process.Stop()
 	process.Stop()
-	assert.Less(t, time.Since(stopping), 5*time.Second)
 	_, err = net.Dial("tcp", page.Addr().String())
 	require.Error(t, err, "no connection is accepted any more")
 }

@@ -166,7 +166,7 @@ func TestTurnHasOneTraceAcrossProcesses(t *testing.T) {
 
 func TestSpanOfAnActivityHasTheNameOfItsStep(t *testing.T) {
 	for activity, want := range map[string]string{
-		"IntentByRules": "intent_resolver", "InferIntent": "intent_resolver", "DocsByRules": "doc_resolver", "InferDocs": "doc_resolver",
+		"InferIntent": "intent_resolver", "InferDocs": "doc_resolver",
 		"Think": "model", "Retrieve": "retrieve",
 	} {
 		b := setup(t, false)

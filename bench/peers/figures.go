@@ -35,7 +35,7 @@ func (f figures) median(system, figure string) (float64, bool) {
 func (f figures) rounds() int {
 	most := 0
 	for _, figures := range f {
-		most = max(most, len(figures["inferred 1 cpu"]))
+		most = max(most, len(figures["instant 1 cpu"]))
 	}
 	return most
 }

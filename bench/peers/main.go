@@ -3,7 +3,7 @@
 // turns per second, and CPU per turn.
 //
 //	make bench-peers                                  # all of it, into docs/performance.md
-//	go run ./bench/peers -only palaver,langgraph-lean -rounds 1 -scale 0.2 -print
+//	go -C bench run ./peers -only palaver,langgraph-lean -rounds 1 -scale 0.2 -print
 //
 // The load generator and the scripted model run in this process and do not count.
 // The CPU of a system is that of all its processes: server, Temporal, NATS and its
@@ -41,16 +41,16 @@ type options struct {
 
 func main() {
 	var o options
-	flag.StringVar(&o.binaries.Standalone, "server", "bin/palaver-standalone", "Palaver's one command")
-	flag.StringVar(&o.binaries.Palaver, "palaver", "bin/palaver", "Palaver's roles")
-	flag.StringVar(&o.dbos, "dbos", "bin/peer-dbos", "the DBOS peer's program")
+	flag.StringVar(&o.binaries.Standalone, "server", "../bin/palaver-standalone", "Palaver's one command")
+	flag.StringVar(&o.binaries.Palaver, "palaver", "../bin/palaver", "Palaver's roles")
+	flag.StringVar(&o.dbos, "dbos", "../bin/peer-dbos", "the DBOS peer's program")
 	flag.StringVar(&o.only, "only", "", "systems to run, comma-separated; empty for all: "+strings.Join(names(), ", "))
 	flag.IntVar(&o.rounds, "rounds", 3, "rounds; each runs every system once, and the table has the medians")
 	flag.Float64Var(&o.scale, "scale", 1, "factor for the number of turns")
-	flag.BoolVar(&o.curves, "curves", true, "also measure the curves over clients, thread length, viewers and documents")
+	flag.BoolVar(&o.curves, "curves", true, "also measure the curves over clients, thread length and viewers")
 	flag.BoolVar(&o.together, "together", false, "with a slow model, start all threads at once instead of spread over the time of a turn")
 	flag.StringVar(&o.results, "results", "", "file with figures: they are loaded at the start and saved after each system, so that a run can be split")
-	flag.StringVar(&o.document, "write", "docs/performance.md", "document in which to replace the part between the markers")
+	flag.StringVar(&o.document, "write", "../docs/performance.md", "document in which to replace the part between the markers")
 	flag.BoolVar(&o.print, "print", false, "print the table instead of writing it into the document")
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
@@ -142,7 +142,7 @@ func (b *bench) with(ctx context.Context, s system, measure func(context.Context
 		err = r.check(ctx)
 	}
 	if err == nil {
-		_, err = stack.Measure(ctx, r.caller, 8, b.turns(40), r.message(inferred))
+		_, err = stack.Measure(ctx, r.caller, 8, b.turns(40), r.message())
 	}
 	if err == nil {
 		err = measure(ctx, r)

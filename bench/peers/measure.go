@@ -20,21 +20,9 @@ var (
 	slow    = llmtest.Pace{Structured: 300 * time.Millisecond, FirstToken: 300 * time.Millisecond, PerToken: 15 * time.Millisecond, Tokens: 100}
 )
 
-// action is the action that a message names, if any.
-type action string
-
-const (
-	inferred action = ""
-	explicit action = "inquire"
-)
-
-// message returns a question about the benchmark's document. With an explicit
-// action only the answer needs the model; otherwise action and documents do too.
-func (r *running) message(a action) stack.Message {
-	if a == explicit {
-		return stack.Message{"message": "how high must the liquidity coverage ratio be?", "tagged_doc_ids": []string{r.document}, "action": string(a)}
-	}
-	// "CRR2" may be a document's name, so that the model is asked for documents.
+// message returns a question about the benchmark's document, for which the model is asked for
+// action, documents and answer: "CRR2" may be a document's name.
+func (r *running) message() stack.Message {
 	return stack.Message{"message": "What does the circular say about the liquidity coverage ratio under CRR2?", "tagged_doc_ids": []string{r.document}}
 }
 
@@ -48,16 +36,14 @@ func (r *running) check(ctx context.Context) error {
 
 // round measures the rows of the table.
 func (b *bench) round(ctx context.Context, r *running) error {
-	for _, a := range []action{inferred, explicit} {
-		for _, l := range []clientLoad{{1, 60}, {32, 320}} {
-			if err := b.load(ctx, r, fmt.Sprintf("%s %d", name(a), l.clients), l.clients, b.turns(l.turns), r.message(a)); err != nil {
-				return err
-			}
+	for _, l := range []clientLoad{{1, 60}, {32, 320}} {
+		if err := b.load(ctx, r, fmt.Sprintf("instant %d", l.clients), l.clients, b.turns(l.turns), r.message()); err != nil {
+			return err
 		}
 	}
 	b.model.SetPace(slow)
 	for _, l := range []clientLoad{{20, 80}, {64, 192}} {
-		if err := b.load(ctx, r, fmt.Sprintf("slow %d", l.clients), l.clients, b.turns(l.turns), r.message(inferred)); err != nil {
+		if err := b.load(ctx, r, fmt.Sprintf("slow %d", l.clients), l.clients, b.turns(l.turns), r.message()); err != nil {
 			return err
 		}
 	}
@@ -66,20 +52,12 @@ func (b *bench) round(ctx context.Context, r *running) error {
 
 type clientLoad struct{ clients, turns int }
 
-func name(a action) string {
-	if a == explicit {
-		return "explicit"
-	}
-	return "inferred"
-}
-
 // load measures turns on n threads at once.
 func (b *bench) load(ctx context.Context, r *running, name string, n, turns int, m stack.Message) error {
 	before, err := stack.UsageOf(r.pids...)
 	if err != nil {
 		return err
 	}
-	calls := b.model.Calls()
 	spread := time.Duration(0)
 	if pace := b.model.Pace(); !b.together {
 		spread = pace.Structured + pace.FirstToken + time.Duration(pace.Tokens)*pace.PerToken // about a turn
@@ -99,7 +77,6 @@ func (b *bench) load(ctx context.Context, r *running, name string, n, turns int,
 	}
 	add("turns/s", result.PerSecond())
 	add("cpu", ms(after.CPU-before.CPU)/float64(result.Turns))
-	add("calls", float64(b.model.Calls()-calls)/float64(result.Turns))
 	progress("  %-12s turns/s %5.1f   cpu %5.1f ms   status %s   token %s   done %s", name, result.PerSecond(),
 		ms(after.CPU-before.CPU)/float64(result.Turns), result.First, result.Token, result.End)
 	return nil
@@ -109,23 +86,19 @@ func ms(d time.Duration) float64 { return float64(d.Microseconds()) / 1000 }
 
 // The points of the curves.
 var (
-	curveClients   = []int{1, 2, 4, 8, 16, 32, 64}
-	curveLength    = []int{10, 50, 100, 200, 400}
-	curveDocuments = []int{1, 100, 500}
-	curveViewers   = []int{1, 10, 100}
+	curveClients = []int{1, 8, 64}
+	curveLength  = []int{10, 100, 400}
+	curveViewers = []int{1, 10, 100}
 )
 
-// curve measures a system at increasing load, thread length, documents and viewers.
+// curve measures a system at increasing load, thread length and viewers.
 func (b *bench) curve(ctx context.Context, r *running) error {
 	for _, n := range curveClients {
-		if err := b.load(ctx, r, fmt.Sprintf("clients %d", n), n, b.turns(max(40, 4*n)), r.message(inferred)); err != nil {
+		if err := b.load(ctx, r, fmt.Sprintf("clients %d", n), n, b.turns(max(40, 4*n)), r.message()); err != nil {
 			return err
 		}
 	}
 	if err := b.length(ctx, r); err != nil {
-		return err
-	}
-	if err := b.documents(ctx, r); err != nil {
 		return err
 	}
 	if caller, ok := r.caller.(palaverCaller); ok {
@@ -138,58 +111,19 @@ func (b *bench) curve(ctx context.Context, r *running) error {
 func (b *bench) length(ctx context.Context, r *running) error {
 	const around = 9 // turns whose median stands for the last of them
 	thread := uuid.NewString()
-	var done, token stack.Times
+	var done stack.Times
 	for n := 1; n <= curveLength[len(curveLength)-1]; n++ {
-		t, err := r.caller.Turn(ctx, thread, r.message(inferred), nil)
+		t, err := r.caller.Turn(ctx, thread, r.message(), nil)
 		if err != nil {
 			return fmt.Errorf("turn %d of a thread: %w", n, err)
 		}
-		done, token = append(done, t.End), append(token, t.Token)
+		done = append(done, t.End)
 		if slices.Contains(curveLength, n) {
 			b.figures.add(r.system.name, fmt.Sprintf("length %d done", n), ms(done[n-around:].At(0.5)))
-			b.figures.add(r.system.name, fmt.Sprintf("length %d token", n), ms(token[n-around:].At(0.5)))
 			progress("  turn %d of a thread: done after %s", n, done[n-around:])
 		}
 		if b.scale < 1 && float64(n) >= b.scale*float64(curveLength[len(curveLength)-1]) {
 			break
-		}
-	}
-	return nil
-}
-
-// uploads is the number of concurrent uploads; Palaver allows four per user.
-const uploads = 4
-
-// minutes returns the text of an unrelated document.
-func minutes(n int) string {
-	subjects := []string{"the lease of the archive", "training for new staff", "a supplier of paper", "the canteen's prices", "the summer outing", "repairs to the lift"}
-	subject := subjects[n%len(subjects)]
-	return fmt.Sprintf("# Minutes %d\n\nThe committee met for the %dth time and spoke about %s. Nobody objected.\n\n## Decisions\n\nThe chair will write to whoever is concerned about %s before the month ends.", n, n, subject, subject)
-}
-
-// documents measures turns with an increasing number of the owner's documents.
-func (b *bench) documents(ctx context.Context, r *running) error {
-	have := 1
-	for _, want := range curveDocuments {
-		if b.scale < 1 && want > 100 {
-			break
-		}
-		var wg sync.WaitGroup
-		failures := make([]error, uploads)
-		for i := range uploads {
-			wg.Go(func() {
-				for n := have + i; n < want && failures[i] == nil; n += uploads {
-					_, failures[i] = r.upload(ctx, fmt.Sprintf("Minutes %d", n), minutes(n))
-				}
-			})
-		}
-		wg.Wait()
-		if err := errors.Join(failures...); err != nil {
-			return err
-		}
-		have = want
-		if err := b.load(ctx, r, fmt.Sprintf("documents %d", want), 1, b.turns(40), r.message(inferred)); err != nil {
-			return err
 		}
 	}
 	return nil
@@ -207,7 +141,7 @@ func (b *bench) viewers(ctx context.Context, r *running, u *stack.User) error {
 			return err
 		}
 		turns := b.turns(6)
-		delays, err := watched(ctx, u, n, turns, r.message(inferred))
+		delays, err := watched(ctx, u, n, turns, r.message())
 		if err != nil {
 			return fmt.Errorf("%d viewers: %w", n, err)
 		}
@@ -235,7 +169,7 @@ func watched(ctx context.Context, u *stack.User, n, turns int, m stack.Message) 
 		_, err := u.Turn(ctx, thread, m, func() {
 			for i := range n {
 				watching.Go(func() {
-					resp, err := u.Follow(ctx, thread, stack.ToEndOfTurn)
+					resp, err := u.Follow(ctx, thread)
 					if err != nil {
 						failures[i] = err
 						return

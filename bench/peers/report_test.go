@@ -12,10 +12,10 @@ import (
 func TestGoalsCompareMediansOfRounds(t *testing.T) {
 	b := &bench{figures: figures{}}
 	for _, v := range []float64{100, 30, 20} { // one round was disturbed
-		b.figures.add("palaver", "inferred 32 turns/s", v)
+		b.figures.add("palaver", "instant 32 turns/s", v)
 	}
-	b.figures.add("langgraph", "inferred 32 turns/s", 15)
-	b.figures.add("langgraph-lean", "inferred 32 turns/s", 25)
+	b.figures.add("langgraph", "instant 32 turns/s", 15)
+	b.figures.add("langgraph-lean", "instant 32 turns/s", 25)
 	var out strings.Builder
 	b.goals(&out)
 	require.Contains(t, out.String(), "| 32 clients, turns/s: twice langgraph | at least 30.0 | 30.0 | holds |")
@@ -28,13 +28,13 @@ func TestFiguresOfSeveralRunsAreMerged(t *testing.T) {
 	for run := range 3 {
 		f := figures{}
 		require.NoError(t, f.load(file))
-		f.add("palaver", "inferred 1 cpu", float64(run))
+		f.add("palaver", "instant 1 cpu", float64(run))
 		require.NoError(t, f.save(file))
 		require.Equal(t, run+1, f.rounds())
 	}
 	f := figures{}
 	require.NoError(t, f.load(file))
-	median, ok := f.median("palaver", "inferred 1 cpu")
+	median, ok := f.median("palaver", "instant 1 cpu")
 	require.True(t, ok)
 	require.InDelta(t, 1, median, 0)
 }

@@ -107,7 +107,7 @@ func startApart(ctx context.Context, b *bench) (*running, error) {
 // poolSize is the number of database connections of a peer; more made no difference.
 const poolSize = "20"
 
-const peers = "bench/peers"
+const peers = "peers"
 
 func langGraph(client, resolvers string) func(context.Context, *bench) (*running, error) {
 	return func(ctx context.Context, b *bench) (*running, error) {
@@ -137,7 +137,7 @@ func startPeer(ctx context.Context, b *bench, c peer, dir string, env []string, 
 		pg.Stop()
 		return nil, err
 	}
-	prompts, err := filepath.Abs("agents/documents/prompt")
+	prompts, err := filepath.Abs("../agents/documents/prompt")
 	if err != nil {
 		pg.Stop()
 		return nil, err
@@ -158,13 +158,10 @@ func startPeer(ctx context.Context, b *bench, c peer, dir string, env []string, 
 	return &running{caller: c, upload: c.Upload, pids: []int{p.Pid(), pg.Pid()}, said: []func() string{p.Said}, stop: stop}, nil
 }
 
-// ofPeers are the settings of Postgres. Commits do not wait for the disk, as with the one
-// command's SQLite. Statistics of statements are off because nothing reads them.
-var ofPeers = stack.PostgresSettings{"synchronous_commit": "off", "pg_stat_statements.track": "none", "compute_query_id": "off"}
-
-// database starts a Postgres for one system.
+// database starts a Postgres for one system. Commits do not wait for the disk, as with the
+// one command's SQLite.
 func database(ctx context.Context) (*stack.Postgres, string, error) {
-	pg, err := stack.StartPostgres(ctx, ofPeers)
+	pg, err := stack.StartPostgres(ctx, stack.LikeSQLite)
 	if err != nil {
 		return nil, "", err
 	}

@@ -2,9 +2,9 @@
 // tables of messages to a running server, as a person would, and compares the outcome of
 // each with the expected one.
 //
-//	go run ./bench/quality                                  # the server of this checkout
-//	go run ./bench/quality -before path/to/older/server     # and an older one beside it
-//	go run ./bench/quality -sets tuned -verbose             # what went wrong, message by message
+//	go -C bench run ./quality                                  # the server of this checkout
+//	go -C bench run ./quality -before path/to/older/server     # and an older one beside it
+//	go -C bench run ./quality -sets tuned -verbose             # what went wrong, message by message
 //
 // It measures the offline engine, and a scripted model that answers what the table
 // expects: this measures the rules around a model, not the model.
@@ -28,11 +28,11 @@ import (
 const limit = 20 * time.Minute
 
 func main() {
-	server := flag.String("server", "bin/palaver-standalone", "the server to measure (make build makes it)")
+	server := flag.String("server", "../bin/palaver-standalone", "the server to measure (make build makes it)")
 	before := flag.String("before", "", "an older server to measure, too")
 	sets := flag.String("sets", "tuned,heldout,fresh,second,railway,clinic,museum,sailing", "sets of messages")
 	engines := flag.String("engines", "offline,scripted", "engines to measure")
-	into := flag.String("into", "", "document to write the table into, such as docs/quality.md")
+	into := flag.String("into", "", "document to write the table into, such as ../docs/quality.md")
 	verbose := flag.Bool("verbose", false, "print each message with a wrong outcome, and the figures of each category")
 	only := flag.String("only", "", "only messages of this category")
 	flag.Parse()
@@ -58,19 +58,19 @@ type bench struct {
 // compare measures each engine on each server and returns a Markdown table.
 func (b bench) compare(ctx context.Context, before, server string, sets, engines []string) (string, error) {
 	var out strings.Builder
-	out.WriteString("| engine | messages | release | intent | documents | questions: precision | recall | honest \"not found\" |\n| --- | --- | --- | --- | --- | --- | --- | --- |\n")
+	out.WriteString("| engine | messages | intent | documents | questions: precision | recall | honest \"not found\" |\n| --- | --- | --- | --- | --- | --- | --- |\n")
 	for _, engine := range engines {
-		for _, release := range []struct{ name, server string }{{"before", before}, {"now", server}} {
+		for _, release := range []struct{ name, server string }{{", before", before}, {"", server}} {
 			if release.server == "" {
 				continue
 			}
 			lines, err := b.measure(ctx, release.server, engine, sets)
 			if err != nil {
-				return "", fmt.Errorf("%s, %s: %w", engine, release.name, err)
+				return "", fmt.Errorf("%s%s: %w", engine, release.name, err)
 			}
 			for _, set := range sets {
 				s := lines[set]
-				fmt.Fprintf(&out, "| %s | %s | %s | %s | %s | %s | %s | %s |\n", engine, set, release.name, s.intent, s.docs, s.precision, s.recall, s.honest)
+				fmt.Fprintf(&out, "| %s%s | %s | %s | %s | %s | %s | %s |\n", engine, release.name, set, s.intent, s.docs, s.precision, s.recall, s.honest)
 			}
 		}
 	}

@@ -20,7 +20,7 @@ func (r ratio) String() string {
 	if r.of == 0 {
 		return "–"
 	}
-	return fmt.Sprintf("%.0f %% (%d of %d)", 100*float64(r.right)/float64(r.of), r.right, r.of)
+	return fmt.Sprintf("%d/%d", r.right, r.of)
 }
 
 func (r *ratio) add(o ratio) { r.right, r.of = r.right+o.right, r.of+o.of }

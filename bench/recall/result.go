@@ -4,17 +4,16 @@ import (
 	"fmt"
 	"io"
 	"slices"
-	"time"
+	"strings"
 
 	"github.com/palaver-chat/palaver/chat"
 )
 
 // line is the result of one ranking of a part of a set in a store.
 type line struct {
-	part, ranking             string
-	questions                 int
-	first, recall, reciprocal float64 // sums until finish, then means: hit@1, share of the labels found, 1/rank
-	times                     []time.Duration
+	part, ranking string
+	questions     int
+	first, recall float64 // sums until finish, then means: hit@1, share of the labels found
 }
 
 // count adds a question's hits. It reports whether all labels were found.
@@ -34,27 +33,27 @@ func (l *line) count(q item, hits []chat.Hit) bool {
 	if best == 1 {
 		l.first++
 	}
-	if best > 0 {
-		l.reciprocal += 1 / float64(best)
-	}
 	return all
 }
 
 func (l *line) finish() {
 	l.first /= float64(max(1, l.questions))
 	l.recall /= float64(max(1, l.questions))
-	l.reciprocal /= float64(max(1, l.questions))
-	slices.Sort(l.times)
 }
 
-func (l *line) write(w io.Writer, set, store string) {
-	fmt.Fprintf(w, "| %s | %s | %d | %s | %s | %.3f | %.3f | %.3f | %s / %s |\n", set, l.part, l.questions, store, l.ranking,
-		l.first, l.recall, l.reciprocal, l.quantile(0.5), l.quantile(0.95))
-}
-
-func (l *line) quantile(q float64) time.Duration {
-	if len(l.times) == 0 {
-		return 0
+// writeRows writes a row for each part and ranking of a set, with the figures of all stores
+// beside each other.
+func writeRows(w io.Writer, set string, stores [][]line) {
+	for i, l := range stores[0] {
+		of := func(figure func(l *line) string) string {
+			var all []string
+			for _, lines := range stores {
+				all = append(all, figure(&lines[i]))
+			}
+			return strings.Join(all, ", ")
+		}
+		fmt.Fprintf(w, "| %s | %s | %d | %s | %s | %s |\n", set, l.part, l.questions, l.ranking,
+			of(func(l *line) string { return fmt.Sprintf("%.3f", l.first) }),
+			of(func(l *line) string { return fmt.Sprintf("%.3f", l.recall) }))
 	}
-	return l.times[int(q*float64(len(l.times)-1))].Round(100 * time.Microsecond)
 }

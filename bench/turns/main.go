@@ -3,15 +3,17 @@
 // concurrent threads. It starts the server given by -server with a scripted model
 // without latency, so that it measures Palaver's own time.
 //
-//	go run ./bench/turns -server bin/palaver-standalone -threads 1,8,32
+//	go -C bench run ./turns -threads 1,8,32
 //
 // With -against it measures two programs in alternation and compares the second with
 // the first: on a noisy machine, ratios of adjacent measurements are stable.
 //
-//	go run ./bench/turns -server before/palaver-standalone -against bin/palaver-standalone -rounds 6
+//	go -C bench run ./turns -server ../before/palaver-standalone -against ../bin/palaver-standalone
 //
 // With -slow the model has the latency of bench/peers, and the first turns are spread
-// over the time of a turn.
+// over the time of a turn. -agent assistant measures another agent. -stops measures the
+// time from a stop to the terminal event while answers stream; 300 ms (p95) is the goal
+// while cores are free.
 package main
 
 import (
@@ -23,7 +25,11 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
+
+	"github.com/google/uuid"
+	"golang.org/x/sync/errgroup"
 
 	"github.com/palaver-chat/palaver/testkit/llmtest"
 	"github.com/palaver-chat/palaver/testkit/stack"
@@ -31,6 +37,7 @@ import (
 
 var (
 	instant = llmtest.Pace{Tokens: 40}
+	endless = llmtest.Pace{Tokens: 2000, PerToken: 20 * time.Millisecond}
 	slow    = llmtest.Pace{Structured: 300 * time.Millisecond, FirstToken: 300 * time.Millisecond, PerToken: 15 * time.Millisecond, Tokens: 100}
 )
 
@@ -39,23 +46,29 @@ type options struct {
 	server, against string
 	rounds, turns   int
 	threads         []int
-	action          string
+	action, agent   string
+	stops           bool
 	pace            llmtest.Pace
 }
 
 func main() {
 	var o options
-	flag.StringVar(&o.server, "server", "bin/palaver-standalone", "server program to start")
+	flag.StringVar(&o.server, "server", "../bin/palaver-standalone", "server program to start")
 	flag.StringVar(&o.against, "against", "", "second program to compare with the first")
 	flag.IntVar(&o.rounds, "rounds", 6, "measurements of each program, with -against")
 	flag.IntVar(&o.turns, "turns", 150, "turns per measurement and thread count, at least three a thread")
 	flag.StringVar(&o.action, "action", "inquire", "explicit action; empty to have action and documents inferred")
+	flag.StringVar(&o.agent, "agent", "documents", "documents, or assistant")
+	flag.BoolVar(&o.stops, "stops", false, "measure stops instead of whole turns")
 	threads := flag.String("threads", "1,8,32", "numbers of threads, comma-separated")
 	withLatency := flag.Bool("slow", false, "use a model with latency")
 	flag.Parse()
 	o.pace = instant
 	if *withLatency {
 		o.pace = slow
+	}
+	if o.stops {
+		o.pace = endless
 	}
 	var err error
 	if o.threads, err = counts(*threads); err != nil {
@@ -84,6 +97,7 @@ type candidate struct {
 	options
 	user    *stack.User
 	pid     int
+	doc     string
 	message stack.Message
 }
 
@@ -105,8 +119,14 @@ func start(ctx context.Context, server string, o options) (_ *candidate, stop fu
 	if err != nil {
 		return nil, nil, err
 	}
-	c := &candidate{o, u, s.Pid(), stack.Inquiry(doc, o.action)}
-	if o.action == "" { // "CRR2" may be a document's name, so the model is also asked for documents
+	c := &candidate{o, u, s.Pid(), doc, stack.Inquiry(doc, o.action)}
+	if o.stops {
+		return c, s.Stop, nil
+	}
+	switch {
+	case o.agent == "assistant":
+		c.message = stack.Message{"agent": o.agent, "message": "Tell me about liquidity."}
+	case o.action == "": // "CRR2" may be a document's name, so the model is also asked for documents
 		c.message["message"] = "What does the circular say about the liquidity coverage ratio under CRR2?"
 	}
 	_, err = u.Measure(ctx, 4, 12, c.message) // warm up
@@ -141,6 +161,9 @@ func run(ctx context.Context, o options) error {
 		return err
 	}
 	defer stop()
+	if o.stops {
+		return first.measureStops(ctx)
+	}
 	if o.against != "" {
 		second, stop, err := start(ctx, o.against, o)
 		if err != nil {
@@ -156,6 +179,38 @@ func run(ctx context.Context, o options) error {
 			return err
 		}
 		fmt.Fprintf(os.Stdout, "%-8d %-7d %-22s %-22s %-22s %-8.1f %.1f ms\n", n, m.Turns, m.First, m.Token, m.End, m.PerSecond(), m.cpu)
+	}
+	return nil
+}
+
+// measureStops stops turns on n threads at once, each thread one turn after another, and
+// prints the time until their terminal events.
+func (c *candidate) measureStops(ctx context.Context) error {
+	const tokens = 5 // before the stop
+	fmt.Fprintf(os.Stdout, "%-8s %-7s %s\n", "threads", "stops", "terminal event after the stop p50/p95")
+	for _, n := range c.threads {
+		var mu sync.Mutex
+		var took stack.Times
+		var group errgroup.Group
+		for range n {
+			group.Go(func() error {
+				thread := uuid.NewString()
+				for range max(c.turns/n, 3) {
+					d, err := c.user.Stopped(ctx, thread, c.doc, tokens)
+					if err != nil {
+						return err
+					}
+					mu.Lock()
+					took = append(took, d)
+					mu.Unlock()
+				}
+				return nil
+			})
+		}
+		if err := group.Wait(); err != nil {
+			return err
+		}
+		fmt.Fprintf(os.Stdout, "%-8d %-7d %s\n", n, len(took), took)
 	}
 	return nil
 }

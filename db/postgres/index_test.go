@@ -97,7 +97,7 @@ func TestNoStatementReadsAWholeTable(t *testing.T) {
 }
 
 // owners returns how many owners the filled database has: PLANS_OWNERS, or 500, with 36,000
-// chunks and 60,000 messages. make bench-plans uses 5,000, with 306,000 chunks and 600,000
+// chunks and 60,000 messages. PLANS_OWNERS=5000 makes it 306,000 chunks and 600,000
 // messages; storing and indexing them takes five minutes on 2 cores.
 func owners(t *testing.T) int {
 	t.Helper()

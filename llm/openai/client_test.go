@@ -61,6 +61,7 @@ func modelError(t *testing.T, err error) *llm.Error {
 }
 
 func TestStreamDeliversDeltasAndTheProvidersUsage(t *testing.T) {
+	t.Parallel()
 	s, c := start(t)
 	s.On(llmtest.Match{Kind: llmtest.Stream}, llmtest.Text("Ten ", "percent", " [1]."))
 	text, usage, err := collect(t.Context(), c, request("how much?"))
@@ -73,6 +74,7 @@ func TestStreamDeliversDeltasAndTheProvidersUsage(t *testing.T) {
 }
 
 func TestStreamEstimatesUsageWhenTheProviderSendsNone(t *testing.T) {
+	t.Parallel()
 	s, c := start(t)
 	s.On(llmtest.Match{Kind: llmtest.Stream}, llmtest.Answer{Chunks: []string{strings.Repeat("word ", 40)}, NoUsage: true})
 	_, usage, err := collect(t.Context(), c, request("how much?"))
@@ -82,6 +84,7 @@ func TestStreamEstimatesUsageWhenTheProviderSendsNone(t *testing.T) {
 }
 
 func TestStreamWithoutAFinishReasonIsAnError(t *testing.T) {
+	t.Parallel()
 	s, c := start(t)
 	s.On(llmtest.Match{Kind: llmtest.Stream}, llmtest.Cut("Ten ", "per"))
 	text, usage, err := collect(t.Context(), c, request("how much?"))
@@ -95,6 +98,7 @@ func TestStreamWithoutAFinishReasonIsAnError(t *testing.T) {
 }
 
 func TestFinishReasons(t *testing.T) {
+	t.Parallel()
 	for _, c := range []struct {
 		finish, code string
 	}{{"stop", ""}, {"length", ""}, {"tool_calls", ""}, {"content_filter", chat.CodeModelRejected}} {
@@ -116,6 +120,7 @@ func TestFinishReasons(t *testing.T) {
 }
 
 func TestEmptyStreamIsRetryable(t *testing.T) {
+	t.Parallel()
 	s, c := start(t)
 	s.On(llmtest.Match{}, llmtest.Answer{Chunks: []string{}})
 	_, _, err := collect(t.Context(), c, request("x"))
@@ -125,6 +130,7 @@ func TestEmptyStreamIsRetryable(t *testing.T) {
 }
 
 func TestStatusesBecomeTypedErrors(t *testing.T) {
+	t.Parallel()
 	for _, c := range []struct {
 		name       string
 		status     int
@@ -178,6 +184,7 @@ func TestStatusesBecomeTypedErrors(t *testing.T) {
 }
 
 func TestErrorOfTheStrongModelNamesItsVariable(t *testing.T) {
+	t.Parallel()
 	s, c := start(t)
 	s.On(llmtest.Match{}, llmtest.Status(404, ""))
 	r := request("x")
@@ -192,6 +199,7 @@ func TestErrorOfTheStrongModelNamesItsVariable(t *testing.T) {
 }
 
 func TestConnectionErrorIsRetryable(t *testing.T) {
+	t.Parallel()
 	s, c := start(t)
 	s.Close()
 	_, _, err := collect(t.Context(), c, request("x"))
@@ -201,6 +209,7 @@ func TestConnectionErrorIsRetryable(t *testing.T) {
 }
 
 func TestInvalidResponseIsRetryable(t *testing.T) {
+	t.Parallel()
 	s, c := start(t)
 	s.On(llmtest.Match{}, llmtest.Garbage())
 	var intent llm.Intent
@@ -215,6 +224,7 @@ func TestInvalidResponseIsRetryable(t *testing.T) {
 }
 
 func TestSilentProviderTimesOut(t *testing.T) {
+	t.Parallel()
 	for name, answer := range map[string]llmtest.Answer{
 		"before the first token": llmtest.Silent(),
 		"between tokens":         llmtest.Silent("one ", "two "),
@@ -257,6 +267,7 @@ func TestSlowReaderDoesNotTriggerTheTimeout(t *testing.T) {
 }
 
 func TestTimeoutCoversTheWholeCall(t *testing.T) {
+	t.Parallel()
 	s := llmtest.New(t)
 	cfg := config(s)
 	cfg.Timeout = 80 * time.Millisecond
@@ -268,6 +279,7 @@ func TestTimeoutCoversTheWholeCall(t *testing.T) {
 }
 
 func TestCancellingClosesTheUpstreamConnection(t *testing.T) {
+	t.Parallel()
 	s, c := start(t)
 	gate := llmtest.NewGate()
 	s.On(llmtest.Match{}, llmtest.Answer{Chunks: []string{"one ", "two"}, Gates: map[int]*llmtest.Gate{1: gate}})
@@ -283,6 +295,7 @@ func TestCancellingClosesTheUpstreamConnection(t *testing.T) {
 }
 
 func TestEmitErrorAbortsTheCall(t *testing.T) {
+	t.Parallel()
 	s, c := start(t)
 	s.On(llmtest.Match{}, llmtest.Silent("one "))
 	stop := errors.New("enough")
@@ -306,6 +319,7 @@ func sent(t *testing.T, r llmtest.Request) map[string]any {
 }
 
 func TestTemperatureZeroIsSent(t *testing.T) {
+	t.Parallel()
 	s, c := start(t)
 	if _, _, err := collect(t.Context(), c, request("x")); err != nil {
 		t.Fatal(err)
@@ -321,6 +335,7 @@ func TestTemperatureZeroIsSent(t *testing.T) {
 }
 
 func TestRejectedParametersAreOmittedAndRemembered(t *testing.T) {
+	t.Parallel()
 	has := func(param string) func(llmtest.Request) bool {
 		return func(r llmtest.Request) bool { return strings.Contains(string(r.Body), `"`+param+`":`) }
 	}
@@ -347,6 +362,7 @@ func TestRejectedParametersAreOmittedAndRemembered(t *testing.T) {
 }
 
 func TestModelThatTheSDKRestrictsStillAnswers(t *testing.T) {
+	t.Parallel()
 	s := llmtest.New(t)
 	cfg := config(s)
 	cfg.Name = "gpt-5.4-mini" // the SDK refuses a temperature and max_tokens for it before sending
@@ -361,6 +377,7 @@ func TestModelThatTheSDKRestrictsStillAnswers(t *testing.T) {
 }
 
 func TestEmbedKeepsOrderAcrossBatches(t *testing.T) {
+	t.Parallel()
 	s, c := start(t)
 	texts := make([]string, 250)
 	for i := range texts {
@@ -385,6 +402,7 @@ func TestEmbedKeepsOrderAcrossBatches(t *testing.T) {
 }
 
 func TestEmbedErrors(t *testing.T) {
+	t.Parallel()
 	s, c := start(t)
 	s.On(llmtest.Match{}, llmtest.Status(404, ""), llmtest.Answer{Body: `{"data":[]}`})
 	_, err := c.Embed(t.Context(), []string{"a"})
@@ -403,6 +421,7 @@ func TestEmbedErrors(t *testing.T) {
 }
 
 func TestRetryAfterCanBeADate(t *testing.T) {
+	t.Parallel()
 	s, c := start(t)
 	s.On(llmtest.Match{}, llmtest.Status(503, time.Now().Add(time.Hour).UTC().Format(http.TimeFormat)))
 	_, _, err := collect(t.Context(), c, request("x"))

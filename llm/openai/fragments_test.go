@@ -31,6 +31,7 @@ func assemble(t *testing.T, cut bool, wire ...string) []llm.ToolCall {
 }
 
 func TestToolCallsAreAssembledFromEveryProvidersFragments(t *testing.T) {
+	t.Parallel()
 	search := llm.ToolCall{ID: "a", Name: "search_documents", Arguments: `{"query":"leave"}`}
 	list := llm.ToolCall{ID: "b", Name: "list_documents", Arguments: `{}`}
 	for _, c := range []struct {
@@ -101,6 +102,7 @@ func TestToolCallsAreAssembledFromEveryProvidersFragments(t *testing.T) {
 }
 
 func TestReplyHoldsAtMostSixteenCalls(t *testing.T) {
+	t.Parallel()
 	var wire []string
 	for i := range 40 {
 		wire = append(wire, fmt.Sprintf(`[{"index":%d,"id":"id%d","function":{"name":"list_documents","arguments":"{"}}]`, i, i))
@@ -120,6 +122,7 @@ func TestReplyHoldsAtMostSixteenCalls(t *testing.T) {
 }
 
 func TestArgumentsBeyondTheLimitAreInvalidJSON(t *testing.T) {
+	t.Parallel()
 	piece := `[{"index":0,"function":{"arguments":"` + strings.Repeat(" ", 30_000) + `"}}]`
 	got := assemble(t, false, `[{"index":0,"id":"a","function":{"name":"list_documents","arguments":"{}"}}]`, piece, piece, piece)
 	if len(got) != 1 || json.Valid([]byte(got[0].Arguments)) || len(got[0].Arguments) > llm.MaxCallArguments {
@@ -193,6 +196,7 @@ func piece(index int, id, name, args string) fragment {
 }
 
 func TestOnlyModelsKnownToTakeNoPicturesGetNone(t *testing.T) {
+	t.Parallel()
 	for model, want := range map[string]bool{
 		"gpt-4o": true, "openai/gpt-6-sol": true, "o3": true, "gemini-3.5-flash-lite": true, "claude-haiku-4-5": true, "llava:13b": true,
 		"mine": true, "qwen3": true, "gemma3:1b": true, "": true, // unknown models get pictures

@@ -26,6 +26,7 @@ func waited(t *testing.T, g *textBatcher) time.Duration {
 }
 
 func TestLongStreamsAreReadAtTheSameMoments(t *testing.T) {
+	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		one, two := gatherer(nil), gatherer(nil)
 		if waited(t, one) != 0 {
@@ -50,6 +51,7 @@ func TestLongStreamsAreReadAtTheSameMoments(t *testing.T) {
 }
 
 func TestFastAnswerIsNotDelayed(t *testing.T) {
+	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		g := gatherer(nil)
 		g.began()
@@ -62,6 +64,7 @@ func TestFastAnswerIsNotDelayed(t *testing.T) {
 }
 
 func TestStopDoesNotWaitForTheNextRead(t *testing.T) {
+	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		g := gatherer(nil)
 		g.began()
@@ -77,6 +80,7 @@ func TestStopDoesNotWaitForTheNextRead(t *testing.T) {
 }
 
 func TestTextIsEmittedOnceBeforeTheNextRead(t *testing.T) {
+	t.Parallel()
 	var got []string
 	a := answer{emit: func(s string) error { got = append(got, s); return nil }}
 	a.gather.flush = a.flush

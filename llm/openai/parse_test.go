@@ -13,6 +13,7 @@ import (
 const fits = `{"action":"audit","confidence":"low","enable_web_search":true,"multi_action_detected":false,"actions":["audit","inquire"],"reasoning":"a } brace and a \" quote"}`
 
 func TestDecodeIgnoresTextAroundTheJSON(t *testing.T) {
+	t.Parallel()
 	s, err := compile(llm.IntentSchema)
 	if err != nil {
 		t.Fatal(err)
@@ -40,6 +41,7 @@ func TestDecodeIgnoresTextAroundTheJSON(t *testing.T) {
 }
 
 func TestDecodeRejectsInvalidAnswers(t *testing.T) {
+	t.Parallel()
 	s, err := compile(llm.IntentSchema)
 	if err != nil {
 		t.Fatal(err)
@@ -63,6 +65,7 @@ func TestDecodeRejectsInvalidAnswers(t *testing.T) {
 }
 
 func TestDecodeTakesAnswersWithoutOptionalFields(t *testing.T) {
+	t.Parallel()
 	for text, want := range map[string]llm.Intent{
 		`{"action":"audit","confidence":"low"}`:                                                           {Action: "audit", Confidence: "low"},
 		`{"action":"audit","confidence":"high","reasoning":null,"actions":null,"enable_web_search":true}`: {Action: "audit", Confidence: "high", WebSearch: true},
@@ -99,6 +102,7 @@ func FuzzDecode(f *testing.F) {
 }
 
 func TestSchemaCannotReadFiles(t *testing.T) {
+	t.Parallel()
 	_, err := compile(llm.Schema{Name: "x", JSON: []byte(`{"$ref":"file:///etc/passwd"}`)})
 	if err == nil {
 		t.Error("a file reference was followed")

@@ -16,6 +16,7 @@ var good = llm.Intent{Action: chat.Compare, Confidence: chat.High, Actions: []ch
 const goodText = `{"action":"compare","confidence":"high","enable_web_search":false,"multi_action_detected":false,"actions":["compare"],"reasoning":"r"}`
 
 func TestStructuredModes(t *testing.T) {
+	t.Parallel()
 	for _, c := range []struct {
 		name   string
 		forced bool
@@ -57,6 +58,7 @@ func TestStructuredModes(t *testing.T) {
 }
 
 func TestWireSchemaOmitsWhatStrictModesReject(t *testing.T) {
+	t.Parallel()
 	s, c := start(t)
 	var q llm.WebQuery
 	if _, err := c.Structured(t.Context(), request("capital rules"), llm.WebQuerySchema, &q); err != nil {
@@ -71,6 +73,7 @@ func TestWireSchemaOmitsWhatStrictModesReject(t *testing.T) {
 }
 
 func TestInvalidAnswerIsRepairedOnce(t *testing.T) {
+	t.Parallel()
 	s, c := start(t)
 	s.On(llmtest.Match{}, llmtest.Text(`{"action":"dance"}`), llmtest.Text("```json\n"+goodText+"\n```"))
 	var got llm.Intent
@@ -88,6 +91,7 @@ func TestInvalidAnswerIsRepairedOnce(t *testing.T) {
 }
 
 func TestUnparseableAnswerKeepsItsUsage(t *testing.T) {
+	t.Parallel()
 	s, c := start(t)
 	s.On(llmtest.Match{}, llmtest.Text("I would rather not."), llmtest.Text(""))
 	var got llm.Intent
@@ -107,6 +111,7 @@ func TestUnparseableAnswerKeepsItsUsage(t *testing.T) {
 }
 
 func TestFailedRepairKeepsTheFirstCallsUsage(t *testing.T) {
+	t.Parallel()
 	s, c := start(t)
 	s.On(llmtest.Match{}, llmtest.Text("no"), llmtest.Status(503, ""))
 	var got llm.Intent

@@ -44,6 +44,7 @@ func stream(t *testing.T, m llm.Model, r llm.Request) (string, llm.Reply) {
 }
 
 func TestParallelToolCallsAreReadFromFragments(t *testing.T) {
+	t.Parallel()
 	want := []llm.ToolCall{
 		{ID: "x", Name: "search_documents", Arguments: `{"query":"annual leave für alle"}`},
 		{ID: "y", Name: "search_documents", Arguments: `{"query":"carry-over"}`},
@@ -63,6 +64,7 @@ func TestParallelToolCallsAreReadFromFragments(t *testing.T) {
 }
 
 func TestReplyCanBeToolCallsWithoutText(t *testing.T) {
+	t.Parallel()
 	for _, finish := range []string{"tool_calls", "stop", "length"} {
 		s, c := start(t)
 		s.On(llmtest.Match{}, llmtest.Answer{Calls: []llm.ToolCall{llmtest.Call("search_documents", map[string]string{"query": "x"})}, Finish: finish})
@@ -73,6 +75,7 @@ func TestReplyCanBeToolCallsWithoutText(t *testing.T) {
 }
 
 func TestCallsOfABrokenStreamAreDropped(t *testing.T) {
+	t.Parallel()
 	s, c := start(t)
 	s.On(llmtest.Match{}, llmtest.Answer{Calls: []llm.ToolCall{llmtest.Call("list_documents", struct{}{})}, Cut: true})
 	reply, err := c.Stream(t.Context(), withTools("x"), func(string) error { return nil })
@@ -86,6 +89,7 @@ func TestCallsOfABrokenStreamAreDropped(t *testing.T) {
 }
 
 func TestEstimatedUsageIncludesToolDefinitions(t *testing.T) {
+	t.Parallel()
 	s, c := start(t)
 	s.On(llmtest.Match{}, llmtest.Answer{Calls: []llm.ToolCall{llmtest.Call("search_documents", map[string]string{"query": strings.Repeat("word ", 80)})}, NoUsage: true})
 	r := withTools("x")
@@ -96,6 +100,7 @@ func TestEstimatedUsageIncludesToolDefinitions(t *testing.T) {
 }
 
 func TestCallsAndResultsAreSentInWireFormat(t *testing.T) {
+	t.Parallel()
 	s, c := start(t)
 	stream(t, c, withTools("and now?"))
 	body := string(s.Requests()[0].Body)
@@ -112,6 +117,7 @@ func TestCallsAndResultsAreSentInWireFormat(t *testing.T) {
 
 // The scripted server rejects what a strict provider would reject.
 func TestPromptsAreRepairedBeforeTheyAreSent(t *testing.T) {
+	t.Parallel()
 	for name, messages := range map[string][]llm.Message{
 		"a call without a result":   {{Role: llm.User, Text: "u"}, {Role: llm.Assistant, Calls: []llm.ToolCall{{ID: "a", Name: "list_documents", Arguments: "{}"}}}, {Role: llm.User, Text: "again"}},
 		"a result without a call":   {{Role: llm.User, Text: "u"}, {Role: llm.ToolRole, CallID: "a", Text: "r"}},
@@ -133,6 +139,7 @@ func TestPromptsAreRepairedBeforeTheyAreSent(t *testing.T) {
 }
 
 func TestWithoutToolsEarlierCallsAreSentAsText(t *testing.T) {
+	t.Parallel()
 	s, c := start(t)
 	r := withTools("and now?")
 	r.Tools = nil
@@ -143,6 +150,7 @@ func TestWithoutToolsEarlierCallsAreSentAsText(t *testing.T) {
 }
 
 func TestModelThatRejectsToolsIsRemembered(t *testing.T) {
+	t.Parallel()
 	s, c := start(t)
 	s.RefuseTools()
 	for range 2 {
@@ -156,6 +164,7 @@ func TestModelThatRejectsToolsIsRemembered(t *testing.T) {
 }
 
 func TestRejectionsOfToolsAreRecognized(t *testing.T) {
+	t.Parallel()
 	body := func(part string) func(llmtest.Request) bool {
 		return func(r llmtest.Request) bool { return strings.Contains(string(r.Body), part) }
 	}
@@ -223,6 +232,7 @@ func quoted(s string) string {
 }
 
 func TestUnrelatedRejectionKeepsTheTools(t *testing.T) {
+	t.Parallel()
 	s, c := start(t)
 	s.On(llmtest.Match{}, llmtest.Answer{Status: 400, Body: `{"error":{"message":"An assistant message with 'tool_calls' must be followed by tool messages"}}`}, llmtest.Default())
 	_, err := c.Stream(t.Context(), withTools("x"), func(string) error { return nil })
@@ -247,6 +257,7 @@ func visionClient(s *llmtest.Server) *openai.Client {
 }
 
 func TestPicturesAreSentToVisionModels(t *testing.T) {
+	t.Parallel()
 	s := llmtest.New(t)
 	c := visionClient(s)
 	if !c.Info().Vision {
@@ -265,6 +276,7 @@ func TestPicturesAreSentToVisionModels(t *testing.T) {
 }
 
 func TestModelWithoutVisionGetsTheNumberOfPictures(t *testing.T) {
+	t.Parallel()
 	s := llmtest.New(t)
 	cfg := config(s)
 	cfg.Vision = "off"
@@ -281,6 +293,7 @@ func TestModelWithoutVisionGetsTheNumberOfPictures(t *testing.T) {
 }
 
 func TestUnknownModelGetsThePictureFirst(t *testing.T) {
+	t.Parallel()
 	s, c := start(t)
 	if _, reply := stream(t, c, withPicture("what is it?")); reply.NoImages || !c.Info().Vision {
 		t.Errorf("reply %+v", reply)
@@ -292,6 +305,7 @@ func TestUnknownModelGetsThePictureFirst(t *testing.T) {
 
 // Ollama and others answer 500 to a picture that a model cannot take.
 func TestModelThatFailsOnAPictureIsRemembered(t *testing.T) {
+	t.Parallel()
 	s, c := start(t)
 	s.On(llmtest.Match{}, llmtest.Answer{Status: 500, Body: `{"error":{"message":"this model is missing data required for image input"}}`}, llmtest.Default())
 	for range 2 {
@@ -305,6 +319,7 @@ func TestModelThatFailsOnAPictureIsRemembered(t *testing.T) {
 }
 
 func TestConfiguredVisionIsNotUnlearned(t *testing.T) {
+	t.Parallel()
 	s := llmtest.New(t)
 	cfg := config(s)
 	cfg.Vision = "on"
@@ -316,6 +331,7 @@ func TestConfiguredVisionIsNotUnlearned(t *testing.T) {
 }
 
 func TestModelThatRejectsPicturesIsRemembered(t *testing.T) {
+	t.Parallel()
 	s := llmtest.New(t)
 	c := visionClient(s)
 	s.RefuseImages()
@@ -330,6 +346,7 @@ func TestModelThatRejectsPicturesIsRemembered(t *testing.T) {
 }
 
 func TestRejectedPictureDoesNotDisableVision(t *testing.T) {
+	t.Parallel()
 	s := llmtest.New(t)
 	c := visionClient(s)
 	s.On(llmtest.Match{}, llmtest.Answer{Status: 400, Body: `{"error":{"message":"You uploaded an unsupported image. Please make sure your image is valid."}}`}, llmtest.Default())
@@ -349,6 +366,7 @@ func painter(s *llmtest.Server, model string) *openai.Client {
 }
 
 func TestPaintReturnsThePictureAndItsUsage(t *testing.T) {
+	t.Parallel()
 	s := llmtest.New(t)
 	c := painter(s, "gpt-image-1")
 	image, usage, err := c.Paint(t.Context(), "a red barn", "1536x1024", "turnc1")
@@ -368,6 +386,7 @@ func TestPaintReturnsThePictureAndItsUsage(t *testing.T) {
 }
 
 func TestOlderImageModelsAreAskedForBase64(t *testing.T) {
+	t.Parallel()
 	s := llmtest.New(t)
 	s.On(llmtest.Match{}, llmtest.Answer{NoUsage: true})
 	_, usage, err := painter(s, "dall-e-3").Paint(t.Context(), "a barn", "1536x1024", "")
@@ -388,6 +407,7 @@ func TestOlderImageModelsAreAskedForBase64(t *testing.T) {
 }
 
 func TestPaintErrorsAreTyped(t *testing.T) {
+	t.Parallel()
 	for _, c := range []struct {
 		name   string
 		answer llmtest.Answer
@@ -421,6 +441,7 @@ func TestPaintErrorsAreTyped(t *testing.T) {
 }
 
 func TestPaintFailsWithoutAnImageModel(t *testing.T) {
+	t.Parallel()
 	_, c := start(t)
 	if _, _, err := c.Paint(t.Context(), "a barn", "", ""); !errors.Is(err, llm.ErrNoImages) {
 		t.Errorf("got %v", err)
@@ -428,6 +449,7 @@ func TestPaintFailsWithoutAnImageModel(t *testing.T) {
 }
 
 func TestCancellingAPictureClosesTheUpstreamConnection(t *testing.T) {
+	t.Parallel()
 	s := llmtest.New(t)
 	gate := llmtest.NewGate()
 	s.On(llmtest.Match{}, llmtest.Answer{Gates: map[int]*llmtest.Gate{0: gate}})

@@ -25,6 +25,7 @@ func longPrompt() llm.Request {
 }
 
 func TestPromptIsCutToTheConfiguredWindow(t *testing.T) {
+	t.Parallel()
 	for _, refuse := range []bool{true, false} {
 		s := llmtest.New(t)
 		s.SetWindow(llmtest.Window{Tokens: 4096, Refuse: refuse})
@@ -45,6 +46,7 @@ func TestPromptIsCutToTheConfiguredWindow(t *testing.T) {
 }
 
 func TestWindowIsLearnedFromARefusal(t *testing.T) {
+	t.Parallel()
 	s := llmtest.New(t)
 	s.SetWindow(llmtest.Window{Tokens: 8192, Refuse: true})
 	c := openai.New(config(s))
@@ -61,6 +63,7 @@ func TestWindowIsLearnedFromARefusal(t *testing.T) {
 
 // The texts are real error texts of providers.
 func TestRefusalsOfLongPromptsAreUnderstood(t *testing.T) {
+	t.Parallel()
 	for text, window := range map[string]int{
 		"This model's maximum context length is 4096 tokens. However, you requested 9000 tokens (5000 in the messages, 4000 in the completion). (context_length_exceeded)": 4096,
 		"prompt is too long: 9100 tokens > 8192 maximum":                                    8192,
@@ -81,6 +84,7 @@ func TestRefusalsOfLongPromptsAreUnderstood(t *testing.T) {
 }
 
 func TestPromptThatNeverFitsFailsWithAHint(t *testing.T) {
+	t.Parallel()
 	s := llmtest.New(t)
 	s.On(llmtest.Match{}, llmtest.Answer{Status: 400, Body: `{"error":{"message":"the input length exceeds the context length"}}`})
 	_, err := openai.New(config(s)).Stream(t.Context(), longPrompt(), func(string) error { return nil })
@@ -95,6 +99,7 @@ func TestPromptThatNeverFitsFailsWithAHint(t *testing.T) {
 
 // Rule N17.
 func TestUnpricedModelHasNoCost(t *testing.T) {
+	t.Parallel()
 	s := llmtest.New(t)
 	cfg := config(s)
 	cfg.Prices = llm.DefaultPrices()
@@ -112,6 +117,7 @@ func TestUnpricedModelHasNoCost(t *testing.T) {
 }
 
 func TestEmbeddingsAreCounted(t *testing.T) {
+	t.Parallel()
 	s := llmtest.New(t)
 	cfg := config(s)
 	cfg.EmbeddingModel, cfg.Prices = "text-embedding-3-small", llm.DefaultPrices()

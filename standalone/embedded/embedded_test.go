@@ -67,9 +67,7 @@ func TestWorkflowContinuesAfterServerRestart(t *testing.T) {
 			workflows.UserAttribute.ValueSet("someone"), workflows.StatusAttribute.ValueSet("idle")),
 	}, waits, "before")
 	require.NoError(t, err)
-	stopping := time.Now()
 	first.Stop()
-	assert.Less(t, time.Since(stopping), 5*time.Second)
 	for _, file := range []string{"temporal.db", "temporal.db-wal", "temporal.db-shm"} {
 		info, err := os.Stat(filepath.Join(dir, file))
 		if file != "temporal.db" && errors.Is(err, fs.ErrNotExist) { // a clean stop may remove them

@@ -118,48 +118,49 @@ func TestDeletedConversationLeavesNoHistoryOfAnyOfItsRuns(t *testing.T) {
 
 func TestIDOfADeletedConversationCanBeReusedWhileItsTurnRuns(t *testing.T) {
 	t.Parallel()
-	eachDatabase(t, func(t *testing.T, options ...stacktest.Option) {
-		t.Parallel()
-		s, model := apart(t, options)
-		s.Worker()
-		role := s.API()
-		c := newTalk(t, func() string { return role.URL }, s.NewUser())
-		answer := func(chunks ...string) *llmtest.Gate {
-			gate := llmtest.NewGate()
-			t.Cleanup(gate.Release)
-			model.On(answerCall, llmtest.Answer{Chunks: chunks, Gates: map[int]*llmtest.Gate{1: gate}})
-			return gate
-		}
-		message := with(assistant, object{"client_turn_id": "once"})
-		old := answer("Once upon ", "a time")
-		page := c.send("Tell me a story", message)
-		oldTurn := page.until(isType("token")).EventID[:36]
-		c.do(http.StatusNoContent, http.MethodDelete, "/api/conversations/"+c.thread, nil, nil)
-		retry := object{"message": "Tell me a story", "thread_id": c.thread, "agent": "assistant", "client_turn_id": "once"}
-		c.do(http.StatusNotFound, http.MethodPost, "/api/chat", retry, nil)
+	idOfADeletedConversationIsReused(t)
+}
 
-		second := answer("A new ", "conversation")
-		next := c.send("Hello again", message) // the same client_turn_id with another message
-		newTurn := next.until(isType("token")).EventID[:36]
-		old.Release() // the worker continues the deleted turn
-		c.do(http.StatusNotFound, http.MethodPost, "/api/chat", retry, nil)
-		c.do(http.StatusNotFound, http.MethodGet, "/api/chat/stream/"+c.thread+"?turn_id="+oldTurn, nil, nil)
-		second.Release()
-		require.Equal(t, "A new conversation", next.until(terminal).Response)
-		page.close()
-		h := c.history()
-		require.Equal(t, []string{"user", "assistant"}, h.roles())
-		require.Equal(t, "Hello again", h.Messages[0].Content)
-		require.Equal(t, "A new conversation", h.Messages[1].Content)
-		require.Equal(t, newTurn, h.Messages[1].TurnID)
-		require.Equal(t, "response", last(c.ask("And now?", assistant)).Type)
-		require.Len(t, c.history().Messages, 4)
+func idOfADeletedConversationIsReused(t *testing.T, options ...stacktest.Option) {
+	s, model := apart(t, options)
+	s.Worker()
+	role := s.API()
+	c := newTalk(t, func() string { return role.URL }, s.NewUser())
+	answer := func(chunks ...string) *llmtest.Gate {
+		gate := llmtest.NewGate()
+		t.Cleanup(gate.Release)
+		model.On(answerCall, llmtest.Answer{Chunks: chunks, Gates: map[int]*llmtest.Gate{1: gate}})
+		return gate
+	}
+	message := with(assistant, object{"client_turn_id": "once"})
+	old := answer("Once upon ", "a time")
+	page := c.send("Tell me a story", message)
+	oldTurn := page.until(isType("token")).EventID[:36]
+	c.do(http.StatusNoContent, http.MethodDelete, "/api/conversations/"+c.thread, nil, nil)
+	retry := object{"message": "Tell me a story", "thread_id": c.thread, "agent": "assistant", "client_turn_id": "once"}
+	c.do(http.StatusNotFound, http.MethodPost, "/api/chat", retry, nil)
 
-		stranger := newTalk(t, c.url, s.NewUser())
-		stranger.do(http.StatusNotFound, http.MethodGet, "/api/chat/history/"+c.thread, nil, nil)
-		c.do(http.StatusNoContent, http.MethodDelete, "/api/conversations/"+c.thread, nil, nil)
-		stranger.do(http.StatusNotFound, http.MethodPost, "/api/chat", object{"message": "Mine now", "thread_id": c.thread}, nil)
-	})
+	second := answer("A new ", "conversation")
+	next := c.send("Hello again", message) // the same client_turn_id with another message
+	newTurn := next.until(isType("token")).EventID[:36]
+	old.Release() // the worker continues the deleted turn
+	c.do(http.StatusNotFound, http.MethodPost, "/api/chat", retry, nil)
+	c.do(http.StatusNotFound, http.MethodGet, "/api/chat/stream/"+c.thread+"?turn_id="+oldTurn, nil, nil)
+	second.Release()
+	require.Equal(t, "A new conversation", next.until(terminal).Response)
+	page.close()
+	h := c.history()
+	require.Equal(t, []string{"user", "assistant"}, h.roles())
+	require.Equal(t, "Hello again", h.Messages[0].Content)
+	require.Equal(t, "A new conversation", h.Messages[1].Content)
+	require.Equal(t, newTurn, h.Messages[1].TurnID)
+	require.Equal(t, "response", last(c.ask("And now?", assistant)).Type)
+	require.Len(t, c.history().Messages, 4)
+
+	stranger := newTalk(t, c.url, s.NewUser())
+	stranger.do(http.StatusNotFound, http.MethodGet, "/api/chat/history/"+c.thread, nil, nil)
+	c.do(http.StatusNoContent, http.MethodDelete, "/api/conversations/"+c.thread, nil, nil)
+	stranger.do(http.StatusNotFound, http.MethodPost, "/api/chat", object{"message": "Mine now", "thread_id": c.thread}, nil)
 }
 
 func TestDeletingAUserRemovesEverythingAndLeavesOthersUnchanged(t *testing.T) {

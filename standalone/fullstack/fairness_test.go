@@ -12,7 +12,7 @@ import (
 )
 
 // The test checks the order, which does not depend on the machine's speed: without
-// fairness the other user's turn would run last. bench/fairness measures times.
+// fairness the other user's turn would run last.
 func TestFloodOfOneUserDoesNotDelayAnother(t *testing.T) {
 	const flood = 200
 	s, model, c := scripted(t)

@@ -100,48 +100,49 @@ func TestBurstRunsInTheOrderOfAcceptance(t *testing.T) {
 // often, and all of them again after a restart.
 func TestDuplicateSendsMakeOneTurnAcrossRestartsAndContinueAsNew(t *testing.T) {
 	t.Parallel()
-	const messages, sends = 6, 5
-	eachDatabase(t, func(t *testing.T, options ...stacktest.Option) {
-		t.Parallel()
-		s, model, c := scripted(t, options...)
-		doc := c.upload("Liquidity circular", circular)
-		startThread(t, s.Temporal(), c.me(), c.thread, 30)
-		first := run(t, s.Temporal(), c.thread)
-		fiveTimes := func(i int) event {
-			ends := make([]event, sends)
-			var wg sync.WaitGroup
-			for n := range sends {
-				wg.Go(func() {
-					ends[n] = last(c.ask(fmt.Sprintf("Question %d: what is the ratio?", i), object{"tagged_doc_ids": []string{doc},
-						"client_turn_id": fmt.Sprintf("message-%d", i), "stream_run_id": fmt.Sprintf("run-%d-%d", i, n)}))
-				})
-			}
-			wg.Wait()
-			for _, e := range ends {
-				require.Equal(t, "response", e.Type)
-				require.Equal(t, ends[0], e)
-			}
-			return ends[0]
-		}
-		var turns []string
-		for i := range messages {
-			turns = append(turns, fiveTimes(i).TurnID)
-		}
-		require.NotEqual(t, first, run(t, s.Temporal(), c.thread), "several runs")
-		calls := model.Count(llmtest.Match{})
-		require.Equal(t, messages, model.Count(answerCall))
-		require.Equal(t, messages, model.Count(intentCall))
+	duplicateSendsMakeOneTurn(t)
+}
 
-		s.Restart()
-		for i := range messages {
-			require.Equal(t, turns[i], fiveTimes(i).TurnID)
+func duplicateSendsMakeOneTurn(t *testing.T, options ...stacktest.Option) {
+	const messages, sends = 6, 5
+	s, model, c := scripted(t, options...)
+	doc := c.upload("Liquidity circular", circular)
+	startThread(t, s.Temporal(), c.me(), c.thread, 30)
+	first := run(t, s.Temporal(), c.thread)
+	fiveTimes := func(i int) event {
+		ends := make([]event, sends)
+		var wg sync.WaitGroup
+		for n := range sends {
+			wg.Go(func() {
+				ends[n] = last(c.ask(fmt.Sprintf("Question %d: what is the ratio?", i), object{"tagged_doc_ids": []string{doc},
+					"client_turn_id": fmt.Sprintf("message-%d", i), "stream_run_id": fmt.Sprintf("run-%d-%d", i, n)}))
+			})
 		}
-		require.Equal(t, calls, model.Count(llmtest.Match{}), "no model call is repeated")
-		h := c.history()
-		require.Len(t, h.Messages, 2*messages)
-		for i, id := range turns {
-			require.Equal(t, id, h.Messages[2*i].TurnID)
+		wg.Wait()
+		for _, e := range ends {
+			require.Equal(t, "response", e.Type)
+			require.Equal(t, ends[0], e)
 		}
-		c.do(http.StatusConflict, http.MethodPost, "/api/chat", object{"message": "Other words", "thread_id": c.thread, "client_turn_id": "message-3"}, nil)
-	})
+		return ends[0]
+	}
+	var turns []string
+	for i := range messages {
+		turns = append(turns, fiveTimes(i).TurnID)
+	}
+	require.NotEqual(t, first, run(t, s.Temporal(), c.thread), "several runs")
+	calls := model.Count(llmtest.Match{})
+	require.Equal(t, messages, model.Count(answerCall))
+	require.Equal(t, messages, model.Count(intentCall))
+
+	s.Restart()
+	for i := range messages {
+		require.Equal(t, turns[i], fiveTimes(i).TurnID)
+	}
+	require.Equal(t, calls, model.Count(llmtest.Match{}), "no model call is repeated")
+	h := c.history()
+	require.Len(t, h.Messages, 2*messages)
+	for i, id := range turns {
+		require.Equal(t, id, h.Messages[2*i].TurnID)
+	}
+	c.do(http.StatusConflict, http.MethodPost, "/api/chat", object{"message": "Other words", "thread_id": c.thread, "client_turn_id": "message-3"}, nil)
 }

@@ -36,52 +36,53 @@ func aborted(t *testing.T, model *llmtest.Server, n int) {
 
 func TestPartialAnswerSurvivesStopReloadAndRestart(t *testing.T) {
 	t.Parallel()
-	eachDatabase(t, func(t *testing.T, options ...stacktest.Option) {
-		t.Parallel()
-		s, model := apart(t, options)
-		worker, first, second := s.Worker(), s.API(), s.API()
-		a := newTalk(t, func() string { return first.URL }, s.NewUser())
-		b := a.at(second)
-		doc := a.upload("Liquidity circular", circular)
-		gate := llmtest.NewGate()
-		t.Cleanup(gate.Release)
-		model.On(answerCall, llmtest.Answer{Chunks: []string{"A bank must hold ", "never said"}, Gates: map[int]*llmtest.Gate{1: gate}})
-		page := a.send("What is the ratio?", object{"tagged_doc_ids": []string{doc}, "action": "inquire", "client_turn_id": "mine", "stream_run_id": "run-1"})
-		page.until(isType("token"))
-		require.Equal(t, "cancelling", b.stop(object{"client_turn_id": "mine"}), "stop at another process")
-		end := page.until(terminal)
-		require.Equal(t, "cancelled", end.Type)
-		require.Equal(t, "user_cancelled", end.Reason)
-		require.Equal(t, "A bank must hold", strings.TrimSpace(end.Partial))
-		aborted(t, model, 1)
+	partialAnswerSurvives(t)
+}
 
-		kept := func(c *talk) {
-			t.Helper()
-			h := c.history()
-			require.Equal(t, []string{"user", "assistant"}, h.roles())
-			require.Nil(t, h.Active)
-			require.Equal(t, end.Partial, h.Messages[1].Content)
-			said := h.Messages[1].Metadata
-			require.Equal(t, true, said["interrupted"])
-			require.Equal(t, "user_cancelled", said["interrupted_reason"])
-			require.Equal(t, "cancelled", said["finished_reason"])
-			require.Equal(t, "mine", said["client_turn_id"])
-			require.Equal(t, "run-1", said["stream_run_id"])
-			require.NotZero(t, said["token_estimate"])
-		}
-		kept(a)
-		kept(b)
-		for _, r := range []*stacktest.Role{worker, first, second} {
-			r.Kill()
-		}
-		s.Servers.Kill()
-		s.Servers.Start()
-		first.Start()
-		kept(a)
-		require.Equal(t, end.Partial, last(a.attach("turn_id="+end.TurnID).all()).Partial)
-		require.Equal(t, "cancelled", a.stop(object{"client_turn_id": "mine"}), "a second stop changes nothing")
-		kept(a)
-	})
+func partialAnswerSurvives(t *testing.T, options ...stacktest.Option) {
+	s, model := apart(t, options)
+	worker, first, second := s.Worker(), s.API(), s.API()
+	a := newTalk(t, func() string { return first.URL }, s.NewUser())
+	b := a.at(second)
+	doc := a.upload("Liquidity circular", circular)
+	gate := llmtest.NewGate()
+	t.Cleanup(gate.Release)
+	model.On(answerCall, llmtest.Answer{Chunks: []string{"A bank must hold ", "never said"}, Gates: map[int]*llmtest.Gate{1: gate}})
+	page := a.send("What is the ratio?", object{"tagged_doc_ids": []string{doc}, "action": "inquire", "client_turn_id": "mine", "stream_run_id": "run-1"})
+	page.until(isType("token"))
+	require.Equal(t, "cancelling", b.stop(object{"client_turn_id": "mine"}), "stop at another process")
+	end := page.until(terminal)
+	require.Equal(t, "cancelled", end.Type)
+	require.Equal(t, "user_cancelled", end.Reason)
+	require.Equal(t, "A bank must hold", strings.TrimSpace(end.Partial))
+	aborted(t, model, 1)
+
+	kept := func(c *talk) {
+		t.Helper()
+		h := c.history()
+		require.Equal(t, []string{"user", "assistant"}, h.roles())
+		require.Nil(t, h.Active)
+		require.Equal(t, end.Partial, h.Messages[1].Content)
+		said := h.Messages[1].Metadata
+		require.Equal(t, true, said["interrupted"])
+		require.Equal(t, "user_cancelled", said["interrupted_reason"])
+		require.Equal(t, "cancelled", said["finished_reason"])
+		require.Equal(t, "mine", said["client_turn_id"])
+		require.Equal(t, "run-1", said["stream_run_id"])
+		require.NotZero(t, said["token_estimate"])
+	}
+	kept(a)
+	kept(b)
+	for _, r := range []*stacktest.Role{worker, first, second} {
+		r.Kill()
+	}
+	s.Servers.Kill()
+	s.Servers.Start()
+	first.Start()
+	kept(a)
+	require.Equal(t, end.Partial, last(a.attach("turn_id="+end.TurnID).all()).Partial)
+	require.Equal(t, "cancelled", a.stop(object{"client_turn_id": "mine"}), "a second stop changes nothing")
+	kept(a)
 }
 
 // The test sends messages whose answers do not end and stops each at the same

@@ -94,6 +94,12 @@ func (c *child) stop() int {
 	return p.Stop(syscall.SIGTERM, startTimeout)
 }
 
+// Pid returns the id of the process.
+func (c *child) Pid() int {
+	c.t.Helper()
+	return c.running().Pid()
+}
+
 func (c *child) running() *process.Process {
 	c.t.Helper()
 	require.NotNil(c.t, c.process, "the process is not running")

@@ -6,7 +6,6 @@ import (
 	"net/http"
 	"net/url"
 	"testing"
-	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -77,9 +76,7 @@ func TestKilledProcessKeepsItsDataAndStoppedProcessExitsWithZero(t *testing.T) {
 	_, err := p.TemporalClient().CheckHealth(t.Context(), &client.CheckHealthRequest{})
 	require.NoError(t, err)
 
-	stopping := time.Now()
 	assert.Zero(t, p.Stop())
-	assert.Less(t, time.Since(stopping), 10*time.Second)
 }
 
 func TestModelOptionSetsTheModel(t *testing.T) {

@@ -80,14 +80,14 @@ func StartApart(ctx context.Context, b Binaries, databaseURL, modelURL string, e
 
 // RunInfra runs the standalone program with only Temporal and NATS, and returns their
 // addresses. The caller must Stop the program, unless there is an error.
-func RunInfra(ctx context.Context, standalone, data string) (p *Program, temporal, nats string, err error) {
+func RunInfra(ctx context.Context, standalone, data string, env ...string) (p *Program, temporal, nats string, err error) {
 	ports := make([]int, 2)
 	for i := range ports {
 		if ports[i], err = freeport.Get(); err != nil {
 			return nil, "", "", err
 		}
 	}
-	p, err = Run(data, []string{"LOG_LEVEL=warn"}, standalone, "--only-infra", "--temporal-port="+strconv.Itoa(ports[0]),
+	p, err = Run(data, append(env, "LOG_LEVEL=warn"), standalone, "--only-infra", "--temporal-port="+strconv.Itoa(ports[0]),
 		"--temporal-ui-port=0", "--nats-port="+strconv.Itoa(ports[1]), "--nats-token="+natsToken, "--data-dir="+filepath.Join(data, "infra"))
 	if err != nil {
 		return nil, "", "", err
@@ -132,19 +132,9 @@ func (a *Apart) Pids() []int { return []int{a.Infra.Pid(), a.API.Pid(), a.Worker
 // NewUser creates a new anonymous user.
 func (a *Apart) NewUser() (*User, error) { return NewUser(a.URL) }
 
-// Values of Follow's parameter follow: a stream ends with the turn, or goes on across turns.
-const (
-	ToEndOfTurn = "turn"
-	AcrossTurns = "thread"
-)
-
-// Follow opens a thread's stream. The caller closes the body.
-func (u *User) Follow(ctx context.Context, thread, follow string) (*http.Response, error) {
-	req, err := http.NewRequestWithContext(ctx, http.MethodGet, u.url+"/api/chat/stream/"+thread+"?follow="+follow, nil)
-	if err != nil {
-		return nil, err
-	}
-	resp, err := u.client.Do(req)
+// Follow opens the stream of a thread's current turn. The caller closes the body.
+func (u *User) Follow(ctx context.Context, thread string) (*http.Response, error) {
+	resp, err := u.Get(ctx, "/api/chat/stream/"+thread+"?follow=turn")
 	if err != nil {
 		return nil, err
 	}

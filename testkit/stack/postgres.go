@@ -33,8 +33,7 @@ type PostgresSettings map[string]string
 // of the process, not of the machine.
 var LikeSQLite = PostgresSettings{"synchronous_commit": "off"}
 
-// StartPostgres starts a server with its own data folder and pg_stat_statements. The
-// caller must Stop it.
+// StartPostgres starts a server with its own data folder. The caller must Stop it.
 func StartPostgres(ctx context.Context, settings PostgresSettings) (*Postgres, error) {
 	programs, err := filepath.Glob("/usr/lib/postgresql/*/bin/postgres")
 	if err != nil || len(programs) == 0 {
@@ -61,7 +60,7 @@ func StartPostgres(ctx context.Context, settings PostgresSettings) (*Postgres, e
 		return nil, errors.Join(err, os.RemoveAll(dir))
 	}
 	args := []string{"-D", data, "-p", strconv.Itoa(port), "-k", dir, "-c", "listen_addresses=127.0.0.1",
-		"-c", "max_connections=300", "-c", "shared_buffers=256MB", "-c", "max_wal_size=4GB", "-c", "shared_preload_libraries=pg_stat_statements"}
+		"-c", "max_connections=300", "-c", "shared_buffers=256MB", "-c", "max_wal_size=4GB"}
 	for name, value := range settings {
 		args = append(args, "-c", name+"="+value)
 	}
@@ -76,7 +75,7 @@ func StartPostgres(ctx context.Context, settings PostgresSettings) (*Postgres, e
 		p.Stop()
 		return nil, err
 	}
-	return p, p.exec(ctx, p.URL, "CREATE EXTENSION pg_stat_statements")
+	return p, nil
 }
 
 // Pid returns the id of the server process; the backends are its children.
@@ -128,41 +127,4 @@ func (p *Postgres) exec(ctx context.Context, url, sql string) error {
 	}
 	_, err = conn.Exec(ctx, sql, pgx.QueryExecModeSimpleProtocol)
 	return errors.Join(err, conn.Close(ctx))
-}
-
-// Statements are counts of the statements that a database ran.
-type Statements struct {
-	Reads, Writes int64 // SELECT; INSERT, UPDATE and DELETE
-	Others        int64 // BEGIN, COMMIT and the like
-	Rows          int64
-	WAL           int64   // bytes
-	Time          float64 // milliseconds in the server
-}
-
-// Sub returns the difference to before.
-func (s Statements) Sub(before Statements) Statements {
-	return Statements{
-		Reads: s.Reads - before.Reads, Writes: s.Writes - before.Writes, Others: s.Others - before.Others,
-		Rows: s.Rows - before.Rows, WAL: s.WAL - before.WAL, Time: s.Time - before.Time,
-	}
-}
-
-// Statements returns the counts of the named database so far.
-func (p *Postgres) Statements(ctx context.Context, database string) (s Statements, err error) {
-	conn, err := pgx.Connect(ctx, p.URL)
-	if err != nil {
-		return s, err
-	}
-	defer func() { err = errors.Join(err, conn.Close(ctx)) }()
-	err = conn.QueryRow(ctx, `
-		WITH all_of AS (SELECT s.*, regexp_replace(query, '^(\s*--[^\n]*\n)*\s*', '') AS sql
-				FROM pg_stat_statements s JOIN pg_database d ON d.oid = s.dbid WHERE d.datname = $1),
-			sorted AS (SELECT *, sql ~* '^(insert|update|delete|merge)' OR (sql ~* '^with' AND sql ~* '(insert into|delete from|update \w+ set)') AS writes,
-				sql ~* '^(select|with|values)' AS selects FROM all_of)
-		SELECT coalesce(sum(calls) FILTER (WHERE selects AND NOT writes), 0), coalesce(sum(calls) FILTER (WHERE writes), 0),
-			coalesce(sum(calls) FILTER (WHERE NOT selects AND NOT writes), 0),
-			coalesce(sum(rows), 0), coalesce(sum(wal_bytes), 0)::bigint, coalesce(sum(total_exec_time), 0)
-		FROM sorted`, database).
-		Scan(&s.Reads, &s.Writes, &s.Others, &s.Rows, &s.WAL, &s.Time)
-	return s, err
 }

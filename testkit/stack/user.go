@@ -81,7 +81,6 @@ func (u *User) UploadText(ctx context.Context, title, text string) (id string, e
 // after the request.
 type Timing struct {
 	First, Token, End time.Duration
-	Refused           int // number of rejected attempts
 }
 
 var errUnavailable = errors.New("unavailable")
@@ -116,7 +115,6 @@ func (u *User) Turn(ctx context.Context, thread string, m Message, began func())
 	sent := time.Now()
 	resp, err := u.post(ctx, "/api/chat", body)
 	for errors.Is(err, errUnavailable) && ctx.Err() == nil {
-		t.Refused++
 		resp, err = u.post(ctx, "/api/chat", body)
 	}
 	if err != nil {

@@ -111,9 +111,12 @@ func messages(events []event) (all []string) {
 	return all
 }
 
-// TestDeskAsksForTheOrderAndCreatesOneApprovedTicket restarts everything while
-// each of the two questions is open.
 func TestDeskAsksForTheOrderAndCreatesOneApprovedTicket(t *testing.T) {
+	reportBrokenLamp(t, func(*stacktest.Stack) {})
+}
+
+// reportBrokenLamp is a conversation with two questions. It calls meanwhile while each is open.
+func reportBrokenLamp(t *testing.T, meanwhile func(*stacktest.Stack)) {
 	model, created := llmtest.New(t), &tickets{}
 	stack := stacktest.Start(t, stacktest.Model(model.URL), stacktest.Additions(desk.Options(created)...))
 	model.On(llmtest.Match{Kind: llmtest.Stream},
@@ -126,7 +129,7 @@ func TestDeskAsksForTheOrderAndCreatesOneApprovedTicket(t *testing.T) {
 	require.Equal(t, "What is the number of your order? It looks like A-12345.", asked.Message)
 	require.Zero(t, model.Count(llmtest.Match{}), "no model was called")
 
-	stack.Restart()
+	meanwhile(stack)
 	answered := c.resume(object{"type": "text_input", "value": "It is A-12345"})
 	require.Contains(t, messages(answered), "Looking into your order...")
 	approval := last(answered)
@@ -134,7 +137,7 @@ func TestDeskAsksForTheOrderAndCreatesOneApprovedTicket(t *testing.T) {
 	require.Equal(t, "create_ticket", approval.Calls[0].Name)
 	require.Empty(t, created.created, "no ticket before the person has approved")
 
-	stack.Restart()
+	meanwhile(stack)
 	end := last(c.resume(object{"type": "tool_approval", "decisions": []object{{"id": approval.Calls[0].ID, "decision": "approved"}}}))
 	require.Equal(t, "response", end.Type, "%+v", end)
 	require.Equal(t, "I created the ticket T-1.", end.Response)
@@ -142,7 +145,7 @@ func TestDeskAsksForTheOrderAndCreatesOneApprovedTicket(t *testing.T) {
 	require.JSONEq(t, `{"order":"A-12345","problem":"The lamp is broken."}`, created.created[0])
 
 	calls := model.Requests()
-	require.Len(t, calls, 2, "the restarts repeated nothing")
+	require.Len(t, calls, 2, "nothing is repeated")
 	require.Contains(t, calls[0].System, "support desk of a shop that sells lamps")
 	require.Equal(t, "It is A-12345", calls[0].LastUser)
 	require.ElementsMatch(t, []string{"create_ticket", "search_documents"}, calls[0].Tools)
