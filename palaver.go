@@ -18,7 +18,6 @@ import (
 	"fmt"
 	"os"
 
-	"github.com/palaver-chat/palaver/agents/assistant"
 	"github.com/palaver-chat/palaver/app/cli"
 	"github.com/palaver-chat/palaver/app/service"
 )
@@ -58,7 +57,7 @@ func WithTool(t Tool) Option {
 // WithAgent adds an agent. Clients name it in a message; the page's menu offers it after
 // the product's own.
 func WithAgent(agent Agent) Option {
-	return func(a *service.Additions) { a.Agents = append(a.Agents, assistant.Custom(agent.info(), agent.Answer)) }
+	return func(a *service.Additions) { a.Agents = append(a.Agents, agent.agent()) }
 }
 
 // WithDocumentType adds a type of document that can be uploaded, imported and ingested.

@@ -3,6 +3,8 @@ package palaver
 import (
 	"slices"
 
+	"github.com/palaver-chat/palaver/activities"
+	"github.com/palaver-chat/palaver/agents/assistant"
 	"github.com/palaver-chat/palaver/api/dialect"
 	"github.com/palaver-chat/palaver/chat"
 	"github.com/palaver-chat/palaver/chat/messages"
@@ -26,6 +28,11 @@ type Agent struct {
 	Tools func(name string) bool
 	// Checks read what the person has written, so that Answer can act on it; see Turn.Check.
 	Checks map[string]Check
+	// Activities are what Answer runs by name with Lookup, RunActivity and RunModelCall: functions of
+	// type func(context.Context, TurnRef, args…) (result, error). Arguments and results are
+	// stored in Temporal's history, so they must not contain what people wrote. An activity
+	// may do I/O, may run more than once, and must return when its context ends.
+	Activities map[string]any
 	// Answer decides what happens in a turn; nil: the loop of the assistant, which calls the
 	// model and the tools that it asks for until it has answered. See Turn.
 	Answer func(*Turn) error
@@ -42,6 +49,31 @@ func (a Agent) info() chat.AgentInfo {
 	}
 }
 
+func (a Agent) agent() workflows.Agent {
+	agent := assistant.Custom(a.info(), a.Answer)
+	agent.Activities = a.Activities
+	return agent
+}
+
+// Lookup runs one of the agent's activities that only reads or writes a database: first in the
+// workflow task itself, and when that fails or takes longer than a second, as an activity of
+// its own with retries for a minute. summary is shown in Temporal's Web UI.
+func Lookup[T any](t *Turn, summary, activity string, args ...any) (T, error) {
+	return workflows.Lookup[T](t, summary, activity, args...)
+}
+
+// RunActivity runs one of the agent's activities that may take long. It ends when the turn is stopped
+// or its deadline passes.
+func RunActivity[T any](t *Turn, summary, activity string, args ...any) (T, error) {
+	return workflows.Call[T](t, summary, activity, args...)
+}
+
+// RunModelCall is RunActivity for an activity that calls a model: it counts against the turn's limits of
+// steps.
+func RunModelCall[T any](t *Turn, summary, activity string, args ...any) (T, error) {
+	return workflows.CallModel[T](t, summary, activity, args...)
+}
+
 // OnlyTools returns a function for Agent.Tools: the agent may call these tools, and
 // read_result, which reads the rest of their long results.
 func OnlyTools(names ...string) func(name string) bool {
@@ -53,6 +85,8 @@ type (
 	Turn = workflows.Turn
 	// Round is what one call of Turn.Round did.
 	Round = workflows.Round
+	// TurnRef names a turn to an activity: the ids of its owner, thread and turn.
+	TurnRef = activities.TurnRef
 	// Choice is one option of Turn.Choose.
 	Choice = workflows.Choice
 	// Check reads what a person wrote and returns a word about it, at most 64 letters,
@@ -122,6 +156,9 @@ const (
 	ImportUnsupported   = imports.Unsupported   // set Can, the types that can be imported
 	ImportNotConfigured = imports.NotConfigured // this program has no access to the source
 )
+
+// Text is a message for Call.Report.
+func Text(text string) messages.Message { return messages.Plain(text) }
 
 // Failed is a result that tells the model what went wrong.
 func Failed(why string) Result { return tools.Failed(messages.Plain(why)) }

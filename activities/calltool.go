@@ -64,7 +64,7 @@ func (a *Activities) CallTool(parent context.Context, r CallRequest) (_ Called, 
 	if done, ok := storedCall(texts, r.ID); ok {
 		return done, nil
 	}
-	shown := a.recordProgress(ctx, w, r.TurnRef, r.ID, true, texts)
+	shown := a.recordCall(ctx, w, r, texts)
 	if _, known := texts[chat.CallKey(r.ID)]; !known { // {} would not be the arguments that were shown
 		return a.storeToolResult(ctx, w, r, shown, tools.Failed(messages.ToolNoArguments))
 	}
@@ -90,7 +90,7 @@ func (a *Activities) CallTool(parent context.Context, r CallRequest) (_ Called, 
 	}
 	mayHaveRun = true
 	result, err := a.runTool(ctx, tool, tools.Call{
-		Owner: r.Owner, ThreadID: r.ThreadID, TurnID: r.TurnID, ID: r.ID, Arguments: arguments, Failed: failedBefore(texts, r.ID), Report: shown.report,
+		Owner: r.Owner, ThreadID: r.ThreadID, TurnID: r.TurnID, ID: r.ID, Arguments: arguments, Failed: failedBefore(texts, r.ID), Report: shown.Report,
 	})
 	switch {
 	case err == nil:
@@ -184,8 +184,8 @@ func unknownOutcome(r CallRequest) error {
 
 // storeToolResult stores a result, also when the call was ended meanwhile. It retries
 // while the database is unavailable, because what a tool did must not be lost.
-func (a *Activities) storeToolResult(ctx context.Context, w *Watch, r CallRequest, shown *progress, result tools.Result) (Called, error) {
-	nodes, reports := shown.end()
+func (a *Activities) storeToolResult(ctx context.Context, w *Watch, r CallRequest, shown *Progress, result tools.Result) (Called, error) {
+	nodes, reports := shown.End()
 	out, timeout := Called{IsError: result.IsError, Usage: result.Usage, Progress: nodes}, SaveTimeout
 	if ctx.Err() != nil {
 		var cancel context.CancelFunc

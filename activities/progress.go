@@ -24,19 +24,19 @@ const (
 	reportTimeout = 3 * time.Second
 )
 
-// progress records what a running activity shows people: each report becomes a text of the
+// Progress records what a running activity shows people: each report becomes a text of the
 // turn, then followers see it, and the activity returns the nodes of all reports with its
 // result. The workflow adds them to the log before the result.
 //
 // An attempt that is repeated reports the same in the same order, so a report that an
 // earlier attempt has stored is not recorded again. Safe for concurrent use.
-type progress struct {
-	activities *Activities
-	ctx        context.Context
-	watch      *Watch
-	ref        TurnRef
-	of         string
-	call       bool
+type Progress struct {
+	kit   *Kit
+	ctx   context.Context
+	watch *Watch
+	ref   TurnRef
+	of    string
+	call  bool
 
 	mu      sync.Mutex
 	made    int           // reports of this attempt
@@ -45,11 +45,19 @@ type progress struct {
 	closed  bool
 }
 
-// recordProgress begins to record the reports of a tool call (call is true and of is its id),
-// or of an agent's step. texts are those of the turn now.
-func (a *Activities) recordProgress(ctx context.Context, w *Watch, ref TurnRef, of string, call bool, texts map[string]string) *progress {
-	return &progress{activities: a, ctx: ctx, watch: w, ref: ref, of: of, call: call, nodes: reportedNodes(texts, of)}
+// RecordProgress begins to record the reports of an agent's activity. texts are those of the
+// turn now. The activity must return a Reporter.
+func (k *Kit) RecordProgress(ctx context.Context, w *Watch, ref TurnRef, texts map[string]string) *Progress {
+	return &Progress{kit: k, ctx: ctx, watch: w, ref: ref, of: ref.Step, nodes: reportedNodes(texts, ref.Step)}
 }
+
+// recordCall is RecordProgress for a tool call.
+func (k *Kit) recordCall(ctx context.Context, w *Watch, r CallRequest, texts map[string]string) *Progress {
+	return &Progress{kit: k, ctx: ctx, watch: w, ref: r.TurnRef, of: r.ID, call: true, nodes: reportedNodes(texts, r.ID)}
+}
+
+// Reporter is a result with the nodes of what its activity has reported (Progress.End).
+type Reporter interface{ Reported() []chat.Node }
 
 // reportedNodes returns the nodes of the stored reports of an activity.
 func reportedNodes(texts map[string]string, of string) (nodes []chat.Node) {
@@ -59,8 +67,8 @@ func reportedNodes(texts map[string]string, of string) (nodes []chat.Node) {
 	return nodes
 }
 
-// report records one report.
-func (p *progress) report(node chat.Node, message messages.Message) {
+// Report records a status and shows it to people.
+func (p *Progress) Report(node chat.Node, message messages.Message) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.made++
@@ -71,22 +79,22 @@ func (p *progress) report(node chat.Node, message messages.Message) {
 	p.pending = append(p.pending, chat.Report{Of: p.of, Call: p.call, N: n, Node: node, Coded: message.Coded, Text: reportable(message.Text)})
 	ctx, cancel := context.WithTimeout(p.ctx, reportTimeout)
 	defer cancel()
-	if err := p.activities.PutTexts(ctx, p.ref, reportTexts(p.pending)...); err != nil {
+	if err := p.kit.PutTexts(ctx, p.ref, reportTexts(p.pending)...); err != nil {
 		if p.ctx.Err() == nil {
-			p.activities.LogOf(p.ref).Warn("storing a report failed; it is stored with the next one or with the result", "of", p.of, "n", n, "error", err)
+			p.kit.LogOf(p.ref).Warn("storing a report failed; it is stored with the next one or with the result", "of", p.of, "n", n, "error", err)
 		}
 		return
 	}
 	for _, r := range p.pending {
 		p.nodes = append(p.nodes, r.Node)
-		p.activities.Bus.PublishProgress(bus.Progress{TurnID: p.ref.TurnID, Report: r, Logged: p.ref.Logged})
+		p.kit.Bus.PublishProgress(bus.Progress{TurnID: p.ref.TurnID, Report: r, Logged: p.ref.Logged})
 	}
 	p.pending = nil
 }
 
-// end ends the recording. It returns the nodes of all reports, and the texts that must be
+// End ends the recording. It returns the nodes of all reports, and the texts that must be
 // stored with the result.
-func (p *progress) end() (nodes []chat.Node, unstored []db.Text) {
+func (p *Progress) End() (nodes []chat.Node, unstored []db.Text) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.closed = true

@@ -34,6 +34,9 @@ type TurnRef struct {
 	// are the entries that no earlier activity was given. Announce publishes them.
 	Logged int          `json:"logged,omitempty"`
 	Fresh  []chat.Entry `json:"fresh,omitempty"`
+	// Step names the step of an agent that runs the activity, for what it reports
+	// (Kit.RecordProgress).
+	Step string `json:"step,omitempty"`
 	// Others are the thread's other turns, for BeginTurn only.
 	Others *OtherTurns `json:"others,omitempty"`
 }

@@ -107,6 +107,9 @@ func New(c client.Client, rooms Rooms, failed func(error), watching ...intercept
 	for _, room := range append(rooms.Threads, rooms.Documents) {
 		room.Register(w)
 	}
+	for _, agent := range rooms.Agents {
+		agent.Register(w)
+	}
 	options.DisableWorkflowWorker = true
 	options.MaxConcurrentActivityExecutionSize = concurrentIngests
 	options.MaxConcurrentActivityTaskPollers = 1

@@ -1,9 +1,13 @@
 package workflows
 
 import (
+	"context"
 	"fmt"
+	"reflect"
 	"slices"
 
+	"go.temporal.io/sdk/activity"
+	"go.temporal.io/sdk/worker"
 	"go.temporal.io/sdk/workflow"
 
 	"github.com/palaver-chat/palaver/activities"
@@ -18,6 +22,38 @@ type Agent struct {
 	Answer func(*Turn) error
 	// Model makes the model calls of Turn.Round and Turn.Answer.
 	Model ModelCall
+	// Activities are those that an agent of another program runs by name: functions of a
+	// context, an activities.TurnRef and any arguments that return a result and an error.
+	Activities map[string]any
+}
+
+// Register registers the agent's Activities.
+func (a Agent) Register(r worker.ActivityRegistry) {
+	for name, run := range a.Activities {
+		r.RegisterActivityWithOptions(run, activity.RegisterOptions{Name: a.activityName(name)})
+	}
+}
+
+// activityName is the name under which Temporal knows one of the agent's Activities.
+func (a Agent) activityName(name string) string { return string(a.Name) + "." + name }
+
+// Validate returns an error that says why the agent cannot be used, or nil.
+func (a Agent) Validate() error {
+	for name, run := range a.Activities {
+		if !stepNames.MatchString(name) || !isActivity(run) {
+			return fmt.Errorf("the activity %q needs a name of at most 40 of a-z, 0-9, _ and -, and a func(context.Context, TurnRef, args…) (result, error)", name)
+		}
+	}
+	return a.AgentInfo.Validate()
+}
+
+func isActivity(run any) bool {
+	if run == nil || reflect.TypeOf(run).Kind() != reflect.Func {
+		return false
+	}
+	f := reflect.TypeOf(run)
+	return f.NumIn() >= 2 && f.In(0) == reflect.TypeFor[context.Context]() && f.In(1) == reflect.TypeFor[activities.TurnRef]() &&
+		f.NumOut() == 2 && f.Out(1) == reflect.TypeFor[error]()
 }
 
 // AgentInfos returns what clients, the page and activities know about agents.

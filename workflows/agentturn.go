@@ -278,10 +278,12 @@ func (t *Turn) CallTool(c activities.Wanted) error {
 
 // Lookup runs a short activity that reads or writes the database: first in the workflow task
 // itself, and when that fails or takes longer than a second, as an activity of its own with
-// retries for a minute. Its result enters Temporal's history, so it has ids, enums, numbers
-// and hashes, never a text. activity is a func(context.Context, activities.TurnRef, args…)
-// (T, error).
+// retries for a minute. Arguments and result enter Temporal's history, so they have ids, enums,
+// numbers and hashes, never a text. activity is the name of one of the agent's Activities, or
+// a func(context.Context, activities.TurnRef, args…) (T, error) that the worker knows. summary
+// is shown in Temporal's Web UI.
 func Lookup[T any](t *Turn, summary string, activity any, args ...any) (T, error) {
+	activity = t.named(activity)
 	return recordStep(t, activityName(activity), func() (T, error) {
 		result, err := lookup[T](t.ctx, t.turn, summary, activity, append([]any{t.turn.TurnRef}, args...)...)
 		t.spend(result)
@@ -315,6 +317,7 @@ type Pending[T any] struct {
 }
 
 func start[T any](t *Turn, summary string, model bool, activity any, args []any) *Pending[T] {
+	activity = t.named(activity)
 	p := &Pending[T]{turn: t, step: t.step(activityName(activity))}
 	if _, recorded := t.turn.Steps[p.step]; recorded || t.err != nil {
 		return p
@@ -324,7 +327,10 @@ func start[T any](t *Turn, summary string, model bool, activity any, args []any)
 			return p
 		}
 	}
-	p.future = workflow.ExecuteActivity(t.turn.modelCall(t.ctx, summary), activity, append([]any{t.turn.nextActivityRef()}, args...)...)
+	ref := t.turn.nextActivityRef()
+	ref.Step = p.step
+	t.turn.reporting = append(t.turn.reporting, p.step)
+	p.future = workflow.ExecuteActivity(t.turn.modelCall(t.ctx, summary), activity, append([]any{ref}, args...)...)
 	return p
 }
 
@@ -333,6 +339,11 @@ func (p *Pending[T]) Get() (T, error) {
 	return runStep(p.turn, p.step, func() (result T, err error) {
 		err = p.turn.turn.await(p.turn.ctx, p.future, &result)
 		p.turn.spend(result)
+		var reported []chat.Node
+		if r, is := any(result).(activities.Reporter); is {
+			reported = r.Reported()
+		}
+		p.turn.turn.logReports(p.turn.ctx, p.step, nil, reported)
 		return result, err
 	})
 }
@@ -347,8 +358,19 @@ func (t *Turn) spend(result any) {
 	}
 }
 
+// named returns the full name of one of the agent's Activities; other activities stay.
+func (t *Turn) named(activity any) any {
+	if name, is := activity.(string); is {
+		return t.turn.agent.activityName(name)
+	}
+	return activity
+}
+
 // activityName returns the name under which Temporal knows an activity: that of its function.
 func activityName(activity any) string {
+	if name, is := activity.(string); is {
+		return name
+	}
 	name := runtime.FuncForPC(reflect.ValueOf(activity).Pointer()).Name()
 	return strings.TrimSuffix(name[strings.LastIndexByte(name, '.')+1:], "-fm")
 }

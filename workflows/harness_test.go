@@ -326,6 +326,9 @@ func newHarness(t *testing.T, s *script) *harness {
 	threads := &workflows.Threads{Agents: append(agents.BuiltIn(), s.agents...), Prepare: flow.First, Hint: func(_ string, n int) { p.hints = append(p.hints, n) }}
 	p.env.RegisterWorkflowWithOptions(threads.Thread, workflow.RegisterOptions{Name: workflows.ThreadType})
 	p.env.RegisterActivity(s)
+	for _, agent := range s.agents {
+		agent.Register(p.env)
+	}
 	return p
 }
 

@@ -8,8 +8,10 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+	"go.temporal.io/api/enums/v1"
 	historypb "go.temporal.io/api/history/v1"
 	"go.temporal.io/sdk/client"
+	"go.temporal.io/sdk/converter"
 	"go.temporal.io/sdk/worker"
 	"go.temporal.io/sdk/workflow"
 
@@ -53,4 +55,39 @@ func readHistory(t *testing.T, path string) *historypb.History {
 	h, err := client.HistoryFromJSON(unzipped, client.HistoryJSONOptions{})
 	require.NoError(t, err)
 	return h
+}
+
+// TestHistoriesReadLikeTheirTurns compares the steps of recorded turns, as Temporal's Web UI
+// shows them, with the lists of docs/architecture.md.
+func TestHistoriesReadLikeTheirTurns(t *testing.T) {
+	docs, err := os.ReadFile("../docs/architecture.md")
+	require.NoError(t, err)
+	for _, name := range []string{"plain", "asked", "tools", "import"} {
+		steps := stepsOfFirstTurn(t, readHistory(t, "testdata/histories/v1/"+name+"-1-1.json.gz"))
+		require.Contains(t, string(docs), strings.Join(steps, "\n"), name)
+	}
+}
+
+// stepsOfFirstTurn lists the steps up to the one that settles the turn: activities (a), and
+// markers of look-ups (m), with their summaries, and the updates that people cause.
+func stepsOfFirstTurn(t *testing.T, h *historypb.History) (steps []string) {
+	t.Helper()
+	for _, e := range h.Events {
+		var summary string
+		if m := e.GetUserMetadata().GetSummary(); m != nil {
+			require.NoError(t, converter.GetDefaultDataConverter().FromPayload(m, &summary))
+		}
+		switch e.EventType {
+		case enums.EVENT_TYPE_ACTIVITY_TASK_SCHEDULED:
+			steps = append(steps, "a  "+summary)
+		case enums.EVENT_TYPE_MARKER_RECORDED:
+			steps = append(steps, "m  "+summary)
+		case enums.EVENT_TYPE_WORKFLOW_EXECUTION_UPDATE_ACCEPTED:
+			steps = append(steps, "   update "+e.GetWorkflowExecutionUpdateAcceptedEventAttributes().GetAcceptedRequest().GetInput().GetName())
+		}
+		if summary == "Settle the turn" {
+			return steps
+		}
+	}
+	return steps
 }

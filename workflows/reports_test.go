@@ -8,7 +8,9 @@ import (
 	"go.temporal.io/sdk/temporal"
 
 	"github.com/palaver-chat/palaver/activities"
+	"github.com/palaver-chat/palaver/agents/assistant"
 	"github.com/palaver-chat/palaver/chat"
+	"github.com/palaver-chat/palaver/workflows"
 )
 
 func reporting(n int) activities.Called {
@@ -77,4 +79,42 @@ func TestReportsOfACallThatRunsAgainAreInTheLogOnce(t *testing.T) {
 		"status import progress:c1:1 draw", "status import progress:c1:2 draw", "interrupt unknown_outcome", "resumed",
 		"status tool draw", "status import progress:c1:3 draw", "tool_result draw", "status model", "text piece:1",
 	}, summary(e.Log))
+}
+
+// told is a result of an agent's activity that has reported.
+type told struct {
+	Nodes []chat.Node `json:"nodes"`
+}
+
+func (r told) Reported() []chat.Node { return r.Nodes }
+
+func TestReportsOfAnAgentsActivityComeBeforeItsNextStep(t *testing.T) {
+	s := assistantTurn(finalCall())
+	s.begin.Agent = "reader"
+	var during []string
+	p := newHarnessOf(t, s, workflows.Agent{
+		AgentInfo: chat.AgentInfo{Name: "reader"}, Model: assistant.Model,
+		Activities: map[string]any{"read": func(_ context.Context, ref activities.TurnRef, pages int) (told, error) {
+			during = append(during, ref.Step)
+			return told{[]chat.Node{chat.NodeAgent, chat.NodeAgent}}, nil
+		}},
+		Answer: func(t *workflows.Turn) error {
+			if _, err := workflows.Call[told](t, "Read the pages", "read", 2); err != nil {
+				return err
+			}
+			return t.Status("Writing...")
+		},
+	})
+	p.submitAt(0, "t1", chat.Supersede)
+	p.run()
+	require.Equal(t, []string{"agent reader.read"}, during)
+	require.Equal(t, []string{
+		"turn_started", "status agent progress:agent reader.read:1", "status agent progress:agent reader.read:2",
+		"status agent", "status model", "text piece:1",
+	}, summary(p.endings[0].Log))
+}
+
+func newHarnessOf(t *testing.T, s *script, agent workflows.Agent) *harness {
+	s.agents = append(s.agents, agent)
+	return newHarness(t, s)
 }

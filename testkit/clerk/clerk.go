@@ -5,6 +5,7 @@ package clerk
 
 import (
 	"context"
+	"errors"
 	"strings"
 
 	"github.com/palaver-chat/palaver"
@@ -22,7 +23,17 @@ var Agent = palaver.Agent{
 		}
 		return "missing", nil
 	}},
+	Activities: map[string]any{
+		"count": func(_ context.Context, _ palaver.TurnRef, from int) (int, error) { return from + 1, nil },
+	},
 	Answer: func(t *palaver.Turn) error {
+		known, err := palaver.Lookup[int](t, "Count", "count", 1)
+		if err != nil {
+			return err
+		}
+		if known, err = palaver.RunActivity[int](t, "Count on", "count", known); err != nil || known != 3 {
+			return errors.Join(err, t.Notice("The count is wrong."))
+		}
 		for {
 			name, err := t.Check("name")
 			if err != nil {
