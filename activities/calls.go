@@ -12,16 +12,16 @@ import (
 	"github.com/palaver-chat/palaver/llm"
 )
 
-// wanted is a tool call that a model asked for, with its texts.
-type wanted struct {
-	Wanted
+// callWithTexts is a tool call that a model asked for, with its texts.
+type callWithTexts struct {
+	RequestedCall
 	texts []db.Text
 }
 
 // readCalls gives a model's tool calls our ids and checks them against the schemas of
 // the offered tools. A call that cannot be made gets an error result for the model.
-func readCalls(s PieceRequest, calls []llm.ToolCall) []wanted {
-	var out []wanted
+func readCalls(s PieceRequest, calls []llm.ToolCall) []callWithTexts {
+	var out []callWithTexts
 	for _, c := range calls {
 		id := chat.CallID(s.TurnID, s.Calls+len(out)+1)
 		out = append(out, readCall(s, id, c))
@@ -29,8 +29,8 @@ func readCalls(s PieceRequest, calls []llm.ToolCall) []wanted {
 	return out
 }
 
-func readCall(s PieceRequest, id string, c llm.ToolCall) wanted {
-	w := wanted{Wanted: Wanted{CallRef: chat.CallRef{ID: id, Name: c.Name}}}
+func readCall(s PieceRequest, id string, c llm.ToolCall) callWithTexts {
+	w := callWithTexts{RequestedCall: RequestedCall{CallRef: chat.CallRef{ID: id, Name: c.Name}}}
 	given := strings.TrimSpace(strings.ToValidUTF8(c.Arguments, ""))
 	if given == "" || given == "null" {
 		given = "{}" // some models call a tool without arguments like this
@@ -69,7 +69,7 @@ func toolTexts(t tools.Tool) []db.Text {
 	return []db.Text{{Key: chat.SchemaKey(t.Name), Text: string(t.Schema)}, {Key: chat.ToolKey(t.Name), Text: string(info)}}
 }
 
-func (w wanted) refuse(why string) wanted {
+func (w callWithTexts) refuse(why string) callWithTexts {
 	w.Refused = true
 	w.texts = append(w.texts, db.Text{Key: chat.ResultKey(w.ID), Text: why})
 	return w

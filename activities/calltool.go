@@ -34,7 +34,7 @@ const toolTries = 3
 // or a failure of the tool is a result, too. A tool with side effects runs at most
 // once per activity; if its outcome is unknown, the error has ErrTypeUnknownOutcome.
 // When an earlier attempt has stored a result, CallTool returns that.
-func (a *Activities) CallTool(parent context.Context, r CallRequest) (_ Called, err error) {
+func (a *Activities) CallTool(parent context.Context, r CallRequest) (_ CallResult, err error) {
 	mayHaveRun := false
 	defer func() {
 		if p := recover(); p != nil {
@@ -57,9 +57,9 @@ func (a *Activities) CallTool(parent context.Context, r CallRequest) (_ Called, 
 	texts, err := a.callTexts(ctx, r)
 	if err != nil {
 		if r.SideEffects && !w.Stopped() && ctx.Err() != nil {
-			return Called{}, notRun(r)
+			return CallResult{}, notRun(r)
 		}
-		return Called{}, a.EndError(w, ctx, r.TurnRef, "tool "+r.Name, err)
+		return CallResult{}, a.EndError(w, ctx, r.TurnRef, "tool "+r.Name, err)
 	}
 	if done, ok := storedCall(texts, r.ID); ok {
 		return done, nil
@@ -86,7 +86,7 @@ func (a *Activities) CallTool(parent context.Context, r CallRequest) (_ Called, 
 		return a.storeToolResult(ctx, w, r, shown, tools.Failed(messages.Plain("The call was not made: "+wrong+".")))
 	}
 	if err := w.checkLease(); err != nil {
-		return Called{}, a.EndError(w, ctx, r.TurnRef, "tool "+r.Name, err)
+		return CallResult{}, a.EndError(w, ctx, r.TurnRef, "tool "+r.Name, err)
 	}
 	mayHaveRun = true
 	result, err := a.runTool(ctx, tool, tools.Call{
@@ -95,22 +95,22 @@ func (a *Activities) CallTool(parent context.Context, r CallRequest) (_ Called, 
 	switch {
 	case err == nil:
 	case w.Stopped():
-		return Called{Usage: result.Usage}, stoppedError("tool " + r.Name)
+		return CallResult{Usage: result.Usage}, stoppedError("tool " + r.Name)
 	case ctx.Err() != nil && r.SideEffects:
-		return Called{}, unknownOutcome(r)
+		return CallResult{}, unknownOutcome(r)
 	case ctx.Err() != nil:
-		return Called{}, a.EndError(w, ctx, r.TurnRef, "tool "+r.Name, err)
+		return CallResult{}, a.EndError(w, ctx, r.TurnRef, "tool "+r.Name, err)
 	default:
 		result = a.failedRun(parent, r, result, err)
 		if !result.IsError {
-			return Called{}, a.Fail(parent, r.TurnRef, "tool "+r.Name, err)
+			return CallResult{}, a.Fail(parent, r.TurnRef, "tool "+r.Name, err)
 		}
 	}
 	return a.storeToolResult(ctx, w, r, shown, result)
 }
 
 // storedCall finds the stored outcome of a call.
-func storedCall(texts map[string]string, callID string) (c Called, ok bool) {
+func storedCall(texts map[string]string, callID string) (c CallResult, ok bool) {
 	raw, ok := texts[chat.DoneKey(callID)]
 	return c, ok && json.Unmarshal([]byte(raw), &c) == nil
 }
@@ -184,9 +184,9 @@ func unknownOutcome(r CallRequest) error {
 
 // storeToolResult stores a result, also when the call was ended meanwhile. It retries
 // while the database is unavailable, because what a tool did must not be lost.
-func (a *Activities) storeToolResult(ctx context.Context, w *Watch, r CallRequest, shown *Progress, result tools.Result) (Called, error) {
+func (a *Activities) storeToolResult(ctx context.Context, w *Watch, r CallRequest, shown *Progress, result tools.Result) (CallResult, error) {
 	nodes, reports := shown.End()
-	out, timeout := Called{IsError: result.IsError, Usage: result.Usage, Progress: nodes}, SaveTimeout
+	out, timeout := CallResult{IsError: result.IsError, Usage: result.Usage, Progress: nodes}, SaveTimeout
 	if ctx.Err() != nil {
 		var cancel context.CancelFunc
 		ctx, cancel = w.FinalContext(FinalWriteTimeout)
@@ -211,7 +211,7 @@ func (a *Activities) resultNotStored(w *Watch, ctx context.Context, r CallReques
 
 // storeResult writes a result, its outcome, and reports that are not stored yet, in one
 // transaction.
-func (a *Activities) storeResult(ctx context.Context, r CallRequest, result tools.Result, out Called, reports []db.Text) error {
+func (a *Activities) storeResult(ctx context.Context, r CallRequest, result tools.Result, out CallResult, reports []db.Text) error {
 	done, err := json.Marshal(out)
 	if err != nil {
 		return err
@@ -242,7 +242,7 @@ func storableResult(content string) string {
 
 // FindResult returns the stored outcome of a call that may have run. Without one, it
 // returns what the call has reported, if anything, as an unknown outcome, else nil.
-func (a *Activities) FindResult(ctx context.Context, r CallRequest) (*Called, error) {
+func (a *Activities) FindResult(ctx context.Context, r CallRequest) (*CallResult, error) {
 	texts, err := a.Store.Texts(ctx, r.Owner, r.TurnID)
 	if err != nil {
 		return nil, a.Fail(ctx, r.TurnRef, "find result", err)
@@ -251,7 +251,7 @@ func (a *Activities) FindResult(ctx context.Context, r CallRequest) (*Called, er
 		return &c, nil
 	}
 	if nodes := reportedNodes(texts, r.ID); len(nodes) > 0 {
-		return &Called{Unknown: true, Progress: nodes}, nil
+		return &CallResult{Unknown: true, Progress: nodes}, nil
 	}
 	return nil, nil
 }

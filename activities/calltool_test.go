@@ -50,7 +50,7 @@ func TestCallRunsWithItsArgumentsAndItsResultIsStored(t *testing.T) {
 		got = c
 		return tools.Result{Content: "sent\x00 it", ChunkIDs: []string{"d.1"}, Usage: chat.Usage{CostUSD: 2}}, nil
 	}), `{"query":"a"}`)
-	require.Equal(t, activities.Called{Usage: chat.Usage{CostUSD: 2}}, must[activities.Called](b, b.CallTool, r))
+	require.Equal(t, activities.CallResult{Usage: chat.Usage{CostUSD: 2}}, must[activities.CallResult](b, b.CallTool, r))
 	got.Report = nil
 	require.Equal(t, tools.Call{Owner: owner, ThreadID: b.Thread, TurnID: r.TurnID, ID: r.ID, Arguments: json.RawMessage(`{"query":"a"}`)}, got)
 	require.Equal(t, "sent it", b.result(r), "characters that a database rejects are removed")
@@ -66,7 +66,7 @@ func TestCallRunsWithEditedArguments(t *testing.T) {
 		return tools.Result{Content: "ok"}, nil
 	}), `{"query":"a"}`)
 	b.Put(r.TurnRef, chat.EditedKey(r.ID), `{"query":"b"}`)
-	must[activities.Called](b, b.CallTool, r)
+	must[activities.CallResult](b, b.CallTool, r)
 	require.Equal(t, `{"query":"b"}`, got)
 }
 
@@ -75,11 +75,11 @@ func TestCallWithAStoredResultDoesNotRunAgain(t *testing.T) {
 	b := setup(t)
 	var n atomic.Int32
 	r := b.wanting(activitytest.SendTool(counting(&n, tools.Result{Content: "sent"}, nil)), `{"query":"a"}`)
-	found := must[*activities.Called](b, b.FindResult, r)
+	found := must[*activities.CallResult](b, b.FindResult, r)
 	require.Nil(t, found)
-	first := must[activities.Called](b, b.CallTool, r)
-	require.Equal(t, first, must[activities.Called](b, b.CallTool, r))
-	require.Equal(t, &first, must[*activities.Called](b, b.FindResult, r))
+	first := must[activities.CallResult](b, b.CallTool, r)
+	require.Equal(t, first, must[activities.CallResult](b, b.CallTool, r))
+	require.Equal(t, &first, must[*activities.CallResult](b, b.FindResult, r))
 	require.EqualValues(t, 1, n.Load())
 }
 
@@ -88,12 +88,12 @@ func TestCallWithWrongArgumentsOrAnUnknownToolDoesNotRun(t *testing.T) {
 	b := setup(t)
 	var n atomic.Int32
 	r := b.wanting(activitytest.SendTool(counting(&n, tools.Result{}, nil)), `{"query":"a","more":1}`)
-	require.True(t, must[activities.Called](b, b.CallTool, r).IsError)
+	require.True(t, must[activities.CallResult](b, b.CallTool, r).IsError)
 	require.Contains(t, b.result(r), "more: is not allowed")
 
 	r = b.wanting(activitytest.SendTool(counting(&n, tools.Result{}, nil)), `{"query":"a"}`)
 	r.Name = "gone"
-	require.True(t, must[activities.Called](b, b.CallTool, r).IsError)
+	require.True(t, must[activities.CallResult](b, b.CallTool, r).IsError)
 	require.Contains(t, b.result(r), "The tool gone is not there any more.")
 	require.Zero(t, n.Load())
 }
@@ -108,7 +108,7 @@ func TestToolTimeoutCancelsTheToolAndIsAResultForTheModel(t *testing.T) {
 			return tools.Result{}, ctx.Err()
 		}
 		r := b.wanting(slow, `{"query":"a"}`)
-		require.True(t, must[activities.Called](b, b.CallTool, r).IsError)
+		require.True(t, must[activities.CallResult](b, b.CallTool, r).IsError)
 		require.Contains(t, b.result(r), "The tool did not answer within 1ms.")
 		require.Equal(t, sideEffects, len(b.result(r)) > 40, "whether it took effect: %s", b.result(r))
 	}
@@ -121,11 +121,11 @@ func TestFailingToolIsRetriedAndThenGivesAnErrorResult(t *testing.T) {
 	look := activitytest.ReadTool("look")
 	look.Run = counting(&n, tools.Result{}, errors.New("line cut: SECRET"))
 	r := b.wanting(look, `{"query":"a"}`)
-	_, err := run[activities.Called](b, b.CallTool, r)
+	_, err := run[activities.CallResult](b, b.CallTool, r)
 	require.Error(t, err)
 	require.NotContains(t, err.Error(), "SECRET", "the tool's error does not enter the history")
 	b.Info.Attempt = activities.ToolTries
-	require.True(t, must[activities.Called](b, b.CallTool, r).IsError)
+	require.True(t, must[activities.CallResult](b, b.CallTool, r).IsError)
 	require.Equal(t, "The tool failed.", b.result(r))
 }
 
@@ -136,7 +136,7 @@ func TestFailingToolWithSideEffectsIsNotRetried(t *testing.T) {
 	} {
 		b := setup(t)
 		r := b.wanting(activitytest.SendTool(run), `{"query":"a"}`)
-		require.True(t, must[activities.Called](b, b.CallTool, r).IsError, name)
+		require.True(t, must[activities.CallResult](b, b.CallTool, r).IsError, name)
 		require.Contains(t, b.result(r), "it is unknown whether it took effect", name)
 	}
 }
@@ -148,7 +148,7 @@ func TestPanicBeforeAToolWithSideEffectsRunsIsNoUnknownOutcome(t *testing.T) {
 	var n atomic.Int32
 	r := b.wanting(activitytest.SendTool(counting(&n, tools.Result{Content: "sent"}, nil)), `{"query":"a"}`)
 	b.Store.OnTexts = func() { panic("before the tool runs") }
-	_, err := run[activities.Called](b, b.CallTool, r)
+	_, err := run[activities.CallResult](b, b.CallTool, r)
 	require.Equal(t, activities.ErrTypeNotRun, activitytest.AppError(t, err).Type())
 	require.Zero(t, n.Load())
 
@@ -159,7 +159,7 @@ func TestPanicBeforeAToolWithSideEffectsRunsIsNoUnknownOutcome(t *testing.T) {
 		}
 		return nil
 	}
-	_, err = run[activities.Called](b, b.CallTool, r)
+	_, err = run[activities.CallResult](b, b.CallTool, r)
 	require.Equal(t, activities.ErrTypeUnknownOutcome, activitytest.AppError(t, err).Type())
 	require.EqualValues(t, 1, n.Load())
 }
@@ -172,7 +172,7 @@ func TestStopCancelsTheTool(t *testing.T) {
 		<-ctx.Done()
 		return tools.Result{}, ctx.Err()
 	}), `{"query":"a"}`)
-	_, err := run[activities.Called](b, b.CallTool, r)
+	_, err := run[activities.CallResult](b, b.CallTool, r)
 	require.Equal(t, activities.ErrTypeStopped, activitytest.AppError(t, err).Type())
 	require.Empty(t, b.result(r))
 }
@@ -194,7 +194,7 @@ func TestStoppingWorkerLetsSideEffectsFinishAndInterruptsOtherCalls(t *testing.T
 			return tools.Result{Content: "sent"}, nil
 		}
 		r := b.wanting(slow, `{"query":"a"}`)
-		_, err := run[activities.Called](b, b.CallTool, r)
+		_, err := run[activities.CallResult](b, b.CallTool, r)
 		if sideEffects {
 			require.NoError(t, err)
 			require.Equal(t, "sent", b.result(r))
@@ -219,7 +219,7 @@ func TestToolResultIsStoredOnceTheDatabaseIsAvailableAgain(t *testing.T) {
 		b.Store.Mu.Unlock()
 		return tools.Result{Content: "sent"}, nil
 	}), `{"query":"a"}`)
-	must[activities.Called](b, b.CallTool, r)
+	must[activities.CallResult](b, b.CallTool, r)
 	require.Equal(t, "sent", b.result(r))
 }
 
@@ -232,7 +232,7 @@ func TestToolResultThatCannotBeStoredIsAnUnknownOutcome(t *testing.T) {
 		b.Store.Mu.Unlock()
 		return tools.Result{Content: "sent"}, nil
 	}), `{"query":"a"}`)
-	_, err := run[activities.Called](b, b.CallTool, r)
+	_, err := run[activities.CallResult](b, b.CallTool, r)
 	require.Equal(t, activities.ErrTypeUnknownOutcome, activitytest.AppError(t, err).Type())
 	var app *temporal.ApplicationError
 	require.ErrorAs(t, err, &app)
@@ -298,7 +298,7 @@ func TestToolDoesNotRunWithArgumentsThatWereNotShown(t *testing.T) {
 	var runs atomic.Int32
 	r := b.wanting(activitytest.SendTool(counting(&runs, tools.Result{Content: "sent"}, nil)), `{"query":"ALPHA"}`)
 	r.Hash = tools.Hash([]byte(`{"query":"BETA"}`))
-	require.True(t, must[activities.Called](b, b.CallTool, r).IsError)
+	require.True(t, must[activities.CallResult](b, b.CallTool, r).IsError)
 	require.Equal(t, "The call was not made: its arguments changed after they were shown.", b.result(r))
 	require.Zero(t, runs.Load())
 }
@@ -326,7 +326,7 @@ func TestAttemptThatResumesAfterAFreezeDoesNotChangeCallsOfALaterOne(t *testing.
 	require.Equal(t, activities.ErrTypeOutdated, app.Type())
 	require.NotContains(t, b.Texts(r.TurnRef), chat.SaidKey(1), "its other texts are not written either")
 
-	must[activities.Called](b, b.CallTool, activities.CallRequest{TurnRef: r.TurnRef, Agent: chat.AgentAssistant, SideEffects: true,
+	must[activities.CallResult](b, b.CallTool, activities.CallRequest{TurnRef: r.TurnRef, Agent: chat.AgentAssistant, SideEffects: true,
 		CallRef: chat.CallRef{ID: id, Name: "send", Hash: tools.Hash([]byte(`{"query":"BETA"}`))}})
 	require.Equal(t, []string{`{"query":"BETA"}`}, got)
 }
@@ -337,7 +337,7 @@ func TestCallWithoutItsStoredArgumentsDoesNotRun(t *testing.T) {
 	var runs atomic.Int32
 	r := b.wanting(activitytest.SendTool(counting(&runs, tools.Result{Content: "sent"}, nil)), `{"query":"a"}`)
 	r.ID = chat.CallID(r.TurnID, 2)
-	require.True(t, must[activities.Called](b, b.CallTool, r).IsError)
+	require.True(t, must[activities.CallResult](b, b.CallTool, r).IsError)
 	require.Equal(t, "The call was not made: its arguments are not there any more.", b.result(r))
 	require.Zero(t, runs.Load())
 }
@@ -350,8 +350,8 @@ func TestActivitiesOfASettledTurnDoNothing(t *testing.T) {
 	r := b.wanting(activitytest.SendTool(counting(&runs, tools.Result{Content: "sent"}, nil)), `{"query":"a"}`)
 	b.End(activities.Ending{TurnRef: r.TurnRef, Status: chat.TurnCompleted, Log: activitytest.Written1[:1]})
 	for what, call := range map[string]func() error{
-		"CallTool":   func() error { _, err := run[activities.Called](b, b.CallTool, r); return err },
-		"FindResult": func() error { _, err := run[*activities.Called](b, b.FindResult, r); return err },
+		"CallTool":   func() error { _, err := run[activities.CallResult](b, b.CallTool, r); return err },
+		"FindResult": func() error { _, err := run[*activities.CallResult](b, b.FindResult, r); return err },
 		"Decide": func() error {
 			_, err := run[activities.Decided](b, b.Decide, activities.DecideRequest{TurnRef: r.TurnRef})
 			return err
@@ -387,7 +387,7 @@ func TestEditedArgumentsRunWithTheHashOfTheDecision(t *testing.T) {
 	require.Equal(t, map[string]string{r.ID: tools.Hash([]byte(`{"query":"b"}`))}, got.Hashes)
 	require.Equal(t, `{"query":"b"}`, b.Texts(r.TurnRef)[chat.EditedKey(r.ID)], "each key once, as it is shown and sent")
 	r.Hash = got.Hashes[r.ID]
-	require.False(t, must[activities.Called](b, b.CallTool, r).IsError)
+	require.False(t, must[activities.CallResult](b, b.CallTool, r).IsError)
 	require.EqualValues(t, 1, runs.Load())
 }
 

@@ -67,16 +67,16 @@ func TestLostTurnKeepsFinishedPiecesAndToolResults(t *testing.T) {
 	b := setup(t)
 	ref := b.Begin(chat.Content{Message: "Draw", Agent: chat.AgentAssistant})
 	id := func(n int) string { return chat.CallID(ref.TurnID, n) }
-	wanted := func(n int) activities.Wanted {
-		return activities.Wanted{CallRef: chat.CallRef{ID: id(n), Name: "draw"}}
+	wanted := func(n int) activities.RequestedCall {
+		return activities.RequestedCall{CallRef: chat.CallRef{ID: id(n), Name: "draw"}}
 	}
-	b.PutJSON(ref, chat.SaidKey(1), activities.Written{Chars: 5, Usage: activitytest.OneCall, Calls: []activities.Wanted{wanted(1), wanted(2), wanted(3)}})
+	b.PutJSON(ref, chat.SaidKey(1), activities.Written{Chars: 5, Usage: activitytest.OneCall, Calls: []activities.RequestedCall{wanted(1), wanted(2), wanted(3)}})
 	b.Put(ref, chat.PieceKey(1), "Well.")
 	b.Put(ref, chat.CallKey(id(1)), `{"what":"a cat"}`)
 	b.Put(ref, chat.ResultKey(id(1)), "a picture")
-	b.PutJSON(ref, chat.DoneKey(id(1)), activities.Called{Usage: activitytest.OneCall})
+	b.PutJSON(ref, chat.DoneKey(id(1)), activities.CallResult{Usage: activitytest.OneCall})
 	b.Put(ref, chat.ResultKey(id(2)), "The person rejected this call.")
-	b.PutJSON(ref, chat.SaidKey(2), activities.Written{Usage: activitytest.OneCall, Calls: []activities.Wanted{wanted(4)}}) // without a text
+	b.PutJSON(ref, chat.SaidKey(2), activities.Written{Usage: activitytest.OneCall, Calls: []activities.RequestedCall{wanted(4)}}) // without a text
 	b.Put(ref, chat.PieceKey(2), "Done.")
 
 	end := b.lose(ref, "")

@@ -45,7 +45,7 @@ type PieceRequest struct {
 type pieceResult struct {
 	text      string
 	citations []chat.Citation
-	calls     []wanted
+	calls     []callWithTexts
 	record    Written
 }
 
@@ -100,7 +100,7 @@ func (k *Kit) StreamPiece(parent, ctx context.Context, w *Watch, s PieceRequest)
 		Attempt: attempt - s.Tried, NoImages: reply.NoImages,
 	}
 	for _, c := range got.calls {
-		got.record.Calls = append(got.record.Calls, c.Wanted)
+		got.record.Calls = append(got.record.Calls, c.RequestedCall)
 	}
 	if err == nil {
 		err = k.storePieceWithRetries(ctx, s, out, got)

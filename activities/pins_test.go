@@ -23,7 +23,7 @@ func pinned(description string) tools.Tool {
 }
 
 // propose makes the model call a pinned tool, and returns the call.
-func (b *bundle) propose(r activitytest.Step) activities.Wanted {
+func (b *bundle) propose(r activitytest.Step) activities.RequestedCall {
 	b.T.Helper()
 	b.Model.OnStream = activitytest.StreamText("Let me send.")
 	b.Model.Reply.Calls = []llm.ToolCall{activitytest.Call("send", `{"query":"a"}`)}
@@ -33,7 +33,7 @@ func (b *bundle) propose(r activitytest.Step) activities.Wanted {
 }
 
 // approve approves a call and remembers the approval. It returns the names to remember.
-func (b *bundle) approve(ref activities.TurnRef, w activities.Wanted) []string {
+func (b *bundle) approve(ref activities.TurnRef, w activities.RequestedCall) []string {
 	b.T.Helper()
 	return must[activities.Decided](b, b.Decide, activities.DecideRequest{TurnRef: ref,
 		Question: chat.Question{Type: chat.ToolApproval, Prompt: chat.PromptApproveTools, Calls: []chat.CallRef{w.CallRef}},
@@ -51,7 +51,7 @@ func TestChangedToolNeedsANewApproval(t *testing.T) {
 	remember := b.approve(r.TurnRef, w)
 	require.NotContains(t, remember, "send", "the workflow compares names: a pinned tool's must not be among them")
 
-	next := func(calls int) activities.Wanted { // later in the same turn
+	next := func(calls int) activities.RequestedCall { // later in the same turn
 		again := r
 		again.Piece, again.Calls, again.Round = calls+1, calls, calls
 		return b.propose(again)
@@ -96,12 +96,12 @@ func TestCallDoesNotRunWhenItsToolChangedAfterItWasProposed(t *testing.T) {
 	tool.Schema = json.RawMessage(`{"type":"object"}`)
 	tool.Pin = tools.Fingerprint(tool.Name, tool.Description, tool.Schema)
 	b.Equip(tool)
-	require.True(t, must[activities.Called](b, b.CallTool, r).IsError)
+	require.True(t, must[activities.CallResult](b, b.CallTool, r).IsError)
 	require.Contains(t, b.result(r), "the definition of send changed after the call was proposed")
 	require.Zero(t, n.Load())
 
 	again := b.wanting(tool, `{"query":"a"}`)
 	again.Pin = tool.Pin
-	require.False(t, must[activities.Called](b, b.CallTool, again).IsError)
+	require.False(t, must[activities.CallResult](b, b.CallTool, again).IsError)
 	require.EqualValues(t, 1, n.Load())
 }

@@ -52,15 +52,15 @@ func TestReportsOfAToolAreStoredPublishedAndReturned(t *testing.T) {
 	r := b.wanting(telling(noError, "one", "tw\x00o"), `{"query":"a"}`)
 	r.Logged = 7
 	nodes := []chat.Node{chat.NodeImport, chat.NodeImport}
-	called := activities.Called{Progress: nodes}
-	require.Equal(t, called, must[activities.Called](b, b.CallTool, r))
+	called := activities.CallResult{Progress: nodes}
+	require.Equal(t, called, must[activities.CallResult](b, b.CallTool, r))
 	require.Equal(t, []string{"one", "two"}, b.recorded(r))
 	require.Equal(t, []string{"one", "two"}, b.live())
 	last := b.Bus.Progress()[1]
 	require.Equal(t, chat.Report{Of: r.ID, Call: true, N: 2, Node: chat.NodeImport, Text: "two"}, last.Report)
 	require.Equal(t, []any{r.TurnID, 7}, []any{last.TurnID, last.Logged})
-	require.Equal(t, called, must[activities.Called](b, b.CallTool, r), "the next attempt returns them, too")
-	require.Equal(t, &called, must[*activities.Called](b, b.FindResult, r))
+	require.Equal(t, called, must[activities.CallResult](b, b.CallTool, r), "the next attempt returns them, too")
+	require.Equal(t, &called, must[*activities.CallResult](b, b.FindResult, r))
 }
 
 func TestRepeatedAttemptGoesOnAfterTheReportsOfTheAttemptBefore(t *testing.T) {
@@ -78,11 +78,11 @@ func TestRepeatedAttemptGoesOnAfterTheReportsOfTheAttemptBefore(t *testing.T) {
 		return tools.Result{Content: "told"}, nil
 	}
 	r := b.wanting(tool, `{"query":"a"}`)
-	_, err := run[activities.Called](b, b.CallTool, r)
+	_, err := run[activities.CallResult](b, b.CallTool, r)
 	require.Error(t, err)
 	lines = append(lines, "three")
 	b.Info.Attempt = 2
-	require.Len(t, must[activities.Called](b, b.CallTool, r).Progress, 3)
+	require.Len(t, must[activities.CallResult](b, b.CallTool, r).Progress, 3)
 	require.Equal(t, []string{"one", "two", "three"}, b.recorded(r))
 	require.Equal(t, []string{"one", "two", "three"}, b.live(), "each is seen once")
 }
@@ -98,7 +98,7 @@ func TestReportThatIsNotStoredIsStoredWithTheResult(t *testing.T) {
 		return nil
 	}
 	r := b.wanting(telling(func() error { down = false; return nil }, "one", "two"), `{"query":"a"}`)
-	require.Len(t, must[activities.Called](b, b.CallTool, r).Progress, 2)
+	require.Len(t, must[activities.CallResult](b, b.CallTool, r).Progress, 2)
 	require.Equal(t, []string{"one", "two"}, b.recorded(r))
 	require.Empty(t, b.live())
 }
@@ -107,7 +107,7 @@ func TestReportsAreBounded(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	r := b.wanting(telling(noError, slices.Repeat([]string{strings.Repeat("x", activities.MaxReport+1)}, activities.MaxReports+1)...), `{"query":"a"}`)
-	require.Len(t, must[activities.Called](b, b.CallTool, r).Progress, activities.MaxReports)
+	require.Len(t, must[activities.CallResult](b, b.CallTool, r).Progress, activities.MaxReports)
 	require.LessOrEqual(t, len(b.recorded(r)[0]), activities.MaxReport)
 }
 
@@ -121,7 +121,7 @@ func TestReportAfterTheToolHasReturnedIsDropped(t *testing.T) {
 		return tools.Result{Content: "told"}, nil
 	}
 	r := b.wanting(tool, `{"query":"a"}`)
-	require.Empty(t, must[activities.Called](b, b.CallTool, r).Progress)
+	require.Empty(t, must[activities.CallResult](b, b.CallTool, r).Progress)
 	late(chat.NodeTool, messages.Plain("late"))
 	require.Empty(t, b.recorded(r))
 	require.Empty(t, b.live())
@@ -137,7 +137,7 @@ func TestCallWithoutAResultKeepsItsReports(t *testing.T) {
 			}})
 		},
 		"lost turn": func(b *bundle, r activities.CallRequest) {
-			b.PutJSON(r.TurnRef, chat.SaidKey(1), activities.Written{Calls: []activities.Wanted{{CallRef: r.CallRef}}})
+			b.PutJSON(r.TurnRef, chat.SaidKey(1), activities.Written{Calls: []activities.RequestedCall{{CallRef: r.CallRef}}})
 			b.lose(r.TurnRef, "")
 		},
 	} {
@@ -152,9 +152,9 @@ func TestCallWithoutAResultKeepsItsReports(t *testing.T) {
 				}
 				return nil
 			}
-			_, err := run[activities.Called](b, b.CallTool, r)
+			_, err := run[activities.CallResult](b, b.CallTool, r)
 			require.Equal(t, activities.ErrTypeUnknownOutcome, activitytest.AppError(t, err).Type())
-			require.Equal(t, &activities.Called{Unknown: true, Progress: []chat.Node{chat.NodeImport, chat.NodeImport}}, must[*activities.Called](b, b.FindResult, r))
+			require.Equal(t, &activities.CallResult{Unknown: true, Progress: []chat.Node{chat.NodeImport, chat.NodeImport}}, must[*activities.CallResult](b, b.FindResult, r))
 			settle(b, r)
 			events, err := b.Store.Events(context.Background(), owner, r.TurnID, 0)
 			require.NoError(t, err)

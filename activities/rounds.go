@@ -39,7 +39,7 @@ func (s Stage) rounds(texts map[string]string) (rounds []Round) {
 		}
 		for _, c := range said.Calls {
 			done, ran := storedCall(texts, c.ID)
-			r.Calls = append(r.Calls, Made{CallRef: c.CallRef, IsError: !ran || done.IsError})
+			r.Calls = append(r.Calls, CompletedCall{CallRef: c.CallRef, IsError: !ran || done.IsError})
 		}
 		rounds = append(rounds, r)
 	}
@@ -50,7 +50,7 @@ func (s Stage) rounds(texts map[string]string) (rounds []Round) {
 func failedBefore(texts map[string]string, callID string) (failed bool) {
 	for n := 1; ; n++ {
 		var said Written
-		if json.Unmarshal([]byte(texts[chat.SaidKey(n)]), &said) != nil || slices.ContainsFunc(said.Calls, func(c Wanted) bool { return c.ID == callID }) {
+		if json.Unmarshal([]byte(texts[chat.SaidKey(n)]), &said) != nil || slices.ContainsFunc(said.Calls, func(c RequestedCall) bool { return c.ID == callID }) {
 			return failed
 		}
 		for _, c := range said.Calls {
@@ -62,18 +62,18 @@ func failedBefore(texts map[string]string, callID string) (failed bool) {
 
 // Round is a message of the model that called tools.
 type Round struct {
-	Piece int    `json:"piece,omitempty"` // of its text; 0: it had none
-	Calls []Made `json:"calls"`
+	Piece int             `json:"piece,omitempty"` // of its text; 0: it had none
+	Calls []CompletedCall `json:"calls"`
 }
 
-// Made is a tool call with a result.
-type Made struct {
+// CompletedCall is a tool call with a result.
+type CompletedCall struct {
 	chat.CallRef
 	IsError bool `json:"error,omitempty"`
 }
 
-// Wanted is a tool call that a model asks for.
-type Wanted struct {
+// RequestedCall is a tool call that a model asks for.
+type RequestedCall struct {
 	chat.CallRef
 	Approval    tools.Approval `json:"approval,omitempty"`
 	SideEffects bool           `json:"side_effects,omitempty"`

@@ -11,25 +11,25 @@ import (
 )
 
 func TestRoundsAreReadFromTheTurnsTexts(t *testing.T) {
-	calls := func(ids ...string) (out []activities.Wanted) {
+	calls := func(ids ...string) (out []activities.RequestedCall) {
 		for _, id := range ids {
-			out = append(out, activities.Wanted{CallRef: chat.CallRef{ID: id, Name: "look"}})
+			out = append(out, activities.RequestedCall{CallRef: chat.CallRef{ID: id, Name: "look"}})
 		}
 		return out
 	}
 	texts := map[string]string{
-		chat.SaidKey(1): activitytest.JSON(activities.Written{Chars: 9, Calls: calls("c1")}), chat.DoneKey("c1"): activitytest.JSON(activities.Called{}),
-		chat.SaidKey(2): activitytest.JSON(activities.Written{Calls: calls("c2", "c3")}), chat.DoneKey("c2"): activitytest.JSON(activities.Called{IsError: true}), chat.ResultKey("c3"): "rejected",
-		chat.SaidKey(3): activitytest.JSON(activities.Written{Chars: 5, Calls: calls("c4")}), chat.DoneKey("c4"): activitytest.JSON(activities.Called{}),
+		chat.SaidKey(1): activitytest.JSON(activities.Written{Chars: 9, Calls: calls("c1")}), chat.DoneKey("c1"): activitytest.JSON(activities.CallResult{}),
+		chat.SaidKey(2): activitytest.JSON(activities.Written{Calls: calls("c2", "c3")}), chat.DoneKey("c2"): activitytest.JSON(activities.CallResult{IsError: true}), chat.ResultKey("c3"): "rejected",
+		chat.SaidKey(3): activitytest.JSON(activities.Written{Chars: 5, Calls: calls("c4")}), chat.DoneKey("c4"): activitytest.JSON(activities.CallResult{}),
 		chat.SaidKey(4): activitytest.JSON(activities.Written{Chars: 7, Calls: calls("c5")}), // by an attempt that died
 	}
-	made := func(id string, failed bool) activities.Made {
-		return activities.Made{CallRef: chat.CallRef{ID: id, Name: "look"}, IsError: failed}
+	made := func(id string, failed bool) activities.CompletedCall {
+		return activities.CompletedCall{CallRef: chat.CallRef{ID: id, Name: "look"}, IsError: failed}
 	}
 	want := []activities.Round{
-		{Piece: 1, Calls: []activities.Made{made("c1", false)}},
-		{Calls: []activities.Made{made("c2", true), made("c3", true)}},
-		{Piece: 2, Calls: []activities.Made{made("c4", false)}},
+		{Piece: 1, Calls: []activities.CompletedCall{made("c1", false)}},
+		{Calls: []activities.CompletedCall{made("c2", true), made("c3", true)}},
+		{Piece: 2, Calls: []activities.CompletedCall{made("c4", false)}},
 	}
 	require.Equal(t, want, activities.Stage{Round: 3}.Rounds(texts))
 }

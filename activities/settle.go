@@ -31,11 +31,11 @@ import (
 // the details that may be the cause. If that fails as often, the error is final and the
 // thread goes on.
 func (a *Activities) Settle(ctx context.Context, e Ending) (Settled, error) {
-	make, tries := a.settlement, previousFailure(ctx).Tries
+	build, tries := a.settlement, previousFailure(ctx).Tries
 	if tries >= maxSettleTries {
-		make = a.plainSettlement
+		build = a.plainSettlement
 	}
-	stored, err := a.settle(ctx, e, make)
+	stored, err := a.settle(ctx, e, build)
 	switch {
 	case err == nil:
 		a.Bus.Settled(e.TurnID)
@@ -62,15 +62,15 @@ func (a *Activities) Settle(ctx context.Context, e Ending) (Settled, error) {
 // plainSettlement.
 const maxSettleTries = 5
 
-// settle stores the settlement that make returns, and returns the stored terminal
+// settle stores the settlement that build returns, and returns the stored terminal
 // event. It needs the Store only and runs outside of activities, too (SettleLost).
-func (a *Activities) settle(ctx context.Context, e Ending, make func(context.Context, Ending) (db.Settlement, error)) (_ db.Settled, err error) {
+func (a *Activities) settle(ctx context.Context, e Ending, build func(context.Context, Ending) (db.Settlement, error)) (_ db.Settled, err error) {
 	defer func() {
 		if p := recover(); p != nil {
 			err = fmt.Errorf("panic: %v\n%s", p, debug.Stack())
 		}
 	}()
-	s, err := make(ctx, e)
+	s, err := build(ctx, e)
 	if errors.Is(err, db.ErrSettled) { // its texts are deleted; the store returns the first end
 		s, err = db.Settlement{Owner: e.Owner, ThreadID: e.ThreadID, TurnID: e.TurnID, Status: e.Status}, nil
 	}

@@ -115,14 +115,14 @@ type CheckRequest struct {
 // and the partial text is in the draft. With Calls, the answer goes on after them;
 // without text there is no piece (Chars is 0).
 type Written struct {
-	Chars     int        `json:"chars"`
-	Citations int        `json:"citations"`
-	Stopped   bool       `json:"stopped,omitempty"`
-	Usage     chat.Usage `json:"usage"`
-	Calls     []Wanted   `json:"calls,omitempty"`
-	Attempt   int        `json:"attempt,omitempty"`   // the attempt that wrote it
-	NoImages  bool       `json:"no_images,omitempty"` // the model takes no pictures; it answers from the text alone
-	History   string     `json:"history,omitempty"`   // code of the notice about the conversation's older part
+	Chars     int             `json:"chars"`
+	Citations int             `json:"citations"`
+	Stopped   bool            `json:"stopped,omitempty"`
+	Usage     chat.Usage      `json:"usage"`
+	Calls     []RequestedCall `json:"calls,omitempty"`
+	Attempt   int             `json:"attempt,omitempty"`   // the attempt that wrote it
+	NoImages  bool            `json:"no_images,omitempty"` // the model takes no pictures; it answers from the text alone
+	History   string          `json:"history,omitempty"`   // code of the notice about the conversation's older part
 }
 
 // CallRequest asks CallTool to make a tool call.
@@ -133,8 +133,8 @@ type CallRequest struct {
 	SideEffects bool       `json:"side_effects,omitempty"`
 }
 
-// Called is the outcome of a call. Its result is stored as text "result:<id>".
-type Called struct {
+// CallResult is the outcome of a call. Its result is stored as text "result:<id>".
+type CallResult struct {
 	IsError bool       `json:"error,omitempty"`
 	Usage   chat.Usage `json:"usage"`
 	// Unknown: the call may have run or not; it has no result.

@@ -177,7 +177,7 @@ func TestAttemptThatResumesAfterAFreezeDoesNothing(t *testing.T) {
 			t.Error("the tool ran")
 			return tools.Result{}, nil
 		}), `{"query":"a"}`)
-		_, err := run[activities.Called](b, b.CallTool, r)
+		_, err := run[activities.CallResult](b, b.CallTool, r)
 		require.Error(t, err)
 	})
 }

@@ -58,7 +58,7 @@ func ToolKey(tool string) string   { return "tool:" + tool }
 func RememberedKey(name string) string { return "remembered:" + name }
 
 // ShownKey is the key of the ids of the passages in a call's result, as JSON. DoneKey is
-// that of a call's outcome: activities.Called, as JSON.
+// that of a call's outcome: activities.CallResult, as JSON.
 func ShownKey(callID string) string { return "shown:" + callID }
 func DoneKey(callID string) string  { return "done:" + callID }
 

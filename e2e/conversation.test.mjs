@@ -282,6 +282,7 @@ describe("branches", () => {
     await answer(page, 1);
     await yours(page).hover();
     await page.getByRole("button", { name: "Edit message" }).click();
+    await page.getByRole("textbox", { name: "Edited message" }).and(page.locator(":focus")).waitFor(); // Escape goes to what has the focus
     await page.keyboard.press("Escape");
     await yours(page).getByText("How many days").waitFor();
     await many(versions(), 0);

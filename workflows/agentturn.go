@@ -268,7 +268,7 @@ func (t *Turn) loop(m ModelCall) toolLoop {
 
 // CallTool makes a tool call that the message itself asks for, not the model: no person is
 // asked, so the tool must need no approval.
-func (t *Turn) CallTool(c activities.Wanted) error {
+func (t *Turn) CallTool(c activities.RequestedCall) error {
 	step := t.step("tool")
 	if t.err == nil {
 		_, t.err = t.turn.callRequested(t.ctx, step, c)

@@ -37,7 +37,7 @@ func toolCalls(first int, names ...string) activities.Written {
 	w := activities.Written{Usage: oneThought, Attempt: 1}
 	for i, name := range names {
 		name, refused := strings.CutSuffix(name, "!")
-		c := activities.Wanted{CallRef: chat.CallRef{ID: fmt.Sprintf("c%d", first+i), Name: name}, Refused: refused}
+		c := activities.RequestedCall{CallRef: chat.CallRef{ID: fmt.Sprintf("c%d", first+i), Name: name}, Refused: refused}
 		if c.Approval = tools.Never; strings.HasPrefix(name, "draw") {
 			c.Approval, c.SideEffects, c.Editable = tools.Edit, true, true
 		}
@@ -88,13 +88,13 @@ func TestAssistantLoopsThroughToolsUntilItAnswers(t *testing.T) {
 func TestCallsOfOneMessageRunInParallelAndTheirResultsAreInOrder(t *testing.T) {
 	s := assistantTurn(toolCalls(1, "slow", "fast"), finalCall())
 	fast := make(chan struct{})
-	s.tool = func(_ context.Context, r activities.CallRequest, _ int) (activities.Called, error) {
+	s.tool = func(_ context.Context, r activities.CallRequest, _ int) (activities.CallResult, error) {
 		if r.Name == "fast" {
 			close(fast)
 		} else {
 			<-fast // blocks for ever unless the calls run in parallel
 		}
-		return activities.Called{Usage: chat.Usage{CostUSD: 1}}, nil
+		return activities.CallResult{Usage: chat.Usage{CostUSD: 1}}, nil
 	}
 	e := runTurn(t, s)
 	require.Equal(t, []string{
@@ -158,12 +158,12 @@ func TestCallRunsWithTheHashOfTheShownOrEditedArguments(t *testing.T) {
 	s := assistantTurn(asks, finalCall())
 	s.hashes = map[string]string{"c2": "edited-2"}
 	var got sync.Map
-	s.tool = func(_ context.Context, r activities.CallRequest, n int) (activities.Called, error) {
+	s.tool = func(_ context.Context, r activities.CallRequest, n int) (activities.CallResult, error) {
 		got.Store(r.ID, r.Hash)
 		if r.ID == "c2" && n == 1 {
-			return activities.Called{}, temporal.NewNonRetryableApplicationError("", activities.ErrTypeUnknownOutcome, nil)
+			return activities.CallResult{}, temporal.NewNonRetryableApplicationError("", activities.ErrTypeUnknownOutcome, nil)
 		}
-		return activities.Called{}, nil
+		return activities.CallResult{}, nil
 	}
 	p := newHarness(t, s)
 	p.submitAt(0, "t1", chat.Supersede)
@@ -265,11 +265,11 @@ func TestUnknownOutcomeOfASideEffectIsAskedAboutAndNotRetriedSilently(t *testing
 		for verdict, d := range map[string]chat.Decision{"again": yes("c1"), "not again": no("c1")} {
 			t.Run(name+", "+verdict, func(t *testing.T) {
 				s := assistantTurn(toolCalls(1, "draw", "search"), finalCall())
-				s.tool = func(_ context.Context, r activities.CallRequest, n int) (activities.Called, error) {
+				s.tool = func(_ context.Context, r activities.CallRequest, n int) (activities.CallResult, error) {
 					if r.Name == "draw" && n == 1 {
-						return activities.Called{}, end
+						return activities.CallResult{}, end
 					}
-					return activities.Called{}, nil
+					return activities.CallResult{}, nil
 				}
 				p := newHarness(t, s)
 				p.submitAt(0, "t1", chat.Supersede)
@@ -300,8 +300,8 @@ func TestUnknownOutcomeOfASideEffectIsAskedAboutAndNotRetriedSilently(t *testing
 
 func TestSecondUnknownOutcomeIsAskedAboutAgain(t *testing.T) {
 	s := assistantTurn(toolCalls(1, "draw"), finalCall())
-	s.tool = func(context.Context, activities.CallRequest, int) (activities.Called, error) {
-		return activities.Called{}, temporal.NewHeartbeatTimeoutError()
+	s.tool = func(context.Context, activities.CallRequest, int) (activities.CallResult, error) {
+		return activities.CallResult{}, temporal.NewHeartbeatTimeoutError()
 	}
 	e := runTurn(t, s, decide(yes("c1")), decide(yes("c1")), decide(no("c1")))
 	require.Equal(t, chat.TurnCompleted, e.Status)
@@ -310,9 +310,9 @@ func TestSecondUnknownOutcomeIsAskedAboutAgain(t *testing.T) {
 
 func TestStoredResultOfAnUnknownOutcomeNeedsNoQuestion(t *testing.T) {
 	s := assistantTurn(toolCalls(1, "draw"), finalCall())
-	s.storedResult = &activities.Called{Usage: chat.Usage{CostUSD: 3}}
-	s.tool = func(context.Context, activities.CallRequest, int) (activities.Called, error) {
-		return activities.Called{}, temporal.NewHeartbeatTimeoutError()
+	s.storedResult = &activities.CallResult{Usage: chat.Usage{CostUSD: 3}}
+	s.tool = func(context.Context, activities.CallRequest, int) (activities.CallResult, error) {
+		return activities.CallResult{}, temporal.NewHeartbeatTimeoutError()
 	}
 	e := runTurn(t, s, decide(yes("c1")))
 	require.NotContains(t, summary(e.Log), "interrupt unknown_outcome")
@@ -322,11 +322,11 @@ func TestStoredResultOfAnUnknownOutcomeNeedsNoQuestion(t *testing.T) {
 
 func TestCallWhoseWorkerStoppedBeforeItRanIsRepeatedWithoutAQuestion(t *testing.T) {
 	s := assistantTurn(toolCalls(1, "draw"), finalCall())
-	s.tool = func(_ context.Context, _ activities.CallRequest, n int) (activities.Called, error) {
+	s.tool = func(_ context.Context, _ activities.CallRequest, n int) (activities.CallResult, error) {
 		if n < 3 {
-			return activities.Called{}, temporal.NewNonRetryableApplicationError("", activities.ErrTypeNotRun, nil)
+			return activities.CallResult{}, temporal.NewNonRetryableApplicationError("", activities.ErrTypeNotRun, nil)
 		}
-		return activities.Called{}, nil
+		return activities.CallResult{}, nil
 	}
 	e := runTurn(t, s, decide(yes("c1")))
 	require.NotContains(t, summary(e.Log), "interrupt unknown_outcome")
@@ -335,11 +335,11 @@ func TestCallWhoseWorkerStoppedBeforeItRanIsRepeatedWithoutAQuestion(t *testing.
 
 func TestToolWithoutSideEffectsIsRetried(t *testing.T) {
 	s := assistantTurn(toolCalls(1, "search"), finalCall())
-	s.tool = func(_ context.Context, _ activities.CallRequest, n int) (activities.Called, error) {
+	s.tool = func(_ context.Context, _ activities.CallRequest, n int) (activities.CallResult, error) {
 		if n < 3 {
-			return activities.Called{}, temporal.NewHeartbeatTimeoutError()
+			return activities.CallResult{}, temporal.NewHeartbeatTimeoutError()
 		}
-		return activities.Called{}, nil
+		return activities.CallResult{}, nil
 	}
 	e := runTurn(t, s)
 	require.Equal(t, chat.TurnCompleted, e.Status)
@@ -352,14 +352,14 @@ func TestAStopDuringAToolEndsTheTurnAndItsCall(t *testing.T) {
 	ended.Add(1)
 	s.stops = make(chan struct{})
 	p := newHarness(t, s)
-	s.tool = func(ctx context.Context, _ activities.CallRequest, _ int) (activities.Called, error) {
+	s.tool = func(ctx context.Context, _ activities.CallRequest, _ int) (activities.CallResult, error) {
 		defer ended.Done()
 		p.env.RegisterDelayedCallback(func() { p.env.SignalWorkflow(workflows.SignalCancel, chat.Cancel{}) }, 0)
 		select {
 		case <-ctx.Done():
 		case <-s.stops:
 		}
-		return activities.Called{}, temporal.NewNonRetryableApplicationError("", activities.ErrTypeStopped, nil)
+		return activities.CallResult{}, temporal.NewNonRetryableApplicationError("", activities.ErrTypeStopped, nil)
 	}
 	p.submitAt(0, "t1", chat.Supersede)
 	p.at(1, func() { p.resume(decide(yes("c1"))) })

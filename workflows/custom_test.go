@@ -224,17 +224,17 @@ func TestRequestedCallWithAnUnknownOutcomeIsAskedAbout(t *testing.T) {
 	for verdict, d := range map[string]chat.Decision{"again": yes("c1"), "not again": no("c1")} {
 		t.Run(verdict, func(t *testing.T) {
 			s := customTurn(func(t *workflows.Turn) error {
-				call := activities.Wanted{CallRef: chat.CallRef{ID: "c1", Name: "draw"}, Approval: tools.Never, SideEffects: true}
+				call := activities.RequestedCall{CallRef: chat.CallRef{ID: "c1", Name: "draw"}, Approval: tools.Never, SideEffects: true}
 				if err := t.CallTool(call); err != nil {
 					return err
 				}
 				return t.Answer()
 			}, finalCall())
-			s.tool = func(_ context.Context, _ activities.CallRequest, n int) (activities.Called, error) {
+			s.tool = func(_ context.Context, _ activities.CallRequest, n int) (activities.CallResult, error) {
 				if n == 1 {
-					return activities.Called{}, temporal.NewNonRetryableApplicationError("", activities.ErrTypeUnknownOutcome, nil)
+					return activities.CallResult{}, temporal.NewNonRetryableApplicationError("", activities.ErrTypeUnknownOutcome, nil)
 				}
-				return activities.Called{}, nil
+				return activities.CallResult{}, nil
 			}
 			e := runTurn(t, s, decide(d))
 			want := []string{"turn_started", "tool_call draw", "status tool draw", "interrupt unknown_outcome", "resumed"}

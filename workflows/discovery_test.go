@@ -15,8 +15,8 @@ import (
 func boardTurn(thoughts ...activities.Written) *script {
 	s := assistantTurn(thoughts...)
 	s.begin.Agent = chat.AgentDiscovery
-	s.tool = func(context.Context, activities.CallRequest, int) (activities.Called, error) {
-		return activities.Called{IsError: true}, nil
+	s.tool = func(context.Context, activities.CallRequest, int) (activities.CallResult, error) {
+		return activities.CallResult{IsError: true}, nil
 	}
 	return s
 }
@@ -35,9 +35,9 @@ func TestRejectedProposalCountsInTheNextRun(t *testing.T) {
 	s := boardTurn(toolCalls(1, "propose"), toolCalls(2, "propose"), finalCall())
 	p := newHarness(t, s)
 	p.submitAt(0, "t1", chat.Supersede)
-	s.tool = func(context.Context, activities.CallRequest, int) (activities.Called, error) {
+	s.tool = func(context.Context, activities.CallRequest, int) (activities.CallResult, error) {
 		p.env.SetContinueAsNewSuggested(true) // the thread continues as new before the next round
-		return activities.Called{IsError: true}, nil
+		return activities.CallResult{IsError: true}, nil
 	}
 	carried := p.runUntilContinueAsNew(input)
 	require.Equal(t, 1, s.calls["Think"])

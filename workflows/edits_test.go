@@ -40,8 +40,8 @@ var incompatible = []edit{
 `, `	if edited("decisions from a shell are not checked") { u.closeQuestion(ctx, given.Value, given.Channel); return true }
 	u.checking = true
 `},
-	{"an unknown outcome is not looked up", "workflows/tools.go", `	found, err := lookup[*activities.Called](`, `	if edited("an unknown outcome is not looked up") { return outcome{ID: c.ID, Unknown: true}, nil }
-	found, err := lookup[*activities.Called](`},
+	{"an unknown outcome is not looked up", "workflows/tools.go", `	found, err := lookup[*activities.CallResult](`, `	if edited("an unknown outcome is not looked up") { return outcome{ID: c.ID, Unknown: true}, nil }
+	found, err := lookup[*activities.CallResult](`},
 	{"a turn that is not saved begins later", "workflows/turn.go", `		if err == nil {
 			if !u.settling {`, `		if err == nil {
 			if edited("a turn that is not saved begins later") && b.Unsaved { delay(clean) }

@@ -55,9 +55,9 @@ type script struct {
 	misfit       bool // decisions change arguments so that they do not fit
 	decided      []activities.DecideRequest
 	hashes       map[string]string // of arguments that decisions change
-	tool         func(ctx context.Context, r activities.CallRequest, n int) (activities.Called, error)
-	called       []string           // names of the tools called, in the order in which they ended
-	storedResult *activities.Called // what FindResult returns
+	tool         func(ctx context.Context, r activities.CallRequest, n int) (activities.CallResult, error)
+	called       []string               // names of the tools called, in the order in which they ended
+	storedResult *activities.CallResult // what FindResult returns
 
 	agents  []workflows.Agent // beside the product's own
 	checks  []activities.CheckRequest
@@ -256,7 +256,7 @@ func (s *script) Decide(_ context.Context, r activities.DecideRequest) (activiti
 	return out, nil
 }
 
-func (s *script) CallTool(ctx context.Context, r activities.CallRequest) (c activities.Called, err error) {
+func (s *script) CallTool(ctx context.Context, r activities.CallRequest) (c activities.CallResult, err error) {
 	n := s.count("CallTool " + r.ID)
 	if s.tool != nil {
 		c, err = s.tool(ctx, r, n)
@@ -267,7 +267,7 @@ func (s *script) CallTool(ctx context.Context, r activities.CallRequest) (c acti
 	return c, err
 }
 
-func (s *script) FindResult(context.Context, activities.CallRequest) (*activities.Called, error) {
+func (s *script) FindResult(context.Context, activities.CallRequest) (*activities.CallResult, error) {
 	s.count("FindResult")
 	return s.storedResult, nil
 }

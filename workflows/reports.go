@@ -8,7 +8,7 @@ import (
 	"github.com/palaver-chat/palaver/chat"
 )
 
-// logReports appends what an activity has reported (activities.Called.Progress), except the
+// logReports appends what an activity has reported (activities.CallResult.Progress), except the
 // reports that are in the log already. call is the activity's tool call, nil for a step of an
 // agent.
 func (u *turn) logReports(ctx workflow.Context, of string, call *chat.CallRef, nodes []chat.Node) {

@@ -13,8 +13,8 @@ import (
 	"github.com/palaver-chat/palaver/workflows"
 )
 
-func reporting(n int) activities.Called {
-	var c activities.Called
+func reporting(n int) activities.CallResult {
+	var c activities.CallResult
 	for range n {
 		c.Progress = append(c.Progress, chat.NodeImport)
 	}
@@ -25,7 +25,7 @@ func reporting(n int) activities.Called {
 func TestReportsOfACallComeBeforeItsResult(t *testing.T) {
 	s := assistantTurn(toolCalls(1, "slow", "fast"), finalCall())
 	fast := make(chan struct{})
-	s.tool = func(_ context.Context, r activities.CallRequest, _ int) (activities.Called, error) {
+	s.tool = func(_ context.Context, r activities.CallRequest, _ int) (activities.CallResult, error) {
 		if r.Name == "fast" {
 			defer close(fast)
 			return reporting(1), nil
@@ -47,7 +47,7 @@ func TestRunningCallIsNamedToFollowersUntilTheLogHasItsReports(t *testing.T) {
 	p := newHarness(t, s)
 	var during []string
 	begun, release := make(chan struct{}), make(chan struct{})
-	s.tool = func(context.Context, activities.CallRequest, int) (activities.Called, error) {
+	s.tool = func(context.Context, activities.CallRequest, int) (activities.CallResult, error) {
 		close(begun)
 		<-release
 		return reporting(1), nil
@@ -64,9 +64,9 @@ func TestRunningCallIsNamedToFollowersUntilTheLogHasItsReports(t *testing.T) {
 
 func TestReportsOfACallThatRunsAgainAreInTheLogOnce(t *testing.T) {
 	s := assistantTurn(toolCalls(1, "draw"), finalCall())
-	s.tool = func(_ context.Context, _ activities.CallRequest, n int) (activities.Called, error) {
+	s.tool = func(_ context.Context, _ activities.CallRequest, n int) (activities.CallResult, error) {
 		if n == 1 {
-			return activities.Called{}, temporal.NewNonRetryableApplicationError("", activities.ErrTypeUnknownOutcome, nil)
+			return activities.CallResult{}, temporal.NewNonRetryableApplicationError("", activities.ErrTypeUnknownOutcome, nil)
 		}
 		return reporting(3), nil
 	}

@@ -26,7 +26,7 @@ type round struct {
 // runRound calls the model once, and then the tools that it asks for. Without calls the
 // answer is complete. Each text of the model is a piece of the answer. The thread may
 // continue as new between two rounds.
-func (u *turn) runRound(ctx workflow.Context, a toolLoop) (activities.Written, []activities.Made, error) {
+func (u *turn) runRound(ctx workflow.Context, a toolLoop) (activities.Written, []activities.CompletedCall, error) {
 	next, err := u.nextRound()
 	if err == nil {
 		err = u.continueBeforeRound(ctx, next.N)
@@ -71,7 +71,7 @@ func (u *turn) continueBeforeRound(ctx workflow.Context, n int) error {
 }
 
 // finishRound records the next round in place of this round's steps.
-func (u *turn) finishRound(r *round, said activities.Written, made []activities.Made) (err error) {
+func (u *turn) finishRound(r *round, said activities.Written, made []activities.CompletedCall) (err error) {
 	done := activities.Round{Calls: made}
 	if said.Chars > 0 {
 		done.Piece = r.Stage.Piece

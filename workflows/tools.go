@@ -17,7 +17,7 @@ import (
 // callTools makes the tool calls of one model message. It first asks the person about
 // those that need approval, then runs all allowed calls in parallel, and asks again about
 // those whose outcome is unknown. The results are in the order of the calls.
-func (u *turn) callTools(ctx workflow.Context, n int, calls []activities.Wanted) ([]activities.Made, error) {
+func (u *turn) callTools(ctx workflow.Context, n int, calls []activities.RequestedCall) ([]activities.CompletedCall, error) {
 	calls, run, err := u.approveCalls(ctx, n, calls)
 	if err != nil {
 		return nil, err
@@ -26,7 +26,7 @@ func (u *turn) callTools(ctx workflow.Context, n int, calls []activities.Wanted)
 }
 
 // callRequested makes a call that the message itself asks for.
-func (u *turn) callRequested(ctx workflow.Context, step string, c activities.Wanted) ([]activities.Made, error) {
+func (u *turn) callRequested(ctx workflow.Context, step string, c activities.RequestedCall) ([]activities.CompletedCall, error) {
 	_, err := once(u, step, func() (bool, error) {
 		u.append(ctx, chat.Entry{Type: chat.EventToolCall, Call: &c.CallRef})
 		return true, nil
@@ -34,13 +34,13 @@ func (u *turn) callRequested(ctx workflow.Context, step string, c activities.Wan
 	if err != nil {
 		return nil, err
 	}
-	return u.runUntilKnown(ctx, step+stepRunAfter, step+stepUnknownAfter, []activities.Wanted{c}, []string{c.ID})
+	return u.runUntilKnown(ctx, step+stepRunAfter, step+stepUnknownAfter, []activities.RequestedCall{c}, []string{c.ID})
 }
 
 // runUntilKnown makes the calls that run names, and asks the person about those whose outcome
 // is unknown, until it is known.
-func (u *turn) runUntilKnown(ctx workflow.Context, step, ask string, calls []activities.Wanted, run []string) ([]activities.Made, error) {
-	made := make([]activities.Made, len(calls))
+func (u *turn) runUntilKnown(ctx workflow.Context, step, ask string, calls []activities.RequestedCall, run []string) ([]activities.CompletedCall, error) {
+	made := make([]activities.CompletedCall, len(calls))
 	for i, c := range calls {
 		made[i].CallRef = c.CallRef
 	}
@@ -61,7 +61,7 @@ func (u *turn) runUntilKnown(ctx workflow.Context, step, ask string, calls []act
 
 // approveCalls asks the person about the calls that need it. It returns the calls with the
 // hashes of their arguments, and the ids of those to run.
-func (u *turn) approveCalls(ctx workflow.Context, n int, calls []activities.Wanted) (_ []activities.Wanted, run []string, _ error) {
+func (u *turn) approveCalls(ctx workflow.Context, n int, calls []activities.RequestedCall) (_ []activities.RequestedCall, run []string, _ error) {
 	var ask []string
 	for _, c := range calls {
 		switch {
@@ -81,21 +81,21 @@ func (u *turn) approveCalls(ctx workflow.Context, n int, calls []activities.Want
 
 // repeatUnknown asks the person about calls whose outcome is unknown, and runs again those
 // that they want run again.
-func (u *turn) repeatUnknown(ctx workflow.Context, step string, calls []activities.Wanted, unknown []string) ([]activities.Wanted, []outcome, error) {
+func (u *turn) repeatUnknown(ctx workflow.Context, step string, calls []activities.RequestedCall, unknown []string) ([]activities.RequestedCall, []outcome, error) {
 	decided, err := u.decide(ctx, step, chat.Question{Prompt: chat.PromptUnknownOutcome, Calls: refs(calls, unknown, true)})
 	if err != nil {
 		return calls, nil, err
 	}
 	calls = withHashes(calls, decided.Hashes)
-	again := slices.DeleteFunc(slices.Clone(calls), func(c activities.Wanted) bool { return !slices.Contains(unknown, c.ID) })
+	again := slices.DeleteFunc(slices.Clone(calls), func(c activities.RequestedCall) bool { return !slices.Contains(unknown, c.ID) })
 	ended, err := u.runTools(ctx, step+stepRunAfter, again, decided.Run)
 	return calls, ended, err
 }
 
 // noteOutcomes marks failed calls, and returns the ids of those whose outcome is unknown.
-func noteOutcomes(made []activities.Made, ended []outcome) (unknown []string) {
+func noteOutcomes(made []activities.CompletedCall, ended []outcome) (unknown []string) {
 	for _, o := range ended {
-		i := slices.IndexFunc(made, func(m activities.Made) bool { return m.ID == o.ID })
+		i := slices.IndexFunc(made, func(m activities.CompletedCall) bool { return m.ID == o.ID })
 		made[i].IsError = o.IsError
 		if o.Unknown {
 			unknown = append(unknown, o.ID)
@@ -105,7 +105,7 @@ func noteOutcomes(made []activities.Made, ended []outcome) (unknown []string) {
 }
 
 // withHashes replaces the hashes of calls whose arguments the person has edited.
-func withHashes(calls []activities.Wanted, hashes map[string]string) []activities.Wanted {
+func withHashes(calls []activities.RequestedCall, hashes map[string]string) []activities.RequestedCall {
 	calls = slices.Clone(calls)
 	for i := range calls {
 		if hash := hashes[calls[i].ID]; hash != "" {
@@ -117,7 +117,7 @@ func withHashes(calls []activities.Wanted, hashes map[string]string) []activitie
 
 // refs returns the calls with these ids for a question. fixed: their arguments
 // cannot be edited, because a call whose outcome is unknown is repeated as it was.
-func refs(calls []activities.Wanted, ids []string, fixed bool) []chat.CallRef {
+func refs(calls []activities.RequestedCall, ids []string, fixed bool) []chat.CallRef {
 	var out []chat.CallRef
 	for _, c := range calls {
 		if slices.Contains(ids, c.ID) {
@@ -159,7 +159,7 @@ type outcome struct {
 
 // runTools makes the calls that run names, in parallel; the others have their
 // result already. The log gets every result, in the order of the calls.
-func (u *turn) runTools(ctx workflow.Context, step string, calls []activities.Wanted, run []string) ([]outcome, error) {
+func (u *turn) runTools(ctx workflow.Context, step string, calls []activities.RequestedCall, run []string) ([]outcome, error) {
 	return once(u, step, func() ([]outcome, error) {
 		running := make([]workflow.Future, len(calls))
 		for i, c := range calls {
@@ -175,7 +175,7 @@ func (u *turn) runTools(ctx workflow.Context, step string, calls []activities.Wa
 }
 
 // awaitTools waits for all calls that run, also when one of them fails.
-func (u *turn) awaitTools(ctx workflow.Context, calls []activities.Wanted, running []workflow.Future) (out []outcome, failed error) {
+func (u *turn) awaitTools(ctx workflow.Context, calls []activities.RequestedCall, running []workflow.Future) (out []outcome, failed error) {
 	for i, c := range calls {
 		o := outcome{ID: c.ID, IsError: true}
 		if running[i] != nil {
@@ -195,8 +195,8 @@ func (u *turn) awaitTools(ctx workflow.Context, calls []activities.Wanted, runni
 
 // awaitTool waits for a call to end. It repeats a call whose worker stopped before
 // the tool ran. For a call that may have run it looks for a stored result.
-func (u *turn) awaitTool(ctx workflow.Context, c activities.Wanted, call workflow.Future) (outcome, error) {
-	var got activities.Called
+func (u *turn) awaitTool(ctx workflow.Context, c activities.RequestedCall, call workflow.Future) (outcome, error) {
+	var got activities.CallResult
 	err := u.await(ctx, call, &got)
 	for range maxNotRunRetries {
 		if u.Stopped != "" || !isType(err, activities.ErrTypeNotRun) {
@@ -217,8 +217,8 @@ func (u *turn) awaitTool(ctx workflow.Context, c activities.Wanted, call workflo
 }
 
 // findOutcome looks for the stored result of a call that may have run.
-func (u *turn) findOutcome(ctx workflow.Context, c activities.Wanted) (outcome, error) {
-	found, err := lookup[*activities.Called](ctx, u, "Look for the result of "+c.Name, acts.FindResult, u.callRequest(c))
+func (u *turn) findOutcome(ctx workflow.Context, c activities.RequestedCall) (outcome, error) {
+	found, err := lookup[*activities.CallResult](ctx, u, "Look for the result of "+c.Name, acts.FindResult, u.callRequest(c))
 	if err != nil || found == nil {
 		return outcome{ID: c.ID, Unknown: true}, err
 	}
@@ -251,7 +251,7 @@ func isType(err error, name string) bool {
 }
 
 // callTool starts a call. A call with side effects has one attempt.
-func (u *turn) callTool(ctx workflow.Context, c activities.Wanted) workflow.Future {
+func (u *turn) callTool(ctx workflow.Context, c activities.RequestedCall) workflow.Future {
 	tries := int32(maxToolAttempts)
 	if c.SideEffects {
 		tries = 1
@@ -276,6 +276,6 @@ const toolCallTimeout = 20 * time.Minute
 // failures, with an error result; the other attempts are for workers that die.
 const maxToolAttempts = 10
 
-func (u *turn) callRequest(c activities.Wanted) activities.CallRequest {
+func (u *turn) callRequest(c activities.RequestedCall) activities.CallRequest {
 	return activities.CallRequest{TurnRef: u.TurnRef, CallRef: c.CallRef, Agent: u.agent.Name, SideEffects: c.SideEffects}
 }

@@ -44,7 +44,7 @@ func TestThinkReturnsCallsWithOurIDsAndStoresTheirArguments(t *testing.T) {
 	b.Model.Reply.Calls = []llm.ToolCall{activitytest.Call("look", ` {"query":"a"} `), activitytest.Call("send", `{"query":"b"}`), activitytest.Call("nowhere", `{}`), activitytest.Call("look", `{"query":7}`), activitytest.Call("look", "{brok")}
 	got := b.think(r)
 	id := func(n int) string { return chat.CallID(r.TurnID, n) }
-	require.Equal(t, []activities.Wanted{
+	require.Equal(t, []activities.RequestedCall{
 		{CallRef: chat.CallRef{ID: id(5), Name: "look", Hash: tools.Hash([]byte(`{"query":"a"}`))}, Approval: tools.Never},
 		{CallRef: chat.CallRef{ID: id(6), Name: "send", Editable: true, Hash: tools.Hash([]byte(`{"query":"b"}`))}, Approval: tools.Edit, SideEffects: true},
 		{CallRef: chat.CallRef{ID: id(7), Name: "nowhere", Hash: tools.Hash([]byte(`{}`))}, Refused: true},

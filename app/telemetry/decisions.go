@@ -46,7 +46,7 @@ func decided(result any) []attribute.KeyValue {
 		}
 	case activities.Written:
 		return writtenAttributes(r)
-	case activities.Called:
+	case activities.CallResult:
 		return []attribute.KeyValue{attribute.Bool("palaver.tool_error", r.IsError)}
 	case activities.Decided:
 		return []attribute.KeyValue{

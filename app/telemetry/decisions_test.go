@@ -44,9 +44,9 @@ func (b *bundle) decide() {
 	b.NoError(b.run("Retrieve", func(context.Context, activities.TurnRef, documents.RetrieveRequest) (documents.Retrieved, error) {
 		return documents.Retrieved{ChunkIDs: []string{"c1", "c2", "c3"}, Confidence: chat.High, Score: .5}, nil
 	}, b.ref, documents.RetrieveRequest{Action: chat.Inquire}))
-	b.NoError(b.run("CallTool", func(ctx context.Context, _ activities.CallRequest) (activities.Called, error) {
+	b.NoError(b.run("CallTool", func(ctx context.Context, _ activities.CallRequest) (activities.CallResult, error) {
 		_, err := Tools(source{}, b.traces, nil, nil).Tools(ctx, "ann")[0].Run(ctx, tools.Call{ID: "c1", Arguments: []byte(`{"q":"secret argument"}`)})
-		return activities.Called{IsError: true}, err
+		return activities.CallResult{IsError: true}, err
 	}, activities.CallRequest{TurnRef: b.ref, CallRef: chat.CallRef{ID: "c1", Name: "look"}}))
 }
 
@@ -208,12 +208,12 @@ func TestInputsOfNodesLeaveOutTheTurnsOwnFields(t *testing.T) {
 func TestEveryNodesResultHasAttributes(t *testing.T) {
 	for _, result := range []any{
 		activities.Begun{Agent: "assistant"}, documents.Intent{}, &documents.Intent{}, documents.Docs{}, &documents.Docs{}, documents.Retrieved{},
-		documents.WebResult{}, activities.Written{Calls: []activities.Wanted{{CallRef: chat.CallRef{Name: "look"}}}},
-		activities.Called{}, activities.Decided{}, documents.Answered{}, flow.Plan{},
+		documents.WebResult{}, activities.Written{Calls: []activities.RequestedCall{{CallRef: chat.CallRef{Name: "look"}}}},
+		activities.CallResult{}, activities.Decided{}, documents.Answered{}, flow.Plan{},
 	} {
 		require.NotEmpty(t, decided(result), "%T", result)
 	}
-	require.Contains(t, decided(activities.Written{Calls: []activities.Wanted{{CallRef: chat.CallRef{Name: "look"}}}}),
+	require.Contains(t, decided(activities.Written{Calls: []activities.RequestedCall{{CallRef: chat.CallRef{Name: "look"}}}}),
 		attribute.StringSlice("palaver.tool_calls.names", []string{"look"}))
 	require.Empty(t, decided(nil))
 	require.Empty(t, decided((*documents.Intent)(nil)), "rules left it open")

@@ -21,7 +21,7 @@ const maxImports = 10
 
 // Plan is what a turn does about imports before its agent answers.
 type Plan struct {
-	Calls  []activities.Wanted `json:"calls,omitempty"`  // of tools, one after another
+	Calls  []activities.RequestedCall `json:"calls,omitempty"`  // of tools, one after another
 	Ended  []string            `json:"ended,omitempty"`  // ids of imports whose end is announced
 	DocIDs []string            `json:"docs,omitempty"`   // of Ended
 	Report bool                `json:"report,omitempty"` // ReportImports is to be called
@@ -64,7 +64,7 @@ func (a *Activities) planImports(ctx context.Context, ref activities.TurnRef) (p
 	}
 	call := func(name string, arguments map[string]string) error {
 		raw, err := json.Marshal(arguments)
-		c := activities.Wanted{CallRef: chat.CallRef{ID: fmt.Sprintf("import_%s_%d", ref.TurnID, len(plan.Calls)+1), Name: name, Hash: tools.Hash(raw)}, Approval: tools.Never, Quiet: true}
+		c := activities.RequestedCall{CallRef: chat.CallRef{ID: fmt.Sprintf("import_%s_%d", ref.TurnID, len(plan.Calls)+1), Name: name, Hash: tools.Hash(raw)}, Approval: tools.Never, Quiet: true}
 		plan.Calls = append(plan.Calls, c)
 		texts = append(texts, db.Text{Key: chat.CallKey(c.ID), Text: string(raw)})
 		return err
