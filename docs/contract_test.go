@@ -53,6 +53,9 @@ func TestTestsThatPagesNameExist(t *testing.T) {
 	}
 	for path, page := range sources(t, regexp.MustCompile(`\.md$`)) {
 		for _, name := range testName.FindAllString(page, -1) {
+			if strings.HasSuffix(name, "TestLong") { // the beginning of names
+				continue
+			}
 			require.True(t, exists[name], "%s names %s, which does not exist", path, name)
 		}
 	}

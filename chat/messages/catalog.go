@@ -21,7 +21,7 @@ var (
 	OtherVersion    = define("request.version_conflict", "Another version has been stored meanwhile. Read it first.")
 	TurnIDUsed      = define("turn.id_used", "This client_turn_id was used with other content.")
 	TurnRunning     = define("turn.running", "A turn is running in this conversation.")
-	NoQuestion      = define("question.not_open", "No such question is open in this conversation.")
+	NoQuestion      = define("question.not_open", "This question is not open in this conversation.")
 	WrongAnswer     = define("question.wrong_answer", "The answer does not fit the question.")
 
 	DatabaseDown   = define("down.database", "The database cannot be reached right now. Please try again in a moment.")

@@ -96,8 +96,10 @@ func TestQueriesOfALongThreadReadNoMoreRows(t *testing.T) {
 	t.Cleanup(func() { _ = conn.Close(context.Background()) })
 
 	queries := 0
+	plans := map[string]string{} // of the thread that was measured last
 	measure := func(thread dbtest.Thread) map[string]int {
 		rows := map[string]int{}
+		clear(plans)
 		for _, use := range thread.Uses(t, s) {
 			seen.take()
 			require.NoError(t, use.Call(), use.Name)
@@ -113,6 +115,7 @@ func TestQueriesOfALongThreadReadNoMoreRows(t *testing.T) {
 					continue
 				}
 				rows[use.Name] += n
+				plans[use.Name] += plan + "\n"
 			}
 		}
 		return rows
@@ -120,6 +123,6 @@ func TestQueriesOfALongThreadReadNoMoreRows(t *testing.T) {
 	base, many := measure(short), measure(long)
 	require.Greater(t, queries, 50)
 	for name, n := range many {
-		require.LessOrEqual(t, n, base[name]+300, "%s reads of the whole thread", name)
+		require.LessOrEqual(t, n, base[name]+300, "%s reads of the whole thread: %s", name, plans[name])
 	}
 }

@@ -22,9 +22,9 @@ const maxImports = 10
 // Plan is what a turn does about imports before its agent answers.
 type Plan struct {
 	Calls  []activities.RequestedCall `json:"calls,omitempty"`  // of tools, one after another
-	Ended  []string            `json:"ended,omitempty"`  // ids of imports whose end is announced
-	DocIDs []string            `json:"docs,omitempty"`   // of Ended
-	Report bool                `json:"report,omitempty"` // ReportImports is to be called
+	Ended  []string                   `json:"ended,omitempty"`  // ids of imports whose end is announced
+	DocIDs []string                   `json:"docs,omitempty"`   // of Ended
+	Report bool                       `json:"report,omitempty"` // ReportImports is to be called
 }
 
 // Report says how the turn continues. Done: piece 1 is the answer. Else Notices are the keys of

@@ -117,7 +117,8 @@ func TestStatusOfACallHasItsIDAndTheWordsOfItsReport(t *testing.T) {
 	})
 	require.NoError(t, err)
 	require.Equal(t, []chat.Event{
-		{N: 1, Type: chat.EventStatus, TurnID: "tu", ThreadID: "th", Node: chat.NodeTool, Message: "Calling draw...", ToolCallID: "c"},
+		{N: 1, Type: chat.EventStatus, TurnID: "tu", ThreadID: "th", Node: chat.NodeTool, Message: "Calling draw...",
+			Coded: messages.Coded{Code: "status.tool", Params: messages.Params{"tool": "draw"}}, ToolCallID: "c"},
 		{N: 2, Type: chat.EventStatus, TurnID: "tu", ThreadID: "th", Node: chat.NodeTool, Message: "Half done", ToolCallID: "c", Report: key},
 	}, events)
 }

@@ -868,6 +868,7 @@ FROM turns t LEFT JOIN turn_texts x ON x.turn_id = t.id
 WHERE t.id = $1 AND t.owner = $2 AND t.settled_at = 0
 `
 
+// An open turn without texts has one row, with no key.
 func (q *Queries) Texts(ctx context.Context, arg TextsParams) ([]TextsRow, error) {
 	rows, err := q.db.Query(ctx, texts, arg.TurnID, arg.Owner)
 	if err != nil {
