@@ -32,10 +32,11 @@ build: standalone ## Build the page and both binaries into bin/
 standalone: tools-present web/dist/index.html
 	@scripts/go-build standalone bin/palaver-standalone .
 
-# The Go tests run beside the page's tests. They need a processor only half of the time.
+# One after another: beside each other they make two slow cores too busy for both.
 .PHONY: test
 test: browser-present postgres-present standalone ## Run the tests of every change: Go modules, page, clients, browser (SKIP_BROWSER=1 skips the browser)
-	@$(MAKE) --jobs=2 --output-sync=target test-go test-page
+	@$(MAKE) test-go
+	@$(MAKE) test-page
 
 .PHONY: test-long
 test-long: postgres-present caddy-present ## Run what takes longer: storms, production's processes, Postgres, chart, container files, race detector, fuzzing, vulnerabilities
