@@ -694,7 +694,7 @@ describe("the documents panel", () => {
     await refused.waitFor({ state: "detached" });
 
     const doc = { id: "00000000-0000-4000-8000-000000000001", title: "Slow one", status: "processing", progress: 40, source_type: "upload", format: "pdf", bytes: 1e6, chunks: 0, public: false, created_at: new Date().toISOString() };
-    const broken = { ...doc, id: "00000000-0000-4000-8000-000000000002", title: "Broken one", status: "failed", error: "The file contains no text." };
+    const broken = { ...doc, id: "00000000-0000-4000-8000-000000000002", title: "Broken one", status: "failed", error: "The file contains no text.", message_code: "document.no_text" };
     const imported = { ...doc, id: "00000000-0000-4000-8000-000000000003", title: "Imported one", status: "ready", source_type: "google_drive", source_url: "https://drive.google.com/file/d/1AbCdEfGhIj/view" };
     const unsafe = { ...imported, id: "00000000-0000-4000-8000-000000000004", title: "Unsafe one", source_url: "javascript:alert(1)" };
     await page.route("**/api/documents?*", (route) => route.fulfill({ json: { items: [doc, broken, imported, unsafe] } }));
