@@ -116,7 +116,7 @@ lint: tools-present $(WORKFLOWCHECK) web/dist/index.html ## Run gofmt, vet, stat
 	if [ -n "$$unformatted" ]; then echo "not formatted with gofmt:"; echo "$$unformatted"; exit 1; fi
 	@$(MAKE) lint-modules LINTED="$(MODULES)"
 	@echo "== workflowcheck"
-	@$(WORKFLOWCHECK) -config .workflowcheck.yaml ./workflows/...
+	@$(WORKFLOWCHECK) -config .workflowcheck.yaml ./workflows/... ./agents/... ./imports/flow ./documents/ingest ./app/prune
 	@echo "== tsc"
 	@cd web && npm run --silent typecheck
 

@@ -65,7 +65,8 @@ func TestResumeRepeatsNoModelCall(t *testing.T) {
 		"multi_action_detected": true, "actions": []string{"summarize", "audit"}, "reasoning": ""}))
 	asked := last(c.ask("Summarize and audit this document", object{"tagged_doc_ids": []string{doc}}))
 	require.Equal(t, "interrupt", asked.Type)
-	require.Equal(t, []chat.Option{{ID: "summarize", Label: "Summarize"}, {ID: "audit", Label: "Audit"}}, asked.Options)
+	require.Equal(t, []chat.Option{
+		{ID: "summarize", Label: "Summarize", Code: "option.summarize"}, {ID: "audit", Label: "Audit", Code: "option.audit"}}, asked.Options)
 
 	h := c.history()
 	require.Equal(t, asked.Interrupt, h.Pending.Interrupt, "history restores the question")
