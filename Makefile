@@ -60,7 +60,7 @@ caddy-present:
 # Without go test's own vet, which covers a part of what `make lint` checks and would read
 # every dependency, Temporal's server included, once more.
 .PHONY: test-go
-test-go: tools-present postgres-present web/dist/index.html internal/mcp/testservers/node_modules/.installed ## Run the Go tests of a change
+test-go: tools-present postgres-present web/dist/index.html tools/mcp/testservers/node_modules/.installed ## Run the Go tests of a change
 	@for module in $(MODULES); do \
 		echo "== go test ($$module)"; \
 		(cd $$module && go test -vet=off -timeout 30m ./...); \
@@ -106,7 +106,7 @@ test-deploy: tools-present caddy-present ## Check and test the Helm chart, the c
 	@$(MAKE) lint-modules LINTED="$(LONG_MODULES)"
 
 .PHONY: test-race
-test-race: tools-present postgres-present web/dist/index.html internal/mcp/testservers/node_modules/.installed ## Run the product module's tests under the race detector
+test-race: tools-present postgres-present web/dist/index.html tools/mcp/testservers/node_modules/.installed ## Run the product module's tests under the race detector
 	@echo "== go test -race"
 	@go test -race -vet=off -timeout 30m ./...
 
@@ -176,7 +176,7 @@ endif
 
 .PHONY: clean
 clean: ## Remove build results, but no data or settings
-	@rm -rf bin dist .tools web/node_modules e2e/node_modules e2e/clients/node_modules e2e/langgraph/node_modules e2e/langgraph/dist internal/mcp/testservers/node_modules bench/peers/langgraph/node_modules
+	@rm -rf bin dist .tools web/node_modules e2e/node_modules e2e/clients/node_modules e2e/langgraph/node_modules e2e/langgraph/dist tools/mcp/testservers/node_modules bench/peers/langgraph/node_modules
 	@find web/dist -mindepth 1 ! -name .gitkeep -delete
 
 .PHONY: tools-present

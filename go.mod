@@ -4,7 +4,7 @@ go 1.26.0
 
 ignore (
 	./e2e/node_modules
-	./internal/mcp/testservers/node_modules
+	./tools/mcp/testservers/node_modules
 	./web/node_modules
 )
 

@@ -11,9 +11,9 @@ import (
 	"github.com/palaver-chat/palaver/documents/extract"
 	"github.com/palaver-chat/palaver/imports"
 	"github.com/palaver-chat/palaver/imports/links"
-	"github.com/palaver-chat/palaver/internal/tools"
 	"github.com/palaver-chat/palaver/llm"
 	"github.com/palaver-chat/palaver/llm/provider"
+	"github.com/palaver-chat/palaver/tools"
 	"github.com/palaver-chat/palaver/workflows"
 )
 

@@ -13,10 +13,10 @@ import (
 
 	"github.com/palaver-chat/palaver/chat"
 	"github.com/palaver-chat/palaver/db"
-	"github.com/palaver-chat/palaver/internal/audit"
+	"github.com/palaver-chat/palaver/db/audit"
 	"github.com/palaver-chat/palaver/internal/bus"
-	"github.com/palaver-chat/palaver/internal/tools"
 	"github.com/palaver-chat/palaver/llm"
+	"github.com/palaver-chat/palaver/tools"
 )
 
 // Kit is what the activities of the engine and of agents share. All of its methods are safe

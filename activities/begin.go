@@ -8,7 +8,7 @@ import (
 
 	"github.com/palaver-chat/palaver/chat"
 	"github.com/palaver-chat/palaver/db"
-	"github.com/palaver-chat/palaver/internal/tools"
+	"github.com/palaver-chat/palaver/tools"
 )
 
 // BeginTurn reads the turn's row, gives the turn its place in the tree and marks it

@@ -14,8 +14,8 @@ import (
 	"github.com/palaver-chat/palaver/chat/messages"
 	"github.com/palaver-chat/palaver/db"
 	"github.com/palaver-chat/palaver/internal/language"
-	"github.com/palaver-chat/palaver/internal/tools"
 	"github.com/palaver-chat/palaver/llm"
+	"github.com/palaver-chat/palaver/tools"
 )
 
 // Types of application errors of CallTool, beside those of every activity.

@@ -9,8 +9,8 @@ import (
 	"github.com/palaver-chat/palaver/chat"
 	"github.com/palaver-chat/palaver/documents/cite"
 	"github.com/palaver-chat/palaver/internal/tiptap"
-	"github.com/palaver-chat/palaver/internal/tools"
 	"github.com/palaver-chat/palaver/llm"
+	"github.com/palaver-chat/palaver/tools"
 )
 
 // PromptTokens is the approximate size of a conversation's prompt; the oldest messages are

@@ -4,7 +4,7 @@ import (
 	"context"
 
 	"github.com/palaver-chat/palaver/chat"
-	"github.com/palaver-chat/palaver/internal/tools"
+	"github.com/palaver-chat/palaver/tools"
 )
 
 // What the tests of this package need beside its exported names. They are in a package of

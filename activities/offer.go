@@ -7,8 +7,8 @@ import (
 	"github.com/palaver-chat/palaver/agents/prompt"
 	"github.com/palaver-chat/palaver/chat"
 	"github.com/palaver-chat/palaver/db"
-	"github.com/palaver-chat/palaver/internal/tools"
 	"github.com/palaver-chat/palaver/llm"
+	"github.com/palaver-chat/palaver/tools"
 )
 
 // maxEarlierPictures bounds the pictures of earlier messages in a prompt, in bytes.

@@ -14,8 +14,8 @@ import (
 	"github.com/palaver-chat/palaver/db"
 	"github.com/palaver-chat/palaver/documents/cite"
 	"github.com/palaver-chat/palaver/internal/bus"
-	"github.com/palaver-chat/palaver/internal/tools"
 	"github.com/palaver-chat/palaver/llm"
+	"github.com/palaver-chat/palaver/tools"
 )
 
 const (

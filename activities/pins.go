@@ -8,7 +8,7 @@ import (
 
 	"github.com/palaver-chat/palaver/chat"
 	"github.com/palaver-chat/palaver/db"
-	"github.com/palaver-chat/palaver/internal/tools"
+	"github.com/palaver-chat/palaver/tools"
 )
 
 // A tool that other people define is pinned: a remembered approval holds only for the

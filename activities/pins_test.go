@@ -9,9 +9,9 @@ import (
 
 	"github.com/palaver-chat/palaver/activities"
 	"github.com/palaver-chat/palaver/chat"
-	"github.com/palaver-chat/palaver/internal/tools"
 	"github.com/palaver-chat/palaver/llm"
 	"github.com/palaver-chat/palaver/testkit/activitytest"
+	"github.com/palaver-chat/palaver/tools"
 )
 
 // pinned is a tool of another server, with that description.

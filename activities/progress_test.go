@@ -13,8 +13,8 @@ import (
 	"github.com/palaver-chat/palaver/chat"
 	"github.com/palaver-chat/palaver/chat/messages"
 	"github.com/palaver-chat/palaver/db"
-	"github.com/palaver-chat/palaver/internal/tools"
 	"github.com/palaver-chat/palaver/testkit/activitytest"
+	"github.com/palaver-chat/palaver/tools"
 )
 
 // telling is a tool without side effects that reports these lines, then returns err.

@@ -10,8 +10,8 @@ import (
 	"github.com/palaver-chat/palaver/chat/messages"
 	"github.com/palaver-chat/palaver/documents/cite"
 	"github.com/palaver-chat/palaver/internal/language"
-	"github.com/palaver-chat/palaver/internal/tools"
 	"github.com/palaver-chat/palaver/llm"
+	"github.com/palaver-chat/palaver/tools"
 )
 
 // Stage is the progress of a turn's answer before a model call: its pieces and tool

@@ -12,12 +12,12 @@ import (
 	"go.temporal.io/sdk/activity"
 	"go.temporal.io/sdk/temporal"
 
+	"github.com/palaver-chat/palaver/activities/transcript"
 	"github.com/palaver-chat/palaver/agents/prompt"
 	"github.com/palaver-chat/palaver/chat"
 	"github.com/palaver-chat/palaver/chat/messages"
 	"github.com/palaver-chat/palaver/db"
 	"github.com/palaver-chat/palaver/internal/language"
-	"github.com/palaver-chat/palaver/internal/transcript"
 	"github.com/palaver-chat/palaver/llm"
 )
 

@@ -15,8 +15,8 @@ import (
 	"github.com/palaver-chat/palaver/activities"
 	"github.com/palaver-chat/palaver/chat"
 	"github.com/palaver-chat/palaver/db"
-	"github.com/palaver-chat/palaver/internal/tools"
 	"github.com/palaver-chat/palaver/testkit/activitytest"
+	"github.com/palaver-chat/palaver/tools"
 )
 
 // answerHeartbeats makes every heartbeat end with err, and counts them.

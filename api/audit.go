@@ -10,7 +10,7 @@ import (
 	"github.com/palaver-chat/palaver/api/request"
 	"github.com/palaver-chat/palaver/chat"
 	"github.com/palaver-chat/palaver/db"
-	"github.com/palaver-chat/palaver/internal/audit"
+	"github.com/palaver-chat/palaver/db/audit"
 )
 
 // entry returns an audit log entry about a caller.

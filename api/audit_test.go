@@ -11,7 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/palaver-chat/palaver/db"
-	"github.com/palaver-chat/palaver/internal/audit"
+	"github.com/palaver-chat/palaver/db/audit"
 	"github.com/palaver-chat/palaver/testkit/dbtest/litetest"
 )
 

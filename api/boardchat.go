@@ -8,10 +8,10 @@ import (
 
 	"github.com/palaver-chat/palaver/api/dialect"
 	"github.com/palaver-chat/palaver/api/identity"
+	"github.com/palaver-chat/palaver/boards"
+	"github.com/palaver-chat/palaver/boards/board"
 	"github.com/palaver-chat/palaver/chat"
 	"github.com/palaver-chat/palaver/db"
-	"github.com/palaver-chat/palaver/internal/board"
-	"github.com/palaver-chat/palaver/internal/boards"
 )
 
 // A board's chat is a thread whose id is the board's. It has no row until its first

@@ -15,11 +15,11 @@ import (
 	"github.com/palaver-chat/palaver/api/openapi"
 	"github.com/palaver-chat/palaver/api/problem"
 	"github.com/palaver-chat/palaver/api/request"
+	"github.com/palaver-chat/palaver/boards"
+	"github.com/palaver-chat/palaver/boards/board"
 	"github.com/palaver-chat/palaver/chat"
 	"github.com/palaver-chat/palaver/chat/messages"
 	"github.com/palaver-chat/palaver/db"
-	"github.com/palaver-chat/palaver/internal/board"
-	"github.com/palaver-chat/palaver/internal/boards"
 )
 
 // boardJSON is a board in a list.

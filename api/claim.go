@@ -6,12 +6,12 @@ import (
 
 	"github.com/gin-gonic/gin"
 
+	"github.com/palaver-chat/palaver/api/claims"
 	"github.com/palaver-chat/palaver/api/identity"
 	"github.com/palaver-chat/palaver/api/problem"
 	"github.com/palaver-chat/palaver/chat"
 	"github.com/palaver-chat/palaver/chat/messages"
-	"github.com/palaver-chat/palaver/internal/audit"
-	"github.com/palaver-chat/palaver/internal/claims"
+	"github.com/palaver-chat/palaver/db/audit"
 )
 
 type claimJSON struct {

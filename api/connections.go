@@ -13,8 +13,8 @@ import (
 	"github.com/palaver-chat/palaver/api/problem"
 	"github.com/palaver-chat/palaver/api/request"
 	"github.com/palaver-chat/palaver/chat/messages"
-	"github.com/palaver-chat/palaver/internal/audit"
-	"github.com/palaver-chat/palaver/internal/connections"
+	"github.com/palaver-chat/palaver/db/audit"
+	"github.com/palaver-chat/palaver/imports/connections"
 )
 
 type connectionsJSON struct {

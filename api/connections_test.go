@@ -12,8 +12,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/palaver-chat/palaver/db"
-	"github.com/palaver-chat/palaver/internal/audit"
-	"github.com/palaver-chat/palaver/internal/connections"
+	"github.com/palaver-chat/palaver/db/audit"
+	"github.com/palaver-chat/palaver/imports/connections"
 	"github.com/palaver-chat/palaver/testkit/googletest"
 )
 

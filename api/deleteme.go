@@ -10,7 +10,7 @@ import (
 	"github.com/palaver-chat/palaver/api/problem"
 	"github.com/palaver-chat/palaver/api/request"
 	"github.com/palaver-chat/palaver/db"
-	"github.com/palaver-chat/palaver/internal/audit"
+	"github.com/palaver-chat/palaver/db/audit"
 )
 
 // UserRemover deletes all data of a user. After an error, call it again to continue.

@@ -9,10 +9,10 @@ import (
 	"testing"
 	"time"
 
+	"github.com/palaver-chat/palaver/activities/transcript"
 	"github.com/palaver-chat/palaver/chat"
 	"github.com/palaver-chat/palaver/db"
 	"github.com/palaver-chat/palaver/internal/bus"
-	"github.com/palaver-chat/palaver/internal/transcript"
 )
 
 // testBus delivers hints, deltas and new turns within the test.

@@ -22,8 +22,8 @@ import (
 	"github.com/palaver-chat/palaver/chat"
 	"github.com/palaver-chat/palaver/chat/messages"
 	"github.com/palaver-chat/palaver/internal/guard"
-	"github.com/palaver-chat/palaver/internal/mcp"
-	"github.com/palaver-chat/palaver/internal/tools"
+	"github.com/palaver-chat/palaver/tools"
+	"github.com/palaver-chat/palaver/tools/mcp"
 )
 
 // bearerOf returns a user's Authorization header.

@@ -9,7 +9,7 @@ import (
 	"github.com/palaver-chat/palaver/api/dialect"
 	"github.com/palaver-chat/palaver/api/problem"
 	"github.com/palaver-chat/palaver/api/request"
-	"github.com/palaver-chat/palaver/internal/board"
+	"github.com/palaver-chat/palaver/boards/board"
 )
 
 type proposalBody struct {

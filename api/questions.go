@@ -4,11 +4,11 @@ import (
 	"context"
 	"errors"
 
+	"github.com/palaver-chat/palaver/activities/transcript"
 	"github.com/palaver-chat/palaver/api/follow"
 	"github.com/palaver-chat/palaver/api/request"
 	"github.com/palaver-chat/palaver/chat"
 	"github.com/palaver-chat/palaver/db"
-	"github.com/palaver-chat/palaver/internal/transcript"
 )
 
 // threadDeadline limits workflow queries for a page of a conversation: the messages

@@ -11,7 +11,7 @@ const DeletedBoardsFor = 24 * time.Hour
 // OnceKept is how long a throw-away thread is kept if its client did not wait for its end.
 const OnceKept = time.Hour
 
-// Boards keeps discovery boards. Their content is opaque to the store; internal/board
+// Boards keeps discovery boards. Their content is opaque to the store; boards/board
 // reads and writes it. To change a board, read it, change it, and write it with the
 // revision that you read.
 type Boards interface {

@@ -12,7 +12,7 @@ import (
 	"github.com/palaver-chat/palaver/activities"
 	"github.com/palaver-chat/palaver/agents/assistant"
 	"github.com/palaver-chat/palaver/chat"
-	"github.com/palaver-chat/palaver/internal/tools"
+	"github.com/palaver-chat/palaver/tools"
 	"github.com/palaver-chat/palaver/workflows"
 )
 

@@ -21,9 +21,9 @@ import (
 	"github.com/palaver-chat/palaver/documents/chunk"
 	"github.com/palaver-chat/palaver/documents/retrieval"
 	"github.com/palaver-chat/palaver/internal/bus"
-	"github.com/palaver-chat/palaver/internal/tools"
 	"github.com/palaver-chat/palaver/llm"
 	"github.com/palaver-chat/palaver/testkit/dbtest/litetest"
+	"github.com/palaver-chat/palaver/tools"
 	"github.com/palaver-chat/palaver/workflows"
 )
 

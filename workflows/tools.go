@@ -11,7 +11,7 @@ import (
 
 	"github.com/palaver-chat/palaver/activities"
 	"github.com/palaver-chat/palaver/chat"
-	"github.com/palaver-chat/palaver/internal/tools"
+	"github.com/palaver-chat/palaver/tools"
 )
 
 // callTools makes the tool calls of one model message. It first asks the person about

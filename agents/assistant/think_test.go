@@ -13,9 +13,9 @@ import (
 	"github.com/palaver-chat/palaver/activities"
 	"github.com/palaver-chat/palaver/chat"
 	"github.com/palaver-chat/palaver/chat/messages"
-	"github.com/palaver-chat/palaver/internal/tools"
 	"github.com/palaver-chat/palaver/llm"
 	"github.com/palaver-chat/palaver/testkit/activitytest"
+	"github.com/palaver-chat/palaver/tools"
 )
 
 func TestThinkStreamsAnAnswer(t *testing.T) {

@@ -4,8 +4,8 @@ package discovery
 import (
 	"slices"
 
+	"github.com/palaver-chat/palaver/boards/board"
 	"github.com/palaver-chat/palaver/chat"
-	"github.com/palaver-chat/palaver/internal/board"
 	"github.com/palaver-chat/palaver/workflows"
 )
 

@@ -10,10 +10,10 @@ import (
 	"github.com/palaver-chat/palaver/activities"
 	own "github.com/palaver-chat/palaver/agents/discovery/prompt"
 	"github.com/palaver-chat/palaver/agents/prompt"
+	"github.com/palaver-chat/palaver/boards"
+	"github.com/palaver-chat/palaver/boards/board"
 	"github.com/palaver-chat/palaver/chat"
 	"github.com/palaver-chat/palaver/documents/cite"
-	"github.com/palaver-chat/palaver/internal/board"
-	"github.com/palaver-chat/palaver/internal/boards"
 	"github.com/palaver-chat/palaver/llm"
 )
 

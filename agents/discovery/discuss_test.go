@@ -7,8 +7,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/palaver-chat/palaver/activities"
+	"github.com/palaver-chat/palaver/boards/board"
 	"github.com/palaver-chat/palaver/chat"
-	"github.com/palaver-chat/palaver/internal/board"
 	"github.com/palaver-chat/palaver/llm"
 	"github.com/palaver-chat/palaver/testkit/activitytest"
 )

@@ -11,7 +11,7 @@ import (
 	"github.com/palaver-chat/palaver/chat"
 	"github.com/palaver-chat/palaver/documents/retrieval"
 	"github.com/palaver-chat/palaver/imports/links"
-	"github.com/palaver-chat/palaver/internal/tools"
+	"github.com/palaver-chat/palaver/tools"
 )
 
 // Searcher picks the passages an answer may use.

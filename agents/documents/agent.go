@@ -5,7 +5,7 @@ import (
 	"strconv"
 
 	"github.com/palaver-chat/palaver/chat"
-	"github.com/palaver-chat/palaver/internal/tools"
+	"github.com/palaver-chat/palaver/tools"
 	"github.com/palaver-chat/palaver/workflows"
 )
 

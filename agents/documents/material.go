@@ -17,7 +17,7 @@ import (
 	"github.com/palaver-chat/palaver/db"
 	"github.com/palaver-chat/palaver/internal/language"
 	"github.com/palaver-chat/palaver/internal/tiptap"
-	"github.com/palaver-chat/palaver/internal/tools"
+	"github.com/palaver-chat/palaver/tools"
 )
 
 const maxSubject = 40 // passages of the document to audit

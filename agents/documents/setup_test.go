@@ -7,8 +7,8 @@ import (
 	"github.com/palaver-chat/palaver/activities"
 	"github.com/palaver-chat/palaver/chat"
 	"github.com/palaver-chat/palaver/documents/retrieval"
-	"github.com/palaver-chat/palaver/internal/tools"
 	"github.com/palaver-chat/palaver/testkit/activitytest"
+	"github.com/palaver-chat/palaver/tools"
 )
 
 const (

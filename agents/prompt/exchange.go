@@ -8,8 +8,8 @@ import (
 
 	"github.com/palaver-chat/palaver/chat"
 	"github.com/palaver-chat/palaver/documents/cite"
-	"github.com/palaver-chat/palaver/internal/tools"
 	"github.com/palaver-chat/palaver/llm"
+	"github.com/palaver-chat/palaver/tools"
 )
 
 // Exchange is the tool calls of a turn as messages of a prompt, with the sources that

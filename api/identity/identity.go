@@ -17,11 +17,11 @@ import (
 
 	"github.com/gin-gonic/gin"
 
+	"github.com/palaver-chat/palaver/api/accesskey"
 	"github.com/palaver-chat/palaver/api/problem"
 	"github.com/palaver-chat/palaver/api/request"
 	"github.com/palaver-chat/palaver/chat"
 	"github.com/palaver-chat/palaver/chat/messages"
-	"github.com/palaver-chat/palaver/internal/accesskey"
 )
 
 // Values of Config.Mode.

@@ -7,11 +7,11 @@ import (
 	"sync"
 	"time"
 
+	"github.com/palaver-chat/palaver/api/accesskey"
 	"github.com/palaver-chat/palaver/api/problem"
 	"github.com/palaver-chat/palaver/chat"
 	"github.com/palaver-chat/palaver/chat/messages"
 	"github.com/palaver-chat/palaver/db"
-	"github.com/palaver-chat/palaver/internal/accesskey"
 )
 
 // Keys stores personal keys.

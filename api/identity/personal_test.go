@@ -7,8 +7,8 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/palaver-chat/palaver/api/accesskey"
 	"github.com/palaver-chat/palaver/db"
-	"github.com/palaver-chat/palaver/internal/accesskey"
 )
 
 // oneKey has one key until it is revoked.

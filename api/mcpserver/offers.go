@@ -17,7 +17,7 @@ import (
 	"github.com/palaver-chat/palaver/chat/messages"
 	"github.com/palaver-chat/palaver/imports"
 	"github.com/palaver-chat/palaver/imports/links"
-	"github.com/palaver-chat/palaver/internal/tools"
+	"github.com/palaver-chat/palaver/tools"
 )
 
 // offer is a tool that MCP clients may call. The client reads an error of run in the same

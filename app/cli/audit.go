@@ -9,12 +9,12 @@ import (
 	"strings"
 	"time"
 
+	"github.com/palaver-chat/palaver/api/export"
 	"github.com/palaver-chat/palaver/app/admin"
 	"github.com/palaver-chat/palaver/app/config"
 	"github.com/palaver-chat/palaver/app/service"
 	"github.com/palaver-chat/palaver/db"
-	"github.com/palaver-chat/palaver/internal/audit"
-	"github.com/palaver-chat/palaver/internal/export"
+	"github.com/palaver-chat/palaver/db/audit"
 )
 
 type auditCmd struct {

@@ -18,7 +18,7 @@ import (
 	"github.com/palaver-chat/palaver/app/config"
 	"github.com/palaver-chat/palaver/app/service"
 	"github.com/palaver-chat/palaver/chat/messages"
-	"github.com/palaver-chat/palaver/internal/audit"
+	"github.com/palaver-chat/palaver/db/audit"
 	"github.com/palaver-chat/palaver/internal/build"
 	"github.com/palaver-chat/palaver/internal/memlimit"
 )

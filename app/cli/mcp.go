@@ -4,7 +4,7 @@ import (
 	"fmt"
 
 	"github.com/palaver-chat/palaver/app/config"
-	"github.com/palaver-chat/palaver/internal/mcp"
+	"github.com/palaver-chat/palaver/tools/mcp"
 )
 
 // mcpKeysCmd prints, for each MCP server, the key that checks the tokens in our requests.

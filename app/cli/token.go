@@ -9,12 +9,12 @@ import (
 	"text/tabwriter"
 	"time"
 
+	"github.com/palaver-chat/palaver/api/accesskey"
 	"github.com/palaver-chat/palaver/api/identity"
 	"github.com/palaver-chat/palaver/app/config"
 	"github.com/palaver-chat/palaver/app/service"
 	"github.com/palaver-chat/palaver/db"
-	"github.com/palaver-chat/palaver/internal/accesskey"
-	"github.com/palaver-chat/palaver/internal/audit"
+	"github.com/palaver-chat/palaver/db/audit"
 )
 
 type tokenCmd struct {

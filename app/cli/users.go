@@ -10,7 +10,7 @@ import (
 	"github.com/palaver-chat/palaver/app/config"
 	"github.com/palaver-chat/palaver/app/service"
 	"github.com/palaver-chat/palaver/db"
-	"github.com/palaver-chat/palaver/internal/audit"
+	"github.com/palaver-chat/palaver/db/audit"
 	"github.com/palaver-chat/palaver/workflows"
 )
 

@@ -4,7 +4,7 @@ import (
 	"slices"
 
 	"github.com/palaver-chat/palaver/internal/guard"
-	"github.com/palaver-chat/palaver/internal/mcp"
+	"github.com/palaver-chat/palaver/tools/mcp"
 )
 
 func (c *Config) checkMCP() error {

@@ -5,7 +5,7 @@ import (
 
 	"github.com/palaver-chat/palaver/app/config"
 	"github.com/palaver-chat/palaver/db"
-	"github.com/palaver-chat/palaver/internal/connections"
+	"github.com/palaver-chat/palaver/imports/connections"
 )
 
 // OpenAccounts returns the Google accounts that people have connected. It opens no

@@ -10,12 +10,12 @@ import (
 	"github.com/palaver-chat/palaver/api"
 	"github.com/palaver-chat/palaver/api/dialect"
 	"github.com/palaver-chat/palaver/app/config"
+	"github.com/palaver-chat/palaver/boards/board"
 	"github.com/palaver-chat/palaver/documents/extract"
 	"github.com/palaver-chat/palaver/imports"
-	"github.com/palaver-chat/palaver/internal/board"
-	"github.com/palaver-chat/palaver/internal/tools"
 	"github.com/palaver-chat/palaver/llm"
 	"github.com/palaver-chat/palaver/llm/provider"
+	"github.com/palaver-chat/palaver/tools"
 	"github.com/palaver-chat/palaver/workflows"
 )
 

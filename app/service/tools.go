@@ -10,9 +10,9 @@ import (
 	"github.com/palaver-chat/palaver/imports"
 	"github.com/palaver-chat/palaver/internal/build"
 	"github.com/palaver-chat/palaver/internal/guard"
-	"github.com/palaver-chat/palaver/internal/mcp"
-	"github.com/palaver-chat/palaver/internal/tools"
 	"github.com/palaver-chat/palaver/llm"
+	"github.com/palaver-chat/palaver/tools"
+	"github.com/palaver-chat/palaver/tools/mcp"
 	"github.com/palaver-chat/palaver/workflows"
 )
 

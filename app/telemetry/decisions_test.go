@@ -15,8 +15,8 @@ import (
 	"github.com/palaver-chat/palaver/agents/documents"
 	"github.com/palaver-chat/palaver/chat"
 	"github.com/palaver-chat/palaver/imports/flow"
-	"github.com/palaver-chat/palaver/internal/tools"
 	"github.com/palaver-chat/palaver/llm"
+	"github.com/palaver-chat/palaver/tools"
 )
 
 // unsureModel gives a structured answer.

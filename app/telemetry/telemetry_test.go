@@ -30,9 +30,9 @@ import (
 	"github.com/palaver-chat/palaver/agents/documents"
 	"github.com/palaver-chat/palaver/chat"
 	"github.com/palaver-chat/palaver/db"
-	"github.com/palaver-chat/palaver/internal/tools"
 	"github.com/palaver-chat/palaver/llm"
 	"github.com/palaver-chat/palaver/testkit/testlog"
+	"github.com/palaver-chat/palaver/tools"
 )
 
 type bundle struct {

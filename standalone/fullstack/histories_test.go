@@ -27,12 +27,12 @@ import (
 	"go.temporal.io/sdk/workflow"
 
 	"github.com/palaver-chat/palaver"
+	"github.com/palaver-chat/palaver/boards/board"
 	"github.com/palaver-chat/palaver/chat"
 	"github.com/palaver-chat/palaver/documents/ingest"
 	"github.com/palaver-chat/palaver/imports"
 	"github.com/palaver-chat/palaver/imports/flow"
 	"github.com/palaver-chat/palaver/imports/links"
-	"github.com/palaver-chat/palaver/internal/board"
 	"github.com/palaver-chat/palaver/llm"
 	"github.com/palaver-chat/palaver/standalone/stacktest"
 	"github.com/palaver-chat/palaver/testkit/clerk"

@@ -10,8 +10,8 @@ import (
 	"time"
 
 	"github.com/palaver-chat/palaver/agents/prompt"
+	"github.com/palaver-chat/palaver/boards/board"
 	"github.com/palaver-chat/palaver/chat"
-	"github.com/palaver-chat/palaver/internal/board"
 	"github.com/palaver-chat/palaver/llm"
 )
 

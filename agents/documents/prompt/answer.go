@@ -11,8 +11,8 @@ import (
 	"github.com/palaver-chat/palaver/agents/prompt"
 	"github.com/palaver-chat/palaver/chat"
 	"github.com/palaver-chat/palaver/documents/cite"
-	"github.com/palaver-chat/palaver/internal/tools"
 	"github.com/palaver-chat/palaver/llm"
+	"github.com/palaver-chat/palaver/tools"
 )
 
 //go:embed *.md

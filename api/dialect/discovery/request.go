@@ -11,8 +11,8 @@ import (
 	"time"
 
 	"github.com/palaver-chat/palaver/api/dialect"
+	"github.com/palaver-chat/palaver/boards/board"
 	"github.com/palaver-chat/palaver/chat"
-	"github.com/palaver-chat/palaver/internal/board"
 )
 
 type messageBody struct {

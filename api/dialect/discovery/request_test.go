@@ -6,8 +6,8 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/palaver-chat/palaver/boards/board"
 	"github.com/palaver-chat/palaver/chat"
-	"github.com/palaver-chat/palaver/internal/board"
 )
 
 var agents = chat.Agents{{Name: chat.AgentDocuments}, {Name: chat.AgentDiscovery, OnBoards: true}}

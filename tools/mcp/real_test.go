@@ -17,7 +17,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/palaver-chat/palaver/chat"
-	"github.com/palaver-chat/palaver/internal/tools"
+	"github.com/palaver-chat/palaver/tools"
 )
 
 // script returns the path of a real server's program.
@@ -25,7 +25,7 @@ func script(t *testing.T, server string) string {
 	t.Helper()
 	path, err := filepath.Abs(filepath.Join("testservers/node_modules/@modelcontextprotocol", server, "dist/index.js"))
 	require.NoError(t, err)
-	require.FileExists(t, path, "the servers are not installed; make test does it, or make internal/mcp/testservers/node_modules/.installed")
+	require.FileExists(t, path, "the servers are not installed; make test does it, or make tools/mcp/testservers/node_modules/.installed")
 	return path
 }
 

@@ -6,8 +6,8 @@ import (
 	"encoding/json"
 	"errors"
 
+	"github.com/palaver-chat/palaver/boards/board"
 	"github.com/palaver-chat/palaver/db"
-	"github.com/palaver-chat/palaver/internal/board"
 )
 
 // Reader and Writer are the parts of a store that boards need. A Writer may enforce bounds.

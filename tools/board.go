@@ -7,10 +7,10 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/palaver-chat/palaver/boards"
+	"github.com/palaver-chat/palaver/boards/board"
 	"github.com/palaver-chat/palaver/chat"
 	"github.com/palaver-chat/palaver/chat/messages"
-	"github.com/palaver-chat/palaver/internal/board"
-	"github.com/palaver-chat/palaver/internal/boards"
 )
 
 // Boards is the part of a store that the tools of a discovery board need.

@@ -18,8 +18,8 @@ import (
 
 	"github.com/palaver-chat/palaver/chat"
 	"github.com/palaver-chat/palaver/internal/guard"
-	"github.com/palaver-chat/palaver/internal/tools"
 	"github.com/palaver-chat/palaver/testkit/testlog"
+	"github.com/palaver-chat/palaver/tools"
 )
 
 const secret = "a secret that is only used in tests"

@@ -5,10 +5,10 @@ import (
 	"encoding/json"
 	"fmt"
 
+	"github.com/palaver-chat/palaver/boards"
+	"github.com/palaver-chat/palaver/boards/board"
 	"github.com/palaver-chat/palaver/chat"
 	"github.com/palaver-chat/palaver/chat/messages"
-	"github.com/palaver-chat/palaver/internal/board"
-	"github.com/palaver-chat/palaver/internal/boards"
 	"github.com/palaver-chat/palaver/llm"
 )
 

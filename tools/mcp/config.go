@@ -17,7 +17,7 @@ import (
 	"golang.org/x/net/http/httpguts"
 
 	"github.com/palaver-chat/palaver/internal/guard"
-	"github.com/palaver-chat/palaver/internal/tools"
+	"github.com/palaver-chat/palaver/tools"
 )
 
 // Transport is the protocol of a server.

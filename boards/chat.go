@@ -6,9 +6,9 @@ import (
 	"slices"
 	"time"
 
+	"github.com/palaver-chat/palaver/boards/board"
 	"github.com/palaver-chat/palaver/chat"
 	"github.com/palaver-chat/palaver/db"
-	"github.com/palaver-chat/palaver/internal/board"
 )
 
 // Chats is the part of a store that has the chats of boards.

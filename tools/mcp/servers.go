@@ -18,7 +18,7 @@ import (
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/palaver-chat/palaver/internal/guard"
-	"github.com/palaver-chat/palaver/internal/tools"
+	"github.com/palaver-chat/palaver/tools"
 )
 
 // Options configure Servers.

@@ -11,10 +11,10 @@ import (
 	"strings"
 	"time"
 
+	"github.com/palaver-chat/palaver/boards/board"
 	"github.com/palaver-chat/palaver/chat"
 	"github.com/palaver-chat/palaver/chat/messages"
 	"github.com/palaver-chat/palaver/db"
-	"github.com/palaver-chat/palaver/internal/board"
 )
 
 // Store is the part of db.Store that an export reads.

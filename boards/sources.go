@@ -6,10 +6,10 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/palaver-chat/palaver/boards/board"
 	"github.com/palaver-chat/palaver/chat"
 	"github.com/palaver-chat/palaver/db"
 	"github.com/palaver-chat/palaver/documents/cite"
-	"github.com/palaver-chat/palaver/internal/board"
 )
 
 // Library is the part of a store with the documents that items come from.
