@@ -250,7 +250,8 @@ func (t *thread) next(ctx workflow.Context) (_ *SubmitRequest, ok bool, _ error)
 	}
 	for !waiting() {
 		if t.idle == nil {
-			t.idle = workflow.NewTimer(ctx, t.IdleTimeout-workflow.Now(ctx).Sub(t.idleSince))
+			left := t.IdleTimeout - workflow.Now(ctx).Sub(t.idleSince)
+			t.idle = workflow.NewTimerWithOptions(ctx, left, workflow.TimerOptions{Summary: "Complete when idle"})
 		}
 		if err := workflow.Await(ctx, func() bool { return waiting() || t.idle == nil || t.idle.IsReady() }); err != nil {
 			return nil, false, err
