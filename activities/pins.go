@@ -34,8 +34,8 @@ func (k *Kit) RememberedApprovals(ctx context.Context, ref TurnRef, texts map[st
 	return names, nil
 }
 
-// withoutPinned keeps the approvals of known tools that are not pinned. An earlier release
-// also stored approvals of pinned tools, by name alone: their definition is not known.
+// withoutPinned keeps the approvals of known tools that are not pinned. A name alone approves
+// no pinned tool: its definition is not known.
 func (k *Kit) withoutPinned(ctx context.Context, owner string, agent chat.Agent, names []string) []string {
 	if len(names) == 0 {
 		return nil

@@ -80,7 +80,7 @@ func TestApprovalByNameAloneDoesNotHoldForAPinnedTool(t *testing.T) {
 	b.End(activities.Ending{TurnRef: ref, Status: chat.TurnCompleted, Approvals: []string{"send", "gone"}, Log: []chat.Entry{
 		{N: 1, Type: chat.EventTurnStarted}, {N: 2, Type: chat.EventText, Piece: 1, Ref: chat.PieceKey(1)}}})
 	b.Equip(pinned("Sends."))
-	require.Empty(t, must[activities.Begun](b, b.BeginTurn, b.Insert(chat.Content{Message: "Two"})).Approved, "as an earlier release remembered it")
+	require.Empty(t, must[activities.Begun](b, b.BeginTurn, b.Insert(chat.Content{Message: "Two"})).Approved, "a name alone approves no pinned tool")
 	b.Equip(activitytest.SendTool(nil))
 	require.Equal(t, []string{"send"}, must[activities.Begun](b, b.BeginTurn, b.Insert(chat.Content{Message: "Three"})).Approved)
 }

@@ -33,7 +33,7 @@ func TestAnswerRecordsItsChannel(t *testing.T) {
 		"a shell that claims to be the page": {func(p *harness) {
 			p.env.SignalWorkflow(workflows.SignalResume, map[string]any{"type": "action_choice", "value": "inquire", "channel": "page"})
 		}, chat.BySignal},
-		"an API process of an older release": {func(p *harness) { p.resume(inquire) }, ""},
+		"an update without a channel": {func(p *harness) { p.resume(inquire) }, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			p := newHarness(t, ambiguousTurn())

@@ -202,7 +202,7 @@ func TestOpenQuestionHasTheToolsOfItsCallsOnce(t *testing.T) {
 		chat.ToolKey("large"): `{"name":"large","server":"office","description":"","effect":"destroys"}`, chat.SchemaKey("large"): schema(chat.MaxToolSchemas),
 	}}
 	q := chat.Question{ID: "tu.q1", Type: chat.ToolApproval, Prompt: chat.PromptApproveTools,
-		Calls: []chat.CallRef{{ID: "c1", Name: "draw"}, {ID: "c2", Name: "draw"}, {ID: "c3", Name: "large"}, {ID: "c4", Name: "of an older release"}}}
+		Calls: []chat.CallRef{{ID: "c1", Name: "draw"}, {ID: "c2", Name: "draw"}, {ID: "c3", Name: "large"}, {ID: "c4", Name: "unknown"}}}
 	entries := []chat.Entry{{N: 1, Type: chat.EventInterrupt, Question: &q}}
 	events, err := Render(context.Background(), store, ref, entries)
 	require.NoError(t, err)
