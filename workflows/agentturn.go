@@ -328,8 +328,10 @@ func start[T any](t *Turn, summary string, model bool, activity any, args []any)
 		}
 	}
 	ref := t.turn.nextActivityRef()
-	ref.Step = p.step
-	t.turn.reporting = append(t.turn.reporting, p.step)
+	if _, reports := any(*new(T)).(activities.Reporter); reports { // else followers would look for reports in vain
+		ref.Step = p.step
+		t.turn.reporting = append(t.turn.reporting, p.step)
+	}
 	p.future = workflow.ExecuteActivity(t.turn.modelCall(t.ctx, summary), activity, append([]any{ref}, args...)...)
 	return p
 }
@@ -339,11 +341,9 @@ func (p *Pending[T]) Get() (T, error) {
 	return runStep(p.turn, p.step, func() (result T, err error) {
 		err = p.turn.turn.await(p.turn.ctx, p.future, &result)
 		p.turn.spend(result)
-		var reported []chat.Node
 		if r, is := any(result).(activities.Reporter); is {
-			reported = r.Reported()
+			p.turn.turn.logReports(p.turn.ctx, p.step, nil, r.Reported())
 		}
-		p.turn.turn.logReports(p.turn.ctx, p.step, nil, reported)
 		return result, err
 	})
 }
