@@ -164,8 +164,8 @@ func TestInvalidValueIsAOneLineErrorThatNamesItsVariable(t *testing.T) {
 		says []string
 	}{
 		{"a port that is not a number", map[string]string{"PORT": "abc"}, []string{"PORT", "abc"}},
-		{"a port too high", map[string]string{"PORT": "65536"}, []string{"PORT:", "1 to 65535"}},
-		{"an embedded port", map[string]string{"TEMPORAL_PORT": "-1"}, []string{"TEMPORAL_PORT:", "1 to 65535"}},
+		{"a port too high", map[string]string{"PORT": "65536"}, []string{"PORT:", "0 to 65535"}},
+		{"an embedded port", map[string]string{"TEMPORAL_PORT": "-1"}, []string{"TEMPORAL_PORT:", "0 to 65535"}},
 		{"a UI port", map[string]string{"TEMPORAL_UI_PORT": "70000"}, []string{"TEMPORAL_UI_PORT:"}},
 		{"a NATS port", map[string]string{"NATS_PORT": "70000"}, []string{"NATS_PORT:"}},
 		{"an unknown provider", map[string]string{"CHAT_MODEL_PROVIDER": "hal"}, []string{"CHAT_MODEL_PROVIDER:", `"hal"`, "gemini", "openai-compatible", "offline"}},
@@ -222,7 +222,7 @@ func TestInvalidValueIsAOneLineErrorThatNamesItsVariable(t *testing.T) {
 		{"a rate without its period", map[string]string{"CHAT_RATE_LIMIT": "10"}, []string{"CHAT_RATE_LIMIT:", "10/minute"}},
 		{"a rate of zero", map[string]string{"CHAT_RATE_LIMIT": "0/minute"}, []string{"CHAT_RATE_LIMIT:", "off"}},
 		{"a rate per day", map[string]string{"MAX_NEW_THREADS_PER_ADDRESS": "9/day"}, []string{"MAX_NEW_THREADS_PER_ADDRESS:", "N/hour"}},
-		{"a negative number of turns", map[string]string{"MAX_TURNS_PER_CALLER": "-1"}, []string{"MAX_TURNS_PER_CALLER:", "0 for no limit"}},
+		{"a negative number of turns", map[string]string{"MAX_TURNS_PER_CALLER": "-1"}, []string{"MAX_TURNS_PER_CALLER:", "0 to 100000"}},
 		{"a negative number of streams", map[string]string{"MAX_STREAMS_PER_CALLER": "-1"}, []string{"MAX_STREAMS_PER_CALLER:"}},
 		{"a proxy by its name", map[string]string{"TRUSTED_PROXIES": "10.0.0.0/8, proxy.example"}, []string{"TRUSTED_PROXIES:", "proxy.example"}},
 		{"an unknown choice of the forwarded address", map[string]string{"XFF": "last"}, []string{"XFF:", "rightmost-untrusted, leftmost"}},

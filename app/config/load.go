@@ -121,6 +121,7 @@ func inMilliseconds(_ []string, a slog.Attr) slog.Attr {
 // variable is one setting as its struct tags describe it.
 type variable struct {
 	env, preset, group, help string
+	tag                      reflect.StructTag
 	value                    any // pointer to the field
 }
 
@@ -144,7 +145,7 @@ func variables(of any) []variable {
 		}
 		all = append(all, variable{
 			env: env, preset: field.Tag.Get("default"), group: field.Tag.Get("group"), help: field.Tag.Get("help"),
-			value: v.Field(i).Addr().Interface(),
+			tag: field.Tag, value: v.Field(i).Addr().Interface(),
 		})
 	}
 	return all

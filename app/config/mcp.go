@@ -14,11 +14,7 @@ func (c *Config) checkMCP() error {
 	if _, err := guard.ParsePrefixes(c.AllowPrivate); err != nil {
 		return refuse("ALLOW_PRIVATE_ADDRESSES", "%v", err)
 	}
-	switch {
-	case c.MCPJWTSecret == "":
-	case len(c.MCPJWTSecret) < shortestSecret:
-		return refuse("MCP_JWT_SECRET", "too short; use at least %d characters", shortestSecret)
-	case slices.Contains([]string{c.SupabaseJWTSecret, c.CookieSecret, c.ProxySharedSecret}, c.MCPJWTSecret):
+	if c.MCPJWTSecret != "" && slices.Contains([]string{c.SupabaseJWTSecret, c.CookieSecret, c.ProxySharedSecret}, c.MCPJWTSecret) {
 		// With the same secret, an MCP server could sign in to Palaver with the token it was sent.
 		return refuse("MCP_JWT_SECRET", "must be a secret of its own")
 	}

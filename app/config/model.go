@@ -70,12 +70,9 @@ func (c *Config) byKey() string {
 	return Offline
 }
 
-// Minimum values. A smaller prompt has no room for documents or earlier messages.
-const (
-	minContextTokens = 2048
-	minHistoryTokens = 200
-	minChatTokens    = 64 // of an answer
-)
+// minContextTokens is the least context window. A smaller prompt has no room for documents or
+// earlier messages.
+const minContextTokens = 2048
 
 // PriceTable returns the embedded table, extended by LLM_PRICES.
 func (c *Config) PriceTable() (*llm.PriceTable, error) {
@@ -96,27 +93,8 @@ func (c *Config) checkModel() error {
 			return err
 		}
 	}
-	if err := address("LLM_BASE_URL", c.BaseURL, "http", "https"); err != nil {
-		return err
-	}
-	if c.Vision != "" {
-		if err := oneOf("CHAT_MODEL_VISION", c.Vision, "on", "off"); err != nil {
-			return err
-		}
-	}
 	if c.ContextTokens != 0 && c.ContextTokens < minContextTokens {
 		return refuse("LLM_CONTEXT_TOKENS", "%d is not allowed; use 0 or at least %d", c.ContextTokens, minContextTokens)
-	}
-	switch {
-	case c.ChatThreshold < 0:
-		return refuse("CHAT_CONTEXT_THRESHOLD", "%d is not allowed; use 0 or more", c.ChatThreshold)
-	case c.ChatTemperature < 0 || c.ChatTemperature > 2:
-		return refuse("LLM_TEMP_CHAT", "%g is not allowed; use 0 to 2", c.ChatTemperature)
-	case c.ChatMaxTokens < minChatTokens:
-		return refuse("LLM_CHAT_MAX_TOKENS", "%d is not allowed; use at least %d", c.ChatMaxTokens, minChatTokens)
-	}
-	if c.HistoryTokens < minHistoryTokens {
-		return refuse("CHAT_HISTORY_TOKENS", "%d is not allowed; use at least %d", c.HistoryTokens, minHistoryTokens)
 	}
 	if _, err := c.PriceTable(); err != nil {
 		return refuse("LLM_PRICES", "%v", err)

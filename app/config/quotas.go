@@ -85,12 +85,6 @@ func (c *Config) checkQuotas() error {
 			return err
 		}
 	}
-	if c.DailyTokens < 0 {
-		return refuse("DAILY_TOKENS", "%d is not allowed; use a number from 1, or 0 for no limit", c.DailyTokens)
-	}
-	if !(c.DailyCostUSD >= 0 && c.DailyCostUSD <= 1_000_000) {
-		return refuse("DAILY_COST_USD", "%v is not allowed; use a number of US dollars, or 0 for no limit", c.DailyCostUSD)
-	}
 	if c.IngestMemoryMB != 0 && (c.IngestMemoryMB < 64 || c.IngestMemoryMB > 1_000_000) {
 		return refuse("INGEST_MEMORY_MB", "%d is not allowed; use a number from 64, or 0 for no limit", c.IngestMemoryMB)
 	}

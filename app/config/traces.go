@@ -6,12 +6,6 @@ import (
 )
 
 func (c *Config) checkTraces() error {
-	if err := oneOf("TRACE_CONTENT", c.TraceContent, "on", "off"); err != nil {
-		return err
-	}
-	if err := address("LANGSMITH_ENDPOINT", c.LangSmithEndpoint, "http", "https"); err != nil {
-		return err
-	}
 	// The exporter's own variables: it silently ignores values that it cannot use.
 	for _, name := range []string{"OTEL_EXPORTER_OTLP_ENDPOINT", "OTEL_EXPORTER_OTLP_TRACES_ENDPOINT"} {
 		if err := address(name, strings.TrimSpace(os.Getenv(name)), "http", "https"); err != nil {
