@@ -12,7 +12,6 @@ import (
 	"github.com/palaver-chat/palaver/api/export"
 	"github.com/palaver-chat/palaver/app/admin"
 	"github.com/palaver-chat/palaver/app/config"
-	"github.com/palaver-chat/palaver/app/service"
 	"github.com/palaver-chat/palaver/db"
 	"github.com/palaver-chat/palaver/db/audit"
 )
@@ -24,7 +23,7 @@ type auditCmd struct {
 	JSON  bool   `name:"json" help:"Print JSON, one entry per line."`
 }
 
-func (a auditCmd) Run(ctx context.Context, cfg *config.Config, _ *slog.Logger) error {
+func (a auditCmd) Run(ctx context.Context, store db.Store) error {
 	filter := db.AuditFilter{Owner: a.Owner, Kind: a.Kind}
 	var err error
 	if filter.Since, err = since(a.Since, time.Now()); err != nil {
@@ -33,11 +32,6 @@ func (a auditCmd) Run(ctx context.Context, cfg *config.Config, _ *slog.Logger) e
 	if a.Kind != "" && !slices.Contains(audit.Kinds, a.Kind) {
 		return &config.Error{Variable: "--kind", Problem: "use one of " + strings.Join(audit.Kinds, ", ")}
 	}
-	store, err := service.OpenStore(ctx, cfg)
-	if err != nil {
-		return err
-	}
-	defer func() { _ = store.Close() }()
 	return admin.PrintAudit(ctx, store, filter, a.JSON, os.Stdout)
 }
 
@@ -60,12 +54,7 @@ type exportUserCmd struct {
 	To string `required:"" placeholder:"FILE.zip" help:"File to create. It must not exist."`
 }
 
-func (e exportUserCmd) Run(ctx context.Context, cfg *config.Config, log *slog.Logger) error {
-	store, err := service.OpenStore(ctx, cfg)
-	if err != nil {
-		return err
-	}
-	defer func() { _ = store.Close() }()
+func (e exportUserCmd) Run(ctx context.Context, log *slog.Logger, store db.Store) error {
 	file, err := os.OpenFile(e.To, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
 	if err != nil {
 		return err

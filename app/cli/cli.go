@@ -110,6 +110,13 @@ func Run(ctx context.Context, args []string, additions service.Additions) error 
 	log := c.Logger(os.Stderr)
 	slog.SetDefault(log)
 	command.BindTo(ctx, (*context.Context)(nil))
+	opened := &parts{}
+	defer opened.close()
+	for _, provider := range opened.providers() {
+		if err := command.BindSingletonProvider(provider); err != nil {
+			return err
+		}
+	}
 	return command.Run(&c.Config, log, additions)
 }
 

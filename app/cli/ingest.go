@@ -9,9 +9,10 @@ import (
 	"github.com/palaver-chat/palaver/app/config"
 	"github.com/palaver-chat/palaver/app/service"
 	"github.com/palaver-chat/palaver/chat"
+	"github.com/palaver-chat/palaver/db"
 )
 
-func (i ingestCmd) Run(ctx context.Context, cfg *config.Config, log *slog.Logger, additions service.Additions) error {
+func (i ingestCmd) Run(ctx context.Context, cfg *config.Config, log *slog.Logger, additions service.Additions, store db.Store) error {
 	owner, err := i.owner()
 	if err != nil {
 		return err
@@ -20,11 +21,6 @@ func (i ingestCmd) Run(ctx context.Context, cfg *config.Config, log *slog.Logger
 	if err != nil {
 		return err
 	}
-	store, err := service.OpenStore(ctx, cfg)
-	if err != nil {
-		return err
-	}
-	defer func() { _ = store.Close() }()
 	in := admin.Ingester{Store: store, Model: model, Types: additions.Types(), Owner: owner, MaxMB: cfg.MaxUploadMB, Log: log}
 	return in.Load(ctx, i.Paths, os.Stdout)
 }

@@ -8,9 +8,8 @@ import (
 
 	"github.com/palaver-chat/palaver/activities/repair"
 	"github.com/palaver-chat/palaver/app/admin"
-	"github.com/palaver-chat/palaver/app/config"
-	"github.com/palaver-chat/palaver/app/service"
 	"github.com/palaver-chat/palaver/app/telemetry"
+	"github.com/palaver-chat/palaver/db"
 	"github.com/palaver-chat/palaver/workflows"
 )
 
@@ -23,20 +22,10 @@ type repairCmd struct {
 
 const exitFound = 3
 
-func (r repairCmd) Run(ctx context.Context, cfg *config.Config, log *slog.Logger) error {
-	store, err := service.OpenStore(ctx, cfg)
-	if err != nil {
-		return err
-	}
-	defer func() { _ = store.Close() }()
-	temporal, _, err := service.DialTemporal(cfg, log)
-	if err != nil {
-		return err
-	}
-	defer temporal.Close()
-	sweeper := repair.NewSweeper(store, &workflows.Client{Temporal: temporal}, log)
+func (r repairCmd) Run(ctx context.Context, log *slog.Logger, store db.Store, threads *workflows.Client) error {
+	sweeper := repair.NewSweeper(store, threads, log)
 	sweeper.Settled = telemetry.Settled(nil, nil, store, log) // it has no metrics
-	err = admin.Repair(ctx, sweeper, r.DryRun, os.Stdout)
+	err := admin.Repair(ctx, sweeper, r.DryRun, os.Stdout)
 	if errors.Is(err, admin.ErrNeedsRepair) {
 		return exitError{err, exitFound}
 	}

@@ -2,7 +2,6 @@ package cli
 
 import (
 	"context"
-	"log/slog"
 	"os"
 
 	"github.com/palaver-chat/palaver/app/admin"
@@ -11,15 +10,10 @@ import (
 	"github.com/palaver-chat/palaver/workflows"
 )
 
-func (moveThreadsCmd) Run(ctx context.Context, cfg *config.Config, log *slog.Logger) error {
-	rules, err := service.Rules(cfg)
-	if err != nil {
+func (moveThreadsCmd) Run(ctx context.Context, cfg *config.Config, threads *workflows.Client) error {
+	var err error
+	if threads.Rules, err = service.Rules(cfg); err != nil {
 		return err
 	}
-	temporal, _, err := service.DialTemporal(cfg, log)
-	if err != nil {
-		return err
-	}
-	defer temporal.Close()
-	return admin.MoveThreads(ctx, &workflows.Client{Temporal: temporal, Rules: rules}, os.Stdout)
+	return admin.MoveThreads(ctx, threads, os.Stdout)
 }

@@ -11,8 +11,6 @@ import (
 
 	"github.com/palaver-chat/palaver/api/accesskey"
 	"github.com/palaver-chat/palaver/api/identity"
-	"github.com/palaver-chat/palaver/app/config"
-	"github.com/palaver-chat/palaver/app/service"
 	"github.com/palaver-chat/palaver/db"
 	"github.com/palaver-chat/palaver/db/audit"
 )
@@ -39,15 +37,10 @@ type (
 	}
 )
 
-func (t tokenCreateCmd) Run(ctx context.Context, cfg *config.Config, log *slog.Logger) error {
+func (t tokenCreateCmd) Run(ctx context.Context, log *slog.Logger, store db.Store) error {
 	if !identity.IsUserID(t.User) {
 		return fmt.Errorf("%q cannot be a user id", t.User)
 	}
-	store, err := service.OpenStore(ctx, cfg)
-	if err != nil {
-		return err
-	}
-	defer func() { _ = store.Close() }()
 	key, k, err := accesskey.Create(ctx, store, t.User, t.Anonymous, t.Name, t.Days)
 	if err != nil {
 		return err
@@ -57,12 +50,7 @@ func (t tokenCreateCmd) Run(ctx context.Context, cfg *config.Config, log *slog.L
 	return err
 }
 
-func (t tokenListCmd) Run(ctx context.Context, cfg *config.Config) error {
-	store, err := service.OpenStore(ctx, cfg)
-	if err != nil {
-		return err
-	}
-	defer func() { _ = store.Close() }()
+func (t tokenListCmd) Run(ctx context.Context, store db.Store) error {
 	list, err := store.Keys(ctx, t.User)
 	if err != nil {
 		return err
@@ -75,12 +63,7 @@ func (t tokenListCmd) Run(ctx context.Context, cfg *config.Config) error {
 	return out.Flush()
 }
 
-func (t tokenRevokeCmd) Run(ctx context.Context, cfg *config.Config, log *slog.Logger) error {
-	store, err := service.OpenStore(ctx, cfg)
-	if err != nil {
-		return err
-	}
-	defer func() { _ = store.Close() }()
+func (t tokenRevokeCmd) Run(ctx context.Context, log *slog.Logger, store db.Store) error {
 	switch err := store.DeleteKey(ctx, t.User, t.ID); {
 	case errors.Is(err, db.ErrNotFound):
 		return fmt.Errorf("user %s has no key %s; palaver token list shows the keys", t.User, t.ID)

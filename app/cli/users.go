@@ -14,60 +14,40 @@ import (
 	"github.com/palaver-chat/palaver/workflows"
 )
 
-func (d deleteUserCmd) Run(ctx context.Context, cfg *config.Config, log *slog.Logger) error {
-	return withUsers(ctx, cfg, log, func(store db.Store, users admin.UserDeletion) error {
-		err := users.Delete(ctx, d.ID, d.Yes, os.Stdout)
-		if d.Yes {
-			record(store, log, audit.Deleted, d.ID, map[string]any{"user": d.ID, "complete": err == nil})
-		}
-		return err
-	})
-}
-
-func (p pruneCmd) Run(ctx context.Context, cfg *config.Config, log *slog.Logger) error {
-	return withUsers(ctx, cfg, log, func(_ db.Store, users admin.UserDeletion) error {
-		return service.Pruning(cfg, users, log).Run(ctx, p.Yes, os.Stdout)
-	})
-}
-
-func (u usageCmd) Run(ctx context.Context, cfg *config.Config) error {
-	store, err := service.OpenStore(ctx, cfg)
+func (d deleteUserCmd) Run(ctx context.Context, cfg *config.Config, log *slog.Logger, store db.Store, threads *workflows.Client) error {
+	users, err := userDeletion(cfg, log, store, threads)
 	if err != nil {
 		return err
 	}
-	defer func() { _ = store.Close() }()
+	err = users.Delete(ctx, d.ID, d.Yes, os.Stdout)
+	if d.Yes {
+		record(store, log, audit.Deleted, d.ID, map[string]any{"user": d.ID, "complete": err == nil})
+	}
+	return err
+}
+
+func (p pruneCmd) Run(ctx context.Context, cfg *config.Config, log *slog.Logger, store db.Store, threads *workflows.Client) error {
+	users, err := userDeletion(cfg, log, store, threads)
+	if err != nil {
+		return err
+	}
+	return service.Pruning(cfg, users, log).Run(ctx, p.Yes, os.Stdout)
+}
+
+func userDeletion(cfg *config.Config, log *slog.Logger, store db.Store, threads *workflows.Client) (admin.UserDeletion, error) {
+	accounts, err := service.OpenAccounts(cfg, store, log)
+	return admin.UserDeletion{Store: store, Accounts: accounts, Threads: threads}, err
+}
+
+func (u usageCmd) Run(ctx context.Context, store db.Store) error {
 	return admin.Usage(ctx, store, max(u.Owners, 0), os.Stdout)
 }
 
-func (f feedbackCmd) Run(ctx context.Context, cfg *config.Config) error {
+func (f feedbackCmd) Run(ctx context.Context, store db.Store) error {
 	filter := admin.FeedbackFilter{CSV: f.CSV, Texts: f.Texts}
 	var err error
 	if filter.Since, err = since(f.Since, time.Now()); err != nil {
 		return err
 	}
-	store, err := service.OpenStore(ctx, cfg)
-	if err != nil {
-		return err
-	}
-	defer func() { _ = store.Close() }()
 	return admin.Feedback(ctx, store, filter, os.Stdout)
-}
-
-// withUsers calls f with the database and what deletes users, and closes them afterwards.
-func withUsers(ctx context.Context, cfg *config.Config, log *slog.Logger, f func(db.Store, admin.UserDeletion) error) error {
-	store, err := service.OpenStore(ctx, cfg)
-	if err != nil {
-		return err
-	}
-	defer func() { _ = store.Close() }()
-	temporal, namespace, err := service.DialTemporal(cfg, log)
-	if err != nil {
-		return err
-	}
-	defer temporal.Close()
-	accounts, err := service.OpenAccounts(cfg, store, log)
-	if err != nil {
-		return err
-	}
-	return f(store, admin.UserDeletion{Store: store, Accounts: accounts, Threads: &workflows.Client{Temporal: temporal, Namespace: namespace}})
 }
