@@ -46,7 +46,7 @@ func startCluster(t *testing.T, superuser string) *cluster {
 	run("initdb", "--pgdata", data, "--username", superuser, "--auth-local", "trust", "--auth-host", "scram-sha-256", "--no-sync")
 	run("pg_ctl", "--pgdata", data, "--wait", "--log", filepath.Join(folder, "log"), "--options", "-c listen_addresses=127.0.0.1 -c fsync=off -c port="+c.port()+" -c unix_socket_directories="+folder, "start")
 	t.Cleanup(func() { run("pg_ctl", "--pgdata", data, "--mode", "immediate", "stop") })
-	for _, name := range []string{"roles.sh", "roles.sql", "ownership.sql"} {
+	for _, name := range []string{"roles.sh", "roles.sql"} {
 		text, err := os.ReadFile(filepath.Join("postgres", name))
 		require.NoError(t, err)
 		text = []byte(strings.ReplaceAll(string(text), "/setup/", c.setup+"/"))

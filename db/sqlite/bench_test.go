@@ -36,27 +36,15 @@ func BenchmarkTurn(b *testing.B) {
 	}
 }
 
-// BenchmarkCompact measures how long a start of the one-process program waits, and how long
-// one step of Shrink holds the lock, for 500 MB of which four fifths are free.
-func BenchmarkCompact(b *testing.B) {
-	b.Run("file", func(b *testing.B) {
-		for b.Loop() {
-			b.StopTimer()
-			path, _ := bloated(b, 500)
-			b.StartTimer()
-			freed, err := CompactFile(b.Context(), path)
-			require.NoError(b, err)
-			require.Greater(b, freed, int64(300<<20))
-		}
-	})
-	b.Run("step", func(b *testing.B) {
-		_, user := bloated(b, 500, "PRAGMA auto_vacuum = INCREMENTAL")
-		s := shrinking{pool: user}
-		for b.Loop() {
-			_, err := s.step(b.Context())
-			require.NoError(b, err)
-		}
-	})
+// BenchmarkShrink measures how long one step of Shrink holds the lock, for 500 MB of which
+// four fifths are free.
+func BenchmarkShrink(b *testing.B) {
+	_, user := bloated(b, 500, "PRAGMA auto_vacuum = INCREMENTAL")
+	s := shrinking{pool: user}
+	for b.Loop() {
+		_, err := s.step(b.Context())
+		require.NoError(b, err)
+	}
 }
 
 // BenchmarkStoreText stores 70,000 words.

@@ -33,25 +33,6 @@ func readFreeSpace(ctx context.Context, q rowQuerier) (f freeSpace, err error) {
 	return f, err
 }
 
-// CompactFile rewrites the SQLite file at path when much of it is free. The new file is one
-// that Shrink can shrink. Other connections wait until the rewrite ends.
-func CompactFile(ctx context.Context, path string) (freed int64, err error) {
-	err = withConn(ctx, path, func(conn *sql.Conn) error {
-		f, err := readFreeSpace(ctx, conn)
-		if err != nil || !f.worth() {
-			return err
-		}
-		for _, statement := range []string{"PRAGMA auto_vacuum = INCREMENTAL", "VACUUM", "PRAGMA wal_checkpoint(TRUNCATE)"} {
-			if _, err := conn.ExecContext(ctx, statement); err != nil {
-				return err
-			}
-		}
-		freed = f.bytes()
-		return nil
-	})
-	return freed, err
-}
-
 // Shrink returns the free space of the SQLite file at path to the file system, in small
 // steps while others use the file, until stop is called. It begins when much is free. Files
 // without auto_vacuum = INCREMENTAL stay as they are.

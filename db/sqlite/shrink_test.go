@@ -45,27 +45,14 @@ func count(t testing.TB, user *sql.DB) (n int) {
 	return n
 }
 
-// A file that SQLite creates with its defaults has no auto_vacuum.
-func TestCompactFileMakesAFileSmallAndShrinkableFromThenOn(t *testing.T) {
+func TestShrinkLeavesAFileWithoutAutoVacuumAlone(t *testing.T) {
 	t.Parallel()
-	path, user := bloated(t, 40)
+	_, user := bloated(t, 40) // SQLite's default
 	s := shrinking{pool: user}
 	freed, err := s.step(t.Context())
 	require.NoError(t, err)
 	require.Zero(t, freed)
 	require.False(t, s.active, "it does not try again every second")
-
-	freed, err = CompactFile(t.Context(), path)
-	require.NoError(t, err)
-	require.Greater(t, freed, int64(30<<20))
-	require.Less(t, fileSize(t, path), int64(10<<20))
-	require.Equal(t, 32, count(t, user), "a connection that was already open still works")
-	var mode int
-	require.NoError(t, user.QueryRowContext(t.Context(), "PRAGMA auto_vacuum").Scan(&mode))
-	require.Equal(t, 2, mode)
-	freed, err = CompactFile(t.Context(), path)
-	require.NoError(t, err)
-	require.Zero(t, freed, "nothing is free")
 }
 
 func TestShrinkFreesAllInStepsWhileOthersWrite(t *testing.T) {
@@ -103,13 +90,10 @@ func TestShrinkLeavesAFileWithLittleFreeSpaceAlone(t *testing.T) {
 	t.Parallel()
 	path, user := bloated(t, 12, "PRAGMA auto_vacuum = INCREMENTAL")
 	size := fileSize(t, path)
-	freed, err := CompactFile(t.Context(), path)
+	s := shrinking{pool: user}
+	freed, err := s.step(t.Context())
 	require.NoError(t, err)
 	require.Zero(t, freed, "less than 16 MB")
-	s := shrinking{pool: user}
-	freed, err = s.step(t.Context())
-	require.NoError(t, err)
-	require.Zero(t, freed)
 	require.Equal(t, size, fileSize(t, path))
 }
 

@@ -13,6 +13,3 @@ run --dbname=postgres --file=/setup/roles.sql || {
 	echo "docs/deploy.md says how to change it (Secrets)." >&2
 	exit 1
 }
-run --dbname=palaver --set=owner=palaver --file=/setup/ownership.sql
-run --dbname=temporal --set=owner=temporal --file=/setup/ownership.sql
-run --dbname=temporal_visibility --set=owner=temporal --file=/setup/ownership.sql

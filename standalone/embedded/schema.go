@@ -61,10 +61,8 @@ const (
 func judge(stamp int, ours semver.Version, same bool) (verdict, string) {
 	theirs := versionOf(stamp)
 	switch older := int(ours.Minor) - int(theirs.Minor); {
-	case stamp == 0 && same: // created before databases were stamped
-		return stampIt, ""
 	case stamp == 0:
-		return 0, fmt.Sprintf("has no version, and its tables are not those of Temporal %s: start the release of Palaver that created it once, %s", ours, startAfresh)
+		return 0, "has no version, so Palaver has not created it: restore a backup, " + startAfresh
 	case theirs.Major != ours.Major || older < 0:
 		return 0, fmt.Sprintf("was created by Temporal %s, and this release of Palaver has %s: start the newer release, %s", theirs, ours, startAfresh)
 	case older > 1:

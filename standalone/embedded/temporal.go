@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"log/slog"
 	"os"
 	"path/filepath"
 	"sync/atomic"
@@ -75,7 +74,7 @@ type temporalServer struct {
 }
 
 func startTemporal(ctx context.Context, o Options) (*temporalServer, error) {
-	store, err := prepareStore(ctx, o.Dir, o.Log)
+	store, err := prepareStore(ctx, o.Dir)
 	if err != nil {
 		return nil, fmt.Errorf("prepare Temporal's database: %w", err)
 	}
@@ -149,7 +148,7 @@ func (s *temporalServer) stop() {
 
 // prepareStore creates the database with its schema, the namespace and the search
 // attributes if they do not exist.
-func prepareStore(ctx context.Context, dir string, log *slog.Logger) (*config.SQL, error) {
+func prepareStore(ctx context.Context, dir string) (*config.SQL, error) {
 	store := &config.SQL{PluginName: sqliteplugin.PluginName}
 	if dir == "" {
 		store.DatabaseName = uuid.NewString()
@@ -161,9 +160,7 @@ func prepareStore(ctx context.Context, dir string, log *slog.Logger) (*config.SQ
 		case errors.Is(err, fs.ErrNotExist):
 			err = createDatabase(ctx, store.DatabaseName)
 		case err == nil:
-			if err = checkDatabase(ctx, store.DatabaseName); err == nil {
-				compact(ctx, store.DatabaseName, log)
-			}
+			err = checkDatabase(ctx, store.DatabaseName)
 		}
 		if err != nil {
 			return nil, err
@@ -175,18 +172,6 @@ func prepareStore(ctx context.Context, dir string, log *slog.Logger) (*config.SQ
 	}
 	ns.Detail.Config.Retention = durationpb.New(retention)
 	return store, sqlite.CreateNamespaces(store, ns)
-}
-
-// compact shrinks a database file that has much free space. A failure is only logged,
-// because the server works without.
-func compact(ctx context.Context, path string, log *slog.Logger) {
-	freed, err := palaverdb.CompactFile(ctx, path)
-	switch {
-	case err != nil:
-		log.Warn("compacting Temporal's database failed", "path", path, "error", err)
-	case freed > 0:
-		log.Info("compacted Temporal's database", "path", path, "bytes", freed)
-	}
 }
 
 func fileStore(path string) *config.SQL {
