@@ -3,10 +3,7 @@ package api
 import (
 	"context"
 	"errors"
-	"io"
-	"io/fs"
 	"mime"
-	"mime/multipart"
 	"net/http"
 	"strconv"
 
@@ -16,7 +13,6 @@ import (
 	"github.com/palaver-chat/palaver/api/dialect"
 	"github.com/palaver-chat/palaver/api/identity"
 	"github.com/palaver-chat/palaver/api/problem"
-	"github.com/palaver-chat/palaver/api/request"
 	"github.com/palaver-chat/palaver/chat"
 	"github.com/palaver-chat/palaver/chat/messages"
 	"github.com/palaver-chat/palaver/internal/pictures"
@@ -41,12 +37,18 @@ func showAttachment(id string) attachmentJSON { return attachmentJSON{id, chat.A
 // createAttachment stores an uploaded picture. It belongs to no conversation until a
 // message uses it.
 func (s *server) createAttachment(c *gin.Context) error {
-	body, err := s.receivePicture(c)
+	if kind, _, err := mime.ParseMediaType(c.ContentType()); err != nil || kind != "multipart/form-data" {
+		return problem.Unsupported(messages.PictureBody)
+	}
+	u, err := s.receiveForm(c, maxPicture, errPictureSize)
 	if err != nil {
 		return err
 	}
-	defer body.Close()
-	raw, release, err := s.load(c.Request.Context(), body)
+	defer u.body.Close()
+	if u.body.Size == 0 {
+		return problem.InvalidField("file", messages.FieldFileEmpty)
+	}
+	raw, release, err := s.load(c.Request.Context(), u.body)
 	if err != nil {
 		return err
 	}
@@ -56,8 +58,7 @@ func (s *server) createAttachment(c *gin.Context) error {
 	if err := s.keepPicture(c.Request.Context(), who, a, raw); err != nil {
 		return err
 	}
-	c.JSON(http.StatusCreated, showAttachment(a.ID))
-	return nil
+	return respond(c, http.StatusCreated, showAttachment(a.ID))
 }
 
 // keepPicture stores a picture that no message uses yet.
@@ -82,60 +83,6 @@ func pictureType(raw []byte) (string, error) {
 		return "", errPictureKind
 	}
 	return kind, nil
-}
-
-// receivePicture receives the part "file" of the form, up to the size limit.
-func (s *server) receivePicture(c *gin.Context) (*request.Spooled, error) {
-	if kind, _, err := mime.ParseMediaType(c.ContentType()); err != nil || kind != "multipart/form-data" {
-		return nil, problem.Unsupported(messages.PictureBody)
-	}
-	if c.Request.ContentLength > maxPicture+formOverhead {
-		return nil, errPictureSize
-	}
-	request.AllowUpload(c, uploadTimeout)
-	c.Request.Body = http.MaxBytesReader(c.Writer, c.Request.Body, maxPicture+formOverhead)
-	form, err := c.Request.MultipartReader()
-	if err != nil {
-		return nil, problem.Invalid("body", "must be multipart/form-data")
-	}
-	for {
-		part, err := form.NextPart()
-		switch {
-		case errors.Is(err, io.EOF):
-			return nil, problem.Invalid("file", "is missing")
-		case err != nil:
-			return nil, pictureError(err)
-		case part.FormName() == "file":
-			body, err := s.receivePicturePart(part)
-			if err == nil {
-				request.BodyReceived(c)
-			}
-			return body, err
-		}
-	}
-}
-
-func (s *server) receivePicturePart(part *multipart.Part) (*request.Spooled, error) {
-	body, err := request.Spool(part, s.Config.TempDir, maxPicture)
-	switch {
-	case errors.Is(err, request.ErrTooLong):
-		return nil, errPictureSize
-	case err != nil:
-		return nil, pictureError(err)
-	case body.Size == 0:
-		return nil, problem.InvalidField("file", messages.FieldFileEmpty)
-	}
-	return body, nil
-}
-
-func pictureError(err error) error {
-	if errors.As(err, new(*http.MaxBytesError)) {
-		return errPictureSize
-	}
-	if errors.As(err, new(*fs.PathError)) { // of the temporary file
-		return err
-	}
-	return problem.Invalid("body", "must be complete multipart/form-data")
 }
 
 // getAttachment serves a picture of the caller's. It never changes under its id, so

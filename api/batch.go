@@ -101,8 +101,7 @@ func (s *server) changeConversations(c *gin.Context) error {
 		}
 		out.Failed = append(out.Failed, batchFailed{id, why.Code, why.Message.Text, why.Message.Coded})
 	}
-	c.JSON(http.StatusOK, out)
-	return nil
+	return respond(c, http.StatusOK, out)
 }
 
 type conversationPatch struct {

@@ -2,7 +2,6 @@ package api
 
 import (
 	"context"
-	"net/http"
 
 	"github.com/gin-gonic/gin"
 
@@ -56,24 +55,18 @@ func (s *server) answerBoard(c *gin.Context, status int, id string, revision int
 
 // deleteBoard hides a board and stops what runs in its chat. The chat is deleted with
 // the board, once that cannot be restored any more (app/admin).
-func (s *server) deleteBoard(c *gin.Context) error {
-	if err := s.boardByID(c, s.Store.DeleteBoard); err != nil {
+func (s *server) deleteBoard(c *gin.Context, id string) error {
+	if err := s.boardByID(c, id, s.Store.DeleteBoard); err != nil {
 		return err
 	}
-	id := c.Param("id")
 	if _, err := s.Threads.Cancel(c.Request.Context(), id, chat.Cancel{Reason: chat.UserCancelled, Channel: identity.Of(c).Channel}); err != nil {
 		s.Log.Warn("stopping the chat of a deleted board failed; its turn continues", "thread", id, "error", err)
 	}
-	c.Status(http.StatusNoContent)
-	return nil
+	return respondEmpty(c, nil)
 }
 
-func (s *server) restoreBoard(c *gin.Context) error {
-	if err := s.boardByID(c, s.Store.RestoreBoard); err != nil {
-		return err
-	}
-	c.Status(http.StatusNoContent)
-	return nil
+func (s *server) restoreBoard(c *gin.Context, id string) error {
+	return respondEmpty(c, s.boardByID(c, id, s.Store.RestoreBoard))
 }
 
 // boardThread returns an error if the id of a new conversation is the id of a board.

@@ -37,18 +37,11 @@ func showBoard(b db.Board) boardJSON {
 }
 
 func (s *server) listBoards(c *gin.Context) error {
-	var p dialect.Problems
-	n := request.Limit(c, &p, 50, 100)
-	cursor := request.Query(c, &p, "cursor", request.MaxCursor)
-	if err := p.Err(); err != nil {
-		return err
-	}
-	page, err := s.Store.ListBoards(c.Request.Context(), identity.Of(c).ID, cursor, n)
+	page, err := readPage(c, 50, 100, s.Store.ListBoards)
 	if err != nil {
 		return err
 	}
-	c.JSON(http.StatusOK, listOf(page, showBoard))
-	return nil
+	return respond(c, http.StatusOK, listOf(page, showBoard))
 }
 
 // createBoard makes a board, empty or from a file.
@@ -72,11 +65,7 @@ func (s *server) createBoard(c *gin.Context) error {
 	return s.answerBoard(c, http.StatusCreated, stored.ID, stored.Revision, b)
 }
 
-func (s *server) getBoard(c *gin.Context) error {
-	id, err := request.PathID(c, "id")
-	if err != nil {
-		return err
-	}
+func (s *server) getBoard(c *gin.Context, id string) error {
 	stored, b, err := boards.Load(c.Request.Context(), s.Store, identity.Of(c).ID, id)
 	if err != nil {
 		return err
@@ -130,11 +119,7 @@ func (s *server) patchBoard(c *gin.Context) error {
 	return s.answerBoard(c, http.StatusOK, id, revision, &after)
 }
 
-func (s *server) boardByID(c *gin.Context, do func(ctx context.Context, owner, id string) error) error {
-	id, err := request.PathID(c, "id")
-	if err != nil {
-		return err
-	}
+func (s *server) boardByID(c *gin.Context, id string, do func(ctx context.Context, owner, id string) error) error {
 	who := identity.Of(c)
 	if err := s.limits.AdmitChange(c.Request.Context(), who, "boards"); err != nil {
 		return err
@@ -249,8 +234,7 @@ func (s *server) answerChange(c *gin.Context, status int, change func(*board.Boa
 	}
 	answer.Revision = revision
 	c.Header("ETag", etag(revision))
-	c.JSON(status, answer)
-	return nil
+	return respond(c, status, answer)
 }
 
 func showChange(b *board.Board, r board.Result) boardChangeJSON {

@@ -42,8 +42,7 @@ func (s *server) Cancel(c *gin.Context, in dialect.Cancel) error {
 	if known {
 		answer.TurnID = turn.ID
 	}
-	c.JSON(http.StatusAccepted, answer)
-	return nil
+	return respond(c, http.StatusAccepted, answer)
 }
 
 // stopLost settles a cancelled turn that no workflow has, and returns the cancel's

@@ -35,8 +35,7 @@ func (s *server) claim(c *gin.Context) error {
 	}
 	from := s.identity.CookieOwner(c.Request)
 	if from == "" {
-		c.JSON(http.StatusOK, claimJSON{})
-		return nil
+		return respond(c, http.StatusOK, claimJSON{})
 	}
 	if err := s.limits.AdmitChange(c.Request.Context(), who, "claims"); err != nil {
 		return err
@@ -57,8 +56,7 @@ func (s *server) claim(c *gin.Context) error {
 	if err != nil {
 		return err
 	}
-	c.JSON(http.StatusOK, claimJSON(moved))
-	return nil
+	return respond(c, http.StatusOK, claimJSON(moved))
 }
 
 // claimer returns a Claimer whose errors of the engine are responses.

@@ -44,8 +44,7 @@ const callbackPath = "/api/connections/google/callback"
 func (s *server) listConnections(c *gin.Context) error {
 	out := connectionsJSON{Items: []connectionJSON{}, Available: []string{}}
 	if s.Accounts == nil {
-		c.JSON(http.StatusOK, out)
-		return nil
+		return respond(c, http.StatusOK, out)
 	}
 	accounts, err := s.Accounts.List(c.Request.Context(), identity.Of(c).ID)
 	if err != nil {
@@ -61,8 +60,7 @@ func (s *server) listConnections(c *gin.Context) error {
 	if s.Accounts.Available() {
 		out.Available = append(out.Available, connections.Google)
 	}
-	c.JSON(http.StatusOK, out)
-	return nil
+	return respond(c, http.StatusOK, out)
 }
 
 // startGoogle returns the URL of Google's page as JSON, not as a redirect: only a script's
@@ -88,8 +86,7 @@ func (s *server) startGoogle(c *gin.Context) error {
 		return err
 	}
 	s.setFlow(c, cookie, int(connections.FlowTime.Seconds()))
-	c.JSON(http.StatusOK, startJSON{address})
-	return nil
+	return respond(c, http.StatusOK, startJSON{address})
 }
 
 // pagePath matches the paths that a browser may be sent back to.
@@ -142,8 +139,7 @@ func (s *server) deleteGoogle(c *gin.Context) error {
 		return err
 	}
 	s.Audit.Record(entry(who, audit.Disconnected, map[string]any{"provider": connections.Google, "revoked": revoked}))
-	c.JSON(http.StatusOK, disconnectedJSON{revoked})
-	return nil
+	return respond(c, http.StatusOK, disconnectedJSON{revoked})
 }
 
 // origin returns the scheme and host with which the browser addresses this server.

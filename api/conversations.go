@@ -66,8 +66,7 @@ func (s *server) listConversations(c *gin.Context) error {
 		return err
 	}
 	s.checkConversations(c.Request.Context(), identity.Of(c).ID, page.Items)
-	c.JSON(http.StatusOK, listOf(page, showConversation))
-	return nil
+	return respond(c, http.StatusOK, listOf(page, showConversation))
 }
 
 func (s *server) conversationPage(ctx context.Context, owner, q string, archived bool, cursor string, n int) (db.Page[chat.Conversation], error) {
@@ -132,8 +131,7 @@ func (s *server) createConversation(c *gin.Context) error {
 		turn.early.Close() // this request does not follow the turn
 		out.TurnID = turn.ID
 	}
-	c.JSON(http.StatusCreated, out)
-	return nil
+	return respond(c, http.StatusCreated, out)
 }
 
 // admitThread counts a conversation that does not exist yet, or refuses it with 429.
@@ -144,11 +142,7 @@ func (s *server) admitThread(ctx context.Context, who identity.Caller, id string
 	return s.limits.AdmitThread(ctx, who)
 }
 
-func (s *server) getConversation(c *gin.Context) error {
-	id, err := request.PathID(c, "id")
-	if err != nil {
-		return err
-	}
+func (s *server) getConversation(c *gin.Context, id string) error {
 	ctx, owner := c.Request.Context(), identity.Of(c).ID
 	v, err := s.Store.Conversation(ctx, owner, id)
 	if err != nil {
@@ -160,8 +154,7 @@ func (s *server) getConversation(c *gin.Context) error {
 	if out.Documents, err = s.documentsOf(ctx, owner, id); err != nil {
 		return err
 	}
-	c.JSON(http.StatusOK, out)
-	return nil
+	return respond(c, http.StatusOK, out)
 }
 
 // documentsOf returns the documents that were used up to the newest settled turn.
@@ -183,11 +176,7 @@ func (s *server) documentsOf(ctx context.Context, owner, thread string) ([]chat.
 	return nil, nil
 }
 
-func (s *server) patchConversation(c *gin.Context) error {
-	id, err := request.PathID(c, "id")
-	if err != nil {
-		return err
-	}
+func (s *server) patchConversation(c *gin.Context, id string) error {
 	var b conversationPatch
 	if err := request.Decode(c, &b); err != nil {
 		return err
@@ -200,20 +189,11 @@ func (s *server) patchConversation(c *gin.Context) error {
 	if err != nil {
 		return err
 	}
-	c.JSON(http.StatusOK, showConversation(v))
-	return nil
+	return respond(c, http.StatusOK, showConversation(v))
 }
 
-func (s *server) deleteConversation(c *gin.Context) error {
-	id, err := request.PathID(c, "id")
-	if err != nil {
-		return err
-	}
-	if err := s.removeConversation(c.Request.Context(), identity.Of(c), id); err != nil {
-		return err
-	}
-	c.Status(http.StatusNoContent)
-	return nil
+func (s *server) deleteConversation(c *gin.Context, id string) error {
+	return respondEmpty(c, s.removeConversation(c.Request.Context(), identity.Of(c), id))
 }
 
 // removeConversation ends the workflow first, so that it does not write to deleted rows.

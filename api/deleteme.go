@@ -2,7 +2,6 @@ package api
 
 import (
 	"context"
-	"net/http"
 
 	"github.com/gin-gonic/gin"
 
@@ -42,6 +41,5 @@ func (s *server) deleteMe(c *gin.Context) error {
 	if who.Anonymous {
 		s.identity.SignOut(c)
 	}
-	c.Status(http.StatusNoContent)
-	return nil
+	return respondEmpty(c, nil)
 }

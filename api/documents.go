@@ -7,7 +7,6 @@ import (
 	"io"
 	"io/fs"
 	"mime"
-	"mime/multipart"
 	"net/http"
 	"path"
 	"strings"
@@ -135,8 +134,7 @@ func (s *server) createDocument(c *gin.Context) error {
 		// Without an ingest the document would stay in processing forever.
 		return problem.Engine(errors.Join(err, s.Store.DeleteDocument(ctx, who.ID, d.ID)))
 	}
-	c.JSON(http.StatusAccepted, showDocument(d))
-	return nil
+	return respond(c, http.StatusAccepted, showDocument(d))
 }
 
 // receiveUpload receives the body without keeping it in memory. read then reads the body
@@ -145,7 +143,7 @@ func (s *server) receiveUpload(c *gin.Context) (_ upload, read func(context.Cont
 	kind, _, err := mime.ParseMediaType(c.ContentType())
 	switch {
 	case err == nil && kind == "multipart/form-data":
-		u, err := s.receiveForm(c)
+		u, err := s.receiveForm(c, s.Config.MaxUploadBytes, s.tooLong())
 		return u, s.readFile, err
 	case err == nil && kind == "application/json":
 		u, err := s.receiveText(c)
@@ -213,19 +211,18 @@ func (s *server) readFile(ctx context.Context, u *upload) (release func(), err e
 	return release, err
 }
 
-// receiveForm receives the part "file", and "title" if there is one, and stops at the
-// size limit.
-func (s *server) receiveForm(c *gin.Context) (_ upload, err error) {
-	request.AllowUpload(c, uploadTimeout)
-	if c.Request.ContentLength > s.Config.MaxUploadBytes+formOverhead {
-		return upload{}, s.tooLong()
+// receiveForm receives the part "file" of a form, and "title" if there is one. A file of more
+// than limit bytes gets tooLong.
+func (s *server) receiveForm(c *gin.Context, limit int64, tooLong error) (u upload, err error) {
+	if c.Request.ContentLength > limit+formOverhead {
+		return upload{}, tooLong
 	}
-	c.Request.Body = http.MaxBytesReader(c.Writer, c.Request.Body, s.Config.MaxUploadBytes+formOverhead)
+	request.AllowUpload(c, uploadTimeout)
+	c.Request.Body = http.MaxBytesReader(c.Writer, c.Request.Body, limit+formOverhead)
 	form, err := c.Request.MultipartReader()
 	if err != nil {
 		return upload{}, problem.Invalid("body", "must be multipart/form-data")
 	}
-	var u upload
 	defer func() {
 		if err != nil && u.body != nil {
 			u.body.Close()
@@ -237,45 +234,35 @@ func (s *server) receiveForm(c *gin.Context) (_ upload, err error) {
 			break
 		}
 		if err != nil {
-			return upload{}, s.formError(err)
+			return u, formError(err, tooLong)
 		}
 		switch {
 		case part.FormName() == "title" && part.FileName() == "":
 			raw, err := io.ReadAll(io.LimitReader(part, 4*maxDocTitle+1))
 			if err != nil {
-				return upload{}, s.formError(err)
+				return u, formError(err, tooLong)
 			}
 			u.title = chat.OneLine(strings.ToValidUTF8(string(raw), "\uFFFD"))
 		case part.FormName() == "file" && u.body == nil:
-			if err := s.receiveFile(part, &u); err != nil {
-				return upload{}, err
+			// The client chose the name: only its last element is used, and never as a path.
+			u.name = path.Base(strings.ReplaceAll(strings.ToValidUTF8(part.FileName(), "_"), "\\", "/"))
+			u.mediaType = part.Header.Get("Content-Type")
+			if u.body, err = request.Spool(part, s.Config.TempDir, limit); err != nil {
+				return u, formError(err, tooLong)
 			}
 		}
 	}
 	if u.body == nil {
-		return upload{}, problem.Invalid("file", "is missing")
+		return u, problem.Invalid("file", "is missing")
 	}
 	request.BodyReceived(c)
 	return u, nil
 }
 
-func (s *server) receiveFile(part *multipart.Part, u *upload) (err error) {
-	// The client chose the name: only its last element is used, and never as a path.
-	u.name = path.Base(strings.ReplaceAll(strings.ToValidUTF8(part.FileName(), "_"), "\\", "/"))
-	u.mediaType = part.Header.Get("Content-Type")
-	u.body, err = request.Spool(part, s.Config.TempDir, s.Config.MaxUploadBytes)
-	if errors.Is(err, request.ErrTooLong) {
-		return s.tooLong()
-	}
-	if err != nil {
-		return s.formError(err)
-	}
-	return nil
-}
-
-func (s *server) formError(err error) error {
-	if errors.As(err, new(*http.MaxBytesError)) {
-		return s.tooLong()
+// formError returns the response to a form that could not be read.
+func formError(err, tooLong error) error {
+	if errors.Is(err, request.ErrTooLong) || errors.As(err, new(*http.MaxBytesError)) {
+		return tooLong
 	}
 	if errors.As(err, new(*fs.PathError)) { // of the temporary file
 		return err
@@ -304,13 +291,7 @@ type documentsJSON struct {
 }
 
 func (s *server) listDocuments(c *gin.Context) error {
-	var p dialect.Problems
-	n := request.Limit(c, &p, 50, 200)
-	cursor := request.Query(c, &p, "cursor", request.MaxCursor)
-	if err := p.Err(); err != nil {
-		return err
-	}
-	page, err := s.Store.ListDocuments(c.Request.Context(), identity.Of(c).ID, cursor, n)
+	page, err := readPage(c, 50, 200, s.Store.ListDocuments)
 	if err != nil {
 		return err
 	}
@@ -318,32 +299,22 @@ func (s *server) listDocuments(c *gin.Context) error {
 	if err != nil {
 		return err
 	}
-	c.JSON(http.StatusOK, documentsJSON{listOf(page, showDocument), progress})
-	return nil
+	return respond(c, http.StatusOK, documentsJSON{listOf(page, showDocument), progress})
 }
 
-func (s *server) getDocument(c *gin.Context) error {
-	id, err := request.PathID(c, "id")
-	if err != nil {
-		return err
-	}
+func (s *server) getDocument(c *gin.Context, id string) error {
 	d, err := s.Store.Document(c.Request.Context(), identity.Of(c).ID, id)
 	if err != nil {
 		return err
 	}
-	c.JSON(http.StatusOK, showDocument(d))
-	return nil
+	return respond(c, http.StatusOK, showDocument(d))
 }
 
 type renameBody struct {
 	Title *string `json:"title"`
 }
 
-func (s *server) renameDocument(c *gin.Context) error {
-	id, err := request.PathID(c, "id")
-	if err != nil {
-		return err
-	}
+func (s *server) renameDocument(c *gin.Context, id string) error {
 	var b renameBody
 	if err := request.Decode(c, &b); err != nil {
 		return err
@@ -365,22 +336,16 @@ func (s *server) renameDocument(c *gin.Context) error {
 	if err != nil {
 		return err
 	}
-	c.JSON(http.StatusOK, showDocument(d))
-	return nil
+	return respond(c, http.StatusOK, showDocument(d))
 }
 
-func (s *server) deleteDocument(c *gin.Context) error {
-	id, err := request.PathID(c, "id")
-	if err != nil {
-		return err
-	}
+func (s *server) deleteDocument(c *gin.Context, id string) error {
 	who := identity.Of(c)
 	if err := s.Store.DeleteDocument(c.Request.Context(), who.ID, id); err != nil {
 		return err
 	}
 	s.deleted(who, "document", id)
-	c.Status(http.StatusNoContent)
-	return nil
+	return respondEmpty(c, nil)
 }
 
 type documentTextJSON struct {
@@ -390,19 +355,14 @@ type documentTextJSON struct {
 
 // documentText serves the stored text, to which the offsets of citations refer: as
 // plain text, or as {id, text} for clients that accept JSON.
-func (s *server) documentText(c *gin.Context) error {
-	id, err := request.PathID(c, "id")
-	if err != nil {
-		return err
-	}
+func (s *server) documentText(c *gin.Context, id string) error {
 	text, err := s.Store.DocumentText(c.Request.Context(), identity.Of(c).ID, id)
 	if err != nil {
 		return err
 	}
 	c.Header("Vary", "Accept")
 	if strings.Contains(c.GetHeader("Accept"), "application/json") {
-		c.JSON(http.StatusOK, documentTextJSON{id, text})
-		return nil
+		return respond(c, http.StatusOK, documentTextJSON{id, text})
 	}
 	c.Data(http.StatusOK, "text/plain; charset=utf-8", []byte(text))
 	return nil
@@ -410,11 +370,7 @@ func (s *server) documentText(c *gin.Context) error {
 
 // documentOriginal sends the file that a document was made of, under its name or the
 // document's title. Browsers save it and never show it.
-func (s *server) documentOriginal(c *gin.Context) error {
-	id, err := request.PathID(c, "id")
-	if err != nil {
-		return err
-	}
+func (s *server) documentOriginal(c *gin.Context, id string) error {
 	ctx, owner := c.Request.Context(), identity.Of(c).ID
 	d, err := s.Store.Document(ctx, owner, id)
 	if err != nil {
@@ -467,11 +423,7 @@ type chunkJSON struct {
 	Page    int    `json:"page,omitempty"`    // of the passage's start or the requested character, from 1
 }
 
-func (s *server) documentChunk(c *gin.Context) error {
-	id, err := request.PathID(c, "id")
-	if err != nil {
-		return err
-	}
+func (s *server) documentChunk(c *gin.Context, id string) error {
 	chunkID := c.Param("chunk_id")
 	if !dialect.Plain(chunkID) {
 		return problem.NotFound
@@ -489,8 +441,7 @@ func (s *server) documentChunk(c *gin.Context) error {
 		}
 		v.Heading = headingAt(v, at)
 	}
-	c.JSON(http.StatusOK, chunkJSON{v.ID, v.DocID, v.Text, v.Start, v.End, v.Heading, chat.PageAt(v.Pages, at)})
-	return nil
+	return respond(c, http.StatusOK, chunkJSON{v.ID, v.DocID, v.Text, v.Start, v.End, v.Heading, chat.PageAt(v.Pages, at)})
 }
 
 // headingAt returns the nearest heading above the document's character at, which is in

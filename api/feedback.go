@@ -45,11 +45,7 @@ func showFeedback(f db.Feedback) feedbackJSON {
 	return feedbackJSON{f.TurnID, rating, f.Reason, dialect.Stamp(f.UpdatedAt)}
 }
 
-func (s *server) listFeedback(c *gin.Context) error {
-	id, err := request.PathID(c, "id")
-	if err != nil {
-		return err
-	}
+func (s *server) listFeedback(c *gin.Context, id string) error {
 	ctx, owner := c.Request.Context(), identity.Of(c).ID
 	if err := s.checkOwner(ctx, owner, id); err != nil {
 		return err
@@ -58,12 +54,7 @@ func (s *server) listFeedback(c *gin.Context) error {
 	if err != nil {
 		return err
 	}
-	out := feedbackListJSON{Items: []feedbackJSON{}}
-	for _, f := range list {
-		out.Items = append(out.Items, showFeedback(f))
-	}
-	c.JSON(http.StatusOK, out)
-	return nil
+	return respond(c, http.StatusOK, feedbackListJSON{showAll(list, showFeedback)})
 }
 
 // putFeedback stores what the caller thinks of an answer, in place of what they thought
@@ -95,8 +86,7 @@ func (s *server) putFeedback(c *gin.Context) error {
 	if err := s.Store.PutFeedback(ctx, f); err != nil {
 		return err
 	}
-	c.JSON(http.StatusOK, showFeedback(f))
-	return nil
+	return respond(c, http.StatusOK, showFeedback(f))
 }
 
 func (s *server) deleteFeedback(c *gin.Context) error {
@@ -104,11 +94,7 @@ func (s *server) deleteFeedback(c *gin.Context) error {
 	if err != nil {
 		return err
 	}
-	if err := s.Store.DeleteFeedback(c.Request.Context(), identity.Of(c).ID, thread, turn); err != nil {
-		return err
-	}
-	c.Status(http.StatusNoContent)
-	return nil
+	return respondEmpty(c, s.Store.DeleteFeedback(c.Request.Context(), identity.Of(c).ID, thread, turn))
 }
 
 // ratedTurn reads the ids of the conversation and the turn from the path.

@@ -50,14 +50,6 @@ func showImport(i chat.Import) importJSON {
 		DocumentID: i.DocID, Chunks: i.Chunks, Code: i.Code, Message: message.Text, Coded: message.Coded, CreatedAt: dialect.Stamp(i.CreatedAt), UpdatedAt: dialect.Stamp(i.UpdatedAt)}
 }
 
-func showImports(list []chat.Import) importsJSON {
-	out := importsJSON{Imports: make([]importJSON, len(list))}
-	for n, i := range list {
-		out.Imports[n] = showImport(i)
-	}
-	return out
-}
-
 // listedImports is the most imports in one list.
 const listedImports = 100
 
@@ -93,8 +85,7 @@ func (s *server) createImport(c *gin.Context) error {
 	if err != nil {
 		return err
 	}
-	c.JSON(http.StatusAccepted, showImport(i))
-	return nil
+	return respond(c, http.StatusAccepted, showImport(i))
 }
 
 // beginImport records and starts an import for the caller who.
@@ -148,16 +139,11 @@ func (s *server) listImports(c *gin.Context) error {
 	if err := s.imports().Revive(c.Request.Context(), list, s.now()); err != nil {
 		s.Log.Warn("starting recorded imports failed", "request_id", request.ID(c), "error", err)
 	}
-	c.JSON(http.StatusOK, showImports(list))
-	return nil
+	return respond(c, http.StatusOK, importsJSON{showAll(list, showImport)})
 }
 
 // reimport imports a document from its source again.
-func (s *server) reimport(c *gin.Context) error {
-	id, err := request.PathID(c, "id")
-	if err != nil {
-		return err
-	}
+func (s *server) reimport(c *gin.Context, id string) error {
 	who := identity.Of(c)
 	d, err := s.Store.Document(c.Request.Context(), who.ID, id)
 	switch {
@@ -172,6 +158,5 @@ func (s *server) reimport(c *gin.Context) error {
 	if err != nil {
 		return err
 	}
-	c.JSON(http.StatusAccepted, showImport(i))
-	return nil
+	return respond(c, http.StatusAccepted, showImport(i))
 }

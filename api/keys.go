@@ -67,12 +67,7 @@ func (s *server) listKeys(c *gin.Context) error {
 	if err != nil {
 		return err
 	}
-	out := keysJSON{Items: []keyJSON{}}
-	for _, k := range list {
-		out.Items = append(out.Items, showKey(k))
-	}
-	c.JSON(http.StatusOK, out)
-	return nil
+	return respond(c, http.StatusOK, keysJSON{showAll(list, showKey)})
 }
 
 func (s *server) createKey(c *gin.Context) error {
@@ -99,18 +94,13 @@ func (s *server) createKey(c *gin.Context) error {
 		return err
 	}
 	s.Audit.Record(entry(who, audit.KeyCreated, map[string]any{"key": k.ID}))
-	c.JSON(http.StatusCreated, newKeyJSON{showKey(k), key})
-	return nil
+	return respond(c, http.StatusCreated, newKeyJSON{showKey(k), key})
 }
 
-func (s *server) revokeKey(c *gin.Context) error {
+func (s *server) revokeKey(c *gin.Context, id string) error {
 	who := identity.Of(c)
 	if who.Key != "" {
 		return errByKey
-	}
-	id, err := request.PathID(c, "id")
-	if err != nil {
-		return err
 	}
 	list, err := s.Store.Keys(c.Request.Context(), who.ID)
 	if err != nil {
@@ -125,6 +115,5 @@ func (s *server) revokeKey(c *gin.Context) error {
 		}
 	}
 	s.Audit.Record(entry(who, audit.KeyRevoked, map[string]any{"key": id}))
-	c.Status(http.StatusNoContent)
-	return nil
+	return respondEmpty(c, nil)
 }

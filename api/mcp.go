@@ -34,7 +34,7 @@ func (b mcpBackend) Import(ctx context.Context, who identity.Caller, link string
 
 func (b mcpBackend) Imports(ctx context.Context, owner string) ([]chat.Import, any, error) {
 	list, err := b.s.Store.ListImports(ctx, owner, "", "", listedImports)
-	return list, showImports(list), err
+	return list, importsJSON{showAll(list, showImport)}, err
 }
 
 func (b mcpBackend) CheckVisible(ctx context.Context, owner, field string, ids []string) error {

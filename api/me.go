@@ -64,8 +64,7 @@ func (s *server) showMe(c *gin.Context, who identity.Caller, p chat.Profile) err
 	if uses == nil {
 		uses = []limits.Use{}
 	}
-	c.JSON(http.StatusOK, meJSON{who.ID, who.Anonymous, p, uses})
-	return nil
+	return respond(c, http.StatusOK, meJSON{who.ID, who.Anonymous, p, uses})
 }
 
 // endSessions signs an anonymous caller out, here or elsewhere.
@@ -85,6 +84,5 @@ func (s *server) endSessions(c *gin.Context) error {
 	default:
 		s.identity.SignOut(c)
 	}
-	c.Status(http.StatusNoContent)
-	return nil
+	return respondEmpty(c, nil)
 }

@@ -77,6 +77,5 @@ func (s *server) decideProposal(c *gin.Context) error {
 	}
 	answer.Revision = revision
 	c.Header("ETag", etag(revision))
-	c.JSON(http.StatusOK, answer)
-	return nil
+	return respond(c, http.StatusOK, answer)
 }

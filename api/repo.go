@@ -73,8 +73,7 @@ func (s *server) getRepo(c *gin.Context) error {
 		return err
 	}
 	c.Header("ETag", etag(kept.Version))
-	c.JSON(http.StatusOK, out)
-	return nil
+	return respond(c, http.StatusOK, out)
 }
 
 // putRepo stores a client's message repository, unless If-Match names a version other
@@ -106,8 +105,7 @@ func (s *server) putRepo(c *gin.Context) error {
 		return err
 	}
 	c.Header("ETag", etag(kept.Version))
-	c.JSON(http.StatusOK, repoPutJSON{name, kept.UpdatedAt.Unix(), kept.Version})
-	return nil
+	return respond(c, http.StatusOK, repoPutJSON{name, kept.UpdatedAt.Unix(), kept.Version})
 }
 
 // keepRepo stores a repo, and creates its conversation if needed.

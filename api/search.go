@@ -71,8 +71,7 @@ func (s *server) search(c *gin.Context) error {
 	if err != nil {
 		return err
 	}
-	c.JSON(http.StatusOK, searchJSON{showHits(found), progress})
-	return nil
+	return respond(c, http.StatusOK, searchJSON{showHits(found), progress})
 }
 
 // embedding returns how many of the owner's documents have vectors; nil when all have

@@ -32,18 +32,11 @@ func showSet(v chat.DocumentSet) setJSON {
 }
 
 func (s *server) listSets(c *gin.Context) error {
-	var p dialect.Problems
-	n := request.Limit(c, &p, 50, 200)
-	cursor := request.Query(c, &p, "cursor", request.MaxCursor)
-	if err := p.Err(); err != nil {
-		return err
-	}
-	page, err := s.Store.ListSets(c.Request.Context(), identity.Of(c).ID, cursor, n)
+	page, err := readPage(c, 50, 200, s.Store.ListSets)
 	if err != nil {
 		return err
 	}
-	c.JSON(http.StatusOK, listOf(page, showSet))
-	return nil
+	return respond(c, http.StatusOK, listOf(page, showSet))
 }
 
 type setBody struct {
@@ -95,15 +88,10 @@ func (s *server) createSet(c *gin.Context) error {
 	if err := s.limits.Insert(identity.Of(c)).CreateSet(c.Request.Context(), v); err != nil {
 		return err
 	}
-	c.JSON(http.StatusCreated, showSet(v))
-	return nil
+	return respond(c, http.StatusCreated, showSet(v))
 }
 
-func (s *server) updateSet(c *gin.Context) error {
-	id, err := request.PathID(c, "id")
-	if err != nil {
-		return err
-	}
+func (s *server) updateSet(c *gin.Context, id string) error {
 	v, err := s.readSet(c)
 	if err != nil {
 		return err
@@ -112,18 +100,9 @@ func (s *server) updateSet(c *gin.Context) error {
 	if err := s.Store.UpdateSet(c.Request.Context(), v); err != nil {
 		return err
 	}
-	c.JSON(http.StatusOK, showSet(v))
-	return nil
+	return respond(c, http.StatusOK, showSet(v))
 }
 
-func (s *server) deleteSet(c *gin.Context) error {
-	id, err := request.PathID(c, "id")
-	if err != nil {
-		return err
-	}
-	if err := s.Store.DeleteSet(c.Request.Context(), identity.Of(c).ID, id); err != nil {
-		return err
-	}
-	c.Status(http.StatusNoContent)
-	return nil
+func (s *server) deleteSet(c *gin.Context, id string) error {
+	return respondEmpty(c, s.Store.DeleteSet(c.Request.Context(), identity.Of(c).ID, id))
 }

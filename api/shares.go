@@ -79,11 +79,7 @@ type sharedCitation struct {
 
 func showShare(s db.Share) shareJSON { return shareJSON{s.ID, s.Title, dialect.Stamp(s.CreatedAt)} }
 
-func (s *server) listShares(c *gin.Context) error {
-	id, err := request.PathID(c, "id")
-	if err != nil {
-		return err
-	}
+func (s *server) listShares(c *gin.Context, id string) error {
 	ctx, owner := c.Request.Context(), identity.Of(c).ID
 	if _, err := s.Store.Conversation(ctx, owner, id); err != nil {
 		return err
@@ -92,22 +88,12 @@ func (s *server) listShares(c *gin.Context) error {
 	if err != nil {
 		return err
 	}
-	out := sharesJSON{Items: []shareJSON{}}
-	for _, one := range list {
-		if one.ThreadID == id {
-			out.Items = append(out.Items, showShare(one))
-		}
-	}
-	c.JSON(http.StatusOK, out)
-	return nil
+	list = slices.DeleteFunc(list, func(one db.Share) bool { return one.ThreadID != id })
+	return respond(c, http.StatusOK, sharesJSON{showAll(list, showShare)})
 }
 
 // createShare makes a link to a copy of the settled messages of a branch.
-func (s *server) createShare(c *gin.Context) error {
-	id, err := request.PathID(c, "id")
-	if err != nil {
-		return err
-	}
+func (s *server) createShare(c *gin.Context, id string) error {
 	if !s.sharing() {
 		return problem.NotFound
 	}
@@ -149,8 +135,7 @@ func (s *server) createShare(c *gin.Context) error {
 		return err
 	}
 	s.Audit.Record(entry(who, audit.ShareCreated, map[string]any{"conversation": id, "share": share.ID}))
-	c.JSON(http.StatusCreated, newShareJSON{showShare(share), "/s/" + token, len(shared)})
-	return nil
+	return respond(c, http.StatusCreated, newShareJSON{showShare(share), "/s/" + token, len(shared)})
 }
 
 // sharedMessages returns the settled messages of a branch, oldest first, as others may
@@ -211,11 +196,7 @@ func shared(m chat.Message) (_ sharedMessage, ok bool) {
 	return out, out.Text != ""
 }
 
-func (s *server) revokeShare(c *gin.Context) error {
-	id, err := request.PathID(c, "id")
-	if err != nil {
-		return err
-	}
+func (s *server) revokeShare(c *gin.Context, id string) error {
 	share, err := request.PathID(c, "share_id")
 	if err != nil {
 		return err
@@ -225,8 +206,7 @@ func (s *server) revokeShare(c *gin.Context) error {
 		return err
 	}
 	s.Audit.Record(entry(who, audit.ShareRevoked, map[string]any{"conversation": id, "share": share}))
-	c.Status(http.StatusNoContent)
-	return nil
+	return respondEmpty(c, nil)
 }
 
 // readShared returns a shared copy to anybody who has its token. It reads no cookie and no
@@ -244,8 +224,7 @@ func (s *server) readShared(c *gin.Context) error {
 	if err != nil {
 		return err
 	}
-	c.JSON(http.StatusOK, sharedJSON{share.Title, dialect.Stamp(share.CreatedAt), share.Content})
-	return nil
+	return respond(c, http.StatusOK, sharedJSON{share.Title, dialect.Stamp(share.CreatedAt), share.Content})
 }
 
 // sharing reports whether conversations can be shared by links (SHARED_LINKS).

@@ -108,8 +108,7 @@ func (s *server) FollowRunning(c *gin.Context, in dialect.Running, wire dialect.
 	case err != nil && !notFound(err):
 		return err
 	case turn.ID == "":
-		c.Status(http.StatusNoContent)
-		return nil
+		return respondEmpty(c, nil)
 	}
 	return s.streamTurn(c, turn, streamOptions{thread: in.ThreadName, view: in.View}, wire)
 }

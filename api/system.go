@@ -77,8 +77,7 @@ type (
 
 // health says only that the process answers.
 func (s *server) health(c *gin.Context) error {
-	c.JSON(http.StatusOK, healthJSON{"ok"})
-	return nil
+	return respond(c, http.StatusOK, healthJSON{"ok"})
 }
 
 // ready reports whether all required parts are available. It also shows operators which

@@ -2,7 +2,6 @@ package api
 
 import (
 	"context"
-	"net/http"
 	"slices"
 	"time"
 
@@ -44,8 +43,7 @@ func (s *server) FollowThread(c *gin.Context, in dialect.Follow, wire dialect.Wi
 		return err
 	}
 	if v == nil && !wholeThread {
-		c.Status(http.StatusNoContent)
-		return nil
+		return respondEmpty(c, nil)
 	}
 	c.Header("X-Thread-Id", thread)
 	if v != nil {

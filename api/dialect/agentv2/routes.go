@@ -4,8 +4,6 @@ import (
 	"net/http"
 	"reflect"
 
-	"github.com/gin-gonic/gin"
-
 	"github.com/palaver-chat/palaver/api/dialect"
 	"github.com/palaver-chat/palaver/api/openapi"
 	"github.com/palaver-chat/palaver/api/request"
@@ -14,7 +12,7 @@ import (
 
 // Dialect is this dialect.
 var Dialect = dialect.Dialect{
-	Package:    reflect.TypeFor[handlers]().PkgPath(),
+	Package:    reflect.TypeFor[Wire]().PkgPath(),
 	Prefix:     "AgentV2",
 	Operations: operations,
 	Events: []openapi.Shape{
@@ -39,45 +37,15 @@ const (
 	events = "AgentV2Event"
 )
 
-type handlers struct{ dialect.Server }
-
 func operations(s dialect.Server) []openapi.Operation {
-	h := handlers{s}
 	return []openapi.Operation{
-		{Route: "POST /api/agent/v2/stream", Handle: h.stream, Stream: true, Group: group, About: "Sends a message and streams its turn.",
+		{Route: "POST /api/agent/v2/stream", Handle: request.Submits(s, ParseStream, newWire), Stream: true, Group: group, About: "Sends a message and streams its turn.",
 			Body: openapi.Shape{Value: streamBody{}, Needs: []string{"message", "client_turn_id", "stream_run_id"}}, Answers: openapi.Streams(events), Errors: openapi.TakesTurn},
-		{Route: "POST /api/agent/v2/resume", Handle: h.resume, Stream: true, Group: group, About: "Answers the pending question and streams the rest of the turn.",
+		{Route: "POST /api/agent/v2/resume", Handle: request.Answers(s, ParseResume, newWire), Stream: true, Group: group, About: "Answers the pending question and streams the rest of the turn.",
 			Body: openapi.Shape{Value: resumeBody{}, Needs: []string{"resume_value"}}, Answers: openapi.Streams(events), Errors: openapi.AnswersTurn},
-		{Route: "POST /api/agent/v2/stop", Handle: h.stop, Group: group, About: "Stops a turn, or one that has not been submitted yet. Idempotent.",
+		{Route: "POST /api/agent/v2/stop", Handle: request.Cancels(s, ParseStop), Group: group, About: "Stops a turn, or one that has not been submitted yet. Idempotent.",
 			Body: stopBody{}, Answers: openapi.Accepted(dialect.Cancelled{}), Errors: []int{http.StatusNotFound}},
 	}
 }
 
 func newWire(s dialect.Stream) dialect.Wire { return NewWire(s) }
-
-// stream takes a message and streams its turn.
-func (h handlers) stream(c *gin.Context) error {
-	in, err := request.Parse(c, dialect.MaxBody, func(raw []byte) (dialect.Submit, error) { return ParseStream(raw, h.Agents()) })
-	if err != nil {
-		return err
-	}
-	return h.Submit(c, in, newWire)
-}
-
-// resume answers a session's question and streams the rest of the turn.
-func (h handlers) resume(c *gin.Context) error {
-	in, err := request.Parse(c, dialect.MaxBody, ParseResume)
-	if err != nil {
-		return err
-	}
-	return h.Answer(c, in, newWire)
-}
-
-// stop stops a turn.
-func (h handlers) stop(c *gin.Context) error {
-	in, err := request.Parse(c, dialect.MaxBody, ParseStop)
-	if err != nil {
-		return err
-	}
-	return h.Cancel(c, in)
-}

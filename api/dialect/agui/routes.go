@@ -76,7 +76,7 @@ func operations(s dialect.Server) []openapi.Operation {
 			Body: openapi.Shape{Value: runBody{}, Needs: []string{"threadId", "runId", "messages"},
 				Holds: map[string]any{"tools": []any{}, "context": []any{}, "state": openapi.AnyOf{map[string]any{}, nil}, "forwardedProps": openapi.AnyOf{map[string]any{}, nil}}},
 			Answers: openapi.Streams(events), Errors: openapi.TakesTurn},
-		{Route: "POST /api/agui/stop", Handle: h.stop, Group: group, About: "Stops the running turn of a thread. Idempotent.",
+		{Route: "POST /api/agui/stop", Handle: request.Cancels(s, ParseStop), Group: group, About: "Stops the running turn of a thread. Idempotent.",
 			Body: openapi.Shape{Value: stopBody{}, Needs: []string{"threadId"}}, Answers: openapi.Accepted(dialect.Cancelled{}), Errors: []int{http.StatusNotFound}},
 	}
 }
@@ -271,14 +271,6 @@ func withoutAnswer(history []messageJSON, turn string) []messageJSON {
 		opens := m.Role == "user" && (turnIn(m.ID) == "" || strings.HasSuffix(m.ID, ".m0"))
 		return m.Metadata["turn_id"] == turn && !opens
 	})
-}
-
-func (h handlers) stop(c *gin.Context) error {
-	in, err := request.Parse(c, dialect.MaxBody, ParseStop)
-	if err != nil {
-		return err
-	}
-	return h.Cancel(c, in)
 }
 
 // renamed gives the fields of an error their names in this dialect.

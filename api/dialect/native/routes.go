@@ -52,11 +52,11 @@ type handlers struct{ dialect.Server }
 func operations(s dialect.Server) []openapi.Operation {
 	h := handlers{s}
 	return []openapi.Operation{
-		{Route: "POST /api/chat", Handle: h.chat, Stream: true, Group: group, About: "Sends a message and streams its turn until it ends or asks a question.",
+		{Route: "POST /api/chat", Handle: request.Submits(s, ParseChat, newWire), Stream: true, Group: group, About: "Sends a message and streams its turn until it ends or asks a question.",
 			Body: openapi.Shape{Value: chatBody{}, Needs: []string{"message"}}, Answers: openapi.Streams(events), Errors: openapi.TakesTurn},
-		{Route: "POST /api/chat/resume", Handle: h.resume, Stream: true, Group: group, About: "Answers the pending question and streams the rest of the turn.",
+		{Route: "POST /api/chat/resume", Handle: request.Answers(s, ParseResume, newWire), Stream: true, Group: group, About: "Answers the pending question and streams the rest of the turn.",
 			Body: openapi.Shape{Value: resumeBody{}, Needs: []string{"thread_id", "resume_value"}}, Answers: openapi.Streams(events), Errors: openapi.AnswersTurn},
-		{Route: "POST /api/chat/cancel", Handle: h.cancel, Group: group, About: "Stops a turn, or one that has not been submitted yet. Idempotent.",
+		{Route: "POST /api/chat/cancel", Handle: request.Cancels(s, ParseCancel), Group: group, About: "Stops a turn, or one that has not been submitted yet. Idempotent.",
 			Body: cancelBody{}, Answers: openapi.Accepted(dialect.Cancelled{}), Errors: []int{http.StatusNotFound}},
 		{Route: "GET /api/chat/history/:thread_id", Handle: h.history, Group: group, About: "Returns the messages of a branch, the running turn and the pending question.",
 			Query: []openapi.Param{openapi.ParamHead, openapi.ParamBefore, openapi.ParamLimit(500)},
@@ -72,34 +72,6 @@ func operations(s dialect.Server) []openapi.Operation {
 }
 
 func newWire(dialect.Stream) dialect.Wire { return &Wire{} }
-
-// chat takes a message and streams its turn.
-func (h handlers) chat(c *gin.Context) error {
-	in, err := request.Parse(c, dialect.MaxBody, func(raw []byte) (dialect.Submit, error) { return ParseChat(raw, h.Agents()) })
-	if err != nil {
-		return err
-	}
-	return h.Submit(c, in, newWire)
-}
-
-// resume answers the pending interrupt and streams the rest of the turn, which goes on
-// if the client disconnects.
-func (h handlers) resume(c *gin.Context) error {
-	in, err := request.Parse(c, dialect.MaxBody, ParseResume)
-	if err != nil {
-		return err
-	}
-	return h.Answer(c, in, newWire)
-}
-
-// cancel stops a turn.
-func (h handlers) cancel(c *gin.Context) error {
-	in, err := request.Parse(c, dialect.MaxBody, ParseCancel)
-	if err != nil {
-		return err
-	}
-	return h.Cancel(c, in)
-}
 
 // threadOf reads a thread's id, which must be a UUID in this dialect.
 func threadOf(c *gin.Context) (string, error) {
