@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"io"
+	"regexp"
 	"strconv"
 	"strings"
 	"unicode"
@@ -12,7 +13,6 @@ import (
 
 	"golang.org/x/net/html"
 	"golang.org/x/net/html/atom"
-	"golang.org/x/net/html/charset"
 )
 
 var webPage = Type{
@@ -34,14 +34,11 @@ func isPage(raw []byte, named string) bool {
 // Headings become Markdown headings; each list item and table row is a line. It works on
 // tokens, not on a tree, so that deep nesting cannot overflow the stack.
 func htmlText(_ context.Context, raw []byte) (string, error) {
-	if !utf8.Valid(raw) || utf16Order(raw) != nil {
-		enc, _, _ := charset.DetermineEncoding(raw[:min(len(raw), 1024)], "")
-		decoded, err := enc.NewDecoder().Bytes(raw)
-		if err != nil {
-			return "", errNotText
-		}
-		raw = decoded
+	decoded, err := toUTF8(raw, declaredCharset(raw))
+	if err != nil {
+		return "", err
 	}
+	raw = []byte(decoded)
 	// A <nav> that is never closed would hide the rest of the page, so the page is read
 	// again with its content.
 	keep := map[string]bool{}
@@ -52,11 +49,21 @@ func htmlText(_ context.Context, raw []byte) (string, error) {
 			return "", errNotText
 		}
 		if open == "" {
-			return asText(p.out.String())
+			return p.out.String(), nil
 		}
 		keep[open] = true
 	}
 	return "", errNotText
+}
+
+var charsetOf = regexp.MustCompile(`(?i)<(?:meta|\?xml)[^>]{0,400}?(?:charset|encoding)\s*=\s*["']?\s*([-\w:.]{2,40})`)
+
+// declaredCharset returns the encoding that a page names, wherever it stands in it, or "".
+func declaredCharset(raw []byte) string {
+	if m := charsetOf.FindSubmatch(raw); m != nil {
+		return string(m[1])
+	}
+	return ""
 }
 
 // gap is the white space to write before the next text.
