@@ -134,6 +134,10 @@ func sheetParts(a *archive) (map[string]sheetPart, error) {
 // clearDates changes the formats of a book so that its dates have four-digit years and
 // cannot be read in two ways.
 func clearDates(book *excelize.File) error {
+	_, _ = book.GetStyle(-1) // loads the styles
+	if book.Styles == nil || book.Styles.CellXfs == nil {
+		return nil
+	}
 	ids := map[int]int{}
 	for builtIn, code := range map[int]string{14: "yyyy-mm-dd", 15: "d-mmm-yyyy", 17: "mmm-yyyy", 22: "yyyy-mm-dd hh:mm"} {
 		style, err := book.NewStyle(&excelize.Style{CustomNumFmt: &code})
@@ -188,7 +192,7 @@ type sheetReader struct {
 type sheetShape struct {
 	hidden   []sheetArea // columns
 	merges   []sheetArea
-	edges    []string // headers and footers
+	edges    []string      // headers and footers
 	formulas map[int][]int // columns with a formula that has no stored value, by row
 	found    int           // how many they are
 }
@@ -413,7 +417,7 @@ func (r *sheetReader) scan(block []byte, s *sheetShape, seen map[string]bool) {
 			}
 		}
 	}
-	if bytes.Contains(block, []byte("<f")) || bytes.Contains(block, []byte(":f")) {
+	if slices.ContainsFunc([]string{"f></c>", "f></x:c>", "<v></v>", "<v/>", "/></c>"}, func(end string) bool { return bytes.Contains(block, []byte(end)) }) {
 		for _, m := range emptyFormula.FindAllSubmatch(block, -1) {
 			if column, row, err := excelize.CellNameToCoordinates(string(m[1])); err == nil && s.found < maxFormulas && column <= maxColumns {
 				s.formulas[row] = append(s.formulas[row], column)

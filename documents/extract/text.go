@@ -8,8 +8,8 @@ import (
 var plainText = Type{
 	Name:       "txt",
 	Label:      "Text",
-	Extensions: []string{".txt", ".text"},
-	MediaTypes: []string{"text/plain"},
+	Extensions: []string{".txt", ".text", ".log", ".json", ".jsonl"},
+	MediaTypes: []string{"text/plain", "application/json"},
 	Read:       decode,
 }
 

@@ -43,7 +43,7 @@ type Types []Type
 
 // All lists the types that this program can read.
 func All() Types {
-	return Types{plainText, markdown, webPage, pdfFile, wordFile, sheetsFile, slidesFile, csvFile}
+	return Types{plainText, markdown, webPage, pdfFile, wordFile, sheetsFile, slidesFile, csvFile, mailFile, richText, openText, openSheets}
 }
 
 var typeName = regexp.MustCompile(`^[a-z][a-z0-9_-]{0,19}$`)
