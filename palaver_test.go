@@ -66,7 +66,7 @@ func speaks(prefix, route string, change ...func(*palaver.Dialect)) palaver.Opti
 func noModel(palaver.ModelSettings) (palaver.Model, error) { return nil, llm.ErrNoImages }
 
 func TestProgramWithAnAdditionThatCannotBeUsedDoesNotStart(t *testing.T) {
-	broken, silent, unreadable := tool("broken"), tool("silent"), documents("eml", ".eml")
+	broken, silent, unreadable := tool("broken"), tool("silent"), documents("letter", ".letter")
 	broken.Schema = json.RawMessage(`{"type":7}`)
 	silent.Run = nil
 	unreadable.Read = nil
@@ -90,9 +90,9 @@ func TestProgramWithAnAdditionThatCannotBeUsedDoesNotStart(t *testing.T) {
 		"an agent has no label":             {[]palaver.Option{palaver.WithAgent(palaver.Agent{Name: "desk"})}, `agent "desk": the label needs`},
 		"an agent has no name":              {[]palaver.Option{palaver.WithAgent(agent(""))}, `agent "": the name needs`},
 		"a check has no function":           {[]palaver.Option{palaver.WithAgent(unchecked)}, `agent "desk": the check "order" needs a function`},
-		"an extension is taken":             {[]palaver.Option{palaver.WithDocumentType(documents("eml", ".pdf"))}, `document type "eml": the type "pdf" has its name, an extension or a media type`},
-		"an extension has no dot":           {[]palaver.Option{palaver.WithDocumentType(documents("eml", "eml"))}, `document type "eml": the extension "eml" needs a dot`},
-		"a type cannot be read":             {[]palaver.Option{palaver.WithDocumentType(unreadable)}, `document type "eml": no function reads it`},
+		"an extension is taken":             {[]palaver.Option{palaver.WithDocumentType(documents("letter", ".pdf"))}, `document type "letter": the type "pdf" has its name, an extension or a media type`},
+		"an extension has no dot":           {[]palaver.Option{palaver.WithDocumentType(documents("letter", "letter"))}, `document type "letter": the extension "letter" needs a dot`},
+		"a type cannot be read":             {[]palaver.Option{palaver.WithDocumentType(unreadable)}, `document type "letter": no function reads it`},
 		"a binary type cannot be detected":  {[]palaver.Option{palaver.WithDocumentType(binary)}, `document type "msg": a binary type needs Is`},
 		"a provider's name is taken":        {[]palaver.Option{palaver.WithModel("openai", noModel)}, `model provider "openai": the name is taken`},
 		"a provider has no function":        {[]palaver.Option{palaver.WithModel("house", nil)}, `model provider "house": it needs a function`},

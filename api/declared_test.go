@@ -45,7 +45,7 @@ func TestDeclaredAgentIsAcceptedAndDocumented(t *testing.T) {
 func TestDeclaredDocumentTypeIsAccepted(t *testing.T) {
 	t.Parallel()
 	b := setup(t, func(d *Deps) {
-		d.DocumentTypes = append(extract.All(), extract.Type{Name: "rtf", Label: "RTF", Extensions: []string{".rtf"},
+		d.DocumentTypes = append(extract.All(), extract.Type{Name: "letter", Label: "Letter", Extensions: []string{".letter"},
 			Read: func(context.Context, []byte) (string, error) { return "", nil }})
 	})
 	c := b.client()
@@ -53,11 +53,11 @@ func TestDeclaredDocumentTypeIsAccepted(t *testing.T) {
 		body, contentType := form(t, name, "", content, "")
 		return c.call(status, "POST", "/api/documents", body, "Content-Type", contentType)
 	}
-	require.Equal(t, "rtf", upload(202, "a.rtf", "{\\rtf1 Hello}")["format"])
+	require.Equal(t, "letter", upload(202, "a.letter", "Hello")["format"])
 	refused := upload(415, "a.xyz", "x")
-	require.Contains(t, refused["error"].(map[string]any)["message"], "Text, Markdown, HTML, PDF, Word, Excel, PowerPoint, CSV and RTF files can be read")
+	require.Contains(t, refused["error"].(map[string]any)["message"], "Text, Markdown, HTML, PDF, Word, Excel, PowerPoint, CSV, E-mail, RTF, OpenDocument text, OpenDocument spreadsheet and Letter files can be read")
 	types := c.call(200, "GET", "/api/config", nil)["document_types"].([]any)
-	require.Equal(t, map[string]any{"label": "RTF", "extensions": []any{".rtf"}}, types[len(types)-1])
+	require.Equal(t, map[string]any{"label": "Letter", "extensions": []any{".letter"}}, types[len(types)-1])
 }
 
 func TestAddedImportSourceIsOfferedAndItsLinksAreImportedFromIt(t *testing.T) {

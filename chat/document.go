@@ -59,7 +59,7 @@ type Chunk struct {
 	Text    string
 	Start   int
 	End     int
-	Heading string      // nearest heading above, may be empty
+	Heading string      // nearest heading above, and the header of a table within which the passage begins; may be empty
 	Pages   []PageStart // on which it stands, in order; none when the document has no pages
 }
 

@@ -210,7 +210,8 @@ var (
 var (
 	FileEmpty       = define("document.empty", "The file is empty.")
 	FileNoText      = define("document.no_text", "The file contains no text.")
-	FileNotText     = define("document.not_text", "The file is not text, or its encoding is not known.")
+	FileNotText     = define("document.not_text", "The file is not text.")
+	FileEncoding    = define("document.encoding_unknown", "The encoding of the file could not be recognised. Please save it as UTF-8 and upload it again.")
 	FileTooLarge    = define("document.too_large", "The document is too large to be read.")
 	FileDamaged     = define("document.damaged", "The file is damaged and cannot be read.")
 	FileOldOffice   = define("document.old_office", "The file has a password, or was made for Office before 2007. Please upload a copy without one as .docx, .xlsx or .pptx.")

@@ -24,7 +24,8 @@ const (
 // bounds in linear time. Passages are in order and do not overlap, are never
 // empty, and only white space lies between them; Start and End count characters
 // (runes), and Text is verbatim between them. Heading is the nearest heading
-// above the passage's first sentence. ID and DocID are left empty.
+// above the passage's first sentence; if the passage begins within a table, the table's header
+// follows it, so that the passage can be found and understood without the ones before. ID and DocID are left empty.
 func Split(text string) []chat.Chunk {
 	p := packer{text: text}
 	for _, u := range units(text) {
@@ -66,6 +67,7 @@ type unit struct {
 	start, end int
 	title      string // of a heading
 	opens      bool   // begins a block
+	header     string // of the table, if the unit is a later row of one
 }
 
 func (u unit) heading() bool { return u.title != "" }
@@ -79,10 +81,12 @@ func units(text string) []unit {
 		pos = b
 		return runes
 	}
+	var t table
 	for _, b := range layout.Blocks(text) {
+		header := t.header(text, b)
 		for i, cut := range cuts(text, b) {
 			for j, c := range hardCuts(text, cut) {
-				u := unit{from: c[0], to: c[1], opens: i == 0 && j == 0}
+				u := unit{from: c[0], to: c[1], opens: i == 0 && j == 0, header: header}
 				u.start, u.end = at(c[0]), at(c[1])
 				if b.Kind == layout.Heading {
 					u.title = b.Title
@@ -94,11 +98,50 @@ func units(text string) []unit {
 	return out
 }
 
+// table follows the rows of a text and remembers the header of the open table.
+type table struct {
+	names string // the header, in one line; "" outside of tables
+	first string // its first cell
+	end   int    // of the row before, in bytes
+	rows  int
+}
+
+// maxHeader is the length in bytes of the longest header that passages get.
+const maxHeader = 400
+
+// header returns the header of the table that a block is a row of; "" for the header itself
+// and for everything that is no row. A second row belongs to the header if it begins with the
+// same cell, as the rows below a cell do that covers both.
+func (t *table) header(text string, b layout.Block) string {
+	if b.Kind != layout.Row {
+		t.names = ""
+		return ""
+	}
+	row := text[b.Start:b.End]
+	first, _, _ := strings.Cut(strings.TrimLeft(row, "| "), " | ")
+	switch {
+	case t.names == "" || strings.Contains(text[t.end:b.Start], "\n\n"):
+		*t = table{names: row, first: first, end: b.End}
+		if len(row) > maxHeader {
+			t.names = " "
+		}
+		return ""
+	case t.rows == 0 && first == t.first && first != "" && len(t.names)+len(row) <= maxHeader:
+		t.names += " / " + row
+		t.end = b.End
+		t.rows++
+		return ""
+	}
+	t.end = b.End
+	t.rows++
+	return strings.TrimSpace(t.names)
+}
+
 // cuts returns the byte ranges of a block's sentences or lines, trimmed.
 func cuts(text string, b layout.Block) [][2]int {
 	var bounds []int
 	switch b.Kind {
-	case layout.Heading, layout.Rule:
+	case layout.Heading, layout.Rule, layout.Row:
 	case layout.Code:
 		for i := b.Start; i < b.End; i++ {
 			if text[i] == '\n' {
@@ -216,6 +259,9 @@ func (p *packer) flush(n int) {
 		if u.heading() {
 			p.heading = u.title
 		}
+	}
+	if first.header != "" { // the passage begins within a table
+		c.Heading = strings.TrimPrefix(c.Heading+": "+first.header, ": ")
 	}
 	p.out = append(p.out, c)
 	p.open = append(p.open[:0], p.open[n:]...)

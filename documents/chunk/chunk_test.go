@@ -1,12 +1,15 @@
 package chunk
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
 	"time"
 	"unicode"
 	"unicode/utf8"
+
+	"github.com/stretchr/testify/require"
 
 	"github.com/palaver-chat/palaver/chat"
 	"github.com/palaver-chat/palaver/testkit/process"
@@ -160,6 +163,32 @@ func TestSplitIsLinear(t *testing.T) {
 		Split(text)
 		if d := process.CPUTime(t) - began; d > 2*time.Second {
 			t.Errorf("%s: %v for %d bytes", name, d, len(text))
+		}
+	}
+}
+
+func TestEveryPassageOfATableHasItsHeader(t *testing.T) {
+	var b strings.Builder
+	b.WriteString("## Stock\n\nBefore the table stands a sentence.\n\nItem | On hand | Reorder level\n")
+	for i := range 200 {
+		fmt.Fprintf(&b, "Part-%04d | %d | %d\n", i, i*7, i%50)
+	}
+	b.WriteString("\nRegion | 2023 | 2023\nRegion | Q1 | Q2\n")
+	for i := range 100 {
+		fmt.Fprintf(&b, "North-%04d | %d | %d\n", i, i*7, i%50)
+	}
+	text := b.String()
+	chunks := Split(text)
+	require.Greater(t, len(chunks), 4)
+	runes := []rune(text)
+	for _, c := range chunks {
+		require.Equal(t, string(runes[c.Start:c.End]), c.Text)
+		if strings.HasPrefix(c.Text, "Part-") {
+			require.Equal(t, "Stock: Item | On hand | Reorder level", c.Heading)
+		} else if strings.HasPrefix(c.Text, "North-") {
+			require.Equal(t, "Stock: Region | 2023 | 2023 / Region | Q1 | Q2", c.Heading)
+		} else {
+			require.Equal(t, "Stock", c.Heading)
 		}
 	}
 }

@@ -2,9 +2,6 @@ package extract
 
 import (
 	"context"
-	"encoding/csv"
-	"errors"
-	"io"
 	"strings"
 )
 
@@ -23,17 +20,19 @@ func csvText(ctx context.Context, raw []byte) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	text = strings.TrimPrefix(text, "\ufeff")
-	r := csv.NewReader(strings.NewReader(text))
-	r.Comma, r.LazyQuotes, r.FieldsPerRecord, r.ReuseRecord = separator(text), true, -1, true
+	text = strings.TrimLeft(clean(text), "\n")
+	comma := byte(0)
+	if line, rest, _ := strings.Cut(text, "\n"); len(line) == 5 && strings.EqualFold(line[:4], "sep=") {
+		comma, text = line[4], rest // a line for Excel
+	}
+	if comma == 0 {
+		comma = separator(text)
+	}
 	var o outline
-	for n := 0; ; n++ {
-		record, err := r.Read()
+	for n := 0; text != ""; n++ {
+		var record []string
+		record, text = csvRecord(text, comma)
 		switch {
-		case errors.Is(err, io.EOF):
-			return o.text()
-		case err != nil:
-			return "", errDamagedFile
 		case o.full():
 			return "", errTooLarge
 		case n%1024 == 0 && ctx.Err() != nil:
@@ -41,27 +40,77 @@ func csvText(ctx context.Context, raw []byte) (string, error) {
 		}
 		o.row(record)
 	}
+	return o.text()
 }
 
-// separator returns the character that separates the fields of the first record most
-// often. Programs in countries with a decimal comma write semicolons.
-func separator(text string) rune {
-	counts, quoted := map[rune]int{}, false
-	for _, r := range strings.TrimLeft(text, "\r\n") {
-		if r == '"' {
-			quoted = !quoted
+// maxQuoted is the length in bytes from which a quotation mark that opens a field is taken as
+// a character of it: its end is missing.
+const maxQuoted = 32 << 10
+
+// csvRecord cuts the first record off a text whose lines end in "\n".
+func csvRecord(text string, comma byte) (fields []string, rest string) {
+	for {
+		field, size := csvField(text, comma)
+		fields = append(fields, field)
+		text = text[size:]
+		switch {
+		case text == "":
+			return fields, ""
+		case text[0] == '\n':
+			return fields, text[1:]
 		}
-		if r == '\n' && !quoted {
-			break
-		}
-		if !quoted {
-			counts[r]++
+		text = text[1:] // the separator
+	}
+}
+
+// csvField returns the first field of a text and its length with its quotation marks. A
+// quotation mark that nothing closes before a separator is a character like any other.
+func csvField(text string, comma byte) (field string, size int) {
+	if strings.HasPrefix(text, `"`) {
+		var b strings.Builder
+		for i := 1; i < min(len(text), maxQuoted); i++ {
+			switch {
+			case text[i] != '"':
+				b.WriteByte(text[i])
+			case i+1 < len(text) && text[i+1] == '"':
+				b.WriteByte('"')
+				i++
+			case i+1 == len(text) || text[i+1] == comma || text[i+1] == '\n':
+				return b.String(), i + 1
+			default:
+				return csvBare(text, comma)
+			}
 		}
 	}
-	best := ','
-	for _, r := range ";\t|" {
-		if counts[r] > counts[best] {
-			best = r
+	return csvBare(text, comma)
+}
+
+func csvBare(text string, comma byte) (field string, size int) {
+	if i := strings.IndexAny(text, "\n"+string(rune(comma))); i >= 0 {
+		return text[:i], i
+	}
+	return text, len(text)
+}
+
+// separator returns the character that cuts most of the first lines into the same number of
+// fields, at least two. Programs in countries with a decimal comma write semicolons, and
+// lines before the table can have any characters.
+func separator(text string) byte {
+	best, most := byte(','), 0
+	for _, comma := range []byte(",;\t|") {
+		sizes := map[int]int{}
+		left := text
+		for n := 0; n < 50 && left != ""; n++ {
+			var record []string
+			record, left = csvRecord(left, comma)
+			if len(record) > 1 {
+				sizes[len(record)]++
+			}
+		}
+		for size, lines := range sizes {
+			if score := lines*100 + size; score > most {
+				best, most = comma, score
+			}
 		}
 	}
 	return best

@@ -35,6 +35,7 @@ var (
 	errEmpty     = unreadable(messages.FileEmpty)
 	errNoText    = unreadable(messages.FileNoText)
 	errNotText   = unreadable(messages.FileNotText)
+	errEncoding  = unreadable(messages.FileEncoding)
 	errTooLarge  = unreadable(messages.FileTooLarge)
 	errEncrypted = unreadable(messages.PDFEncrypted)
 	errScanned   = unreadable(messages.PDFScanned)

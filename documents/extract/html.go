@@ -5,6 +5,8 @@ import (
 	"context"
 	"errors"
 	"io"
+	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"unicode"
@@ -12,7 +14,6 @@ import (
 
 	"golang.org/x/net/html"
 	"golang.org/x/net/html/atom"
-	"golang.org/x/net/html/charset"
 )
 
 var webPage = Type{
@@ -22,6 +23,11 @@ var webPage = Type{
 	MediaTypes: []string{"text/html", "application/xhtml+xml"},
 	Is:         isPage,
 	Read:       htmlText,
+	content: func(ctx context.Context, raw []byte) (Content, error) {
+		c, err := htmlContent(ctx, raw)
+		c.Text = clean(c.Text)
+		return c, err
+	},
 }
 
 // isPage recognises a web page whose file name or media type says plain text.
@@ -34,29 +40,78 @@ func isPage(raw []byte, named string) bool {
 // Headings become Markdown headings; each list item and table row is a line. It works on
 // tokens, not on a tree, so that deep nesting cannot overflow the stack.
 func htmlText(_ context.Context, raw []byte) (string, error) {
-	if !utf8.Valid(raw) || utf16Order(raw) != nil {
-		enc, _, _ := charset.DetermineEncoding(raw[:min(len(raw), 1024)], "")
-		decoded, err := enc.NewDecoder().Bytes(raw)
-		if err != nil {
-			return "", errNotText
-		}
-		raw = decoded
+	c, err := htmlContent(context.Background(), raw)
+	return c.Text, err
+}
+
+// htmlContent returns the visible text and the title of a page.
+func htmlContent(_ context.Context, raw []byte) (Content, error) {
+	decoded, err := toUTF8(raw, declaredCharset(raw))
+	if err != nil {
+		return Content{}, err
 	}
+	raw = []byte(decoded)
+	counts := reversedItems(raw)
 	// A <nav> that is never closed would hide the rest of the page, so the page is read
 	// again with its content.
 	keep := map[string]bool{}
 	for try := range 5 {
-		p := &page{keep: keep, keepAll: try == 4}
+		p := &page{keep: keep, keepAll: try == 4, out: &strings.Builder{}, counts: counts, panels: map[string]bool{}}
 		open, err := p.read(raw)
 		if err != nil {
-			return "", errNotText
+			return Content{}, errNotText
 		}
 		if open == "" {
-			return asText(p.out.String())
+			p.closeTables()
+			if p.full() {
+				return Content{}, errTooLarge
+			}
+			return Content{Text: strings.ReplaceAll(p.out.String(), struck+struck, ""), Title: p.title}, nil
 		}
 		keep[open] = true
 	}
-	return "", errNotText
+	return Content{}, errNotText
+}
+
+// reversedItems counts the items of each list that counts down, in the lists' order.
+func reversedItems(raw []byte) []int {
+	if !bytes.Contains(raw, []byte("reversed")) {
+		return nil
+	}
+	var counts []int
+	var open []int // for each open list, its place in counts, or -1
+	z := html.NewTokenizer(bytes.NewReader(raw))
+	for {
+		switch z.Next() {
+		case html.ErrorToken:
+			return counts
+		case html.StartTagToken:
+			t := z.Token()
+			switch {
+			case t.DataAtom == atom.Ol && hasAttr(t, "reversed"):
+				open = append(open, len(counts))
+				counts = append(counts, 0)
+			case t.DataAtom == atom.Ol, t.DataAtom == atom.Ul:
+				open = append(open, -1)
+			case t.DataAtom == atom.Li && len(open) > 0 && open[len(open)-1] >= 0:
+				counts[open[len(open)-1]]++
+			}
+		case html.EndTagToken:
+			if t := z.Token(); len(open) > 0 && (t.DataAtom == atom.Ol || t.DataAtom == atom.Ul) {
+				open = open[:len(open)-1]
+			}
+		}
+	}
+}
+
+var charsetOf = regexp.MustCompile(`(?i)<(?:meta|\?xml)[^>]{0,400}?(?:charset|encoding)\s*=\s*["']?\s*([-\w:.]{2,40})`)
+
+// declaredCharset returns the encoding that a page names, wherever it stands in it, or "".
+func declaredCharset(raw []byte) string {
+	if m := charsetOf.FindSubmatch(raw); m != nil {
+		return string(m[1])
+	}
+	return ""
 }
 
 // gap is the white space to write before the next text.
@@ -72,22 +127,56 @@ const (
 type page struct {
 	keep    map[string]bool // tags whose content is read although it is usually left out
 	keepAll bool
+	counts  []int           // items of the lists that count down and have not begun
+	panels  map[string]bool // ids of parts that a button shows
 
-	out     strings.Builder
+	title   string
+	out     *strings.Builder
 	pending gap
-	prefix  string // written before the next text: "# ", "- ", " | "
+	prefix  string // written before the next text: "# ", "- ", "~~"
 	pre     int    // depth of <pre>
-	lists   []int  // for each open list, the number of its next item; -1: bullets
-	row     bool   // the table row has text
+	lists   []htmlList
+	tables  []*htmlTable
+	formula []mathPlace // open elements of an equation
+	block   int         // depth of headings, paragraphs, items and cells, in which a button is text
+	option  string      // the text of the chosen option is read
+	marks   []textMark  // open elements that change their text
+	written int         // bytes of merged cells that were repeated
 
 	skip      string // tag whose content is being left out
 	skipDepth int
 }
 
+// htmlList is an open list.
+type htmlList struct {
+	next   int // number of the next item
+	step   int // 1, -1; 0: bullets
+	format string
+}
+
+// textMark is an open element whose text is written in another way: raised, lowered or
+// struck through.
+type textMark struct {
+	tag  atom.Atom
+	from int // where its text begins in out
+}
+
+// mathPlace is an open element of an equation.
+type mathPlace struct {
+	tag   string
+	child int // elements that began within it
+}
+
+// maxOpen limits the depth of what is remembered; deeper elements are plain text.
+const maxOpen = 100
+
+func (p *page) full() bool { return p.out.Len() > MaxText || p.written > MaxText }
+
 // read writes the page's text to p.out. open is the left-out tag that is never closed, or "".
 func (p *page) read(raw []byte) (open string, err error) {
 	z := html.NewTokenizer(bytes.NewReader(raw))
-	for {
+	inTitle := false
+	for !p.full() {
 		switch z.Next() {
 		case html.ErrorToken:
 			if !errors.Is(z.Err(), io.EOF) {
@@ -100,17 +189,23 @@ func (p *page) read(raw []byte) (open string, err error) {
 		case html.TextToken:
 			if p.skip == "" {
 				p.text(string(z.Text()))
+			} else if inTitle && p.title == "" {
+				p.title = strings.Join(strings.Fields(string(html.UnescapeString(string(z.Raw())))), " ")
 			}
 		case html.StartTagToken:
-			p.start(z.Token())
+			t := z.Token()
+			inTitle = t.DataAtom == atom.Title && p.skip == "head"
+			p.start(t)
 		case html.SelfClosingTagToken:
 			if t := z.Token(); p.skip == "" {
-				p.open(t.DataAtom)
+				p.open(t)
 			}
 		case html.EndTagToken:
+			inTitle = false
 			p.end(z.Token())
 		}
 	}
+	return "", nil
 }
 
 func (p *page) start(t html.Token) {
@@ -123,33 +218,72 @@ func (p *page) start(t html.Token) {
 		}
 		return
 	}
+	if id := htmlAttr(t, "aria-controls"); id != "" && len(p.panels) < 10_000 {
+		p.panels[id] = true
+	}
 	if p.leaveOut(t) {
 		p.skip, p.skipDepth = t.Data, 1
 		return
 	}
-	p.open(t.DataAtom)
+	p.open(t)
+}
+
+func htmlAttr(t html.Token, key string) string {
+	for _, a := range t.Attr {
+		if a.Key == key {
+			return a.Val
+		}
+	}
+	return ""
+}
+
+func hasAttr(t html.Token, key string) bool {
+	return slices.ContainsFunc(t.Attr, func(a html.Attribute) bool { return a.Key == key })
+}
+
+func isVoid(a atom.Atom) bool {
+	switch a {
+	case atom.Br, atom.Hr, atom.Img, atom.Input, atom.Meta, atom.Link, atom.Area, atom.Base, atom.Col, atom.Embed, atom.Source, atom.Track, atom.Wbr, atom.Param:
+		return true
+	}
+	return false
 }
 
 func (p *page) leaveOut(t html.Token) bool {
 	switch t.DataAtom {
 	case atom.Script, atom.Style:
 		return true
-	case atom.Br, atom.Hr, atom.Img, atom.Input, atom.Meta, atom.Link, atom.Area, atom.Base, atom.Col, atom.Embed, atom.Source, atom.Track, atom.Wbr, atom.Param:
-		return false
 	}
-	if p.keepAll || p.keep[t.Data] {
+	if isVoid(t.DataAtom) || p.keepAll || p.keep[t.Data] {
 		return false
 	}
 	switch t.DataAtom {
-	case atom.Head, atom.Nav, atom.Template, atom.Noscript, atom.Svg, atom.Iframe, atom.Select, atom.Button,
-		atom.Object, atom.Audio, atom.Video, atom.Canvas, atom.Textarea:
+	case atom.Head, atom.Nav, atom.Template, atom.Noscript, atom.Svg, atom.Iframe,
+		atom.Object, atom.Audio, atom.Video, atom.Canvas, atom.Rp:
 		return true
+	case atom.Option:
+		return !hasAttr(t, "selected")
+	case atom.Optgroup, atom.Select:
+		return false
+	case atom.Button:
+		// Buttons that carry a heading, the name of a panel or words of a text.
+		return p.block == 0 && htmlAttr(t, "role") != "tab" && !hasAttr(t, "aria-expanded") && !hasAttr(t, "aria-controls")
+	case atom.Dialog:
+		return !hasAttr(t, "open")
 	}
-	for _, a := range t.Attr {
-		switch {
-		case a.Key == "role" && a.Val == "navigation", a.Key == "hidden", a.Key == "aria-hidden" && a.Val == "true":
-			return true
-		}
+	switch {
+	case t.Data == "annotation", t.Data == "annotation-xml", htmlAttr(t, "role") == "navigation":
+		return true
+	case hasAttr(t, "hidden"): // a panel is shown when a person asks for it
+		return htmlAttr(t, "role") != "tabpanel" && htmlAttr(t, "hidden") != "until-found" && !p.panels[htmlAttr(t, "id")]
+	}
+	return false
+}
+
+func isBlockOfWords(a atom.Atom) bool {
+	switch a {
+	case atom.H1, atom.H2, atom.H3, atom.H4, atom.H5, atom.H6, atom.P, atom.Li, atom.Dt, atom.Dd, atom.Td, atom.Th, atom.Summary:
+		return true
 	}
 	return false
 }
@@ -163,6 +297,9 @@ func (p *page) end(t html.Token) {
 		}
 		return
 	}
+	if isBlockOfWords(t.DataAtom) {
+		p.block = max(0, p.block-1)
+	}
 	switch t.DataAtom {
 	case atom.Pre:
 		p.pre = max(0, p.pre-1)
@@ -172,41 +309,196 @@ func (p *page) end(t html.Token) {
 		}
 	case atom.H1, atom.H2, atom.H3, atom.H4, atom.H5, atom.H6:
 		p.prefix = "" // of an empty heading
+	case atom.Sup, atom.Sub, atom.S, atom.Strike, atom.Del:
+		p.endMark(t.DataAtom)
+	case atom.Rt:
+		p.out.WriteString(")")
+	case atom.Td, atom.Th:
+		p.endCell()
+	case atom.Tr:
+		p.endRow()
+	case atom.Table:
+		p.endTable()
+	default:
+		p.endMath(t.Data)
 	}
 	p.requestGap(gapOf(t.DataAtom))
 }
 
 // open handles the start of an element: it requests the gap and the prefix before its
 // content.
-func (p *page) open(a atom.Atom) {
+func (p *page) open(t html.Token) {
+	a := t.DataAtom
+	if isBlockOfWords(a) {
+		p.block = min(p.block+1, maxOpen)
+	}
+	switch a {
+	case atom.Table:
+		p.startTable()
+	case atom.Tr:
+		p.endRow()
+	case atom.Td, atom.Th:
+		p.startCell(t)
+		return
+	}
 	p.requestGap(gapOf(a))
 	switch a {
+	case atom.Button:
+		if p.block == 0 {
+			p.requestGap(newLine)
+		}
 	case atom.H1, atom.H2, atom.H3, atom.H4, atom.H5, atom.H6:
 		p.prefix = strings.Repeat("#", int(a.String()[1]-'0')) + " "
+		p.blocky()
 	case atom.Pre:
 		p.pre++
 	case atom.Ul:
-		p.lists = append(p.lists, -1)
+		p.lists = append(p.lists, htmlList{})
 	case atom.Ol:
-		p.lists = append(p.lists, 1)
+		p.lists = append(p.lists, p.orderedList(t))
 	case atom.Li:
-		p.prefix = p.itemMark()
-	case atom.Tr:
-		p.row = false
-	case atom.Td, atom.Th:
-		if p.row {
-			p.prefix, p.pending = " | ", none
+		p.prefix = p.itemMark(t)
+	case atom.Sup, atom.Sub, atom.S, atom.Strike, atom.Del:
+		if len(p.marks) < maxOpen && p.pre == 0 {
+			p.marks = append(p.marks, textMark{a, p.out.Len()})
+		}
+	case atom.Rt:
+		p.out.WriteString("(")
+	case atom.Input:
+		p.input(t)
+	case atom.Img:
+		if n := len(p.tables); n > 0 && p.tables[n-1].inCell && p.out.Len() == 0 {
+			p.text(htmlAttr(t, "alt"))
+		}
+	default:
+		p.startMath(t.Data)
+	}
+}
+
+// input writes what a person entered into a saved form.
+func (p *page) input(t html.Token) {
+	value := htmlAttr(t, "value")
+	switch strings.ToLower(htmlAttr(t, "type")) {
+	case "checkbox", "radio":
+		value = "☐"
+		if hasAttr(t, "checked") {
+			value = "☒"
+		}
+	case "", "text", "number", "date", "datetime-local", "month", "week", "time", "email", "tel", "url":
+	default:
+		return
+	}
+	if value != "" {
+		p.requestGap(space)
+		p.text(value)
+		p.requestGap(space)
+	}
+}
+
+// endMark rewrites the text of an element that ends.
+func (p *page) endMark(tag atom.Atom) {
+	n := len(p.marks)
+	if n == 0 || p.marks[n-1].tag != tag {
+		return
+	}
+	from := p.marks[n-1].from
+	p.marks = p.marks[:n-1]
+	all := p.out.String()
+	if from > len(all) || len(all)-from > 4000 {
+		return
+	}
+	text := all[from:]
+	changed := text
+	switch tag {
+	case atom.Sup:
+		changed = superscript(text)
+	case atom.Sub:
+		changed = subscript(text)
+	default:
+		changed = strike(text)
+	}
+	if changed != text {
+		p.truncate(from)
+		p.out.WriteString(changed)
+	}
+}
+
+func (p *page) truncate(n int) {
+	kept := p.out.String()[:n]
+	p.out.Reset()
+	p.out.WriteString(kept)
+}
+
+// startMath puts the signs of an equation before its parts: of a fraction, a power, a root.
+func (p *page) startMath(tag string) {
+	n := len(p.formula)
+	if n > 0 && n < maxOpen {
+		of := &p.formula[n-1]
+		of.child++
+		sign := ""
+		switch {
+		case of.child == 2 && of.tag == "mfrac":
+			sign = "/"
+		case of.child == 2 && (of.tag == "msup" || of.tag == "mover"), of.child == 3 && of.tag == "msubsup":
+			sign = "^"
+		case of.child == 2 && (of.tag == "msub" || of.tag == "msubsup" || of.tag == "munder"):
+			sign = "_"
+		case of.child == 1 && of.tag == "msqrt":
+			sign = "√"
+		}
+		p.out.WriteString(sign)
+		if tag == "mrow" && sign != "" {
+			p.out.WriteString("(")
+		}
+	}
+	if (tag == "math" || n > 0) && n < maxOpen {
+		p.formula = append(p.formula, mathPlace{tag: tag})
+	}
+}
+
+func (p *page) endMath(tag string) {
+	n := len(p.formula)
+	if n == 0 || p.formula[n-1].tag != tag {
+		return
+	}
+	p.formula = p.formula[:n-1]
+	if n > 1 && tag == "mrow" {
+		switch of := p.formula[n-2]; {
+		case of.tag == "msqrt", of.child >= 2 && slices.Contains([]string{"mfrac", "msup", "msub", "msubsup"}, of.tag):
+			p.out.WriteString(")")
 		}
 	}
 }
 
-func (p *page) itemMark() string {
+func (p *page) orderedList(t html.Token) htmlList {
+	l := htmlList{next: 1, step: 1, format: map[string]string{"a": "lowerLetter", "A": "upperLetter", "i": "lowerRoman", "I": "upperRoman"}[htmlAttr(t, "type")]}
+	if hasAttr(t, "reversed") {
+		l.step = -1
+		if len(p.counts) > 0 {
+			l.next, p.counts = p.counts[0], p.counts[1:]
+		}
+	}
+	if n, err := strconv.Atoi(strings.TrimSpace(htmlAttr(t, "start"))); err == nil {
+		l.next = n
+	}
+	return l
+}
+
+func (p *page) itemMark(t html.Token) string {
 	n := len(p.lists)
-	if n == 0 || p.lists[n-1] < 0 {
+	if n == 0 || p.lists[n-1].step == 0 {
 		return "- "
 	}
-	p.lists[n-1]++
-	return strconv.Itoa(p.lists[n-1]-1) + ". "
+	l := &p.lists[n-1]
+	if n, err := strconv.Atoi(strings.TrimSpace(htmlAttr(t, "value"))); err == nil {
+		l.next = n
+	}
+	number := strconv.Itoa(l.next)
+	if l.format != "" && l.next > 0 {
+		number = numeral(l.next, l.format)
+	}
+	l.next += l.step
+	return number + ". "
 }
 
 func gapOf(a atom.Atom) gap {
@@ -277,5 +569,4 @@ func (p *page) writeGap() {
 	p.pending = none
 	p.out.WriteString(p.prefix)
 	p.prefix = ""
-	p.row = true
 }

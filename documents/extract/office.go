@@ -126,6 +126,7 @@ type archive struct {
 	raw   []byte
 	parts map[string]*zip.File // by lower-case name: producers differ in the case
 	files []*zip.File
+	inner bool // the archive is a part of another one
 }
 
 // openArchive reads the directory of an archive. It first counts the entries, because a

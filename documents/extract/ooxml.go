@@ -14,16 +14,26 @@ import (
 type officeText struct {
 	paragraph func(officeParagraph)
 	row       func(cells []string)
+	endTable  func()                              // called after each table outside of others; may be nil
+	label     func(*officeParagraph) string       // Word: the number of a paragraph; may be nil
+	link      func(name string, id string) string // the text for a reference to another part; may be nil
+	after     func()                              // called after each paragraph or row outside of others; may be nil
 
-	open   []*officeParagraph // a text box is a paragraph within a paragraph
-	tables []*officeTable     // open tables
-	place  string             // the placeholder of the open shape
-	skip   int                // depth of elements that are left out
-	props  int                // depth of a paragraph's properties
-	size   int                // of the text read, in bytes
-	copied int                // of the text of inner tables that was added to cells, in bytes
-	inText bool
-	hidden bool // the run is not shown
+	open    []*officeParagraph // a text box is a paragraph within a paragraph
+	tables  []*officeTable     // open tables
+	formula []*officeMath      // open parts of an equation
+	place   string             // the placeholder of the open shape
+	skip    int                // depth of elements that are left out
+	props   int                // depth of a paragraph's properties
+	size    int                // of the text read, in bytes
+	copied  int                // of the text of inner tables and merged cells that was repeated, in bytes
+	inText  bool
+	run     officeRun
+}
+
+// officeRun is the look of the text that is being read.
+type officeRun struct {
+	hidden, struck, raised, lowered bool
 }
 
 // officeParagraph is a paragraph outside of tables.
@@ -32,14 +42,27 @@ type officeParagraph struct {
 	style   string // Word: the style's id
 	outline int    // Word: the heading's level, from 1; 0: the style decides
 	listed  bool   // Word: an item of a list
+	list    string // Word: the list's id; "": the style decides
+	level   int    // Word: of the item, from 0; -1: the style decides
 	place   string // slides: the placeholder, such as "title"
 }
 
 // officeTable is a table that is being read.
 type officeTable struct {
-	rows  int      // that are open; one that begins within another one belongs to it
-	cells [][]byte // of the outermost open row
+	rows  int          // that are open; one that begins within another one belongs to it
+	cells []officeCell // of the outermost open row
+	above []string     // texts of the row above, by column
 }
+
+type officeCell struct {
+	text  []byte
+	span  int  // how many columns it covers
+	above bool // it continues the cell above
+	left  bool // it continues the cell on its left
+}
+
+// maxColumns is the maximum number of columns that a row of a table has.
+const maxColumns = 1000
 
 // walk reads a part of the archive. It ends with errTooLarge when full reports true.
 func (w *officeText) walk(a *archive, part string, full func() bool) error {
@@ -64,32 +87,51 @@ func (w *officeText) walk(a *archive, part string, full func() bool) error {
 		case xml.StartElement:
 			w.start(t)
 		case xml.EndElement:
-			w.end(t.Name.Local)
+			w.end(t.Name)
 		case xml.CharData:
-			if w.inText && w.skip == 0 && !w.hidden {
-				w.write(string(t))
+			if w.inText && w.skip == 0 && !w.run.hidden {
+				w.write(w.run.mark(string(t)))
 			}
 		}
 	}
 }
 
-// isSkippedElement reports whether an element's content is left out: the copy of a text box for old
-// programs, and the old place of text that was moved.
-func isSkippedElement(name string) bool { return name == "Fallback" || name == "moveFrom" }
+func (r officeRun) mark(s string) string {
+	switch {
+	case r.raised:
+		s = superscript(s)
+	case r.lowered:
+		s = subscript(s)
+	}
+	if r.struck {
+		s = strike(s)
+	}
+	return s
+}
+
+// isSkippedElement reports whether an element's content is left out: the copy of a text box
+// for old programs, and text that was deleted or moved.
+func isSkippedElement(name string) bool {
+	return name == "Fallback" || name == "moveFrom" || name == "del" || name == "rPrChange" || name == "pPrChange" || name == "tblPrChange" || name == "tcPrChange"
+}
 
 func (w *officeText) start(t xml.StartElement) {
 	name := t.Name.Local
-	if w.skip > 0 || isSkippedElement(name) {
+	if isMath(t.Name) {
+		w.startMath(t)
+		return
+	}
+	if w.skip > 0 || isSkippedElement(name) && (name != "del" || w.props == 0) {
 		w.skip++
 		return
 	}
 	switch name {
 	case "p":
-		w.open = append(w.open, &officeParagraph{place: w.place})
+		w.open = append(w.open, &officeParagraph{place: w.place, level: -1})
 	case "pPr":
 		w.props++
 	case "r":
-		w.hidden = false
+		w.run = officeRun{}
 	case "t":
 		w.inText = true
 	case "tbl":
@@ -97,7 +139,11 @@ func (w *officeText) start(t xml.StartElement) {
 	case "tr":
 		w.inTable(func(t *officeTable) { t.rows++ })
 	case "tc":
-		w.inTable(func(t *officeTable) { t.cells = append(t.cells, nil) })
+		w.inTable(func(table *officeTable) {
+			if len(table.cells) < maxColumns {
+				table.cells = append(table.cells, officeCell{span: span(attr(t, "gridSpan")), above: attr(t, "vMerge") == "1", left: attr(t, "hMerge") == "1"})
+			}
+		})
 	case "sp", "graphicFrame":
 		w.place = ""
 	case "ph":
@@ -105,6 +151,14 @@ func (w *officeText) start(t xml.StartElement) {
 	default:
 		w.property(name, t)
 	}
+}
+
+func span(val string) int {
+	n, err := strconv.Atoi(val)
+	if err != nil {
+		return 1
+	}
+	return min(max(n, 1), maxColumns)
 }
 
 // property reads an element that has attributes but no text.
@@ -120,16 +174,81 @@ func (w *officeText) property(name string, t xml.StartElement) {
 		w.write("\n")
 	case "noBreakHyphen":
 		w.write("-")
+	case "sym":
+		w.write(symbol(attr(t, "char")))
 	case "vanish":
-		w.hidden = isOn(t)
+		w.run.hidden = isOn(t)
+	case "strike", "dstrike":
+		w.run.struck = isOn(t)
+	case "vertAlign":
+		w.run.raised, w.run.lowered = attr(t, "val") == "superscript", attr(t, "val") == "subscript"
+	case "rPr": // slides have attributes instead of elements
+		if s := attr(t, "strike"); s == "sngStrike" || s == "dblStrike" {
+			w.run.struck = true
+		}
+		if b := attr(t, "baseline"); b != "" && b != "0" {
+			w.run.lowered = strings.HasPrefix(b, "-")
+			w.run.raised = !w.run.lowered
+		}
+	case "gridSpan", "vMerge", "hMerge", "gridBefore":
+		w.cellProperty(name, attr(t, "val"))
+	case "checkBox":
+		w.write("☐")
+	case "checked":
+		if p := w.last(); p != nil && isOn(t) {
+			if s := p.text.String(); strings.HasSuffix(s, "☐") {
+				p.text.Reset()
+				p.text.WriteString(strings.TrimSuffix(s, "☐") + "☒")
+			}
+		}
+	case "footnoteReference", "endnoteReference", "commentReference":
+		w.refer(name, attr(t, "id"))
+	case "altChunk", "chart", "relIds":
+		id := attr(t, "id")
+		if name == "relIds" {
+			id = attr(t, "dm")
+		}
+		w.refer(name, id)
 	}
 }
 
+func (w *officeText) refer(name, id string) {
+	if w.link != nil {
+		w.write(w.link(name, id))
+	}
+}
+
+func (w *officeText) cellProperty(name, val string) {
+	w.inTable(func(t *officeTable) {
+		n := len(t.cells)
+		switch {
+		case name == "gridBefore":
+			for range min(span(val), maxColumns) {
+				t.cells = append(t.cells, officeCell{span: 1})
+			}
+		case n == 0:
+		case name == "gridSpan":
+			t.cells[n-1].span = span(val)
+		case name == "vMerge":
+			t.cells[n-1].above = val != "restart"
+		case name == "hMerge":
+			t.cells[n-1].left = val != "restart"
+		}
+	})
+}
+
+func (w *officeText) last() *officeParagraph {
+	if n := len(w.open); n > 0 {
+		return w.open[n-1]
+	}
+	return nil
+}
+
 func (w *officeText) paragraphProperty(name string, t xml.StartElement) {
-	if len(w.open) == 0 {
+	p := w.last()
+	if p == nil {
 		return
 	}
-	p := w.open[len(w.open)-1]
 	switch name {
 	case "pStyle":
 		p.style = attr(t, "val")
@@ -137,10 +256,21 @@ func (w *officeText) paragraphProperty(name string, t xml.StartElement) {
 		p.outline = headingLevel(attr(t, "val"))
 	case "numPr":
 		p.listed = true
+	case "numId":
+		p.list = attr(t, "val")
+	case "ilvl":
+		if n, err := strconv.Atoi(attr(t, "val")); err == nil {
+			p.level = min(max(n, 0), maxListLevel-1)
+		}
 	}
 }
 
-func (w *officeText) end(name string) {
+func (w *officeText) end(full xml.Name) {
+	name := full.Local
+	if isMath(full) {
+		w.endMath(name)
+		return
+	}
 	if w.skip > 0 {
 		w.skip--
 		return
@@ -158,28 +288,55 @@ func (w *officeText) end(name string) {
 		if n := len(w.tables); n > 0 {
 			w.tables = w.tables[:n-1]
 		}
+		if w.endTable != nil && len(w.tables) == 0 {
+			w.endTable()
+		}
 	}
 }
 
 func (w *officeText) write(s string) {
-	if n := len(w.open); n > 0 {
-		w.size += len(s)
-		w.open[n-1].text.WriteString(s)
+	w.size += len(s)
+	if n := len(w.formula); n > 0 {
+		w.formula[n-1].text.WriteString(s)
+		return
+	}
+	if p := w.last(); p != nil {
+		p.text.WriteString(s)
+	} else if s = strings.TrimSpace(s); s != "" { // of a part that stands between paragraphs
+		p := &officeParagraph{}
+		p.text.WriteString(s)
+		w.paragraph(*p)
 	}
 }
 
 func (w *officeText) endParagraph() {
-	n := len(w.open)
-	if n == 0 {
+	p := w.last()
+	if p == nil {
 		return
 	}
-	p := w.open[n-1]
-	w.open = w.open[:n-1]
+	w.open = w.open[:len(w.open)-1]
+	text := strings.ReplaceAll(p.text.String(), struck+struck, "")
+	label := ""
+	if w.label != nil {
+		label = w.label(p)
+	}
 	if len(w.tables) > 0 {
-		w.addToCell(p.text.String())
+		if label != "" && strings.TrimSpace(text) != "" {
+			text = label + " " + text
+		}
+		w.addToCell(text)
 		return
 	}
+	p.text.Reset()
+	p.text.WriteString(text)
 	w.paragraph(*p)
+	w.ended()
+}
+
+func (w *officeText) ended() {
+	if w.after != nil && len(w.open) == 0 && len(w.tables) <= 1 {
+		w.after()
+	}
 }
 
 // endRow writes a row, once. A row of a table within a cell becomes text of that cell.
@@ -188,14 +345,11 @@ func (w *officeText) endRow() {
 		if t.rows--; t.rows > 0 {
 			return
 		}
-		cells := make([]string, len(t.cells))
-		for i, c := range t.cells {
-			cells[i] = string(c)
-		}
-		t.cells = nil
+		cells := w.places(t)
 		n := len(w.tables)
 		if n == 1 {
 			w.row(cells)
+			w.ended()
 			return
 		}
 		inner := joinCells(cells)
@@ -208,6 +362,36 @@ func (w *officeText) endRow() {
 	})
 }
 
+// places returns the texts of a row's columns. The text of a merged cell stands in each
+// place that it covers, but a cell that fills the whole row stands once.
+func (w *officeText) places(t *officeTable) []string {
+	var out []string
+	own := 0 // cells that are not parts of others
+	for _, c := range t.cells {
+		text := string(c.text)
+		column := len(out)
+		switch {
+		case c.above && column < len(t.above):
+			text = mergedText(t.above[column])
+			w.copied += len(text)
+		case c.left && column > 0:
+			text = mergedText(out[column-1])
+			w.copied += len(text)
+			own--
+		}
+		own++
+		for i := range min(c.span, maxColumns-column) {
+			if i > 0 {
+				text = mergedText(text)
+				w.copied += len(text)
+			}
+			out = append(out, text)
+		}
+	}
+	t.cells, t.above = nil, out
+	return onlyOnce(out, own)
+}
+
 func (w *officeText) inTable(do func(*officeTable)) {
 	if n := len(w.tables); n > 0 {
 		do(w.tables[n-1])
@@ -217,7 +401,8 @@ func (w *officeText) inTable(do func(*officeTable)) {
 func (w *officeText) addToCell(s string) {
 	w.inTable(func(t *officeTable) {
 		if n := len(t.cells); n > 0 && s != "" {
-			t.cells[n-1] = append(append(t.cells[n-1], s...), '\n')
+			c := &t.cells[n-1]
+			c.text = append(append(c.text, s...), '\n')
 		}
 	})
 }
@@ -247,4 +432,155 @@ func headingLevel(val string) int {
 		return 0
 	}
 	return n + 1
+}
+
+// symbols are the signs of the fonts Symbol and Wingdings that carry a meaning, by their
+// place in the font.
+var symbols = map[int64]string{
+	0x6f: "☐", 0xa8: "☐", 0x71: "☐", 0x72: "☐", 0xfe: "☒", 0x78: "☒", 0x54: "☒", 0xfd: "☒", 0x52: "☑", 0xfc: "✓", 0xfb: "✗",
+	0xe0: "→", 0xdf: "←", 0xe1: "↑", 0xe2: "↓", 0xe8: "→", 0xae: "→", 0xac: "←", 0xb7: "•", 0xa7: "▪", 0xd8: "▪",
+	0xb0: "°", 0xb1: "±", 0xb3: "≥", 0xa3: "≤", 0xb4: "×", 0xb9: "≠", 0xbb: "≈", 0xa5: "∞", 0x53: "Σ", 0x6d: "µ", 0x57: "Ω", 0x70: "π", 0x44: "Δ", 0x61: "α", 0x62: "β", 0x67: "γ", 0x64: "δ",
+	0x28: "☎", 0x29: "☎", 0x2a: "✉", 0x4a: "☺", 0x4c: "☹",
+}
+
+// symbol returns the sign of a hexadecimal place in a font of symbols; "" if it has no
+// known meaning.
+func symbol(hex string) string {
+	n, err := strconv.ParseInt(hex, 16, 32)
+	if err != nil {
+		return ""
+	}
+	if n >= 0xf000 && n <= 0xf0ff {
+		return symbols[n-0xf000]
+	}
+	if n > 0xff && (n < 0xe000 || n > 0xf8ff) && n <= 0xffff {
+		return string(rune(n))
+	}
+	return symbols[n]
+}
+
+// officeMath is an element of an equation that is being read.
+type officeMath struct {
+	name  string
+	text  strings.Builder
+	parts map[string]string // texts of the elements within, by name
+	sign  string            // of an operator such as a sum
+	open  string            // the bracket before; close: the one after
+	close string
+}
+
+const maxMathDepth = 200
+
+func isMath(n xml.Name) bool { return strings.HasSuffix(n.Space, "/math") || n.Space == "m" }
+
+func (w *officeText) startMath(t xml.StartElement) {
+	if w.skip > 0 {
+		w.skip++
+		return
+	}
+	name := t.Name.Local
+	n := len(w.formula)
+	switch name {
+	case "t":
+		w.inText = true
+		return
+	case "r":
+		w.run = officeRun{}
+		return
+	case "chr", "begChr", "endChr":
+		if n > 1 { // within the properties of the element before
+			of := w.formula[n-2]
+			switch name {
+			case "chr":
+				of.sign = attr(t, "val")
+			case "begChr":
+				of.open = attr(t, "val")
+			case "endChr":
+				of.close = attr(t, "val")
+			}
+		}
+		return
+	}
+	if n >= maxMathDepth {
+		w.skip++
+		return
+	}
+	m := &officeMath{name: name, parts: map[string]string{}}
+	switch name {
+	case "nary":
+		m.sign = "∫"
+	case "d":
+		m.open, m.close = "(", ")"
+	}
+	w.formula = append(w.formula, m)
+}
+
+func (w *officeText) endMath(name string) {
+	if w.skip > 0 {
+		w.skip--
+		return
+	}
+	switch name {
+	case "t":
+		w.inText = false
+		return
+	case "r", "chr", "begChr", "endChr":
+		return
+	}
+	n := len(w.formula)
+	if n == 0 {
+		return
+	}
+	m := w.formula[n-1]
+	w.formula = w.formula[:n-1]
+	text := m.written()
+	w.size -= len(m.text.String()) // it is written once more
+	if n == 1 {
+		w.write(text)
+		return
+	}
+	of := w.formula[n-2]
+	switch name {
+	case "num", "den", "e", "sup", "sub", "deg", "lim", "fName":
+		if before, again := of.parts[name]; again {
+			text = before + ", " + text
+		}
+		of.parts[name] = text
+	default:
+		w.write(text)
+	}
+}
+
+// written returns an element of an equation in one line.
+func (m *officeMath) written() string {
+	p := m.parts
+	switch m.name {
+	case "f":
+		return " " + fraction(p["num"], p["den"]) + " "
+	case "sSup":
+		return p["e"] + power(p["sup"], "^")
+	case "sSub":
+		return p["e"] + power(p["sub"], "_")
+	case "sSubSup":
+		return p["e"] + power(p["sub"], "_") + power(p["sup"], "^")
+	case "sPre":
+		return power(p["sub"], "_") + power(p["sup"], "^") + p["e"]
+	case "rad":
+		return power(p["deg"], "^") + "√" + bracketed(p["e"])
+	case "nary":
+		return m.sign + power(p["sub"], "_") + power(p["sup"], "^") + " " + p["e"]
+	case "d":
+		return m.open + p["e"] + m.close
+	case "func":
+		return p["fName"] + bracketed(p["e"])
+	case "limLow":
+		return p["e"] + power(p["lim"], "_")
+	case "limUpp":
+		return p["e"] + power(p["lim"], "^")
+	case "mr":
+		return p["e"] + "; "
+	case "oMath", "oMathPara":
+		return strings.Join(strings.Fields(m.text.String()+p["e"]), " ")
+	}
+	return m.text.String() + p["e"]
 }

@@ -46,6 +46,13 @@ func (o *outline) heading(level int, text string) {
 // row writes the cells of a table row, without the empty ones at its end.
 func (o *outline) row(cells []string) { o.add(row, "", joinCells(cells)) }
 
+// endTable makes the next row the first one of another table.
+func (o *outline) endTable() {
+	if o.last == row {
+		o.last = paragraph
+	}
+}
+
 // joinCells writes cells as rows of web pages are written: "a | b".
 func joinCells(cells []string) string {
 	last := len(cells)

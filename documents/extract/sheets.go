@@ -1,9 +1,16 @@
 package extract
 
 import (
+	"bufio"
 	"bytes"
+	"encoding/xml"
 	"errors"
+	"io"
 	"path"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
 
 	"github.com/xuri/excelize/v2"
 )
@@ -16,8 +23,19 @@ var sheetsFile = officeFile(Type{
 	untitled:   true, // headings are the names of sheets
 }, []string{"openxmlformats-officedocument.spreadsheetml.sheet.main+xml", "ms-excel.sheet.macroEnabled"}, sheetsText)
 
-// sheetsText returns the text of the sheets, each below a heading with its name, with one
-// line for each row that has values. Values are written as the sheet shows them.
+// Limits of what is kept of a sheet besides its cells.
+const (
+	maxMerges   = 20_000
+	maxFormulas = 5_000 // without a stored value, of a file
+)
+
+// noValue stands for the value of a formula that is neither stored nor can be computed.
+const noValue = "[formula without a value]"
+
+// sheetsText returns the text of the sheets that are shown, each below a heading with its
+// name, with one line for each row that has values. Values are written as the sheet shows
+// them, but dates have four-digit years. Text boxes, charts, comments, headers and footers
+// follow the rows.
 func sheetsText(a *archive) (_ string, err error) {
 	for _, f := range a.files {
 		if f.UncompressedSize64 > maxPart && parsedAsWhole(partName(f.Name)) {
@@ -30,15 +48,24 @@ func sheetsText(a *archive) (_ string, err error) {
 		return "", err
 	}
 	defer func() { err = errors.Join(err, book.Close()) }()
-	var o outline
-	cells := 0
+	if err := clearDates(book); err != nil {
+		return "", err
+	}
+	parts, err := sheetParts(a)
+	if err != nil {
+		return "", err
+	}
+	r := sheetReader{a: a, book: book, computed: maxFormulas}
 	for _, name := range book.GetSheetList() {
-		o.heading(2, name)
-		if err := writeSheet(&o, book, name, &cells); err != nil {
+		if parts[name].hidden {
+			continue
+		}
+		r.o.heading(2, name)
+		if err := r.write(name, parts[name].part); err != nil {
 			return "", err
 		}
 	}
-	return o.text()
+	return r.o.text()
 }
 
 // parsedAsWhole reports whether excelize parses a part into structures in memory, which are
@@ -48,22 +75,435 @@ func parsedAsWhole(part string) bool {
 	return name != "sharedstrings.xml" && (dir == "" || dir == "xl/" || dir == "xl/_rels/" || dir == "xl/theme/")
 }
 
-func writeSheet(o *outline, book *excelize.File, name string, cells *int) error {
-	rows, err := book.Rows(name)
+type sheetPart struct {
+	part   string
+	hidden bool
+}
+
+// sheetParts returns the parts of the sheets by the sheets' names.
+func sheetParts(a *archive) (map[string]sheetPart, error) {
+	main, err := a.mainPart()
+	if err != nil {
+		return nil, err
+	}
+	relations, err := a.relations(main)
+	if err != nil {
+		return nil, err
+	}
+	targets := map[string]string{}
+	for _, r := range relations {
+		targets[r.ID] = r.Target
+	}
+	var doc struct {
+		Sheets []struct {
+			Attrs []xml.Attr `xml:",any,attr"`
+		} `xml:"sheets>sheet"`
+	}
+	if err := a.decode(main, &doc); err != nil {
+		return nil, err
+	}
+	out := map[string]sheetPart{}
+	shown := 0
+	for _, s := range doc.Sheets {
+		var p sheetPart
+		name := ""
+		for _, at := range s.Attrs {
+			switch at.Name.Local {
+			case "name":
+				name = at.Value
+			case "state":
+				p.hidden = at.Value == "hidden" || at.Value == "veryHidden"
+			case "id":
+				p.part = targets[at.Value]
+			}
+		}
+		if !p.hidden {
+			shown++
+		}
+		out[name] = p
+	}
+	if shown == 0 { // a program that shows none is wrong
+		for name, p := range out {
+			p.hidden = false
+			out[name] = p
+		}
+	}
+	return out, nil
+}
+
+// clearDates changes the formats of a book so that its dates have four-digit years and
+// cannot be read in two ways.
+func clearDates(book *excelize.File) error {
+	_, _ = book.GetStyle(-1) // loads the styles
+	if book.Styles == nil || book.Styles.CellXfs == nil {
+		return nil
+	}
+	ids := map[int]int{}
+	for builtIn, code := range map[int]string{14: "yyyy-mm-dd", 15: "d-mmm-yyyy", 17: "mmm-yyyy", 22: "yyyy-mm-dd hh:mm"} {
+		style, err := book.NewStyle(&excelize.Style{CustomNumFmt: &code})
+		if err != nil {
+			return err
+		}
+		if id := book.Styles.CellXfs.Xf[style].NumFmtID; id != nil {
+			ids[builtIn] = *id
+		}
+	}
+	for i, xf := range book.Styles.CellXfs.Xf {
+		if xf.NumFmtID != nil {
+			if id, ok := ids[*xf.NumFmtID]; ok {
+				book.Styles.CellXfs.Xf[i].NumFmtID = &id
+			}
+		}
+	}
+	if book.Styles.NumFmts != nil {
+		for _, f := range book.Styles.NumFmts.NumFmt {
+			f.FormatCode, f.FormatCode16 = clearDate(f.FormatCode), ""
+		}
+	}
+	return nil
+}
+
+var (
+	numericDate = regexp.MustCompile(`(?i)\b(?:m{1,2}|d{1,2})\\?[-/]\\?(?:m{1,2}|d{1,2})\\?[-/]\\?y{2,4}\b`)
+	shortYear   = regexp.MustCompile(`(?i)(^|[^y])yy($|[^y])`)
+	quotedPart  = regexp.MustCompile(`"[^"]*"|\[[^\]]*\]`)
+)
+
+// clearDate returns a number format with four-digit years, and with the year first where
+// month and day could be mistaken for each other.
+func clearDate(code string) string {
+	if bare := quotedPart.ReplaceAllString(code, ""); !strings.ContainsAny(bare, "yY") {
+		return code
+	}
+	code = numericDate.ReplaceAllString(code, "yyyy-mm-dd")
+	return shortYear.ReplaceAllString(code, "${1}yyyy${2}")
+}
+
+// sheetReader reads the sheets of a book.
+type sheetReader struct {
+	a        *archive
+	book     *excelize.File
+	o        outline
+	cells    int
+	computed int // how many formulas may still be computed
+}
+
+// sheetShape is what a sheet says about its cells before and after them.
+type sheetShape struct {
+	hidden   []sheetArea // columns
+	merges   []sheetArea
+	edges    []string      // headers and footers
+	formulas map[int][]int // columns with a formula that has no stored value, by row
+	found    int           // how many they are
+}
+
+// sheetArea is a range of cells, counted from 1.
+type sheetArea struct {
+	left, top, right, bottom int
+	text                     string
+}
+
+func (r *sheetReader) write(name, part string) error {
+	shape, err := r.shape(part)
+	if err != nil {
+		return err
+	}
+	rows, err := r.book.Rows(name)
 	if err != nil {
 		return err
 	}
 	defer rows.Close()
-	for rows.Next() {
+	for number := 1; rows.Next(); number++ {
+		hidden := rows.GetRowOpts().Hidden
 		columns, err := rows.Columns()
 		if err != nil {
 			return err
 		}
-		*cells += len(columns)
-		if *cells > maxCells || o.full() {
+		r.cells += len(columns) + 1
+		if r.cells > maxCells || r.o.full() {
 			return errTooLarge
 		}
-		o.row(columns)
+		columns = r.values(name, number, columns, shape)
+		if !hidden {
+			r.o.row(columns)
+		}
 	}
-	return rows.Error()
+	if err := rows.Error(); err != nil {
+		return err
+	}
+	r.o.endTable()
+	if err := r.writeDrawings(part); err != nil {
+		return err
+	}
+	for _, text := range shape.edges {
+		r.o.add(paragraph, "", text)
+	}
+	return nil
+}
+
+var longNumber = regexp.MustCompile(`^-?\d(\.\d+)?[Ee]\+(1\d|20)$`)
+
+// values returns the cells of a row as people see them: formulas have values, long numbers
+// all their digits, merged cells their text in each place, and hidden columns are left out.
+func (r *sheetReader) values(name string, row int, columns []string, shape sheetShape) []string {
+	for _, column := range shape.formulas[row] {
+		for len(columns) < column {
+			columns = append(columns, "")
+		}
+		if columns[column-1] == "" {
+			cell, _ := excelize.CoordinatesToCellName(column, row)
+			columns[column-1] = r.compute(name, cell)
+		}
+	}
+	for i, text := range columns {
+		if longNumber.MatchString(text) {
+			cell, _ := excelize.CoordinatesToCellName(i+1, row)
+			if raw, err := r.book.GetCellValue(name, cell, excelize.Options{RawCellValue: true}); err == nil {
+				columns[i] = wholeNumber(raw, text)
+			}
+		}
+	}
+	own := 0
+	for _, text := range columns {
+		if strings.TrimSpace(text) != "" {
+			own++
+		}
+	}
+	for i := range shape.merges {
+		m := &shape.merges[i]
+		if row < m.top || row > m.bottom {
+			continue
+		}
+		if row == m.top && m.left <= len(columns) {
+			m.text = columns[m.left-1]
+		}
+		if m.text == "" || own <= 1 && row == m.top && m.bottom == m.top { // a title over the table
+			continue
+		}
+		for len(columns) < m.right {
+			columns = append(columns, "")
+		}
+		for c := m.left; c <= m.right; c++ {
+			if columns[c-1] == "" {
+				columns[c-1] = mergedText(m.text)
+				r.cells++
+			}
+		}
+	}
+	for i := len(columns); i > 0; i-- {
+		if slices.ContainsFunc(shape.hidden, func(h sheetArea) bool { return i >= h.left && i <= h.right }) {
+			columns = slices.Delete(columns, i-1, i)
+		}
+	}
+	return columns
+}
+
+func (r *sheetReader) compute(name, cell string) string {
+	if r.computed--; r.computed < 0 {
+		return noValue
+	}
+	value, err := r.book.CalcCellValue(name, cell)
+	if err != nil || value == "" {
+		return noValue
+	}
+	return value
+}
+
+// wholeNumber writes a stored number with all of its digits.
+func wholeNumber(raw, shown string) string {
+	if strings.Trim(raw, "-0123456789") == "" && raw != "" {
+		return raw
+	}
+	f, err := strconv.ParseFloat(raw, 64)
+	if err != nil {
+		return shown
+	}
+	return strconv.FormatFloat(f, 'f', -1, 64)
+}
+
+var (
+	hiddenColumns = regexp.MustCompile(`<(?:\w+:)?col\b[^>]*>`)
+	mergedCells   = regexp.MustCompile(`<(?:\w+:)?mergeCell\s+ref=["']([A-Z]+\d+):([A-Z]+\d+)["']`)
+	pageEdges     = regexp.MustCompile(`<(?:\w+:)?((?:odd|even|first)(?:Header|Footer))[^>]*>([^<]*)<`)
+	emptyFormula  = regexp.MustCompile(`<(?:\w+:)?c\s[^>]*?\br=["']([A-Z]+\d+)["'][^>]*>\s*<(?:\w+:)?f\b[^>]*?(?:/>|>[^<]*</(?:\w+:)?f>)\s*(?:<(?:\w+:)?v\s*/>|<(?:\w+:)?v>\s*</(?:\w+:)?v>)?\s*</(?:\w+:)?c>`)
+	edgeCode      = regexp.MustCompile(`&(?:"[^"]*"|K[0-9A-Fa-f+-]{5,6}|\d+|[LCRPNDTZFAGBIUESXYOH+-])`)
+)
+
+// shape reads a sheet's XML for what excelize tells only when the whole sheet is in memory.
+func (r *sheetReader) shape(part string) (sheetShape, error) {
+	var s sheetShape
+	if part == "" {
+		return s, nil
+	}
+	in, err := r.a.open(part)
+	if err != nil {
+		return s, nil // excelize says what is wrong
+	}
+	defer in.Close()
+	s.formulas = map[int][]int{}
+	seen := map[string]bool{}
+	// Elements are found in blocks that end with a tag; each block begins with the tags at the
+	// end of the one before, in which a cell may have begun.
+	buffered := bufio.NewReaderSize(in, 256<<10)
+	var block []byte
+	for {
+		next := make([]byte, 256<<10)
+		n, err := io.ReadFull(buffered, next)
+		block = append(block, next[:n]...)
+		done := err != nil
+		cut := len(block)
+		if !done {
+			if i := bytes.LastIndex(block, []byte("</")); i > 0 {
+				if i = bytes.LastIndexByte(block[:i], '<'); i > 0 {
+					cut = i
+				}
+			}
+			if i := bytes.LastIndex(block[:cut], []byte("<c ")); i > 0 {
+				cut = i
+			}
+		}
+		r.scan(block[:cut], &s, seen)
+		block = append([]byte(nil), block[cut:]...)
+		if len(block) > 2<<20 {
+			block = nil
+		}
+		if done {
+			if err == io.EOF || err == io.ErrUnexpectedEOF {
+				return s, nil
+			}
+			return s, err
+		}
+	}
+}
+
+func (r *sheetReader) scan(block []byte, s *sheetShape, seen map[string]bool) {
+	if bytes.Contains(block, []byte("hidden=")) {
+		for _, m := range hiddenColumns.FindAllString(string(block), -1) {
+			var col struct {
+				Min    int    `xml:"min,attr"`
+				Max    int    `xml:"max,attr"`
+				Hidden string `xml:"hidden,attr"`
+			}
+			tag := strings.TrimSuffix(strings.TrimSuffix(m, ">"), "/") + "/>"
+			if xml.Unmarshal([]byte(tag), &col) == nil && (col.Hidden == "1" || col.Hidden == "true") && len(s.hidden) < maxColumns {
+				s.hidden = append(s.hidden, sheetArea{left: col.Min, right: col.Max})
+			}
+		}
+	}
+	if bytes.Contains(block, []byte("mergeCell")) {
+		for _, m := range mergedCells.FindAllSubmatch(block, -1) {
+			left, top, err := excelize.CellNameToCoordinates(string(m[1]))
+			right, bottom, err2 := excelize.CellNameToCoordinates(string(m[2]))
+			if err == nil && err2 == nil && len(s.merges) < maxMerges && right-left < maxColumns {
+				s.merges = append(s.merges, sheetArea{left: left, top: top, right: right, bottom: bottom})
+			}
+		}
+	}
+	if bytes.Contains(block, []byte("Header")) || bytes.Contains(block, []byte("Footer")) {
+		for _, m := range pageEdges.FindAllSubmatch(block, -1) {
+			var code string
+			if xml.Unmarshal([]byte("<a>"+string(m[2])+"</a>"), &code) != nil {
+				continue
+			}
+			text := strings.Join(strings.Fields(edgeCode.ReplaceAllString(strings.ReplaceAll(code, "&&", "＆"), " ")), " ")
+			kind := "Header: "
+			if bytes.HasSuffix(m[1], []byte("Footer")) {
+				kind = "Footer: "
+			}
+			text = strings.ReplaceAll(text, "＆", "&")
+			if strings.ContainsFunc(text, isWordRune) && !seen[kind+text] && !isPageWord(text) {
+				seen[kind+text] = true
+				s.edges = append(s.edges, kind+text)
+			}
+		}
+	}
+	if slices.ContainsFunc([]string{"f></c>", "f></x:c>", "<v></v>", "<v/>", "/></c>"}, func(end string) bool { return bytes.Contains(block, []byte(end)) }) {
+		for _, m := range emptyFormula.FindAllSubmatch(block, -1) {
+			if column, row, err := excelize.CellNameToCoordinates(string(m[1])); err == nil && s.found < maxFormulas && column <= maxColumns {
+				s.formulas[row] = append(s.formulas[row], column)
+				s.found++
+			}
+		}
+	}
+}
+
+func isPageWord(text string) bool {
+	switch strings.ToLower(text) {
+	case "page", "page of", "seite", "seite von", "of", "/":
+		return true
+	}
+	return false
+}
+
+func isWordRune(r rune) bool { return r > '9' && !strings.ContainsRune(":;<=>?@[\\]^_`{|}~", r) }
+
+// writeDrawings writes the text boxes, charts and comments of a sheet.
+func (r *sheetReader) writeDrawings(part string) error {
+	relations, err := r.a.relations(part)
+	if err != nil {
+		return err
+	}
+	for _, rel := range relations {
+		if !r.a.has(rel.Target) {
+			continue
+		}
+		switch {
+		case strings.HasSuffix(rel.Type, "/drawing"):
+			err = r.writeDrawing(rel.Target)
+		case strings.HasSuffix(rel.Type, "/comments"):
+			err = r.writeComments(rel.Target)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (r *sheetReader) writeDrawing(part string) error {
+	relations, err := r.a.relations(part)
+	if err != nil {
+		return err
+	}
+	links := map[string]string{}
+	for _, rel := range relations {
+		links[rel.ID] = rel.Target
+	}
+	w := officeText{row: r.o.row, paragraph: func(p officeParagraph) { r.o.add(paragraph, "", p.text.String()) }}
+	w.link = func(name, id string) string {
+		switch name {
+		case "chart":
+			r.o.add(paragraph, "", chartText(r.a, links[id]))
+		case "relIds":
+			r.o.add(paragraph, "", diagramText(r.a, links[id]))
+		}
+		return ""
+	}
+	return w.walk(r.a, part, r.o.full)
+}
+
+func (r *sheetReader) writeComments(part string) error {
+	var doc struct {
+		Authors  []string `xml:"authors>author"`
+		Comments []struct {
+			Cell   string   `xml:"ref,attr"`
+			Author int      `xml:"authorId,attr"`
+			Plain  string   `xml:"text>t"`
+			Runs   []string `xml:"text>r>t"`
+		} `xml:"commentList>comment"`
+	}
+	if err := r.a.decode(part, &doc); err != nil {
+		return err
+	}
+	for _, c := range doc.Comments {
+		text := strings.TrimSpace(c.Plain + strings.Join(c.Runs, ""))
+		who := c.Cell
+		if c.Author >= 0 && c.Author < len(doc.Authors) && doc.Authors[c.Author] != "" && !strings.HasPrefix(doc.Authors[c.Author], "tc=") {
+			who += ", " + doc.Authors[c.Author]
+		}
+		if text != "" {
+			r.o.add(paragraph, "", commentText(who, text))
+		}
+	}
+	return nil
 }

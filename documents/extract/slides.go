@@ -3,6 +3,7 @@ package extract
 import (
 	"encoding/xml"
 	"fmt"
+	"slices"
 	"strings"
 )
 
@@ -17,19 +18,23 @@ var slidesFile = officeFile(Type{
 }, []string{"openxmlformats-officedocument.presentationml.slide+xml"}, slidesText)
 
 // slidesText returns the text of the slides in their order, each below a heading with its
-// number and title, with the speaker's notes.
+// number and title, with its charts and diagrams, the speaker's notes and comments. Footers
+// are at the end, once.
 func slidesText(a *archive) (string, error) {
 	slides, err := slideParts(a)
 	if err != nil {
 		return "", err
 	}
-	var o outline
+	d := presentation{a: a}
 	for i, part := range slides {
-		if err := writeSlide(a, &o, part, i+1); err != nil {
+		if err := d.writeSlide(part, i+1); err != nil {
 			return "", err
 		}
 	}
-	return o.text()
+	for _, text := range d.edges {
+		d.o.add(paragraph, "Footer: ", text)
+	}
+	return d.o.text()
 }
 
 // slideParts lists the slides in the order in which they are shown.
@@ -66,48 +71,112 @@ func slideParts(a *archive) ([]string, error) {
 	return parts, nil
 }
 
+// presentation is what the slides of a file have in common.
+type presentation struct {
+	a     *archive
+	o     outline
+	edges []string // footers and dates, each once
+}
+
 // writeSlide writes a slide. Its title may be anywhere in the file.
-func writeSlide(a *archive, o *outline, part string, number int) error {
+func (d *presentation) writeSlide(part string, number int) error {
+	relations, err := d.a.relations(part)
+	if err != nil {
+		return err
+	}
+	links := map[string]string{}
+	for _, r := range relations {
+		links[r.ID] = r.Target
+	}
 	var title []string
 	var body outline
-	full := func() bool { return body.full() || o.full() }
-	w := officeText{row: body.row, paragraph: func(p officeParagraph) {
+	full := func() bool { return body.full() || d.o.full() }
+	w := officeText{row: body.row, endTable: body.endTable, paragraph: func(p officeParagraph) {
 		switch p.place {
 		case "title", "ctrTitle":
 			title = append(title, p.text.String())
-		case "sldNum", "dt", "ftr", "hdr":
+		case "dt", "ftr", "hdr":
+			d.addEdge(p.text.String())
+		case "sldNum":
 		default:
 			body.add(item, "", p.text.String())
 		}
+	}, link: func(name, id string) string {
+		switch name {
+		case "chart":
+			body.add(paragraph, "", chartText(d.a, links[id]))
+		case "relIds":
+			body.add(paragraph, "", diagramText(d.a, links[id]))
+		}
+		return ""
 	}}
-	if err := w.walk(a, part, full); err != nil {
+	if err := w.walk(d.a, part, full); err != nil {
 		return err
 	}
 	name := fmt.Sprintf("Slide %d", number)
 	if t := strings.TrimSpace(strings.Join(title, " ")); t != "" {
 		name += ": " + t
 	}
-	o.heading(2, name)
-	o.add(paragraph, "", body.out.String())
-	return writeNotes(a, o, part)
+	d.o.heading(2, name)
+	d.o.add(paragraph, "", body.out.String())
+	if err := d.writeNotes(part); err != nil {
+		return err
+	}
+	return d.writeComments(relations)
 }
 
-func writeNotes(a *archive, o *outline, slide string) error {
-	part, err := a.related(slide, "notesSlide")
+func (d *presentation) addEdge(text string) {
+	text = strings.Join(strings.Fields(text), " ")
+	if text != "" && len(d.edges) < 100 && !slices.Contains(d.edges, text) {
+		d.edges = append(d.edges, text)
+	}
+}
+
+func (d *presentation) writeNotes(slide string) error {
+	part, err := d.a.related(slide, "notesSlide")
 	if err != nil || part == "" {
 		return err
 	}
 	var notes []string
-	w := officeText{row: o.row, paragraph: func(p officeParagraph) {
+	w := officeText{row: d.o.row, paragraph: func(p officeParagraph) {
 		if p.place == "body" {
 			notes = append(notes, p.text.String())
 		}
 	}}
-	if err := w.walk(a, part, o.full); err != nil {
+	if err := w.walk(d.a, part, d.o.full); err != nil {
 		return err
 	}
 	if said := strings.TrimSpace(strings.Join(notes, "\n")); said != "" {
-		o.add(paragraph, "Notes: ", said)
+		d.o.add(paragraph, "Notes: ", said)
+	}
+	return nil
+}
+
+// writeComments writes the comments on a slide: the old ones are plain text, the new ones
+// have paragraphs and replies.
+func (d *presentation) writeComments(relations []relation) error {
+	for _, r := range relations {
+		if !strings.HasSuffix(r.Type, "/comments") || !d.a.has(r.Target) {
+			continue
+		}
+		var doc struct {
+			Comments []struct {
+				Plain   string      `xml:"text"`
+				Body    drawingText `xml:"txBody"`
+				Replies []struct {
+					Body drawingText `xml:"txBody"`
+				} `xml:"replyLst>reply"`
+			} `xml:"cm"`
+		}
+		if err := d.a.decode(r.Target, &doc); err != nil {
+			return err
+		}
+		for _, c := range doc.Comments {
+			d.o.add(paragraph, "Comment: ", c.Plain+c.Body.text())
+			for _, reply := range c.Replies {
+				d.o.add(paragraph, "Comment: ", reply.Body.text())
+			}
+		}
 	}
 	return nil
 }

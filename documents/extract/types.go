@@ -12,8 +12,6 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"github.com/gabriel-vasile/mimetype"
-
 	"github.com/palaver-chat/palaver/chat"
 	"github.com/palaver-chat/palaver/internal/language"
 )
@@ -45,7 +43,7 @@ type Types []Type
 
 // All lists the types that this program can read.
 func All() Types {
-	return Types{plainText, markdown, webPage, pdfFile, wordFile, sheetsFile, slidesFile, csvFile}
+	return Types{plainText, markdown, webPage, pdfFile, wordFile, sheetsFile, slidesFile, csvFile, mailFile, richText, openText, openSheets}
 }
 
 var typeName = regexp.MustCompile(`^[a-z][a-z0-9_-]{0,19}$`)
@@ -192,14 +190,10 @@ func (t Types) named(filename, declaredType string) (_ Type, known bool) {
 	return Type{}, false
 }
 
+// isText reports whether raw may be text in some encoding, known or not.
 func isText(raw []byte) bool {
 	if bytes.Contains(raw[:min(len(raw), 1024)], []byte("%PDF-")) {
 		return utf8.Valid(raw) && bytes.IndexByte(raw, 0) < 0 // a text about PDF
 	}
-	for m := mimetype.Detect(raw); m != nil; m = m.Parent() {
-		if m.Is("text/plain") {
-			return true
-		}
-	}
-	return utf16Order(raw) != nil
+	return controls(raw)*100 <= len(raw) || wideEncoding(raw) != nil
 }

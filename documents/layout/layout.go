@@ -14,9 +14,10 @@ type Kind int
 const (
 	Paragraph Kind = iota
 	Heading
-	Item // of a list or a table row
+	Item // of a list
 	Code
 	Rule // a line of punctuation only
+	Row  // of a table: "a | b"
 )
 
 // Block is a run of whole lines without the white space around them. Start and
@@ -87,14 +88,14 @@ func block(lines []line, i int, before []Block) (Block, int) {
 	if ruler(l.text) {
 		return Block{l.start, l.end, Rule, ""}, i + 1
 	}
+	if isRow(lines, i) {
+		return Block{l.start, l.end, Row, ""}, i + 1
+	}
 	if i+1 < len(lines) && underline(l.text, lines[i+1].text) {
 		return Block{l.start, lines[i+1].end, Heading, l.text}, i + 2
 	}
 	if startsFresh(lines, i, before) && plainHeading(lines, i) {
 		return Block{l.start, l.end, Heading, strings.TrimRight(l.text, ":. ")}, i + 1
-	}
-	if strings.HasPrefix(l.text, "|") {
-		return Block{l.start, l.end, Item, ""}, i + 1
 	}
 	kind := Paragraph
 	if marker(l.text) > 0 {
@@ -111,7 +112,7 @@ func block(lines []line, i int, before []Block) (Block, int) {
 func continues(lines []line, i int) bool {
 	l, prev := lines[i], lines[i-1]
 	switch {
-	case l.blank(), fenceOf(l.text) != "", ruler(l.text), strings.HasPrefix(l.text, "|"), marker(l.text) > 0:
+	case l.blank(), fenceOf(l.text) != "", ruler(l.text), isRow(lines, i), marker(l.text) > 0:
 		return false
 	case i+1 < len(lines) && underline(l.text, lines[i+1].text):
 		return false
@@ -124,6 +125,18 @@ func continues(lines []line, i int) bool {
 	// A short line before a line with a capital is not a wrapped line: it is part of a
 	// letterhead or a form.
 	return len(prev.text) >= wrapped || endsSentence(prev.text) || !startsUpper(l.text) || strings.HasSuffix(prev.text, ",")
+}
+
+// isRow reports whether line i is a row of a table. A line with a bar between words is one
+// only beside another such line.
+func isRow(lines []line, i int) bool {
+	if strings.HasPrefix(lines[i].text, "|") {
+		return true
+	}
+	bar := func(k int) bool {
+		return k >= 0 && k < len(lines) && (strings.Contains(lines[k].text, " | ") || strings.HasPrefix(lines[k].text, "|"))
+	}
+	return bar(i) && (bar(i-1) || bar(i+1))
 }
 
 func codeBlock(lines []line, i int, fence string) (Block, int) {

@@ -21,7 +21,7 @@ type Span struct {
 }
 
 // Sentences cuts text by the Unicode rules within its blocks: a wrapped line does not end
-// a sentence; a heading or a list item does. Bullets, heading marks and lines of
+// a sentence; a heading, a list item or a table row does. Bullets, heading marks and lines of
 // punctuation only are left out. It takes linear time.
 func Sentences(text string) []Span {
 	var out []Span
@@ -34,6 +34,12 @@ func Sentences(text string) []Span {
 			out = c.add(out, at, at+len(b.Title), true)
 		case layout.Code:
 			out = codeLines(&c, out, b)
+		case layout.Row:
+			if b.End-b.Start <= longRow {
+				out = c.add(out, b.Start, b.End, false)
+				continue
+			}
+			out = prose(&c, out, b.Start, b.End)
 		default:
 			start := b.Start + layout.BulletLen(text[b.Start:b.End])
 			out = prose(&c, out, start, b.End)
@@ -41,6 +47,9 @@ func Sentences(text string) []Span {
 	}
 	return out
 }
+
+// longRow is the length in bytes from which the sentences within a table row count.
+const longRow = 600
 
 func prose(c *counter, out []Span, start, end int) []Span {
 	from := start

@@ -20,7 +20,7 @@ const (
 // WithoutExtension drops the extension of a document's file at the end of a text.
 func WithoutExtension(text string) string {
 	switch ext := path.Ext(text); strings.ToLower(ext) {
-	case ".pdf", ".txt", ".md", ".markdown", ".html", ".htm", ".doc", ".docx", ".xlsx", ".pptx", ".csv":
+	case ".pdf", ".txt", ".md", ".markdown", ".html", ".htm", ".doc", ".docx", ".xlsx", ".pptx", ".csv", ".eml", ".rtf", ".odt", ".ods", ".log", ".json":
 		return strings.TrimSuffix(text, ext)
 	}
 	return text

@@ -62,7 +62,7 @@ func TestCustomAgentContinuesAndKeepsTextsOutOfTheHistory(t *testing.T) {
 func TestAProgramHasItsOwnModelProviderAndDocumentType(t *testing.T) {
 	t.Parallel()
 	mail := palaver.DocumentType{
-		Name: "eml", Label: "E-mail", Extensions: []string{".eml"}, MediaTypes: []string{"message/rfc822"},
+		Name: "letter", Label: "Letter", Extensions: []string{".letter"}, MediaTypes: []string{"text/x-letter"},
 		Read: func(_ context.Context, raw []byte) (string, error) {
 			_, body, found := strings.Cut(string(raw), "\n\n")
 			if !found {
@@ -86,16 +86,16 @@ func TestAProgramHasItsOwnModelProviderAndDocumentType(t *testing.T) {
 			return doc.Status != "processing"
 		}, waitTimeout, 20*time.Millisecond)
 	}
-	upload("rules.eml", "Subject: Lamps\n\nA lamp must have a switch at its foot.")
+	upload("rules.letter", "Subject: Lamps\n\nA lamp must have a switch at its foot.")
 	require.Equal(t, "ready", doc.Status, doc.Error)
 	end := last(c.ask("What must a lamp have?", tags(doc.ID)))
 	require.Contains(t, end.Response, "a switch at its foot")
 
-	upload("empty.eml", "Subject: nothing")
+	upload("empty.letter", "Subject: nothing")
 	require.Equal(t, []string{"failed", "The e-mail has no body."}, []string{doc.Status, doc.Error})
 	var config struct {
 		DocumentTypes []struct{ Label string } `json:"document_types"`
 	}
 	c.do(http.StatusOK, http.MethodGet, "/api/config", nil, &config)
-	require.Equal(t, "E-mail", config.DocumentTypes[len(config.DocumentTypes)-1].Label)
+	require.Equal(t, "Letter", config.DocumentTypes[len(config.DocumentTypes)-1].Label)
 }

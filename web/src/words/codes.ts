@@ -15,6 +15,7 @@ export interface Values {
   "budget.owner": null;
   "document.damaged": null;
   "document.empty": null;
+  "document.encoding_unknown": null;
   "document.failed": null;
   "document.no_text": null;
   "document.not_text": null;

@@ -1,0 +1,194 @@
+package extract
+
+import (
+	"bytes"
+	"context"
+	"encoding/base64"
+	"errors"
+	"io"
+	"mime"
+	"mime/multipart"
+	"mime/quotedprintable"
+	"net/mail"
+	"regexp"
+	"strings"
+
+	"golang.org/x/text/encoding/htmlindex"
+)
+
+var mailFile = Type{
+	Name:       "eml",
+	Label:      "E-mail",
+	Extensions: []string{".eml"},
+	MediaTypes: []string{"message/rfc822"},
+	Read:       func(ctx context.Context, raw []byte) (string, error) { c, err := mailContent(ctx, raw); return c.Text, err },
+	content:    mailContent,
+	untitled:   true, // its subject is the title
+}
+
+// Limits of a message.
+const (
+	maxMailDepth = 10
+	maxMailParts = 1000
+)
+
+// mailContent returns the headers of a message that people see, its text, the quoted earlier
+// messages after what is new, and the names of its attachments.
+func mailContent(ctx context.Context, raw []byte) (Content, error) {
+	m, err := mail.ReadMessage(bytes.NewReader(raw))
+	if err != nil {
+		return Content{}, errDamagedFile
+	}
+	var o outline
+	decoder := mime.WordDecoder{CharsetReader: func(charset string, in io.Reader) (io.Reader, error) {
+		e, err := htmlindex.Get(charset)
+		if err != nil {
+			return nil, err
+		}
+		return e.NewDecoder().Reader(in), nil
+	}}
+	header := func(name string) string {
+		value := m.Header.Get(name)
+		if s, err := decoder.DecodeHeader(value); err == nil {
+			value = s
+		}
+		if s, err := toUTF8([]byte(value), ""); err == nil {
+			value = s
+		}
+		return strings.Join(strings.Fields(value), " ")
+	}
+	title := header("Subject")
+	if title != "" {
+		o.heading(1, title)
+	}
+	for _, name := range []string{"From", "To", "Cc", "Date"} {
+		if value := header(name); value != "" {
+			o.add(row, name+": ", value)
+		}
+	}
+	r := mailReader{ctx: ctx, left: maxMailParts}
+	if err := r.part(m.Header.Get, m.Body, 0); err != nil {
+		return Content{}, err
+	}
+	recent, earlier := splitQuotes(strings.TrimSpace(clean(r.text())))
+	o.add(paragraph, "", recent)
+	if earlier != "" {
+		o.add(paragraph, "", "Earlier messages:")
+		o.add(paragraph, "", earlier)
+	}
+	if len(r.attached) > 0 {
+		o.add(paragraph, "Attachments: ", strings.Join(r.attached, ", "))
+	}
+	return Content{Text: clean(o.out.String()), Title: title}, nil
+}
+
+type mailReader struct {
+	ctx      context.Context
+	plain    []string
+	pages    []string
+	attached []string
+	left     int // parts that may still be read
+}
+
+// text returns the plain text, or else that of the web page.
+func (r *mailReader) text() string {
+	if s := strings.TrimSpace(strings.Join(r.plain, "\n\n")); s != "" {
+		return s
+	}
+	return strings.Join(r.pages, "\n\n")
+}
+
+// part reads a part of a message. A damaged part ends the reading of the parts after it.
+func (r *mailReader) part(header func(string) string, body io.Reader, depth int) error {
+	if r.left--; r.left < 0 || depth > maxMailDepth {
+		return errTooLarge
+	}
+	media, params, err := mime.ParseMediaType(header("Content-Type"))
+	if err != nil {
+		media, params = "text/plain", nil
+	}
+	disposition, file, _ := mime.ParseMediaType(header("Content-Disposition"))
+	name := file["filename"]
+	if name == "" {
+		name = params["name"]
+	}
+	if strings.HasPrefix(media, "multipart/") && params["boundary"] != "" {
+		parts := multipart.NewReader(body, params["boundary"])
+		for {
+			p, err := parts.NextRawPart()
+			if err != nil { // the end, or the part is damaged
+				return nil
+			}
+			if err := r.part(p.Header.Get, p, depth+1); err != nil {
+				return err
+			}
+		}
+	}
+	if disposition == "attachment" || name != "" || media != "text/plain" && media != "text/html" && media != "message/rfc822" {
+		if name == "" {
+			name = media
+		}
+		if s, err := new(mime.WordDecoder).DecodeHeader(name); err == nil {
+			name = s
+		}
+		r.attached = append(r.attached, strings.Join(strings.Fields(name), " "))
+		return nil
+	}
+	switch strings.ToLower(strings.TrimSpace(header("Content-Transfer-Encoding"))) {
+	case "base64":
+		body = base64.NewDecoder(base64.StdEncoding, body)
+	case "quoted-printable":
+		body = quotedprintable.NewReader(body)
+	}
+	raw, err := io.ReadAll(io.LimitReader(body, MaxText))
+	if err != nil && len(raw) == 0 && !errors.Is(err, io.ErrUnexpectedEOF) {
+		return nil
+	}
+	switch media {
+	case "message/rfc822":
+		c, err := mailContent(r.ctx, raw)
+		if err == nil && depth < maxMailDepth/2 {
+			r.plain = append(r.plain, c.Text)
+		}
+	case "text/html":
+		text, err := toUTF8(raw, params["charset"])
+		if err != nil {
+			return err
+		}
+		page, err := htmlText(r.ctx, []byte(text))
+		if err != nil {
+			return err
+		}
+		r.pages = append(r.pages, page)
+	default:
+		text, err := toUTF8(raw, params["charset"])
+		if err != nil {
+			return err
+		}
+		r.plain = append(r.plain, text)
+	}
+	return nil
+}
+
+// quoteHead matches the line that mail programs write above a quotation: it names a day or a
+// person and ends in a colon.
+var quoteHead = regexp.MustCompile(`^(>\s*)*\S.{5,200}(\d{1,4}|<[^>]+@[^>]+>).*:\s*$`)
+
+// splitQuotes moves the lines that quote earlier messages, and the lines above them that say
+// so, after the text that is new.
+func splitQuotes(text string) (recent, earlier string) {
+	var fresh, quoted []string
+	lines := strings.Split(text, "\n")
+	for i, l := range lines {
+		next := ""
+		for j := i + 1; j < len(lines) && j <= i+2 && next == ""; j++ {
+			next = strings.TrimSpace(lines[j])
+		}
+		if strings.HasPrefix(strings.TrimSpace(l), ">") || strings.HasPrefix(next, ">") && quoteHead.MatchString(l) {
+			quoted = append(quoted, strings.TrimLeft(l, "> \t"))
+		} else {
+			fresh = append(fresh, l)
+		}
+	}
+	return strings.TrimSpace(strings.Join(fresh, "\n")), strings.TrimSpace(strings.Join(quoted, "\n"))
+}

@@ -1,0 +1,291 @@
+package extract
+
+import (
+	"bytes"
+	"context"
+	"strconv"
+	"strings"
+
+	"golang.org/x/text/encoding"
+	"golang.org/x/text/encoding/charmap"
+	"golang.org/x/text/encoding/htmlindex"
+)
+
+var richText = Type{
+	Name:       "rtf",
+	Label:      "RTF",
+	Extensions: []string{".rtf"},
+	MediaTypes: []string{"application/rtf", "text/rtf"},
+	Is:         func(raw []byte, _ string) bool { return bytes.HasPrefix(raw, []byte(`{\rtf`)) },
+	Read:       rtfText,
+}
+
+// rtfGroup is the state of a group of an RTF file.
+type rtfGroup struct {
+	skip   bool // its text is not shown
+	hidden bool
+	run    officeRun
+	uc     int // characters after a Unicode character that stand for it in old programs
+}
+
+// rtfReader reads RTF, which is a sequence of groups, control words and text.
+type rtfReader struct {
+	o      outline
+	groups []rtfGroup
+	group  rtfGroup
+	enc    encoding.Encoding
+	bytes  []byte // of the text that is still encoded
+	text   strings.Builder
+	cells  []string
+	inRow  bool
+	left   int // characters to leave out after a Unicode character
+	high   int // the first half of a character beyond 16 bits
+}
+
+const maxRTFDepth = 1000
+
+// rtfText returns the paragraphs and the table rows of an RTF file.
+func rtfText(ctx context.Context, raw []byte) (string, error) {
+	r := rtfReader{enc: charmap.Windows1252, group: rtfGroup{uc: 1}}
+	for i, n := 0, 0; i < len(raw); n++ {
+		if n%4096 == 0 && ctx.Err() != nil {
+			return "", ctx.Err()
+		}
+		switch c := raw[i]; c {
+		case '{':
+			r.flush()
+			if len(r.groups) >= maxRTFDepth {
+				return "", errDamagedFile
+			}
+			r.groups = append(r.groups, r.group)
+			i++
+		case '}':
+			r.flush()
+			if k := len(r.groups); k > 0 {
+				r.group, r.groups = r.groups[k-1], r.groups[:k-1]
+			}
+			i++
+		case '\\':
+			i += r.control(raw[i:])
+		case '\r', '\n':
+			i++
+		default:
+			r.add(c)
+			i++
+		}
+		if r.o.full() || r.text.Len() > MaxText {
+			return "", errTooLarge
+		}
+	}
+	r.paragraph()
+	return r.o.text()
+}
+
+func (r *rtfReader) add(c byte) {
+	if r.left > 0 {
+		r.left--
+		return
+	}
+	if !r.group.skip && !r.group.hidden {
+		r.bytes = append(r.bytes, c)
+	}
+}
+
+// flush decodes the text of a run.
+func (r *rtfReader) flush() {
+	if len(r.bytes) > 0 {
+		if out, err := r.enc.NewDecoder().Bytes(r.bytes); err == nil {
+			r.text.WriteString(r.group.run.mark(string(out)))
+		}
+		r.bytes = r.bytes[:0]
+	}
+}
+
+func (r *rtfReader) write(s string) {
+	r.flush()
+	if !r.group.skip && !r.group.hidden {
+		r.text.WriteString(s)
+	}
+}
+
+// control reads a control word or symbol and returns its length.
+func (r *rtfReader) control(raw []byte) int {
+	if len(raw) < 2 {
+		return len(raw)
+	}
+	c := raw[1]
+	if c < 'A' || c > 'z' || c > 'Z' && c < 'a' {
+		switch c {
+		case '\'':
+			if len(raw) >= 4 {
+				if b, err := strconv.ParseUint(string(raw[2:4]), 16, 8); err == nil {
+					r.add(byte(b))
+				}
+				return 4
+			}
+		case '*':
+			r.group.skip = true
+		case '~':
+			r.write("\u00a0")
+		case '_':
+			r.write("-")
+		case '\\', '{', '}':
+			r.add(c)
+		case '\n', '\r':
+			r.paragraph()
+		}
+		return 2
+	}
+	end := 1
+	for end < len(raw) && end < 40 && (raw[end] >= 'a' && raw[end] <= 'z' || raw[end] >= 'A' && raw[end] <= 'Z') {
+		end++
+	}
+	word := string(raw[1:end])
+	from := end
+	if end < len(raw) && raw[end] == '-' {
+		end++
+	}
+	for end < len(raw) && end-from < 12 && raw[end] >= '0' && raw[end] <= '9' {
+		end++
+	}
+	number, err := strconv.Atoi(string(raw[from:end]))
+	if err != nil {
+		number = -1
+	}
+	if end < len(raw) && raw[end] == ' ' {
+		end++
+	}
+	if word == "bin" && number > 0 {
+		return min(end+number, len(raw))
+	}
+	r.word(word, number)
+	return end
+}
+
+func (r *rtfReader) word(word string, n int) {
+	on := n != 0
+	switch word {
+	case "fonttbl", "colortbl", "stylesheet", "info", "pict", "object", "themedata", "datastore", "latentstyles", "generator", "fldinst",
+		"listtable", "listoverridetable", "revtbl", "rsidtbl", "xmlnstbl", "header", "headerl", "headerr", "headerf", "footer", "footerl", "footerr", "footerf", "nonshppict", "deleted", "private", "bkmkstart", "bkmkend":
+		if word != "deleted" || on {
+			r.group.skip = true
+		}
+	case "ansicpg":
+		if e := codePage(n); e != nil {
+			r.enc = e
+		}
+	case "mac":
+		r.enc = charmap.Macintosh
+	case "pca", "pc":
+		r.enc = charmap.CodePage850
+	case "uc":
+		r.group.uc = max(n, 0)
+	case "u":
+		r.unicode(n)
+	case "par", "sect", "page":
+		if !r.group.skip {
+			r.paragraph()
+		}
+	case "line":
+		r.write("\n")
+	case "tab":
+		r.write("\t")
+	case "cell", "nestcell":
+		r.flush()
+		r.cells = append(r.cells, r.text.String())
+		r.text.Reset()
+	case "row", "nestrow":
+		r.flush()
+		r.o.row(r.cells)
+		r.cells = nil
+	case "intbl":
+		r.inRow = true
+	case "pard":
+		r.inRow = false
+	case "plain":
+		r.flush()
+		r.group.run, r.group.hidden = officeRun{}, false
+	case "v":
+		r.flush()
+		r.group.hidden = on
+	case "strike", "striked":
+		r.flush()
+		r.group.run.struck = on
+	case "super":
+		r.flush()
+		r.group.run.raised = on
+	case "sub":
+		r.flush()
+		r.group.run.lowered = on
+	case "nosupersub":
+		r.flush()
+		r.group.run.raised, r.group.run.lowered = false, false
+	case "emdash":
+		r.write("—")
+	case "endash":
+		r.write("–")
+	case "lquote":
+		r.write("‘")
+	case "rquote":
+		r.write("’")
+	case "ldblquote":
+		r.write("“")
+	case "rdblquote":
+		r.write("”")
+	case "bullet":
+		r.write("•")
+	}
+}
+
+// unicode writes a character whose number may be negative, or the half of one.
+func (r *rtfReader) unicode(n int) {
+	if n < 0 {
+		n += 1 << 16
+	}
+	r.left = 0
+	switch {
+	case n >= 0xd800 && n < 0xdc00:
+		r.high = n
+	case n >= 0xdc00 && n < 0xe000:
+		r.write(string(rune((r.high-0xd800)<<10 | (n - 0xdc00) + 0x10000)))
+	default:
+		r.write(string(rune(n)))
+	}
+	r.left = r.group.uc
+}
+
+func codePage(n int) encoding.Encoding {
+	name := "windows-" + strconv.Itoa(n)
+	switch n {
+	case 932:
+		name = "shift_jis"
+	case 936:
+		name = "gb18030"
+	case 949:
+		name = "euc-kr"
+	case 950:
+		name = "big5"
+	case 437:
+		return charmap.CodePage437
+	case 850:
+		return charmap.CodePage850
+	case 10000:
+		name = "macintosh"
+	}
+	e, err := htmlindex.Get(name)
+	if err != nil {
+		return nil
+	}
+	return e
+}
+
+func (r *rtfReader) paragraph() {
+	r.flush()
+	text := strings.TrimSpace(strings.ReplaceAll(r.text.String(), struck+struck, ""))
+	if r.inRow { // a further paragraph of a cell
+		r.text.WriteString("\n")
+		return
+	}
+	r.text.Reset()
+	r.o.add(paragraph, "", text)
+}
