@@ -49,44 +49,6 @@ func stored(t *testing.T, s *stacktest.Stack, c *talk) (encrypted, plain []*comm
 	return encrypted, plain
 }
 
-// A question stays open while encryption is turned on, the key is replaced, and
-// encryption is turned off again.
-func TestConversationsGoOnWhenEncryptionIsTurnedOnRotatedAndOff(t *testing.T) {
-	t.Parallel()
-	s, model, c := scripted(t)
-	doc := c.upload("Liquidity circular", circular)
-	model.On(intentCall, unsure)
-	ask := func() *talk {
-		talk := newTalk(t, c.url, c.client)
-		interrupted(t, talk.ask("The circular", tags(doc)))
-		return talk
-	}
-	answer := func(c *talk) {
-		t.Helper()
-		answered(t, c.resume(chat.ActionChoice, "inquire"))
-	}
-	talks := []*talk{ask()}
-	hidden, open := stored(t, s, talks[0])
-	require.Empty(t, hidden)
-	require.NotEmpty(t, open)
-	for _, keys := range []string{payload.Plain + "," + firstKey, firstKey, firstKey + "," + secondKey, secondKey + "," + firstKey, payload.Plain + "," + secondKey + "," + firstKey} {
-		s.Restart(encryptWith(keys))
-		asked := ask()
-		hidden, open = stored(t, s, asked)
-		if strings.HasPrefix(keys, payload.Plain) {
-			require.Empty(t, hidden, keys)
-		} else {
-			require.Empty(t, open, keys)
-			require.NotEmpty(t, hidden)
-		}
-		answer(talks[len(talks)-1]) // started with the previous keys
-		talks = append(talks, asked)
-	}
-	for _, c := range talks[:len(talks)-1] {
-		answered(t, c.ask("What is the ratio?", with(tags(doc), object{"action": "inquire"})))
-	}
-}
-
 // Rule S15.
 func TestNothingThatWasSaidIsReadableInAnEncryptedHistory(t *testing.T) {
 	t.Parallel()

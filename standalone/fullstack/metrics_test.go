@@ -12,7 +12,6 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/palaver-chat/palaver/chat"
 	"github.com/palaver-chat/palaver/llm"
 	"github.com/palaver-chat/palaver/standalone/stacktest"
 	"github.com/palaver-chat/palaver/testkit/freeport"
@@ -170,35 +169,4 @@ func TestEveryDocumentedMetricIsFed(t *testing.T) {
 	for name := range mayBeMissing {
 		require.Contains(t, names, name)
 	}
-}
-
-// The API settles it, because no worker looks for lost turns.
-func TestLostTurnIsCountedAndLoggedByTheProcessThatSettlesIt(t *testing.T) {
-	t.Parallel()
-	s, model := apart(t, []stacktest.Option{stacktest.Flag("repair-interval", "0s")})
-	_, worker := measuredWorker(t, s)
-	api := s.API()
-	c := newTalk(t, func() string { return api.URL }, s.NewUser())
-	model.On(answerCall, llmtest.Silent("Once upon ", "a time"))
-	page := c.send("Tell me a story", assistant)
-	page.until(isType("token"))
-	require.NoError(t, s.Servers.TemporalClient().TerminateWorkflow(t.Context(), threadOf(c), "", "in the Web UI"))
-	end := page.until(terminal)
-	require.Equal(t, chat.CodeTurnLost, end.Code)
-	model.On(answerCall, llmtest.Default())
-
-	const lost = `palaver_turns_settled_total{code="turn_lost",status="failed"}`
-	lines := func() (n int) {
-		for line := range strings.Lines(api.Logged()) {
-			if strings.Contains(line, `msg="turn settled"`) && strings.Contains(line, "turn="+end.TurnID) && strings.Contains(line, "code="+chat.CodeTurnLost) {
-				n++
-			}
-		}
-		return n
-	}
-	require.Eventually(t, func() bool { return scrape(t, api.URL)[lost] > 0 && lines() > 0 }, waitTimeout, 20*time.Millisecond)
-	require.Equal(t, "response", last(c.ask("What now?", assistant)).Type) // checks the thread again
-	require.InDelta(t, 1, scrape(t, api.URL)[lost], 0)
-	require.Equal(t, 1, lines())
-	require.NotContains(t, scrape(t, worker), lost)
 }

@@ -1,3 +1,5 @@
+//go:build long
+
 package fullstack
 
 import (
@@ -21,14 +23,6 @@ func attemptOf(t *testing.T, token event) int {
 	n, err := strconv.Atoi(parts[3])
 	require.NoError(t, err)
 	return n
-}
-
-// SIGSTOP leaves the worker's connections open, as a power cut or a partition does.
-// Without a short keep-alive timeout, its long polls received seven attempts (48 s)
-// before another worker got one.
-func TestTurnOfAFrozenWorkerContinuesAtAnother(t *testing.T) {
-	t.Parallel()
-	turnOfAFrozenWorkerContinues(t)
 }
 
 func turnOfAFrozenWorkerContinues(t *testing.T, options ...stacktest.Option) {
@@ -73,22 +67,4 @@ func turnOfAFrozenWorkerContinues(t *testing.T, options ...stacktest.Option) {
 	require.Equal(t, []string{"user", "assistant", "user", "assistant"}, h.roles())
 	require.Equal(t, end.Response, h.Messages[1].Content, "the thawed worker changed nothing")
 	require.Equal(t, 2, frozen.model.Count(answerCall), "the thawed worker ran none of the attempts in its long polls")
-}
-
-// A stale workflow task would run local activities on an old state, for example
-// undo the start of a turn that another worker has started since.
-func TestThawedWorkerDropsStaleWorkflowTasks(t *testing.T) {
-	t.Parallel()
-	s, _ := apart(t, nil)
-	first, api := s.Worker(), s.API()
-	c := newTalk(t, func() string { return api.URL }, s.NewUser())
-	require.Equal(t, "response", last(c.ask("Hello", assistant)).Type) // caches the thread at this worker
-	s.Worker()
-	first.Freeze()
-	end := last(c.ask("And now?", assistant))
-	require.Equal(t, "response", end.Type)
-	first.Thaw()
-	require.Eventually(t, func() bool { return strings.Contains(first.Logged(), "dropped a stale workflow task") }, waitTimeout, 50*time.Millisecond)
-	require.Equal(t, "response", last(c.ask("Are you well?", assistant)).Type)
-	require.Equal(t, []string{"user", "assistant", "user", "assistant", "user", "assistant"}, c.history().roles())
 }

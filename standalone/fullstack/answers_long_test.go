@@ -1,3 +1,5 @@
+//go:build long
+
 package fullstack
 
 import (
@@ -288,7 +290,7 @@ func (r request) fits(a routeAnswer, lacks need) string {
 }
 
 // Rule E7.
-func TestEveryRouteAnswersDuringAnOutage(t *testing.T) {
+func TestLongEveryRouteAnswersDuringAnOutage(t *testing.T) {
 	direct := pgtest.Database(t)
 	linkedDatabase, databaseOfAPI := linked(t, direct)
 	s, model := apart(t, []stacktest.Option{stacktest.Flag("database-url", direct)})

@@ -1,3 +1,5 @@
+//go:build long
+
 package fullstack
 
 import (
@@ -35,7 +37,7 @@ func isNotice(code string) func(event) bool {
 	return func(e event) bool { return e.Type == "notice" && e.Code == code }
 }
 
-func TestShortOutageOfTemporalDoesNotInterruptAnAnswer(t *testing.T) {
+func TestLongShortOutageOfTemporalDoesNotInterruptAnAnswer(t *testing.T) {
 	t.Parallel()
 	for name, away := range outages {
 		t.Run(name, func(t *testing.T) {
@@ -67,7 +69,7 @@ func TestShortOutageOfTemporalDoesNotInterruptAnAnswer(t *testing.T) {
 	}
 }
 
-func TestShortOutageOfTemporalLeavesNoUnknownOutcome(t *testing.T) {
+func TestLongShortOutageOfTemporalLeavesNoUnknownOutcome(t *testing.T) {
 	t.Parallel()
 	for name, away := range outages {
 		t.Run(name, func(t *testing.T) {

@@ -1,3 +1,5 @@
+//go:build long
+
 package fullstack
 
 import (
@@ -26,7 +28,7 @@ import (
 // permanently in all databases together. The promise is at most 10,000.
 const mostLeft = 9_000
 
-func TestTurnLeavesFewBytes(t *testing.T) {
+func TestLongTurnLeavesFewBytes(t *testing.T) {
 	t.Parallel()
 	t.Run("SQLite", func(t *testing.T) {
 		t.Parallel()
