@@ -8,6 +8,7 @@ import (
 
 	"github.com/palaver-chat/palaver/chat"
 	"github.com/palaver-chat/palaver/db"
+	"github.com/palaver-chat/palaver/testkit/must"
 )
 
 // Thread is a conversation with many turns; every tenth is a branch without a
@@ -29,8 +30,7 @@ func LongThread(t testing.TB, store db.Store, turns int) Thread {
 		b.NoError(store.MarkTurn(b.ctx, b.owner, turn.ID, chat.TurnRunning, thread.Head))
 		end := b.ending(turn, "a"+strconv.Itoa(i))
 		end.Approvals = []string{"draw"}
-		_, err := store.Settle(b.ctx, end)
-		b.NoError(err)
+		must.Have(store.Settle(b.ctx, end))(b.t)
 		if i%10 != 9 {
 			thread.Head = turn.ID
 		}
