@@ -8,6 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/palaver-chat/palaver/app/service"
+	"github.com/palaver-chat/palaver/testkit/must"
 )
 
 // Rule R8.
@@ -21,7 +22,6 @@ func TestVersionPrintsVersionCommitAndDate(t *testing.T) {
 	os.Stdout = stdout
 	require.NoError(t, err)
 	require.NoError(t, write.Close())
-	line, err := io.ReadAll(read)
-	require.NoError(t, err)
+	line := must.Have(io.ReadAll(read))(t)
 	require.Regexp(t, `^palaver \S+ \(commit \S+, \S+\)\n$`, string(line))
 }
