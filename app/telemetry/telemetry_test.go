@@ -3,7 +3,6 @@ package telemetry
 import (
 	"bytes"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -272,21 +271,6 @@ func TestMetricsCountTokensAndCostOfAllPaidCalls(t *testing.T) {
 		b.InDelta(want[2], testutil.ToFloat64(b.metrics.cost.WithLabelValues(model)), 0, model)
 	}
 	b.Equal(4, testutil.CollectAndCount(b.metrics.cost), "and nothing twice")
-}
-
-func TestEverySettledTurnIsOneLine(t *testing.T) {
-	b := setup(t, false)
-	b.ref.RequestID = "request-1"
-	b.settle(activities.Ending{TurnRef: b.ref, Status: chat.TurnFailed, Code: chat.CodeModelTimeout, Usage: chat.Usage{TokensIn: 3, TokensOut: 5, Calls: 2}})
-	b.Equal(1, testutil.CollectAndCount(b.metrics.activities))
-	b.Equal(1, strings.Count(b.log.String(), "turn settled"))
-	var line map[string]any
-	b.NoError(json.Unmarshal(b.log.Bytes(), &line))
-	for key, value := range map[string]any{"thread": "thread-1", "turn": b.ref.TurnID, "request_id": "request-1", "status": "failed", "code": chat.CodeModelTimeout,
-		"tokens_in": 3.0, "tokens_out": 5.0, "model_calls": 2.0} {
-		b.Equal(value, line[key], key)
-	}
-	b.Contains(line, "took")
 }
 
 func TestModelErrorsAreCountedByKind(t *testing.T) {

@@ -16,6 +16,7 @@ import (
 	"github.com/palaver-chat/palaver/testkit/dbtest/pgtest"
 	"github.com/palaver-chat/palaver/testkit/freeport"
 	"github.com/palaver-chat/palaver/testkit/llmtest"
+	"github.com/palaver-chat/palaver/testkit/must"
 )
 
 // onPostgres returns the options for a new database.
@@ -145,25 +146,10 @@ func TestStoppingWorkerHandsItsAnswerOver(t *testing.T) {
 	require.InDelta(t, 1, restarts(t, secondURL), 0)
 }
 
-func TestHealthCheckReportsWhetherTheRoleRuns(t *testing.T) {
-	t.Parallel()
-	s := stacktest.StartApart(t)
-	api := s.API()
-	require.Zero(t, api.Health("api"))
-	require.NotZero(t, api.Health("worker"), "no worker runs yet")
-	require.Equal(t, []string{"workers"}, partsDown(t, api.URL), "no worker answers")
-	worker := s.Worker()
-	require.Eventually(t, func() bool { return worker.Health("worker") == 0 }, waitTimeout, 100*time.Millisecond)
-	require.Eventually(t, func() bool { return len(partsDown(t, api.URL)) == 0 }, waitTimeout, 100*time.Millisecond)
-	require.Zero(t, api.Stop())
-	require.NotZero(t, api.Health("api"))
-}
-
 func TestHealthCheckSeesAtOnceThatAWorkerWithAPortIsDead(t *testing.T) {
 	t.Parallel()
 	s := stacktest.StartApart(t)
-	port, err := freeport.Get()
-	require.NoError(t, err)
+	port := must.Have(freeport.Get())(t)
 	worker := s.Worker(stacktest.Flag("worker-metrics-port", strconv.Itoa(port)))
 	url := "http://127.0.0.1:" + strconv.Itoa(port)
 	require.Eventually(t, func() bool { return len(partsDown(t, url)) == 0 }, waitTimeout, 100*time.Millisecond)
@@ -178,8 +164,7 @@ func TestHealthCheckSeesAtOnceThatAWorkerWithAPortIsDead(t *testing.T) {
 // partsDown returns the parts that /readyz reports as down.
 func partsDown(t *testing.T, url string) []string {
 	t.Helper()
-	resp, err := http.Get(url + "/readyz")
-	require.NoError(t, err)
+	resp := must.Have(http.Get(url + "/readyz"))(t)
 	defer func() { _ = resp.Body.Close() }()
 	var said struct{ Down []string }
 	require.NoError(t, json.NewDecoder(resp.Body).Decode(&said))

@@ -18,6 +18,7 @@ import (
 	"github.com/palaver-chat/palaver/llm"
 	"github.com/palaver-chat/palaver/standalone/stacktest"
 	"github.com/palaver-chat/palaver/testkit/llmtest"
+	"github.com/palaver-chat/palaver/testkit/must"
 )
 
 // boardJSON is a board as the API shows it.
@@ -404,8 +405,7 @@ func TestInputsByHandAreDocumentsOfTheirOwnersLibraryOnly(t *testing.T) {
 	c.do(http.StatusBadRequest, http.MethodPost, items, object{"entity_type": "fact", "text": "Something", "document_id": doc}, nil)
 	c.do(http.StatusBadRequest, http.MethodPost, items, object{"entity_type": "fact", "text": "Something", "citation": object{"document_id": doc, "quote": "not in it"}}, nil)
 
-	jar, err := cookiejar.New(nil)
-	require.NoError(t, err)
+	jar := must.Have(cookiejar.New(nil))(t)
 	client := stackUser(c)
 	client.Jar = jar
 	other := newTalk(t, c.url, client)
@@ -427,15 +427,13 @@ func TestConfirmationsAreAppliedOnceAcrossCrashes(t *testing.T) {
 	}
 	proposals := c.board(b.ID).Proposals
 	require.Len(t, proposals, 3)
-	at, err := url.Parse(p.URL)
-	require.NoError(t, err)
+	at := must.Have(url.Parse(p.URL))(t)
 	body := `{"decision":"confirm"}`
 	for _, proposal := range proposals {
 		conn, err := net.Dial("tcp", at.Host) // the response is never read
 		require.NoError(t, err)
 		defer conn.Close()
-		request, err := http.NewRequest(http.MethodPost, p.URL+"/api/discoveries/"+b.ID+"/actions/"+proposal.ID, strings.NewReader(body))
-		require.NoError(t, err)
+		request := must.Have(http.NewRequest(http.MethodPost, p.URL+"/api/discoveries/"+b.ID+"/actions/"+proposal.ID, strings.NewReader(body)))(t)
 		request.Header.Set("Content-Type", "application/json")
 		for _, cookie := range p.Client.Jar.Cookies(at) {
 			request.AddCookie(cookie)

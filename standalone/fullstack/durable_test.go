@@ -18,6 +18,7 @@ import (
 	"github.com/palaver-chat/palaver/chat"
 	"github.com/palaver-chat/palaver/standalone/stacktest"
 	"github.com/palaver-chat/palaver/testkit/llmtest"
+	"github.com/palaver-chat/palaver/testkit/must"
 	"github.com/palaver-chat/palaver/workflows"
 )
 
@@ -155,8 +156,7 @@ func startThread(t *testing.T, tc client.Client, owner, thread string, events in
 
 func run(t *testing.T, tc client.Client, thread string) string {
 	t.Helper()
-	d, err := tc.DescribeWorkflowExecution(context.Background(), workflows.ThreadWorkflowID(thread), "")
-	require.NoError(t, err)
+	d := must.Have(tc.DescribeWorkflowExecution(context.Background(), workflows.ThreadWorkflowID(thread), ""))(t)
 	require.Equal(t, enums.WORKFLOW_EXECUTION_STATUS_RUNNING, d.WorkflowExecutionInfo.Status)
 	return d.WorkflowExecutionInfo.Execution.RunId
 }
@@ -198,10 +198,8 @@ func TestHistoryHoldsNoText(t *testing.T) {
 
 	for _, id := range []string{workflows.ThreadWorkflowID(c.thread), workflows.IngestWorkflowID(doc)} {
 		h := fetchHistory(t, s.Temporal(), id)
-		b, err := temporalproto.CustomJSONMarshalOptions{}.Marshal(h)
-		require.NoError(t, err)
-		raw, err := proto.Marshal(h)
-		require.NoError(t, err)
+		b := must.Have(temporalproto.CustomJSONMarshalOptions{}.Marshal(h))(t)
+		raw := must.Have(proto.Marshal(h))(t)
 		require.NotContains(t, string(b)+string(raw), "planted")
 		require.NotContains(t, string(b), base64.StdEncoding.EncodeToString([]byte("planted"))[:8])
 		require.Contains(t, string(raw), doc, "the scan must see inside payloads")
@@ -214,8 +212,7 @@ func fetchHistory(t *testing.T, tc client.Client, id string) *historypb.History 
 	h := &historypb.History{}
 	events := tc.GetWorkflowHistory(context.Background(), id, "", false, enums.HISTORY_EVENT_FILTER_TYPE_ALL_EVENT)
 	for events.HasNext() {
-		e, err := events.Next()
-		require.NoError(t, err)
+		e := must.Have(events.Next())(t)
 		h.Events = append(h.Events, e)
 	}
 	return h

@@ -18,6 +18,7 @@ import (
 	"github.com/palaver-chat/palaver/internal/payload"
 	"github.com/palaver-chat/palaver/standalone/stacktest"
 	"github.com/palaver-chat/palaver/testkit/llmtest"
+	"github.com/palaver-chat/palaver/testkit/must"
 	"github.com/palaver-chat/palaver/workflows"
 )
 
@@ -67,16 +68,13 @@ func TestNothingThatWasSaidIsReadableInAnEncryptedHistory(t *testing.T) {
 	hidden, open := stored(t, s, c)
 	require.Len(t, open, 1, "only the signal from the shell is not encrypted")
 	for _, h := range historiesOf(t, shell, threadOf(c)) {
-		raw, err := protojson.Marshal(h)
-		require.NoError(t, err)
+		raw := must.Have(protojson.Marshal(h))(t)
 		require.NotContains(t, string(raw), word)
 		require.NotContains(t, string(raw), "LLM_API_KEY", "error messages must be encrypted")
 	}
 
-	body, err := protojson.Marshal(&commonpb.Payloads{Payloads: hidden})
-	require.NoError(t, err)
-	res, err := http.Post(s.URL+payload.Path+"/decode", "application/json", bytes.NewReader(body))
-	require.NoError(t, err)
+	body := must.Have(protojson.Marshal(&commonpb.Payloads{Payloads: hidden}))(t)
+	res := must.Have(http.Post(s.URL+payload.Path+"/decode", "application/json", bytes.NewReader(body)))(t)
 	defer res.Body.Close()
 	require.Equal(t, http.StatusOK, res.StatusCode)
 	var got commonpb.Payloads

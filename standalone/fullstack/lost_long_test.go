@@ -16,92 +16,7 @@ import (
 
 	"github.com/palaver-chat/palaver/chat"
 	"github.com/palaver-chat/palaver/testkit/llmtest"
-	"github.com/palaver-chat/palaver/workflows"
 )
-
-func TestLongThreadsRecoverWhenTheirWorkflowsAreTerminated(t *testing.T) {
-	t.Parallel()
-	eachRepair(t, func(s *scene) {
-		s.busy()
-		page := s.threads["writing"].attach("")
-		page.until(isType("token"))
-		for _, c := range s.threads {
-			s.terminate(workflows.ThreadWorkflowID(c.thread))
-		}
-		s.wantLost(page.until(terminal), "Once upon a time")
-		if s.sweeps {
-			anHourLater(s.t, s.stack.Dir)
-		}
-		s.recovered()
-	})
-}
-
-func TestLongThreadsRecoverWhenTemporalIsRestoredFromABackup(t *testing.T) {
-	t.Parallel()
-	eachRepair(t, func(s *scene) {
-		// The copy has a question that is answered later, a turn that ends later, and
-		// idle threads.
-		s.ask("answered later")
-		s.ask("answered too")
-		s.ask("still asks")
-		s.story("ends later")
-		for _, name := range []string{"writing", "queue", "asked"} { // the backup will not have the other threads
-			s.exchange(name, "Good morning")
-		}
-		restore := s.backup()
-		for _, name := range []string{"answered later", "answered too"} {
-			require.Equal(s.t, "response", last(s.threads[name].resume(chat.ActionChoice, "summarize")).Type)
-		}
-		s.threads["ends later"].stop(nil)
-		s.settled("answered later", "answered too", "ends later")
-		s.busy()
-		s.restart(func(dir string) {
-			restore(only(temporalFile))
-			anHourLater(s.t, dir)
-		})
-		s.answer("still asks")
-		// A question that is open only in the workflow blocks nothing.
-		require.Equal(s.t, "response", last(s.send("answered later", "Behind a question", object{"on_busy": "enqueue"}).all()).Type)
-		require.Equal(s.t, "response", last(s.send("answered too", "If nothing runs", object{"on_busy": "reject"}).all()).Type)
-		s.recovered()
-	})
-}
-
-func TestLongThreadsRecoverWhenPalaversDatabaseIsRestoredFromABackup(t *testing.T) {
-	t.Parallel()
-	eachRepair(t, func(s *scene) {
-		s.exchange("asks later", "Hello")
-		s.exchange("says more", "Hello")
-		s.ask("still asks")
-		s.busy()
-		s.drafted("writing", "writing too", "and too", "queue")
-		restore := s.backup()
-		// Open turns end and new ones start.
-		for _, name := range []string{"writing", "writing too", "and too", "queue"} {
-			c := s.threads[name]
-			require.Eventually(s.t, func() bool { c.stop(nil); return c.history().Active == nil }, waitTimeout, 20*time.Millisecond)
-		}
-		require.Equal(s.t, "response", last(s.threads["asked"].resume(chat.ActionChoice, "summarize")).Type)
-		known := s.sent
-		s.sent = map[string][]string{}
-		s.ask("asks later")
-		s.ask("is new and asks")
-		require.Equal(s.t, "response", last(s.send("says more", "Is this kept?", object{"client_turn_id": "again"}).all()).Type)
-		s.sent = known
-		s.restart(func(dir string) {
-			restore(only(palaverFile))
-			anHourLater(s.t, dir)
-		})
-		s.answer("still asks")
-		// A client without an answer sends its message again.
-		require.Equal(s.t, "response", last(s.send("says more", "Is this kept?", object{"client_turn_id": "again"}).all()).Type)
-		// Questions of turns that are not in the database block nothing.
-		for _, name := range []string{"asks later", "is new and asks"} {
-			require.Equal(s.t, "response", last(s.send(name, "Behind a question", object{"on_busy": "enqueue"}).all()).Type)
-		}
-		s.recovered()
-	})
-}
 
 func TestLongRestoreOfAWholeBackupBringsItsStateBack(t *testing.T) {
 	t.Parallel()
@@ -169,9 +84,6 @@ func (s *scene) backup() (restore func(flags ...string)) {
 		require.Contains(s.t, said, "before-restore-")
 	}
 }
-
-// only is the flag of a restore of one database.
-func only(name string) string { return "--only=" + name }
 
 // answer answers a question that is open in the workflow and in the database.
 func (s *scene) answer(name string) {

@@ -17,6 +17,7 @@ import (
 	"github.com/palaver-chat/palaver/chat"
 	"github.com/palaver-chat/palaver/standalone/stacktest"
 	"github.com/palaver-chat/palaver/testkit/llmtest"
+	"github.com/palaver-chat/palaver/testkit/must"
 	"github.com/palaver-chat/palaver/workflows"
 )
 
@@ -37,8 +38,7 @@ func lose(t *testing.T, dir, name string) {
 // databaseFiles returns a database file and SQLite's companion files.
 func databaseFiles(t *testing.T, dir, name string) []string {
 	t.Helper()
-	paths, err := filepath.Glob(filepath.Join(dir, name+"*"))
-	require.NoError(t, err)
+	paths := must.Have(filepath.Glob(filepath.Join(dir, name+"*")))(t)
 	return paths
 }
 
@@ -47,14 +47,12 @@ func change(t *testing.T, dir, statement string, args ...any) {
 	t.Helper()
 	pool := rowsOf(t, dir)
 	defer func() { _ = pool.Close() }()
-	_, err := pool.Exec(statement, args...)
-	require.NoError(t, err)
+	must.Have(pool.Exec(statement, args...))(t)
 }
 
 func rowsOf(t *testing.T, dir string) *sql.DB {
 	t.Helper()
-	pool, err := sql.Open("sqlite", "file:"+filepath.Join(dir, palaverFile)+"?_pragma=busy_timeout(10000)")
-	require.NoError(t, err)
+	pool := must.Have(sql.Open("sqlite", "file:"+filepath.Join(dir, palaverFile)+"?_pragma=busy_timeout(10000)"))(t)
 	return pool
 }
 

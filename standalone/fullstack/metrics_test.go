@@ -16,6 +16,7 @@ import (
 	"github.com/palaver-chat/palaver/standalone/stacktest"
 	"github.com/palaver-chat/palaver/testkit/freeport"
 	"github.com/palaver-chat/palaver/testkit/llmtest"
+	"github.com/palaver-chat/palaver/testkit/must"
 )
 
 // samples are the values of a process's metrics, by series: name{labels}.
@@ -24,8 +25,7 @@ type samples map[string]float64
 // scrape reads /metrics of a process.
 func scrape(t *testing.T, url string) samples {
 	t.Helper()
-	resp, err := http.Get(url + "/metrics")
-	require.NoError(t, err)
+	resp := must.Have(http.Get(url + "/metrics"))(t)
 	defer resp.Body.Close()
 	require.Equal(t, http.StatusOK, resp.StatusCode)
 	found := samples{}
@@ -66,8 +66,7 @@ func (s samples) sum(family string) (total float64, known bool) {
 // measuredWorker starts a worker that serves its metrics at url.
 func measuredWorker(t *testing.T, s *stacktest.Apart) (worker *stacktest.Role, url string) {
 	t.Helper()
-	port, err := freeport.Get()
-	require.NoError(t, err)
+	port := must.Have(freeport.Get())(t)
 	return s.Worker(stacktest.Flag("worker-metrics-port", strconv.Itoa(port))), "http://127.0.0.1:" + strconv.Itoa(port)
 }
 
@@ -97,8 +96,7 @@ var mayBeMissing = map[string]string{
 // documentedMetrics are the metrics in the tables of docs/observability.md.
 func documentedMetrics(t *testing.T) (names []string) {
 	t.Helper()
-	docs, err := os.ReadFile("../../docs/observability.md")
-	require.NoError(t, err)
+	docs := must.Have(os.ReadFile("../../docs/observability.md"))(t)
 	name := regexp.MustCompile("`((?:palaver|temporal)_[a-z_]+)`")
 	for line := range strings.Lines(string(docs)) {
 		if !strings.HasPrefix(line, "| `palaver_") && !strings.HasPrefix(line, "| `temporal_") {

@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/palaver-chat/palaver/testkit/llmtest"
+	"github.com/palaver-chat/palaver/testkit/must"
 )
 
 // durable returns the log entries among a viewer's events, by number and type.
@@ -75,7 +76,6 @@ func TestReconnectNeitherLosesNorRepeatsEvents(t *testing.T) {
 }
 
 func number(t *testing.T, entry string) int {
-	n, err := strconv.Atoi(strings.Fields(entry)[0])
-	require.NoError(t, err)
+	n := must.Have(strconv.Atoi(strings.Fields(entry)[0]))(t)
 	return n
 }

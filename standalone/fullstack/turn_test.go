@@ -11,6 +11,7 @@ import (
 	"github.com/palaver-chat/palaver/chat"
 	"github.com/palaver-chat/palaver/standalone/stacktest"
 	"github.com/palaver-chat/palaver/testkit/llmtest"
+	"github.com/palaver-chat/palaver/testkit/must"
 	"github.com/palaver-chat/palaver/workflows"
 )
 
@@ -41,8 +42,7 @@ func TestOfflineAnswerHasVerbatimCitations(t *testing.T) {
 
 	resp := c.request(context.Background(), http.MethodGet, "/api/documents/"+doc+"/text", nil)
 	defer resp.Body.Close()
-	stored, err := io.ReadAll(resp.Body)
-	require.NoError(t, err)
+	stored := must.Have(io.ReadAll(resp.Body))(t)
 	runes := []rune(string(stored))
 	for _, cite := range answer.Citations {
 		require.Equal(t, doc, cite.DocID)
