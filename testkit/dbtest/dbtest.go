@@ -66,7 +66,7 @@ type test struct {
 // fixture is a store with an owner, one of their threads and helpers for tests.
 type fixture struct {
 	*require.Assertions
-	t             *testing.T
+	t             testing.TB
 	ctx           context.Context
 	store         db.Store
 	owner, thread string
