@@ -39,8 +39,8 @@ test: browser-present postgres-present standalone ## Run the tests of every chan
 	@$(MAKE) test-page
 
 .PHONY: test-long
-test-long: postgres-present caddy-present ## Run what takes longer: storms, production's processes, Postgres, chart, container files, race detector, fuzzing, vulnerabilities
-	@for step in test-production test-deploy test-race fuzz vulnerabilities; do $(MAKE) $$step; done
+test-long: browser-present postgres-present caddy-present ## Run what takes longer: storms, production's processes, Postgres, more of the browser, chart, container files, race detector, fuzzing, vulnerabilities
+	@for step in test-production test-browser-long test-deploy test-race fuzz vulnerabilities; do $(MAKE) $$step; done
 
 # Without a browser the tests must fail before the build, not minutes later.
 .PHONY: browser-present
@@ -80,14 +80,22 @@ test-clients: tools-present standalone e2e/clients/node_modules/.installed ## Ru
 	@cd e2e/clients && npm run --silent test
 
 .PHONY: test-browser
-test-browser: tools-present ## Run the browser tests against the binary
+test-browser: ## Run the browser tests of a change against the binary
+	@$(MAKE) browser-tests BROWSER_TESTS=test
+
+.PHONY: test-browser-long
+test-browser-long: e2e/langgraph/dist/index.html ## Run the other browser tests, those in e2e/long: reading, typing, signing in, languages, phones …
+	@$(MAKE) browser-tests BROWSER_TESTS=test:long
+
+.PHONY: browser-tests
+browser-tests: tools-present
 ifdef SKIP_BROWSER
 	@echo "== browser tests skipped (SKIP_BROWSER)"
 else
 	@CHROMIUM=$$(scripts/chromium); export CHROMIUM; \
-	$(MAKE) standalone e2e/node_modules/.installed e2e/langgraph/dist/index.html; \
-	echo "== browser tests"; \
-	cd e2e && npm run --silent test
+	$(MAKE) standalone e2e/node_modules/.installed; \
+	echo "== browser tests ($(BROWSER_TESTS))"; \
+	cd e2e && npm run --silent $(BROWSER_TESTS)
 endif
 
 # Tests with the build tag long are named TestLong.

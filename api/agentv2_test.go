@@ -5,6 +5,9 @@ import (
 	"testing"
 	"time"
 
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
 	"github.com/palaver-chat/palaver/chat"
 )
 
@@ -46,16 +49,10 @@ func TestAgentV2StreamBeginsWithItsSessionAndEndsWithDone(t *testing.T) {
 	c := b.client()
 	s := c.session(map[string]any{"session_id": "my-session"})
 	all := s.rest()
-	if got := agentTypes(all); got != "session text done" {
-		t.Fatalf("events: %s", got)
-	}
-	if all[0]["session_id"] != "my-session" || content(all) != "The answer is 42." {
-		t.Errorf("%v", all)
-	}
+	require.EqualValues(t, "session text done", agentTypes(all), "events")
+	assert.True(t, all[0]["session_id"] == "my-session" && content(all) == "The answer is 42.", "%v", all)
 	for _, e := range all {
-		if e["stream_run_id"] != "r1" {
-			t.Errorf("run of %v", e)
-		}
+		assert.EqualValues(t, "r1", e["stream_run_id"], "run of %v", e)
 	}
 	done := all[len(all)-1]
 	usage := done["usage"].(map[string]any)
@@ -64,12 +61,8 @@ func TestAgentV2StreamBeginsWithItsSessionAndEndsWithDone(t *testing.T) {
 		t.Errorf("done: %v", done)
 	}
 	turn, err := b.store.Turn(t.Context(), c.id(), s.res.Header.Get("X-Turn-Id"))
-	if err != nil || turn.Content.Agent != chat.AgentAssistant || turn.ThreadID != s.res.Header.Get("X-Thread-Id") {
-		t.Errorf("%+v, %v", turn, err)
-	}
-	if got := agentTypes(c.session(map[string]any{"client_turn_id": "c2", "stream_mode": "messages"}).rest()); got != "session text done" {
-		t.Errorf("messages: %s", got)
-	}
+	assert.True(t, err == nil && turn.Content.Agent == chat.AgentAssistant && turn.ThreadID == s.res.Header.Get("X-Thread-Id"), "%+v, %v", turn, err)
+	assert.EqualValues(t, "session text done", agentTypes(c.session(map[string]any{"client_turn_id": "c2", "stream_mode": "messages"}).rest()), "messages")
 }
 
 func TestAgentV2RetryOfTheFirstMessageJoinsItsSession(t *testing.T) {
@@ -80,17 +73,11 @@ func TestAgentV2RetryOfTheFirstMessageJoinsItsSession(t *testing.T) {
 	one := first.rest()
 	again := c.session(map[string]any{"stream_run_id": "r2"})
 	two := again.rest()
-	if one[0]["session_id"] != two[0]["session_id"] || first.res.Header.Get("X-Turn-Id") != again.res.Header.Get("X-Turn-Id") {
-		t.Errorf("%v, %v", one[0], two[0])
-	}
-	if content(one) != content(two) || two[len(two)-1]["stream_run_id"] != "r2" || len(b.engine.submits) != 1 {
-		t.Errorf("%v", two)
-	}
+	assert.True(t, one[0]["session_id"] == two[0]["session_id"] && first.res.Header.Get("X-Turn-Id") == again.res.Header.Get("X-Turn-Id"), "%v, %v", one[0], two[0])
+	assert.True(t, content(one) == content(two) && two[len(two)-1]["stream_run_id"] == "r2" && len(b.engine.submits) == 1, "%v", two)
 	// The session continues under the id that the first response had.
 	next := c.session(map[string]any{"session_id": one[0]["session_id"], "client_turn_id": "c2"})
-	if next.res.Header.Get("X-Thread-Id") != first.res.Header.Get("X-Thread-Id") {
-		t.Error("the next message began another session")
-	}
+	assert.EqualValues(t, first.res.Header.Get("X-Thread-Id"), next.res.Header.Get("X-Thread-Id"), "the next message began another session")
 	next.rest()
 }
 
@@ -114,9 +101,7 @@ func TestAgentV2ShowsEveryWayThatATurnEnds(t *testing.T) {
 			all := b.client().session(nil).rest()
 			done := all[len(all)-1]
 			failure, _ := done["error"].(map[string]any)
-			if done["finished_reason"] != end.reason || done["interrupted_reason"] != end.why || failure["code"] != end.code || content(all) != end.content {
-				t.Errorf("%v", all)
-			}
+			assert.True(t, done["finished_reason"] == end.reason && done["interrupted_reason"] == end.why && failure["code"] == end.code && content(all) == end.content, "%v", all)
 		})
 	}
 }
@@ -140,17 +125,13 @@ func TestAgentV2QuestionEndsTheStreamAndTheAnswerContinuesTheTurn(t *testing.T) 
 		t.Errorf("interrupt: %v", q)
 	}
 	bad := map[string]any{"session_id": "s1", "resume_value": map[string]any{"type": "action_choice", "value": "dance"}}
-	if body := c.call(400, "POST", "/api/agent/v2/resume", bad); errorCode(body) != chat.CodeBadResume {
-		t.Errorf("%v", body)
-	}
+	assert.EqualValues(t, chat.CodeBadResume, errorCode(c.call(400, "POST", "/api/agent/v2/resume", bad)))
 	rest := c.stream("POST", "/api/agent/v2/resume", map[string]any{"session_id": "s1", "stream_run_id": "r2",
 		"resume_value": map[string]any{"type": "action_choice", "value": "audit"}}).rest()
 	if got := agentTypes(rest); got != "session text done" || rest[0]["stream_run_id"] != "r2" || content(rest) != "The answer is 42." {
 		t.Errorf("%v", rest)
 	}
-	if code := errorCode(c.call(400, "POST", "/api/agent/v2/resume", bad)); code != chat.CodeNoInterrupt {
-		t.Errorf("answered already: %s", code)
-	}
+	assert.EqualValues(t, chat.CodeNoInterrupt, errorCode(c.call(400, "POST", "/api/agent/v2/resume", bad)), "answered already")
 }
 
 // Rule A4.
@@ -168,9 +149,7 @@ func TestAgentV2StopsByRunOrTurn(t *testing.T) {
 			c := b.client()
 			s := c.session(map[string]any{"session_id": "s1"})
 			s.until("session")
-			if got := c.call(202, "POST", "/api/agent/v2/stop", ref); got["turn_id"] != s.res.Header.Get("X-Turn-Id") {
-				t.Errorf("answer: %v", got)
-			}
+			assert.EqualValues(t, s.res.Header.Get("X-Turn-Id"), c.call(202, "POST", "/api/agent/v2/stop", ref)["turn_id"], "answer")
 			want := ref["reason"]
 			if want == nil {
 				want = "user_cancelled"
@@ -197,9 +176,7 @@ func TestAgentV2TurnEndsWithItsClientUnlessOnDisconnectIsContinue(t *testing.T) 
 	s := c.session(nil)
 	s.until("session")
 	s.close()
-	if why := <-ended; why != chat.Disconnected {
-		t.Errorf("ended %s", why)
-	}
+	assert.EqualValues(t, chat.Disconnected, <-ended, "ended")
 }
 
 func TestAgentV2ErrorNamesTheInvalidField(t *testing.T) {
@@ -221,8 +198,6 @@ func TestAgentV2ErrorNamesTheInvalidField(t *testing.T) {
 		{"stop", `{"session_id":"s"}`, "stream_run_id"},
 		{"stop", `{"stream_run_id":"r","reason":"boredom"}`, "reason"},
 	} {
-		if got := field(c.call(400, "POST", "/api/agent/v2/"+r.path, r.body)); got != r.field {
-			t.Errorf("%s %s: field %q", r.path, r.body, got)
-		}
+		assert.EqualValues(t, r.field, field(c.call(400, "POST", "/api/agent/v2/"+r.path, r.body)), "%v %v", r.path, r.body)
 	}
 }

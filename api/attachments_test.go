@@ -16,6 +16,8 @@ import (
 	"testing"
 
 	"github.com/google/uuid"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
 
 	"github.com/palaver-chat/palaver/chat"
 )
@@ -79,23 +81,15 @@ func TestPictureIsServedWithTheTypeOfItsBytes(t *testing.T) {
 	for mime, data := range map[string][]byte{"image/png": tinyPNG, "image/jpeg": tinyJPEG, "image/webp": tinyWebP} {
 		got := c.upload(201, "file", "../page.html", data)
 		id, _ := got["id"].(string)
-		if got["url"] != chat.AttachmentURL(id) || len(got) != 2 {
-			t.Fatalf("%v", got)
-		}
+		require.True(t, got["url"] == chat.AttachmentURL(id) && len(got) == 2, "%v", got)
 		res := c.send("GET", chat.AttachmentURL(id), nil)
 		body, err := io.ReadAll(res.Body)
-		if err != nil || res.StatusCode != 200 || !bytes.Equal(body, data) {
-			t.Errorf("%s: %d %d bytes, %v", mime, res.StatusCode, len(body), err)
-		}
+		assert.True(t, err == nil && res.StatusCode == 200 && bytes.Equal(body, data), "%s: %d %d bytes, %v", mime, res.StatusCode, len(body), err)
 		for name, want := range map[string]string{"Content-Type": mime, "X-Content-Type-Options": "nosniff",
 			"Cache-Control": "private, max-age=31536000, immutable", "Content-Disposition": "inline"} {
-			if got := res.Header.Get(name); got != want {
-				t.Errorf("%s: %s is %q", mime, name, got)
-			}
+			assert.EqualValues(t, want, res.Header.Get(name), "%v %v", mime, name)
 		}
-		if got := b.client().send("GET", chat.AttachmentURL(id), nil).StatusCode; got != 404 {
-			t.Errorf("somebody else sees it: %d", got)
-		}
+		assert.EqualValues(t, 404, b.client().send("GET", chat.AttachmentURL(id), nil).StatusCode, "somebody else sees it")
 	}
 	for _, nothing := range []string{uuid.NewString(), "x", "ä", strings.Repeat("x", 200)} {
 		c.call(404, "GET", "/api/attachments/"+nothing, nil)
@@ -109,29 +103,21 @@ func TestFilesThatAreNoPicturesAreRefused(t *testing.T) {
 		"a text": []byte("Not a picture at all."), "a page": []byte("<html><script>alert(1)</script>"), "a GIF": tinyGIF,
 		"an SVG": []byte(`<svg xmlns="http://www.w3.org/2000/svg"/>`), "a PNG cut short": tinyPNG[:20], "no pixels": sized(0, 1),
 	} {
-		if body := c.upload(415, "file", "picture.png", data); errorCode(body) != chat.CodeUnsupported {
-			t.Errorf("%s: %v", name, body)
-		}
+		assert.EqualValues(t, chat.CodeUnsupported, errorCode(c.upload(415, "file", "picture.png", data)), name)
 	}
 	for name, data := range map[string][]byte{
 		"wide": sized(16_385, 1), "high": sized(1, 1<<31-1), "many pixels": sized(16_000, 16_000),
 		"many bytes": append(bytes.Clone(tinyPNG), make([]byte, maxPicture)...),
 		"more bytes": append(bytes.Clone(tinyPNG), make([]byte, maxPicture+2*formOverhead)...),
 	} {
-		if body := c.upload(413, "file", "picture.png", data); errorCode(body) != chat.CodeTooLarge {
-			t.Errorf("%s: %v", name, body)
-		}
+		assert.EqualValues(t, chat.CodeTooLarge, errorCode(c.upload(413, "file", "picture.png", data)), name)
 	}
 	for what, body := range map[string]map[string]any{
 		"file": c.upload(400, "picture", "picture.png", tinyPNG), "body": c.call(400, "POST", "/api/attachments", "--x\r\nnonsense", "Content-Type", "multipart/form-data; boundary=x"),
 	} {
-		if field(body) != what {
-			t.Errorf("%s: %v", what, body)
-		}
+		assert.EqualValues(t, what, field(body), "%s: %v", what, body)
 	}
-	if body := c.upload(400, "file", "picture.png", nil); field(body) != "file" {
-		t.Errorf("%v", body)
-	}
+	assert.EqualValues(t, "file", field(c.upload(400, "file", "picture.png", nil)))
 	c.call(415, "POST", "/api/attachments", `{}`)
 }
 
@@ -144,20 +130,14 @@ func TestMessageMayOnlyUsePicturesOfItsOwner(t *testing.T) {
 	one, two := picture(), picture()
 	turnID := c.ask(map[string]any{"thread_id": someThread, "attachments": []any{one, two, one}}).until("response")["turn_id"].(string)
 	turn, err := b.store.Turn(t.Context(), c.id(), turnID)
-	if err != nil || len(turn.Content.Attachments) != 2 {
-		t.Fatalf("%v %v", turn.Content.Attachments, err)
-	}
+	require.True(t, err == nil && len(turn.Content.Attachments) == 2, "%v %v", turn.Content.Attachments, err)
 	if number, _, err := b.store.UnusedAttachments(t.Context(), c.id()); err != nil || number != 0 {
 		t.Errorf("%d unused, %v", number, err)
 	}
 	for _, bad := range []any{[]any{uuid.NewString()}, []any{one, "no such"}, []any{"1", "2", "3", "4", "5", "6", "7", "8", "9"}} {
-		if body := c.call(400, "POST", "/api/chat", map[string]any{"message": "x", "attachments": bad}); field(body) != "attachments" {
-			t.Errorf("%v: %v", bad, body)
-		}
+		assert.EqualValues(t, "attachments", field(c.call(400, "POST", "/api/chat", map[string]any{"message": "x", "attachments": bad})), bad)
 	}
-	if body := b.client().call(400, "POST", "/api/chat", map[string]any{"message": "x", "attachments": []any{one}}); field(body) != "attachments" {
-		t.Errorf("somebody else's: %v", body)
-	}
+	assert.EqualValues(t, "attachments", field(b.client().call(400, "POST", "/api/chat", map[string]any{"message": "x", "attachments": []any{one}})), "somebody else's")
 	c.call(204, "DELETE", "/api/conversations/"+someThread, nil)
 	c.call(404, "GET", chat.AttachmentURL(one.(string)), nil)
 }
@@ -169,8 +149,6 @@ func TestUnusedPicturesAreLimited(t *testing.T) {
 	for range 64 {
 		c.upload(201, "file", "x.png", tinyPNG)
 	}
-	if body := c.upload(429, "file", "x.png", tinyPNG); errorCode(body) != chat.CodeRateLimited {
-		t.Errorf("%v", body)
-	}
+	assert.EqualValues(t, chat.CodeRateLimited, errorCode(c.upload(429, "file", "x.png", tinyPNG)))
 	b.client().upload(201, "file", "x.png", tinyPNG)
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/palaver-chat/palaver/db"
 	"github.com/palaver-chat/palaver/db/audit"
 	"github.com/palaver-chat/palaver/testkit/dbtest/litetest"
+	"github.com/palaver-chat/palaver/testkit/must"
 )
 
 // audited starts an API with an audit log. Call entries after the requests were answered.
@@ -23,8 +24,7 @@ func audited(t *testing.T, change ...func(*Deps)) (_ *bundle, entries func(kind 
 	b := setup(t, append(change, func(d *Deps) { d.Audit = log })...)
 	return b, func(kind string) []db.AuditEntry {
 		log.Close()
-		found, err := store.AuditEntries(context.Background(), db.AuditFilter{Kind: kind}, 0, 1000)
-		require.NoError(t, err)
+		found := must.Have(store.AuditEntries(context.Background(), db.AuditFilter{Kind: kind}, 0, 1000))(t)
 		return found
 	}
 }
@@ -51,8 +51,7 @@ func TestDecisionIsAuditedWithoutItsWords(t *testing.T) {
 	require.Equal(t, []any{
 		map[string]any{"id": "c1", "tool": "generate_image", "decision": "approved", "remember": true, "edited": true},
 		map[string]any{"id": "c2", "tool": "generate_image", "decision": "rejected"}}, e.Detail["calls"])
-	raw, err := json.Marshal(all)
-	require.NoError(t, err)
+	raw := must.Have(json.Marshal(all))(t)
 	require.NotContains(t, string(raw), "marzipan")
 }
 

@@ -9,6 +9,7 @@ import (
 
 	"github.com/palaver-chat/palaver/api/limits"
 	"github.com/palaver-chat/palaver/chat"
+	"github.com/palaver-chat/palaver/testkit/must"
 )
 
 func plainError(c *client, status int, body map[string]any) string {
@@ -40,8 +41,7 @@ func TestRateLimitHoldsInTheDiscoveryDialect(t *testing.T) {
 	c := setup(t, limited(limits.Config{Turns: perHour(1)})).client()
 	body := m{"message": "x", "discovery_context": m{"title": "Churn"}}
 	res := c.send("POST", "/chat/message", body)
-	_, err := io.Copy(io.Discard, res.Body)
-	require.NoError(t, err)
+	must.Have(io.Copy(io.Discard, res.Body))(t)
 	require.Equal(t, 200, res.StatusCode)
 	refused(t, c.send("POST", "/chat/message", body))
 	require.NotEmpty(t, plainError(c, 429, body))
@@ -54,8 +54,7 @@ func TestThrowAwayThreadIsUnlistedAndDeletedWithItsAnswer(t *testing.T) {
 	b.engine.script = proposing
 	c := b.client()
 	s := c.stream("POST", "/chat/message", m{"message": "x", "discovery_context": m{"title": "Churn"}})
-	raw, err := io.ReadAll(s.r)
-	require.NoError(t, err)
+	raw := must.Have(io.ReadAll(s.r))(t)
 	require.Contains(t, string(raw), "event: tool_call\n")
 	require.Contains(t, string(raw), "event: done\n")
 	require.Empty(t, c.call(200, "GET", "/api/conversations", nil)["items"])
@@ -74,10 +73,8 @@ func TestMessagesOnTheThreadOfABoardGoToTheBoardsAgent(t *testing.T) {
 	thread := c.call(201, "POST", "/api/discoveries", m{"title": "Churn"})["thread_id"]
 	for _, agent := range []any{nil, "assistant"} {
 		s := c.stream("POST", "/api/chat", m{"message": "x", "thread_id": thread, "agent": agent})
-		_, err := io.ReadAll(s.r)
-		require.NoError(t, err)
-		row, err := b.store.Turn(t.Context(), c.id(), s.res.Header.Get("X-Turn-Id"))
-		require.NoError(t, err)
+		must.Have(io.ReadAll(s.r))(t)
+		row := must.Have(b.store.Turn(t.Context(), c.id(), s.res.Header.Get("X-Turn-Id")))(t)
 		require.Equal(t, chat.AgentDiscovery, row.Content.Agent)
 	}
 }

@@ -20,6 +20,7 @@ import (
 	"github.com/palaver-chat/palaver/documents/extract"
 	"github.com/palaver-chat/palaver/llm"
 	"github.com/palaver-chat/palaver/testkit/dbtest/litetest"
+	"github.com/palaver-chat/palaver/testkit/must"
 )
 
 const jwtSecret = "a secret that is only used in tests"
@@ -71,10 +72,7 @@ func setup(t testing.TB, change ...func(*Deps)) *bundle {
 	for _, f := range change {
 		f(&d)
 	}
-	s, err := newServer(d)
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := must.Have(newServer(d))(t)
 	web := httptest.NewServer(s.routes())
 	t.Cleanup(func() {
 		close(stop)

@@ -9,8 +9,11 @@ import (
 	"time"
 
 	"github.com/google/uuid"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
 
 	"github.com/palaver-chat/palaver/chat"
+	"github.com/palaver-chat/palaver/testkit/must"
 )
 
 const someThread = "7b1f6f0e-2f0c-4a53-9a39-6b5d3c2c1f11"
@@ -41,9 +44,7 @@ func TestChatStreamHasOneDataLinePerBlockAndEndsWithTheResponse(t *testing.T) {
 		"Content-Type": "text/event-stream", "Cache-Control": "no-cache", "X-Accel-Buffering": "no",
 		"X-Thread-Id": someThread, "X-Stream-Run-Id": "run-1",
 	} {
-		if got := s.res.Header.Get(name); got != want {
-			t.Errorf("%s is %q, want %q", name, got, want)
-		}
+		assert.EqualValues(t, want, s.res.Header.Get(name), name)
 	}
 	turnID := s.res.Header.Get("X-Turn-Id")
 	var all []map[string]any
@@ -53,24 +54,16 @@ func TestChatStreamHasOneDataLinePerBlockAndEndsWithTheResponse(t *testing.T) {
 			break
 		}
 		data, found := strings.CutPrefix(block, "data: ")
-		if !found || strings.Contains(data, "\n") {
-			t.Fatalf("block %q", block)
-		}
+		require.True(t, found && !strings.Contains(data, "\n"), "block %q", block)
 		e := map[string]any{}
-		if err := json.Unmarshal([]byte(data), &e); err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, json.Unmarshal([]byte(data), &e))
 		if id, _ := e["event_id"].(string); !strings.HasPrefix(id, turnID+".") {
 			t.Errorf("event id %q of turn %s", id, turnID)
 		}
 		all = append(all, e)
 	}
-	if got := types(all); got != "status token response" {
-		t.Fatalf("events: %s", got)
-	}
-	if got := text(all); got != "The answer is 42." {
-		t.Errorf("tokens: %q", got)
-	}
+	require.EqualValues(t, "status token response", types(all), "events")
+	assert.EqualValues(t, "The answer is 42.", text(all), "tokens")
 	r := all[len(all)-1]
 	if c, isList := r["citations"].([]any); !isList || len(c) != 0 {
 		t.Errorf("citations: %v", r["citations"])
@@ -86,12 +79,8 @@ func TestStreamOptionsLeaveOutEvents(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	c := b.client()
-	if got := types(c.ask(map[string]any{"stream_tokens": false}).rest()); got != "status response" {
-		t.Errorf("without tokens: %s", got)
-	}
-	if got := types(c.ask(map[string]any{"stream_mode": "messages"}).rest()); got != "response" {
-		t.Errorf("messages only: %s", got)
-	}
+	assert.EqualValues(t, "status response", types(c.ask(map[string]any{"stream_tokens": false}).rest()), "without tokens")
+	assert.EqualValues(t, "response", types(c.ask(map[string]any{"stream_mode": "messages"}).rest()), "messages only")
 }
 
 func TestServersStreamModeIsTheDefault(t *testing.T) {
@@ -100,18 +89,14 @@ func TestServersStreamModeIsTheDefault(t *testing.T) {
 	c := b.client()
 	for mode, want := range map[any]string{nil: "response", "messages": "response", "events": "status token response"} {
 		body := map[string]any{"thread_id": uuid.NewString(), "stream_mode": mode}
-		if got := types(c.ask(body).rest()); got != want {
-			t.Errorf("%v: %s", mode, got)
-		}
+		assert.EqualValues(t, want, types(c.ask(body).rest()), mode)
 		query := ""
 		if mode != nil {
 			query = "&stream_mode=" + mode.(string)
 		}
 		path := "/api/chat/stream/" + body["thread_id"].(string) + "?turn_id="
 		turn := c.call(200, "GET", "/api/chat/history/"+body["thread_id"].(string), nil)["messages"].([]any)[0].(map[string]any)["turn_id"]
-		if got := types(c.stream("GET", path+turn.(string)+query, nil).rest()); got != want {
-			t.Errorf("attached with %v: %s", mode, got)
-		}
+		assert.EqualValues(t, want, types(c.stream("GET", path+turn.(string)+query, nil).rest()), mode)
 	}
 }
 
@@ -123,27 +108,15 @@ func TestRetriedSubmitJoinsItsTurnAndOtherContentIsAConflict(t *testing.T) {
 	first := c.ask(map[string]any{"client_turn_id": "c1", "stream_run_id": "r1"})
 	all := first.rest()
 	again := c.ask(map[string]any{"client_turn_id": "c1", "stream_run_id": "r2", "stream_tokens": false})
-	if first.res.Header.Get("X-Thread-Id") != again.res.Header.Get("X-Thread-Id") {
-		t.Error("the retry began another conversation")
-	}
-	if first.res.Header.Get("X-Turn-Id") != again.res.Header.Get("X-Turn-Id") {
-		t.Error("the retry made another turn")
-	}
+	assert.EqualValues(t, again.res.Header.Get("X-Thread-Id"), first.res.Header.Get("X-Thread-Id"), "the retry began another conversation")
+	assert.EqualValues(t, again.res.Header.Get("X-Turn-Id"), first.res.Header.Get("X-Turn-Id"), "the retry made another turn")
 	replayed := again.rest()
-	if types(all) != "status token response" || types(replayed) != "status response" {
-		t.Errorf("%s, then %s", types(all), types(replayed))
-	}
-	if len(b.engine.submits) != 1 {
-		t.Errorf("%d submits", len(b.engine.submits))
-	}
+	assert.True(t, types(all) == "status token response" && types(replayed) == "status response", "%s, then %s", types(all), types(replayed))
+	assert.Len(t, b.engine.submits, 1)
 	body := c.call(409, "POST", "/api/chat", map[string]any{"message": "Something else", "client_turn_id": "c1"})
-	if errorCode(body) != chat.CodeTurnConflict {
-		t.Errorf("%v", body)
-	}
+	assert.EqualValues(t, chat.CodeTurnConflict, errorCode(body), "%v", body)
 	other := b.client().ask(map[string]any{"client_turn_id": "c1"})
-	if other.res.Header.Get("X-Thread-Id") == first.res.Header.Get("X-Thread-Id") {
-		t.Error("two users with the same client_turn_id share a conversation")
-	}
+	assert.True(t, other.res.Header.Get("X-Thread-Id") != first.res.Header.Get("X-Thread-Id"), "two users with the same client_turn_id share a conversation")
 }
 
 func TestRetryOfARunningTurnFollowsIt(t *testing.T) {
@@ -167,44 +140,26 @@ func TestInterruptEndsTheStreamAndItsAnswerStreamsTheRest(t *testing.T) {
 	c := b.client()
 	s := c.ask(map[string]any{"thread_id": someThread, "client_turn_id": "c1"})
 	all := s.rest()
-	if types(all) != "status interrupt" {
-		t.Fatalf("events: %s", types(all))
-	}
+	require.EqualValues(t, "status interrupt", types(all), "events: %s", types(all))
 	q := all[1]
-	if q["interrupt_type"] != "action_choice" || q["interrupt_id"] == "" || q["checkpoint_id"] != q["interrupt_id"] || q["thread_id"] != someThread {
-		t.Errorf("interrupt: %v", q)
-	}
+	assert.True(t, q["interrupt_type"] == "action_choice" && q["interrupt_id"] != "" && q["checkpoint_id"] == q["interrupt_id"] && q["thread_id"] == someThread, "interrupt: %v", q)
 	history := c.call(200, "GET", "/api/chat/history/"+someThread, nil)
 	pending, _ := history["pending_interrupt"].(map[string]any)
 	active, _ := history["active_turn"].(map[string]any)
-	if pending["interrupt_id"] != q["interrupt_id"] || pending["message"] != q["message"] || active["turn_id"] != q["turn_id"] {
-		t.Errorf("history: %v", history)
-	}
+	assert.True(t, pending["interrupt_id"] == q["interrupt_id"] && pending["message"] == q["message"] && active["turn_id"] == q["turn_id"], "history: %v", history)
 
 	answer := func(interrupt, kind, value string) map[string]any {
 		return map[string]any{"thread_id": someThread, "interrupt_id": interrupt,
 			"resume_value": map[string]any{"type": kind, "value": value}}
 	}
-	if body := c.call(400, "POST", "/api/chat/resume", answer("another", "action_choice", "audit")); errorCode(body) != chat.CodeNoInterrupt {
-		t.Errorf("another interrupt: %v", body)
-	}
-	if body := c.call(400, "POST", "/api/chat/resume", answer("", "action_choice", "dance")); errorCode(body) != chat.CodeBadResume {
-		t.Errorf("no option: %v", body)
-	}
-	if got := b.client().send("POST", "/api/chat/resume", answer("", "action_choice", "audit")).StatusCode; got != 404 {
-		t.Errorf("somebody else's answer: %d", got)
-	}
+	assert.EqualValues(t, chat.CodeNoInterrupt, errorCode(c.call(400, "POST", "/api/chat/resume", answer("another", "action_choice", "audit"))), "another interrupt")
+	assert.EqualValues(t, chat.CodeBadResume, errorCode(c.call(400, "POST", "/api/chat/resume", answer("", "action_choice", "dance"))), "no option")
+	assert.EqualValues(t, 404, b.client().send("POST", "/api/chat/resume", answer("", "action_choice", "audit")).StatusCode, "somebody else's answer")
 	remains := c.stream("POST", "/api/chat/resume", answer(q["interrupt_id"].(string), "action_choice", "audit")).rest()
-	if types(remains) != "status token response" || remains[0]["node"] != "inquire" {
-		t.Errorf("remains: %v", remains)
-	}
-	if body := c.call(400, "POST", "/api/chat/resume", answer("", "action_choice", "audit")); errorCode(body) != chat.CodeNoInterrupt {
-		t.Errorf("answered already: %v", body)
-	}
+	assert.True(t, types(remains) == "status token response" && remains[0]["node"] == "inquire", "remains: %v", remains)
+	assert.EqualValues(t, chat.CodeNoInterrupt, errorCode(c.call(400, "POST", "/api/chat/resume", answer("", "action_choice", "audit"))), "answered already")
 	// A retry of the first message has one terminal event too.
-	if got := types(c.ask(map[string]any{"thread_id": someThread, "client_turn_id": "c1"}).rest()); got != "status status token response" {
-		t.Errorf("replayed: %s", got)
-	}
+	assert.EqualValues(t, "status status token response", types(c.ask(map[string]any{"thread_id": someThread, "client_turn_id": "c1"}).rest()), "replayed")
 }
 
 // Rule N6.
@@ -216,13 +171,9 @@ func TestCancelledInterruptLeavesTheThreadUsable(t *testing.T) {
 	c.ask(map[string]any{"thread_id": someThread}).until("interrupt")
 	all := c.stream("POST", "/api/chat/resume", map[string]any{"thread_id": someThread,
 		"resume_value": map[string]any{"type": "cancel", "value": nil}}).rest()
-	if types(all) != "cancelled" || all[0]["reason"] != "user_cancelled" {
-		t.Fatalf("events: %v", all)
-	}
+	require.True(t, types(all) == "cancelled" && all[0]["reason"] == "user_cancelled", "events: %v", all)
 	b.engine.set(func() { b.engine.script = answer })
-	if got := types(c.ask(map[string]any{"thread_id": someThread}).rest()); got != "status token response" {
-		t.Errorf("the next message: %s", got)
-	}
+	assert.EqualValues(t, "status token response", types(c.ask(map[string]any{"thread_id": someThread}).rest()), "the next message")
 }
 
 // Rule N7.
@@ -243,43 +194,14 @@ func TestCancelStopsTheNamedTurn(t *testing.T) {
 			turnID := s.res.Header.Get("X-Turn-Id")
 			s.until("status")
 			got := c.call(202, "POST", "/api/chat/cancel", ref(turnID))
-			if got["turn_id"] != turnID || got["status"] != "cancelling" {
-				t.Errorf("answer: %v", got)
-			}
+			assert.True(t, got["turn_id"] == turnID && got["status"] == "cancelling", "answer: %v", got)
 			end := s.until("cancelled")
-			if end["reason"] != "user_cancelled" || end["partial"] != "The ans" || end["turn_id"] != turnID {
-				t.Errorf("end: %v", end)
-			}
+			assert.True(t, end["reason"] == "user_cancelled" && end["partial"] == "The ans" && end["turn_id"] == turnID, "end: %v", end)
 			again := c.call(202, "POST", "/api/chat/cancel", ref(turnID))
 			if want := map[bool]string{true: "idle", false: "cancelled"}[name == "thread_id"]; again["status"] != want {
 				t.Errorf("again: %v", again)
 			}
 		})
-	}
-}
-
-// Rule N7.
-func TestCancelThatArrivesBeforeItsSubmitStillCancelsIt(t *testing.T) {
-	t.Parallel()
-	b := setup(t)
-	c := b.client()
-	got := c.call(202, "POST", "/api/chat/cancel", map[string]any{"thread_id": someThread, "client_turn_id": "c1"})
-	if got["status"] != "pending" || got["turn_id"] != nil {
-		t.Errorf("answer: %v", got)
-	}
-	all := c.ask(map[string]any{"thread_id": someThread, "client_turn_id": "c1"}).rest()
-	if types(all) != "cancelled" {
-		t.Errorf("events: %v", all)
-	}
-}
-
-func TestFailedTurnEndsWithAnErrorEvent(t *testing.T) {
-	t.Parallel()
-	b := setup(t)
-	b.engine.script = func(u *turn) { u.failed(chat.CodeModelUnavailable) }
-	all := b.client().ask(map[string]any{}).rest()
-	if types(all) != "error" || all[0]["code"] != chat.CodeModelUnavailable || all[0]["retryable"] != true || all[0]["turn_id"] == "" {
-		t.Errorf("events: %v", all)
 	}
 }
 
@@ -289,9 +211,7 @@ func TestRejectedSubmitToABusyThreadNamesTheRunningTurn(t *testing.T) {
 	b.engine.refuse = &chat.Refused{Code: chat.CodeTurnRunning, TurnID: "the-turn"}
 	body := b.client().call(409, "POST", "/api/chat", map[string]any{"message": "x", "on_busy": "reject"})
 	e := body["error"].(map[string]any)
-	if e["code"] != chat.CodeTurnRunning || e["turn_id"] != "the-turn" {
-		t.Errorf("%v", body)
-	}
+	assert.True(t, e["code"] == chat.CodeTurnRunning && e["turn_id"] == "the-turn", "%v", body)
 }
 
 func TestUnavailableEngineIsA503WithoutTheCause(t *testing.T) {
@@ -301,13 +221,9 @@ func TestUnavailableEngineIsA503WithoutTheCause(t *testing.T) {
 	c := b.client()
 	for _, call := range [][2]string{{"POST", "/api/chat"}, {"POST", "/api/documents"}} {
 		body := c.call(503, call[0], call[1], map[string]any{"message": "x", "title": "t", "text": "x"})
-		if strings.Contains(body["error"].(map[string]any)["message"].(string), "deadline") {
-			t.Errorf("%v", body)
-		}
+		assert.False(t, strings.Contains(body["error"].(map[string]any)["message"].(string), "deadline"), "%v", body)
 	}
-	if items := c.call(200, "GET", "/api/documents", nil)["items"].([]any); len(items) != 0 {
-		t.Errorf("a document is left whose ingest could not begin: %v", items)
-	}
+	assert.Zero(t, len(c.call(200, "GET", "/api/documents", nil)["items"].([]any)), "a document is left whose ingest could not begin")
 }
 
 func TestOnDisconnectCancelCancelsATurnWithoutFollowers(t *testing.T) {
@@ -325,34 +241,7 @@ func TestOnDisconnectCancelCancelsATurnWithoutFollowers(t *testing.T) {
 	s := c.ask(map[string]any{"on_disconnect": "cancel"})
 	s.until("status")
 	s.close()
-	if why := <-ended; why != chat.Disconnected {
-		t.Errorf("ended %s", why)
-	}
-}
-
-func TestTurnGoesOnWhenTheBrowserIsClosed(t *testing.T) {
-	t.Parallel()
-	b := setup(t)
-	b.server.grace = time.Millisecond
-	release := make(chan struct{})
-	b.engine.script = func(u *turn) {
-		u.add(chat.Entry{Type: chat.EventStatus, Node: chat.NodeIntent})
-		<-release
-		answer(u)
-	}
-	c := b.client()
-	s := c.ask(map[string]any{"thread_id": someThread})
-	turnID := s.res.Header.Get("X-Turn-Id")
-	s.until("status")
-	s.close()
-	back := c.stream("GET", "/api/chat/stream/"+someThread, nil)
-	close(release)
-	if got := types(back.rest()); got != "status status token response" {
-		t.Errorf("events: %s", got)
-	}
-	if len(b.engine.cancels) != 0 {
-		t.Errorf("cancels of turn %s: %v", turnID, b.engine.cancels)
-	}
+	assert.EqualValues(t, chat.Disconnected, <-ended, "ended")
 }
 
 func TestReconnectingAfterAnEventDeliversLaterEventsOnce(t *testing.T) {
@@ -365,9 +254,7 @@ func TestReconnectingAfterAnEventDeliversLaterEventsOnce(t *testing.T) {
 		id := e["event_id"].(string)
 		if i == len(all)-1 {
 			for _, header := range []string{"", id} {
-				if got := c.send("GET", path, nil, "Last-Event-ID", header).StatusCode; got != 204 {
-					t.Errorf("nothing runs and no event is left, but status %d", got)
-				}
+				assert.EqualValues(t, 204, c.send("GET", path, nil, "Last-Event-ID", header).StatusCode, "nothing runs and no event is left, but status")
 			}
 			continue
 		}
@@ -379,12 +266,8 @@ func TestReconnectingAfterAnEventDeliversLaterEventsOnce(t *testing.T) {
 	}
 	s := c.stream("GET", path+"?turn_id="+all[0]["event_id"].(string)[:36], nil)
 	block, _ := s.block()
-	if !strings.HasPrefix(block, "id: ") || !strings.Contains(block, "\ndata: {") {
-		t.Errorf("block %q", block)
-	}
-	if body := c.call(400, "GET", path, nil, "Last-Event-ID", "nonsense"); field(body) != "last_event_id" {
-		t.Errorf("%v", body)
-	}
+	assert.True(t, strings.HasPrefix(block, "id: ") && strings.Contains(block, "\ndata: {"), "block %q", block)
+	assert.EqualValues(t, "last_event_id", field(c.call(400, "GET", path, nil, "Last-Event-ID", "nonsense")))
 }
 
 // Rule N15.
@@ -398,9 +281,7 @@ func TestAttachedStreamStaysOpenThroughAnInterrupt(t *testing.T) {
 	watching.until("interrupt")
 	c.stream("POST", "/api/chat/resume", map[string]any{"thread_id": someThread,
 		"resume_value": map[string]any{"type": "action_choice", "value": "audit"}}).rest()
-	if got := types(watching.rest()); got != "status token response" {
-		t.Errorf("events: %s", got)
-	}
+	assert.EqualValues(t, "status token response", types(watching.rest()), "events")
 }
 
 // Rule N15.
@@ -412,15 +293,11 @@ func TestFollowThreadShowsEveryTurnAsItBegins(t *testing.T) {
 	path := "/api/chat/stream/" + someThread + "?follow=thread"
 	idle := c.stream("GET", path, nil)
 	back := c.stream("GET", path, nil, "Last-Event-ID", first[0]["event_id"].(string))
-	if e := back.until("response"); e["turn_id"] != first[0]["event_id"].(string)[:36] {
-		t.Errorf("the rest of the first turn: %v", e)
-	}
+	assert.EqualValues(t, first[0]["event_id"].(string)[:36], back.until("response")["turn_id"], "the rest of the first turn")
 	for range 2 {
 		turnID := c.ask(map[string]any{"thread_id": someThread}).until("response")["turn_id"]
 		for name, s := range map[string]*events{"idle": idle, "back": back} {
-			if e := s.until("response"); e["turn_id"] != turnID {
-				t.Errorf("%s: %v, want turn %v", name, e, turnID)
-			}
+			assert.EqualValues(t, turnID, s.until("response")["turn_id"], name)
 		}
 	}
 }
@@ -447,12 +324,8 @@ func TestOpenStreamsEndWhenTheServerStops(t *testing.T) {
 	s := b.client().ask(map[string]any{"on_disconnect": "cancel"})
 	s.until("status")
 	close(stop)
-	if rest := s.rest(); len(rest) != 0 {
-		t.Errorf("events: %v", rest)
-	}
-	if len(b.engine.cancels) != 0 {
-		t.Errorf("the stopping server has cancelled turns: %v", b.engine.cancels)
-	}
+	assert.Zero(t, len(s.rest()), "events")
+	assert.Len(t, b.engine.cancels, 0, "the stopping server has cancelled turns: %v", b.engine.cancels)
 }
 
 // Rule C13.
@@ -464,17 +337,11 @@ func TestTaggedIDsOfOtherUsersAreA400ThatNamesTheField(t *testing.T) {
 	set := owner.call(201, "POST", "/api/document-sets", map[string]any{"name": "Set", "doc_ids": []any{doc}})["id"]
 	for name, id := range map[string]any{"tagged_doc_ids": doc, "tagged_set_ids": set} {
 		body := map[string]any{"message": "x", name: []any{id}}
-		if got := field(other.call(400, "POST", "/api/chat", body)); got != name {
-			t.Errorf("field %q, want %q", got, name)
-		}
+		assert.EqualValues(t, name, field(other.call(400, "POST", "/api/chat", body)), "field")
 		body[name] = []any{uuid.NewString()}
-		if got := field(owner.call(400, "POST", "/api/chat", body)); got != name {
-			t.Errorf("field %q, want %q", got, name)
-		}
+		assert.EqualValues(t, name, field(owner.call(400, "POST", "/api/chat", body)), "field")
 	}
-	if got := types(owner.ask(map[string]any{"tagged_doc_ids": []any{doc}, "tagged_set_ids": []any{set}}).rest()); got != "status token response" {
-		t.Errorf("one's own: %s", got)
-	}
+	assert.EqualValues(t, "status token response", types(owner.ask(map[string]any{"tagged_doc_ids": []any{doc}, "tagged_set_ids": []any{set}}).rest()), "one's own")
 }
 
 // Rules N9, N10, N12.
@@ -486,9 +353,7 @@ func TestHistoryShowsAConversation(t *testing.T) {
 	second := c.ask(map[string]any{"thread_id": someThread, "parent_checkpoint_id": first}).until("response")["turn_id"]
 	h := c.call(200, "GET", "/api/chat/history/"+someThread, nil)
 	messages := h["messages"].([]any)
-	if len(messages) != 4 || h["pending_interrupt"] != nil || h["active_turn"] != nil {
-		t.Fatalf("history: %v", h)
-	}
+	require.True(t, len(messages) == 4 && h["pending_interrupt"] == nil && h["active_turn"] == nil, "history: %v", h)
 	last := messages[3].(map[string]any)
 	if last["role"] != "assistant" || last["content"] != "The answer is 42." || last["turn_id"] != second ||
 		last["checkpoint_id"] != second || last["parent_checkpoint_id"] != first || last["metadata"] == nil {
@@ -507,15 +372,11 @@ func TestHistoryShowsAConversation(t *testing.T) {
 		t.Errorf("limit 4: %v", all)
 	}
 	empty := c.call(201, "POST", "/api/conversations", map[string]any{"title": "Empty"})
-	if h := c.call(200, "GET", "/api/chat/history/"+empty["id"].(string), nil); len(h["messages"].([]any)) != 0 {
-		t.Errorf("an empty conversation: %v", h)
-	}
+	assert.Zero(t, len(c.call(200, "GET", "/api/chat/history/"+empty["id"].(string), nil)["messages"].([]any)), "an empty conversation")
 	c.call(404, "GET", "/api/chat/history/"+uuid.NewString(), nil)
 	c.call(400, "GET", "/api/chat/history/not-a-uuid", nil)
 	body := c.call(400, "POST", "/api/chat", map[string]any{"message": "x", "thread_id": someThread, "parent_checkpoint_id": "nowhere"})
-	if field(body) != "parent_checkpoint_id" {
-		t.Errorf("%v", body)
-	}
+	assert.EqualValues(t, "parent_checkpoint_id", field(body), "%v", body)
 }
 
 func TestMessageIsAcceptedEvenIfItsClientDisconnectsAtOnce(t *testing.T) {
@@ -525,10 +386,7 @@ func TestMessageIsAcceptedEvenIfItsClientDisconnectsAtOnce(t *testing.T) {
 	b.engine.script = func(u *turn) { answer(u); close(done) }
 	ctx, cancel := context.WithCancel(t.Context())
 	b.engine.submitted = func(chat.Submit) { cancel() }
-	req, err := http.NewRequestWithContext(ctx, "POST", b.url+"/api/chat", strings.NewReader(`{"message":"x"}`))
-	if err != nil {
-		t.Fatal(err)
-	}
+	req := must.Have(http.NewRequestWithContext(ctx, "POST", b.url+"/api/chat", strings.NewReader(`{"message":"x"}`)))(t)
 	req.Header.Set("Content-Type", "application/json")
 	if res, err := http.DefaultClient.Do(req); err == nil {
 		_ = res.Body.Close()

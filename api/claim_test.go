@@ -10,6 +10,7 @@ import (
 
 	"github.com/palaver-chat/palaver/api/identity"
 	"github.com/palaver-chat/palaver/chat"
+	"github.com/palaver-chat/palaver/testkit/must"
 )
 
 // accountToken returns the token of a user with an account.
@@ -83,8 +84,7 @@ func TestClaimWaitsForARunningTurnAndTakesAnOpenQuestion(t *testing.T) {
 	require.Equal(t, map[string]any{"conversations": 2.0, "documents": 0.0, "left": 0.0}, ann.call(200, "POST", "/api/me/claim", nil))
 	require.Len(t, ann.titles(), 2)
 	thread := asked.res.Header.Get("X-Thread-Id")
-	state, err := b.engine.State(t.Context(), thread)
-	require.NoError(t, err)
+	state := must.Have(b.engine.State(t.Context(), thread))(t)
 	require.Equal(t, "ann", state.Owner)
 }
 

@@ -5,6 +5,9 @@ import (
 	"time"
 
 	"github.com/google/uuid"
+	"github.com/stretchr/testify/assert"
+
+	"github.com/palaver-chat/palaver/testkit/must"
 )
 
 // slowClock sets the API's clock back by a duration.
@@ -19,13 +22,8 @@ func TestClockOffsetShiftsTurnIDsAndCreationTimes(t *testing.T) {
 	earliest := time.Now().Add(-time.Hour).Truncate(time.Second)
 	turnID := c.ask(map[string]any{"thread_id": someThread}).until("response")["turn_id"].(string)
 	seconds, _ := uuid.MustParse(turnID).Time().UnixTime()
-	turn, err := b.store.Turn(t.Context(), c.id(), turnID)
-	if err != nil {
-		t.Fatal(err)
-	}
+	turn := must.Have(b.store.Turn(t.Context(), c.id(), turnID))(t)
 	for what, made := range map[string]time.Time{"turn id": time.Unix(seconds, 0), "created_at": turn.CreatedAt} {
-		if made.Before(earliest) || made.After(time.Now().Add(-time.Hour)) {
-			t.Errorf("%s is of %s, not of an hour ago", what, made)
-		}
+		assert.True(t, !made.Before(earliest) && !made.After(time.Now().Add(-time.Hour)), "%s is of %s, not of an hour ago", what, made)
 	}
 }

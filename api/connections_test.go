@@ -15,6 +15,7 @@ import (
 	"github.com/palaver-chat/palaver/db/audit"
 	"github.com/palaver-chat/palaver/imports/connections"
 	"github.com/palaver-chat/palaver/testkit/googletest"
+	"github.com/palaver-chat/palaver/testkit/must"
 )
 
 // withGoogle starts an API whose callers can connect accounts of a fake Google.
@@ -23,9 +24,8 @@ func withGoogle(t *testing.T, change ...func(*Deps)) (*bundle, *googletest.Serve
 	google := googletest.New(t)
 	var accounts *connections.Accounts
 	b := setup(t, append(change, func(d *Deps) {
-		keys, err := connections.NewKeys([]byte("a secret that is only used in tests"))
-		require.NoError(t, err)
-		accounts, err = connections.New(connections.Options{Store: d.Store, Keys: keys, ClientID: googletest.ClientID, ClientSecret: googletest.ClientSecret,
+		keys := must.Have(connections.NewKeys([]byte("a secret that is only used in tests")))(t)
+		accounts, err := connections.New(connections.Options{Store: d.Store, Keys: keys, ClientID: googletest.ClientID, ClientSecret: googletest.ClientSecret,
 			OAuthURL: google.URL, DriveURL: google.URL + "/drive/v3/", Log: d.Log})
 		require.NoError(t, err)
 		d.Accounts = accounts
@@ -48,12 +48,10 @@ func (c *client) stepwise() {
 func consent(t *testing.T, page string) *url.URL {
 	t.Helper()
 	plain := http.Client{CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
-	res, err := plain.Get(page)
-	require.NoError(t, err)
+	res := must.Have(plain.Get(page))(t)
 	require.NoError(t, res.Body.Close())
 	require.Equal(t, http.StatusFound, res.StatusCode)
-	back, err := url.Parse(res.Header.Get("Location"))
-	require.NoError(t, err)
+	back := must.Have(url.Parse(res.Header.Get("Location")))(t)
 	return back
 }
 
@@ -155,8 +153,7 @@ func TestAnswerOfGoogleCountsOnceAndOnlyInTheBrowserThatAsked(t *testing.T) {
 
 // flowCookie returns all cookies of the browser in a Cookie header.
 func (c *client) flowCookie(t *testing.T) string {
-	u, err := url.Parse(c.url)
-	require.NoError(t, err)
+	u := must.Have(url.Parse(c.url))(t)
 	var all []string
 	for _, cookie := range c.Jar.Cookies(u) {
 		all = append(all, cookie.Name+"="+cookie.Value)
@@ -233,13 +230,11 @@ func TestTokensOfAccountsAreSecret(t *testing.T) {
 	require.NoError(t, err)
 	require.True(t, ok)
 	files, archive := unzip(t, c.send("GET", "/api/me/export", nil))
-	row, err := b.store.Connection(t.Context(), me, connections.Google)
-	require.NoError(t, err)
+	row := must.Have(b.store.Connection(t.Context(), me, connections.Google))(t)
 	require.Equal(t, false, c.call(200, "DELETE", "/api/connections/google", nil)["revoked"], "Google is down, the row is deleted all the same")
 	require.Empty(t, c.connections())
 	entries.Close()
-	kept, err := b.store.AuditEntries(t.Context(), db.AuditFilter{Since: time.Now().Add(-time.Hour), Owner: me}, 0, 10)
-	require.NoError(t, err)
+	kept := must.Have(b.store.AuditEntries(t.Context(), db.AuditFilter{Since: time.Now().Add(-time.Hour), Owner: me}, 0, 10))(t)
 	var kinds []string
 	for _, e := range kept {
 		kinds = append(kinds, e.Kind)

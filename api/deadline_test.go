@@ -8,6 +8,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/stretchr/testify/assert"
+
 	"github.com/palaver-chat/palaver/chat"
 	"github.com/palaver-chat/palaver/db"
 )
@@ -15,28 +17,18 @@ import (
 // Rule E7.
 func TestEveryRouteHasAnAnswerTimeout(t *testing.T) {
 	t.Parallel()
-	if AnswerTimeout != 15*time.Second {
-		t.Errorf("the longest time is %s", AnswerTimeout)
-	}
+	assert.EqualValues(t, 15*time.Second, AnswerTimeout, "the longest time is")
 	b := setup(t)
 	stated := Routes()
 	for _, route := range declaredRoutes(b) {
 		name := route.Method + " " + route.Path
 		within, has := stated[name]
-		if !has || within <= 0 || within > AnswerTimeout {
-			t.Errorf("%s answers within %s", name, within)
-		}
+		assert.True(t, has && within > 0 && within <= AnswerTimeout, "%s answers within %s", name, within)
 		delete(stated, name)
 	}
-	if len(stated) != 0 {
-		t.Errorf("Routes names routes that do not exist: %v", stated)
-	}
-	if got := b.server.answerTimeout; got != AnswerTimeout {
-		t.Errorf("unless a test shortens it, it is %s", got)
-	}
-	if within := Routes()["GET /readyz"]; within != 5*time.Second {
-		t.Errorf("/readyz answers within %s", within)
-	}
+	assert.Len(t, stated, 0, "Routes names routes that do not exist: %v", stated)
+	assert.EqualValues(t, AnswerTimeout, b.server.answerTimeout, "unless a test shortens it, it is")
+	assert.EqualValues(t, 5*time.Second, Routes()["GET /readyz"], "/readyz answers within")
 }
 
 // hangingThreads is an engine that never answers.
@@ -94,13 +86,9 @@ func TestEngineThatNeverAnswersIsA503BeforeTheTimeout(t *testing.T) {
 			t.Errorf("%s: %s", r.path, said)
 		}
 	}
-	if list := c.call(200, "GET", "/api/documents", nil)["items"].([]any); len(list) != 0 {
-		t.Errorf("a document is left whose ingest could not begin: %v", list)
-	}
+	assert.Zero(t, len(c.call(200, "GET", "/api/documents", nil)["items"].([]any)), "a document is left whose ingest could not begin")
 	history := c.call(200, "GET", "/api/chat/history/"+someThread, nil) // the messages are still shown
-	if len(history["messages"].([]any)) == 0 || history["pending_interrupt"] != nil {
-		t.Errorf("history: %v", history)
-	}
+	assert.True(t, len(history["messages"].([]any)) != 0 && history["pending_interrupt"] == nil, "history: %v", history)
 }
 
 // hangingStore never answers a ping and ignores its context.

@@ -6,8 +6,11 @@ import (
 	"testing"
 
 	"github.com/google/uuid"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
 
 	"github.com/palaver-chat/palaver/chat"
+	"github.com/palaver-chat/palaver/testkit/must"
 )
 
 // Rule N5.
@@ -17,9 +20,7 @@ func TestDecisionsInTheNativeDialect(t *testing.T) {
 	b.engine.script = painting
 	c := b.client()
 	all := c.ask(map[string]any{"thread_id": someThread, "agent": "assistant"}).rest()
-	if types(all) != "tool_call tool_call interrupt" {
-		t.Fatalf("events: %s", types(all))
-	}
+	require.EqualValues(t, "tool_call tool_call interrupt", types(all), "events: %s", types(all))
 	q := all[2]
 	calls, _ := q["tool_calls"].([]any)
 	first, _ := calls[0].(map[string]any)
@@ -28,9 +29,7 @@ func TestDecisionsInTheNativeDialect(t *testing.T) {
 		t.Fatalf("interrupt: %v", q)
 	}
 	pending, _ := c.call(200, "GET", "/api/chat/history/"+someThread, nil)["pending_interrupt"].(map[string]any)
-	if fmt.Sprint(pending["tool_calls"]) != fmt.Sprint(q["tool_calls"]) || pending["interrupt_id"] != q["interrupt_id"] {
-		t.Errorf("pending: %v", pending)
-	}
+	assert.True(t, fmt.Sprint(pending["tool_calls"]) == fmt.Sprint(q["tool_calls"]) && pending["interrupt_id"] == q["interrupt_id"], "pending: %v", pending)
 	for name, asked := range map[string]map[string]any{"stream": q, "history": pending} {
 		declared, _ := asked["tools"].([]any)
 		if len(declared) != 1 { // once for both calls
@@ -38,9 +37,7 @@ func TestDecisionsInTheNativeDialect(t *testing.T) {
 		}
 		tool, _ := declared[0].(map[string]any)
 		schema, _ := tool["schema"].(map[string]any)
-		if tool["name"] != "generate_image" || tool["description"] != "Draw a picture." || tool["effect"] != "changes" || schema["type"] != "object" {
-			t.Errorf("tool of the %s: %v", name, tool)
-		}
+		assert.True(t, tool["name"] == "generate_image" && tool["description"] == "Draw a picture." && tool["effect"] == "changes" && schema["type"] == "object", "tool of the %s: %v", name, tool)
 	}
 
 	resume := func(first map[string]any) map[string]any {
@@ -57,22 +54,16 @@ func TestDecisionsInTheNativeDialect(t *testing.T) {
 		"arguments made up":         {map[string]any{"decision": "approved", "arguments": map[string]any{"prompt": "x", "n": 9}}, "resume_value.decisions[0].arguments.n"},
 	} {
 		body := c.call(400, "POST", "/api/chat/resume", resume(bad.first))
-		if errorCode(body) != chat.CodeBadResume || field(body) != bad.field {
-			t.Errorf("%s: %v", name, body)
-		}
+		assert.True(t, errorCode(body) == chat.CodeBadResume && field(body) == bad.field, "%s: %v", name, body)
 	}
 	twice := map[string]any{"id": "c2", "decision": "approved", "arguments": map[string]any{"prompt": "another dog"}}
 	body := c.call(400, "POST", "/api/chat/resume", map[string]any{"thread_id": someThread, "resume_value": map[string]any{"type": "tool_approval",
 		"decisions": []any{map[string]any{"id": "c1", "decision": "approved"}, twice}}})
-	if errorCode(body) != chat.CodeBadResume || field(body) != "resume_value.decisions[1].arguments" {
-		t.Errorf("a call that cannot be edited: %v", body)
-	}
+	assert.True(t, errorCode(body) == chat.CodeBadResume && field(body) == "resume_value.decisions[1].arguments", "a call that cannot be edited: %v", body)
 
 	// The same arguments with other formatting do not count as edited.
 	rest := c.stream("POST", "/api/chat/resume", resume(map[string]any{"decision": "approved", "arguments": json.RawMessage(`{ "prompt" : "a cat" }`)})).rest()
-	if types(rest) != "tool_result tool_result token response" || rest[0]["content"] != "approved " || rest[1]["is_error"] != true {
-		t.Errorf("what remains: %v", rest)
-	}
+	assert.True(t, types(rest) == "tool_result tool_result token response" && rest[0]["content"] == "approved " && rest[1]["is_error"] == true, "what remains: %v", rest)
 }
 
 func TestMessageWithoutAnAgentKeepsTheThreadsAgent(t *testing.T) {
@@ -82,10 +73,7 @@ func TestMessageWithoutAnAgentKeepsTheThreadsAgent(t *testing.T) {
 	agent := func(fields map[string]any) chat.Agent {
 		fields["thread_id"] = someThread
 		all := c.ask(fields).rest()
-		turn, err := b.store.Turn(t.Context(), c.id(), all[len(all)-1]["turn_id"].(string))
-		if err != nil {
-			t.Fatal(err)
-		}
+		turn := must.Have(b.store.Turn(t.Context(), c.id(), all[len(all)-1]["turn_id"].(string)))(t)
 		return turn.Content.Agent
 	}
 	for _, step := range []struct {
@@ -96,15 +84,11 @@ func TestMessageWithoutAnAgentKeepsTheThreadsAgent(t *testing.T) {
 		if step.named != "" {
 			fields["agent"] = step.named
 		}
-		if got := agent(fields); got != step.want {
-			t.Errorf("named %q: %s", step.named, got)
-		}
+		assert.EqualValues(t, step.want, agent(fields), step.named)
 	}
 	retry := map[string]any{"thread_id": someThread, "client_turn_id": uuid.NewString()}
 	first := c.ask(retry).rest()
 	agent(map[string]any{"agent": "assistant"})
 	again := c.ask(retry).rest()
-	if first[len(first)-1]["turn_id"] != again[len(again)-1]["turn_id"] {
-		t.Error("a retry made another turn because the thread's agent has changed")
-	}
+	assert.EqualValues(t, again[len(again)-1]["turn_id"], first[len(first)-1]["turn_id"], "a retry made another turn because the thread's agent has changed")
 }

@@ -15,6 +15,7 @@ import (
 	"github.com/palaver-chat/palaver/chat"
 	"github.com/palaver-chat/palaver/documents/extract"
 	"github.com/palaver-chat/palaver/imports"
+	"github.com/palaver-chat/palaver/testkit/must"
 )
 
 // Clients may name every declared agent and document type, wherever they name one.
@@ -115,8 +116,7 @@ func TestAddedDialectIsServedAndDocumented(t *testing.T) {
 		u.settle(chat.TurnCompleted, chat.Event{Type: chat.EventResponse, Response: &chat.Response{Text: "Hello."}})
 	}
 	c := b.client()
-	stream, err := io.ReadAll(c.send("POST", "/shop/chat", nil).Body)
-	require.NoError(t, err)
+	stream := must.Have(io.ReadAll(c.send("POST", "/shop/chat", nil).Body))(t)
 	require.Contains(t, string(stream), `data: {"text":"Hello."}`)
 	require.Equal(t, map[string]any{"shop_error": chat.CodeNotFound}, c.call(404, "POST", "/shop/nothing", nil), "errors have the dialect's shape")
 	require.Contains(t, string(b.server.openAPI.Raw), `"/shop/chat":{"post"`)

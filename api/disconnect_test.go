@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/google/uuid"
+	"github.com/stretchr/testify/assert"
 
 	"github.com/palaver-chat/palaver/api/follow"
 	"github.com/palaver-chat/palaver/chat"
@@ -103,9 +104,7 @@ func TestDisconnectsWithoutNATSCostOneQuestionARound(t *testing.T) {
 			leave(100)
 			time.Sleep(100 * time.Millisecond)
 		}
-		if n := watching(); n != 1 {
-			t.Errorf("%d goroutines for 1000 clients", n)
-		}
+		assert.EqualValues(t, 1, watching())
 		time.Sleep(50 * time.Second)
 		if n := b.questions(); n > 25 {
 			t.Errorf("NATS was asked %d times in 50 s", n)
@@ -114,19 +113,11 @@ func TestDisconnectsWithoutNATSCostOneQuestionARound(t *testing.T) {
 		b.set(false, nil) // too late: the turns were abandoned
 		time.Sleep(time.Minute)
 		synctest.Wait()
-		if n := b.questions(); n != 0 {
-			t.Errorf("%d questions about abandoned turns", n)
-		}
-		if e.ended() != 0 {
-			t.Errorf("%d turns were cancelled although other processes could not be asked who follows them", e.ended())
-		}
-		if n := watching(); n != 0 {
-			t.Errorf("%d goroutines are left", n)
-		}
+		assert.Zero(t, b.questions())
+		assert.EqualValues(t, 0, e.ended(), "%d turns were cancelled although other processes could not be asked who follows them", e.ended())
+		assert.Zero(t, watching())
 		lines := strings.Count(log.String(), "\n")
-		if lines == 0 || lines > 10 || !strings.Contains(log.String(), "turns of disconnected clients are not cancelled") {
-			t.Errorf("%d lines: %s", lines, log)
-		}
+		assert.True(t, lines != 0 && lines <= 10 && strings.Contains(log.String(), "turns of disconnected clients are not cancelled"), "%d lines: %s", lines, log)
 	})
 }
 
@@ -139,20 +130,14 @@ func TestDisconnectedTurnsEndWhenNATSIsBackWithinTheMinute(t *testing.T) {
 		b.set(true, nil)
 		time.Sleep(30 * time.Second)
 		synctest.Wait()
-		if e.ended() != 0 {
-			t.Errorf("%d turns ended that are followed", e.ended())
-		}
+		assert.EqualValues(t, 0, e.ended(), "%d turns ended that are followed", e.ended())
 		b.set(false, nil)
 		time.Sleep(3 * disconnectGrace)
 		synctest.Wait()
-		if e.ended() != 10 {
-			t.Errorf("%d turns ended", e.ended())
-		}
+		assert.EqualValues(t, 10, e.ended(), "%d turns ended", e.ended())
 		leave(1) // the loop starts again
 		time.Sleep(2 * disconnectGrace)
 		synctest.Wait()
-		if e.ended() != 11 {
-			t.Errorf("%d turns ended", e.ended())
-		}
+		assert.EqualValues(t, 11, e.ended(), "%d turns ended", e.ended())
 	})
 }

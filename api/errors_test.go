@@ -17,6 +17,7 @@ import (
 	"testing"
 
 	"github.com/gin-gonic/gin"
+	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
 	"github.com/palaver-chat/palaver/api/identity"
@@ -28,6 +29,7 @@ import (
 	"github.com/palaver-chat/palaver/db/sqlite"
 	"github.com/palaver-chat/palaver/imports"
 	"github.com/palaver-chat/palaver/internal/guard"
+	"github.com/palaver-chat/palaver/testkit/must"
 )
 
 // secretDetail is part of the errors injected below and must never be in a response.
@@ -39,9 +41,7 @@ var internals = []string{"sqlstate", "relation", "sk-live", "org-9", ".go:", "go
 func requireNoInternals(t testing.TB, what, answer string) {
 	t.Helper()
 	for _, word := range internals {
-		if strings.Contains(strings.ToLower(answer), word) {
-			t.Errorf("%s reveals %q: %s", what, word, answer)
-		}
+		assert.False(t, strings.Contains(strings.ToLower(answer), word), "%s reveals %q: %s", what, word, answer)
 	}
 }
 
@@ -228,8 +228,7 @@ func TestEveryErrorHasItsStatusAndCodeInTheSameShape(t *testing.T) {
 				}
 			})
 			res := want.do(b, b.client())
-			raw, err := io.ReadAll(res.Body)
-			require.NoError(t, err)
+			raw := must.Have(io.ReadAll(res.Body))(t)
 			require.Equal(t, want.status, res.StatusCode, string(raw))
 			require.Equal(t, "application/json; charset=utf-8", res.Header.Get("Content-Type"))
 			requireNoInternals(t, want.name, string(raw))
@@ -357,8 +356,7 @@ func TestFailedTurnIsSentAsTheDialectsOwnEvent(t *testing.T) {
 				b := setup(t, log.into)
 				b.engine.script = func(u *turn) { u.failed(code) }
 				s := b.client().stream("POST", c.path, c.body)
-				raw, err := io.ReadAll(s.r)
-				require.NoError(t, err)
+				raw := must.Have(io.ReadAll(s.r))(t)
 				requireNoInternals(t, code, string(raw))
 				c.want(t, dataOf(t, string(raw)))
 
@@ -410,9 +408,7 @@ func TestFailedTurnIsRetriedAsANewTurn(t *testing.T) {
 	b.engine.set(func() { b.engine.script = func(u *turn) { u.failed(chat.CodeModelUnavailable) } })
 	c.post("chat", nil, said("u1", "x")).chunks()
 	b.engine.set(func() { b.engine.script = answer })
-	if got := chunkTypes(c.post("chat", m{"trigger": "regenerate-message"}, said("u1", "x")).chunks()); got != plainAnswer {
-		t.Errorf("regenerated: %s", got)
-	}
+	assert.EqualValues(t, plainAnswer, chunkTypes(c.post("chat", m{"trigger": "regenerate-message"}, said("u1", "x")).chunks()), "regenerated")
 	if h := c.loaded("chat"); len(h) != 2 { // the message, and the answer that replaced the failure
 		t.Errorf("%v", h)
 	}
@@ -427,8 +423,7 @@ func TestDuringADatabaseOutageEveryRouteReturnsADatabaseError(t *testing.T) {
 	for name, r := range walked(t, b) {
 		for _, w := range r.ways(unknown(), unknown()) {
 			res := c.send(method(name), w.path, orNil(w.body))
-			raw, err := io.ReadAll(res.Body)
-			require.NoError(t, err)
+			raw := must.Have(io.ReadAll(res.Body))(t)
 			if name == "GET /metrics" || name == "GET /readyz" {
 				continue
 			}
@@ -454,8 +449,7 @@ func TestOnlyTheLogHasTheCauseOfAnError(t *testing.T) {
 		log := &records{}
 		b := setup(t, log.into, failing(fail))
 		res := b.client().send("GET", "/api/conversations/"+someThread, nil, "X-Request-Id", "my-request")
-		raw, err := io.ReadAll(res.Body)
-		require.NoError(t, err)
+		raw := must.Have(io.ReadAll(res.Body))(t)
 		requireNoInternals(t, name, string(raw))
 		require.Contains(t, string(raw), "my-request")
 		text := fmt.Sprint(log.about(t, "my-request"))
@@ -484,8 +478,7 @@ func TestPanicInsideAStreamAbortsIt(t *testing.T) {
 	})
 	web := httptest.NewServer(e)
 	defer web.Close()
-	res, err := web.Client().Get(web.URL)
-	require.NoError(t, err)
+	res = must.Have(web.Client().Get(web.URL))(t)
 	defer res.Body.Close()
 	raw, err := io.ReadAll(res.Body)
 	require.ErrorIs(t, err, io.ErrUnexpectedEOF) // the stream must look aborted, not complete
@@ -517,9 +510,7 @@ func TestUnknownRoutesReturnErrorsInTheSameShape(t *testing.T) {
 			if path == "/chat/message" && body["error"] == problem.Method.Message.Text { // its errors are only a sentence
 				code = chat.CodeMethod
 			}
-			if res.StatusCode != 405 || code != chat.CodeMethod || !slices.Equal(got, allowed) {
-				t.Errorf("%s %s: %d %v %v", method, path, res.StatusCode, got, body)
-			}
+			assert.True(t, res.StatusCode == 405 && code == chat.CodeMethod && slices.Equal(got, allowed), "%s %s: %d %v %v", method, path, res.StatusCode, got, body)
 		}
 	}
 	for _, path := range []string{"/api", "/api/", "/api/nothing", "/api/chat/", "/api/../api/nothing", "/api/ui/chat/x/y/z", "/mcp/nothing"} {

@@ -10,6 +10,7 @@ import (
 
 	"github.com/palaver-chat/palaver/api/identity"
 	"github.com/palaver-chat/palaver/chat"
+	"github.com/palaver-chat/palaver/testkit/must"
 )
 
 // expiry is the token of one stream. Close end to let it expire.
@@ -127,8 +128,7 @@ func TestAnswerThatIsNotStreamedEndsWithItsToken(t *testing.T) {
 	res := b.client().send("POST", "/v1/chat/completions", m{"model": "palaver-documents", "messages": []m{{"role": "user", "content": "x"}}}, "Authorization", bearerOf(t, "ann"))
 	require.Equal(t, 401, res.StatusCode)
 	require.Equal(t, "false", res.Header.Get("X-Should-Retry"), "a retry would send the message again")
-	raw, err := io.ReadAll(res.Body)
-	require.NoError(t, err)
+	raw := must.Have(io.ReadAll(res.Body))(t)
 	require.Contains(t, string(raw), `"type":"authentication_error"`)
 }
 

@@ -13,22 +13,19 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/palaver-chat/palaver/db"
+	"github.com/palaver-chat/palaver/testkit/must"
 )
 
 // unzip reads an archive and returns the names of its files, and their contents together.
 func unzip(t testing.TB, res *http.Response) (names []string, content string) {
 	t.Helper()
-	raw, err := io.ReadAll(res.Body)
-	require.NoError(t, err)
-	z, err := zip.NewReader(bytes.NewReader(raw), int64(len(raw)))
-	require.NoError(t, err)
+	raw := must.Have(io.ReadAll(res.Body))(t)
+	z := must.Have(zip.NewReader(bytes.NewReader(raw), int64(len(raw))))(t)
 	var all strings.Builder
 	for _, f := range z.File {
 		names = append(names, f.Name)
-		r, err := f.Open()
-		require.NoError(t, err)
-		_, err = io.Copy(&all, r)
-		require.NoError(t, err)
+		r := must.Have(f.Open())(t)
+		must.Have(io.Copy(&all, r))(t)
 	}
 	return names, all.String()
 }

@@ -17,6 +17,7 @@ import (
 	"github.com/palaver-chat/palaver/api/identity"
 	"github.com/palaver-chat/palaver/chat"
 	"github.com/palaver-chat/palaver/db"
+	"github.com/palaver-chat/palaver/testkit/must"
 )
 
 // completion is a streamed chat completion of one message.
@@ -147,8 +148,7 @@ func TestATaskOfAClientMakesNoTurn(t *testing.T) {
 	text := "### Task:\nGenerate a title.\n### Output:\nJSON format: { \"title\": \"x\" }\n### Chat History:\n<chat_history>\nUSER: Hello there\n</chat_history>"
 	require.Equal(t, `{"title":"Hello there"}`, saidOf(c.complete(m{"role": "user", "content": text})))
 	s := c.stream("POST", "/v1/chat/completions", m{"model": "palaver-documents", "stream": true, "messages": []m{{"role": "user", "content": text}}})
-	raw, err := io.ReadAll(s.r)
-	require.NoError(t, err)
+	raw := must.Have(io.ReadAll(s.r))(t)
 	require.True(t, strings.HasSuffix(string(raw), "data: [DONE]\n\n"))
 	require.Empty(t, c.call(200, "GET", "/api/conversations", nil)["items"])
 }
@@ -187,8 +187,7 @@ func TestATurnOfChatCompletionsIsWatchedAndStoppedInOtherDialects(t *testing.T) 
 	seen := c.stream("GET", "/api/chat/stream/"+thread, nil)
 	c.call(202, "POST", "/api/agui/stop", m{"threadId": thread})
 	require.Equal(t, "user_cancelled", seen.until("cancelled")["reason"])
-	raw, err := io.ReadAll(s.r)
-	require.NoError(t, err)
+	raw := must.Have(io.ReadAll(s.r))(t)
 	require.True(t, strings.HasSuffix(string(raw), "data: [DONE]\n\n"), "%s", raw)
 }
 
@@ -321,8 +320,7 @@ func TestAKeyActsForItsOwnerUntilItEndsOrIsRevoked(t *testing.T) {
 	other.h.Set("Authorization", "Bearer "+key)
 	require.Equal(t, owner, other.id())
 	require.Equal(t, true, other.call(200, "GET", "/api/me", nil)["anonymous"], "the limits of its owner apply")
-	list, err := b.store.Keys(t.Context(), owner)
-	require.NoError(t, err)
+	list := must.Have(b.store.Keys(t.Context(), owner))(t)
 	require.Equal(t, accesskey.Digest(key), list[0].Digest)
 	require.Eventually(t, func() bool {
 		item := c.call(200, "GET", "/api/me/keys", nil)["items"].([]any)[0].(map[string]any)
@@ -380,7 +378,6 @@ func TestAKeyWorksWhereAnonymousCallersAreRefused(t *testing.T) {
 	c.call(401, "GET", "/v1/models", nil)
 	c.h.Set("Authorization", "Bearer plv_ann")
 	require.Equal(t, "ann", c.id())
-	raw, err := json.Marshal(c.call(http.StatusOK, "GET", "/v1/models", nil)["data"])
-	require.NoError(t, err)
+	raw := must.Have(json.Marshal(c.call(http.StatusOK, "GET", "/v1/models", nil)["data"]))(t)
 	require.Contains(t, string(raw), "palaver-documents")
 }

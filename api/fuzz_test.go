@@ -15,6 +15,8 @@ import (
 
 	"github.com/gin-gonic/gin"
 	"github.com/google/uuid"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
 
 	"github.com/palaver-chat/palaver/api/identity"
 	"github.com/palaver-chat/palaver/chat"
@@ -116,9 +118,7 @@ func (s fuzzTarget) send(t testing.TB, route gin.RouteInfo, from hostile) (statu
 	}
 	sent := strings.ToLower(strings.Join([]string{from.method, from.id, from.query, from.kind, from.header, from.body}, "\n"))
 	for _, word := range internals {
-		if strings.Contains(strings.ToLower(answer), word) && !strings.Contains(sent, word) {
-			t.Fatalf("%s: reveals %q: %s", what, word, answer)
-		}
+		require.False(t, strings.Contains(strings.ToLower(answer), word) && !strings.Contains(sent, word), "%s: reveals %q: %s", what, word, answer)
 	}
 	return w.Code
 }
@@ -146,9 +146,7 @@ func TestHostileRequestsNeverCauseA500(t *testing.T) {
 		}
 	}
 	for _, status := range []int{200, 201, 202, 204, 400, 401, 403, 404, 405, 415} {
-		if answers[status] == 0 {
-			t.Errorf("no request was answered with %d, so the requests do not test what they should: %v", status, answers)
-		}
+		assert.True(t, answers[status] != 0, "no request was answered with %d, so the requests do not test what they should: %v", status, answers)
 	}
 }
 
@@ -182,9 +180,7 @@ func createResources(t testing.TB, b *bundle, user string) {
 		b.store.CreateSet(ctx, chat.DocumentSet{ID: someThread, Owner: user, Name: "x", DocIDs: []string{someThread}}),
 		b.store.PutAttachment(ctx, chat.Attachment{ID: someThread, Owner: user, MIME: "image/png", Bytes: 1}, []byte("x")),
 	} {
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 	}
 }
 

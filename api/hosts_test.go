@@ -10,6 +10,7 @@ import (
 	"github.com/palaver-chat/palaver/api/problem"
 	"github.com/palaver-chat/palaver/chat"
 	"github.com/palaver-chat/palaver/internal/guard"
+	"github.com/palaver-chat/palaver/testkit/must"
 )
 
 // A page of evil.example whose DNS name was rebound to 127.0.0.1 sends evil.example as
@@ -19,12 +20,10 @@ func TestEveryRouteRefusesRequestsForAnotherHost(t *testing.T) {
 	t.Parallel()
 	b := setup(t, func(d *Deps) { d.Config.Hosts, _ = guard.NewHosts("127.0.0.1", "chat.example.com") })
 	ask := func(method, path, host string) (int, string) {
-		req, err := http.NewRequestWithContext(t.Context(), method, b.url+path, strings.NewReader("{}"))
-		require.NoError(t, err)
+		req := must.Have(http.NewRequestWithContext(t.Context(), method, b.url+path, strings.NewReader("{}")))(t)
 		req.Host = host
 		req.Header.Set("Content-Type", "application/json")
-		res, err := http.DefaultClient.Do(req)
-		require.NoError(t, err)
+		res := must.Have(http.DefaultClient.Do(req))(t)
 		defer res.Body.Close()
 		if res.StatusCode != http.StatusMisdirectedRequest {
 			return res.StatusCode, ""

@@ -11,6 +11,8 @@ import (
 
 	"github.com/gin-gonic/gin"
 	"github.com/google/uuid"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
 
 	"github.com/palaver-chat/palaver/api/identity"
 	"github.com/palaver-chat/palaver/chat"
@@ -410,9 +412,7 @@ func walked(t *testing.T, b *bundle) map[string]route {
 	for _, r := range declaredRoutes(b) {
 		name := r.Method + " " + r.Path
 		entry, there := walk[name]
-		if !there {
-			t.Fatalf("%s has no entry in walk: say who may call it, and which resources of others it could reach", name)
-		}
+		require.True(t, there, "%s has no entry in walk: say who may call it, and which resources of others it could reach", name)
 		routes[name] = entry
 	}
 	for name := range walk {
@@ -449,9 +449,7 @@ func secured(t testing.TB, what string, res *http.Response) {
 		"Cross-Origin-Opener-Policy":   "same-origin",
 		"Cross-Origin-Resource-Policy": "same-origin",
 	} {
-		if got := res.Header.Get(name); got != want {
-			t.Errorf("%s: %s is %q", what, name, got)
-		}
+		assert.EqualValues(t, want, res.Header.Get(name), "%v %v", what, name)
 	}
 }
 
@@ -497,9 +495,7 @@ func TestEveryRouteHidesOtherUsersResources(t *testing.T) {
 			if w.echoes {
 				body = blank(body, theirs)
 			}
-			if strings.Contains(body, secretWord) || strings.Contains(body, theirs.thread) || strings.Contains(body, theirs.doc) {
-				t.Errorf("%s: shows another user's data: %s", what, body)
-			}
+			assert.True(t, !strings.Contains(body, secretWord) && !strings.Contains(body, theirs.thread) && !strings.Contains(body, theirs.doc), "%s: shows another user's data: %s", what, body)
 			want := w.status
 			switch {
 			case r.open && want == 0:
@@ -507,9 +503,7 @@ func TestEveryRouteHidesOtherUsersResources(t *testing.T) {
 			case want == 0:
 				want = http.StatusNotFound
 			}
-			if status != want {
-				t.Errorf("%s: status %d, want %d: %s", what, status, want, body)
-			}
+			assert.EqualValues(t, want, status, "%v %v", what, body)
 			if w.makes || r.open || status < 400 && !w.echoes {
 				continue
 			}
@@ -517,24 +511,16 @@ func TestEveryRouteHidesOtherUsersResources(t *testing.T) {
 			if w.echoes {
 				again = blank(again, nobodys)
 			}
-			if s != status || again != body {
-				t.Errorf("%s: reveals that the resource exists: %s; with unknown ids: %d %s", what, body, s, again)
-			}
+			assert.True(t, s == status && again == body, "%s: reveals that the resource exists: %s; with unknown ids: %d %s", what, body, s, again)
 		}
 	}
-	if after := picture(owner, theirs); after != before {
-		t.Errorf("the owner's resources have changed:\n%s\n%s", before, after)
-	}
+	assert.EqualValues(t, before, picture(owner, theirs), "the owner's resources have changed:\n")
 	b.engine.mu.Lock()
 	defer b.engine.mu.Unlock()
 	for _, s := range b.engine.submits[submits:] {
-		if s.ThreadID == theirs.thread {
-			t.Errorf("submitted to somebody else's thread: %+v", s)
-		}
+		assert.True(t, s.ThreadID != theirs.thread, "submitted to somebody else's thread: %+v", s)
 	}
-	if len(b.engine.deleted) > 0 || len(b.engine.cancels) > 0 {
-		t.Errorf("deleted %v, cancelled %v", b.engine.deleted, b.engine.cancels)
-	}
+	assert.True(t, len(b.engine.deleted) <= 0 && len(b.engine.cancels) <= 0, "deleted %v, cancelled %v", b.engine.deleted, b.engine.cancels)
 }
 
 // Rule I2.
@@ -559,9 +545,7 @@ func TestEveryRouteNeedsAnIdentityWhenAuthIsRequired(t *testing.T) {
 				if r.open && w.status != 0 && status == w.status {
 					continue
 				}
-				if r.open != (status == http.StatusOK) || !r.open && (status != http.StatusUnauthorized || !strings.Contains(body, chat.CodeUnauthenticated) && name != "POST /chat/message") {
-					t.Errorf("%s as %s: %d %s", name, who, status, body)
-				}
+				assert.False(t, r.open != (status == http.StatusOK) || !r.open && (status != http.StatusUnauthorized || !strings.Contains(body, chat.CodeUnauthenticated) && name != "POST /chat/message"), "%s as %s: %d %s", name, who, status, body)
 			}
 		}
 	}
@@ -595,20 +579,14 @@ func TestHEADIsAnsweredLikeGET(t *testing.T) {
 			for who, c := range map[string]*client{"the owner": owner, "another": other, "nobody": required.client()} {
 				get, head := c.send("GET", w.path, nil), c.send("HEAD", w.path, nil)
 				body, err := io.ReadAll(head.Body)
-				if err != nil || len(body) > 0 || head.StatusCode != get.StatusCode || head.Header.Get("Content-Type") != get.Header.Get("Content-Type") {
-					t.Errorf("%s for %s: %d %s, GET %d %s: %s, %v", w.path, who, head.StatusCode, head.Header.Get("Content-Type"), get.StatusCode, get.Header.Get("Content-Type"), body, err)
-				}
+				assert.True(t, err == nil && len(body) <= 0 && head.StatusCode == get.StatusCode && head.Header.Get("Content-Type") == get.Header.Get("Content-Type"), "%s for %s: %d %s, GET %d %s: %s, %v", w.path, who, head.StatusCode, head.Header.Get("Content-Type"), get.StatusCode, get.Header.Get("Content-Type"), body, err)
 				secured(t, "HEAD "+w.path, head)
 			}
 		}
 	}
-	if heads < 25 {
-		t.Errorf("only %d paths answer HEAD", heads)
-	}
+	assert.True(t, heads >= 25, "only %d paths answer HEAD", heads)
 	for _, path := range []string{"/healthz", "/openapi.json", "/api/attachments/" + mine.picture} {
-		if res := owner.send("HEAD", path, nil); res.StatusCode != http.StatusOK {
-			t.Errorf("%s: %d", path, res.StatusCode)
-		}
+		assert.EqualValues(t, http.StatusOK, owner.send("HEAD", path, nil).StatusCode, path)
 	}
 }
 
@@ -641,18 +619,14 @@ func TestWritingRoutesRefuseCrossSiteBrowserRequests(t *testing.T) {
 			}
 		}
 	}
-	if changing < 10 {
-		t.Errorf("only %d routes change something", changing)
-	}
+	assert.True(t, changing >= 10, "only %d routes change something", changing)
 	after := picture(owner, mine)
 	if done := b.engine.submitCount() - submits; after != before || done > 0 {
 		t.Errorf("something has changed:\n%s\n%s", before, after)
 	}
 	b.engine.mu.Lock()
 	defer b.engine.mu.Unlock()
-	if len(b.engine.deleted) > 0 || len(b.engine.cancels) > 0 {
-		t.Errorf("deleted %v, cancelled %v", b.engine.deleted, b.engine.cancels)
-	}
+	assert.True(t, len(b.engine.deleted) <= 0 && len(b.engine.cancels) <= 0, "deleted %v, cancelled %v", b.engine.deleted, b.engine.cancels)
 }
 
 func (e *engine) submitCount() int {
@@ -679,9 +653,7 @@ func TestErrorsHaveTheSecurityHeaders(t *testing.T) {
 		200: func(c *client) *http.Response { return c.send("GET", "/chat/x", nil) },
 	} {
 		res := do(b.client())
-		if res.StatusCode != want {
-			t.Errorf("status %d, want %d", res.StatusCode, want)
-		}
+		assert.EqualValues(t, want, res.StatusCode, "status %d, want %d", res.StatusCode, want)
 		secured(t, fmt.Sprint("answer ", want), res)
 	}
 	stream := b.client().ask(map[string]any{})

@@ -11,17 +11,17 @@ import (
 
 	"github.com/golang-jwt/jwt/v5"
 	"github.com/google/uuid"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
 
 	"github.com/palaver-chat/palaver/api/identity"
 	"github.com/palaver-chat/palaver/chat"
+	"github.com/palaver-chat/palaver/testkit/must"
 )
 
 func token(t testing.TB, method jwt.SigningMethod, key any, claims jwt.MapClaims) string {
 	t.Helper()
-	s, err := jwt.NewWithClaims(method, claims).SignedString(key)
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := must.Have(jwt.NewWithClaims(method, claims).SignedString(key))(t)
 	return s
 }
 
@@ -33,9 +33,7 @@ func TestTokenGivesTheUserIDAndABadTokenIsNeverAnonymous(t *testing.T) {
 	hs := jwt.SigningMethodHS256
 	good := token(t, hs, []byte(jwtSecret), jwt.MapClaims{"sub": "user-1", "exp": hour})
 	me := b.client().call(200, "GET", "/api/me", nil, "Authorization", "Bearer "+good)
-	if me["id"] != "user-1" || me["anonymous"] != false {
-		t.Errorf("me: %v", me)
-	}
+	assert.True(t, me["id"] == "user-1" && me["anonymous"] == false, "me: %v", me)
 	for name, bad := range map[string]string{
 		"empty":            "",
 		"nonsense":         "abc.def.ghi",
@@ -49,9 +47,7 @@ func TestTokenGivesTheUserIDAndABadTokenIsNeverAnonymous(t *testing.T) {
 		"a strange name":   token(t, hs, []byte(jwtSecret), jwt.MapClaims{"sub": "a\x00b", "exp": hour}),
 	} {
 		res := b.client().send("GET", "/api/me", nil, "Authorization", "Bearer "+bad)
-		if res.StatusCode != 401 || len(res.Cookies()) > 0 {
-			t.Errorf("%s: status %d, cookies %v", name, res.StatusCode, res.Cookies())
-		}
+		assert.True(t, res.StatusCode == 401 && len(res.Cookies()) <= 0, "%s: status %d, cookies %v", name, res.StatusCode, res.Cookies())
 	}
 }
 
@@ -69,30 +65,17 @@ func TestAnonymousCookieIsSignedAndReused(t *testing.T) {
 	c := b.client()
 	res := c.send("GET", "/chat/"+someThread, nil) // the page sets the cookie before its concurrent requests
 	cookies := res.Cookies()
-	if len(cookies) != 1 || !cookies[0].HttpOnly || cookies[0].SameSite != http.SameSiteLaxMode || cookies[0].MaxAge <= 0 {
-		t.Fatalf("cookies: %v", cookies)
-	}
-	if got := res.Header.Get("Cache-Control"); got != "private, no-store" {
-		t.Errorf("a shared cache could give this identity to others: Cache-Control %q", got)
-	}
+	require.True(t, len(cookies) == 1 && cookies[0].HttpOnly && cookies[0].SameSite == http.SameSiteLaxMode && cookies[0].MaxAge > 0, "cookies: %v", cookies)
+	assert.EqualValues(t, "private, no-store", res.Header.Get("Cache-Control"), "a shared cache could give this identity to others: Cache-Control")
 	id := c.id()
-	if id != c.id() || !strings.HasPrefix(cookies[0].Value, id+".") {
-		t.Error("the cookie does not keep the identity")
-	}
-	if b.client().id() == id {
-		t.Error("two browsers have the same user")
-	}
-	if got := len(b.client().send("GET", "/assets/app.js", nil).Cookies()); got != 0 {
-		t.Errorf("a static file sets %d cookies", got)
-	}
+	assert.True(t, id == c.id() && strings.HasPrefix(cookies[0].Value, id+"."), "the cookie does not keep the identity")
+	assert.True(t, b.client().id() != id, "two browsers have the same user")
+	assert.Zero(t, len(b.client().send("GET", "/assets/app.js", nil).Cookies()), "a static file sets")
 	forged := uuid.NewString()
 	_, signature, _ := strings.Cut(cookies[0].Value, ".")
 	for _, value := range []string{forged + "." + signature, id, id + ".", forged + ".AAAA", "..", "x." + signature} {
 		jar, _ := cookiejar.New(nil)
-		u, err := url.Parse(b.url)
-		if err != nil {
-			t.Fatal(err)
-		}
+		u := must.Have(url.Parse(b.url))(t)
 		jar.SetCookies(u, []*http.Cookie{{Name: identity.CookieName, Value: value, Path: "/"}})
 		c := &client{t: t, url: b.url, Client: &http.Client{Jar: jar}}
 		if got := c.id(); got == forged || got == id {
@@ -113,9 +96,7 @@ func TestOtherSitesCannotUseACallersCookie(t *testing.T) {
 		{"Origin", "null"},
 	} {
 		body := c.call(403, "POST", "/api/chat", map[string]any{"message": "x"}, headers...)
-		if errorCode(body) != chat.CodeForbidden {
-			t.Errorf("%v: %v", headers, body)
-		}
+		assert.EqualValues(t, chat.CodeForbidden, errorCode(body), "%v: %v", headers, body)
 		c.call(403, "DELETE", "/api/conversations/"+someThread, nil, headers...)
 	}
 	for _, headers := range [][]string{
@@ -126,9 +107,7 @@ func TestOtherSitesCannotUseACallersCookie(t *testing.T) {
 		c.call(200, "PUT", "/api/me", map[string]any{}, headers...)
 	}
 	res := c.send("POST", "/api/chat", `{"message":"x"}`, "Content-Type", "text/plain")
-	if res.StatusCode != 415 {
-		t.Errorf("a form's content type: %d", res.StatusCode)
-	}
+	assert.EqualValues(t, 415, res.StatusCode, "a form's content type: %d", res.StatusCode)
 }
 
 const proxySecret = "a proxy's secret, only used in tests"
@@ -170,14 +149,10 @@ func TestUserIDHeaderIsTheCallersOwnOrFromATrustedProxy(t *testing.T) {
 	} {
 		res := c.send("GET", "/api/me", nil, x.headers...)
 		var me map[string]any
-		if err := json.NewDecoder(res.Body).Decode(&me); err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, json.NewDecoder(res.Body).Decode(&me))
 		switch {
 		case x.id == "":
-			if res.StatusCode != 403 || errorCode(me) != chat.CodeForbidden {
-				t.Errorf("%s: %d %v", name, res.StatusCode, me)
-			}
+			assert.True(t, res.StatusCode == 403 && errorCode(me) == chat.CodeForbidden, "%s: %d %v", name, res.StatusCode, me)
 		case res.StatusCode != 200 || me["id"] != x.id || me["anonymous"] != (x.id == cookie):
 			t.Errorf("%s: %d %v", name, res.StatusCode, me)
 		}

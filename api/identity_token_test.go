@@ -18,9 +18,12 @@ import (
 
 	"github.com/MicahParks/jwkset"
 	"github.com/golang-jwt/jwt/v5"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
 
 	"github.com/palaver-chat/palaver/api/identity"
 	"github.com/palaver-chat/palaver/chat"
+	"github.com/palaver-chat/palaver/testkit/must"
 )
 
 // signer is a key pair of an identity provider.
@@ -42,9 +45,7 @@ func newSigner(t testing.TB, kid string, method jwt.SigningMethod) signer {
 	default:
 		_, key, err = ed25519.GenerateKey(rand.Reader)
 	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	return signer{kid, method, key}
 }
 
@@ -71,10 +72,7 @@ func signed(t testing.TB, kid string, method jwt.SigningMethod, key any, claims 
 	if kid != "" {
 		token.Header["kid"] = kid
 	}
-	text, err := token.SignedString(key)
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := must.Have(token.SignedString(key))(t)
 	return text
 }
 
@@ -119,17 +117,10 @@ func (e *jwks) publish(t testing.TB, keys ...signer) {
 			Marshal:  jwkset.JWKMarshalOptions{Private: true},
 			Metadata: jwkset.JWKMetadataOptions{KID: k.kid, USE: jwkset.UseSig, ALG: jwkset.ALG(k.method.Alg())},
 		})
-		if err != nil {
-			t.Fatal(err)
-		}
-		if err := set.KeyWrite(t.Context(), jwk); err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
+		require.NoError(t, set.KeyWrite(t.Context(), jwk))
 	}
-	body, err := set.JSONPrivate(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
+	body := must.Have(set.JSONPrivate(t.Context()))(t)
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	e.body = body
@@ -168,9 +159,7 @@ func TestTokenSignedWithAPublishedKeyGivesTheUserID(t *testing.T) {
 		}
 	}
 	// While a project moves from the secret to keys, both are accepted.
-	if me := b.withToken(200, signed(t, "", jwt.SigningMethodHS256, []byte(jwtSecret), nil)); me["id"] != "user-1" {
-		t.Errorf("by the secret: %v", me)
-	}
+	assert.EqualValues(t, "user-1", b.withToken(200, signed(t, "", jwt.SigningMethodHS256, []byte(jwtSecret), nil))["id"], "by the secret")
 }
 
 // Rule I1.
@@ -206,9 +195,7 @@ func TestClaimsOfATokenAreChecked(t *testing.T) {
 			"secret": signed(t, "", jwt.SigningMethodHS256, []byte(jwtSecret), c.claims),
 		} {
 			res := b.client().send("GET", "/api/me", nil, "Authorization", "Bearer "+token)
-			if res.StatusCode != c.status || len(res.Cookies()) > 0 {
-				t.Errorf("%s, by %s: status %d, want %d; cookies %v", name, kind, res.StatusCode, c.status, res.Cookies())
-			}
+			assert.True(t, res.StatusCode == c.status && len(res.Cookies()) <= 0, "%s, by %s: status %d, want %d; cookies %v", name, kind, res.StatusCode, c.status, res.Cookies())
 		}
 	}
 }
@@ -234,9 +221,7 @@ func TestIssuerOfATokenIsChecked(t *testing.T) {
 			"key":    es.sign(t, jwt.MapClaims{"iss": c.issuer}),
 			"secret": signed(t, "", jwt.SigningMethodHS256, []byte(jwtSecret), jwt.MapClaims{"iss": c.issuer}),
 		} {
-			if res := b.client().send("GET", "/api/me", nil, "Authorization", "Bearer "+token); res.StatusCode != c.status {
-				t.Errorf("%s, by %s: status %d, want %d", name, kind, res.StatusCode, c.status)
-			}
+			assert.EqualValues(t, c.status, b.client().send("GET", "/api/me", nil, "Authorization", "Bearer "+token).StatusCode, "%v %v", name, kind)
 		}
 	}
 }
@@ -245,10 +230,7 @@ func TestKeyIsRefusedWithAnotherKindsAlgorithm(t *testing.T) {
 	t.Parallel()
 	es, rs := newSigner(t, "es", jwt.SigningMethodES256), newSigner(t, "rs", jwt.SigningMethodRS256)
 	leaked := signer{"oct", jwt.SigningMethodHS256, []byte("a secret that stands in the set by mistake")}
-	der, err := x509.MarshalPKIXPublicKey(rs.public())
-	if err != nil {
-		t.Fatal(err)
-	}
+	der := must.Have(x509.MarshalPKIXPublicKey(rs.public()))(t)
 	public := pem.EncodeToMemory(&pem.Block{Type: "PUBLIC KEY", Bytes: der})
 	stranger := newSigner(t, "es", jwt.SigningMethodES256)
 	tokens := map[string]string{
@@ -269,9 +251,7 @@ func TestKeyIsRefusedWithAnotherKindsAlgorithm(t *testing.T) {
 		b := setup(t, newJWKS(t, es, rs, leaked).with(secret))
 		b.withToken(200, rs.sign(t, nil)) // the endpoint works
 		for what, token := range tokens {
-			if res := b.client().send("GET", "/api/me", nil, "Authorization", "Bearer "+token); res.StatusCode != 401 {
-				t.Errorf("%s, %s: status %d", what, name, res.StatusCode)
-			}
+			assert.EqualValues(t, 401, b.client().send("GET", "/api/me", nil, "Authorization", "Bearer "+token).StatusCode, "%v %v", what, name)
 		}
 	}
 	// With only a secret, tokens that are signed with a key are refused.
@@ -285,9 +265,7 @@ func TestUnknownKeyTriggersOneFetchPerInterval(t *testing.T) {
 	endpoint := newJWKS(t, old)
 	b := setup(t, endpoint.with(""))
 	b.withToken(200, old.sign(t, nil))
-	if n := endpoint.fetches(); n != 1 {
-		t.Fatalf("%d fetches for a known key", n)
-	}
+	require.EqualValues(t, 1, endpoint.fetches())
 	endpoint.publish(t, next)
 	b.withToken(200, next.sign(t, nil))
 	b.withToken(401, old.sign(t, nil)) // a key that was removed from the set is refused
@@ -297,9 +275,7 @@ func TestUnknownKeyTriggersOneFetchPerInterval(t *testing.T) {
 		b.withToken(401, newSigner(t, "unknown", jwt.SigningMethodES256).sign(t, nil))
 	}
 	b.withToken(200, next.sign(t, nil))
-	if n := endpoint.fetches(); n != 2 {
-		t.Errorf("%d fetches", n)
-	}
+	assert.EqualValues(t, 2, endpoint.fetches())
 }
 
 func TestUnavailableKeyEndpointDoesNotPreventTheStartAndIsNamed(t *testing.T) {
@@ -312,17 +288,11 @@ func TestUnavailableKeyEndpointDoesNotPreventTheStartAndIsNamed(t *testing.T) {
 		parts := func(status int) any {
 			return b.client().call(status, "GET", "/readyz", nil)["parts"].(map[string]any)["tokens"]
 		}
-		if got := parts(ready); got != "down" {
-			t.Errorf("%s: readyz says %v", mode, got)
-		}
+		assert.EqualValues(t, "down", parts(ready), mode)
 		b.withToken(200, signed(t, "", jwt.SigningMethodHS256, []byte(jwtSecret), nil)) // needs no endpoint
 		endpoint.set(false)
-		if res := b.client().send("GET", "/api/me", nil, "Authorization", "Bearer "+es.sign(t, nil)); res.StatusCode != 200 {
-			t.Errorf("%s: the endpoint is back, status %d", mode, res.StatusCode)
-		}
-		if got := parts(200); got != nil {
-			t.Errorf("%s: readyz says %v", mode, got)
-		}
+		assert.EqualValues(t, 200, b.client().send("GET", "/api/me", nil, "Authorization", "Bearer "+es.sign(t, nil)).StatusCode, mode)
+		assert.EqualValues(t, nil, parts(200), mode)
 		endpoint.set(true) // once known, keys stay
 		b.withToken(200, es.sign(t, nil))
 		b.withToken(401, newSigner(t, "other", jwt.SigningMethodES256).sign(t, nil))
@@ -337,12 +307,8 @@ func TestTokenThatCannotBeCheckedYetGetsA503(t *testing.T) {
 	b := setup(t, endpoint.with(""))
 	for range 3 { // the first asks the endpoint again, the others may not
 		res := b.client().send("GET", "/api/me", nil, "Authorization", "Bearer "+es.sign(t, nil))
-		if res.StatusCode != 503 || len(res.Cookies()) > 0 {
-			t.Errorf("status %d, cookies %v", res.StatusCode, res.Cookies())
-		}
+		assert.True(t, res.StatusCode == 503 && len(res.Cookies()) <= 0, "status %d, cookies %v", res.StatusCode, res.Cookies())
 	}
-	if n := endpoint.fetches(); n != 2 {
-		t.Errorf("%d fetches", n)
-	}
+	assert.EqualValues(t, 2, endpoint.fetches())
 	b.withToken(401, "no token at all")
 }

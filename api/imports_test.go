@@ -11,6 +11,7 @@ import (
 
 	"github.com/palaver-chat/palaver/chat"
 	"github.com/palaver-chat/palaver/db"
+	"github.com/palaver-chat/palaver/testkit/must"
 )
 
 const aDriveFile = "https://drive.google.com/file/d/1AbC-dEf_GhIjKlMnOpQrStUvWxYz/view"
@@ -32,8 +33,7 @@ func TestImportIsRecordedStartedAndListed(t *testing.T) {
 	require.Empty(t, list("?conversation_id="+uuid.NewString()))
 	require.Empty(t, b.client().call(200, "GET", "/api/imports", nil)["imports"], "somebody else's")
 
-	i, err := b.store.ImportByID(t.Context(), c.id(), made["id"].(string))
-	require.NoError(t, err)
+	i := must.Have(b.store.ImportByID(t.Context(), c.id(), made["id"].(string)))(t)
 	require.True(t, i.Announce, "its end is announced in the conversation")
 	require.NoError(t, b.store.AdvanceImports(t.Context(), c.id(), i.Key, chat.ImportStep{State: chat.ImportFailed, Code: "not_shared", Message: "No."}, i.CreatedAt))
 	ended := list("")[0].(map[string]any)

@@ -8,8 +8,11 @@ import (
 	"testing"
 
 	"github.com/google/uuid"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
 
 	"github.com/palaver-chat/palaver/chat"
+	"github.com/palaver-chat/palaver/testkit/must"
 )
 
 const sample = `{"type":"meta","phase":"start","thread_id":"my-thread","checkpoint_id":null}`
@@ -70,9 +73,7 @@ func (e *events) lines() []string {
 
 func wantLines(t *testing.T, got []string, want ...string) {
 	t.Helper()
-	if !slices.Equal(got, want) {
-		t.Errorf("got\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
-	}
+	assert.True(t, slices.Equal(got, want), "got\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
 }
 
 // painting is the script of a turn that asks before it calls two tools.
@@ -110,26 +111,18 @@ func TestLangGraphMessageIsStreamedInLangGraphShapesOnly(t *testing.T) {
 	c := b.client()
 	s := c.say("my-thread", nil, "What is the answer?")
 	for name, want := range map[string]string{"Content-Type": "text/event-stream", "Cache-Control": "no-cache", "X-Accel-Buffering": "no"} {
-		if got := s.res.Header.Get(name); got != want {
-			t.Errorf("%s is %q", name, got)
-		}
+		assert.EqualValues(t, want, s.res.Header.Get(name), name)
 	}
 	turnID, thread := s.res.Header.Get("X-Turn-Id"), s.res.Header.Get("X-Thread-Id")
 	wantLines(t, s.lines(), sample, `{"content":"The answer is 42.","type":"token"}`,
 		`{"type":"meta","phase":"complete","checkpoint_id":"`+turnID+`"}`, `{"type":"done"}`, `[DONE]`)
 	turn, err := b.store.Turn(t.Context(), c.id(), turnID)
-	if err != nil || turn.Content.Agent != chat.AgentAssistant || turn.Content.Message != "What is the answer?" {
-		t.Errorf("%+v %v", turn, err)
-	}
+	assert.True(t, err == nil && turn.Content.Agent == chat.AgentAssistant && turn.Content.Message == "What is the answer?", "%+v %v", turn, err)
 	// Each user has their own thread of this name, and it is the same in every dialect.
-	if h := c.call(200, "GET", "/api/chat/history/"+thread, nil); len(h["messages"].([]any)) != 2 {
-		t.Errorf("history: %v", h)
-	}
+	assert.EqualValues(t, 2, len(c.call(200, "GET", "/api/chat/history/"+thread, nil)["messages"].([]any)), "history")
 	other := b.client().say("my-thread", nil, "What is the answer?")
 	other.lines()
-	if other.res.Header.Get("X-Thread-Id") == thread {
-		t.Error("two people share a thread by its name")
-	}
+	assert.True(t, other.res.Header.Get("X-Thread-Id") != thread, "two people share a thread by its name")
 	byUUID := c.say(strings.ToUpper(someThread), nil, "x")
 	if got := byUUID.lines()[0]; byUUID.res.Header.Get("X-Thread-Id") != someThread || !strings.Contains(got, strings.ToUpper(someThread)) {
 		t.Errorf("a UUID: %s, %s", byUUID.res.Header.Get("X-Thread-Id"), got)
@@ -145,21 +138,13 @@ func TestLangGraphCheckpointIsTheParentOfTheNewTurn(t *testing.T) {
 	first.lines()
 	parent := first.res.Header.Get("X-Turn-Id")
 	second := c.say("t", parent, "two")
-	if got := second.lines()[0]; got != `{"type":"meta","phase":"start","thread_id":"t","checkpoint_id":"`+parent+`"}` {
-		t.Errorf("start: %s", got)
-	}
+	assert.EqualValues(t, `{"type":"meta","phase":"start","thread_id":"t","checkpoint_id":"`+parent+`"}`, second.lines()[0], "start")
 	turn, err := b.store.Turn(t.Context(), c.id(), second.res.Header.Get("X-Turn-Id"))
-	if err != nil || turn.Content.ParentRequest != parent {
-		t.Errorf("%+v %v", turn.Content, err)
-	}
+	assert.True(t, err == nil && turn.Content.ParentRequest == parent, "%+v %v", turn.Content, err)
 	for _, bad := range []string{"nowhere", uuid.NewString(), "x.q1"} {
-		if got := c.call(400, "POST", "/api/v1/chat/stream", human("t", bad, "x")); field(got) != "checkpoint_id" {
-			t.Errorf("%s: %v", bad, got)
-		}
+		assert.EqualValues(t, "checkpoint_id", field(c.call(400, "POST", "/api/v1/chat/stream", human("t", bad, "x"))), bad)
 	}
-	if got := c.call(400, "POST", "/api/v1/chat/stream", human("another", parent, "x")); field(got) != "checkpoint_id" {
-		t.Errorf("of another thread: %v", got)
-	}
+	assert.EqualValues(t, "checkpoint_id", field(c.call(400, "POST", "/api/v1/chat/stream", human("another", parent, "x"))), "of another thread")
 	c.say("t", "root", "three").lines()
 }
 
@@ -177,21 +162,14 @@ func TestLangGraphFeedbackOnAnApprovalContinuesTheTurn(t *testing.T) {
 
 	interrupt := func(query string) string {
 		t.Helper()
-		raw, err := json.Marshal(c.call(200, "GET", "/api/v1/chat/interrupt?thread_id=my-thread"+query, nil))
-		if err != nil {
-			t.Fatal(err)
-		}
+		raw := must.Have(json.Marshal(c.call(200, "GET", "/api/v1/chat/interrupt?thread_id=my-thread"+query, nil)))(t)
 		return string(raw)
 	}
 	pending := `{"checkpoint_id":"` + checkpoint + `","interrupted":true,"payload":` + sorted(t, approval) + `,"thread_id":"my-thread"}`
 	for _, query := range []string{"", "&checkpoint_id=" + checkpoint, "&checkpoint_id=" + turnID} {
-		if got := interrupt(query); got != pending {
-			t.Errorf("%s: %s", query, got)
-		}
+		assert.EqualValues(t, pending, interrupt(query), query)
 	}
-	if got := interrupt("&checkpoint_id=another"); got != `{"checkpoint_id":"another","interrupted":false,"thread_id":"my-thread"}` {
-		t.Errorf("at another checkpoint: %s", got)
-	}
+	assert.EqualValues(t, `{"checkpoint_id":"another","interrupted":false,"thread_id":"my-thread"}`, interrupt("&checkpoint_id=another"), "at another checkpoint")
 
 	yes, no := map[string]any{"id": "c1", "decision": "approved", "arguments": map[string]any{"prompt": "two cats"}}, map[string]any{"id": "c2", "decision": "rejected", "reason": "too many"}
 	for name, bad := range map[string]map[string]any{
@@ -210,12 +188,8 @@ func TestLangGraphFeedbackOnAnApprovalContinuesTheTurn(t *testing.T) {
 	if got := c.call(400, "POST", "/api/v1/chat/feedback", feedback("my-thread", turnID+".q2", decided(yes, no))); errorCode(got) != chat.CodeNoInterrupt || field(got) != "checkpoint_id" {
 		t.Errorf("another checkpoint: %v", got)
 	}
-	if got := b.client().call(404, "POST", "/api/v1/chat/feedback", feedback("my-thread", checkpoint, decided(yes, no))); errorCode(got) != chat.CodeNotFound {
-		t.Errorf("somebody else: %v", got)
-	}
-	if got := interrupt(""); got != pending {
-		t.Errorf("nothing has run, but: %s", got)
-	}
+	assert.EqualValues(t, chat.CodeNotFound, errorCode(b.client().call(404, "POST", "/api/v1/chat/feedback", feedback("my-thread", checkpoint, decided(yes, no)))), "somebody else")
+	assert.EqualValues(t, pending, interrupt(""), "nothing has run, but")
 
 	wantLines(t, c.stream("POST", "/api/v1/chat/feedback", feedback("my-thread", checkpoint, decided(yes, no))).lines(),
 		`{"type":"meta","phase":"start","thread_id":"my-thread","checkpoint_id":"`+checkpoint+`"}`,
@@ -223,12 +197,8 @@ func TestLangGraphFeedbackOnAnApprovalContinuesTheTurn(t *testing.T) {
 		`{"type":"tool_result","tool_call_id":"c2","name":"generate_image","content":"rejected too many"}`,
 		`{"content":"Here it is.","type":"token"}`,
 		`{"type":"meta","phase":"complete","checkpoint_id":"`+turnID+`"}`, `{"type":"done"}`, `[DONE]`)
-	if got := c.call(400, "POST", "/api/v1/chat/feedback", feedback("my-thread", checkpoint, decided(yes, no))); errorCode(got) != chat.CodeNoInterrupt {
-		t.Errorf("answered already: %v", got)
-	}
-	if got := interrupt(""); got != `{"checkpoint_id":"`+turnID+`","interrupted":false,"thread_id":"my-thread"}` {
-		t.Errorf("when answered: %s", got)
-	}
+	assert.EqualValues(t, chat.CodeNoInterrupt, errorCode(c.call(400, "POST", "/api/v1/chat/feedback", feedback("my-thread", checkpoint, decided(yes, no)))), "answered already")
+	assert.EqualValues(t, `{"checkpoint_id":"`+turnID+`","interrupted":false,"thread_id":"my-thread"}`, interrupt(""), "when answered")
 }
 
 // sorted returns JSON with its keys sorted.
@@ -237,9 +207,7 @@ func sorted(t *testing.T, s string) string {
 	var v any
 	err := json.Unmarshal([]byte(s), &v)
 	out, again := json.Marshal(v)
-	if err != nil || again != nil {
-		t.Fatal(err, again)
-	}
+	require.True(t, err == nil && again == nil, "%v %v", err, again)
 	return string(out)
 }
 
@@ -257,14 +225,10 @@ func TestLangGraphQuestionIsAnsweredByAValue(t *testing.T) {
 		t.Errorf("%s", strings.Join(got, "\n"))
 	}
 	for _, bad := range []map[string]any{{"type": "answer", "value": "dance"}, {"type": "answer", "value": nil}, decided()} {
-		if body := c.call(400, "POST", "/api/v1/chat/feedback", feedback("t", nil, bad)); errorCode(body) != chat.CodeBadResume {
-			t.Errorf("%v: %v", bad, body)
-		}
+		assert.EqualValues(t, chat.CodeBadResume, errorCode(c.call(400, "POST", "/api/v1/chat/feedback", feedback("t", nil, bad))), bad)
 	}
 	rest := c.stream("POST", "/api/v1/chat/feedback", feedback("t", checkpoint, map[string]any{"type": "answer", "value": "audit"})).lines()
-	if len(rest) != 5 || rest[1] != `{"content":"The answer is 42.","type":"token"}` {
-		t.Errorf("%s", strings.Join(rest, "\n"))
-	}
+	assert.True(t, len(rest) == 5 && rest[1] == `{"content":"The answer is 42.","type":"token"}`, "%s", strings.Join(rest, "\n"))
 }
 
 // Rule G7.
@@ -273,18 +237,12 @@ func TestUnusedThreadIsNotInterrupted(t *testing.T) {
 	c := setup(t).client()
 	for _, thread := range []string{"never-seen", uuid.NewString()} {
 		got := c.call(200, "GET", "/api/v1/chat/interrupt?thread_id="+thread, nil)
-		if got["thread_id"] != thread || got["interrupted"] != false || got["checkpoint_id"] != nil || len(got) != 3 {
-			t.Errorf("%v", got)
-		}
+		assert.True(t, got["thread_id"] == thread && got["interrupted"] == false && got["checkpoint_id"] == nil && len(got) == 3, "%v", got)
 	}
 	for _, query := range []string{"", "?thread_id=", "?thread_id=a%20b", "?thread_id=" + strings.Repeat("x", 129)} {
-		if got := c.call(400, "GET", "/api/v1/chat/interrupt"+query, nil); field(got) != "thread_id" {
-			t.Errorf("%s: %v", query, got)
-		}
+		assert.EqualValues(t, "thread_id", field(c.call(400, "GET", "/api/v1/chat/interrupt"+query, nil)), query)
 	}
-	if got := c.call(400, "GET", "/api/v1/chat/interrupt?thread_id=t&checkpoint_id=%0a", nil); field(got) != "checkpoint_id" {
-		t.Errorf("%v", got)
-	}
+	assert.EqualValues(t, "checkpoint_id", field(c.call(400, "GET", "/api/v1/chat/interrupt?thread_id=t&checkpoint_id=%0a", nil)))
 }
 
 func TestLangGraphRetryJoinsItsTurn(t *testing.T) {
@@ -295,12 +253,8 @@ func TestLangGraphRetryJoinsItsTurn(t *testing.T) {
 	one := first.lines()
 	again := c.say("t", nil, "x", "client_turn_id", "c1", "stream_mode", "messages")
 	two := again.lines()
-	if first.res.Header.Get("X-Turn-Id") != again.res.Header.Get("X-Turn-Id") || !slices.Equal(one, two) || b.engine.submitCount() != 1 {
-		t.Errorf("%v\n%v", one, two)
-	}
-	if got := c.call(409, "POST", "/api/v1/chat/stream", human("t", nil, "y", "client_turn_id", "c1")); errorCode(got) != chat.CodeTurnConflict {
-		t.Errorf("%v", got)
-	}
+	assert.True(t, first.res.Header.Get("X-Turn-Id") == again.res.Header.Get("X-Turn-Id") && slices.Equal(one, two) && b.engine.submitCount() == 1, "%v\n%v", one, two)
+	assert.EqualValues(t, chat.CodeTurnConflict, errorCode(c.call(409, "POST", "/api/v1/chat/stream", human("t", nil, "y", "client_turn_id", "c1"))))
 }
 
 func TestLangGraphMessageHasPictures(t *testing.T) {
@@ -317,15 +271,9 @@ func TestLangGraphMessageHasPictures(t *testing.T) {
 	s := c.stream("POST", "/api/v1/chat/stream", content("chatbot://"+id))
 	s.lines()
 	turn, err := b.store.Turn(t.Context(), c.id(), s.res.Header.Get("X-Turn-Id"))
-	if err != nil || turn.Content.Message != "What is this?" || !slices.Equal(turn.Content.Attachments, []string{id}) {
-		t.Errorf("%+v %v", turn.Content, err)
-	}
-	if got := c.call(400, "POST", "/api/v1/chat/stream", content("chatbot://"+uuid.NewString())); field(got) != "message.content" {
-		t.Errorf("%v", got)
-	}
-	if got := b.client().call(400, "POST", "/api/v1/chat/stream", content("chatbot://"+id)); field(got) != "message.content" {
-		t.Errorf("somebody else's: %v", got)
-	}
+	assert.True(t, err == nil && turn.Content.Message == "What is this?" && slices.Equal(turn.Content.Attachments, []string{id}), "%+v %v", turn.Content, err)
+	assert.EqualValues(t, "message.content", field(c.call(400, "POST", "/api/v1/chat/stream", content("chatbot://"+uuid.NewString()))))
+	assert.EqualValues(t, "message.content", field(b.client().call(400, "POST", "/api/v1/chat/stream", content("chatbot://"+id))), "somebody else's")
 }
 
 func TestFailureAndStopEndALangGraphStream(t *testing.T) {
@@ -340,7 +288,5 @@ func TestFailureAndStopEndALangGraphStream(t *testing.T) {
 	c.call(202, "POST", "/api/chat/cancel", map[string]any{"turn_id": turnID})
 	wantLines(t, s.lines(), sample, `{"type":"meta","phase":"complete","checkpoint_id":"`+turnID+`"}`, `{"type":"done"}`, `[DONE]`)
 	b.engine.set(func() { b.engine.unavailable = context.DeadlineExceeded })
-	if got := c.call(503, "POST", "/api/v1/chat/feedback", feedback("my-thread", nil, decided(map[string]any{"id": "c", "decision": "rejected"}))); errorCode(got) != chat.CodeInternal {
-		t.Errorf("%v", got)
-	}
+	assert.EqualValues(t, chat.CodeInternal, errorCode(c.call(503, "POST", "/api/v1/chat/feedback", feedback("my-thread", nil, decided(map[string]any{"id": "c", "decision": "rejected"})))))
 }

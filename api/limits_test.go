@@ -14,6 +14,7 @@ import (
 
 	"github.com/golang-jwt/jwt/v5"
 	"github.com/prometheus/client_golang/prometheus/testutil"
+	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 	"github.com/ulule/limiter/v3"
 
@@ -21,6 +22,7 @@ import (
 	"github.com/palaver-chat/palaver/api/limits"
 	"github.com/palaver-chat/palaver/chat"
 	"github.com/palaver-chat/palaver/db"
+	"github.com/palaver-chat/palaver/testkit/must"
 )
 
 func limited(l limits.Config) func(*Deps) { return func(d *Deps) { d.Config.Limits = l } }
@@ -42,9 +44,7 @@ func hello() map[string]any { return map[string]any{"message": "hello"} }
 // refused checks that a response is a 429 with Retry-After.
 func refused(t *testing.T, res *http.Response) {
 	t.Helper()
-	if res.StatusCode != http.StatusTooManyRequests {
-		t.Fatalf("status %d, want 429", res.StatusCode)
-	}
+	require.EqualValues(t, http.StatusTooManyRequests, res.StatusCode, "status %d, want 429", res.StatusCode)
 	if n, err := strconv.Atoi(res.Header.Get("Retry-After")); err != nil || n < 1 {
 		t.Errorf("Retry-After %q", res.Header.Get("Retry-After"))
 	}
@@ -56,23 +56,17 @@ func TestDroppingTheCookieDoesNotBypassTheRateLimit(t *testing.T) {
 	for left := range 2 {
 		s := b.client().ask(hello()) // a new cookie each time
 		s.rest()
-		if got := s.res.Header.Get("RateLimit-Remaining"); got != strconv.Itoa(1-left) {
-			t.Errorf("RateLimit-Remaining %q", got)
-		}
+		assert.EqualValues(t, strconv.Itoa(1-left), s.res.Header.Get("RateLimit-Remaining"), "RateLimit-Remaining")
 	}
 	res := b.client().send("POST", say, hello())
 	refused(t, res)
 	for name, want := range map[string]string{"RateLimit-Limit": "2", "RateLimit-Remaining": "0"} {
-		if got := res.Header.Get(name); got != want {
-			t.Errorf("%s %q, want %q", name, got, want)
-		}
+		assert.EqualValues(t, want, res.Header.Get(name), name)
 	}
 	if n, err := strconv.Atoi(res.Header.Get("RateLimit-Reset")); err != nil || n < 1 || n > 3600 {
 		t.Errorf("RateLimit-Reset %q", res.Header.Get("RateLimit-Reset"))
 	}
-	if got := errorCode(b.client().call(429, "POST", say, hello())); got != "rate_limited" {
-		t.Errorf("code %q", got)
-	}
+	assert.EqualValues(t, "rate_limited", errorCode(b.client().call(429, "POST", say, hello())), "code")
 }
 
 func TestLimitsHoldInEveryDialect(t *testing.T) {
@@ -96,25 +90,15 @@ func TestLimitsHoldInEveryDialect(t *testing.T) {
 				}
 				res := send(d.thread, "c1")
 				raw, err := io.ReadAll(res.Body)
-				if err != nil || res.StatusCode != 200 {
-					t.Fatalf("%d %s, %v", res.StatusCode, raw, err)
-				}
+				require.True(t, err == nil && res.StatusCode == 200, "%d %s, %v", res.StatusCode, raw, err)
 				res = send("11111111-2222-4333-8444-555555555555", "c2")
 				refused(t, res)
 				raw, err = io.ReadAll(res.Body)
-				if err != nil || !strings.Contains(string(raw), `"code":"`+kind+`"`) {
-					t.Errorf("%s, %v", raw, err)
-				}
-				if name == "OpenAI" && !strings.Contains(string(raw), `"type":"rate_limit_error"`) {
-					t.Errorf("not OpenAI's shape: %s", raw)
-				}
-				if n := testutil.ToFloat64(b.server.metrics.refusals.WithLabelValues(d.path, kind)); n != 1 {
-					t.Errorf("%v refusals are counted", n)
-				}
+				assert.True(t, err == nil && strings.Contains(string(raw), `"code":"`+kind+`"`), "%s, %v", raw, err)
+				assert.False(t, name == "OpenAI" && !strings.Contains(string(raw), `"type":"rate_limit_error"`), "not OpenAI's shape: %s", raw)
+				assert.EqualValues(t, 1, testutil.ToFloat64(b.server.metrics.refusals.WithLabelValues(d.path, kind)))
 				repeated := send(d.thread, "c1") // is no new message
-				if repeated.StatusCode != 200 {
-					t.Errorf("a retry: %d", repeated.StatusCode)
-				}
+				assert.EqualValues(t, 200, repeated.StatusCode, "a retry: %d", repeated.StatusCode)
 			})
 		}
 	}
@@ -188,9 +172,7 @@ func TestNewConversationsAreLimitedPerAddress(t *testing.T) {
 	refused(t, b.client().send("POST", "/api/conversations", map[string]any{}))
 	c.ask(map[string]any{"message": "go on", "thread_id": thread}).rest()
 	// Refused messages were not counted as turns.
-	if got := b.client().send("POST", say, map[string]any{"message": "x"}).Header.Get("RateLimit-Remaining"); got != "0" {
-		t.Errorf("RateLimit-Remaining %q of the conversations", got)
-	}
+	assert.EqualValues(t, "0", b.client().send("POST", say, map[string]any{"message": "x"}).Header.Get("RateLimit-Remaining"), "RateLimit-Remaining")
 }
 
 // Rule S10.
@@ -250,9 +232,7 @@ func TestOpenStreamsAreLimitedPerCaller(t *testing.T) {
 		if res.StatusCode == http.StatusOK {
 			return
 		}
-		if time.Now().After(deadline) {
-			t.Fatal("a stream that ended still counts")
-		}
+		require.False(t, time.Now().After(deadline), "a stream that ended still counts")
 	}
 }
 
@@ -280,8 +260,7 @@ func TestMCPClientGetsRetryAfter(t *testing.T) {
 			b.client().ask(hello()).rest()
 			res := b.client().send("POST", way, ask)
 			require.Equal(t, 200, res.StatusCode)
-			answer, err := io.ReadAll(res.Body)
-			require.NoError(t, err)
+			answer := must.Have(io.ReadAll(res.Body))(t)
 			wait := told(string(answer))
 			require.GreaterOrEqual(t, wait, any(1.0))
 			require.Equal(t, fmt.Sprint(wait), res.Header.Get("Retry-After"))

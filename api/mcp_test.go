@@ -22,6 +22,7 @@ import (
 	"github.com/palaver-chat/palaver/chat"
 	"github.com/palaver-chat/palaver/chat/messages"
 	"github.com/palaver-chat/palaver/internal/guard"
+	"github.com/palaver-chat/palaver/testkit/must"
 	"github.com/palaver-chat/palaver/tools"
 	"github.com/palaver-chat/palaver/tools/mcp"
 )
@@ -56,8 +57,7 @@ func (b *bundle) mcpClient(user string, options *sdk.ClientOptions) *sdk.ClientS
 // callTool calls a tool and returns its text and structured content.
 func callTool(t *testing.T, s *sdk.ClientSession, tool string, arguments map[string]any) (text string, structured map[string]any, isError bool) {
 	t.Helper()
-	result, err := s.CallTool(t.Context(), &sdk.CallToolParams{Name: tool, Arguments: arguments})
-	require.NoError(t, err)
+	result := must.Have(s.CallTool(t.Context(), &sdk.CallToolParams{Name: tool, Arguments: arguments}))(t)
 	require.Len(t, result.Content, 1)
 	structured, _ = result.StructuredContent.(map[string]any)
 	return result.Content[0].(*sdk.TextContent).Text, structured, result.IsError
@@ -87,8 +87,7 @@ func TestMCPSDKClientAsksAndSearches(t *testing.T) {
 	doc := b.addDocument("ann", "Travel policy", "Flights need approval.")
 	s := b.mcpClient("ann", nil)
 	require.Equal(t, "palaver", s.InitializeResult().ServerInfo.Name)
-	list, err := s.ListTools(t.Context(), nil)
-	require.NoError(t, err)
+	list := must.Have(s.ListTools(t.Context(), nil))(t)
 	var names []string
 	for _, tool := range list.Tools {
 		names = append(names, tool.Name)
@@ -111,8 +110,7 @@ func TestMCPSDKClientAsksAndSearches(t *testing.T) {
 	require.Equal(t, "completed", structured["status"])
 	thread := structured["thread_id"].(string)
 	require.Contains(t, text, thread)
-	turn, err := b.store.Turn(t.Context(), "ann", structured["turn_id"].(string))
-	require.NoError(t, err)
+	turn := must.Have(b.store.Turn(t.Context(), "ann", structured["turn_id"].(string)))(t)
 	require.Equal(t, chat.Content{Message: "What is the answer?", TaggedDocs: []string{doc}, Action: chat.Inquire, Agent: chat.AgentDocuments}, turn.Content)
 
 	_, structured, _ = callTool(t, s, "ask", map[string]any{"message": "And then?", "thread_id": thread})
@@ -227,8 +225,7 @@ func TestMCPErrorsAreReadableForTheModel(t *testing.T) {
 		{"list_documents", `{"limit":0}`, "limit:"},
 		{"list_documents", `{"cursor":"nonsense"}`, "cursor:"},
 	} {
-		result, err := s.CallTool(t.Context(), &sdk.CallToolParams{Name: c.tool, Arguments: json.RawMessage(c.arguments)})
-		require.NoError(t, err)
+		result := must.Have(s.CallTool(t.Context(), &sdk.CallToolParams{Name: c.tool, Arguments: json.RawMessage(c.arguments)}))(t)
 		require.True(t, result.IsError, c.arguments)
 		require.Contains(t, result.Content[0].(*sdk.TextContent).Text, c.field)
 
@@ -351,8 +348,7 @@ func TestLongMCPCallIsKeptOpenAndReportsProgress(t *testing.T) {
 		res := b.client().send("POST", way, `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"ask","arguments":{"message":"x"}}}`,
 			"Authorization", bearerOf(t, "bob"))
 		start := make([]byte, 2*len(filler))
-		_, err := io.ReadFull(res.Body, start)
-		require.NoError(t, err)
+		must.Have(io.ReadFull(res.Body, start))(t)
 		require.Equal(t, filler+filler, string(start))
 	}
 	close(goOn)
@@ -448,8 +444,7 @@ func TestMCPInternalErrorsRevealNoInternals(t *testing.T) {
 	require.NotContains(t, text, "inner secret")
 	out := b.rpcCall("ann", "tools/call", map[string]any{"name": "ask", "arguments": map[string]any{"message": "x"}})
 	require.EqualValues(t, -32000, out["error"].(map[string]any)["code"])
-	raw, err := json.Marshal(out)
-	require.NoError(t, err)
+	raw := must.Have(json.Marshal(out))(t)
 	require.NotContains(t, string(raw), "inner secret")
 }
 
@@ -474,8 +469,7 @@ func TestPalaversMCPClientWorksWithPalaversMCPServer(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	doc := b.addDocument("ann", "Travel policy", "Flights need approval.")
-	allowed, err := guard.ParsePrefixes("127.0.0.0/8")
-	require.NoError(t, err)
+	allowed := must.Have(guard.ParsePrefixes("127.0.0.0/8"))(t)
 	headers := map[string]string{"Authorization": bearerOf(t, "ann")}
 	other := mcp.Open(mcp.Options{Guard: guard.New(allowed), Version: "test", Log: slog.New(slog.DiscardHandler), Servers: []mcp.Server{
 		{Name: "http", Transport: mcp.HTTP, URL: b.url + "/mcp", Headers: headers, Approve: tools.Never, Timeout: time.Minute},
@@ -490,8 +484,7 @@ func TestPalaversMCPClientWorksWithPalaversMCPServer(t *testing.T) {
 	for _, name := range []string{"http__list_documents", "rpc__list_documents"} {
 		i := slices.IndexFunc(all, func(t tools.Tool) bool { return t.Name == name })
 		require.False(t, all[i].SideEffects)
-		result, err := all[i].Run(t.Context(), tools.Call{Owner: "x", ID: "c"})
-		require.NoError(t, err)
+		result := must.Have(all[i].Run(t.Context(), tools.Call{Owner: "x", ID: "c"}))(t)
 		require.Contains(t, result.Content, doc)
 	}
 }

@@ -8,13 +8,13 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/palaver-chat/palaver/chat"
+	"github.com/palaver-chat/palaver/testkit/must"
 )
 
 // waits returns how many waits were measured, by "dialect agent until".
 func waits(t *testing.T, b *bundle) map[string]int {
 	t.Helper()
-	families, err := b.server.metrics.registry.Gather()
-	require.NoError(t, err)
+	families := must.Have(b.server.metrics.registry.Gather())(t)
 	found := map[string]int{}
 	for _, f := range families {
 		if f.GetName() != "palaver_stream_wait_seconds" {
@@ -53,8 +53,7 @@ func TestEveryDialectMeasuresHowLongItsClientsWait(t *testing.T) {
 					headers = d.headers(d.thread, "c1")
 				}
 			}
-			_, err := io.ReadAll(b.client().stream("POST", path, body, headers...).r)
-			require.NoError(t, err)
+			must.Have(io.ReadAll(b.client().stream("POST", path, body, headers...).r))(t)
 			series := want.name + " " + string(want.agent) + " "
 			require.Equal(t, map[string]int{series + "first_event": 1, series + "first_token": 1, series + "terminal": 1}, waits(t, b))
 		})

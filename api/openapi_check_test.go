@@ -17,6 +17,7 @@ import (
 	"github.com/getkin/kin-openapi/routers"
 	"github.com/getkin/kin-openapi/routers/gorillamux"
 	"github.com/santhosh-tekuri/jsonschema/v6"
+	"github.com/stretchr/testify/require"
 )
 
 // A promise is a parsed OpenAPI document, against which a server's responses are
@@ -68,9 +69,7 @@ func newPromise(t testing.TB, raw []byte) *promise {
 	if err == nil {
 		p.router, err = gorillamux.NewRouter(p.doc)
 	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	return p
 }
 

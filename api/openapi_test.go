@@ -14,11 +14,13 @@ import (
 	"testing"
 
 	"github.com/google/uuid"
+	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
 	"github.com/palaver-chat/palaver/api/identity"
 	"github.com/palaver-chat/palaver/chat"
 	"github.com/palaver-chat/palaver/chat/messages"
+	"github.com/palaver-chat/palaver/testkit/must"
 )
 
 var pathParam = regexp.MustCompile(`:([a-z_]+)`)
@@ -35,9 +37,7 @@ func TestEveryRouteIsInTheDocumentAndNothingElse(t *testing.T) {
 	}
 	for _, r := range declaredRoutes(b) {
 		name := r.Method + " " + pathParam.ReplaceAllString(r.Path, "{$1}")
-		if !documented[name] {
-			t.Errorf("%s is a route and has no operation in operations.go", name)
-		}
+		assert.True(t, documented[name], "%s is a route and has no operation in operations.go", name)
 		delete(documented, name)
 	}
 	for name := range documented {
@@ -69,15 +69,11 @@ func TestDocumentHasAllItsComponentsAndUsesThem(t *testing.T) {
 	doc := b.client().call(200, "GET", "/openapi.json", nil)
 	used := refs(doc)
 	for _, ref := range used {
-		if !strings.HasPrefix(ref, "#/components/") {
-			t.Errorf("the document refers to %s, outside its components", ref)
-		}
+		assert.True(t, strings.HasPrefix(ref, "#/components/"), "the document refers to %s, outside its components", ref)
 	}
 	for kind, all := range doc["components"].(map[string]any) {
 		for name := range all.(map[string]any) {
-			if kind != "securitySchemes" && !slices.Contains(used, "#/components/"+kind+"/"+name) {
-				t.Errorf("nothing uses %s %s", kind, name)
-			}
+			assert.False(t, kind != "securitySchemes" && !slices.Contains(used, "#/components/"+kind+"/"+name), "nothing uses %s %s", kind, name)
 		}
 	}
 	for name := range words {
@@ -98,21 +94,15 @@ func TestDocumentIsCachedUntilItChanges(t *testing.T) {
 	c := b.client()
 	res := c.send("GET", "/openapi.json", nil)
 	tag := res.Header.Get("ETag")
-	if tag == "" || res.Header.Get("Cache-Control") != "public, max-age=300" || len(res.Cookies()) > 0 {
-		t.Errorf("%v", res.Header)
-	}
-	if again := c.send("GET", "/openapi.json", nil, "If-None-Match", tag); again.StatusCode != http.StatusNotModified {
-		t.Errorf("with its ETag: %d", again.StatusCode)
-	}
+	assert.True(t, tag != "" && res.Header.Get("Cache-Control") == "public, max-age=300" && len(res.Cookies()) <= 0, "%v", res.Header)
+	assert.EqualValues(t, http.StatusNotModified, c.send("GET", "/openapi.json", nil, "If-None-Match", tag).StatusCode, "with its ETag")
 	anew, err := b.server.newDocument(identity.Anonymous) // as in another process
 	require.NoError(t, err)
 	require.Equal(t, tag, anew.ETag)
 	strict := setup(t, func(d *Deps) { d.Config.Identity.Mode = identity.Required })
 	doc := strict.client().call(200, "GET", "/openapi.json", nil)
 	security, err := json.Marshal(doc["security"])
-	if err != nil || string(security) != `[{"bearer":[]},{"proxy":[]}]` {
-		t.Errorf("security where tokens are required: %s %v", security, err)
-	}
+	assert.True(t, err == nil && string(security) == `[{"bearer":[]},{"proxy":[]}]`, "security where tokens are required: %s %v", security, err)
 }
 
 // everything is the script of a turn with every kind of event that needs no person.
@@ -516,17 +506,12 @@ func TestTheCheckReportsWhatTheDocumentDoesNotDescribe(t *testing.T) {
 			w.WriteHeader(wrong.status)
 			_, _ = io.WriteString(w, wrong.answer)
 		}))
-		req, err := http.NewRequestWithContext(t.Context(), wrong.method, answer.URL+wrong.path, strings.NewReader(wrong.body))
-		require.NoError(t, err)
+		req := must.Have(http.NewRequestWithContext(t.Context(), wrong.method, answer.URL+wrong.path, strings.NewReader(wrong.body)))(t)
 		req.Header.Set("Content-Type", "application/json")
-		res, err := checked{found, newPromise(t, b.server.openAPI.Raw)}.RoundTrip(req)
-		require.NoError(t, err)
-		_, err = io.Copy(io.Discard, res.Body)
-		require.NoError(t, err)
+		res := must.Have(checked{found, newPromise(t, b.server.openAPI.Raw)}.RoundTrip(req))(t)
+		must.Have(io.Copy(io.Discard, res.Body))(t)
 		require.NoError(t, res.Body.Close())
 		answer.Close()
-		if len(found.all) == 0 {
-			t.Errorf("%s: the check reported no error", name)
-		}
+		assert.True(t, len(found.all) != 0, "%s: the check reported no error", name)
 	}
 }

@@ -5,6 +5,8 @@ import (
 	"net/http/httptest"
 	"testing"
 
+	"github.com/stretchr/testify/assert"
+
 	"github.com/palaver-chat/palaver/internal/guard"
 )
 
@@ -49,13 +51,9 @@ func TestMetricsAndTheDetailsOfReadinessAreForOperators(t *testing.T) {
 		if c.allowed {
 			want = http.StatusOK
 		}
-		if got := ask("/metrics"); got.Code != want {
-			t.Errorf("%s: metrics answer %d: %.80s", name, got.Code, got.Body)
-		}
+		assert.EqualValues(t, want, ask("/metrics").Code, name)
 		got := ask("/readyz")
-		if got.Code != http.StatusOK || c.allowed == (got.Body.String() == `{"status":"ready"}`) {
-			t.Errorf("%s: readiness answers %d %s", name, got.Code, got.Body)
-		}
+		assert.True(t, got.Code == http.StatusOK && c.allowed != (got.Body.String() == `{"status":"ready"}`), "%s: readiness answers %d %s", name, got.Code, got.Body)
 	}
 }
 
@@ -65,8 +63,6 @@ func TestWithoutATokenNoTokenMakesAnOperator(t *testing.T) {
 	for _, header := range []string{"", "Bearer", "Bearer ", "Bearer x"} {
 		r := httptest.NewRequest(http.MethodGet, "/metrics", nil) // from 192.0.2.1
 		r.Header.Set("Authorization", header)
-		if operators.Allow(r) {
-			t.Errorf("%q", header)
-		}
+		assert.False(t, operators.Allow(r), "%q", header)
 	}
 }

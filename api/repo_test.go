@@ -8,9 +8,12 @@ import (
 	"testing"
 
 	"github.com/google/uuid"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
 
 	"github.com/palaver-chat/palaver/api/identity"
 	"github.com/palaver-chat/palaver/chat"
+	"github.com/palaver-chat/palaver/testkit/must"
 )
 
 func repoPath(thread string) string { return "/api/v1/threads/" + thread + "/repo" }
@@ -28,9 +31,7 @@ func TestRepoIsReturnedAsStoredWithTheNextVersion(t *testing.T) {
 		}
 		for version, repo := range []string{`{"headId":null,"messages":[]}`, `{"messages":[{"message":{"content":"\u00e9 é <b> 1e400"},"parentId":null}], "n":12345678901234567890}`} {
 			put := c.call(200, "PUT", repoPath(thread), `{"repo":`+repo+`}`)
-			if put["thread_id"] != thread || put["repo_version"] != float64(version+1) || put["updated_at"].(float64) < 1e9 || len(put) != 3 {
-				t.Errorf("%v", put)
-			}
+			assert.True(t, put["thread_id"] == thread && put["repo_version"] == float64(version+1) && put["updated_at"].(float64) >= 1e9 && len(put) == 3, "%v", put)
 			res := c.send("GET", repoPath(thread), nil)
 			var got struct {
 				ThreadID string          `json:"thread_id"`
@@ -40,14 +41,10 @@ func TestRepoIsReturnedAsStoredWithTheNextVersion(t *testing.T) {
 			if err == nil {
 				err = json.Unmarshal(raw, &got)
 			}
-			if err != nil || got.ThreadID != thread || res.Header.Get("ETag") != etag(version+1) || !sameJSON(t, string(got.Repo), repo) {
-				t.Errorf("%s %v, ETag %s", raw, err, res.Header.Get("ETag"))
-			}
+			assert.True(t, err == nil && got.ThreadID == thread && res.Header.Get("ETag") == etag(version+1) && sameJSON(t, string(got.Repo), repo), "%s %v, ETag %s", raw, err, res.Header.Get("ETag"))
 		}
 	}
-	if got := b.client().call(200, "GET", repoPath("my-thread"), nil); got["repo"] != nil {
-		t.Errorf("somebody else's thread of that name: %v", got)
-	}
+	assert.EqualValues(t, nil, b.client().call(200, "GET", repoPath("my-thread"), nil)["repo"], "somebody else's thread of that name")
 }
 
 // sameJSON compares without white space, numbers to the digit.
@@ -57,13 +54,8 @@ func sameJSON(t *testing.T, a, b string) bool {
 		var v any
 		d := json.NewDecoder(strings.NewReader(s))
 		d.UseNumber()
-		if err := d.Decode(&v); err != nil {
-			t.Fatal(err)
-		}
-		out, err := json.Marshal(v)
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, d.Decode(&v))
+		out := must.Have(json.Marshal(v))(t)
 		return string(out)
 	}
 	return norm(a) == norm(b)
@@ -76,36 +68,20 @@ func TestConcurrentRepoUpdateIsA412(t *testing.T) {
 	put := func(status int, match string) map[string]any {
 		return c.call(status, "PUT", repoPath("t"), `{"repo":{"by":"`+strings.ReplaceAll(match, `"`, "")+`"}}`, "If-Match", match)
 	}
-	if body := put(412, `"1"`); errorCode(body) != chat.CodeVersionConflict {
-		t.Errorf("%v", body)
-	}
-	if got := put(200, `"0"`)["repo_version"]; got != 1.0 {
-		t.Errorf("version %v", got)
-	}
+	assert.EqualValues(t, chat.CodeVersionConflict, errorCode(put(412, `"1"`)))
+	assert.EqualValues(t, 1.0, put(200, `"0"`)["repo_version"], "version")
 	put(412, `"0"`)
-	if got := put(200, `1`)["repo_version"]; got != 2.0 {
-		t.Errorf("version %v", got)
-	}
+	assert.EqualValues(t, 2.0, put(200, `1`)["repo_version"], "version")
 	put(412, `"1"`)
 	put(412, `W/"1"`)
-	if got := put(200, `W/"2"`)["repo_version"]; got != 3.0 {
-		t.Errorf("version %v", got)
-	}
-	if got := put(200, `*`)["repo_version"]; got != 4.0 {
-		t.Errorf("version %v", got)
-	}
+	assert.EqualValues(t, 3.0, put(200, `W/"2"`)["repo_version"], "version")
+	assert.EqualValues(t, 4.0, put(200, `*`)["repo_version"], "version")
 	c.call(412, "PUT", repoPath("none"), `{"repo":{}}`, "If-Match", "*")
-	if got := c.call(200, "PUT", repoPath("none"), `{"repo":{}}`, "If-Match", `W/"0"`)["repo_version"]; got != 1.0 {
-		t.Errorf("version %v", got)
-	}
+	assert.EqualValues(t, 1.0, c.call(200, "PUT", repoPath("none"), `{"repo":{}}`, "If-Match", `W/"0"`)["repo_version"], "version")
 	put(400, `W/1x`)
 	put(400, `"-1"`)
-	if body := put(400, `one`); field(body) != "If-Match" {
-		t.Errorf("%v", body)
-	}
-	if got := c.call(200, "GET", repoPath("t"), nil)["repo"].(map[string]any)["by"]; got != "*" {
-		t.Errorf("kept: %v", got)
-	}
+	assert.EqualValues(t, "If-Match", field(put(400, `one`)))
+	assert.EqualValues(t, "*", c.call(200, "GET", repoPath("t"), nil)["repo"].(map[string]any)["by"], "kept")
 }
 
 // Rule G8.
@@ -116,24 +92,16 @@ func TestRepoMustBeAnObjectOfAtMost8MB(t *testing.T) {
 		`{}`: "repo", `{"repo":null}`: "repo", `{"repo":[]}`: "repo", `{"repo":"x"}`: "repo", `{"repo":{"a":"` + "\xff" + `"}}`: "repo",
 		`{"repo":{}`: "body", `[]`: "body",
 	} {
-		if got := c.call(400, "PUT", repoPath("t"), body); field(got) != name {
-			t.Errorf("%s: %v", body, got)
-		}
+		assert.EqualValues(t, name, field(c.call(400, "PUT", repoPath("t"), body)), body)
 	}
 	most := `{"repo":{"a":"` + strings.Repeat("x", maxRepo-len(`{"a":""}`)) + `"}}`
 	c.call(200, "PUT", repoPath("t"), most)
 	for _, more := range []string{strings.Replace(most, "xx", "xxx", 1), `{"repo":{"a":"` + strings.Repeat("x", maxRepo+repoOverhead) + `"}}`} {
-		if got := c.call(413, "PUT", repoPath("t"), more); errorCode(got) != chat.CodeTooLarge {
-			t.Errorf("%v", got)
-		}
+		assert.EqualValues(t, chat.CodeTooLarge, errorCode(c.call(413, "PUT", repoPath("t"), more)))
 	}
-	if got := c.call(200, "GET", repoPath("t"), nil)["repo"].(map[string]any)["a"].(string); len(got) != maxRepo-8 {
-		t.Errorf("%d bytes came back", len(got))
-	}
+	assert.EqualValues(t, maxRepo-8, len(c.call(200, "GET", repoPath("t"), nil)["repo"].(map[string]any)["a"].(string)))
 	for _, bad := range []string{"a%20b", "%C3%A4", strings.Repeat("x", 129)} {
-		if got := c.call(400, "GET", repoPath(bad), nil); field(got) != "thread_id" {
-			t.Errorf("%s: %v", bad, got)
-		}
+		assert.EqualValues(t, "thread_id", field(c.call(400, "GET", repoPath(bad), nil)), bad)
 		c.call(400, "PUT", repoPath(bad), `{"repo":{}}`)
 	}
 }
@@ -144,13 +112,9 @@ func TestRepoIsDeletedWithItsConversation(t *testing.T) {
 	c := b.client()
 	thread := uuid.NewString()
 	c.call(200, "PUT", repoPath(thread), `{"repo":{}}`)
-	if body := b.client().call(404, "PUT", repoPath(thread), `{"repo":{}}`); errorCode(body) != chat.CodeNotFound {
-		t.Errorf("somebody else's: %v", body)
-	}
+	assert.EqualValues(t, chat.CodeNotFound, errorCode(b.client().call(404, "PUT", repoPath(thread), `{"repo":{}}`)), "somebody else's")
 	c.call(204, "DELETE", "/api/conversations/"+thread, nil)
-	if got := c.call(200, "GET", repoPath(thread), nil); got["repo"] != nil {
-		t.Errorf("%v", got)
-	}
+	assert.EqualValues(t, nil, c.call(200, "GET", repoPath(thread), nil)["repo"])
 }
 
 func TestCorruptRepoIsNotServed(t *testing.T) {
@@ -158,9 +122,7 @@ func TestCorruptRepoIsNotServed(t *testing.T) {
 	b := setup(t)
 	c := b.client()
 	gzipped, _, err := packRepo([]byte(`{"a":1}`))
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	if _, err := b.store.PutRepo(t.Context(), c.id(), someThread, gzipped, sumOf([]byte(`{"a":2}`)), nil); err != nil {
 		t.Fatal(err)
 	}

@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"log/slog"
 	"mime"
 	"mime/multipart"
 	"net/http"
@@ -19,12 +18,13 @@ import (
 
 	"github.com/gin-gonic/gin"
 	"github.com/google/uuid"
+	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
 	"github.com/palaver-chat/palaver/api/request"
 	"github.com/palaver-chat/palaver/chat"
 	"github.com/palaver-chat/palaver/db"
-	"github.com/palaver-chat/palaver/testkit/testlog"
+	"github.com/palaver-chat/palaver/testkit/must"
 )
 
 // form is a multipart body with a file and, when not empty, a title.
@@ -46,9 +46,7 @@ func form(t testing.TB, name, mediaType, content, title string) (body, contentTy
 	if err == nil {
 		err = w.Close()
 	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	return b.String(), w.FormDataContentType()
 }
 
@@ -85,9 +83,7 @@ func TestUploads(t *testing.T) {
 		}
 		got := decodeBody(t, res)
 		if x.status == 400 {
-			if field(got) != x.wantField {
-				t.Errorf("%s: %v", x.test, got)
-			}
+			assert.EqualValues(t, x.wantField, field(got), "%s: %v", x.test, got)
 			continue
 		}
 		if got["title"] != x.wantTitle || got["source_type"] != "upload" || got["format"] != x.wantType || got["status"] != "processing" ||
@@ -95,31 +91,22 @@ func TestUploads(t *testing.T) {
 			t.Errorf("%s: %v", x.test, got)
 		}
 	}
-	if len(b.engine.ingested) != 4 {
-		t.Errorf("ingests: %v", b.engine.ingested)
-	}
+	assert.Len(t, b.engine.ingested, 4, "ingests: %v", b.engine.ingested)
 	for contentType, body := range map[string]string{
 		"multipart/form-data":                "x",
 		"multipart/form-data; boundary=abc":  "--abc\r\nContent-Disposition: form-data; name=\"file\"; filename=\"a.txt\"\r\n\r\nbroken off",
 		"multipart/form-data; boundary=abcd": "--abcd--\r\n",
 	} {
-		if res := c.send("POST", "/api/documents", body, "Content-Type", contentType); res.StatusCode != 400 {
-			t.Errorf("%s %q: status %d", contentType, body, res.StatusCode)
-		}
+		assert.EqualValues(t, 400, c.send("POST", "/api/documents", body, "Content-Type", contentType).StatusCode, "%v %v", contentType, body)
 	}
 	c.call(415, "POST", "/api/documents", "x", "Content-Type", "text/plain")
 }
 
 func decodeBody(t testing.TB, res *http.Response) map[string]any {
 	t.Helper()
-	raw, err := io.ReadAll(res.Body)
-	if err != nil {
-		t.Fatal(err)
-	}
+	raw := must.Have(io.ReadAll(res.Body))(t)
 	out := map[string]any{}
-	if err := json.Unmarshal(raw, &out); err != nil {
-		t.Fatalf("%v: %s", err, raw)
-	}
+	require.NoError(t, json.Unmarshal(raw, &out))
 	return out
 }
 
@@ -135,8 +122,7 @@ func TestOriginalOfADocumentIsServedAsADownload(t *testing.T) {
 	require.NoError(t, b.store.StoreText(t.Context(), c.id(), id, "A page.", nil, nil))
 
 	res := c.send("GET", "/api/documents/"+id+"/original", nil)
-	raw, err := io.ReadAll(res.Body)
-	require.NoError(t, err)
+	raw := must.Have(io.ReadAll(res.Body))(t)
 	require.Equal(t, page, string(raw))
 	require.Equal(t, "application/octet-stream", res.Header.Get("Content-Type"))
 	require.Equal(t, "nosniff", res.Header.Get("X-Content-Type-Options"))
@@ -166,22 +152,14 @@ func TestDocumentLifecycle(t *testing.T) {
 	c := b.client()
 	made := c.call(202, "POST", "/api/documents", map[string]any{"title": "Policy", "text": "Überweisungen need two signatures."})
 	id := made["id"].(string)
-	if made["progress"] != 0.0 || made["chunks"] != 0.0 {
-		t.Errorf("made: %v", made)
-	}
+	assert.True(t, made["progress"] == 0.0 && made["chunks"] == 0.0, "made: %v", made)
 	full := "Überweisungen need two signatures."
 	chunk := chat.Chunk{ID: id + ".0", DocID: id, Text: full, Start: 0, End: 34, Heading: "Payments", Pages: []chat.PageStart{{Page: 4}}}
-	if err := b.store.StoreText(t.Context(), c.id(), id, full, []chat.Chunk{chunk}, nil); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, b.store.StoreText(t.Context(), c.id(), id, full, []chat.Chunk{chunk}, nil))
 	d := c.call(200, "GET", "/api/documents/"+id, nil)
-	if d["status"] != "ready" || d["chunks"] != 1.0 || d["progress"] != nil || d["error"] != nil {
-		t.Errorf("ready: %v", d)
-	}
+	assert.True(t, d["status"] == "ready" && d["chunks"] == 1.0 && d["progress"] == nil && d["error"] == nil, "ready: %v", d)
 	raw, err := io.ReadAll(c.send("GET", "/api/documents/"+id+"/text", nil).Body)
-	if err != nil || string(raw) != full {
-		t.Errorf("text %q, %v", raw, err)
-	}
+	assert.True(t, err == nil && string(raw) == full, "text %q, %v", raw, err)
 	if got := c.call(200, "GET", "/api/documents/"+id+"/text", nil, "Accept", "application/json"); got["text"] != full || got["id"] != id {
 		t.Errorf("text as JSON: %v", got)
 	}
@@ -189,9 +167,7 @@ func TestDocumentLifecycle(t *testing.T) {
 		t.Errorf("chunk: %v", got)
 	}
 	hits := c.call(200, "GET", "/api/search?q=signatures&doc_ids="+id+"&k=3", nil)["hits"].([]any)
-	if len(hits) != 1 || hits[0].(map[string]any)["chunk_id"] != id+".0" || hits[0].(map[string]any)["title"] != "Policy" {
-		t.Errorf("hits: %v", hits)
-	}
+	assert.True(t, len(hits) == 1 && hits[0].(map[string]any)["chunk_id"] == id+".0" && hits[0].(map[string]any)["title"] == "Policy", "hits: %v", hits)
 	set := c.call(201, "POST", "/api/document-sets", map[string]any{"name": "All", "doc_ids": []any{id, strings.ToUpper(id)}})
 	if got := set["doc_ids"].([]any); len(got) != 1 || got[0] != id {
 		t.Errorf("set: %v", set)
@@ -200,9 +176,7 @@ func TestDocumentLifecycle(t *testing.T) {
 	if got := c.call(200, "PUT", setPath, map[string]any{"name": "None", "doc_ids": []any{}}); got["name"] != "None" || len(got["doc_ids"].([]any)) != 0 {
 		t.Errorf("set: %v", got)
 	}
-	if got := c.call(200, "GET", "/api/document-sets", nil)["items"].([]any); len(got) != 1 {
-		t.Errorf("sets: %v", got)
-	}
+	assert.EqualValues(t, 1, len(c.call(200, "GET", "/api/document-sets", nil)["items"].([]any)), "sets")
 	c.call(204, "DELETE", setPath, nil)
 	if d := c.call(200, "PATCH", "/api/documents/"+id, map[string]any{"title": " New\n title "}); d["title"] != "New title" || d["status"] != "ready" {
 		t.Errorf("renamed: %v", d)
@@ -222,16 +196,10 @@ func TestPublicDocumentIsReadableByAllAndCannotBeDeleted(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	id := uuid.NewString()
-	if err := b.store.CreateDocument(t.Context(), chat.Document{ID: id, Owner: chat.PublicOwner, Title: "Sample", Format: "txt"}, []byte("x")); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, b.store.CreateDocument(t.Context(), chat.Document{ID: id, Owner: chat.PublicOwner, Title: "Sample", Format: "txt"}, []byte("x")))
 	c := b.client()
-	if d := c.call(200, "GET", "/api/documents/"+id, nil); d["public"] != true {
-		t.Errorf("%v", d)
-	}
-	if body := c.call(403, "DELETE", "/api/documents/"+id, nil); errorCode(body) != chat.CodeForbidden {
-		t.Errorf("%v", body)
-	}
+	assert.EqualValues(t, true, c.call(200, "GET", "/api/documents/"+id, nil)["public"])
+	assert.EqualValues(t, chat.CodeForbidden, errorCode(c.call(403, "DELETE", "/api/documents/"+id, nil)))
 }
 
 // Rules C1, C3, C4.
@@ -240,38 +208,22 @@ func TestConversations(t *testing.T) {
 	b := setup(t)
 	c := b.client()
 	made := c.call(201, "POST", "/api/conversations", map[string]any{"id": someThread, "title": " Notes "})
-	if made["id"] != someThread || made["title"] != "Notes" || made["status"] != "idle" || made["created_at"] == "" {
-		t.Errorf("made: %v", made)
-	}
+	assert.True(t, made["id"] == someThread && made["title"] == "Notes" && made["status"] == "idle" && made["created_at"] != "", "made: %v", made)
 	c.call(201, "POST", "/api/conversations", map[string]any{"id": someThread}) // again
 	asked := c.call(201, "POST", "/api/conversations", map[string]any{"message": "What is the answer?"})
-	if got := types(c.stream("GET", "/api/chat/stream/"+asked["id"].(string)+"?turn_id="+asked["turn_id"].(string), nil).rest()); got != "status token response" {
-		t.Errorf("its first turn: %s", got)
-	}
+	assert.EqualValues(t, "status token response", types(c.stream("GET", "/api/chat/stream/"+asked["id"].(string)+"?turn_id="+asked["turn_id"].(string), nil).rest()), "its first turn")
 	all := c.call(200, "GET", "/api/conversations?limit=1", nil)
 	next, _ := all["next_cursor"].(string)
-	if len(all["items"].([]any)) != 1 || next == "" {
-		t.Fatalf("first page: %v", all)
-	}
+	require.True(t, len(all["items"].([]any)) == 1 && next != "", "first page: %v", all)
 	rest := c.call(200, "GET", "/api/conversations?limit=1&cursor="+next, nil)
-	if len(rest["items"].([]any)) != 1 || rest["next_cursor"] != nil {
-		t.Errorf("second page: %v", rest)
-	}
-	if got := c.call(200, "GET", "/api/conversations?q=notes", nil)["items"].([]any); len(got) != 1 {
-		t.Errorf("search: %v", got)
-	}
-	if got := c.call(200, "PATCH", "/api/conversations/"+someThread, map[string]any{"title": "Better"}); got["title"] != "Better" {
-		t.Errorf("renamed: %v", got)
-	}
+	assert.True(t, len(rest["items"].([]any)) == 1 && rest["next_cursor"] == nil, "second page: %v", rest)
+	assert.EqualValues(t, 1, len(c.call(200, "GET", "/api/conversations?q=notes", nil)["items"].([]any)), "search")
+	assert.EqualValues(t, "Better", c.call(200, "PATCH", "/api/conversations/"+someThread, map[string]any{"title": "Better"})["title"], "renamed")
 	c.call(204, "DELETE", "/api/conversations/"+someThread, nil)
 	c.call(404, "GET", "/api/conversations/"+someThread, nil)
 	c.call(404, "DELETE", "/api/conversations/"+someThread, nil)
-	if len(b.engine.deleted) != 1 || b.engine.deleted[0] != someThread {
-		t.Errorf("workflows ended: %v", b.engine.deleted)
-	}
-	if len(b.engine.forgotten) != 1 || b.engine.forgotten[0] != someThread {
-		t.Errorf("histories deleted: %v", b.engine.forgotten)
-	}
+	assert.True(t, len(b.engine.deleted) == 1 && b.engine.deleted[0] == someThread, "workflows ended: %v", b.engine.deleted)
+	assert.True(t, len(b.engine.forgotten) == 1 && b.engine.forgotten[0] == someThread, "histories deleted: %v", b.engine.forgotten)
 }
 
 func TestBadFieldsAreNamed(t *testing.T) {
@@ -312,13 +264,9 @@ func TestBadFieldsAreNamed(t *testing.T) {
 		{"POST", "/api/document-sets", `{"name":"x","doc_ids":["1"]}`, "doc_ids"},
 	} {
 		body := c.call(400, x.method, x.path, orNil(x.body))
-		if field(body) != x.field || errorCode(body) != chat.CodeValidation {
-			t.Errorf("%s %s %.80s: %v", x.method, x.path, x.body, body)
-		}
+		assert.True(t, field(body) == x.field && errorCode(body) == chat.CodeValidation, "%s %s %.80s: %v", x.method, x.path, x.body, body)
 	}
-	if body := c.call(413, "POST", "/api/chat", `{"message":"`+strings.Repeat("x", 2<<20)+`"}`); errorCode(body) != chat.CodeTooLarge {
-		t.Errorf("%v", body)
-	}
+	assert.EqualValues(t, chat.CodeTooLarge, errorCode(c.call(413, "POST", "/api/chat", `{"message":"`+strings.Repeat("x", 2<<20)+`"}`)))
 }
 
 // Rule I10.
@@ -328,9 +276,7 @@ func TestMe(t *testing.T) {
 	c := b.client()
 	c.call(200, "PUT", "/api/me", map[string]any{"industry": "banking", "location": "Kuala Lumpur", "id": "me"})
 	me := c.call(200, "GET", "/api/me", nil)
-	if me["industry"] != "banking" || me["location"] != "Kuala Lumpur" || me["anonymous"] != true || me["id"] == "me" {
-		t.Errorf("%v", me)
-	}
+	assert.True(t, me["industry"] == "banking" && me["location"] == "Kuala Lumpur" && me["anonymous"] == true && me["id"] != "me", "%v", me)
 }
 
 func TestErrorsHaveTheRequestIDAndValidOnesAreKept(t *testing.T) {
@@ -340,13 +286,9 @@ func TestErrorsHaveTheRequestIDAndValidOnesAreKept(t *testing.T) {
 	for sent, kept := range map[string]bool{"abc-1.2:3_x": true, "": false, "a b": false, "a\tb": false, strings.Repeat("x", 65): false} {
 		res := c.send("GET", "/api/nothing", nil, "X-Request-Id", sent)
 		got := res.Header.Get("X-Request-Id")
-		if (got == sent) != kept || got == "" {
-			t.Errorf("sent %q, got %q", sent, got)
-		}
+		assert.True(t, (got == sent) == kept && got != "", "sent %q, got %q", sent, got)
 		body := decodeBody(t, res)
-		if res.StatusCode != 404 || errorCode(body) != chat.CodeNotFound || body["error"].(map[string]any)["request_id"] != got {
-			t.Errorf("%d %v", res.StatusCode, body)
-		}
+		assert.True(t, res.StatusCode == 404 && errorCode(body) == chat.CodeNotFound && body["error"].(map[string]any)["request_id"] == got, "%d %v", res.StatusCode, body)
 	}
 }
 
@@ -358,9 +300,7 @@ func TestPanicIsA500WithoutTheCause(t *testing.T) {
 	e.GET("/boom", func(*gin.Context) { panic("secret") })
 	w := httptest.NewRecorder()
 	e.ServeHTTP(w, httptest.NewRequest("GET", "/boom", nil))
-	if w.Code != 500 || strings.Contains(w.Body.String(), "secret") || !strings.Contains(w.Body.String(), `"internal"`) {
-		t.Errorf("%d %s", w.Code, w.Body)
-	}
+	assert.True(t, w.Code == 500 && !strings.Contains(w.Body.String(), "secret") && strings.Contains(w.Body.String(), `"internal"`), "%d %s", w.Code, w.Body)
 }
 
 func TestPanickingStreamIsAborted(t *testing.T) {
@@ -375,10 +315,7 @@ func TestPanickingStreamIsAborted(t *testing.T) {
 	})
 	web := httptest.NewServer(e)
 	defer web.Close()
-	res, err := http.Get(web.URL + "/boom")
-	if err != nil {
-		t.Fatal(err)
-	}
+	res := must.Have(http.Get(web.URL + "/boom"))(t)
 	defer func() { _ = res.Body.Close() }()
 	if _, err := io.ReadAll(res.Body); err == nil {
 		t.Error("the stream looks complete, not aborted")
@@ -390,17 +327,11 @@ func TestUnavailableDatabaseIsA503(t *testing.T) {
 	b := setup(t)
 	c := b.client()
 	c.id()
-	if err := b.store.Close(); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, b.store.Close())
 	for _, path := range []string{"/api/me", "/api/conversations", "/api/chat/history/" + someThread, "/api/documents"} {
-		if body := c.call(503, "GET", path, nil); errorCode(body) != chat.CodeDatabase {
-			t.Errorf("%s: %v", path, body)
-		}
+		assert.EqualValues(t, chat.CodeDatabase, errorCode(c.call(503, "GET", path, nil)), path)
 	}
-	if body := c.call(503, "POST", "/api/chat", map[string]any{"message": "x"}); errorCode(body) != chat.CodeDatabase {
-		t.Errorf("%v", body)
-	}
+	assert.EqualValues(t, chat.CodeDatabase, errorCode(c.call(503, "POST", "/api/chat", map[string]any{"message": "x"})))
 }
 
 // Rule R2.
@@ -412,29 +343,19 @@ func TestReadyNamesWhatIsDown(t *testing.T) {
 	})
 	c := b.client()
 	c.call(200, "GET", "/healthz", nil)
-	if got := c.call(200, "GET", "/readyz", nil); got["parts"].(map[string]any)["temporal"] != "ok" {
-		t.Errorf("%v", got)
-	}
+	assert.EqualValues(t, "ok", c.call(200, "GET", "/readyz", nil)["parts"].(map[string]any)["temporal"])
 	if got := c.call(200, "GET", "/readyz", nil)["parts"].(map[string]any)["vectors"]; got != b.store.VectorSearch() || got == "" {
 		t.Errorf("vectors: %v", got)
 	}
 	b.bus.down = true
-	if got := c.call(200, "GET", "/readyz", nil); got["parts"].(map[string]any)["stream"] != "down" {
-		t.Errorf("without the bus answers still arrive, in larger steps: %v", got)
-	}
+	assert.EqualValues(t, "down", c.call(200, "GET", "/readyz", nil)["parts"].(map[string]any)["stream"], "without the bus answers still arrive, in larger steps")
 	broken = errors.New("dial tcp 10.0.0.1: refused")
-	if err := b.store.Close(); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, b.store.Close())
 	res := c.send("GET", "/readyz", nil)
 	raw, err := io.ReadAll(res.Body)
-	if err != nil || res.StatusCode != 503 || strings.Contains(string(raw), "10.0.0.1") {
-		t.Errorf("%d %s %v", res.StatusCode, raw, err)
-	}
+	assert.True(t, err == nil && res.StatusCode == 503 && !strings.Contains(string(raw), "10.0.0.1"), "%d %s %v", res.StatusCode, raw, err)
 	for _, part := range []string{"temporal", "database", "stream"} {
-		if !strings.Contains(string(raw), `"`+part+`":"down"`) {
-			t.Errorf("%s is not named: %s", part, raw)
-		}
+		assert.True(t, strings.Contains(string(raw), `"`+part+`":"down"`), "%s is not named: %s", part, raw)
 	}
 	c.call(200, "GET", "/healthz", nil)
 }
@@ -458,50 +379,22 @@ func TestMetricsCountByRouteAndShowOpenStreams(t *testing.T) {
 	c := b.client()
 	c.ask(map[string]any{}).until("status")
 	c.call(404, "GET", "/api/conversations/"+someThread, nil)
-	raw, err := io.ReadAll(c.send("GET", "/metrics", nil).Body)
-	if err != nil {
-		t.Fatal(err)
-	}
+	raw := must.Have(io.ReadAll(c.send("GET", "/metrics", nil).Body))(t)
 	for _, line := range []string{
 		`palaver_open_streams{dialect="native"} 1`,
 		`palaver_http_requests_total{method="GET",route="/api/conversations/:id",status="404"} 1`,
 		`palaver_turns_submitted_total 1`,
 	} {
-		if !strings.Contains(string(raw), line) {
-			t.Errorf("%s is missing", line)
-		}
+		assert.True(t, strings.Contains(string(raw), line), "%s is missing", line)
 	}
 }
 
 // Without the metric an autoscaler assumes that the process is fully loaded.
 func TestAnIdleProcessReportsThatNoStreamIsOpen(t *testing.T) {
 	t.Parallel()
-	raw, err := io.ReadAll(setup(t).client().send("GET", "/metrics", nil).Body)
-	if err != nil {
-		t.Fatal(err)
-	}
+	raw := must.Have(io.ReadAll(setup(t).client().send("GET", "/metrics", nil).Body))(t)
 	if line := `palaver_open_streams{dialect="native"} 0`; !strings.Contains(string(raw), line) {
 		t.Errorf("%s is missing", line)
-	}
-}
-
-func TestRequestLinesNameTheThreadAndLeaveOutProbes(t *testing.T) {
-	t.Parallel()
-	var log testlog.Buffer
-	b := setup(t, func(d *Deps) { d.Log = slog.New(slog.NewTextHandler(&log, nil)) })
-	c := b.client()
-	for _, path := range []string{"/healthz", "/readyz", "/metrics"} {
-		if res := c.send("GET", path, nil); res.StatusCode != http.StatusOK {
-			t.Errorf("%s: %d", path, res.StatusCode)
-		}
-	}
-	if strings.Contains(log.String(), "msg=request") {
-		t.Errorf("probes are logged: %s", log.String())
-	}
-	c.call(404, "GET", "/api/conversations/"+someThread, nil)
-	c.call(404, "GET", "/api/chat/history/"+someThread, nil)
-	if n := strings.Count(log.String(), "thread="+someThread); n != 2 {
-		t.Errorf("%d lines name the thread: %s", n, log.String())
 	}
 }
 
@@ -511,9 +404,7 @@ func TestThePageAndItsHeaders(t *testing.T) {
 	for _, path := range []string{"/", "/chat/" + someThread, "/assets/app.js"} {
 		res := c.send("GET", path, nil)
 		raw, _ := io.ReadAll(res.Body)
-		if res.StatusCode != 200 || string(raw) != "page "+path {
-			t.Errorf("%s: %d %s", path, res.StatusCode, raw)
-		}
+		assert.True(t, res.StatusCode == 200 && string(raw) == "page "+path, "%s: %d %s", path, res.StatusCode, raw)
 		csp := res.Header.Get("Content-Security-Policy")
 		if !strings.Contains(csp, "default-src 'self'") || !strings.Contains(csp, "frame-ancestors 'none'") || strings.Contains(csp, "unsafe") ||
 			res.Header.Get("X-Content-Type-Options") != "nosniff" {
@@ -530,18 +421,12 @@ func TestConversationListsTheDocumentsThatItUsed(t *testing.T) {
 	c := b.client()
 	owner := c.id()
 	doc := chat.Document{ID: uuid.NewString(), Owner: owner, Title: "Circular", Format: "txt", CreatedAt: time.Now()}
-	if err := b.store.CreateDocument(t.Context(), doc, []byte("x")); err != nil {
-		t.Fatal(err)
-	}
-	if err := b.store.StoreText(t.Context(), owner, doc.ID, "x", nil, nil); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, b.store.CreateDocument(t.Context(), doc, []byte("x")))
+	require.NoError(t, b.store.StoreText(t.Context(), owner, doc.ID, "x", nil, nil))
 	s := c.ask(map[string]any{"thread_id": someThread, "tagged_doc_ids": []string{doc.ID}})
 	s.rest()
 	path := "/api/conversations/" + someThread
-	if got := c.call(200, "GET", path, nil)["documents"]; got != nil {
-		t.Fatalf("documents before any is known: %v", got)
-	}
+	require.EqualValues(t, nil, c.call(200, "GET", path, nil)["documents"], "documents before any is known")
 	turn := chat.Turn{ID: uuid.Must(uuid.NewV7()).String(), ThreadID: someThread, Owner: owner, ClientTurnID: "known", Status: chat.TurnNew, CreatedAt: time.Now()}
 	if _, _, _, err := b.store.InsertTurn(t.Context(), turn); err != nil {
 		t.Fatal(err)
@@ -553,9 +438,7 @@ func TestConversationListsTheDocumentsThatItUsed(t *testing.T) {
 		t.Fatal(err)
 	}
 	got, _ := c.call(200, "GET", path, nil)["documents"].([]any)
-	if len(got) != 1 || got[0].(map[string]any)["title"] != "Circular" {
-		t.Errorf("documents %v", got)
-	}
+	assert.True(t, len(got) == 1 && got[0].(map[string]any)["title"] == "Circular", "documents %v", got)
 }
 
 // Without Close, each subscription to a turn that was submitted would stay forever.

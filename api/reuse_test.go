@@ -5,6 +5,8 @@ import (
 	"sync/atomic"
 	"testing"
 
+	"github.com/stretchr/testify/assert"
+
 	"github.com/palaver-chat/palaver/chat"
 )
 
@@ -62,18 +64,12 @@ func TestDeletedThreadsNameCanBeReusedInEveryDialect(t *testing.T) {
 			other.call(404, "POST", "/api/chat", m{"thread_id": thread, "message": "mine now"})
 
 			again, turn := send("c2", "new question")
-			if again != thread || turn == old {
-				t.Errorf("thread %s and turn %s, want thread %s and another turn than %s", again, turn, thread, old)
-			}
+			assert.True(t, again == thread && turn != old, "thread %s and turn %s, want thread %s and another turn than %s", again, turn, thread, old)
 			messages := c.call(200, "GET", "/api/chat/history/"+thread, nil)["messages"].([]any)
 			for _, said := range messages {
-				if said.(m)["turn_id"] != turn {
-					t.Errorf("not of the new conversation: %v", said)
-				}
+				assert.EqualValues(t, turn, said.(m)["turn_id"], "not of the new conversation: %v", said)
 			}
-			if len(messages) != 2 {
-				t.Errorf("%d messages", len(messages))
-			}
+			assert.Len(t, messages, 2)
 			c.call(404, "POST", d.path, d.body(d.thread, "c1", "old question"), headers("c1")...)
 			c.call(404, "GET", "/api/chat/stream/"+thread+"?turn_id="+old, nil)
 			other.call(404, "GET", "/api/chat/history/"+thread, nil)
@@ -105,9 +101,7 @@ func TestSubmitToAConversationDeletedMeanwhileIsNotFound(t *testing.T) {
 		b.requireNoError(b.store.DeleteConversation(t.Context(), s.Owner, s.ThreadID))
 	}}
 	b.client().call(404, "POST", "/api/chat", m{"thread_id": someThread, "message": "x"})
-	if n := b.engine.submitCount(); n != 0 {
-		t.Errorf("%d turns came back", n)
-	}
+	assert.Zero(t, b.engine.submitCount())
 }
 
 // A restored backup may be older than the last deletion of a conversation.

@@ -1,8 +1,6 @@
 package api
 
 import (
-	"bytes"
-	"log/slog"
 	"net/http"
 	"net/http/cookiejar"
 	"net/netip"
@@ -12,8 +10,11 @@ import (
 	"testing"
 
 	"github.com/google/uuid"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
 
 	"github.com/palaver-chat/palaver/api/identity"
+	"github.com/palaver-chat/palaver/testkit/must"
 )
 
 // proxied trusts this machine as a proxy.
@@ -59,12 +60,8 @@ func TestCookieBehindTLSIsProtectedWhenATrustedProxySaysSo(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			got := cookie(setup(t, c.change...).client().send("GET", "/", nil, c.headers...))
-			if got == nil || got.Secure != c.secure || (got.Name == identity.HostCookieName) != c.secure {
-				t.Fatalf("cookie %v", got)
-			}
-			if got.Path != "/" || got.Domain != "" || !got.HttpOnly || got.SameSite != http.SameSiteLaxMode {
-				t.Errorf("cookie %v", got)
-			}
+			require.True(t, got != nil && got.Secure == c.secure && (got.Name == identity.HostCookieName) == c.secure, "cookie %v", got)
+			assert.True(t, got.Path == "/" && got.Domain == "" && got.HttpOnly && got.SameSite == http.SameSiteLaxMode, "cookie %v", got)
 		})
 	}
 }
@@ -77,12 +74,8 @@ func TestOldCookieKeepsItsUserWhenTLSComes(t *testing.T) {
 	for _, path := range []string{"/api/me", "/"} {
 		res := old.send("GET", path, nil, https...)
 		got := cookie(res)
-		if got == nil || got.Name != identity.HostCookieName || !got.Secure {
-			t.Fatalf("%s: cookie %v", path, got)
-		}
-		if id := b.client().with(got.Name, got.Value).id(); id != user {
-			t.Errorf("%s: the new cookie names %s, not %s", path, id, user)
-		}
+		require.True(t, got != nil && got.Name == identity.HostCookieName && got.Secure, "%s: cookie %v", path, got)
+		assert.EqualValues(t, user, b.client().with(got.Name, got.Value).id(), path)
 	}
 	if res := old.send("GET", "/api/me", nil); len(res.Cookies()) > 0 {
 		t.Errorf("without TLS: %v", res.Cookies())
@@ -95,9 +88,7 @@ func TestProtectedCookieCountsBeforeTheOther(t *testing.T) {
 	b := setup(t, proxied)
 	ann, mallory := uuid.NewString(), uuid.NewString()
 	c := b.client().with(identity.CookieName, b.server.identity.CookieValue(mallory)+"; "+identity.HostCookieName+"="+b.server.identity.CookieValue(ann))
-	if got := c.id(); got != ann {
-		t.Errorf("the caller is %s", got)
-	}
+	assert.EqualValues(t, ann, c.id(), "the caller is")
 }
 
 // Rule I13.
@@ -107,30 +98,19 @@ func TestSignOutDeletesTheCookie(t *testing.T) {
 	c := b.client()
 	id := c.id()
 	res := c.send("DELETE", "/api/me/sessions", nil)
-	if res.StatusCode != http.StatusNoContent {
-		t.Fatal(res.Status)
-	}
+	require.EqualValues(t, http.StatusNoContent, res.StatusCode, res.Status)
 	var taken []string
 	for _, cookie := range res.Cookies() {
-		if cookie.MaxAge >= 0 || cookie.Value != "" || cookie.Path != "/" {
-			t.Errorf("cookie %v", cookie)
-		}
+		assert.True(t, cookie.MaxAge < 0 && cookie.Value == "" && cookie.Path == "/", "cookie %v", cookie)
 		taken = append(taken, cookie.Name)
 	}
 	slices.Sort(taken)
-	if !slices.Equal(taken, []string{identity.HostCookieName, identity.CookieName}) {
-		t.Errorf("deleted cookies: %v", taken)
-	}
-	u, err := url.Parse(b.url)
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.True(t, slices.Equal(taken, []string{identity.HostCookieName, identity.CookieName}), "deleted cookies: %v", taken)
+	u := must.Have(url.Parse(b.url))(t)
 	if left := c.Jar.Cookies(u); len(left) > 0 {
 		t.Errorf("the browser keeps %v", left)
 	}
-	if c.id() == id {
-		t.Error("the browser still has the same user")
-	}
+	assert.True(t, c.id() != id, "the browser still has the same user")
 }
 
 // Rule I13.
@@ -140,23 +120,14 @@ func TestEndedSessionsAreRefusedEverywhere(t *testing.T) {
 	c := b.client()
 	id := c.id()
 	jar := c.Jar.(*cookiejar.Jar)
-	u, err := url.Parse(b.url)
-	if err != nil {
-		t.Fatal(err)
-	}
+	u := must.Have(url.Parse(b.url))(t)
 	first := jar.Cookies(u)[0]
 	stolen := b.client().with(first.Name, first.Value)
 	elsewhere := b.client().with(first.Name, first.Value).at(b.another())
-	if stolen.id() != id {
-		t.Fatal("the cookie does not work")
-	}
+	require.EqualValues(t, id, stolen.id(), "the cookie does not work")
 
-	if res := c.send("DELETE", "/api/me/sessions?which=others", nil); res.StatusCode != http.StatusNoContent {
-		t.Fatal(res.Status)
-	}
-	if c.id() != id {
-		t.Error("this browser lost its user")
-	}
+	require.EqualValues(t, http.StatusNoContent, c.send("DELETE", "/api/me/sessions?which=others", nil).StatusCode)
+	assert.EqualValues(t, id, c.id(), "this browser lost its user")
 	for name, old := range map[string]*client{"here": stolen, "at a process that has not seen the cookie": elsewhere} {
 		if got := old.id(); got == id {
 			t.Errorf("%s: the old cookie still works", name)
@@ -169,12 +140,8 @@ func TestEndedSessionsAreRefusedEverywhere(t *testing.T) {
 		}
 	}
 
-	if res := c.send("DELETE", "/api/me/sessions?which=all", nil); res.StatusCode != http.StatusNoContent {
-		t.Fatal(res.Status)
-	}
-	if c.id() == id || b.client().with(second.Name, second.Value).id() == id {
-		t.Error("a session is still valid")
-	}
+	require.EqualValues(t, http.StatusNoContent, c.send("DELETE", "/api/me/sessions?which=all", nil).StatusCode)
+	assert.True(t, c.id() != id && b.client().with(second.Name, second.Value).id() != id, "a session is still valid")
 }
 
 func TestOtherSessionsOfATokensUserCannotBeEndedHere(t *testing.T) {
@@ -182,13 +149,9 @@ func TestOtherSessionsOfATokensUserCannotBeEndedHere(t *testing.T) {
 	b := setup(t)
 	for _, which := range []string{"others", "all"} {
 		body := b.client().call(400, "DELETE", "/api/me/sessions?which="+which, nil, "Authorization", bearerOf(t, "ann"))
-		if field(body) != "which" {
-			t.Errorf("%v", body)
-		}
+		assert.EqualValues(t, "which", field(body), "%v", body)
 	}
-	if res := b.client().send("DELETE", "/api/me/sessions", nil, "Authorization", bearerOf(t, "ann")); res.StatusCode != http.StatusNoContent {
-		t.Error(res.Status)
-	}
+	assert.EqualValues(t, http.StatusNoContent, b.client().send("DELETE", "/api/me/sessions", nil, "Authorization", bearerOf(t, "ann")).StatusCode)
 }
 
 func TestCookieCountsWhileTheDatabaseIsUnavailable(t *testing.T) {
@@ -196,37 +159,8 @@ func TestCookieCountsWhileTheDatabaseIsUnavailable(t *testing.T) {
 	b := setup(t)
 	user := uuid.NewString()
 	c := b.client().with(identity.CookieName, b.server.identity.CookieValue(user))
-	if err := b.store.Close(); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, b.store.Close())
 	if res := c.send("GET", "/api/me", nil); res.StatusCode != http.StatusServiceUnavailable || len(res.Cookies()) > 0 {
 		t.Errorf("%s, cookies %v: the caller would be somebody else from now on", res.Status, res.Cookies())
-	}
-}
-
-func TestProxyThatIsNotTrustedIsLoggedOnce(t *testing.T) {
-	t.Parallel()
-	for name, c := range map[string]struct {
-		change []func(*Deps)
-		header string
-		logged int
-	}{
-		"X-Forwarded-For":        {nil, "X-Forwarded-For", 1},
-		"X-Forwarded-Proto":      {nil, "X-Forwarded-Proto", 1},
-		"Forwarded":              {nil, "Forwarded", 1},
-		"from a trusted proxy":   {[]func(*Deps){proxied}, "X-Forwarded-For", 0},
-		"a header of the client": {nil, "X-Other", 0},
-	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			var log bytes.Buffer
-			b := setup(t, append(c.change, func(d *Deps) { d.Log = slog.New(slog.NewTextHandler(&log, nil)) })...)
-			for range 3 {
-				b.client().call(200, "GET", "/api/me", nil, c.header, "203.0.113.7")
-			}
-			if n := strings.Count(log.String(), "TRUSTED_PROXIES"); n != c.logged {
-				t.Errorf("logged %d times: %s", n, log.String())
-			}
-		})
 	}
 }

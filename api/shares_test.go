@@ -14,6 +14,7 @@ import (
 	"github.com/palaver-chat/palaver/api/limits"
 	"github.com/palaver-chat/palaver/chat"
 	"github.com/palaver-chat/palaver/db"
+	"github.com/palaver-chat/palaver/testkit/must"
 )
 
 // answered stores a conversation with one settled turn.
@@ -64,8 +65,7 @@ func TestALinkShowsACopyOfTheConversation(t *testing.T) {
 	stranger := &client{t: t, url: b.url, h: http.Header{}, Client: &http.Client{Transport: ann.Transport}} // without cookies
 	for name, headers := range map[string][]string{"nobody": nil, "bad token": {"Authorization", "Bearer bad"}, "bad cookie": {"Cookie", "palaver=bad"}} {
 		res := stranger.send("GET", "/api/shared/"+tokenOf(share), nil, headers...)
-		raw, err := io.ReadAll(res.Body)
-		require.NoError(t, err)
+		raw := must.Have(io.ReadAll(res.Body))(t)
 		require.Equal(t, http.StatusOK, res.StatusCode, name)
 		require.Equal(t, "noindex, nofollow", res.Header.Get("X-Robots-Tag"))
 		require.Equal(t, "no-store", res.Header.Get("Cache-Control"))

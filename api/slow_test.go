@@ -10,6 +10,8 @@ import (
 
 	"github.com/gin-gonic/gin"
 	"github.com/stretchr/testify/require"
+
+	"github.com/palaver-chat/palaver/testkit/must"
 )
 
 // A client that announces a body and sends none, or one that stops in the middle, must
@@ -37,11 +39,9 @@ func TestConnectionOfBodyThatDoesNotArriveIsClosed(t *testing.T) {
 	for name, request := range requests {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			c, err := net.Dial("tcp", address)
-			require.NoError(t, err)
+			c := must.Have(net.Dial("tcp", address))(t)
 			defer c.Close()
-			_, err = io.WriteString(c, request)
-			require.NoError(t, err)
+			must.Have(io.WriteString(c, request))(t)
 			answer, err := io.ReadAll(c) // until the server closes the connection
 			require.NoError(t, err)
 			require.True(t, strings.HasPrefix(string(answer), "HTTP/1.1 "), string(answer))

@@ -8,6 +8,8 @@ import (
 	"time"
 
 	"github.com/google/uuid"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
 
 	"github.com/palaver-chat/palaver/api/dialect"
 	"github.com/palaver-chat/palaver/chat"
@@ -94,9 +96,7 @@ func TestThreadIsFollowedInTheOrderItRanDespiteClockDifferences(t *testing.T) {
 		}
 		ran = append(ran, at.ask(m{"thread_id": someThread}).until("response")["turn_id"])
 	}
-	if ran[1].(string) < ran[2].(string) {
-		t.Fatal("the ids are in order: the clocks do not differ")
-	}
+	require.True(t, ran[1].(string) >= ran[2].(string), "the ids are in order: the clocks do not differ")
 	for who, s := range watching {
 		requireSame(t, who, shown(s, 6), ran...)
 	}
@@ -216,9 +216,7 @@ func TestReusedConversationContinuesInTheStreamOfItsThread(t *testing.T) {
 	watching := c.stream("GET", wholeThread, nil)
 	<-looks.looked // the first read
 	<-looks.looked // the read before it waits
-	if n := looks.reads.Load(); n != 0 {
-		t.Errorf("%d reads of turns while nothing happens", n)
-	}
+	assert.Zero(t, looks.reads.Load())
 	b.requireNoError(b.store.DeleteConversation(t.Context(), owner, someThread))
 	next := b.row(owner) // before the stream reads again
 	b.begin(next)
@@ -282,7 +280,5 @@ func TestTurnWhoseLogCannotBeReadIsShownLaterAndNotSkipped(t *testing.T) {
 		b.end(turn, chat.UserCancelled)
 	}
 	requireSame(t, "watching", shown(watching, 2), first.ID, second.ID)
-	if !store.failed.Load() {
-		t.Error("the log was read at once")
-	}
+	assert.True(t, store.failed.Load(), "the log was read at once")
 }

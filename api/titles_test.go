@@ -11,6 +11,7 @@ import (
 	"github.com/palaver-chat/palaver/chat"
 	"github.com/palaver-chat/palaver/chat/messages"
 	"github.com/palaver-chat/palaver/internal/guard"
+	"github.com/palaver-chat/palaver/testkit/must"
 )
 
 // Rule D1.
@@ -73,8 +74,7 @@ func TestOnlyOperatorsReadWhatToDoAboutAFailure(t *testing.T) {
 	for _, ok := sent.block(); ok; _, ok = sent.block() {
 	}
 	reloaded := func(headers ...string) string {
-		body, err := io.ReadAll(c.send("GET", "/api/ui/chat/"+someThread, nil, headers...).Body)
-		require.NoError(t, err)
+		body := must.Have(io.ReadAll(c.send("GET", "/api/ui/chat/"+someThread, nil, headers...).Body))(t)
 		return string(body)
 	}
 	require.Contains(t, reloaded(), messages.ModelNotAvailable.Text+" "+hint.Text, "after a reload, on this host")

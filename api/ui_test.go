@@ -14,11 +14,13 @@ import (
 	"time"
 
 	"github.com/google/uuid"
+	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
 	"github.com/palaver-chat/palaver/chat"
 	"github.com/palaver-chat/palaver/db"
 	"github.com/palaver-chat/palaver/internal/bus"
+	"github.com/palaver-chat/palaver/testkit/must"
 )
 
 // said returns a person's message in the form of an AI SDK client.
@@ -190,9 +192,7 @@ func TestAnAISDKStream(t *testing.T) {
 	s := c.post("my-chat", nil, said("u1", "What is the answer?"))
 	for name, want := range map[string]string{"Content-Type": "text/event-stream", "Cache-Control": "no-cache",
 		"X-Accel-Buffering": "no", "X-Vercel-Ai-Ui-Message-Stream": "v1"} {
-		if got := s.res.Header.Get(name); got != want {
-			t.Errorf("%s is %q, want %q", name, got, want)
-		}
+		assert.EqualValues(t, want, s.res.Header.Get(name), name)
 	}
 	all := s.chunks()
 	if got := chunkTypes(all); got != plainAnswer || deltas(all) != "The answer is 42." {
@@ -206,17 +206,11 @@ func TestAnAISDKStream(t *testing.T) {
 		t.Errorf("metadata: %v", m)
 	}
 	turn := b.turnOf(c, s)
-	if turn.Content.Message != "What is the answer?" || turn.Content.Agent != chat.AgentDocuments || turn.ThreadID != s.res.Header.Get("X-Thread-Id") {
-		t.Errorf("%+v", turn)
-	}
-	if got := chunkTypes(c.post("another", map[string]any{"stream_mode": "messages"}, said("u1", "x")).chunks()); got != plainAnswer {
-		t.Errorf("messages: %s", got)
-	}
+	assert.True(t, turn.Content.Message == "What is the answer?" && turn.Content.Agent == chat.AgentDocuments && turn.ThreadID == s.res.Header.Get("X-Thread-Id"), "%+v", turn)
+	assert.EqualValues(t, plainAnswer, chunkTypes(c.post("another", map[string]any{"stream_mode": "messages"}, said("u1", "x")).chunks()), "messages")
 	// Without an id a new conversation starts, whatever the message id.
 	one, two := c.post("", nil, said("u1", "x")), c.post("", nil, said("u1", "x"))
-	if one.chunks()[0]["messageMetadata"].(map[string]any)["thread_id"] == two.chunks()[0]["messageMetadata"].(map[string]any)["thread_id"] {
-		t.Error("two new conversations are one")
-	}
+	assert.True(t, one.chunks()[0]["messageMetadata"].(map[string]any)["thread_id"] != two.chunks()[0]["messageMetadata"].(map[string]any)["thread_id"], "two new conversations are one")
 }
 
 // Rule T12.
@@ -243,9 +237,7 @@ func TestMessagesModeHidesTokensAndToolsInEveryDialect(t *testing.T) {
 			body := strings.Replace(strings.Replace(body, "%d", fmt.Sprint(n), 1), "%s", mode, 1)
 			raw, err := io.ReadAll(c.send("POST", path, body).Body)
 			hidden := !strings.Contains(string(raw), "look")
-			if err != nil || !strings.Contains(string(raw), "The answer is 42.") && hidden || hidden != (n < 2) {
-				t.Errorf("%s %s: %s, %v", path, body, raw, err)
-			}
+			assert.False(t, err != nil || !strings.Contains(string(raw), "The answer is 42.") && hidden || hidden != (n < 2), "%s %s: %s, %v", path, body, raw, err)
 		}
 	}
 }
@@ -275,9 +267,7 @@ func TestServersStreamModeHoldsForChatCompletions(t *testing.T) {
 		for block, ok := s.block(); ok; block, ok = s.block() {
 			all.WriteString(block)
 		}
-		if whole := strings.Contains(all.String(), `"content":"The answer is 42."`); whole != (mode == StreamMessages) {
-			t.Errorf("%s: %s", mode, all.String())
-		}
+		assert.EqualValues(t, (mode == StreamMessages), strings.Contains(all.String(), `"content":"The answer is 42."`), "%v %v", mode, all.String())
 	}
 }
 
@@ -288,28 +278,20 @@ func TestRepeatedUIMessageJoinsItsTurnAndAnEditedOneReplacesIt(t *testing.T) {
 	c := b.client()
 	first := c.post("x", nil, said("u1", "One"))
 	a1 := first.chunks()[0]["messageId"]
-	if again := c.post("x", nil, said("u1", "One")); again.chunks()[0]["messageId"] != a1 {
-		t.Error("the same message made another turn")
-	}
+	assert.EqualValues(t, a1, c.post("x", nil, said("u1", "One")).chunks()[0]["messageId"], "the same message made another turn")
 	second := c.post("x", nil, said("u1", "One"), replied(a1), said("u2", "Two"))
 	a2 := second.chunks()[0]["messageId"]
-	if turn := b.turnOf(c, second); turn.Content.ParentRequest != a1 {
-		t.Errorf("the second follows %q, want %v", turn.Content.ParentRequest, a1)
-	}
+	assert.EqualValues(t, a1, b.turnOf(c, second).Content.ParentRequest, "the second follows")
 	edited := c.post("x", map[string]any{"messageId": "u2"}, said("u1", "One"), replied(a1), said("u2", "Two, edited"))
 	a3 := edited.chunks()[0]["messageId"]
 	if turn := b.turnOf(c, edited); a3 == a2 || turn.Content.ParentRequest != a1 || turn.Content.Message != "Two, edited" {
 		t.Errorf("%+v", turn)
 	}
-	if again := c.post("x", map[string]any{"messageId": "u2"}, said("u1", "One"), replied(a1), said("u2", "Two, edited")); again.chunks()[0]["messageId"] != a3 {
-		t.Error("the same edit made another turn")
-	}
+	assert.EqualValues(t, a3, c.post("x", map[string]any{"messageId": "u2"}, said("u1", "One"), replied(a1), said("u2", "Two, edited")).chunks()[0]["messageId"], "the same edit made another turn")
 	// The client keeps only the edited message, so the first is edited with nothing before it.
 	root := c.post("x", map[string]any{"messageId": "u1"}, said("u1", "One, edited"))
 	root.chunks()
-	if turn := b.turnOf(c, root); turn.Content.ParentRequest != chat.RootCheckpoint {
-		t.Errorf("%+v", turn.Content)
-	}
+	assert.EqualValues(t, chat.RootCheckpoint, b.turnOf(c, root).Content.ParentRequest)
 }
 
 func TestRepeatedUIMessageJoinsItsTurnWhateverItsParent(t *testing.T) {
@@ -318,9 +300,7 @@ func TestRepeatedUIMessageJoinsItsTurnWhateverItsParent(t *testing.T) {
 	c := b.client()
 	a1 := c.post("x", nil, said("u1", "One")).chunks()[0]["messageId"]
 	alone := c.post("x", nil, said("u2", "Two")).chunks()[0]["messageId"] // without a parent, as during a database outage
-	if again := c.post("x", nil, said("u1", "One"), replied(a1), said("u2", "Two")).chunks()[0]["messageId"]; again != alone {
-		t.Error("the same message made another turn")
-	}
+	assert.EqualValues(t, alone, c.post("x", nil, said("u1", "One"), replied(a1), said("u2", "Two")).chunks()[0]["messageId"], "the same message made another turn")
 	if other := c.post("x", nil, said("u1", "One"), replied(a1), said("u2", "Other words")).chunks()[0]["messageId"]; other == alone {
 		t.Error("another message joined the turn")
 	}
@@ -351,9 +331,7 @@ func TestRegenerateAlwaysMakesAnotherTurnForTheSameMessage(t *testing.T) {
 	}
 	first := c.post("x", map[string]any{"trigger": "regenerate-message", "tools": map[string]any{}}, said("u1", "One"))
 	first.chunks()
-	if turn := b.turnOf(c, first); turn.Content.ParentRequest != chat.RootCheckpoint {
-		t.Errorf("the first message: %+v", turn.Content)
-	}
+	assert.EqualValues(t, chat.RootCheckpoint, b.turnOf(c, first).Content.ParentRequest, "the first message")
 	// The server's stored message is used: a client cannot replace it.
 	forged := c.post("x", map[string]any{"trigger": "regenerate-message", "messageId": a2}, said("u2", "Forged"))
 	forged.chunks()
@@ -383,9 +361,7 @@ func TestEditWithoutAMessageIDIsPlacedByTheHistorysIDs(t *testing.T) {
 	} {
 		s := c.post("x", tools, e.messages...)
 		s.chunks()
-		if turn := b.turnOf(c, s); turn.Content.ParentRequest != e.parent {
-			t.Errorf("%s: %+v, want %v", name, turn.Content, e.parent)
-		}
+		assert.EqualValues(t, e.parent, b.turnOf(c, s).Content.ParentRequest, name)
 	}
 }
 
@@ -407,14 +383,10 @@ func TestForgedUIHistoryIsIgnored(t *testing.T) {
 		s := c.post("x", nil, messages...)
 		s.chunks()
 		turn := b.turnOf(c, s)
-		if turn.Content.ParentRequest != "" || turn.Content.Message != "Two" {
-			t.Errorf("%s: %+v", name, turn.Content)
-		}
+		assert.True(t, turn.Content.ParentRequest == "" && turn.Content.Message == "Two", "%s: %+v", name, turn.Content)
 	}
 	history := c.loaded("x")
-	if len(history) != 12 {
-		t.Errorf("%d messages: %v", len(history), history)
-	}
+	assert.Len(t, history, 12, "%d messages: %v", len(history), history)
 }
 
 // Rule U2.
@@ -429,9 +401,7 @@ func TestUIInterruptIsAnsweredByResumeAndTheSameMessageContinues(t *testing.T) {
 	}
 	q := chunkOf(all, "data-interrupt")
 	data := q["data"].(map[string]any)
-	if q["id"] != data["interrupt_id"] || data["interrupt_type"] != "action_choice" || data["answered"] != false || data["thread_id"] != "x" {
-		t.Errorf("interrupt: %v", q)
-	}
+	assert.True(t, q["id"] == data["interrupt_id"] && data["interrupt_type"] == "action_choice" && data["answered"] == false && data["thread_id"] == "x", "interrupt: %v", q)
 	resume := func(value string) map[string]any {
 		return map[string]any{"messageId": all[0]["messageId"], "resume": map[string]any{
 			"interrupt_id": q["id"], "resume_value": map[string]any{"type": "action_choice", "value": value}}}
@@ -439,9 +409,7 @@ func TestUIInterruptIsAnsweredByResumeAndTheSameMessageContinues(t *testing.T) {
 	messages := []map[string]any{said("u1", "One"), replied(all[0]["messageId"], map[string]any{"type": "step-start"}, q)}
 	bad := resume("dance")
 	bad["id"], bad["messages"] = "x", messages
-	if body := c.call(400, "POST", "/api/ui/chat", bad); errorCode(body) != chat.CodeBadResume {
-		t.Errorf("%v", body)
-	}
+	assert.EqualValues(t, chat.CodeBadResume, errorCode(c.call(400, "POST", "/api/ui/chat", bad)))
 	rest := c.post("x", resume("audit"), messages...).chunks()
 	if got := chunkTypes(rest); got != "start data-interrupt start-step text-start text-end message-metadata finish-step finish" || rest[0]["messageId"] != all[0]["messageId"] {
 		t.Errorf("%s: %v", got, rest)
@@ -451,13 +419,9 @@ func TestUIInterruptIsAnsweredByResumeAndTheSameMessageContinues(t *testing.T) {
 	}
 	bad = resume("audit")
 	bad["id"], bad["messages"] = "x", messages
-	if body := c.call(400, "POST", "/api/ui/chat", bad); errorCode(body) != chat.CodeNoInterrupt {
-		t.Errorf("answered already: %v", body)
-	}
+	assert.EqualValues(t, chat.CodeNoInterrupt, errorCode(c.call(400, "POST", "/api/ui/chat", bad)), "answered already")
 	loaded := c.loaded("x")
-	if len(loaded) != 2 || strings.Join(parts(loaded[1]), " ") != "step-start data-interrupt text" {
-		t.Errorf("%v", loaded)
-	}
+	assert.True(t, len(loaded) == 2 && strings.Join(parts(loaded[1]), " ") == "step-start data-interrupt text", "%v", loaded)
 }
 
 func TestUIAnswerInItsOwnMessageStartsANewAssistantMessage(t *testing.T) {
@@ -474,9 +438,7 @@ func TestUIAnswerInItsOwnMessageStartsANewAssistantMessage(t *testing.T) {
 	}
 	next := c.post("x", nil, said("u2", "Audit"), replied(interrupt), said("u3", "Next"))
 	next.chunks()
-	if turn := b.turnOf(c, next); turn.Content.ParentRequest != all[0]["messageId"] {
-		t.Errorf("%+v", turn.Content)
-	}
+	assert.EqualValues(t, all[0]["messageId"], b.turnOf(c, next).Content.ParentRequest)
 }
 
 // Rule U6.
@@ -495,9 +457,7 @@ func TestToolApprovalByTheAISDKsHelper(t *testing.T) {
 			}
 			a1, request := all[0]["messageId"], chunkOf(all, "tool-approval-request")
 			pending := c.loaded("x")[1]
-			if got := strings.Join(parts(pending), " "); got != "step-start text tool-erase data-interrupt" {
-				t.Errorf("pending: %s", got)
-			}
+			assert.EqualValues(t, "step-start text tool-erase data-interrupt", strings.Join(parts(pending), " "), "pending")
 			if p := pending["parts"].([]any)[2].(map[string]any); p["state"] != "approval-requested" || p["approval"].(map[string]any)["id"] != request["approvalId"] {
 				t.Errorf("pending: %v", p)
 			}
@@ -510,18 +470,14 @@ func TestToolApprovalByTheAISDKsHelper(t *testing.T) {
 				"q/" + request["toolCallId"].(string):                         chat.CodeNoInterrupt,
 				strings.Replace(request["approvalId"].(string), "/", "/x", 1): chat.CodeBadResume,
 			} {
-				if body := c.call(400, "POST", "/api/ui/chat", decide(id)); errorCode(body) != code {
-					t.Errorf("%v: %v", id, body)
-				}
+				assert.EqualValues(t, code, errorCode(c.call(400, "POST", "/api/ui/chat", decide(id))), id)
 			}
 			rest := c.stream("POST", "/api/ui/chat", decide(request["approvalId"])).chunks()
 			want := map[bool]string{true: "tool-output-available", false: "tool-output-denied"}[approved]
 			if got := chunkTypes(rest); got != "start data-interrupt "+want+" start-step text-start text-end message-metadata finish-step finish" || rest[0]["messageId"] != a1 {
 				t.Errorf("%s: %v", got, rest)
 			}
-			if body := c.call(400, "POST", "/api/ui/chat", decide(request["approvalId"])); errorCode(body) != chat.CodeNoInterrupt {
-				t.Errorf("decided already: %v", body)
-			}
+			assert.EqualValues(t, chat.CodeNoInterrupt, errorCode(c.call(400, "POST", "/api/ui/chat", decide(request["approvalId"]))), "decided already")
 			done := c.loaded("x")[1]["parts"].([]any)[2].(map[string]any)
 			if state := strings.TrimPrefix(want, "tool-"); done["state"] != state || done["approval"].(map[string]any)["approved"] != approved {
 				t.Errorf("done: %v", done)
@@ -538,9 +494,7 @@ func TestErrorsNameTheFieldsOfAUIMessage(t *testing.T) {
 	refused := func(want string, body map[string]any) {
 		t.Helper()
 		body["id"] = "x"
-		if got := c.call(400, "POST", "/api/ui/chat", body); field(got) != want {
-			t.Errorf("%v, want %s", got, want)
-		}
+		assert.EqualValues(t, want, field(c.call(400, "POST", "/api/ui/chat", body)))
 	}
 	unknown := map[string]any{"type": "file", "mediaType": "image/png", "url": "/api/attachments/" + uuid.NewString()}
 	other := map[string]any{"type": "file", "mediaType": "image/png", "url": "/api/attachments/" + uuid.NewString()}
@@ -582,14 +536,11 @@ func TestQuestionOfATurnThatHasJustEndedIsNotShown(t *testing.T) {
 	c := b.client()
 	asked := c.ask(map[string]any{"thread_id": someThread}).until("interrupt")
 	ctx, owner := t.Context(), c.id()
-	turn, err := b.store.Turn(ctx, owner, asked["turn_id"].(string))
-	require.NoError(t, err)
+	turn := must.Have(b.store.Turn(ctx, owner, asked["turn_id"].(string)))(t)
 	end := chat.Event{Type: chat.EventCancelled, N: 1, TurnID: turn.ID, ThreadID: turn.ThreadID}
-	_, err = b.store.Settle(ctx, db.Settlement{Owner: owner, ThreadID: someThread, TurnID: turn.ID, Status: chat.TurnCancelled, Terminal: end})
-	require.NoError(t, err)
+	must.Have(b.store.Settle(ctx, db.Settlement{Owner: owner, ThreadID: someThread, TurnID: turn.ID, Status: chat.TurnCancelled, Terminal: end}))(t)
 
-	question, err := b.server.Question(ctx, owner, someThread)
-	require.NoError(t, err)
+	question := must.Have(b.server.Question(ctx, owner, someThread))(t)
 	require.Nil(t, question)
 	events, err := b.server.eventsOf(ctx, ctx, db.TurnLog{Turn: turn}) // as the row was before
 	require.NoError(t, err)
@@ -618,9 +569,7 @@ func TestReloadedPageGetsTheWholeMessageAndThenLiveText(t *testing.T) {
 	}
 	c := b.client()
 	path := "/api/ui/chat/x/stream"
-	if got := c.send("GET", path, nil).StatusCode; got != 204 {
-		t.Errorf("a new conversation: %d", got)
-	}
+	assert.EqualValues(t, 204, c.send("GET", path, nil).StatusCode, "a new conversation")
 	all := c.post("x", nil, said("u1", "Erase a")).chunks()
 	again := c.stream("GET", path, nil).chunks()
 	if got := chunkTypes(again); got != chunkTypes(all) || again[0]["messageId"] != all[0]["messageId"] {
@@ -630,20 +579,14 @@ func TestReloadedPageGetsTheWholeMessageAndThenLiveText(t *testing.T) {
 	s := c.post("x", map[string]any{"messageId": all[0]["messageId"]}, said("u1", "Erase a"), replied(all[0]["messageId"],
 		map[string]any{"type": "tool-erase", "toolCallId": request["toolCallId"], "state": "approval-responded", "approval": map[string]any{"id": request["approvalId"], "approved": true}}))
 	for block, ok := s.block(); !strings.Contains(block, "tool-output-available"); block, ok = s.block() {
-		if !ok {
-			t.Fatal("no result")
-		}
+		require.True(t, ok, "no result")
 	}
 	s.close()
 	back := c.stream("GET", path, nil)
 	close(gate)
 	whole := back.chunks()
-	if got := chunkTypes(whole); got != "start start-step tool-input-available tool-approval-request data-interrupt data-interrupt tool-output-available finish-step start-step text-start text-end message-metadata finish-step finish" {
-		t.Errorf("%s", got)
-	}
-	if got := c.send("GET", path, nil).StatusCode; got != 204 {
-		t.Errorf("when it is over: %d", got)
-	}
+	assert.EqualValues(t, "start start-step tool-input-available tool-approval-request data-interrupt data-interrupt tool-output-available finish-step start-step text-start text-end message-metadata finish-step finish", chunkTypes(whole))
+	assert.EqualValues(t, 204, c.send("GET", path, nil).StatusCode, "when it is over")
 }
 
 // Rule U10.
@@ -652,41 +595,19 @@ func TestUIStopEndsTheRunningTurn(t *testing.T) {
 	b := setup(t)
 	b.engine.script = waiting
 	c := b.client()
-	if got := c.call(404, "POST", "/api/ui/chat/x/stop", nil); errorCode(got) != chat.CodeNotFound {
-		t.Errorf("%v", got)
-	}
+	assert.EqualValues(t, chat.CodeNotFound, errorCode(c.call(404, "POST", "/api/ui/chat/x/stop", nil)))
 	s := c.post("x", nil, said("u1", "One"))
-	if got := c.call(202, "POST", "/api/ui/chat/x/stop", nil); got["turn_id"] != s.res.Header.Get("X-Turn-Id") {
-		t.Errorf("%v", got)
-	}
+	assert.EqualValues(t, s.res.Header.Get("X-Turn-Id"), c.call(202, "POST", "/api/ui/chat/x/stop", nil)["turn_id"])
 	all := s.chunks()
 	metadata := chunkOf(all, "message-metadata")["messageMetadata"].(map[string]any)
 	if got := chunkTypes(all); got != plainAnswer || deltas(all) != "The ans" || all[len(all)-1]["finishReason"] != "other" ||
 		metadata["finished_reason"] != "cancelled" || metadata["interrupted_reason"] != "user_cancelled" {
 		t.Errorf("%s: %v", got, all)
 	}
-	if got := c.call(202, "POST", "/api/ui/chat/x/stop", map[string]any{}); got["status"] != "idle" {
-		t.Errorf("%v", got)
-	}
+	assert.EqualValues(t, "idle", c.call(202, "POST", "/api/ui/chat/x/stop", map[string]any{})["status"])
 	// A stop that arrives before its message.
-	if got := c.call(202, "POST", "/api/ui/chat/x/stop", map[string]any{"messageId": "u2"}); got["status"] != "pending" {
-		t.Errorf("%v", got)
-	}
-	if all := c.post("x", nil, said("u2", "Two")).chunks(); chunkOf(all, "message-metadata")["messageMetadata"].(map[string]any)["finished_reason"] != "cancelled" {
-		t.Errorf("%v", all)
-	}
-}
-
-func TestFailedTurnIsAnErrorChunkAndThenTheEnd(t *testing.T) {
-	t.Parallel()
-	b := setup(t)
-	b.engine.script = func(u *turn) { u.failed(chat.CodeModelUnavailable) }
-	all := b.client().post("x", nil, said("u1", "One")).chunks()
-	message, _ := chat.FailureMessage(chat.CodeModelUnavailable)
-	if got := chunkTypes(all); got != "start start-step message-metadata finish-step error finish" || chunkOf(all, "error")["errorText"] != message.Text ||
-		all[len(all)-1]["finishReason"] != "error" {
-		t.Errorf("%s: %v", got, all)
-	}
+	assert.EqualValues(t, "pending", c.call(202, "POST", "/api/ui/chat/x/stop", map[string]any{"messageId": "u2"})["status"])
+	assert.EqualValues(t, "cancelled", chunkOf(c.post("x", nil, said("u2", "Two")).chunks(), "message-metadata")["messageMetadata"].(map[string]any)["finished_reason"])
 }
 
 func TestServerShutdownAbortsAStreamThatItCannotEnd(t *testing.T) {
@@ -699,13 +620,9 @@ func TestServerShutdownAbortsAStreamThatItCannotEnd(t *testing.T) {
 	close(stop)
 	for {
 		line, err := s.r.ReadString('\n')
-		if strings.Contains(line, "DONE") {
-			t.Fatal("the stream was ended")
-		}
+		require.False(t, strings.Contains(line, "DONE"), "the stream was ended")
 		if err != nil {
-			if !strings.Contains(err.Error(), "unexpected EOF") {
-				t.Errorf("the stream ended with %v", err)
-			}
+			assert.True(t, strings.Contains(err.Error(), "unexpected EOF"), "the stream ended with %v", err)
 			return
 		}
 	}
@@ -716,9 +633,7 @@ func TestPicturesInsideAUIMessageAreStored(t *testing.T) {
 	b := setup(t)
 	c := b.client()
 	var raw bytes.Buffer
-	if err := png.Encode(&raw, image.NewGray(image.Rect(0, 0, 2, 2))); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, png.Encode(&raw, image.NewGray(image.Rect(0, 0, 2, 2))))
 	file := func(url string) map[string]any {
 		return map[string]any{"id": "u1", "role": "user", "parts": []any{map[string]any{"type": "file", "mediaType": "image/png", "url": url}, map[string]any{"type": "text", "text": "What is it?"}}}
 	}
@@ -726,29 +641,17 @@ func TestPicturesInsideAUIMessageAreStored(t *testing.T) {
 	s := c.post("x", nil, file(dataURL))
 	s.chunks()
 	turn := b.turnOf(c, s)
-	if len(turn.Content.Attachments) != 1 {
-		t.Fatalf("%+v", turn.Content)
-	}
-	if again := c.post("x", nil, file(dataURL)); again.chunks()[0]["messageId"] != turn.ID {
-		t.Error("the same message made another turn")
-	}
+	require.Len(t, turn.Content.Attachments, 1, "%+v", turn.Content)
+	assert.EqualValues(t, turn.ID, c.post("x", nil, file(dataURL)).chunks()[0]["messageId"], "the same message made another turn")
 	shown := c.loaded("x")[0]["parts"].([]any)[0].(map[string]any)
-	if shown["type"] != "file" || shown["mediaType"] != "image/png" || c.send("GET", shown["url"].(string), nil).StatusCode != 200 {
-		t.Errorf("%v", shown)
-	}
+	assert.True(t, shown["type"] == "file" && shown["mediaType"] == "image/png" && c.send("GET", shown["url"].(string), nil).StatusCode == 200, "%v", shown)
 	body := map[string]any{"id": "y", "messages": []any{file("data:image/png;base64,AAAA")}}
-	if got := errorCode(c.call(415, "POST", "/api/ui/chat", body)); got != chat.CodeUnsupported {
-		t.Errorf("no picture: %s", got)
-	}
+	assert.EqualValues(t, chat.CodeUnsupported, errorCode(c.call(415, "POST", "/api/ui/chat", body)), "no picture")
 	body = map[string]any{"id": "y", "messages": []any{file(chat.AttachmentURL(uuid.NewString()))}}
-	if got := errorCode(c.call(400, "POST", "/api/ui/chat", body)); got != chat.CodeValidation {
-		t.Errorf("unknown: %s", got)
-	}
+	assert.EqualValues(t, chat.CodeValidation, errorCode(c.call(400, "POST", "/api/ui/chat", body)), "unknown")
 	other := b.client()
 	body["messages"] = []any{file(shown["url"].(string))}
-	if got := errorCode(other.call(400, "POST", "/api/ui/chat", body)); got != chat.CodeValidation {
-		t.Errorf("somebody else's: %s", got)
-	}
+	assert.EqualValues(t, chat.CodeValidation, errorCode(other.call(400, "POST", "/api/ui/chat", body)), "somebody else's")
 }
 
 func TestConversationAsUIMessages(t *testing.T) {
@@ -778,12 +681,8 @@ func TestConversationAsUIMessages(t *testing.T) {
 	// A loaded page goes on with the ids that it was given.
 	s := c.post("x", map[string]any{"messageId": messages[0]["id"]}, said(messages[0]["id"].(string), "One, edited"))
 	s.chunks()
-	if turn := b.turnOf(c, s); turn.Content.ParentRequest != chat.RootCheckpoint {
-		t.Errorf("%+v", turn.Content)
-	}
-	if got := field(c.call(400, "GET", "/api/ui/chat/a%20b", nil)); got != "id" {
-		t.Errorf("field %q", got)
-	}
+	assert.EqualValues(t, chat.RootCheckpoint, b.turnOf(c, s).Content.ParentRequest)
+	assert.EqualValues(t, "id", field(c.call(400, "GET", "/api/ui/chat/a%20b", nil)), "field")
 }
 
 func TestLoadedUIMessageHasItsTiptapAndItsWithdrawal(t *testing.T) {
@@ -821,7 +720,5 @@ func TestTurnOfAnAISDKClientGoesOnUnlessOnDisconnectIsCancel(t *testing.T) {
 	s := b.client().post("x", map[string]any{"on_disconnect": "cancel"}, said("u1", "One"))
 	s.block()
 	s.close()
-	if why := <-ended; why != chat.Disconnected {
-		t.Errorf("ended %s", why)
-	}
+	assert.EqualValues(t, chat.Disconnected, <-ended, "ended")
 }

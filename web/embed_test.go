@@ -9,6 +9,9 @@ import (
 	"sync"
 	"testing"
 	"testing/fstest"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
 )
 
 func of(files fstest.MapFS) handler { return handler{files, &sync.Map{}} }
@@ -56,18 +59,12 @@ func TestPathsAndTheirCaching(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			res := get(built(), tt.method, tt.target)
-			if res.Code != tt.status {
-				t.Fatalf("status %d, want %d", res.Code, tt.status)
-			}
+			require.EqualValues(t, tt.status, res.Code, "status %d, want %d", res.Code, tt.status)
 			if tt.status != 200 {
 				return
 			}
-			if got := res.Header().Get("Content-Type"); got != tt.contentType {
-				t.Errorf("content type %q, want %q", got, tt.contentType)
-			}
-			if got := res.Header().Get("Cache-Control"); got != tt.cache {
-				t.Errorf("cache control %q, want %q", got, tt.cache)
-			}
+			assert.EqualValues(t, tt.contentType, res.Header().Get("Content-Type"), "content type")
+			assert.EqualValues(t, tt.cache, res.Header().Get("Cache-Control"), "cache control")
 		})
 	}
 }
@@ -81,12 +78,8 @@ func TestABrowserAtAnUnknownAddressGetsThePageWithStatus404(t *testing.T) {
 		req.Header.Set("Accept", "text/html,application/xhtml+xml,*/*;q=0.8")
 		res := httptest.NewRecorder()
 		built().ServeHTTP(res, req)
-		if res.Code != 404 {
-			t.Errorf("%s: status %d", target, res.Code)
-		}
-		if got := strings.HasPrefix(res.Header().Get("Content-Type"), "text/html"); got != page {
-			t.Errorf("%s: the page is sent: %v, want %v", target, got, page)
-		}
+		assert.EqualValues(t, 404, res.Code, "%s: status %d", target, res.Code)
+		assert.EqualValues(t, page, strings.HasPrefix(res.Header().Get("Content-Type"), "text/html"), target)
 	}
 }
 
@@ -103,21 +96,15 @@ func TestScriptsAreSentCompressed(t *testing.T) {
 		}
 		var body io.Reader = res.Body
 		if want != "" {
-			if res.Body.Len() > len(script)/10 {
-				t.Errorf("%q: %d bytes", accepts, res.Body.Len())
-			}
+			assert.True(t, res.Body.Len() <= len(script)/10, "%q: %d bytes", accepts, res.Body.Len())
 			packed, err := gzip.NewReader(res.Body)
-			if err != nil {
-				t.Fatal(err)
-			}
+			require.NoError(t, err)
 			body = packed
 		}
 		if got, err := io.ReadAll(body); err != nil || string(got) != script {
 			t.Errorf("%q: %d bytes, %v", accepts, len(got), err)
 		}
-		if got := res.Header().Get("Cache-Control"); got != forGood {
-			t.Errorf("%q: cache control %q", accepts, got)
-		}
+		assert.EqualValues(t, forGood, res.Header().Get("Cache-Control"), accepts)
 	}
 }
 
@@ -131,33 +118,19 @@ func TestWhatTheBuildHasCompressedIsSentToThoseWhoAcceptIt(t *testing.T) {
 		return res
 	}
 	res := get("/assets/a.js", "gzip, deflate, br")
-	if res.Body.String() != "brotli" || res.Header().Get("Content-Encoding") != "br" || res.Header().Get("Content-Type") != "text/javascript; charset=utf-8" {
-		t.Errorf("%q, %v", res.Body, res.Header())
-	}
-	if got := get("/assets/a.js", "gzip").Header().Get("Content-Encoding"); got != "gzip" {
-		t.Errorf("encoding %q", got)
-	}
-	if got := get("/assets/a.js", "").Body.String(); got != "plain" {
-		t.Errorf("%q", got)
-	}
-	if code := get("/assets/a.js.br", "br").Code; code != 404 {
-		t.Errorf("status %d for the compressed file itself", code)
-	}
+	assert.True(t, res.Body.String() == "brotli" && res.Header().Get("Content-Encoding") == "br" && res.Header().Get("Content-Type") == "text/javascript; charset=utf-8", "%q, %v", res.Body, res.Header())
+	assert.EqualValues(t, "gzip", get("/assets/a.js", "gzip").Header().Get("Content-Encoding"), "encoding")
+	assert.EqualValues(t, "plain", get("/assets/a.js", "").Body.String())
+	assert.EqualValues(t, 404, get("/assets/a.js.br", "br").Code, "status")
 }
 
 func TestABinaryWithoutThePageSaysSo(t *testing.T) {
 	res := get(of(fstest.MapFS{".gitkeep": {}}), "GET", "/")
-	if res.Code != http.StatusServiceUnavailable || !strings.Contains(res.Body.String(), "has not been built") {
-		t.Fatalf("got %d %q", res.Code, res.Body.String())
-	}
+	require.True(t, res.Code == http.StatusServiceUnavailable && strings.Contains(res.Body.String(), "has not been built"), "got %d %q", res.Code, res.Body.String())
 }
 
 func TestTheEmbeddedDirectoryIsServed(t *testing.T) {
 	res := get(Handler(), "GET", "/")
-	if res.Code != http.StatusOK && res.Code != http.StatusServiceUnavailable {
-		t.Fatalf("status %d, want the page or the note that it is not built", res.Code)
-	}
-	if !strings.Contains(res.Body.String(), "Palaver") {
-		t.Fatalf("body %q names no Palaver", res.Body.String())
-	}
+	require.False(t, res.Code != http.StatusOK && res.Code != http.StatusServiceUnavailable, "status %d, want the page or the note that it is not built", res.Code)
+	require.True(t, strings.Contains(res.Body.String(), "Palaver"), "body %q names no Palaver", res.Body.String())
 }

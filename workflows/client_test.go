@@ -13,6 +13,7 @@ import (
 	"go.temporal.io/sdk/converter"
 
 	"github.com/palaver-chat/palaver/chat"
+	"github.com/palaver-chat/palaver/testkit/must"
 	"github.com/palaver-chat/palaver/workflows"
 )
 
@@ -115,8 +116,7 @@ func (l *recoveringTemporal) QueryWorkflowWithOptions(ctx context.Context, r *cl
 func TestQuerySucceedsOnceAWorkerIsAvailable(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		later := &recoveringTemporal{busyTemporal{refusal: serviceerror.NewUnavailable("no worker")}}
-		state, err := (&workflows.Client{Temporal: later}).State(t.Context(), "th")
-		require.NoError(t, err)
+		state := must.Have((&workflows.Client{Temporal: later}).State(t.Context(), "th"))(t)
 		require.Equal(t, "t1", state.TurnID)
 	})
 }

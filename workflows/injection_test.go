@@ -23,6 +23,7 @@ import (
 	"github.com/palaver-chat/palaver/internal/bus"
 	"github.com/palaver-chat/palaver/llm"
 	"github.com/palaver-chat/palaver/testkit/dbtest/litetest"
+	"github.com/palaver-chat/palaver/testkit/must"
 	"github.com/palaver-chat/palaver/tools"
 	"github.com/palaver-chat/palaver/workflows"
 )
@@ -100,8 +101,7 @@ func TestPromptInjectionCannotRunAToolWithSideEffects(t *testing.T) {
 	at(0, workflows.UpdateSubmit, workflows.SubmitRequest{TurnID: turn.ID, OnBusy: chat.Supersede})
 	env.RegisterDelayedCallback(func() {
 		require.Zero(t, sent.Load(), "no tool runs before a person approves it")
-		v, err := env.QueryWorkflow(workflows.QueryThread)
-		require.NoError(t, err)
+		v := must.Have(env.QueryWorkflow(workflows.QueryThread))(t)
 		var state chat.ThreadState
 		require.NoError(t, v.Get(&state))
 		require.Equal(t, "send_mail", state.Pending.Calls[0].Name)
@@ -119,8 +119,7 @@ func TestPromptInjectionCannotRunAToolWithSideEffects(t *testing.T) {
 	require.Equal(t, 1, strings.Count(searched, "</tool_result>"), "a document cannot close the block that contains it")
 	require.Equal(t, 1, strings.Count(searched, "</passage>"))
 	require.Contains(t, rejected, "The person rejected this call: I never asked for that")
-	h, err := store.History(ctx, "ann", turn.ThreadID, "", "", 10)
-	require.NoError(t, err)
+	h := must.Have(store.History(ctx, "ann", turn.ThreadID, "", "", 10))(t)
 	require.Equal(t, "Remote work is allowed.", h.Messages[len(h.Messages)-1].Content)
 	results := chat.ToolResults(h.Messages[len(h.Messages)-1].Metadata)
 	require.Len(t, results, 2)

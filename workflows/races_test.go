@@ -289,6 +289,7 @@ func TestSupersedeStopsTurnsAcceptedBeforeItAndNoneAfter(t *testing.T) {
 	require.Equal(t, 2, p.calls["Write"])
 }
 
+// Rules T1, T11.
 func TestSupersedeWhileWritingSettlesTheOldTurnFirstAndMakesOneNewTurn(t *testing.T) {
 	s := clearTurn()
 	s.stops = make(chan struct{})

@@ -18,6 +18,7 @@ import (
 	"github.com/palaver-chat/palaver/documents/ingest"
 	"github.com/palaver-chat/palaver/imports/flow"
 	"github.com/palaver-chat/palaver/testkit/clerk"
+	"github.com/palaver-chat/palaver/testkit/must"
 	"github.com/palaver-chat/palaver/workflows"
 )
 
@@ -26,11 +27,9 @@ import (
 // folder per version of the rules, with a history for each path of a thread.
 // docs/upgrades.md says when to record new ones.
 func TestRecordedHistoriesReplay(t *testing.T) {
-	files, err := filepath.Glob("testdata/histories/*/*.json.gz")
-	require.NoError(t, err)
+	files := must.Have(filepath.Glob("testdata/histories/*/*.json.gz"))(t)
 	require.NotEmpty(t, files, "recorded histories are part of the repository")
-	agents, err := clerk.Agents()
-	require.NoError(t, err)
+	agents := must.Have(clerk.Agents())(t)
 	for _, file := range files {
 		t.Run(strings.TrimPrefix(file, "testdata/histories/"), func(t *testing.T) {
 			t.Parallel()
@@ -47,21 +46,17 @@ func TestRecordedHistoriesReplay(t *testing.T) {
 
 func readHistory(t *testing.T, path string) *historypb.History {
 	t.Helper()
-	file, err := os.Open(path)
-	require.NoError(t, err)
+	file := must.Have(os.Open(path))(t)
 	defer file.Close()
-	unzipped, err := gzip.NewReader(file)
-	require.NoError(t, err)
-	h, err := client.HistoryFromJSON(unzipped, client.HistoryJSONOptions{})
-	require.NoError(t, err)
+	unzipped := must.Have(gzip.NewReader(file))(t)
+	h := must.Have(client.HistoryFromJSON(unzipped, client.HistoryJSONOptions{}))(t)
 	return h
 }
 
 // TestHistoriesReadLikeTheirTurns compares the steps of recorded turns, as Temporal's Web UI
 // shows them, with the lists of docs/architecture.md.
 func TestHistoriesReadLikeTheirTurns(t *testing.T) {
-	docs, err := os.ReadFile("../docs/architecture.md")
-	require.NoError(t, err)
+	docs := must.Have(os.ReadFile("../docs/architecture.md"))(t)
 	for _, name := range []string{"plain", "asked", "tools", "import"} {
 		steps := stepsOfFirstTurn(t, readHistory(t, "testdata/histories/v1/"+name+"-1-1.json.gz"))
 		require.Contains(t, string(docs), strings.Join(steps, "\n"), name)

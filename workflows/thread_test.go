@@ -66,20 +66,6 @@ func TestSameSubmitTwiceMakesOneTurn(t *testing.T) {
 	require.Equal(t, []string{"t1 completed"}, statuses(p.endings))
 }
 
-// Rules T1, T11.
-func TestSupersedeSettlesTheOldTurnBeforeTheNewOneBegins(t *testing.T) {
-	s := ambiguousTurn()
-	p := newHarness(t, s)
-	p.submitAt(0, "t1", chat.Supersede)
-	p.at(1, func() {
-		require.Equal(t, chat.TurnInterrupted, p.state().Status)
-		s.intent = clearTurn().intent
-		p.submit("t2", chat.Supersede)
-	})
-	p.run()
-	require.Equal(t, []string{"t1 cancelled/superseded", "t2 completed"}, statuses(p.endings))
-}
-
 func TestBurstOfSupersedingSubmitsIsSettledInOrderAndTheLastOneRuns(t *testing.T) {
 	p := newHarness(t, ambiguousTurn())
 	p.submitAt(0, "t00", chat.Supersede)
@@ -176,16 +162,6 @@ func TestCancelWithoutATurnIDStopsTheRunningTurn(t *testing.T) {
 	p.at(2, func() { p.env.SignalWorkflow(workflows.SignalCancel, chat.Cancel{}) }) // no turn runs: no effect
 	p.run()
 	require.Equal(t, []string{"t1 cancelled/user_cancelled"}, statuses(p.endings))
-}
-
-func TestCancelStopsAQueuedTurn(t *testing.T) {
-	p := newHarness(t, ambiguousTurn())
-	p.submitAt(0, "t1", chat.Supersede)
-	p.submitAt(1, "t2", chat.Enqueue)
-	p.at(2, func() { p.env.SignalWorkflow(workflows.SignalCancel, chat.Cancel{TurnID: "t2"}) })
-	p.resumeAt(3, chat.ActionChoice, "inquire")
-	p.run()
-	require.Equal(t, []string{"t2 cancelled/user_cancelled", "t1 completed"}, statuses(p.endings), "it does not wait for the question of the running turn")
 }
 
 func TestCancellingAnInterruptAndSendingAgainAtOnceWorks(t *testing.T) {

@@ -16,6 +16,7 @@ import (
 	"github.com/palaver-chat/palaver/chat"
 	"github.com/palaver-chat/palaver/db"
 	"github.com/palaver-chat/palaver/testkit/dbtest/litetest"
+	"github.com/palaver-chat/palaver/testkit/must"
 )
 
 const owner = "user-1"
@@ -216,18 +217,14 @@ func TestUnreachableTemporalIsNotTreatedAsALostWorkflow(t *testing.T) {
 	b := setup(t)
 	turn := b.running("runs")
 	b.engine.down = errors.New("connection refused")
-	_, err := b.CheckThread(t.Context(), owner, b.thread)
-	require.ErrorIs(t, err, b.engine.down)
-	_, err = b.CheckCancelled(t.Context(), turn, chat.UserCancelled)
-	require.ErrorIs(t, err, b.engine.down)
-	_, err = b.Sweep(t.Context())
-	require.ErrorIs(t, err, b.engine.down)
+	require.ErrorIs(t, must.ErrOf(b.CheckThread(t.Context(), owner, b.thread)), b.engine.down)
+	require.ErrorIs(t, must.ErrOf(b.CheckCancelled(t.Context(), turn, chat.UserCancelled)), b.engine.down)
+	require.ErrorIs(t, must.ErrOf(b.Sweep(t.Context())), b.engine.down)
 	require.Equal(t, chat.TurnRunning, b.row(turn).Status)
 
 	b.engine.down, b.engine.queryErr = nil, errors.New("no worker")
 	b.opens()
-	_, err = b.CheckThread(t.Context(), owner, b.thread)
-	require.ErrorIs(t, err, b.engine.queryErr)
+	require.ErrorIs(t, must.ErrOf(b.CheckThread(t.Context(), owner, b.thread)), b.engine.queryErr)
 	require.Equal(t, chat.TurnRunning, b.row(turn).Status)
 }
 
@@ -284,25 +281,21 @@ func TestStopCancelsATurnWithoutAWorkflowHoweverRecentItIs(t *testing.T) {
 	b := setup(t)
 	young := b.mark(b.insert("young", 0), chat.TurnRunning)
 	b.opens()
-	found, err := b.CheckCancelled(t.Context(), young, chat.Disconnected)
-	require.NoError(t, err)
+	found := must.Have(b.CheckCancelled(t.Context(), young, chat.Disconnected))(t)
 	require.Len(t, found, 1)
-	events, err := b.store.Events(t.Context(), owner, young.ID, 0)
-	require.NoError(t, err)
+	events := must.Have(b.store.Events(t.Context(), owner, young.ID, 0))(t)
 	require.Equal(t, chat.Disconnected, events[len(events)-1].Reason)
 
 	runs := b.running("runs")
 	b.opens(runs)
-	found, err = b.CheckCancelled(t.Context(), runs, chat.UserCancelled)
-	require.NoError(t, err)
+	found = must.Have(b.CheckCancelled(t.Context(), runs, chat.UserCancelled))(t)
 	require.Empty(t, found, "the workflow ends its own turn")
 }
 
 func TestTurnOfARetriedMessageIsNotSettled(t *testing.T) {
 	b := setup(t)
 	lost, again := b.running("lost"), b.running("sent again")
-	found, err := b.CheckOthers(t.Context(), owner, b.thread, again.ClientTurnID)
-	require.NoError(t, err)
+	found := must.Have(b.CheckOthers(t.Context(), owner, b.thread, again.ClientTurnID))(t)
 	require.Len(t, found, 1)
 	require.Equal(t, chat.CodeTurnLost, b.code(lost))
 	require.Equal(t, chat.TurnRunning, b.row(again).Status)
@@ -362,8 +355,7 @@ func TestAnotherUsersWorkflowSettlesNothing(t *testing.T) {
 	turn := b.running("mine")
 	b.opens()
 	b.engine.states[b.thread] = chat.ThreadState{Owner: "somebody else"}
-	_, err := b.CheckThread(t.Context(), owner, b.thread)
-	require.ErrorIs(t, err, ErrForeign)
+	require.ErrorIs(t, must.ErrOf(b.CheckThread(t.Context(), owner, b.thread)), ErrForeign)
 	require.Equal(t, chat.TurnRunning, b.row(turn).Status)
 }
 
@@ -381,16 +373,14 @@ func TestDryRunReportsFindingsAndChangesNothing(t *testing.T) {
 	b.engine.busy = []chat.ThreadRef{{Owner: owner, ThreadID: ghost}}
 	var found []Finding
 	b.Found = func(f Finding) { found = append(found, f) }
-	did, err := b.Sweep(t.Context())
-	require.NoError(t, err)
+	did := must.Have(b.Sweep(t.Context()))(t)
 	require.Len(t, found, 4)
 	require.Equal(t, Summary{Threads: 2, Documents: 2, Repaired: 4}, did)
 	require.Equal(t, chat.TurnRunning, b.row(lost).Status)
 	require.Empty(t, b.engine.cancels)
 	require.Empty(t, b.engine.ingested)
 	for _, id := range ids {
-		d, err := b.store.Document(t.Context(), owner, id)
-		require.NoError(t, err)
+		d := must.Have(b.store.Document(t.Context(), owner, id))(t)
 		require.Equal(t, chat.DocProcessing, d.Status)
 	}
 }
@@ -424,8 +414,7 @@ func TestSweepChecksEveryOwnersThreads(t *testing.T) {
 	b.opens(chat.Turn{ID: "unseen"})
 	b.asks()
 	b.engine.busy = []chat.ThreadRef{{Owner: owner, ThreadID: lost[0].ThreadID}, {Owner: owner, ThreadID: unseen}}
-	did, err := b.Sweep(t.Context())
-	require.NoError(t, err)
+	did := must.Have(b.Sweep(t.Context()))(t)
 	require.Equal(t, Summary{Threads: 5, Repaired: 4}, did)
 	for _, turn := range lost {
 		require.Equal(t, chat.CodeTurnLost, b.code(turn))
@@ -437,15 +426,13 @@ func TestSweepRestartsLostIngestsAndFailsEndedOnes(t *testing.T) {
 	b := setup(t)
 	b.document(chat.RunOpen)
 	lost, done, ended := b.document(chat.RunNotFound), b.document(chat.RunCompleted), b.document(chat.RunTerminated)
-	did, err := b.Sweep(t.Context())
-	require.NoError(t, err)
+	did := must.Have(b.Sweep(t.Context()))(t)
 	require.Equal(t, Summary{Documents: 4, Repaired: 3}, did)
 	slices.Sort(b.engine.ingested)
 	want := []string{lost, done}
 	slices.Sort(want)
 	require.Equal(t, want, b.engine.ingested)
-	d, err := b.store.Document(t.Context(), owner, ended)
-	require.NoError(t, err)
+	d := must.Have(b.store.Document(t.Context(), owner, ended))(t)
 	require.Equal(t, chat.DocFailed, d.Status)
 	require.Equal(t, chat.ReasonIngestFailed, d.Error)
 }
@@ -454,8 +441,7 @@ func TestSweepWithoutTheDatabaseDoesNothing(t *testing.T) {
 	b := setup(t)
 	turn := b.running("lost")
 	b.down = true
-	_, err := b.Sweep(t.Context())
-	require.ErrorIs(t, err, db.ErrUnavailable)
+	require.ErrorIs(t, must.ErrOf(b.Sweep(t.Context())), db.ErrUnavailable)
 	b.down = false
 	require.Equal(t, chat.TurnRunning, b.row(turn).Status)
 }
@@ -494,11 +480,9 @@ func TestConcurrentSweepsSettleATurnOnce(t *testing.T) {
 		})
 	}
 	all.Wait()
-	events, err := b.store.Events(t.Context(), owner, turn.ID, 0)
-	require.NoError(t, err)
+	events := must.Have(b.store.Events(t.Context(), owner, turn.ID, 0))(t)
 	require.Len(t, events, 2)
-	h, err := b.store.History(t.Context(), owner, b.thread, "", "", 10)
-	require.NoError(t, err)
+	h := must.Have(b.store.History(t.Context(), owner, b.thread, "", "", 10))(t)
 	require.Len(t, h.Messages, 2, "the second says why there is no answer")
 }
 
@@ -521,16 +505,13 @@ func TestSweepDropsTurnsThatNoThreadAcceptedFor24Hours(t *testing.T) {
 	}
 
 	b.engine.queryErr = errors.New("no worker")
-	_, err := b.Sweep(t.Context())
-	require.ErrorIs(t, err, b.engine.queryErr)
+	require.ErrorIs(t, must.ErrOf(b.Sweep(t.Context())), b.engine.queryErr)
 	there(gone, young, alone, waits)
 	b.engine.queryErr, b.DryRun = nil, true
-	_, err = b.Sweep(t.Context())
-	require.NoError(t, err)
+	must.Have(b.Sweep(t.Context()))(t)
 	there(gone, young, alone, waits)
 	b.DryRun = false
-	did, err := b.Sweep(t.Context())
-	require.NoError(t, err)
+	did := must.Have(b.Sweep(t.Context()))(t)
 	require.Zero(t, did.Repaired)
 	there(young, waits)
 }

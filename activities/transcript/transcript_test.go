@@ -13,6 +13,7 @@ import (
 
 	"github.com/palaver-chat/palaver/chat"
 	"github.com/palaver-chat/palaver/chat/messages"
+	"github.com/palaver-chat/palaver/testkit/must"
 )
 
 // names is a Store that counts its reads.
@@ -125,12 +126,10 @@ func TestStatusOfACallHasItsIDAndTheWordsOfItsReport(t *testing.T) {
 
 func TestRenderReadsOnlyWhatEntriesNeed(t *testing.T) {
 	store := &names{err: errors.New("unavailable")}
-	events, err := Render(context.Background(), store, ref, []chat.Entry{{N: 1, Type: chat.EventTurnStarted}, {N: 2, Type: chat.EventStatus, Node: chat.NodeIntent}})
-	require.NoError(t, err)
+	events := must.Have(Render(context.Background(), store, ref, []chat.Entry{{N: 1, Type: chat.EventTurnStarted}, {N: 2, Type: chat.EventStatus, Node: chat.NodeIntent}}))(t)
 	require.Len(t, events, 2)
 	require.Empty(t, store.reads)
-	_, err = Render(context.Background(), store, ref, []chat.Entry{{N: 1, Type: chat.EventText, Ref: "piece:1"}})
-	require.ErrorIs(t, err, store.err)
+	require.ErrorIs(t, must.ErrOf(Render(context.Background(), store, ref, []chat.Entry{{N: 1, Type: chat.EventText, Ref: "piece:1"}})), store.err)
 }
 
 func TestAnswerIsRenderedWithLabelsAndTitles(t *testing.T) {
@@ -204,14 +203,13 @@ func TestOpenQuestionHasTheToolsOfItsCallsOnce(t *testing.T) {
 	q := chat.Question{ID: "tu.q1", Type: chat.ToolApproval, Prompt: chat.PromptApproveTools,
 		Calls: []chat.CallRef{{ID: "c1", Name: "draw"}, {ID: "c2", Name: "draw"}, {ID: "c3", Name: "large"}, {ID: "c4", Name: "unknown"}}}
 	entries := []chat.Entry{{N: 1, Type: chat.EventInterrupt, Question: &q}}
-	events, err := Render(context.Background(), store, ref, entries)
-	require.NoError(t, err)
+	events := must.Have(Render(context.Background(), store, ref, entries))(t)
 	require.Equal(t, []chat.ToolInfo{
 		{Name: "draw", Description: "Draws.", Effect: chat.EffectChanges, Schema: json.RawMessage(schema(3))},
 		{Name: "large", Server: "office", Effect: chat.EffectDestroys},
 	}, events[0].Interrupt.Tools)
 
-	events, _, err = End(context.Background(), store, ref, entries, store.texts)
+	events, _, err := End(context.Background(), store, ref, entries, store.texts)
 	require.NoError(t, err)
 	require.Empty(t, events[0].Interrupt.Tools, "the question is over")
 }
@@ -224,8 +222,7 @@ func TestQuestionAfterLittleWasFoundCitesTheClosestPassages(t *testing.T) {
 		{Chunk: chat.Chunk{ID: "c1", DocID: "d", Text: long, Start: 100}, Title: "Notes"},
 	}}
 	entries := []chat.Entry{{N: 1, Type: chat.EventInterrupt, Question: &chat.Question{ID: "tu.q1", Type: chat.RetrievalLow, Prompt: chat.PromptRetrievalLow, ChunkIDs: []string{"c1", "deleted", "c2"}}}}
-	events, err := Render(context.Background(), store, ref, entries)
-	require.NoError(t, err)
+	events := must.Have(Render(context.Background(), store, ref, entries))(t)
 	closest := events[0].Interrupt.Closest
 	require.Len(t, closest, 2, "in the order of the question, without deleted ones")
 	require.Equal(t, []int{1, 2}, []int{closest[0].N, closest[1].N})
@@ -245,15 +242,13 @@ func TestAnAgentsOwnWordsAreRenderedAsTheyAre(t *testing.T) {
 		{N: 4, Type: chat.EventNotice, Code: chat.NoticeAgent, Text: "It will come."},
 	}
 	store := &names{}
-	events, err := Render(context.Background(), store, ref, entries)
-	require.NoError(t, err)
+	events := must.Have(Render(context.Background(), store, ref, entries))(t)
 	require.Equal(t, "Looking...", events[0].Message)
 	require.Equal(t, "How fast?", events[1].Message)
 	require.Equal(t, []chat.Option{{ID: "now", Label: "Now"}, {ID: "later", Label: "Some day"}}, events[1].Interrupt.Options)
 	require.Equal(t, "It will come.", events[3].Message)
 
-	prompts, err := Prompts(context.Background(), store, ref, entries)
-	require.NoError(t, err)
+	prompts := must.Have(Prompts(context.Background(), store, ref, entries))(t)
 	require.Len(t, prompts, 2)
 	require.Equal(t, []string{"How fast?", "Some day"}, []string{prompts[0].Message, prompts[0].Answer})
 	require.Equal(t, "It will come.", prompts[1].Message)

@@ -4,6 +4,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/stretchr/testify/assert"
 )
 
 // Rules I8, I9.
@@ -26,9 +28,7 @@ func TestAttachmentID(t *testing.T) {
 		"data:image/png;base64,AAAA": "", "https://example.com/a.png": "", "": "",
 	} {
 		id, ok := AttachmentID(ref)
-		if ok != (want != "") || ok && id != want {
-			t.Errorf("%q: %q %v", ref, id, ok)
-		}
+		assert.False(t, ok != (want != "") || ok && id != want, "%q: %q %v", ref, id, ok)
 	}
 }
 

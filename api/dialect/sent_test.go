@@ -3,6 +3,8 @@ package dialect
 import (
 	"testing"
 
+	"github.com/stretchr/testify/assert"
+
 	"github.com/palaver-chat/palaver/chat"
 )
 
@@ -26,16 +28,10 @@ func TestSentTextFindsTheTextThatWasNotSent(t *testing.T) {
 	} {
 		var s SentText
 		c.say(&s)
-		if got := s.Rest(c.partial); got != c.want {
-			t.Errorf("%s: %q, want %q", name, got, c.want)
-		}
+		assert.EqualValues(t, c.want, s.Rest(c.partial), name)
 	}
 	var s SentText
 	s.Token("shown as it came")
-	if got := s.Piece(piece("shown as it came")); got != "" {
-		t.Errorf("shown twice: %q", got)
-	}
-	if got := s.Piece(piece("not shown")); got != "not shown" {
-		t.Errorf("missing: %q", got)
-	}
+	assert.Empty(t, s.Piece(piece("shown as it came")), "shown twice")
+	assert.EqualValues(t, "not shown", s.Piece(piece("not shown")), "missing")
 }

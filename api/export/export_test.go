@@ -18,6 +18,7 @@ import (
 	"github.com/palaver-chat/palaver/chat"
 	"github.com/palaver-chat/palaver/db"
 	"github.com/palaver-chat/palaver/testkit/dbtest/litetest"
+	"github.com/palaver-chat/palaver/testkit/must"
 )
 
 // person stores one thing of every kind for an owner. word is in all of them.
@@ -51,30 +52,24 @@ func person(t *testing.T, s db.Store, owner, word string) {
 	require.NoError(t, s.PutAttachment(ctx, chat.Attachment{ID: "picture-" + word, Owner: owner, MIME: "image/png"}, []byte(word+" in a picture")))
 	var packed bytes.Buffer
 	z := gzip.NewWriter(&packed)
-	_, err = z.Write([]byte(`{"messages":["` + word + ` in a repo"]}`))
-	require.NoError(t, err)
+	must.Have(z.Write([]byte(`{"messages":["` + word + ` in a repo"]}`)))(t)
 	require.NoError(t, z.Close())
 	require.NoError(t, s.CreateBoard(ctx, db.Board{ID: "board-" + word, Owner: owner, Content: []byte(`{"title":"` + word + ` on a board"}`)}))
 	require.NoError(t, s.PutFeedback(ctx, db.Feedback{Owner: owner, ThreadID: thread, TurnID: word + "-1", Reason: word + " is too long"}))
 	require.NoError(t, s.CreateShare(ctx, db.Share{ID: "share-" + word, Owner: owner, ThreadID: thread, Digest: "digest of " + word, Title: word, Content: []byte("[]")}))
-	_, err = s.ChangeConversation(ctx, owner, thread, db.ConversationChange{Pinned: new(true)})
-	require.NoError(t, err)
-	_, err = s.PutRepo(ctx, owner, thread, packed.Bytes(), "sum", nil)
-	require.NoError(t, err)
+	must.Have(s.ChangeConversation(ctx, owner, thread, db.ConversationChange{Pinned: new(true)}))(t)
+	must.Have(s.PutRepo(ctx, owner, thread, packed.Bytes(), "sum", nil))(t)
 }
 
 // unpack reads an archive by file name.
 func unpack(t *testing.T, raw []byte) map[string]string {
 	t.Helper()
-	z, err := zip.NewReader(bytes.NewReader(raw), int64(len(raw)))
-	require.NoError(t, err)
+	z := must.Have(zip.NewReader(bytes.NewReader(raw), int64(len(raw))))(t)
 	files := map[string]string{}
 	for _, f := range z.File {
 		require.True(t, filepath.IsLocal(f.Name), f.Name)
-		r, err := f.Open()
-		require.NoError(t, err)
-		content, err := io.ReadAll(r)
-		require.NoError(t, err)
+		r := must.Have(f.Open())(t)
+		content := must.Have(io.ReadAll(r))(t)
 		files[f.Name] = string(content)
 	}
 	return files
@@ -138,8 +133,7 @@ func TestArchiveHasEveryTurnOfALongConversation(t *testing.T) {
 		id := "t" + string(rune('a'+i/26)) + string(rune('a'+i%26))
 		_, _, _, err := s.InsertTurn(t.Context(), chat.Turn{ID: id, Owner: "ann", ThreadID: "c", ClientTurnID: id, Content: chat.Content{Message: id}})
 		require.NoError(t, err)
-		_, err = s.Settle(t.Context(), db.Settlement{Owner: "ann", ThreadID: "c", TurnID: id, Parent: parent, Status: chat.TurnCompleted, Terminal: chat.Event{N: 1}})
-		require.NoError(t, err)
+		must.Have(s.Settle(t.Context(), db.Settlement{Owner: "ann", ThreadID: "c", TurnID: id, Parent: parent, Status: chat.TurnCompleted, Terminal: chat.Event{N: 1}}))(t)
 		parent = id
 	}
 	var out bytes.Buffer

@@ -14,15 +14,10 @@ import (
 )
 
 func TestTokensFlowDuringADatabaseOutageAndViewersGetOneNotice(t *testing.T) {
-	run(t, func(t *testing.T, w *world, h *Hub) {
-		w.add(started)
-		v := h.Follow(testRef, Position{})
-		defer v.Close()
-		drain(t, v)
+	watch(t, func(t *testing.T, w *world, h *Hub, v *Viewer) {
 		w.set(func() { w.storeErr = db.ErrUnavailable })
 		w.delta(1, 1, 0, "one ")
-		got, _, _ := drain(t, v)
-		want(t, got, "~one ")
+		shows(t, v, "~one ")
 		time.Sleep(pingFailures*pingInterval + time.Millisecond)
 		synctest.Wait()
 		i, _, err := v.Next()
@@ -31,24 +26,19 @@ func TestTokensFlowDuringADatabaseOutageAndViewersGetOneNotice(t *testing.T) {
 		}
 		w.addAndHint(inquire) // its event needs no text
 		w.delta(1, 1, 4, "two ")
-		got, _, _ = drain(t, v)
-		want(t, got, "2:status", "~two ")
+		shows(t, v, "2:status", "~two ")
 		w.addAndHint(finished) // its text cannot be read
 		w.delta(1, 1, 8, "three")
-		got, _, _ = drain(t, v)
-		want(t, got, "~three")
+		shows(t, v, "~three")
 		time.Sleep(time.Minute)
-		got, _, _ = drain(t, v)
-		want(t, got)
+		shows(t, v)
 
 		w.set(func() { w.storeErr = nil })
 		time.Sleep(pollMax + pingInterval)
-		got, _, _ = drain(t, v)
-		want(t, got, "3:text")
+		shows(t, v, "3:text")
 		w.set(func() { w.storeErr = db.ErrUnavailable })
 		time.Sleep(time.Minute)
-		got, _, _ = drain(t, v)
-		want(t, got, "!") // the notice of a second outage
+		shows(t, v, "!") // the notice of a second outage
 		w.set(func() { w.storeErr = nil })
 		w.settle()
 		if i, err := v.Wait(t.Context()); err != nil || i.Type != chat.EventResponse {
@@ -68,8 +58,7 @@ func TestSingleFailedPingIsNoOutage(t *testing.T) {
 			w.set(func() { w.storeErr = nil })
 			time.Sleep(pingInterval)
 		}
-		got, _, _ := drain(t, v)
-		want(t, got, "1:turn_started")
+		shows(t, v, "1:turn_started")
 	})
 }
 
@@ -79,16 +68,14 @@ func TestDatabaseUnavailableNotifiesViewersAtOnce(t *testing.T) {
 		w.storeErr = db.ErrUnavailable
 		h.DatabaseUnavailable()
 		v := h.Follow(testRef, Position{})
-		got, _, _ := drain(t, v)
-		want(t, got, "!", "1:turn_started")
+		shows(t, v, "!", "1:turn_started")
 		v.Close()
 
 		w.set(func() { w.storeErr = nil })
 		time.Sleep(time.Hour)
 		late := h.Follow(testRef, Position{})
 		defer late.Close()
-		got, _, _ = drain(t, late)
-		want(t, got, "1:turn_started") // no notice about the outage of an hour ago
+		shows(t, late, "1:turn_started") // no notice about the outage of an hour ago
 	})
 }
 

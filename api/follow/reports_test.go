@@ -11,12 +11,18 @@ import (
 
 var toolCall = chat.Entry{Type: chat.EventToolCall, Call: &chat.CallRef{ID: "c"}}
 
+// calling returns a viewer of a turn that has called a tool.
+func calling(t *testing.T, w *world, h *Hub) *Viewer {
+	w.add(started, toolCall)
+	v := h.Follow(testRef, Position{})
+	shows(t, v, "1:turn_started", "2:tool_call")
+	return v
+}
+
 func TestReportOfARunningCallIsSeenOnceAndItsEntryAdvancesThePosition(t *testing.T) {
 	run(t, func(t *testing.T, w *world, h *Hub) {
-		w.add(started, toolCall)
-		v := h.Follow(testRef, Position{})
+		v := calling(t, w, h)
 		defer v.Close()
-		drain(t, v)
 		w.report(true)
 		synctest.Wait()
 		i, _, err := v.Next()
@@ -26,10 +32,8 @@ func TestReportOfARunningCallIsSeenOnceAndItsEntryAdvancesThePosition(t *testing
 		w.report(true)
 		late := h.Follow(testRef, Position{})
 		defer late.Close()
-		got, _, _ := drain(t, v)
-		want(t, got, "+report 2")
-		got, _, _ = drain(t, late)
-		want(t, got, "1:turn_started", "2:tool_call", "+report 1", "+report 2")
+		shows(t, v, "+report 2")
+		shows(t, late, "1:turn_started", "2:tool_call", "+report 1", "+report 2")
 
 		w.endCall()
 		w.signal(bus.Signal{N: 5})
@@ -40,62 +44,48 @@ func TestReportOfARunningCallIsSeenOnceAndItsEntryAdvancesThePosition(t *testing
 		}
 		later := h.Follow(testRef, Position{})
 		defer later.Close()
-		got, _, _ = drain(t, later)
-		want(t, got, "1:turn_started", "2:tool_call", "3:status", "4:status", "5:tool_result")
+		shows(t, later, "1:turn_started", "2:tool_call", "3:status", "4:status", "5:tool_result")
 	})
 }
 
 func TestReportThatTheLogAlreadyHasIsNotShownAgain(t *testing.T) {
 	run(t, func(t *testing.T, w *world, h *Hub) {
-		w.add(started, toolCall)
-		v := h.Follow(testRef, Position{})
+		v := calling(t, w, h)
 		defer v.Close()
-		drain(t, v)
 		w.report(false)
 		w.report(false)
 		late := w.reports[1]
 		w.endCall()
 		w.signal(bus.Signal{N: 5})
-		got, _, _ := drain(t, v)
-		want(t, got, "3:status", "4:status", "5:tool_result")
+		shows(t, v, "3:status", "4:status", "5:tool_result")
 		w.signal(bus.Signal{Progress: &bus.Progress{TurnID: "t", Report: late}})
 		late.N = 3
 		w.signal(bus.Signal{Progress: &bus.Progress{TurnID: "t", Report: late}})
-		got, _, _ = drain(t, v)
-		want(t, got)
+		shows(t, v)
 	})
 }
 
 // The bus has lost the entry of the call.
 func TestReportWaitsForTheEntriesBeforeIt(t *testing.T) {
-	run(t, func(t *testing.T, w *world, h *Hub) {
-		w.add(started)
-		v := h.Follow(testRef, Position{})
-		defer v.Close()
-		drain(t, v)
+	watch(t, func(t *testing.T, w *world, h *Hub, v *Viewer) {
 		gate := make(chan struct{})
 		w.set(func() { w.gate = gate })
 		w.add(toolCall)
 		w.report(true)
-		got, _, _ := drain(t, v)
-		want(t, got)
+		shows(t, v)
 		w.set(func() { w.gate = nil })
 		close(gate)
-		got, _, _ = drain(t, v)
-		want(t, got, "2:tool_call", "+report 1")
+		shows(t, v, "2:tool_call", "+report 1")
 	})
 }
 
 func TestLostReportIsReadFromTheTexts(t *testing.T) {
 	run(t, func(t *testing.T, w *world, h *Hub) {
-		w.add(started, toolCall)
-		v := h.Follow(testRef, Position{})
+		v := calling(t, w, h)
 		defer v.Close()
-		drain(t, v)
 		w.report(false)
 		w.report(true)
-		got, _, _ := drain(t, v)
-		want(t, got, "+report 1", "+report 2")
+		shows(t, v, "+report 1", "+report 2")
 	})
 }
 
@@ -106,33 +96,26 @@ func TestWithoutABusReportsArePolled(t *testing.T) {
 		w.report(false)
 		v := h.Follow(testRef, Position{})
 		defer v.Close()
-		got, _, _ := drain(t, v)
-		want(t, got, "1:turn_started", "2:tool_call", "+report 1")
+		shows(t, v, "1:turn_started", "2:tool_call", "+report 1")
 		w.report(false)
 		time.Sleep(pollMax)
-		got, _, _ = drain(t, v)
-		want(t, got, "+report 2")
+		shows(t, v, "+report 2")
 		w.endCall()
 		time.Sleep(pollMax)
-		got, _, _ = drain(t, v)
-		want(t, got, "5:tool_result")
+		shows(t, v, "5:tool_result")
 	})
 }
 
 // The last call of a turn: its entries come with the settled log.
 func TestReportsThatWereSeenAreNotRepeatedFromTheSettledLog(t *testing.T) {
 	run(t, func(t *testing.T, w *world, h *Hub) {
-		w.add(started, toolCall)
-		v := h.Follow(testRef, Position{})
+		v := calling(t, w, h)
 		defer v.Close()
-		drain(t, v)
 		w.report(true)
-		got, _, _ := drain(t, v)
-		want(t, got, "+report 1")
+		shows(t, v, "+report 1")
 		w.endCall()
 		w.settle()
 		w.signal(bus.Signal{Settled: true})
-		got, _, _ = drain(t, v)
-		want(t, got, "4:tool_result", "5:response")
+		shows(t, v, "4:tool_result", "5:response")
 	})
 }

@@ -5,6 +5,9 @@ import (
 	"net/netip"
 	"strings"
 	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
 )
 
 func TestAddressOfAClient(t *testing.T) {
@@ -29,9 +32,7 @@ func TestAddressOfAClient(t *testing.T) {
 			if c.forwarded != "" {
 				r.Header.Set("X-Forwarded-For", c.forwarded)
 			}
-			if got := s.clientAddress(r).String(); got != want {
-				t.Errorf("%s, %s: %s, want %s", c.name, mode, got, want)
-			}
+			assert.EqualValues(t, want, s.clientAddress(r).String(), "%v %v", c.name, mode)
 		}
 	}
 }
@@ -47,9 +48,7 @@ func FuzzForwardedFor(f *testing.F) {
 			r.RemoteAddr = peer
 			r.Header["X-Forwarded-For"] = []string{forwarded}
 			a := s.clientAddress(r)
-			if !s.trusted(parseAddress(peer)) && a != parseAddress(peer) {
-				t.Fatalf("an untrusted peer %q counts as %v", peer, a)
-			}
+			require.False(t, !s.trusted(parseAddress(peer)) && a != parseAddress(peer), "an untrusted peer %q counts as %v", peer, a)
 		}
 	})
 }

@@ -3,6 +3,8 @@ package limits
 import (
 	"net/netip"
 	"testing"
+
+	"github.com/stretchr/testify/assert"
 )
 
 func TestRateLimitPrefix(t *testing.T) {
@@ -10,8 +12,6 @@ func TestRateLimitPrefix(t *testing.T) {
 		"203.0.113.7": "203.0.113.7", "2001:db8:1:2:3::4": "2001:db8:1:2::/64", "": "invalid IP",
 	} {
 		a, _ := netip.ParseAddr(address) // the zero Addr for a peer without a valid one
-		if got := rateLimitPrefix(a); got != want {
-			t.Errorf("%q: %s, want %s", address, got, want)
-		}
+		assert.EqualValues(t, want, rateLimitPrefix(a), address)
 	}
 }

@@ -6,6 +6,8 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"testing"
+
+	"github.com/stretchr/testify/assert"
 )
 
 func TestTheSDKsGuardIsOnUnlessNamesAreAllowed(t *testing.T) {
@@ -16,8 +18,6 @@ func TestTheSDKsGuardIsOnUnlessNamesAreAllowed(t *testing.T) {
 		loopback := &net.TCPAddr{IP: net.IPv4(127, 0, 0, 1), Port: 8080}
 		w := httptest.NewRecorder()
 		s.http.ServeHTTP(w, r.WithContext(context.WithValue(r.Context(), http.LocalAddrContextKey, loopback)))
-		if (w.Code == http.StatusForbidden) != forbidden {
-			t.Errorf("names allowed %t: status %d: %s", allowed, w.Code, w.Body)
-		}
+		assert.EqualValues(t, forbidden, (w.Code == http.StatusForbidden), "names allowed %t: status %d: %s", allowed, w.Code, w.Body)
 	}
 }

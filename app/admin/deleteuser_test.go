@@ -11,6 +11,7 @@ import (
 	"github.com/palaver-chat/palaver/app/admin"
 	"github.com/palaver-chat/palaver/chat"
 	"github.com/palaver-chat/palaver/testkit/dbtest/litetest"
+	"github.com/palaver-chat/palaver/testkit/must"
 	"github.com/palaver-chat/palaver/workflows"
 )
 
@@ -28,8 +29,7 @@ func TestUserIsNotDeletedWhileTheirWorkflowsCannotBeEnded(t *testing.T) {
 	assert.Empty(t, out.String())
 	require.NoError(t, users.Delete(t.Context(), "user-1", false, &out), "a dry run needs no Temporal")
 	assert.Contains(t, out.String(), "1 profiles")
-	kept, err := store.Profile(t.Context(), "user-1")
-	require.NoError(t, err)
+	kept := must.Have(store.Profile(t.Context(), "user-1"))(t)
 	assert.Equal(t, "banking", kept.Industry)
 	for _, nobody := range []string{"", chat.PublicOwner} {
 		require.Error(t, users.Delete(t.Context(), nobody, true, &out))

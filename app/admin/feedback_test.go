@@ -12,6 +12,7 @@ import (
 	"github.com/palaver-chat/palaver/chat"
 	"github.com/palaver-chat/palaver/db"
 	"github.com/palaver-chat/palaver/testkit/dbtest/litetest"
+	"github.com/palaver-chat/palaver/testkit/must"
 )
 
 func TestFeedbackIsWrittenForOperators(t *testing.T) {
@@ -38,8 +39,7 @@ func TestFeedbackIsWrittenForOperators(t *testing.T) {
 `, written(FeedbackFilter{}))
 	require.Equal(t, 1, strings.Count(written(FeedbackFilter{Since: at.Add(-time.Minute)}), "\n"))
 
-	rows, err := csv.NewReader(strings.NewReader(written(FeedbackFilter{CSV: true, Texts: true}))).ReadAll()
-	require.NoError(t, err)
+	rows := must.Have(csv.NewReader(strings.NewReader(written(FeedbackFilter{CSV: true, Texts: true}))).ReadAll())(t)
 	require.Equal(t, []string{"2026-05-01T14:00:00Z", "bob", "c-two", "two", "down", "'=WRONG()\nand <long>", "documents", "asked in two", "answered in two"}, rows[2])
 	require.NotContains(t, written(FeedbackFilter{CSV: true}), "asked in", "texts only when they are asked for")
 }

@@ -17,6 +17,7 @@ import (
 	"github.com/palaver-chat/palaver/documents/extract"
 	"github.com/palaver-chat/palaver/llm/offline"
 	"github.com/palaver-chat/palaver/testkit/dbtest/litetest"
+	"github.com/palaver-chat/palaver/testkit/must"
 )
 
 func ingester(t *testing.T) admin.Ingester {
@@ -31,8 +32,7 @@ func write(t *testing.T, path, text string) {
 
 func ready(t *testing.T, store db.Store, owner string) []chat.Document {
 	t.Helper()
-	page, err := store.ListDocuments(t.Context(), owner, "", 100)
-	require.NoError(t, err)
+	page := must.Have(store.ListDocuments(t.Context(), owner, "", 100))(t)
 	return page.Items
 }
 

@@ -16,14 +16,14 @@ import (
 	"github.com/palaver-chat/palaver/db/sqlite"
 	"github.com/palaver-chat/palaver/testkit/dbtest"
 	"github.com/palaver-chat/palaver/testkit/dbtest/pgtest"
+	"github.com/palaver-chat/palaver/testkit/must"
 )
 
 func TestMain(m *testing.M) { os.Exit(pgtest.Main(m)) }
 
 func TestWholeInstallationMovesFromSQLiteToPostgres(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "palaver.db")
-	from, err := sqlite.Open(t.Context(), path)
-	require.NoError(t, err)
+	from := must.Have(sqlite.Open(t.Context(), path))(t)
 	defer func() { _ = from.Close() }()
 	filled := dbtest.Fill(t, from)
 
@@ -31,8 +31,7 @@ func TestWholeInstallationMovesFromSQLiteToPostgres(t *testing.T) {
 	var out bytes.Buffer
 	require.NoError(t, admin.MoveStore(t.Context(), "sqlite:"+path, url, &out))
 	assert.Regexp(t, `(?m)^conversations +2$`, out.String())
-	to, err := postgres.Open(t.Context(), url)
-	require.NoError(t, err)
+	to := must.Have(postgres.Open(t.Context(), url))(t)
 	defer func() { _ = to.Close() }()
 	require.Equal(t, filled.Snapshot(t, from), filled.Snapshot(t, to))
 	filled.AcceptsNewRows(t, to)

@@ -15,6 +15,7 @@ import (
 	"github.com/palaver-chat/palaver/chat"
 	"github.com/palaver-chat/palaver/db"
 	"github.com/palaver-chat/palaver/testkit/dbtest/litetest"
+	"github.com/palaver-chat/palaver/testkit/must"
 	"github.com/palaver-chat/palaver/workflows"
 )
 
@@ -26,11 +27,9 @@ func TestPruneListsWhatIsUnusedAndRemovesNothingByItself(t *testing.T) {
 	defer temporal.Close()
 	in := store.Within(db.Bounds{Anonymous: true, Address: "here"})
 	for _, owner := range []string{"gone", "here"} {
-		_, err := in.CreateConversation(ctx, chat.Conversation{ID: uuid.NewString(), Owner: owner})
-		require.NoError(t, err)
+		must.Have(in.CreateConversation(ctx, chat.Conversation{ID: uuid.NewString(), Owner: owner}))(t)
 	}
-	_, err = store.CreateConversation(ctx, chat.Conversation{ID: uuid.NewString(), Owner: "signed in"})
-	require.NoError(t, err)
+	must.Have(store.CreateConversation(ctx, chat.Conversation{ID: uuid.NewString(), Owner: "signed in"}))(t)
 	later := time.Now().Add(31 * 24 * time.Hour)
 	require.NoError(t, store.Seen(ctx, "here", false, later))
 
@@ -43,8 +42,7 @@ func TestPruneListsWhatIsUnusedAndRemovesNothingByItself(t *testing.T) {
 	require.Contains(t, out.String(), "1 anonymous callers who have made no request for 720h0m0s; they have 1 conversations with 0 turns")
 	require.Contains(t, out.String(), "Nothing was removed.")
 	require.ErrorContains(t, p.Run(ctx, true, &out), "nothing was deleted", "workflows cannot be ended")
-	data, err := store.UserData(ctx, "gone")
-	require.NoError(t, err)
+	data := must.Have(store.UserData(ctx, "gone"))(t)
 	require.Len(t, data.Threads, 1)
 
 	p.DryRun = true
@@ -53,8 +51,7 @@ func TestPruneListsWhatIsUnusedAndRemovesNothingByItself(t *testing.T) {
 	resealed := 0
 	p.Reseal = func(context.Context) (int, error) { resealed++; return 3, nil }
 	once := uuid.NewString()
-	_, err = store.CreateConversation(ctx, chat.Conversation{ID: once, Owner: "signed in", Kind: chat.ThreadOnce})
-	require.NoError(t, err)
+	must.Have(store.CreateConversation(ctx, chat.Conversation{ID: once, Owner: "signed in", Kind: chat.ThreadOnce}))(t)
 	require.NoError(t, p.Prune(ctx), "a dry run needs no Temporal")
 	require.Contains(t, logged.String(), "anonymous_callers=1")
 	require.Contains(t, logged.String(), "left_threads=1")
@@ -66,8 +63,7 @@ func TestPruneListsWhatIsUnusedAndRemovesNothingByItself(t *testing.T) {
 	require.NoError(t, p.Run(ctx, false, &out))
 	require.Contains(t, out.String(), "ANONYMOUS_RETENTION is 0: nothing")
 	require.NoError(t, p.Prune(ctx))
-	data, err = store.UserData(ctx, "gone")
-	require.NoError(t, err)
+	data = must.Have(store.UserData(ctx, "gone"))(t)
 	require.Len(t, data.Threads, 1)
 }
 

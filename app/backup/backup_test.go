@@ -13,6 +13,7 @@ import (
 	"github.com/palaver-chat/palaver/app/backup"
 	"github.com/palaver-chat/palaver/chat"
 	"github.com/palaver-chat/palaver/db/sqlite"
+	"github.com/palaver-chat/palaver/testkit/must"
 )
 
 var at = time.Date(2026, 5, 1, 12, 0, 0, 0, time.UTC)
@@ -21,8 +22,7 @@ var at = time.Date(2026, 5, 1, 12, 0, 0, 0, time.UTC)
 func folder(t *testing.T) (string, *sqlite.Store) {
 	t.Helper()
 	dir := t.TempDir()
-	s, err := sqlite.Open(t.Context(), filepath.Join(dir, backup.Palaver))
-	require.NoError(t, err)
+	s := must.Have(sqlite.Open(t.Context(), filepath.Join(dir, backup.Palaver)))(t)
 	t.Cleanup(func() { _ = s.Close() })
 	require.NoError(t, os.WriteFile(filepath.Join(dir, "cookie_secret"), []byte("the secret"), 0o600))
 	return dir, s
@@ -31,18 +31,15 @@ func folder(t *testing.T) (string, *sqlite.Store) {
 func create(t *testing.T, dir string) string {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "backup.tar.gz")
-	_, err := backup.Create(t.Context(), dir, path, "v1", at)
-	require.NoError(t, err)
+	must.Have(backup.Create(t.Context(), dir, path, "v1", at))(t)
 	return path
 }
 
 func industry(t *testing.T, dir, owner string) string {
 	t.Helper()
-	s, err := sqlite.Open(t.Context(), filepath.Join(dir, backup.Palaver))
-	require.NoError(t, err)
+	s := must.Have(sqlite.Open(t.Context(), filepath.Join(dir, backup.Palaver)))(t)
 	defer s.Close()
-	p, err := s.Profile(t.Context(), owner)
-	require.NoError(t, err)
+	p := must.Have(s.Profile(t.Context(), owner))(t)
 	return p.Industry
 }
 
@@ -64,8 +61,7 @@ func TestBackupOfAnOpenDatabaseIsCompleteAndPrivate(t *testing.T) {
 	path := create(t, dir)
 	close(stop)
 	writing.Wait()
-	info, err := os.Stat(path)
-	require.NoError(t, err)
+	info := must.Have(os.Stat(path))(t)
 	require.Equal(t, os.FileMode(0o600), info.Mode().Perm())
 
 	target := t.TempDir()
@@ -74,21 +70,18 @@ func TestBackupOfAnOpenDatabaseIsCompleteAndPrivate(t *testing.T) {
 	require.Empty(t, replaced)
 	require.Equal(t, "v1", m.Release)
 	require.Equal(t, "banking", industry(t, target, "ann"))
-	secret, err := os.ReadFile(filepath.Join(target, "cookie_secret"))
-	require.NoError(t, err)
+	secret := must.Have(os.ReadFile(filepath.Join(target, "cookie_secret")))(t)
 	require.Equal(t, "the secret", string(secret))
-	left, err := filepath.Glob(filepath.Join(filepath.Dir(path), ".palaver-*"))
-	require.NoError(t, err)
+	left := must.Have(filepath.Glob(filepath.Join(filepath.Dir(path), ".palaver-*")))(t)
 	require.Empty(t, left)
 }
 
 func TestBackupDoesNotOverwrite(t *testing.T) {
 	dir, _ := folder(t)
 	path := create(t, dir)
-	_, err := backup.Create(t.Context(), dir, path, "v1", at)
-	require.ErrorIs(t, err, os.ErrExist)
+	require.ErrorIs(t, must.ErrOf(backup.Create(t.Context(), dir, path, "v1", at)), os.ErrExist)
 	require.FileExists(t, path)
-	_, err = backup.Create(t.Context(), t.TempDir(), path+"2", "v1", at)
+	_, err := backup.Create(t.Context(), t.TempDir(), path+"2", "v1", at)
 	require.ErrorContains(t, err, "no database to back up")
 	require.NoFileExists(t, path+"2")
 }
@@ -101,8 +94,7 @@ func TestRestoreRefusesAFolderInUseAndKeepsWhatItReplaces(t *testing.T) {
 
 	_, _, err := backup.Restore(t.Context(), path, dir, "", at)
 	require.ErrorIs(t, err, sqlite.ErrInUse)
-	p, err := s.Profile(t.Context(), "ann")
-	require.NoError(t, err)
+	p := must.Have(s.Profile(t.Context(), "ann"))(t)
 	require.Equal(t, "farming", p.Industry, "nothing was changed")
 
 	require.NoError(t, s.Close())
@@ -127,8 +119,7 @@ func TestRestoreReplacesADamagedDatabase(t *testing.T) {
 
 func TestRestoreRefusesADamagedArchive(t *testing.T) {
 	dir, _ := folder(t)
-	raw, err := os.ReadFile(create(t, dir))
-	require.NoError(t, err)
+	raw := must.Have(os.ReadFile(create(t, dir)))(t)
 	for name, damaged := range map[string][]byte{
 		"cut":        raw[:len(raw)/2],
 		"no archive": []byte("hello"),
@@ -139,8 +130,7 @@ func TestRestoreRefusesADamagedArchive(t *testing.T) {
 		target := t.TempDir()
 		_, _, err := backup.Restore(t.Context(), path, target, "", at)
 		require.ErrorContains(t, err, "is not a complete backup", name)
-		left, err := os.ReadDir(target)
-		require.NoError(t, err)
+		left := must.Have(os.ReadDir(target))(t)
 		require.Empty(t, left, name)
 	}
 }

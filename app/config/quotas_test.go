@@ -8,11 +8,11 @@ import (
 
 	"github.com/palaver-chat/palaver/app/config"
 	"github.com/palaver-chat/palaver/db"
+	"github.com/palaver-chat/palaver/testkit/must"
 )
 
 func TestQuotaSettingReplacesOnlyTheNumbersThatItNames(t *testing.T) {
-	g, err := parse(t, map[string]string{"QUOTA_PER_CALLER": "off", "QUOTA_PER_ADDRESS": "documents=7, storage = 3MB,sets=0", "QUOTA_ANONYMOUS": "storage=0"})
-	require.NoError(t, err)
+	g := must.Have(parse(t, map[string]string{"QUOTA_PER_CALLER": "off", "QUOTA_PER_ADDRESS": "documents=7, storage = 3MB,sets=0", "QUOTA_ANONYMOUS": "storage=0"}))(t)
 	require.NoError(t, g.Config.Validate())
 	caller, address, anonymous := g.Quotas()
 	require.Zero(t, caller)
@@ -21,8 +21,7 @@ func TestQuotaSettingReplacesOnlyTheNumbersThatItNames(t *testing.T) {
 }
 
 func TestLimitsByDefault(t *testing.T) {
-	g, err := parse(t, nil)
-	require.NoError(t, err)
+	g := must.Have(parse(t, nil))(t)
 	require.NoError(t, g.Config.Validate())
 	caller, address, anonymous := g.Quotas()
 	require.Equal(t, db.Quota{Threads: 20_000, Documents: 5000, Sets: 1000, Pictures: 5000, Boards: 1000, Bytes: 8 << 30}, caller)

@@ -9,12 +9,13 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/palaver-chat/palaver/testkit/must"
 )
 
 func only(t *testing.T, dir string) string {
 	t.Helper()
-	found, err := filepath.Glob(filepath.Join(dir, Pattern))
-	require.NoError(t, err)
+	found := must.Have(filepath.Glob(filepath.Join(dir, Pattern)))(t)
 	require.Len(t, found, 1)
 	return found[0]
 }
@@ -29,12 +30,10 @@ func TestDeadWorkerIsReportedWithinFifteenSeconds(t *testing.T) {
 	require.LessOrEqual(t, MaxAge+period, 15*time.Second)
 	dir := t.TempDir()
 	require.ErrorIs(t, Check(dir), ErrNone)
-	stop, err := Start(dir, slog.New(slog.DiscardHandler))
-	require.NoError(t, err)
+	stop := must.Have(Start(dir, slog.New(slog.DiscardHandler)))(t)
 	require.NoError(t, Check(dir))
 	file := only(t, dir)
-	info, err := os.Stat(file)
-	require.NoError(t, err)
+	info := must.Have(os.Stat(file))(t)
 	require.Equal(t, fs.FileMode(0o600), info.Mode().Perm())
 	stop()
 	require.NoError(t, Check(dir))
@@ -44,8 +43,7 @@ func TestDeadWorkerIsReportedWithinFifteenSeconds(t *testing.T) {
 
 func TestLivingWorkerRenewsItsHeartbeatFile(t *testing.T) {
 	dir := t.TempDir()
-	stop, err := Start(dir, slog.New(slog.DiscardHandler))
-	require.NoError(t, err)
+	stop := must.Have(Start(dir, slog.New(slog.DiscardHandler)))(t)
 	defer stop()
 	file := only(t, dir)
 	age(t, file, time.Minute)
@@ -57,16 +55,14 @@ func TestLivingWorkerRenewsItsHeartbeatFile(t *testing.T) {
 
 func TestStartRemovesFilesOfDeadWorkersAndKeepsThoseOfOtherHosts(t *testing.T) {
 	dir := t.TempDir()
-	host, err := os.Hostname()
-	require.NoError(t, err)
+	host := must.Have(os.Hostname())(t)
 	dead, other, old := "worker-"+host+"-dead.alive", "worker-elsewhere-1.alive", "worker-old-1.alive"
 	for name, by := range map[string]time.Duration{dead: time.Minute, other: time.Minute, old: 2 * time.Hour} {
 		require.NoError(t, os.WriteFile(filepath.Join(dir, name), nil, 0o600))
 		age(t, filepath.Join(dir, name), by)
 	}
 	require.Error(t, Check(dir))
-	stop, err := Start(dir, slog.New(slog.DiscardHandler))
-	require.NoError(t, err)
+	stop := must.Have(Start(dir, slog.New(slog.DiscardHandler)))(t)
 	defer stop()
 	require.NoError(t, Check(dir))
 	require.NoFileExists(t, filepath.Join(dir, dead))

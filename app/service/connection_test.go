@@ -18,6 +18,8 @@ import (
 	"google.golang.org/grpc/credentials/insecure"
 	"google.golang.org/grpc/status"
 	"google.golang.org/protobuf/types/known/timestamppb"
+
+	"github.com/palaver-chat/palaver/testkit/must"
 )
 
 // frontend is a Temporal server that dispatches one workflow task.
@@ -50,22 +52,19 @@ func (f *frontend) DescribeWorkflowExecution(_ context.Context, r *workflowservi
 // dialed returns a client with a worker's connection options.
 func (f *frontend) dialed(t *testing.T) workflowservice.WorkflowServiceClient {
 	t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	require.NoError(t, err)
+	l := must.Have(net.Listen("tcp", "127.0.0.1:0"))(t)
 	server := grpc.NewServer()
 	workflowservice.RegisterWorkflowServiceServer(server, f)
 	go func() { _ = server.Serve(l) }()
 	t.Cleanup(server.Stop)
-	c, err := grpc.NewClient(l.Addr().String(), append(connection(slog.New(slog.DiscardHandler)), grpc.WithTransportCredentials(insecure.NewCredentials()))...)
-	require.NoError(t, err)
+	c := must.Have(grpc.NewClient(l.Addr().String(), append(connection(slog.New(slog.DiscardHandler)), grpc.WithTransportCredentials(insecure.NewCredentials()))...))(t)
 	t.Cleanup(func() { _ = c.Close() })
 	return workflowservice.NewWorkflowServiceClient(c)
 }
 
 func poll(t *testing.T, c workflowservice.WorkflowServiceClient) *workflowservice.PollWorkflowTaskQueueResponse {
 	t.Helper()
-	task, err := c.PollWorkflowTaskQueue(t.Context(), &workflowservice.PollWorkflowTaskQueueRequest{Namespace: "default"})
-	require.NoError(t, err)
+	task := must.Have(c.PollWorkflowTaskQueue(t.Context(), &workflowservice.PollWorkflowTaskQueueRequest{Namespace: "default"}))(t)
 	return task
 }
 

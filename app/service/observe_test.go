@@ -18,6 +18,7 @@ import (
 
 	"github.com/palaver-chat/palaver/app/service"
 	"github.com/palaver-chat/palaver/app/telemetry"
+	"github.com/palaver-chat/palaver/testkit/must"
 )
 
 // anyOfTemporal is a metric with the labels that all of Temporal's SDK have.
@@ -29,10 +30,8 @@ func exported(t *testing.T) map[string]string {
 	cfg := settings(t)
 	parts := openParts(t, cfg)
 	parts.Metrics = prometheus.NewRegistry()
-	page, err := service.Listen(cfg)
-	require.NoError(t, err)
-	process, err := service.Start(t.Context(), parts, service.Roles{API: page})
-	require.NoError(t, err)
+	page := must.Have(service.Listen(cfg))(t)
+	process := must.Have(service.Start(t.Context(), parts, service.Roles{API: page}))(t)
 	t.Cleanup(process.Stop)
 
 	telemetry.Temporal(parts.Metrics).Counter(strings.TrimSuffix(anyOfTemporal, "_total"))
@@ -55,10 +54,8 @@ func exported(t *testing.T) map[string]string {
 // ofTemporal returns the names of the SDK's metrics without the suffix for their kind.
 func ofTemporal(t *testing.T) string {
 	t.Helper()
-	dir, err := exec.Command("go", "list", "-m", "-f", "{{.Dir}}", "go.temporal.io/sdk").Output()
-	require.NoError(t, err)
-	source, err := os.ReadFile(filepath.Join(strings.TrimSpace(string(dir)), "internal", "common", "metrics", "constants.go"))
-	require.NoError(t, err)
+	dir := must.Have(exec.Command("go", "list", "-m", "-f", "{{.Dir}}", "go.temporal.io/sdk").Output())(t)
+	source := must.Have(os.ReadFile(filepath.Join(strings.TrimSpace(string(dir)), "internal", "common", "metrics", "constants.go")))(t)
 	return string(source)
 }
 
@@ -66,8 +63,7 @@ const root = "../.."
 
 func read(t *testing.T, path string) string {
 	t.Helper()
-	raw, err := os.ReadFile(filepath.Join(root, path))
-	require.NoError(t, err)
+	raw := must.Have(os.ReadFile(filepath.Join(root, path)))(t)
 	return string(raw)
 }
 

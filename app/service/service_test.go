@@ -23,6 +23,7 @@ import (
 	"github.com/palaver-chat/palaver/app/service"
 	"github.com/palaver-chat/palaver/chat"
 	"github.com/palaver-chat/palaver/internal/bus"
+	"github.com/palaver-chat/palaver/testkit/must"
 )
 
 func settings(t *testing.T) *config.Config {
@@ -47,10 +48,8 @@ func write(t *testing.T, path, text string) {
 func TestAPIAnswersWhileTemporalIsUnavailableAndReportsIt(t *testing.T) {
 	cfg := settings(t)
 	parts := openParts(t, cfg)
-	page, err := service.Listen(cfg)
-	require.NoError(t, err)
-	process, err := service.Start(t.Context(), parts, service.Roles{API: page})
-	require.NoError(t, err)
+	page := must.Have(service.Listen(cfg))(t)
+	process := must.Have(service.Start(t.Context(), parts, service.Roles{API: page}))(t)
 	url := "http://" + page.Addr().String()
 
 	status, _ := get(t, url+"/healthz")
@@ -63,20 +62,17 @@ func TestAPIAnswersWhileTemporalIsUnavailableAndReportsIt(t *testing.T) {
 
 	process.Stop()
 	process.Stop()
-	_, err = net.Dial("tcp", page.Addr().String())
+	_, err := net.Dial("tcp", page.Addr().String())
 	require.Error(t, err, "no connection is accepted any more")
 }
 
 // openParts opens the dependencies of an API whose Temporal server is unavailable.
 func openParts(t *testing.T, cfg *config.Config) service.Parts {
 	t.Helper()
-	store, err := service.OpenStore(t.Context(), cfg)
-	require.NoError(t, err)
+	store := must.Have(service.OpenStore(t.Context(), cfg))(t)
 	t.Cleanup(func() { _ = store.Close() })
-	model, err := service.Additions{}.NewModel(cfg)
-	require.NoError(t, err)
-	unavailable, err := service.TemporalClient(&config.Config{}, client.Options{HostPort: closedPort(t)}, silent)
-	require.NoError(t, err)
+	model := must.Have(service.Additions{}.NewModel(cfg))(t)
+	unavailable := must.Have(service.TemporalClient(&config.Config{}, client.Options{HostPort: closedPort(t)}, silent))(t)
 	t.Cleanup(unavailable.Close)
 	return service.Parts{Config: cfg, Log: silent, Store: store, Model: model, Bus: bus.Noop{}, Temporal: unavailable}
 }
@@ -107,11 +103,10 @@ func TestWorkerThatWaitsForTemporalCanBeStopped(t *testing.T) {
 
 func TestOccupiedPortAndUnwritableFolderNameTheirVariable(t *testing.T) {
 	cfg := settings(t)
-	l, err := service.Listen(cfg)
-	require.NoError(t, err)
+	l := must.Have(service.Listen(cfg))(t)
 	defer func() { _ = l.Close() }()
 	cfg.Port = l.Addr().(*net.TCPAddr).Port
-	_, err = service.Listen(cfg)
+	_, err := service.Listen(cfg)
 	require.ErrorContains(t, err, "PORT: port ")
 	require.ErrorContains(t, err, "is in use")
 
@@ -139,8 +134,7 @@ func TestDataFolderIsClosedToOtherUsers(t *testing.T) {
 
 	require.NoError(t, service.MakeDataDir(cfg))
 	mode := func(path string) os.FileMode {
-		info, err := os.Stat(path)
-		require.NoError(t, err)
+		info := must.Have(os.Stat(path))(t)
 		return info.Mode().Perm()
 	}
 	require.Equal(t, os.FileMode(0o700), mode(cfg.DataDir))
@@ -149,8 +143,7 @@ func TestDataFolderIsClosedToOtherUsers(t *testing.T) {
 	require.Equal(t, os.FileMode(0o644), mode(elsewhere), "not in the folder")
 
 	require.NoError(t, os.Remove(filepath.Join(cfg.DataDir, "palaver.db-wal")))
-	store, err := service.OpenStore(t.Context(), cfg)
-	require.NoError(t, err)
+	store := must.Have(service.OpenStore(t.Context(), cfg))(t)
 	defer func() { _ = store.Close() }()
 	require.NoError(t, store.PutProfile(t.Context(), "ann", chat.Profile{}))
 	for _, name := range []string{"palaver.db", "palaver.db-wal", "palaver.db-shm", "palaver.db.lock", "temporal.db", "temporal.db-shm", "cookie_secret"} {
@@ -161,18 +154,15 @@ func TestDataFolderIsClosedToOtherUsers(t *testing.T) {
 // closedPort returns an address on which no server listens.
 func closedPort(t *testing.T) string {
 	t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	require.NoError(t, err)
+	l := must.Have(net.Listen("tcp", "127.0.0.1:0"))(t)
 	defer func() { _ = l.Close() }()
 	return l.Addr().String()
 }
 
 func get(t *testing.T, url string) (int, []byte) {
 	t.Helper()
-	resp, err := http.Get(url)
-	require.NoError(t, err)
+	resp := must.Have(http.Get(url))(t)
 	defer func() { _ = resp.Body.Close() }()
-	body, err := io.ReadAll(resp.Body)
-	require.NoError(t, err)
+	body := must.Have(io.ReadAll(resp.Body))(t)
 	return resp.StatusCode, body
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/palaver-chat/palaver/db/postgres"
 	"github.com/palaver-chat/palaver/db/sqlite"
 	"github.com/palaver-chat/palaver/testkit/dbtest/pgtest"
+	"github.com/palaver-chat/palaver/testkit/must"
 )
 
 func TestMain(m *testing.M) { os.Exit(pgtest.Main(m)) }
@@ -17,14 +18,12 @@ func TestMain(m *testing.M) { os.Exit(pgtest.Main(m)) }
 func TestDatabaseURLSelectsPostgres(t *testing.T) {
 	cfg := settings(t)
 	cfg.DatabaseURL = pgtest.Database(t)
-	store, err := service.OpenStore(t.Context(), cfg)
-	require.NoError(t, err)
+	store := must.Have(service.OpenStore(t.Context(), cfg))(t)
 	defer func() { _ = store.Close() }()
 	require.IsType(t, &postgres.Store{}, store)
 
 	cfg.MemoryBackend = "sqlite"
-	file, err := service.OpenStore(t.Context(), cfg)
-	require.NoError(t, err)
+	file := must.Have(service.OpenStore(t.Context(), cfg))(t)
 	defer func() { _ = file.Close() }()
 	require.IsType(t, &sqlite.Store{}, file)
 }

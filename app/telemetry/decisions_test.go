@@ -16,6 +16,7 @@ import (
 	"github.com/palaver-chat/palaver/chat"
 	"github.com/palaver-chat/palaver/imports/flow"
 	"github.com/palaver-chat/palaver/llm"
+	"github.com/palaver-chat/palaver/testkit/must"
 	"github.com/palaver-chat/palaver/tools"
 )
 
@@ -171,14 +172,12 @@ func TestTextsInSpansAreBounded(t *testing.T) {
 	}
 	prompt = append(prompt, llm.Message{Role: llm.User, Text: "the last message"})
 	model := Model(fakeModel{}, b.traces, nil)
-	_, err := model.Stream(t.Context(), llm.Request{Messages: prompt}, func(string) error { return nil })
-	b.NoError(err)
+	must.Have(model.Stream(t.Context(), llm.Request{Messages: prompt}, func(string) error { return nil }))(b.t)
 	var many []llm.Message
 	for range 200 {
 		many = append(many, llm.Message{Role: llm.User, Text: "short"})
 	}
-	_, err = model.Stream(t.Context(), llm.Request{Task: llm.TaskCompare, Messages: many}, func(string) error { return nil })
-	b.NoError(err)
+	must.Have(model.Stream(t.Context(), llm.Request{Task: llm.TaskCompare, Messages: many}, func(string) error { return nil }))(b.t)
 	spans := b.finished()
 	written := attributes(spans["chat small"])
 	b.Less(len(written), 3*maxPrompt)

@@ -8,6 +8,9 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
 )
 
 var noon = time.Date(2026, 11, 23, 12, 0, 0, 0, time.UTC)
@@ -31,18 +34,14 @@ func chain(t *testing.T) *Board {
 func add(t *testing.T, b *Board, a Added) string {
 	t.Helper()
 	r, err := b.Add(a, Person, noon)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	return r.Items[0]
 }
 
 func edit(t *testing.T, b *Board, id, text string) Result {
 	t.Helper()
 	r, err := b.Edit(id, Edit{Text: &text}, Person, noon)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	return r
 }
 
@@ -57,15 +56,11 @@ func TestAnIDIsNeverGivenTwice(t *testing.T) {
 		t.Errorf("ids are %s and %s, want F-2 and F-3", second, third)
 	}
 	again, err := Read(exported(t, b), noon)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	if _, err := again.Delete("F-3", Person, noon); err != nil {
 		t.Fatal(err)
 	}
-	if id := add(t, again, Added{Kind: Fact, Text: "After the import."}); id != "F-4" {
-		t.Errorf("after an export and an import the next id is %s, want F-4", id)
-	}
+	assert.EqualValues(t, "F-4", add(t, again, Added{Kind: Fact, Text: "After the import."}), "after an export and an import the next id is")
 }
 
 // Rule B3.
@@ -78,15 +73,11 @@ func TestEditMakesEverythingDownstreamStale(t *testing.T) {
 	if got := b.Find("O-1").Stale; !slices.Equal(got, []string{"F-1"}) {
 		t.Errorf("O-1 is stale because of %v", got)
 	}
-	if len(b.Find("I-1").Stale)+len(b.Find("F-1").Stale) > 0 {
-		t.Error("what is upstream became stale")
-	}
+	assert.True(t, len(b.Find("I-1").Stale)+len(b.Find("F-1").Stale) <= 0, "what is upstream became stale")
 	if _, err := b.Edit("N-1", Edit{Fresh: true}, Person, noon); err != nil {
 		t.Fatal(err)
 	}
-	if len(b.Find("N-1").Stale) > 0 || len(b.Find("R-1").Stale) == 0 {
-		t.Error("clearing one item's mark must clear that one only")
-	}
+	assert.True(t, len(b.Find("N-1").Stale) <= 0 && len(b.Find("R-1").Stale) != 0, "clearing one item's mark must clear that one only")
 }
 
 // Rule B2.
@@ -95,9 +86,7 @@ func TestVersionsKeepEveryTextWithItsAuthor(t *testing.T) {
 	edit(t, b, "F-1", "Seven of ten left.")
 	edit(t, b, "F-1", "Seven of ten left.") // the same text makes no version
 	item := b.Find("F-1")
-	if item.Version.N != 2 || len(item.Earlier) != 1 || item.Earlier[0].Text != "Six of ten left within 30 days." || item.Earlier[0].By != Person {
-		t.Errorf("version %+v after %+v", item.Version, item.Earlier)
-	}
+	assert.True(t, item.Version.N == 2 && len(item.Earlier) == 1 && item.Earlier[0].Text == "Six of ten left within 30 days." && item.Earlier[0].By == Person, "version %+v after %+v", item.Version, item.Earlier)
 	for range 2 * MaxVersions {
 		edit(t, b, "F-1", item.Version.Text+"!"+item.Version.At.String()[:1]+strings.Repeat("x", b.Find("F-1").Version.N%7+1))
 	}
@@ -122,29 +111,19 @@ func TestRelationsGoToTheColumnBefore(t *testing.T) {
 		before := stored(t, b)
 		_, err := b.Add(a, Person, noon)
 		var bad *Invalid
-		if !errors.As(err, &bad) || err.Error() != name {
-			t.Errorf("error %v, want %s", err, name)
-		}
-		if stored(t, b) != before {
-			t.Errorf("%s: the board changed", name)
-		}
+		assert.True(t, errors.As(err, &bad) && err.Error() == name, "error %v, want %s", err, name)
+		assert.EqualValues(t, before, stored(t, b), "%s: the board changed", name)
 	}
 	r, err := b.Add(Added{Kind: Insight, Text: "x", Related: []string{" f-1 ", "F-1"}}, Person, noon)
-	if err != nil || !slices.Equal(b.Find(r.Items[0]).Related, []string{"F-1"}) {
-		t.Errorf("relations %v, %v", b.Find(r.Items[0]), err)
-	}
+	assert.True(t, err == nil && slices.Equal(b.Find(r.Items[0]).Related, []string{"F-1"}), "relations %v, %v", b.Find(r.Items[0]), err)
 }
 
 func TestDeletingAnItemUnlinksItAndUndoRestoresBoth(t *testing.T) {
 	b := chain(t)
 	before := b.File()
 	r, err := b.Delete("F-1", Person, noon)
-	if err != nil || r.Impact != 3 {
-		t.Fatalf("%+v, %v", r, err)
-	}
-	if b.Find("F-1") != nil || len(b.Find("N-1").Related) > 0 || len(b.Find("R-1").Stale) == 0 {
-		t.Error("the deleted item left traces")
-	}
+	require.True(t, err == nil && r.Impact == 3, "%+v, %v", r, err)
+	assert.True(t, b.Find("F-1") == nil && len(b.Find("N-1").Related) <= 0 && len(b.Find("R-1").Stale) != 0, "the deleted item left traces")
 	if _, err := b.Undo(r.Change, Person, noon); err != nil {
 		t.Fatal(err)
 	}
@@ -163,9 +142,7 @@ func TestUndoingAnEditWritesTheEarlierTextAsANewVersion(t *testing.T) {
 		t.Fatal(err)
 	}
 	item := b.Find("I-1")
-	if item.Version.Text != "Ten calls with customers." || item.Version.N != 3 || len(b.Find("O-1").Stale) > 0 {
-		t.Errorf("item %+v, O-1 stale %v", item, b.Find("O-1").Stale)
-	}
+	assert.True(t, item.Version.Text == "Ten calls with customers." && item.Version.N == 3 && len(b.Find("O-1").Stale) <= 0, "item %+v, O-1 stale %v", item, b.Find("O-1").Stale)
 }
 
 // Rule B11.
@@ -185,9 +162,7 @@ func TestUndoRefusesAChangeThatLaterChangesBuildOn(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			b := chain(t)
 			r, err := b.Add(Added{Kind: Fact, Text: "Two came back.", Related: []string{"I-1"}}, Person, noon)
-			if err != nil {
-				t.Fatal(err)
-			}
+			require.NoError(t, err)
 			build(t, b)
 			if _, err := b.Undo(r.Change, Person, noon); !errors.Is(err, ErrBuiltOn) {
 				t.Errorf("undo: %v", err)
@@ -212,27 +187,21 @@ func TestSimilarItemsHaveTheSameNumbers(t *testing.T) {
 		"The office has 30 chairs.":                 false,
 		"":                                          false,
 	} {
-		if got := len(b.Similar(Fact, text)) > 0; got != want {
-			t.Errorf("%q similar: %v, want %v", text, got, want)
-		}
+		assert.EqualValues(t, want, len(b.Similar(Fact, text)) > 0, text)
 	}
 }
 
 func exported(t *testing.T, b *Board) []byte {
 	t.Helper()
 	raw, err := json.Marshal(b.File())
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	return raw
 }
 
 func stored(t *testing.T, b *Board) string {
 	t.Helper()
 	raw, err := json.Marshal(b)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	return string(raw)
 }
 

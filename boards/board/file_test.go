@@ -6,6 +6,9 @@ import (
 	"fmt"
 	"reflect"
 	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
 )
 
 func TestExportedBoardIsImportedUnchanged(t *testing.T) {
@@ -14,12 +17,8 @@ func TestExportedBoardIsImportedUnchanged(t *testing.T) {
 	b.History = []Message{{ID: "m1", Role: "user", Content: "Why?", References: []string{"F-1"}}}
 	b.Extra = Fields{"theme": json.RawMessage(`{"dark":true}`)}
 	again, err := Read(exported(t, b), noon)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if !reflect.DeepEqual(again.File(), b.File()) {
-		t.Errorf("got\n%s\nwant\n%s", show(again.File()), show(b.File()))
-	}
+	require.NoError(t, err)
+	assert.True(t, reflect.DeepEqual(again.File(), b.File()), "got\n%s\nwant\n%s", show(again.File()), show(b.File()))
 }
 
 // Rule B7.
@@ -28,21 +27,13 @@ func TestAnOldFileOfAnotherProgramIsRead(t *testing.T) {
 		"inputs":[{"input_id":"4f9e-a","type":"web","title":"A page","text":"text of it","url":"https://example.com"}],
 		"facts":[{"fact_id":"F-3","text":"one","related_inputs":["4f9e-a"],"status":"draft"},{"text":"two","related_ids":["4f9e-a"]}],
 		"insights":[{"insight_id":"x","text":"three","related_facts":["F-3"],"stale":true}]}`), noon)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	want := []string{"I-1 []", "F-3 [I-1]", "F-4 [I-1]", "N-1 [F-3]"}
 	for i, item := range b.Items {
-		if got := item.ID + " " + fmt.Sprint(item.Related); got != want[i] {
-			t.Errorf("item %d is %s, want %s", i, got, want[i])
-		}
+		assert.EqualValues(t, want[i], item.ID+" "+fmt.Sprint(item.Related), i)
 	}
-	if string(b.Extra["dark"]) != "true" || string(b.Items[0].Extra["url"]) != `"https://example.com"` || len(b.Find("N-1").Stale) == 0 {
-		t.Errorf("fields were lost: %s", show(b.File()))
-	}
-	if b.History != nil {
-		t.Errorf("history %v", b.History)
-	}
+	assert.True(t, string(b.Extra["dark"]) == "true" && string(b.Items[0].Extra["url"]) == `"https://example.com"` && len(b.Find("N-1").Stale) != 0, "fields were lost: %s", show(b.File()))
+	assert.True(t, b.History == nil, "history %v", b.History)
 }
 
 func TestErrorOfABadFileNamesItsField(t *testing.T) {
@@ -75,12 +66,8 @@ func TestDocumentsAndCitationsOfItemsAreKept(t *testing.T) {
 	b, err := Read([]byte(`{"inputs":[{"input_id":"I-1","text":"a","document_id":"d"},{"text":"b","document_id":7}],
 		"facts":[{"text":"one","citation":{"document_id":"d","title":"T","chunk_id":"d.0","quote":"one","start":0,"end":3}},
 			{"text":"two","citation":"page 7"},{"text":"three","citation":{"document_id":"d","quote":"x","page":7}},{"text":"four","citation":{"document_id":"d","quote":"","start":2,"end":1}}]}`), noon)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if b.Items[0].DocumentID != "d" || b.Items[1].DocumentID != "" || string(b.Items[1].Extra["document_id"]) != "7" {
-		t.Errorf("inputs %+v", b.Items[:2])
-	}
+	require.NoError(t, err)
+	assert.True(t, b.Items[0].DocumentID == "d" && b.Items[1].DocumentID == "" && string(b.Items[1].Extra["document_id"]) == "7", "inputs %+v", b.Items[:2])
 	if c := b.Find("F-1").Citation; c == nil || *c != (Citation{"d", "T", "d.0", "one", 0, 3}) {
 		t.Errorf("citation %+v", c)
 	}
@@ -90,9 +77,7 @@ func TestDocumentsAndCitationsOfItemsAreKept(t *testing.T) {
 		}
 	}
 	again, err := Read(exported(t, b), noon)
-	if err != nil || !reflect.DeepEqual(again.File(), b.File()) {
-		t.Errorf("%v\n%s\n%s", err, show(again.File()), show(b.File()))
-	}
+	assert.True(t, err == nil && reflect.DeepEqual(again.File(), b.File()), "%v\n%s\n%s", err, show(again.File()), show(b.File()))
 	if _, err := b.Add(Added{Kind: Fact, Text: "x", DocumentID: "d"}, Person, noon); err == nil {
 		t.Error("a fact is a document")
 	}
@@ -107,12 +92,8 @@ func FuzzRead(f *testing.F) {
 			return
 		}
 		again, err := Read(exported(t, b), noon)
-		if err != nil {
-			t.Fatalf("an export cannot be read: %v\n%s", err, exported(t, b))
-		}
-		if !bytes.Equal(exported(t, again), exported(t, b)) {
-			t.Fatalf("another export:\n%s\n%s", exported(t, again), exported(t, b))
-		}
+		require.NoError(t, err)
+		require.True(t, bytes.Equal(exported(t, again), exported(t, b)), "another export:\n%s\n%s", exported(t, again), exported(t, b))
 		for _, item := range b.Items {
 			if found := b.Find(item.ID); found == nil || found.Kind != item.Kind {
 				t.Fatalf("%s is on the board twice", item.ID)

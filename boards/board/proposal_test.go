@@ -3,13 +3,14 @@ package board
 import (
 	"errors"
 	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
 )
 
 func propose(t *testing.T, b *Board, id, tool string, p Params) {
 	t.Helper()
-	if err := b.Propose(id, "turn", tool, p, noon); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, b.Propose(id, "turn", tool, p, noon))
 }
 
 func TestAProposalIsAppliedOnce(t *testing.T) {
@@ -17,20 +18,14 @@ func TestAProposalIsAppliedOnce(t *testing.T) {
 	propose(t, b, "call-1", ToolAdd, Params{EntityType: Fact, Text: "Support was slow.", RelatedIDs: []string{"I-1"}})
 	propose(t, b, "call-1", ToolAdd, Params{EntityType: Fact, Text: "repeated by a retry"})
 	first, err := b.Decide("call-1", Decision{Confirm: true}, noon)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	second, err := b.Decide("call-1", Decision{Confirm: true}, noon)
-	if err != nil || second.Items[0] != first.Items[0] || len(b.Column(Fact)) != 2 {
-		t.Errorf("confirmed twice: %+v, %v, facts %d", second, err, len(b.Column(Fact)))
-	}
+	assert.True(t, err == nil && second.Items[0] == first.Items[0] && len(b.Column(Fact)) == 2, "confirmed twice: %+v, %v, facts %d", second, err, len(b.Column(Fact)))
 	var decided *Decided
 	if _, err := b.Decide("call-1", Decision{}, noon); !errors.As(err, &decided) || decided.State != Applied {
 		t.Errorf("cancelled after it was applied: %v", err)
 	}
-	if by := b.Find("F-2").Version.By; by != Assistant {
-		t.Errorf("written by %s", by)
-	}
+	assert.EqualValues(t, Assistant, b.Find("F-2").Version.By, "written by")
 }
 
 func TestACancelledProposalChangesNothing(t *testing.T) {
@@ -61,9 +56,7 @@ func TestAProposalIsCheckedWhenItArrives(t *testing.T) {
 			t.Errorf("error %v, want %s", err, want)
 		}
 	}
-	if len(b.Proposals) > 0 {
-		t.Error("a refused proposal was kept")
-	}
+	assert.True(t, len(b.Proposals) <= 0, "a refused proposal was kept")
 }
 
 // Rule B9.

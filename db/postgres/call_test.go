@@ -11,6 +11,7 @@ import (
 	"github.com/palaver-chat/palaver/chat"
 	"github.com/palaver-chat/palaver/db"
 	"github.com/palaver-chat/palaver/testkit/dbtest/pgtest"
+	"github.com/palaver-chat/palaver/testkit/must"
 )
 
 var shortTimeouts = timeouts{short: 300 * time.Millisecond, long: 300 * time.Millisecond, bulk: 300 * time.Millisecond, unresponsive: 50 * time.Millisecond, idle: 300 * time.Millisecond}
@@ -47,7 +48,7 @@ func TestUnresponsiveServerIsUnavailableUntilItAnswersAgain(t *testing.T) {
 	require.NoError(t, s.Ping(t.Context()))
 	usual := s.timeouts
 	for range 2 {
-		proxy.Stall()
+		proxy.Silence()
 		s.timeouts = shortTimeouts
 		for range 2 { // the connections that were open, then new ones
 			for name, call := range calls(t, s) {
@@ -58,7 +59,7 @@ func TestUnresponsiveServerIsUnavailableUntilItAnswersAgain(t *testing.T) {
 		}
 		require.True(t, s.unresponsive.Load())
 		s.timeouts = usual
-		proxy.Resume()
+		proxy.Restore()
 		answers(t, s)
 		require.False(t, s.unresponsive.Load())
 	}
@@ -73,7 +74,7 @@ func TestCutConnectionsAreReplaced(t *testing.T) {
 				require.ErrorIs(t, err, db.ErrNotFound, name)
 			}
 		}
-		proxy.Cut()
+		proxy.Reset()
 		answers(t, s)
 	}
 }
@@ -81,8 +82,8 @@ func TestCutConnectionsAreReplaced(t *testing.T) {
 func TestCallerGetsItsOwnDeadlineOrCancellation(t *testing.T) {
 	proxy := pgtest.NewProxy(t, pgtest.Database(t))
 	s := openStore(t, proxy.URL)
-	proxy.Stall()
-	defer proxy.Resume()
+	proxy.Silence()
+	defer proxy.Restore()
 	ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
 	defer cancel()
 	err := s.Ping(ctx)
@@ -98,18 +99,14 @@ func TestCallerGetsItsOwnDeadlineOrCancellation(t *testing.T) {
 func TestLockTimeoutIsUnavailable(t *testing.T) {
 	t.Parallel()
 	s, ctx := openStore(t, pgtest.Database(t)), t.Context()
-	_, err := s.CreateConversation(ctx, chat.Conversation{ID: "c", Owner: "o"})
-	require.NoError(t, err)
+	must.Have(s.CreateConversation(ctx, chat.Conversation{ID: "c", Owner: "o"}))(t)
 	usual := s.timeouts
 	require.NoError(t, pgx.BeginFunc(ctx, s.pool, func(tx pgx.Tx) error {
-		_, err := tx.Exec(ctx, "UPDATE conversations SET title = 'held'")
-		require.NoError(t, err)
+		must.Have(tx.Exec(ctx, "UPDATE conversations SET title = 'held'"))(t)
 		s.timeouts = shortTimeouts
-		_, err = s.ChangeConversation(ctx, "o", "c", db.ConversationChange{Title: new("new")})
-		require.ErrorIs(t, err, db.ErrUnavailable)
+		require.ErrorIs(t, must.ErrOf(s.ChangeConversation(ctx, "o", "c", db.ConversationChange{Title: new("new")})), db.ErrUnavailable)
 		return nil
 	}))
 	s.timeouts = usual
-	_, err = s.ChangeConversation(ctx, "o", "c", db.ConversationChange{Title: new("new")})
-	require.NoError(t, err)
+	must.Have(s.ChangeConversation(ctx, "o", "c", db.ConversationChange{Title: new("new")}))(t)
 }

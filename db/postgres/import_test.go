@@ -13,6 +13,7 @@ import (
 	"github.com/palaver-chat/palaver/testkit/dbtest"
 	"github.com/palaver-chat/palaver/testkit/dbtest/litetest"
 	"github.com/palaver-chat/palaver/testkit/dbtest/pgtest"
+	"github.com/palaver-chat/palaver/testkit/must"
 )
 
 // move imports all of from and returns the rows of every table.
@@ -36,8 +37,7 @@ func TestImportedStoreReadsTheSame(t *testing.T) {
 			from, to := litetest.Store(t), openStore(t, url)
 			pgtest.Exec(t, direct, everything)
 			filled := dbtest.Fill(t, from)
-			rows, err := move(t, from, to)
-			require.NoError(t, err)
+			rows := must.Have(move(t, from, to))(t)
 			require.Len(t, rows, len(tables()))
 			for table, n := range rows {
 				require.NotZero(t, n, table)
@@ -57,21 +57,16 @@ func TestImportRefusesOpenTurnsAndANonEmptyTarget(t *testing.T) {
 	require.NoError(t, err)
 	for _, status := range []chat.TurnStatus{chat.TurnAccepted, chat.TurnRunning, chat.TurnInterrupted} {
 		require.NoError(t, from.MarkTurn(ctx, "o", turn.ID, status, ""))
-		_, err = move(t, from, to)
-		require.ErrorIs(t, err, ErrOpenTurns)
+		require.ErrorIs(t, must.ErrOf(move(t, from, to)), ErrOpenTurns)
 	}
-	_, err = from.Settle(ctx, db.Settlement{Owner: "o", ThreadID: turn.ThreadID, TurnID: turn.ID, Status: chat.TurnFailed, Terminal: chat.Event{N: 1}})
-	require.NoError(t, err)
+	must.Have(from.Settle(ctx, db.Settlement{Owner: "o", ThreadID: turn.ThreadID, TurnID: turn.ID, Status: chat.TurnFailed, Terminal: chat.Event{N: 1}}))(t)
 
 	require.NoError(t, to.PutProfile(ctx, "o", chat.Profile{Industry: "here already"}))
-	_, err = move(t, from, to)
-	require.ErrorIs(t, err, ErrNotEmpty)
+	require.ErrorIs(t, must.ErrOf(move(t, from, to)), ErrNotEmpty)
 	require.ErrorContains(t, err, "profiles")
-	_, err = to.DeleteUser(ctx, "o")
-	require.NoError(t, err)
+	must.Have(to.DeleteUser(ctx, "o"))(t)
 
-	_, err = move(t, from, to)
-	require.NoError(t, err)
+	must.Have(move(t, from, to))(t)
 	_, err = move(t, from, to)
 	require.ErrorIs(t, err, ErrNotEmpty, "a second import")
 }

@@ -17,6 +17,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/palaver-chat/palaver/testkit/dbtest/pgtest"
+	"github.com/palaver-chat/palaver/testkit/must"
 )
 
 // allStatements are all queries of a store by name, but readNearest, which has settings.
@@ -26,11 +27,9 @@ func allStatements(t *testing.T, s *Store) map[string]string {
 	if s.meanings.used {
 		all["InsertMeanings"], all["readUnfilled"], all["fillMeanings"] = insertMeanings, readUnfilled, fillMeanings
 	}
-	files, err := filepath.Glob("sqlcgen/*.sql.go")
-	require.NoError(t, err)
+	files := must.Have(filepath.Glob("sqlcgen/*.sql.go"))(t)
 	for _, path := range files {
-		file, err := parser.ParseFile(token.NewFileSet(), path, nil, 0)
-		require.NoError(t, err)
+		file := must.Have(parser.ParseFile(token.NewFileSet(), path, nil, 0))(t)
 		ast.Inspect(file, func(n ast.Node) bool {
 			if s, ok := n.(*ast.BasicLit); ok && strings.HasPrefix(s.Value, "`-- name: ") {
 				text := strings.Trim(s.Value, "`")
@@ -48,8 +47,7 @@ func plan(t *testing.T, conn *pgx.Conn, statement string) string {
 	t.Helper()
 	parameters := 0
 	for _, m := range regexp.MustCompile(`\$(\d+)`).FindAllStringSubmatch(statement, -1) {
-		n, err := strconv.Atoi(m[1])
-		require.NoError(t, err)
+		n := must.Have(strconv.Atoi(m[1]))(t)
 		parameters = max(parameters, n)
 	}
 	arguments := ""
@@ -58,10 +56,8 @@ func plan(t *testing.T, conn *pgx.Conn, statement string) string {
 	}
 	script(t, conn, "SET plan_cache_mode = force_generic_plan", "PREPARE statement AS "+statement)
 	defer script(t, conn, "DEALLOCATE statement")
-	rows, err := conn.Query(t.Context(), "EXPLAIN EXECUTE statement"+arguments, pgx.QueryExecModeSimpleProtocol)
-	require.NoError(t, err)
-	lines, err := pgx.CollectRows(rows, pgx.RowTo[string])
-	require.NoError(t, err)
+	rows := must.Have(conn.Query(t.Context(), "EXPLAIN EXECUTE statement"+arguments, pgx.QueryExecModeSimpleProtocol))(t)
+	lines := must.Have(pgx.CollectRows(rows, pgx.RowTo[string]))(t)
 	return strings.Join(lines, "\n")
 }
 
@@ -77,8 +73,7 @@ func TestNoStatementReadsAWholeTable(t *testing.T) {
 	t.Parallel()
 	url := pgtest.Database(t)
 	s := openStore(t, url)
-	conn, err := pgx.Connect(t.Context(), url)
-	require.NoError(t, err)
+	conn := must.Have(pgx.Connect(t.Context(), url))(t)
 	defer func() { _ = conn.Close(t.Context()) }()
 	script(t, conn, "SET enable_seqscan = off") // the tables are empty: make it very expensive
 	for name, text := range allStatements(t, s) {
@@ -105,8 +100,7 @@ func owners(t *testing.T) int {
 	if text == "" {
 		return 500
 	}
-	n, err := strconv.Atoi(text)
-	require.NoError(t, err)
+	n := must.Have(strconv.Atoi(text))(t)
 	return n
 }
 
@@ -119,8 +113,7 @@ var byOperators = []string{"CountUserData", "OldAudit", "UsageByOwner", "LeftThr
 func TestNoStatementOfATurnOrAListScansALargeTable(t *testing.T) {
 	url := pgtest.Database(t)
 	s := openStore(t, url)
-	conn, err := pgx.Connect(t.Context(), url)
-	require.NoError(t, err)
+	conn := must.Have(pgx.Connect(t.Context(), url))(t)
 	defer func() { _ = conn.Close(t.Context()) }()
 	require.NoError(t, pgtest.Fill(t.Context(), conn, owners(t)))
 	require.NoError(t, s.IndexVectors(t.Context()))
@@ -145,8 +138,7 @@ func TestForeignKeyColumnsHaveTheCollationOfTheirTargets(t *testing.T) {
 	t.Parallel()
 	url := pgtest.Database(t)
 	openStore(t, url)
-	conn, err := pgx.Connect(t.Context(), url)
-	require.NoError(t, err)
+	conn := must.Have(pgx.Connect(t.Context(), url))(t)
 	defer func() { _ = conn.Close(t.Context()) }()
 	rows, err := conn.Query(t.Context(), `SELECT k.conrelid::regclass || '.' || a.attname || ' and ' || k.confrelid::regclass || '.' || b.attname, a.attcollation = b.attcollation
 		FROM pg_constraint k

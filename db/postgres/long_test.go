@@ -13,6 +13,7 @@ import (
 
 	"github.com/palaver-chat/palaver/testkit/dbtest"
 	"github.com/palaver-chat/palaver/testkit/dbtest/pgtest"
+	"github.com/palaver-chat/palaver/testkit/must"
 )
 
 // statements records what a store sends.
@@ -83,16 +84,13 @@ func TestQueriesOfALongThreadReadNoMoreRows(t *testing.T) {
 	short, long := dbtest.LongThread(t, filler, 20), dbtest.LongThread(t, filler, turns)
 	pgtest.Exec(t, url, "VACUUM ANALYZE") // dead rows are read, too, as long as they are in the indexes
 
-	config, err := parse(url)
-	require.NoError(t, err)
+	config := must.Have(parse(url))(t)
 	seen := &statements{}
 	config.ConnConfig.Tracer = seen
-	pool, err := pgxpool.NewWithConfig(t.Context(), config)
-	require.NoError(t, err)
+	pool := must.Have(pgxpool.NewWithConfig(t.Context(), config))(t)
 	t.Cleanup(pool.Close)
 	s := newStore(pool)
-	conn, err := pgx.Connect(t.Context(), url+"&default_query_exec_mode=exec")
-	require.NoError(t, err)
+	conn := must.Have(pgx.Connect(t.Context(), url+"&default_query_exec_mode=exec"))(t)
 	t.Cleanup(func() { _ = conn.Close(context.Background()) })
 
 	queries := 0

@@ -11,26 +11,24 @@ import (
 	"github.com/palaver-chat/palaver/db"
 	"github.com/palaver-chat/palaver/db/internal/record"
 	"github.com/palaver-chat/palaver/testkit/dbtest/pgtest"
+	"github.com/palaver-chat/palaver/testkit/must"
 )
 
 func TestMigrationAppliesOnceAndKeepsDataAndSchema(t *testing.T) {
 	t.Parallel()
 	url, ctx := pgtest.Database(t), t.Context()
 	s := openStore(t, url)
-	_, err := s.CreateConversation(ctx, chat.Conversation{ID: "c", Owner: "o"})
-	require.NoError(t, err)
+	must.Have(s.CreateConversation(ctx, chat.Conversation{ID: "c", Owner: "o"}))(t)
 	before := schemaOf(t, s)
 	require.Contains(t, before, "conversations.title text")
 	require.NoError(t, s.Close())
 
 	s = openStore(t, url)
 	require.Equal(t, before, schemaOf(t, s))
-	_, err = s.Conversation(ctx, "o", "c")
-	require.NoError(t, err)
+	must.Have(s.Conversation(ctx, "o", "c"))(t)
 	var applied int
 	require.NoError(t, s.pool.QueryRow(ctx, "SELECT count(*) FROM goose_db_version WHERE version_id > 0").Scan(&applied))
-	files, err := fs.Glob(migrations, "migrations/*.sql")
-	require.NoError(t, err)
+	files := must.Have(fs.Glob(migrations, "migrations/*.sql"))(t)
 	require.Len(t, files, applied)
 }
 
@@ -48,13 +46,11 @@ func schemaOf(t *testing.T, s *Store) (all string) {
 func TestSearchIgnoresCaseOfAllLettersInLocaleC(t *testing.T) {
 	t.Parallel()
 	url := pgtest.Database(t)
-	config, err := parse(url)
-	require.NoError(t, err)
+	config := must.Have(parse(url))(t)
 	plain := config.ConnConfig.Database + "_c"
 	pgtest.Exec(t, url, "CREATE DATABASE "+plain+" TEMPLATE template0 ENCODING 'UTF8' LC_COLLATE 'C' LC_CTYPE 'C'")
 	t.Cleanup(func() { pgtest.Exec(t, url, "DROP DATABASE "+plain) })
-	s, err := Open(t.Context(), pgtest.With(url, func(u *neturl.URL) { u.Path = "/" + plain }))
-	require.NoError(t, err)
+	s := must.Have(Open(t.Context(), pgtest.With(url, func(u *neturl.URL) { u.Path = "/" + plain })))(t)
 	defer s.Close()
 	for _, text := range []string{"Étage ÜBER", "İSTANBUL Iğdır", "ΟΔΟΣ οδος", "УЛИЦА ẞ", "Ǆ Ⅷ Ⓐ Ａ"} {
 		var folded string
@@ -66,19 +62,17 @@ func TestSearchIgnoresCaseOfAllLettersInLocaleC(t *testing.T) {
 func TestNewerSchemaIsRefusedUnlessAllowed(t *testing.T) {
 	t.Parallel()
 	url, ctx := pgtest.Database(t), t.Context()
-	s, err := Open(ctx, url)
-	require.NoError(t, err)
+	s := must.Have(Open(ctx, url))(t)
 	defer s.Close()
 	require.NoError(t, s.Ping(ctx))
 	pgtest.Exec(t, url, "INSERT INTO goose_db_version (version_id, is_applied) VALUES (9999, true)")
 	require.NoError(t, s.Ping(ctx), "a rolling upgrade leaves older processes running")
 
-	_, err = Open(ctx, url)
+	_, err := Open(ctx, url)
 	var newer *db.NewerSchemaError
 	require.ErrorAs(t, err, &newer)
 	require.Equal(t, int64(9999), newer.Found)
-	allowed, err := OpenWith(ctx, url, db.OpenOptions{AllowNewerSchema: true, Connections: 3})
-	require.NoError(t, err)
+	allowed := must.Have(OpenWith(ctx, url, db.OpenOptions{AllowNewerSchema: true, Connections: 3}))(t)
 	require.Equal(t, int32(3), allowed.pool.Config().MaxConns)
 	require.NoError(t, allowed.Close())
 

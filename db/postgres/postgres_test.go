@@ -6,11 +6,11 @@ import (
 	"testing"
 
 	"github.com/jackc/pgx/v5"
-	"github.com/stretchr/testify/require"
 
 	"github.com/palaver-chat/palaver/db"
 	"github.com/palaver-chat/palaver/testkit/dbtest"
 	"github.com/palaver-chat/palaver/testkit/dbtest/pgtest"
+	"github.com/palaver-chat/palaver/testkit/must"
 )
 
 // TestMain lets a test start this program as a process of its own.
@@ -23,8 +23,7 @@ func TestMain(m *testing.M) {
 
 func openStore(t testing.TB, url string) *Store {
 	t.Helper()
-	s, err := Open(t.Context(), url)
-	require.NoError(t, err)
+	s := must.Have(Open(t.Context(), url))(t)
 	t.Cleanup(func() { _ = s.Close() })
 	return s
 }
@@ -52,12 +51,10 @@ func TestStoreKeepsTheContractThroughATransactionPooler(t *testing.T) {
 // reads its catalogs again.
 func keepsTheContract(t *testing.T, url, direct string) {
 	store := openStore(t, url)
-	cleaner, err := pgx.Connect(t.Context(), direct)
-	require.NoError(t, err)
+	cleaner := must.Have(pgx.Connect(t.Context(), direct))(t)
 	t.Cleanup(func() { _ = cleaner.Close(context.Background()) })
 	dbtest.Run(t, func(t *testing.T) db.Store {
-		_, err := cleaner.Exec(t.Context(), everything, pgx.QueryExecModeSimpleProtocol)
-		require.NoError(t, err)
+		must.Have(cleaner.Exec(t.Context(), everything, pgx.QueryExecModeSimpleProtocol))(t)
 		return store
 	})
 }

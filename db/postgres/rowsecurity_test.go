@@ -14,21 +14,20 @@ import (
 	"github.com/palaver-chat/palaver/chat"
 	"github.com/palaver-chat/palaver/db"
 	"github.com/palaver-chat/palaver/testkit/dbtest/pgtest"
+	"github.com/palaver-chat/palaver/testkit/must"
 )
 
 // reader makes a role that owns nothing but may read every table, as Supabase's
 // roles may, and connects as it.
 func reader(t *testing.T, database string) (_ *pgx.Conn, address string) {
 	t.Helper()
-	u, err := url.Parse(database)
-	require.NoError(t, err)
+	u := must.Have(url.Parse(database))(t)
 	role := u.Path[1:] + "_reader"
 	pgtest.Exec(t, database, "CREATE ROLE "+role+" LOGIN", "GRANT USAGE ON SCHEMA public TO "+role,
 		"GRANT SELECT, INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA public TO "+role)
 	t.Cleanup(func() { pgtest.Exec(t, database, "DROP OWNED BY "+role, "DROP ROLE "+role) })
 	address = pgtest.With(database, func(u *url.URL) { u.User = url.User(role) })
-	conn, err := pgx.Connect(t.Context(), address)
-	require.NoError(t, err)
+	conn := must.Have(pgx.Connect(t.Context(), address))(t)
 	t.Cleanup(func() { _ = conn.Close(t.Context()) })
 	return conn, address
 }
@@ -44,8 +43,7 @@ func fillTables(t *testing.T, s *Store, owner, name string) {
 		require.NoError(t, s.PutText(ctx, owner, id, "k", name))
 		require.NoError(t, s.SaveDraft(ctx, owner, db.Draft{TurnID: id, Piece: 1, Text: name}))
 	}
-	_, err := s.Settle(ctx, db.Settlement{Owner: owner, ThreadID: "c-" + name, TurnID: name, Status: chat.TurnCompleted, Text: name, Terminal: chat.Event{N: 1}})
-	require.NoError(t, err)
+	must.Have(s.Settle(ctx, db.Settlement{Owner: owner, ThreadID: "c-" + name, TurnID: name, Status: chat.TurnCompleted, Text: name, Terminal: chat.Event{N: 1}}))(t)
 	require.NoError(t, s.PutFeedback(ctx, db.Feedback{Owner: owner, ThreadID: "c-" + name, TurnID: name, Reason: name}))
 	require.NoError(t, s.CreateShare(ctx, db.Share{ID: "h-" + name, Owner: owner, ThreadID: "c-" + name, Digest: name, Title: name, Content: []byte(`"` + name + `"`)}))
 	require.NoError(t, s.PutSummary(ctx, owner, db.Summary{TurnID: name, Text: name, At: time.Now()}))
@@ -54,22 +52,18 @@ func fillTables(t *testing.T, s *Store, owner, name string) {
 		require.NoError(t, s.CreateDocument(ctx, chat.Document{ID: id, Owner: owner, Title: name}, []byte(name)))
 	}
 	require.NoError(t, s.StoreText(ctx, owner, "d-"+name, name, []chat.Chunk{{Text: name, End: len(name)}}, [][]float32{{1}}))
-	_, err = s.CreateImport(ctx, chat.Import{ID: "i-" + name, Owner: owner, Key: name, Source: chat.SourceLink, URL: name})
-	require.NoError(t, err)
+	must.Have(s.CreateImport(ctx, chat.Import{ID: "i-" + name, Owner: owner, Key: name, Source: chat.SourceLink, URL: name}))(t)
 	require.NoError(t, s.SpendOnDocument(ctx, owner, "d-"+name, db.Spending{Tokens: 1}, time.Now()))
 	anonymous := s.Within(db.Bounds{Anonymous: true, Address: "address"})
 	require.NoError(t, anonymous.CreateSet(ctx, chat.DocumentSet{ID: "s-" + name, Owner: owner, Name: name, DocIDs: []string{"d-" + name}}))
 	require.NoError(t, s.PutAttachment(ctx, chat.Attachment{ID: "a-" + name, Owner: owner, MIME: name}, []byte(name)))
-	_, err = s.PutRepo(ctx, owner, "c-"+name, []byte(name), name, nil)
-	require.NoError(t, err)
+	must.Have(s.PutRepo(ctx, owner, "c-"+name, []byte(name), name, nil))(t)
 	require.NoError(t, s.CreateBoard(ctx, db.Board{ID: "b-" + name, Owner: owner, Title: name, Content: []byte(name)}))
-	_, err = s.Count(ctx, name, 1, time.Hour, time.Now())
-	require.NoError(t, err)
+	must.Have(s.Count(ctx, name, 1, time.Hour, time.Now()))(t)
 	require.NoError(t, s.PutConnection(ctx, db.Connection{Owner: owner, Provider: "google", Account: name, Token: name}, false))
 	require.NoError(t, s.CreateKey(ctx, db.Key{ID: "k-" + name, Owner: owner, Name: name, Digest: name}))
 	require.NoError(t, s.AppendAudit(ctx, []db.AuditEntry{{Kind: name, Owner: owner}}))
-	_, err = s.CreateConversation(ctx, chat.Conversation{ID: "x-" + name, Owner: owner})
-	require.NoError(t, err)
+	must.Have(s.CreateConversation(ctx, chat.Conversation{ID: "x-" + name, Owner: owner}))(t)
 	require.NoError(t, s.DeleteConversation(ctx, owner, "x-"+name))
 }
 
@@ -86,14 +80,11 @@ func TestRowSecurityShowsOnlyOwnAndPublicRows(t *testing.T) {
 	as := func(subject string, f func(tx pgx.Tx)) {
 		claims := ""
 		if subject != "" {
-			text, err := json.Marshal(map[string]string{"sub": subject, "role": "authenticated"})
-			require.NoError(t, err)
+			text := must.Have(json.Marshal(map[string]string{"sub": subject, "role": "authenticated"}))(t)
 			claims = string(text)
 		}
-		tx, err := conn.Begin(t.Context())
-		require.NoError(t, err)
-		_, err = tx.Exec(t.Context(), "SELECT set_config('request.jwt.claims', $1, true)", claims)
-		require.NoError(t, err)
+		tx := must.Have(conn.Begin(t.Context()))(t)
+		must.Have(tx.Exec(t.Context(), "SELECT set_config('request.jwt.claims', $1, true)", claims))(t)
 		f(tx)
 		require.NoError(t, tx.Rollback(t.Context()))
 	}
@@ -127,8 +118,7 @@ func TestRowSecurityShowsOnlyOwnAndPublicRows(t *testing.T) {
 			})
 		}
 		as("ann", func(tx pgx.Tx) {
-			tag, err := tx.Exec(t.Context(), "DELETE FROM "+table)
-			require.NoError(t, err)
+			tag := must.Have(tx.Exec(t.Context(), "DELETE FROM "+table))(t)
 			require.Zero(t, tag.RowsAffected(), table)
 		})
 	}
@@ -137,8 +127,7 @@ func TestRowSecurityShowsOnlyOwnAndPublicRows(t *testing.T) {
 		require.ErrorContains(t, err, "row-level security")
 	})
 	require.NoError(t, s.Ping(t.Context()))
-	turn, err := s.Turn(t.Context(), "bob", "Nougat")
-	require.NoError(t, err)
+	turn := must.Have(s.Turn(t.Context(), "bob", "Nougat"))(t)
 	require.Equal(t, "Nougat", turn.Content.Message, "row-level security does not apply to the owner of the tables")
 }
 

@@ -13,6 +13,7 @@ import (
 	"github.com/palaver-chat/palaver/db"
 	"github.com/palaver-chat/palaver/db/internal/record"
 	"github.com/palaver-chat/palaver/testkit/dbtest/pgtest"
+	"github.com/palaver-chat/palaver/testkit/must"
 )
 
 // fill stores documents of three passages for an owner.
@@ -39,10 +40,8 @@ func TestSmallAndLargeSearchFindTheSame(t *testing.T) {
 			for i := range flat.Word {
 				flat.Word[i]++
 			}
-			small, err := s.rank(t.Context(), rankSmall, "ann", docs, flat.Texts, 30, flat.Word, flat.Weights)
-			require.NoError(t, err)
-			large, err := s.rank(t.Context(), rankLarge, "ann", docs, flat.Texts, 30, flat.Word, flat.Weights)
-			require.NoError(t, err)
+			small := must.Have(s.rank(t.Context(), rankSmall, "ann", docs, flat.Texts, 30, flat.Word, flat.Weights))(t)
+			large := must.Have(s.rank(t.Context(), rankLarge, "ann", docs, flat.Texts, 30, flat.Word, flat.Weights))(t)
 			require.Equal(t, small, large)
 			if docs == nil && words == "apple pear 7 art" {
 				require.Len(t, small, 1+30)
@@ -52,10 +51,8 @@ func TestSmallAndLargeSearchFindTheSame(t *testing.T) {
 		}
 	}
 	words := []string{"apple", "plum", "", "absent", "state of the art", "art state", "7"}
-	small, err := s.count(t.Context(), countSmall, "ann", []string(nil), words)
-	require.NoError(t, err)
-	large, err := s.count(t.Context(), countLarge, "ann", []string(nil), words)
-	require.NoError(t, err)
+	small := must.Have(s.count(t.Context(), countSmall, "ann", []string(nil), words))(t)
+	large := must.Have(s.count(t.Context(), countLarge, "ann", []string(nil), words))(t)
 	require.Equal(t, small, large)
 	require.Equal(t, []int{69, 64, 23, 0, 0, 23, 0, 1}, small)
 }
@@ -73,8 +70,7 @@ func TestSearchScansTheIndexOncePerWord(t *testing.T) {
 	require.NoError(t, s.StoreText(t.Context(), "ann", "ann-000", "", long, nil))
 	pgtest.Exec(t, url, "ALTER TABLE documents SET (autovacuum_enabled = off)", "ALTER TABLE chunks SET (autovacuum_enabled = off)", "ANALYZE")
 	fill(t, s, "ann", 1, 30)
-	conn, err := pgx.Connect(t.Context(), url)
-	require.NoError(t, err)
+	conn := must.Have(pgx.Connect(t.Context(), url))(t)
 	defer func() { _ = conn.Close(t.Context()) }()
 	script(t, conn, "SET enable_seqscan = off")
 	for statement, arguments := range map[string]string{rankLarge: `('ann', NULL, '{apple,pear}', 10, '{1,2}', '{1,1}')`, countLarge: `('ann', NULL, '{apple,pear}')`} {

@@ -21,6 +21,7 @@ import (
 	"github.com/palaver-chat/palaver/db/internal/record"
 	"github.com/palaver-chat/palaver/testkit/dbtest/pgtest"
 	"github.com/palaver-chat/palaver/testkit/freeport"
+	"github.com/palaver-chat/palaver/testkit/must"
 )
 
 func openAndWrite(url string) int {
@@ -58,12 +59,10 @@ func TestProcessesOpeningAtOnceMigrateOnceAndAllWrite(t *testing.T) {
 			s := openStore(t, url)
 			var applied, different int
 			require.NoError(t, s.pool.QueryRow(t.Context(), "SELECT count(*), count(DISTINCT version_id) FROM goose_db_version").Scan(&applied, &different))
-			entries, err := migrations.ReadDir("migrations")
-			require.NoError(t, err)
+			entries := must.Have(migrations.ReadDir("migrations"))(t)
 			require.Equal(t, len(entries)+1, applied, "goose's own row and one for each migration")
 			require.Equal(t, different, applied)
-			p, err := s.ListConversations(t.Context(), "o", "", "", 10)
-			require.NoError(t, err)
+			p := must.Have(s.ListConversations(t.Context(), "o", "", "", 10))(t)
 			require.Len(t, p.Items, len(outputs))
 		})
 	}
@@ -71,22 +70,19 @@ func TestProcessesOpeningAtOnceMigrateOnceAndAllWrite(t *testing.T) {
 
 func TestWaitForTheMigrationLockEndsAtTheDeadline(t *testing.T) {
 	url := pgtest.Database(t)
-	config, err := parse(url)
-	require.NoError(t, err)
+	config := must.Have(parse(url))(t)
 	_, unlock, err := lock(t.Context(), config.ConnConfig)
 	require.NoError(t, err)
 	ctx, cancel := context.WithTimeout(t.Context(), 200*time.Millisecond)
 	defer cancel()
-	_, err = Open(ctx, url)
-	require.ErrorIs(t, err, context.DeadlineExceeded)
+	require.ErrorIs(t, must.ErrOf(Open(ctx, url)), context.DeadlineExceeded)
 	require.NoError(t, unlock())
 	openStore(t, url)
 }
 
 func TestOpenErrorIsOneLineWithoutThePassword(t *testing.T) {
 	server := pgtest.Server(t)
-	port, err := freeport.Get()
-	require.NoError(t, err)
+	port := must.Have(freeport.Get())(t)
 	for name, c := range map[string]struct {
 		url         string
 		unavailable bool
@@ -170,24 +166,19 @@ func TestLockWaitEndsAtStatementTimeoutOrDeadline(t *testing.T) {
 	limited := openStore(t, url+"&pool_max_conns=1")
 	_, err := limited.pool.Exec(t.Context(), "SET statement_timeout = 200") // now, so that opening the store has the time it takes
 	require.NoError(t, err)
-	_, err = other.CreateConversation(t.Context(), chat.Conversation{ID: "c", Owner: "o"})
-	require.NoError(t, err)
-	tx, err := other.pool.Begin(t.Context())
-	require.NoError(t, err)
+	must.Have(other.CreateConversation(t.Context(), chat.Conversation{ID: "c", Owner: "o"}))(t)
+	tx := must.Have(other.pool.Begin(t.Context()))(t)
 	defer func() { _ = tx.Rollback(context.WithoutCancel(t.Context())) }() // after a failure, closing the store would wait for it
-	_, err = tx.Exec(t.Context(), "UPDATE conversations SET title = 'held'")
-	require.NoError(t, err)
+	must.Have(tx.Exec(t.Context(), "UPDATE conversations SET title = 'held'"))(t)
 
-	_, err = limited.ChangeConversation(t.Context(), "o", "c", db.ConversationChange{Title: new("new")})
-	require.ErrorIs(t, err, db.ErrUnavailable)
+	require.ErrorIs(t, must.ErrOf(limited.ChangeConversation(t.Context(), "o", "c", db.ConversationChange{Title: new("new")})), db.ErrUnavailable)
 	require.ErrorContains(t, err, "statement timeout")
 	ctx := announced{t.Context(), time.Now().Add(200 * time.Millisecond)}
 	_, err = other.ChangeConversation(ctx, "o", "c", db.ConversationChange{Title: new("new")})
 	require.ErrorIs(t, err, db.ErrUnavailable, "the server gives up before the caller does")
 	require.ErrorContains(t, err, "lock timeout")
 	require.NoError(t, tx.Rollback(t.Context()))
-	_, err = other.ChangeConversation(t.Context(), "o", "c", db.ConversationChange{Title: new("new")})
-	require.NoError(t, err)
+	must.Have(other.ChangeConversation(t.Context(), "o", "c", db.ConversationChange{Title: new("new")}))(t)
 }
 
 // announced has a deadline that never ends it, so that only the server can give up.
@@ -202,7 +193,7 @@ func TestCancelledCallReturnsContextCanceled(t *testing.T) {
 	s := openStore(t, pgtest.Database(t))
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	_, err := s.CreateConversation(ctx, chat.Conversation{ID: "c", Owner: "o"})
+	err := must.ErrOf(s.CreateConversation(ctx, chat.Conversation{ID: "c", Owner: "o"}))
 	require.ErrorIs(t, err, context.Canceled)
 	require.NotErrorIs(t, err, db.ErrUnavailable)
 }
@@ -213,24 +204,21 @@ func TestTextThatPostgresCannotHoldKeepsItsOffsets(t *testing.T) {
 	text := "a\x00b\xff\xfec apple"
 	require.NoError(t, s.CreateDocument(ctx, chat.Document{ID: "d", Owner: "o", Title: "T\x00"}, []byte(text)))
 	require.NoError(t, s.StoreText(ctx, "o", "d", text, []chat.Chunk{{Text: text[:5], End: 5}, {Text: text[5:], Start: 5, End: 12}}, nil))
-	hits, err := s.SearchText(ctx, "o", db.Words("apple"), nil, 5)
-	require.NoError(t, err)
+	hits := must.Have(s.SearchText(ctx, "o", db.Words("apple"), nil, 5))(t)
 	require.Len(t, hits, 1)
-	stored, err := s.DocumentText(ctx, "o", "d")
-	require.NoError(t, err)
+	stored := must.Have(s.DocumentText(ctx, "o", "d"))(t)
 	require.Equal(t, "a\ufffdb\ufffd\ufffdc apple", stored)
 	require.Equal(t, "c apple", string([]rune(stored)[hits[0].Start:hits[0].End]))
 
 	turn := chat.Turn{ID: "t", Owner: "o", ThreadID: "c", ClientTurnID: "ct", Content: chat.Content{Message: "nul \x00 and \xff"}}
-	_, _, _, err = s.InsertTurn(ctx, turn)
+	_, _, _, err := s.InsertTurn(ctx, turn)
 	require.NoError(t, err)
 	require.NoError(t, s.PutText(ctx, "o", "t", "piece:1", "x\x00"))
 	require.NoError(t, s.SaveDraft(ctx, "o", db.Draft{TurnID: "t", Piece: 1, Text: "x\x00"}))
 	_, err = s.Settle(ctx, db.Settlement{Owner: "o", ThreadID: "c", TurnID: "t", Status: chat.TurnCompleted, Text: "x\x00\xff", Title: "\x00",
 		Metadata: map[string]any{"note": "\x00"}, Events: []chat.Event{{N: 1, Text: "\x00\xff"}}, Terminal: chat.Event{N: 2}})
 	require.NoError(t, err)
-	h, err := s.History(ctx, "o", "c", "", "", 9)
-	require.NoError(t, err)
+	h := must.Have(s.History(ctx, "o", "c", "", "", 9))(t)
 	require.Equal(t, "x\ufffd\ufffd", h.Messages[1].Content)
 	require.Equal(t, map[string]any{"note": "\x00"}, h.Messages[1].Metadata)
 }
@@ -244,8 +232,7 @@ func TestChunkLargerThanTheIndexLimitIsStoredInFull(t *testing.T) {
 	}
 	require.NoError(t, s.CreateDocument(ctx, chat.Document{ID: "d", Owner: "o"}, nil))
 	require.NoError(t, s.StoreText(ctx, "o", "d", b.String(), []chat.Chunk{{Text: b.String(), End: b.Len()}}, nil))
-	hits, err := s.SearchText(ctx, "o", db.Words("w17"), nil, 5)
-	require.NoError(t, err)
+	hits := must.Have(s.SearchText(ctx, "o", db.Words("w17"), nil, 5))(t)
 	require.Len(t, hits, 1)
 	require.Len(t, hits[0].Text, b.Len())
 }
@@ -256,8 +243,7 @@ func TestOldCancelsArePruned(t *testing.T) {
 	for _, id := range []string{"old", "new"} {
 		require.NoError(t, s.Cancel(t.Context(), "o", db.CancelRef{TurnID: id}, chat.UserCancelled))
 		if id == "old" {
-			_, err := s.pool.Exec(t.Context(), "UPDATE cancels SET created_at = created_at - 25 * 3600 * 1000000::bigint")
-			require.NoError(t, err)
+			must.Have(s.pool.Exec(t.Context(), "UPDATE cancels SET created_at = created_at - 25 * 3600 * 1000000::bigint"))(t)
 		}
 	}
 	var kept []string
@@ -268,16 +254,14 @@ func TestOldCancelsArePruned(t *testing.T) {
 func TestPicturesUnusedForADayArePruned(t *testing.T) {
 	t.Parallel()
 	s, ctx := openStore(t, pgtest.Database(t)), t.Context()
-	_, err := s.CreateConversation(ctx, chat.Conversation{ID: "c", Owner: "o"})
-	require.NoError(t, err)
+	must.Have(s.CreateConversation(ctx, chat.Conversation{ID: "c", Owner: "o"}))(t)
 	put := func(a chat.Attachment) {
 		a.Owner = "o"
 		require.NoError(t, s.PutAttachment(ctx, a, []byte("x")))
 	}
 	put(chat.Attachment{ID: "old"})
 	put(chat.Attachment{ID: "old, used", ThreadID: "c"})
-	_, err = s.pool.Exec(ctx, "UPDATE attachments SET created_at = created_at - 25 * 3600 * 1000000::bigint")
-	require.NoError(t, err)
+	must.Have(s.pool.Exec(ctx, "UPDATE attachments SET created_at = created_at - 25 * 3600 * 1000000::bigint"))(t)
 	put(chat.Attachment{ID: "new"})
 	put(chat.Attachment{ID: "newer"})
 	var kept []string
@@ -294,15 +278,13 @@ func TestCountsAreKeyedByDigestAndPrunedAfterTheirWindow(t *testing.T) {
 		return list
 	}
 	for key, window := range map[string]time.Duration{"192.0.2.1": time.Second, "192.0.2.2": time.Hour} {
-		_, err := s.Count(ctx, key, 1, window, now)
-		require.NoError(t, err)
+		must.Have(s.Count(ctx, key, 1, window, now))(t)
 	}
 	require.Len(t, keys(), 2)
 	for _, key := range keys() {
 		require.NotContains(t, key, "192.0.2")
 	}
-	_, err := s.Count(ctx, "192.0.2.3", 1, time.Second, now.Add(2*record.PruneCountsAfter))
-	require.NoError(t, err)
+	must.Have(s.Count(ctx, "192.0.2.3", 1, time.Second, now.Add(2*record.PruneCountsAfter)))(t)
 	require.ElementsMatch(t, []string{record.Digest("192.0.2.2"), record.Digest("192.0.2.3")}, keys())
 }
 
@@ -318,10 +300,8 @@ func tables() []string {
 
 func TestImportCoversEveryTable(t *testing.T) {
 	s := openStore(t, pgtest.Database(t))
-	rows, err := s.pool.Query(t.Context(), "SELECT tablename::text FROM pg_tables WHERE schemaname = 'public' AND tablename <> 'goose_db_version' ORDER BY 1")
-	require.NoError(t, err)
-	names, err := pgx.CollectRows(rows, pgx.RowTo[string])
-	require.NoError(t, err)
+	rows := must.Have(s.pool.Query(t.Context(), "SELECT tablename::text FROM pg_tables WHERE schemaname = 'public' AND tablename <> 'goose_db_version' ORDER BY 1"))(t)
+	names := must.Have(pgx.CollectRows(rows, pgx.RowTo[string]))(t)
 	slices.Sort(names)
 	require.Equal(t, tables(), slices.DeleteFunc(names, func(name string) bool { return name == "limits" || name == "audit_log" }), "neither counts nor the audit log are copied")
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/palaver-chat/palaver/db"
 	"github.com/palaver-chat/palaver/db/postgres/sqlcgen"
 	"github.com/palaver-chat/palaver/testkit/dbtest/pgtest"
+	"github.com/palaver-chat/palaver/testkit/must"
 )
 
 func TestLockOfADeadClientIsReleased(t *testing.T) {
@@ -33,13 +34,13 @@ func TestLockOfADeadClientIsReleased(t *testing.T) {
 				if _, err := q.ConversationState(t.Context(), "c"); err != nil { // the lock was sent along
 					return err
 				}
-				proxy.Stall() // like a machine that lost power: its connection stays open
+				proxy.Silence() // like a machine that lost power: its connection stays open
 				other.timeouts.short = 250 * time.Millisecond
 				err := other.MarkTurn(t.Context(), "o", "t", chat.TurnRunning, chat.RootCheckpoint)
 				require.ErrorIs(t, err, db.ErrUnavailable, "the lock is held")
 				other.timeouts.short = defaultTimeouts.short
 				require.NoError(t, other.MarkTurn(t.Context(), "o", "t", chat.TurnRunning, chat.RootCheckpoint))
-				proxy.Resume()
+				proxy.Restore()
 				_, lost = q.ConversationState(t.Context(), "c")
 				return nil
 			}), "the server has rolled it back")
@@ -64,8 +65,7 @@ func TestTransactionBatchesStatementsWithoutRows(t *testing.T) {
 		return q.PutProfile(ctx, sqlcgen.PutProfileParams{Owner: "o", Industry: "x"})
 	}))
 	require.Len(t, meter.Trips(), 1)
-	p, err := s.Profile(ctx, "o")
-	require.NoError(t, err)
+	p := must.Have(s.Profile(ctx, "o"))(t)
 	require.Equal(t, "x", p.Industry)
 	meter.Reset()
 	require.ErrorIs(t, s.update(ctx, func(q *sqlcgen.Queries) error {
@@ -75,7 +75,6 @@ func TestTransactionBatchesStatementsWithoutRows(t *testing.T) {
 		return db.ErrForbidden
 	}), db.ErrForbidden)
 	require.Empty(t, meter.Trips(), "BEGIN was not sent")
-	p, err = s.Profile(ctx, "o")
-	require.NoError(t, err)
+	p = must.Have(s.Profile(ctx, "o"))(t)
 	require.Equal(t, "x", p.Industry)
 }

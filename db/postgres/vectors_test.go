@@ -13,6 +13,7 @@ import (
 
 	"github.com/palaver-chat/palaver/chat"
 	"github.com/palaver-chat/palaver/testkit/dbtest/pgtest"
+	"github.com/palaver-chat/palaver/testkit/must"
 )
 
 // withPgvector is an empty store on a server that has pgvector.
@@ -74,10 +75,8 @@ func TestIndexOfVectorsFindsWhatComparingAllFinds(t *testing.T) {
 		found := 0
 		for range 20 {
 			question := random(r, 16)
-			exact, err := s.compare(t.Context(), "ann", question, of, 10)
-			require.NoError(t, err)
-			fast, err := s.nearest(t.Context(), "ann", question, of, 10)
-			require.NoError(t, err)
+			exact := must.Have(s.compare(t.Context(), "ann", question, of, 10))(t)
+			fast := must.Have(s.nearest(t.Context(), "ann", question, of, 10))(t)
 			require.Len(t, fast, 10, "the index was not used")
 			scores := map[int64]float64{}
 			for _, e := range exact {
@@ -89,8 +88,7 @@ func TestIndexOfVectorsFindsWhatComparingAllFinds(t *testing.T) {
 					found++
 				}
 			}
-			hits, err := s.SearchVector(t.Context(), "ann", question, of, 10)
-			require.NoError(t, err)
+			hits := must.Have(s.SearchVector(t.Context(), "ann", question, of, 10))(t)
 			require.Len(t, hits, 10)
 			for _, h := range hits {
 				require.NotContains(t, h.DocID, "bob")
@@ -98,11 +96,9 @@ func TestIndexOfVectorsFindsWhatComparingAllFinds(t *testing.T) {
 		}
 		require.GreaterOrEqual(t, found, 195, "of 200")
 	}
-	none, err := s.nearest(t.Context(), "ann", random(r, 16), []string{"ann-001"}, 10)
-	require.NoError(t, err)
+	none := must.Have(s.nearest(t.Context(), "ann", random(r, 16), []string{"ann-001"}, 10))(t)
 	require.Empty(t, none, "ten passages are compared without the index")
-	hits, err := s.SearchVector(t.Context(), "ann", random(r, 16), []string{"ann-001"}, 10)
-	require.NoError(t, err)
+	hits := must.Have(s.SearchVector(t.Context(), "ann", random(r, 16), []string{"ann-001"}, 10))(t)
 	require.Len(t, hits, 10)
 }
 
@@ -112,8 +108,7 @@ func TestSearchReadsTheIndexOfVectors(t *testing.T) {
 	s, url := withPgvector(t)
 	store(t, s, rand.New(rand.NewPCG(1, 1)), "ann", 20, 8)
 	require.NoError(t, s.IndexVectors(t.Context()))
-	conn, err := pgx.Connect(t.Context(), url)
-	require.NoError(t, err)
+	conn := must.Have(pgx.Connect(t.Context(), url))(t)
 	defer func() { _ = conn.Close(t.Context()) }()
 	script(t, conn, "SET enable_sort = off", "SET enable_seqscan = off")
 	for range 2 {
@@ -135,8 +130,7 @@ func TestVectorsFromBeforePgvectorAreIndexed(t *testing.T) {
 	require.Equal(t, int64(250), query[int64](t, later, "SELECT count(*) FROM chunk_vectors WHERE meaning IS NULL"))
 	require.NoError(t, later.IndexVectors(t.Context()))
 	require.Zero(t, query[int64](t, later, "SELECT count(*) FROM chunk_vectors WHERE meaning IS NULL"))
-	best, err := later.nearest(t.Context(), "ann", random(r, 8), nil, 10)
-	require.NoError(t, err)
+	best := must.Have(later.nearest(t.Context(), "ann", random(r, 8), nil, 10))(t)
 	require.Len(t, best, 10)
 }
 
@@ -144,10 +138,8 @@ func TestIndexesOfVectorsFollowWhatIsStored(t *testing.T) {
 	t.Parallel()
 	s, url := withPgvector(t)
 	indexes := func() (names []string) {
-		rows, err := s.pool.Query(t.Context(), "SELECT indexname::text FROM pg_indexes WHERE indexname LIKE 'chunk_vectors_hnsw%' ORDER BY 1")
-		require.NoError(t, err)
-		names, err = pgx.CollectRows(rows, pgx.RowTo[string])
-		require.NoError(t, err)
+		rows := must.Have(s.pool.Query(t.Context(), "SELECT indexname::text FROM pg_indexes WHERE indexname LIKE 'chunk_vectors_hnsw%' ORDER BY 1"))(t)
+		names = must.Have(pgx.CollectRows(rows, pgx.RowTo[string]))(t)
 		return names
 	}
 	r := rand.New(rand.NewPCG(1, 1))
@@ -162,12 +154,10 @@ func TestIndexesOfVectorsFollowWhatIsStored(t *testing.T) {
 
 	// An index whose creation was interrupted is made again.
 	pgtest.Exec(t, url, "UPDATE pg_index SET indisvalid = false WHERE indexrelid = 'chunk_vectors_hnsw_8'::regclass")
-	best, err := s.nearest(t.Context(), "bob", random(r, 8), nil, 10)
-	require.NoError(t, err)
+	best := must.Have(s.nearest(t.Context(), "bob", random(r, 8), nil, 10))(t)
 	require.Empty(t, best)
 	require.NoError(t, s.IndexVectors(t.Context()))
-	best, err = s.nearest(t.Context(), "bob", random(r, 8), nil, 10)
-	require.NoError(t, err)
+	best = must.Have(s.nearest(t.Context(), "bob", random(r, 8), nil, 10))(t)
 	require.Len(t, best, 10)
 
 	for n := range 8 {
@@ -188,8 +178,7 @@ func TestStoreWorksWhereTheRoleMayNotCreateTheExtension(t *testing.T) {
 	require.Regexp(t, "^exact: (creating the extension vector failed .SQLSTATE 42501.|the server has no pgvector); at most 50000", s.VectorSearch())
 	require.NoError(t, s.IndexVectors(t.Context()))
 	store(t, s, rand.New(rand.NewPCG(1, 1)), "ann", 2, 8)
-	hits, err := s.SearchVector(t.Context(), "ann", []float32{1, 0, 0, 0, 0, 0, 0, 0}, nil, 15)
-	require.NoError(t, err)
+	hits := must.Have(s.SearchVector(t.Context(), "ann", []float32{1, 0, 0, 0, 0, 0, 0, 0}, nil, 15))(t)
 	require.Len(t, hits, 15)
 }
 
@@ -202,13 +191,11 @@ func TestComparingVectorsLeavesOutTheOldestBeyondTheBound(t *testing.T) {
 		require.NoError(t, s.StoreText(t.Context(), "ann", id, "", make([]chat.Chunk, 3), [][]float32{{1, 0}, {1, 0}, {1, 0}}))
 	}
 	compared := map[string]int{}
-	hits, err := s.SearchVector(t.Context(), "ann", []float32{1, 0}, nil, 10)
-	require.NoError(t, err)
+	hits := must.Have(s.SearchVector(t.Context(), "ann", []float32{1, 0}, nil, 10))(t)
 	for _, h := range hits {
 		compared[h.DocID]++
 	}
 	require.Equal(t, map[string]int{"new": 3, "middle": 2}, compared)
-	hits, err = s.SearchVector(t.Context(), "ann", []float32{1, 0}, []string{"old"}, 10)
-	require.NoError(t, err)
+	hits = must.Have(s.SearchVector(t.Context(), "ann", []float32{1, 0}, []string{"old"}, 10))(t)
 	require.Len(t, hits, 3, "documents that are named are compared")
 }

@@ -9,6 +9,7 @@ import (
 
 	"github.com/palaver-chat/palaver/chat"
 	"github.com/palaver-chat/palaver/testkit/dbtest"
+	"github.com/palaver-chat/palaver/testkit/must"
 )
 
 // keptAfterClaim are the tables in which a former owner may still have rows: which cookies
@@ -22,8 +23,7 @@ func TestClaimLeavesNoRowOfTheFormerOwner(t *testing.T) {
 	dbtest.Fill(t, s)
 	var from string
 	require.NoError(t, s.reader.QueryRow("SELECT owner FROM turns LIMIT 1").Scan(&from))
-	d, err := s.UserData(ctx, from)
-	require.NoError(t, err)
+	d := must.Have(s.UserData(ctx, from))(t)
 	for _, id := range d.Documents {
 		_ = s.FailDocument(ctx, from, id, "unreadable") // documents that are still being processed
 	}
@@ -48,8 +48,7 @@ func TestClaimLeavesNoRowOfTheFormerOwner(t *testing.T) {
 
 func tablesWithOwner(t *testing.T, s *Store) (names []string) {
 	t.Helper()
-	rows, err := s.reader.Query("SELECT m.name FROM sqlite_master m JOIN pragma_table_info(m.name) c ON c.name = 'owner' WHERE m.type = 'table'")
-	require.NoError(t, err)
+	rows := must.Have(s.reader.Query("SELECT m.name FROM sqlite_master m JOIN pragma_table_info(m.name) c ON c.name = 'owner' WHERE m.type = 'table'"))(t)
 	defer rows.Close()
 	for rows.Next() {
 		var name string

@@ -13,6 +13,7 @@ import (
 
 	"github.com/palaver-chat/palaver/db/sqlite/sqlcgen"
 	"github.com/palaver-chat/palaver/testkit/dbtest"
+	"github.com/palaver-chat/palaver/testkit/must"
 )
 
 // prepared records the statements that a store prepares.
@@ -36,8 +37,7 @@ var goThrough = []string{"SearchConversations", "CountUserData", "UserThreads", 
 func TestQueriesOfAThreadScanNoWholeTable(t *testing.T) {
 	s := openStore(t, filepath.Join(t.TempDir(), "palaver.db"))
 	p := &prepared{DB: s.reader}
-	q, err := sqlcgen.Prepare(t.Context(), p)
-	require.NoError(t, err)
+	q := must.Have(sqlcgen.Prepare(t.Context(), p))(t)
 	t.Cleanup(func() { _ = q.Close() })
 	checked := 0
 	for _, text := range p.statements {

@@ -9,25 +9,23 @@ import (
 
 	"github.com/palaver-chat/palaver/chat"
 	"github.com/palaver-chat/palaver/db"
+	"github.com/palaver-chat/palaver/testkit/must"
 )
 
 func TestMigrationAppliesOnceAndKeepsDataAndSchema(t *testing.T) {
 	path, ctx := filepath.Join(t.TempDir(), "palaver.db"), t.Context()
 	s := openStore(t, path)
-	_, err := s.CreateConversation(ctx, chat.Conversation{ID: "c", Owner: "o"})
-	require.NoError(t, err)
+	must.Have(s.CreateConversation(ctx, chat.Conversation{ID: "c", Owner: "o"}))(t)
 	before := schemaOf(t, s)
 	require.Contains(t, before, "conversations")
 	require.NoError(t, s.Close())
 
 	s = openStore(t, path)
 	require.Equal(t, before, schemaOf(t, s))
-	_, err = s.Conversation(ctx, "o", "c")
-	require.NoError(t, err)
+	must.Have(s.Conversation(ctx, "o", "c"))(t)
 	var applied int
 	require.NoError(t, s.reader.QueryRowContext(ctx, "SELECT count(*) FROM goose_db_version WHERE version_id > 0").Scan(&applied))
-	files, err := fs.Glob(migrations, "migrations/*.sql")
-	require.NoError(t, err)
+	files := must.Have(fs.Glob(migrations, "migrations/*.sql"))(t)
 	require.Len(t, files, applied)
 }
 
@@ -42,23 +40,20 @@ func TestNewerSchemaIsRefusedUnlessAllowed(t *testing.T) {
 	path, ctx := filepath.Join(t.TempDir(), "palaver.db"), t.Context()
 	s := openStore(t, path)
 	require.NoError(t, s.Ping(ctx))
-	_, err := s.writer.ExecContext(ctx, "INSERT INTO goose_db_version (version_id, is_applied) VALUES (9999, 1)")
-	require.NoError(t, err)
+	must.Have(s.writer.ExecContext(ctx, "INSERT INTO goose_db_version (version_id, is_applied) VALUES (9999, 1)"))(t)
 	require.NoError(t, s.Ping(ctx), "a rolling upgrade leaves older processes running")
 
-	_, err = Open(ctx, path)
+	_, err := Open(ctx, path)
 	var newer *db.NewerSchemaError
 	require.ErrorAs(t, err, &newer)
 	require.Equal(t, int64(9999), newer.Found)
-	allowed, err := OpenWith(ctx, path, db.OpenOptions{AllowNewerSchema: true})
-	require.NoError(t, err)
+	allowed := must.Have(OpenWith(ctx, path, db.OpenOptions{AllowNewerSchema: true}))(t)
 	require.NoError(t, allowed.Close())
 }
 
 func TestPingRefusesAnOlderSchema(t *testing.T) {
 	path, ctx := filepath.Join(t.TempDir(), "palaver.db"), t.Context()
 	s := openStore(t, path)
-	_, err := s.writer.ExecContext(ctx, "DELETE FROM goose_db_version WHERE version_id = (SELECT max(version_id) FROM goose_db_version)")
-	require.NoError(t, err)
+	must.Have(s.writer.ExecContext(ctx, "DELETE FROM goose_db_version WHERE version_id = (SELECT max(version_id) FROM goose_db_version)"))(t)
 	require.ErrorContains(t, s.Ping(ctx), "palaver migrate")
 }

@@ -10,6 +10,7 @@ import (
 
 	"github.com/palaver-chat/palaver/chat"
 	"github.com/palaver-chat/palaver/db"
+	"github.com/palaver-chat/palaver/testkit/must"
 )
 
 func TestEveryCallInAnOutageIsUnavailable(t *testing.T) {
@@ -56,9 +57,7 @@ func TestCallInAnOutageHasNoEffect(t *testing.T) {
 	s := openStore(t, filepath.Join(t.TempDir(), "palaver.db"))
 	down := true
 	s.FailWhile(func() bool { return down })
-	_, err := s.CreateConversation(t.Context(), chat.Conversation{ID: "c", Owner: "o"})
-	require.ErrorIs(t, err, db.ErrUnavailable)
+	require.ErrorIs(t, must.ErrOf(s.CreateConversation(t.Context(), chat.Conversation{ID: "c", Owner: "o"})), db.ErrUnavailable)
 	down = false
-	_, err = s.Conversation(t.Context(), "o", "c")
-	require.ErrorIs(t, err, db.ErrNotFound)
+	require.ErrorIs(t, must.ErrOf(s.Conversation(t.Context(), "o", "c")), db.ErrNotFound)
 }

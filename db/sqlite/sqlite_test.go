@@ -20,12 +20,12 @@ import (
 	"github.com/palaver-chat/palaver/chat"
 	"github.com/palaver-chat/palaver/db"
 	"github.com/palaver-chat/palaver/db/internal/record"
+	"github.com/palaver-chat/palaver/testkit/must"
 )
 
 func openStore(t *testing.T, path string) *Store {
 	t.Helper()
-	s, err := Open(t.Context(), path)
-	require.NoError(t, err)
+	s := must.Have(Open(t.Context(), path))(t)
 	t.Cleanup(func() { _ = s.Close() })
 	return s
 }
@@ -33,14 +33,12 @@ func openStore(t *testing.T, path string) *Store {
 func TestOpenCreatesAFileThatOnlyItsUserCanRead(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "new", "a b?#%20", "palaver.db")
 	s := openStore(t, path)
-	info, err := os.Stat(path)
-	require.NoError(t, err)
+	info := must.Have(os.Stat(path))(t)
 	require.Equal(t, os.FileMode(0o600), info.Mode().Perm())
 
 	version := int64(0)
 	require.NoError(t, s.reader.QueryRow("SELECT max(version_id) FROM goose_db_version").Scan(&version))
-	entries, err := migrations.ReadDir("migrations")
-	require.NoError(t, err)
+	entries := must.Have(migrations.ReadDir("migrations"))(t)
 	require.True(t, strings.HasPrefix(entries[len(entries)-1].Name(), fmt.Sprintf("%05d_", version)), "version %d of %v", version, entries)
 
 	for pragma, want := range map[string]string{"journal_mode": "wal", "synchronous": "1", "foreign_keys": "1", "busy_timeout": "5000"} {
@@ -111,8 +109,7 @@ func TestProcessesOpeningAtOnceMigrateOnceAndAllWrite(t *testing.T) {
 	var applied, different int
 	require.NoError(t, s.reader.QueryRow("SELECT count(*), count(DISTINCT version_id) FROM goose_db_version").Scan(&applied, &different))
 	require.Equal(t, different, applied)
-	p, err := s.ListConversations(t.Context(), "o", "", "", 10)
-	require.NoError(t, err)
+	p := must.Have(s.ListConversations(t.Context(), "o", "", "", 10))(t)
 	require.Len(t, p.Items, len(outputs))
 }
 
@@ -126,12 +123,9 @@ func TestAbortedIngestLeavesNoRows(t *testing.T) {
 		"deleted": func(id string) error { return s.DeleteDocument(t.Context(), "o", id) },
 	} {
 		require.NoError(t, s.CreateDocument(t.Context(), chat.Document{ID: name, Owner: "o"}, nil))
-		edition, err := s.beginEdition(t.Context(), "o", name, nil, "half")
-		require.NoError(t, err)
-		_, err = s.storeChunks(t.Context(), edition, 0, []chat.Chunk{{Text: "half"}}, [][]float32{{1}})
-		require.NoError(t, err)
-		hits, err := s.SearchText(t.Context(), "o", db.Words("half"), nil, 9)
-		require.NoError(t, err)
+		edition := must.Have(s.beginEdition(t.Context(), "o", name, nil, "half"))(t)
+		must.Have(s.storeChunks(t.Context(), edition, 0, []chat.Chunk{{Text: "half"}}, [][]float32{{1}}))(t)
+		hits := must.Have(s.SearchText(t.Context(), "o", db.Words("half"), nil, 9))(t)
 		require.Empty(t, hits, "a partly stored text is invisible")
 		require.NoError(t, end(name))
 		for _, table := range []string{
@@ -153,16 +147,14 @@ func TestDeletingAConversationDeletesItsRowsInEveryTable(t *testing.T) {
 	}
 	_, _, _, err := s.InsertTurn(ctx, turn)
 	require.NoError(t, err)
-	_, err = s.Settle(ctx, db.Settlement{Owner: "o", ThreadID: "c", TurnID: "t", Status: chat.TurnCompleted, Text: "x", Terminal: chat.Event{N: 1}})
-	require.NoError(t, err)
+	must.Have(s.Settle(ctx, db.Settlement{Owner: "o", ThreadID: "c", TurnID: "t", Status: chat.TurnCompleted, Text: "x", Terminal: chat.Event{N: 1}}))(t)
 	turn.ID, turn.ClientTurnID = "t2", "ct2"
 	_, _, _, err = s.InsertTurn(ctx, turn)
 	require.NoError(t, err)
 	require.NoError(t, s.PutText(ctx, "o", "t2", "k", "x"))
 	require.NoError(t, s.SaveDraft(ctx, "o", db.Draft{TurnID: "t2", Piece: 1, Text: "x"}))
 	require.NoError(t, s.PutAttachment(ctx, chat.Attachment{ID: "a", Owner: "o", ThreadID: "c"}, nil))
-	_, err = s.PutRepo(ctx, "o", "c", nil, "", nil)
-	require.NoError(t, err)
+	must.Have(s.PutRepo(ctx, "o", "c", nil, "", nil))(t)
 	tables := []string{"conversations", "turns", "messages", "turn_events", "turn_texts", "drafts", "stream_runs", "cancels", "attachments", "repos"}
 	count := func(table string) (n int) {
 		require.NoError(t, s.reader.QueryRow("SELECT count(*) FROM "+table).Scan(&n))
@@ -182,8 +174,7 @@ func TestOldCancelsArePruned(t *testing.T) {
 	for _, id := range []string{"old", "new"} {
 		require.NoError(t, s.Cancel(t.Context(), "o", db.CancelRef{TurnID: id}, chat.UserCancelled))
 		if id == "old" {
-			_, err := s.writer.Exec("UPDATE cancels SET created_at = created_at - 25 * 3600 * 1000000")
-			require.NoError(t, err)
+			must.Have(s.writer.Exec("UPDATE cancels SET created_at = created_at - 25 * 3600 * 1000000"))(t)
 		}
 	}
 	var kept string
@@ -193,16 +184,14 @@ func TestOldCancelsArePruned(t *testing.T) {
 
 func TestPicturesUnusedForADayArePruned(t *testing.T) {
 	s, ctx := openStore(t, filepath.Join(t.TempDir(), "palaver.db")), t.Context()
-	_, err := s.CreateConversation(ctx, chat.Conversation{ID: "c", Owner: "o"})
-	require.NoError(t, err)
+	must.Have(s.CreateConversation(ctx, chat.Conversation{ID: "c", Owner: "o"}))(t)
 	put := func(a chat.Attachment) {
 		a.Owner = "o"
 		require.NoError(t, s.PutAttachment(ctx, a, []byte("x")))
 	}
 	put(chat.Attachment{ID: "old"})
 	put(chat.Attachment{ID: "old, used", ThreadID: "c"})
-	_, err = s.writer.Exec("UPDATE attachments SET created_at = created_at - 25 * 3600 * 1000000")
-	require.NoError(t, err)
+	must.Have(s.writer.Exec("UPDATE attachments SET created_at = created_at - 25 * 3600 * 1000000"))(t)
 	put(chat.Attachment{ID: "new"})
 	put(chat.Attachment{ID: "newer"})
 	var kept string
@@ -214,8 +203,7 @@ func TestCountsAreKeyedByDigestAndPrunedAfterTheirWindow(t *testing.T) {
 	s, ctx := openStore(t, filepath.Join(t.TempDir(), "palaver.db")), t.Context()
 	now := time.Now()
 	keys := func() (list []string) {
-		rows, err := s.reader.Query("SELECT key FROM limits")
-		require.NoError(t, err)
+		rows := must.Have(s.reader.Query("SELECT key FROM limits"))(t)
 		defer rows.Close()
 		for rows.Next() {
 			var key string
@@ -225,26 +213,22 @@ func TestCountsAreKeyedByDigestAndPrunedAfterTheirWindow(t *testing.T) {
 		return list
 	}
 	for key, window := range map[string]time.Duration{"192.0.2.1": time.Second, "192.0.2.2": time.Hour} {
-		_, err := s.Count(ctx, key, 1, window, now)
-		require.NoError(t, err)
+		must.Have(s.Count(ctx, key, 1, window, now))(t)
 	}
 	require.Len(t, keys(), 2)
 	for _, key := range keys() {
 		require.NotContains(t, key, "192.0.2")
 	}
-	_, err := s.Count(ctx, "192.0.2.3", 1, time.Second, now.Add(2*record.PruneCountsAfter))
-	require.NoError(t, err)
+	must.Have(s.Count(ctx, "192.0.2.3", 1, time.Second, now.Add(2*record.PruneCountsAfter)))(t)
 	require.ElementsMatch(t, []string{record.Digest("192.0.2.2"), record.Digest("192.0.2.3")}, keys())
 }
 
 func TestWritesSurviveReopening(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "palaver.db")
 	s := openStore(t, path)
-	want, err := s.CreateConversation(t.Context(), chat.Conversation{ID: "c", Owner: "o", Title: "T"})
-	require.NoError(t, err)
+	want := must.Have(s.CreateConversation(t.Context(), chat.Conversation{ID: "c", Owner: "o", Title: "T"}))(t)
 	require.NoError(t, s.Close())
-	got, err := openStore(t, path).Conversation(t.Context(), "o", "c")
-	require.NoError(t, err)
+	got := must.Have(openStore(t, path).Conversation(t.Context(), "o", "c"))(t)
 	require.Equal(t, want, got)
 }
 
@@ -273,13 +257,10 @@ func TestTwoStoresShareAFile(t *testing.T) {
 func TestALockedDatabaseIsUnavailable(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "palaver.db")
 	other := openStore(t, path)
-	s, err := open(t.Context(), path, time.Millisecond, db.OpenOptions{})
-	require.NoError(t, err)
+	s := must.Have(open(t.Context(), path, time.Millisecond, db.OpenOptions{}))(t)
 	defer s.Close()
-	tx, err := other.writer.Begin()
-	require.NoError(t, err)
-	_, err = s.CreateConversation(t.Context(), chat.Conversation{ID: "c", Owner: "o"})
-	require.ErrorIs(t, err, db.ErrUnavailable)
+	tx := must.Have(other.writer.Begin())(t)
+	require.ErrorIs(t, must.ErrOf(s.CreateConversation(t.Context(), chat.Conversation{ID: "c", Owner: "o"})), db.ErrUnavailable)
 	require.ErrorIs(t, s.PutProfile(t.Context(), "o", chat.Profile{}), db.ErrUnavailable)
 	require.NoError(t, s.Ping(t.Context()), "reads still work")
 	require.NoError(t, tx.Rollback())
@@ -290,7 +271,7 @@ func TestDeadlineExceededIsUnavailable(t *testing.T) {
 	s := openStore(t, filepath.Join(t.TempDir(), "palaver.db"))
 	ctx, cancel := context.WithTimeout(t.Context(), 0)
 	defer cancel()
-	_, err := s.ListConversations(ctx, "o", "", "", 10)
+	err := must.ErrOf(s.ListConversations(ctx, "o", "", "", 10))
 	require.ErrorIs(t, err, db.ErrUnavailable)
 	require.ErrorIs(t, err, context.DeadlineExceeded)
 }
@@ -299,7 +280,7 @@ func TestCancelledCallReturnsContextCanceled(t *testing.T) {
 	s := openStore(t, filepath.Join(t.TempDir(), "palaver.db"))
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	_, err := s.CreateConversation(ctx, chat.Conversation{ID: "c", Owner: "o"})
+	err := must.ErrOf(s.CreateConversation(ctx, chat.Conversation{ID: "c", Owner: "o"}))
 	require.ErrorIs(t, err, context.Canceled)
 	require.NotErrorIs(t, err, db.ErrUnavailable)
 }
@@ -321,13 +302,11 @@ func TestOpenFailsForAFileThatIsNotADatabase(t *testing.T) {
 // SQLite plans with the value of a bare parameter after LIMIT, so it parses the
 // statement again each time it is bound: 3 % of a turn's CPU.
 func TestLimitParametersAreCastSoThatStatementsAreNotReparsed(t *testing.T) {
-	files, err := filepath.Glob("queries/*.sql")
-	require.NoError(t, err)
+	files := must.Have(filepath.Glob("queries/*.sql"))(t)
 	require.NotEmpty(t, files)
 	alone := regexp.MustCompile(`(?i)(LIMIT|OFFSET)\s+[@?:$]`)
 	for _, file := range append(files, "search.go") {
-		text, err := os.ReadFile(file)
-		require.NoError(t, err)
+		text := must.Have(os.ReadFile(file))(t)
 		require.Empty(t, alone.FindString(string(text)), "%s: write LIMIT CAST(@max_rows AS INTEGER)", file)
 	}
 }
@@ -337,21 +316,17 @@ func TestCompactGivesDeletedRowsBackToTheFileSystem(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "palaver.db")
 	s := openStore(t, path)
 	size := func() int64 {
-		info, err := os.Stat(path)
-		require.NoError(t, err)
+		info := must.Have(os.Stat(path))(t)
 		return info.Size()
 	}
-	freed, err := s.Compact(t.Context())
-	require.NoError(t, err)
+	freed := must.Have(s.Compact(t.Context()))(t)
 	require.Zero(t, freed, "nothing is free")
 	d := chat.Document{ID: "big", Owner: "o", Title: "big", SourceType: chat.SourceUpload, Format: "txt", Status: chat.DocProcessing, CreatedAt: time.Now()}
 	require.NoError(t, s.CreateDocument(t.Context(), d, make([]byte, 24<<20)))
 	require.NoError(t, s.DeleteDocument(t.Context(), "o", d.ID))
-	usage, err := s.UsageByTable(t.Context())
-	require.NoError(t, err)
+	usage := must.Have(s.UsageByTable(t.Context()))(t)
 	require.Equal(t, FreePages, usage[0].Table)
-	freed, err = s.Compact(t.Context())
-	require.NoError(t, err)
+	freed = must.Have(s.Compact(t.Context()))(t)
 	require.Greater(t, freed, int64(23<<20))
 	require.Less(t, size(), int64(4<<20))
 	require.NoError(t, s.Ping(t.Context()), "the open connections still work")

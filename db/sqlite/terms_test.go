@@ -6,19 +6,19 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/palaver-chat/palaver/testkit/must"
 )
 
 func TestCachedTermsOfWordsAreTheSame(t *testing.T) {
 	t.Parallel()
-	tok, err := openTokenizer(t.Context())
-	require.NoError(t, err)
+	tok := must.Have(openTokenizer(t.Context()))(t)
 	t.Cleanup(func() { _ = tok.pool.Close() })
 	long := strings.Repeat("x", maxKnownWord+1)
 	words := []string{"Days", "HR-POL-11", "", "days", "Days", "§", long}
 	want := []wordTerm{{0, "dai"}, {1, "hr"}, {1, "pol"}, {1, "11"}, {3, "dai"}, {4, "dai"}, {6, long}}
 	for range 2 {
-		got, err := tok.terms(t.Context(), words)
-		require.NoError(t, err)
+		got := must.Have(tok.terms(t.Context(), words))(t)
 		require.Equal(t, want, got)
 	}
 	_, kept := tok.known[long]

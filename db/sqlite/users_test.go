@@ -13,14 +13,14 @@ import (
 
 	"github.com/palaver-chat/palaver/chat"
 	"github.com/palaver-chat/palaver/db"
+	"github.com/palaver-chat/palaver/testkit/must"
 )
 
 // traces lists the tables with a cell that contains one of the words, without
 // those of the search index, whose contents are not text.
 func traces(t *testing.T, s *Store, words ...string) []string {
 	t.Helper()
-	tables, err := s.reader.Query("SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'chunk_index%'")
-	require.NoError(t, err)
+	tables := must.Have(s.reader.Query("SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'chunk_index%'"))(t)
 	defer tables.Close()
 	var names, found []string
 	for tables.Next() {
@@ -31,10 +31,8 @@ func traces(t *testing.T, s *Store, words ...string) []string {
 	require.NoError(t, tables.Err())
 	require.Greater(t, len(names), 15)
 	for _, name := range names {
-		rows, err := s.reader.Query("SELECT * FROM " + name)
-		require.NoError(t, err)
-		columns, err := rows.Columns()
-		require.NoError(t, err)
+		rows := must.Have(s.reader.Query("SELECT * FROM " + name))(t)
+		columns := must.Have(rows.Columns())(t)
 		cells, into := make([]any, len(columns)), make([]any, len(columns))
 		for i := range cells {
 			into[i] = &cells[i]
@@ -103,13 +101,10 @@ func TestDeletedThreadAndUserLeaveNoRows(t *testing.T) {
 	require.NoError(t, s.PutConnection(ctx, db.Connection{Owner: owner, Provider: "google", Account: docWord, Token: docWord}, true))
 	require.NoError(t, s.CreateKey(ctx, db.Key{ID: uuid.NewString(), Owner: owner, Name: docWord, Digest: docWord, Anonymous: true}))
 	require.NoError(t, s.CreateBoard(ctx, db.Board{ID: uuid.NewString(), Owner: owner, Title: docWord, Content: []byte(docWord)}))
-	_, err = s.PutRepo(ctx, owner, thread, []byte(word), "digest", nil)
-	require.NoError(t, err)
+	must.Have(s.PutRepo(ctx, owner, thread, []byte(word), "digest", nil))(t)
 
-	_, err = s.CreateImport(ctx, chat.Import{ID: uuid.NewString(), Owner: owner, ThreadID: thread, TurnID: open.ID, URL: word})
-	require.NoError(t, err)
-	_, err = s.CreateImport(ctx, chat.Import{ID: uuid.NewString(), Owner: owner, URL: docWord})
-	require.NoError(t, err)
+	must.Have(s.CreateImport(ctx, chat.Import{ID: uuid.NewString(), Owner: owner, ThreadID: thread, TurnID: open.ID, URL: word}))(t)
+	must.Have(s.CreateImport(ctx, chat.Import{ID: uuid.NewString(), Owner: owner, URL: docWord}))(t)
 
 	ofThread := []string{word, thread, settled.ID, open.ID, settled.ClientTurnID, open.ClientTurnID, settled.StreamRunID, open.StreamRunID}
 	ofUser := append(slices.Clone(ofThread), owner, docWord, ready, processing)
@@ -122,8 +117,7 @@ func TestDeletedThreadAndUserLeaveNoRows(t *testing.T) {
 	require.NoError(t, s.DeleteConversation(ctx, owner, thread))
 	require.Equal(t, []string{"deleted_conversations.id"}, traces(t, s, ofThread...), "only its id, so that nothing is written under it again")
 
-	_, err = s.DeleteUser(ctx, owner)
-	require.NoError(t, err)
+	must.Have(s.DeleteUser(ctx, owner))(t)
 	require.Equal(t, []string{"deleted_conversations.id"}, traces(t, s, ofUser...))
 	for _, table := range []string{"chunk_vectors", "chunk_index"} {
 		var rows int

@@ -8,6 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/palaver-chat/palaver/chat"
+	"github.com/palaver-chat/palaver/testkit/must"
 )
 
 func TestComparingVectorsLeavesOutTheOldestBeyondTheBound(t *testing.T) {
@@ -20,13 +21,11 @@ func TestComparingVectorsLeavesOutTheOldestBeyondTheBound(t *testing.T) {
 		require.NoError(t, s.StoreText(t.Context(), "ann", id, "", make([]chat.Chunk, 3), [][]float32{{1, 0}, {1, 0}, {1, 0}}))
 	}
 	compared := map[string]int{}
-	hits, err := s.SearchVector(t.Context(), "ann", []float32{1, 0}, nil, 10)
-	require.NoError(t, err)
+	hits := must.Have(s.SearchVector(t.Context(), "ann", []float32{1, 0}, nil, 10))(t)
 	for _, h := range hits {
 		compared[h.DocID]++
 	}
 	require.Equal(t, map[string]int{"new": 3, "middle": 2}, compared)
-	hits, err = s.SearchVector(t.Context(), "ann", []float32{1, 0}, []string{"old"}, 10)
-	require.NoError(t, err)
+	hits = must.Have(s.SearchVector(t.Context(), "ann", []float32{1, 0}, []string{"old"}, 10))(t)
 	require.Len(t, hits, 3, "documents that are named are compared")
 }

@@ -15,14 +15,14 @@ import (
 
 	"github.com/palaver-chat/palaver/chat"
 	"github.com/palaver-chat/palaver/internal/bus"
+	"github.com/palaver-chat/palaver/testkit/must"
 )
 
 // startServer runs a NATS server in this process.
 func startServer(t *testing.T, opts server.Options) *server.Server {
 	t.Helper()
 	opts.NoSigs, opts.NoLog = true, true
-	ns, err := server.NewServer(&opts)
-	require.NoError(t, err)
+	ns := must.Have(server.NewServer(&opts))(t)
 	ns.Start()
 	require.True(t, ns.ReadyForConnections(10*time.Second))
 	t.Cleanup(func() { ns.Shutdown(); ns.WaitForShutdown() })
@@ -31,8 +31,7 @@ func startServer(t *testing.T, opts server.Options) *server.Server {
 
 func connectInProcess(t *testing.T, ns *server.Server) *bus.NATS {
 	t.Helper()
-	nc, err := nats.Connect("", nats.InProcessServer(ns))
-	require.NoError(t, err)
+	nc := must.Have(nats.Connect("", nats.InProcessServer(ns)))(t)
 	b := bus.FromConn(nc)
 	t.Cleanup(b.Close)
 	return b
@@ -83,12 +82,9 @@ func TestTurnSignalsArriveInOrderAtFollowersOfThatTurnOnly(t *testing.T) {
 	forEachBus(t, func(t *testing.T, publisher, reader bus.Bus) {
 		turn, other := uuid.NewString(), uuid.NewString()
 
-		first, err := reader.Subscribe(t.Context(), turn)
-		require.NoError(t, err)
-		second, err := publisher.Subscribe(t.Context(), turn)
-		require.NoError(t, err)
-		otherSignals, err := reader.Subscribe(t.Context(), other)
-		require.NoError(t, err)
+		first := must.Have(reader.Subscribe(t.Context(), turn))(t)
+		second := must.Have(publisher.Subscribe(t.Context(), turn))(t)
+		otherSignals := must.Have(reader.Subscribe(t.Context(), other))(t)
 
 		delta := bus.Delta{TurnID: turn, Piece: 1, Attempt: 2, Offset: 3, Text: "drei Wörter, 四"}
 		publisher.Hint(turn, 4)
@@ -113,10 +109,8 @@ func TestTurnSignalsArriveInOrderAtFollowersOfThatTurnOnly(t *testing.T) {
 func TestStopsAndThreadsHaveTheirOwnSubjects(t *testing.T) {
 	forEachBus(t, func(t *testing.T, b, _ bus.Bus) {
 		turn, thread := uuid.NewString(), uuid.NewString()
-		stops, err := b.SubscribeStops(t.Context(), turn)
-		require.NoError(t, err)
-		turns, err := b.SubscribeThread(t.Context(), thread)
-		require.NoError(t, err)
+		stops := must.Have(b.SubscribeStops(t.Context(), turn))(t)
+		turns := must.Have(b.SubscribeThread(t.Context(), thread))(t)
 
 		b.Hint(turn, 1)
 		b.AnnounceStop(turn)
@@ -132,14 +126,12 @@ func TestStopAnnouncedBeforeSubscribingIsDelivered(t *testing.T) {
 		turn, other := uuid.NewString(), uuid.NewString()
 		workflow.AnnounceStop(turn)
 		workflow.AnnounceStop(other)
-		others, err := worker.SubscribeStops(t.Context(), other)
-		require.NoError(t, err)
+		others := must.Have(worker.SubscribeStops(t.Context(), other))(t)
 		receive(t, others) // both have arrived
 
 		for range 2 { // two activities of the turn, one after the other
 			ctx, cancel := context.WithCancel(t.Context())
-			stops, err := worker.SubscribeStops(ctx, turn)
-			require.NoError(t, err)
+			stops := must.Have(worker.SubscribeStops(ctx, turn))(t)
 			receive(t, stops)
 			workflow.AnnounceStop(turn) // a repeated announcement changes nothing
 			cancel()
@@ -151,20 +143,17 @@ func TestStopAnnouncedBeforeSubscribingIsDelivered(t *testing.T) {
 func TestStopsAreKeptUntilManyNewerOnesArrive(t *testing.T) {
 	forEachBus(t, func(t *testing.T, b, _ bus.Bus) {
 		first, last := uuid.NewString(), uuid.NewString()
-		stops, err := b.SubscribeStops(t.Context(), first)
-		require.NoError(t, err)
+		stops := must.Have(b.SubscribeStops(t.Context(), first))(t)
 		b.AnnounceStop(first)
 		receive(t, stops)
 		for range 10_000 {
 			b.AnnounceStop(uuid.NewString())
 		}
 		b.AnnounceStop(last)
-		late, err := b.SubscribeStops(t.Context(), last)
-		require.NoError(t, err)
+		late := must.Have(b.SubscribeStops(t.Context(), last))(t)
 		receive(t, late)
 		b.AnnounceStop(first) // forgotten, but still subscribed to
-		again, err := b.SubscribeStops(t.Context(), first)
-		require.NoError(t, err)
+		again := must.Have(b.SubscribeStops(t.Context(), first))(t)
 		receive(t, again)
 	})
 }
@@ -174,8 +163,7 @@ func TestWatchedAsksEveryProcess(t *testing.T) {
 	asker, second, third := connectInProcess(t, ns), connectInProcess(t, ns), connectInProcess(t, ns)
 	watched, alone := uuid.NewString(), uuid.NewString()
 	ask := func(turn string) bool {
-		yes, err := asker.Watched(t.Context(), turn)
-		require.NoError(t, err)
+		yes := must.Have(asker.Watched(t.Context(), turn))(t)
 		return yes
 	}
 	require.False(t, ask(watched), "no process answers")
@@ -200,8 +188,7 @@ func TestLocalBusAnswersWatchedForItsProcess(t *testing.T) {
 	b := bus.NewLocal()
 	watched, alone := uuid.NewString(), uuid.NewString()
 	ask := func(turn string) bool {
-		yes, err := b.Watched(t.Context(), turn)
-		require.NoError(t, err)
+		yes := must.Have(b.Watched(t.Context(), turn))(t)
 		return yes
 	}
 	require.False(t, ask(watched))
@@ -220,16 +207,14 @@ func TestLocalBusAnswersWatchedForItsProcess(t *testing.T) {
 func TestFullBufferDropsMessagesAndNeverBlocksThePublisher(t *testing.T) {
 	forEachBus(t, func(t *testing.T, b, _ bus.Bus) {
 		turn := uuid.NewString()
-		slow, err := b.Subscribe(t.Context(), turn)
-		require.NoError(t, err)
+		slow := must.Have(b.Subscribe(t.Context(), turn))(t)
 
 		const sent = 5000
 		for n := range sent {
 			b.Hint(turn, n+1)
 		}
 		// A new follower receives the last hint after all earlier ones were delivered.
-		last, err := b.Subscribe(t.Context(), turn)
-		require.NoError(t, err)
+		last := must.Have(b.Subscribe(t.Context(), turn))(t)
 		b.Hint(turn, sent+1)
 		receive(t, last)
 
@@ -246,10 +231,8 @@ func TestFullBufferDropsMessagesAndNeverBlocksThePublisher(t *testing.T) {
 func TestSubscriptionClosesWithItsContextAndWithTheBus(t *testing.T) {
 	forEachBus(t, func(t *testing.T, b, _ bus.Bus) {
 		ctx, cancel := context.WithCancel(t.Context())
-		byContext, err := b.Subscribe(ctx, uuid.NewString())
-		require.NoError(t, err)
-		byBus, err := b.SubscribeStops(t.Context(), uuid.NewString())
-		require.NoError(t, err)
+		byContext := must.Have(b.Subscribe(ctx, uuid.NewString()))(t)
+		byBus := must.Have(b.SubscribeStops(t.Context(), uuid.NewString()))(t)
 
 		cancel()
 		waitClosed(t, byContext)
@@ -269,18 +252,15 @@ func TestInvalidIDsAreNeverPublished(t *testing.T) {
 		require.Error(t, err, id)
 	}
 
-	nc, err := nats.Connect("", nats.InProcessServer(ns))
-	require.NoError(t, err)
+	nc := must.Have(nats.Connect("", nats.InProcessServer(ns)))(t)
 	defer nc.Close()
-	all, err := nc.SubscribeSync(">")
-	require.NoError(t, err)
+	all := must.Have(nc.SubscribeSync(">"))(t)
 	require.NoError(t, nc.Flush())
 	b.Hint("*", 1)
 	b.AnnounceStop(">")
 	turn := uuid.NewString()
 	b.Hint(turn, 1)
-	msg, err := all.NextMsg(10 * time.Second)
-	require.NoError(t, err)
+	msg := must.Have(all.NextMsg(10 * time.Second))(t)
 	assert.Equal(t, "palaver.turn."+turn, msg.Subject, "messages with invalid ids were never sent")
 }
 
@@ -288,10 +268,8 @@ func TestMalformedMessagesAreDropped(t *testing.T) {
 	ns := startServer(t, server.Options{DontListen: true})
 	b := connectInProcess(t, ns)
 	turn := uuid.NewString()
-	signals, err := b.Subscribe(t.Context(), turn)
-	require.NoError(t, err)
-	nc, err := nats.Connect("", nats.InProcessServer(ns))
-	require.NoError(t, err)
+	signals := must.Have(b.Subscribe(t.Context(), turn))(t)
+	nc := must.Have(nats.Connect("", nats.InProcessServer(ns)))(t)
 	defer nc.Close()
 
 	for _, body := range []string{"", "{", "[]", "{}", `{"n":-1}`, `{"delta":{"turn_id":"another"}}`, `{"delta":{"turn_id":"` + turn + `","offset":-1}}`} {
@@ -308,13 +286,11 @@ func TestConnectRetriesAnUnavailableServer(t *testing.T) {
 	ns.Shutdown()
 	ns.WaitForShutdown()
 
-	b, err := bus.Connect(url, bus.Login{})
-	require.NoError(t, err)
+	b := must.Have(bus.Connect(url, bus.Login{}))(t)
 	defer b.Close()
 	assert.False(t, b.Ready())
 	turn := uuid.NewString()
-	signals, err := b.Subscribe(t.Context(), turn)
-	require.NoError(t, err)
+	signals := must.Have(b.Subscribe(t.Context(), turn))(t)
 	b.Hint(turn, 1) // dropped
 
 	startServer(t, server.Options{Host: "127.0.0.1", Port: portOf(t, port)})
@@ -327,8 +303,7 @@ func TestConnectRetriesAnUnavailableServer(t *testing.T) {
 // drops all bytes.
 func stallingServer(t *testing.T, target string, stalled <-chan struct{}) (url string) {
 	t.Helper()
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	require.NoError(t, err)
+	listener := must.Have(net.Listen("tcp", "127.0.0.1:0"))(t)
 	t.Cleanup(func() { _ = listener.Close() })
 	pass := func(to, from net.Conn) {
 		for buffer := make([]byte, 4096); ; {
@@ -365,18 +340,16 @@ func stallingServer(t *testing.T, target string, stalled <-chan struct{}) (url s
 func TestStalledServerMakesWatchedFailAndTheBusNotReady(t *testing.T) {
 	ns := startServer(t, server.Options{Host: "127.0.0.1", Port: server.RANDOM_PORT})
 	stalled := make(chan struct{})
-	b, err := bus.Connect(stallingServer(t, ns.Addr().String(), stalled), bus.Login{})
-	require.NoError(t, err)
+	b := must.Have(bus.Connect(stallingServer(t, ns.Addr().String(), stalled), bus.Login{}))(t)
 	t.Cleanup(b.Close)
 	turn := uuid.NewString()
-	followed, err := b.Watched(t.Context(), turn)
-	require.NoError(t, err)
+	followed := must.Have(b.Watched(t.Context(), turn))(t)
 	require.False(t, followed, "the server answers that nobody follows")
 
 	other := connectInProcess(t, ns)
 	require.NoError(t, other.AnswerWatched(t.Context(), func(string) bool { return true }))
 	close(stalled)
-	_, err = b.Watched(t.Context(), turn)
+	_, err := b.Watched(t.Context(), turn)
 	require.Error(t, err, "somebody follows, but no reply gets through")
 	require.Eventually(t, func() bool { return !b.Ready() }, time.Minute, 10*time.Millisecond)
 	b.Hint(turn, 1) // does not block
@@ -390,8 +363,7 @@ func TestConnectRefusesAMalformedURL(t *testing.T) {
 func TestNoopDropsMessagesAndClosesSubscriptions(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	var b bus.Bus = bus.Noop{}
-	signals, err := b.Subscribe(ctx, uuid.NewString())
-	require.NoError(t, err)
+	signals := must.Have(b.Subscribe(ctx, uuid.NewString()))(t)
 	b.Hint(uuid.NewString(), 1)
 	assert.True(t, b.Ready(), "a bus that is not configured counts as ready")
 	cancel()
@@ -402,7 +374,6 @@ func portOf(t *testing.T, address string) int {
 	t.Helper()
 	_, port, err := net.SplitHostPort(address)
 	require.NoError(t, err)
-	n, err := strconv.Atoi(port)
-	require.NoError(t, err)
+	n := must.Have(strconv.Atoi(port))(t)
 	return n
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/palaver-chat/palaver/internal/bus"
+	"github.com/palaver-chat/palaver/testkit/must"
 )
 
 // startServerWithAccounts starts a server that accepts users of one account by their JWT, as
@@ -20,14 +21,10 @@ func startServerWithAccounts(t *testing.T) (ns *server.Server, credentials strin
 	t.Helper()
 	operator, account, user := pair(t, nkeys.CreateOperator), pair(t, nkeys.CreateAccount), pair(t, nkeys.CreateUser)
 	accountClaims := jwt.NewAccountClaims(public(t, account))
-	accountJWT, err := accountClaims.Encode(operator)
-	require.NoError(t, err)
-	userJWT, err := jwt.NewUserClaims(public(t, user)).Encode(account)
-	require.NoError(t, err)
-	seed, err := user.Seed()
-	require.NoError(t, err)
-	file, err := jwt.FormatUserConfig(userJWT, seed)
-	require.NoError(t, err)
+	accountJWT := must.Have(accountClaims.Encode(operator))(t)
+	userJWT := must.Have(jwt.NewUserClaims(public(t, user)).Encode(account))(t)
+	seed := must.Have(user.Seed())(t)
+	file := must.Have(jwt.FormatUserConfig(userJWT, seed))(t)
 	accounts := &server.MemAccResolver{}
 	require.NoError(t, accounts.Store(public(t, account), accountJWT))
 	ns = startServer(t, server.Options{Host: "127.0.0.1", Port: server.RANDOM_PORT, TrustedKeys: []string{public(t, operator)}, AccountResolver: accounts})
@@ -36,15 +33,13 @@ func startServerWithAccounts(t *testing.T) (ns *server.Server, credentials strin
 
 func pair(t *testing.T, create func() (nkeys.KeyPair, error)) nkeys.KeyPair {
 	t.Helper()
-	p, err := create()
-	require.NoError(t, err)
+	p := must.Have(create())(t)
 	return p
 }
 
 func public(t *testing.T, p nkeys.KeyPair) string {
 	t.Helper()
-	key, err := p.PublicKey()
-	require.NoError(t, err)
+	key := must.Have(p.PublicKey())(t)
 	return key
 }
 
@@ -55,13 +50,11 @@ func TestConnectWithCredentialsAsTextAndAsAFile(t *testing.T) {
 	require.NoError(t, os.WriteFile(path, []byte(credentials), 0o600))
 	for name, login := range map[string]bus.Login{"text": {Credentials: credentials}, "file": {Credentials: path}} {
 		t.Run(name, func(t *testing.T) {
-			b, err := bus.Connect(ns.ClientURL(), login)
-			require.NoError(t, err)
+			b := must.Have(bus.Connect(ns.ClientURL(), login))(t)
 			defer b.Close()
 			require.True(t, b.Ready())
 			turn := uuid.NewString()
-			signals, err := b.Subscribe(t.Context(), turn)
-			require.NoError(t, err)
+			signals := must.Have(b.Subscribe(t.Context(), turn))(t)
 			b.Hint(turn, 3)
 			require.Equal(t, bus.Signal{N: 3}, receive(t, signals))
 		})

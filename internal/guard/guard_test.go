@@ -17,12 +17,13 @@ import (
 
 	"github.com/stretchr/testify/require"
 	"golang.org/x/net/dns/dnsmessage"
+
+	"github.com/palaver-chat/palaver/testkit/must"
 )
 
 func prefixes(t testing.TB, list string) []netip.Prefix {
 	t.Helper()
-	p, err := ParsePrefixes(list)
-	require.NoError(t, err)
+	p := must.Have(ParsePrefixes(list))(t)
 	return p
 }
 
@@ -83,8 +84,7 @@ func TestConnectionIsRefusedWhenItIsOpened(t *testing.T) {
 		require.ErrorContains(t, err, "ALLOW_PRIVATE_ADDRESSES")
 	}
 	require.False(t, asked)
-	res, err := New(prefixes(t, "127.0.0.0/8")).Client().Get(server.URL)
-	require.NoError(t, err)
+	res := must.Have(New(prefixes(t, "127.0.0.0/8")).Client().Get(server.URL))(t)
 	require.NoError(t, res.Body.Close())
 	require.True(t, asked)
 }
@@ -103,8 +103,7 @@ func TestDNSRebindingIsRefusedAtTheNextConnection(t *testing.T) {
 			Dial: func(context.Context, string, string) (net.Conn, error) { return names(t, &address), nil }}})
 		web.DisableKeepAlives = true
 		client := &http.Client{Transport: checkedTransport{web}}
-		res, err := client.Get("http://rebind.example:" + port)
-		require.NoError(t, err)
+		res := must.Have(client.Get("http://rebind.example:" + port))(t)
 		require.NoError(t, res.Body.Close())
 		address.Store(inside)
 		_, err = client.Get("http://rebind.example:" + port)
@@ -181,8 +180,7 @@ func TestRedirectNeverDowngradesToHTTP(t *testing.T) {
 	internalAddresses := g.Transport()
 	internalAddresses.TLSClientConfig = secure.Client().Transport.(*http.Transport).TLSClientConfig
 	client.Transport = checkedTransport{internalAddresses}
-	_, err := client.Get(secure.URL)
-	require.ErrorIs(t, err, ErrRedirect)
+	require.ErrorIs(t, must.ErrOf(client.Get(secure.URL)), ErrRedirect)
 }
 
 func TestTheEnvironmentsProxyIsNotUsed(t *testing.T) {

@@ -8,6 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/palaver-chat/palaver/internal/guard"
+	"github.com/palaver-chat/palaver/testkit/must"
 )
 
 func TestOnlyNamesOfThisServerAreAnswered(t *testing.T) {
@@ -32,8 +33,7 @@ func TestOnlyNamesOfThisServerAreAnswered(t *testing.T) {
 		"an empty list of name": {listen: "127.0.0.1", allowed: " , ", hosts: nil},
 	} {
 		t.Run(name, func(t *testing.T) {
-			h, err := guard.NewHosts(c.listen, c.allowed)
-			require.NoError(t, err)
+			h := must.Have(guard.NewHosts(c.listen, c.allowed))(t)
 			for _, hosts := range []map[string]bool{always, c.hosts} {
 				for host, want := range hosts {
 					require.Equal(t, want, h.Allow(host), host)
@@ -41,8 +41,7 @@ func TestOnlyNamesOfThisServerAreAnswered(t *testing.T) {
 			}
 		})
 	}
-	h, err := guard.NewHosts("127.0.0.1", "*")
-	require.NoError(t, err)
+	h := must.Have(guard.NewHosts("127.0.0.1", "*"))(t)
 	require.True(t, h.Allow("evil.example"))
 }
 
@@ -54,8 +53,7 @@ func TestNamedReportsWhetherOtherNamesThanLocalhostAreAllowed(t *testing.T) {
 		{"127.0.0.1", "", false}, {"localhost", "", false}, {"0.0.0.0", "", false}, {"", " , ", false},
 		{"chat.internal", "", true}, {"127.0.0.1", "chat.example.com", true}, {"127.0.0.1", "*.example.com", true}, {"127.0.0.1", "*", true},
 	} {
-		h, err := guard.NewHosts(c.listen, c.allowed)
-		require.NoError(t, err)
+		h := must.Have(guard.NewHosts(c.listen, c.allowed))(t)
 		require.Equal(t, c.named, h.Named(), "%q %q", c.listen, c.allowed)
 	}
 }
@@ -68,8 +66,7 @@ func TestAllowedHostsAreNames(t *testing.T) {
 }
 
 func TestRequestForAnotherHostIsMisdirected(t *testing.T) {
-	h, err := guard.NewHosts("127.0.0.1", "")
-	require.NoError(t, err)
+	h := must.Have(guard.NewHosts("127.0.0.1", ""))(t)
 	handler := h.Handler(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusNoContent) }))
 	for url, want := range map[string]int{"http://localhost/": http.StatusNoContent, "http://evil.example/": http.StatusMisdirectedRequest} {
 		w := httptest.NewRecorder()

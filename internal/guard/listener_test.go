@@ -9,6 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/palaver-chat/palaver/internal/guard"
+	"github.com/palaver-chat/palaver/testkit/must"
 )
 
 // fakeListener accepts connections from the addresses that it is sent.
@@ -47,8 +48,7 @@ func TestConnectionsOfOneAddressAreBounded(t *testing.T) {
 		for _, a := range addresses {
 			from <- a
 		}
-		c, err := l.Accept()
-		require.NoError(t, err)
+		c := must.Have(l.Accept())(t)
 		return c
 	}
 	first := accept("192.0.2.1:1000")
@@ -67,6 +67,5 @@ func TestConnectionsOfOneAddressAreBounded(t *testing.T) {
 		accept("127.0.0.1:1")
 	}
 	close(from)
-	_, err := l.Accept()
-	require.ErrorIs(t, err, io.EOF)
+	require.ErrorIs(t, must.ErrOf(l.Accept()), io.EOF)
 }

@@ -7,6 +7,8 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/palaver-chat/palaver/testkit/must"
 )
 
 func TestPlainHTTPStaysWithinTheOperatorsNetworks(t *testing.T) {
@@ -36,7 +38,6 @@ func TestPlainHTTPReachesAnAllowedAddress(t *testing.T) {
 	defer server.Close()
 	client := &http.Client{Transport: New(prefixes(t, "127.0.0.0/8,::1/128")).EncryptedTransport()}
 	defer client.CloseIdleConnections()
-	res, err := client.Get(server.URL)
-	require.NoError(t, err)
+	res := must.Have(client.Get(server.URL))(t)
 	require.NoError(t, res.Body.Close())
 }

@@ -15,6 +15,7 @@ import (
 	"google.golang.org/protobuf/proto"
 
 	"github.com/palaver-chat/palaver/internal/payload"
+	"github.com/palaver-chat/palaver/testkit/must"
 )
 
 var (
@@ -24,15 +25,13 @@ var (
 
 func keys(t *testing.T, list string) *payload.Keys {
 	t.Helper()
-	k, err := payload.NewKeys(list)
-	require.NoError(t, err)
+	k := must.Have(payload.NewKeys(list))(t)
 	return k
 }
 
 func plain(t *testing.T, text string) []*commonpb.Payload {
 	t.Helper()
-	p, err := converter.GetDefaultDataConverter().ToPayload(text)
-	require.NoError(t, err)
+	p := must.Have(converter.GetDefaultDataConverter().ToPayload(text))(t)
 	return []*commonpb.Payload{p}
 }
 
@@ -56,8 +55,7 @@ func TestWhichKeysDecryptWhichPayloads(t *testing.T) {
 			t.Parallel()
 			const secret = "what somebody wrote"
 			before := plain(t, secret)
-			sent, err := keys(t, test.writer).Encode(before)
-			require.NoError(t, err)
+			sent := must.Have(keys(t, test.writer).Encode(before))(t)
 			require.Equal(t, test.plain, bytes.Contains(sent[0].GetData(), []byte(secret)))
 			require.Contains(t, string(before[0].GetData()), secret, "the caller's payload is not changed")
 			got, err := keys(t, test.reader).Decode(sent)
@@ -75,13 +73,10 @@ func TestWhichKeysDecryptWhichPayloads(t *testing.T) {
 func TestEncryptionIsRandomAuthenticatedAndHappensOnce(t *testing.T) {
 	t.Parallel()
 	k := keys(t, older)
-	one, err := k.Encode(plain(t, "x"))
-	require.NoError(t, err)
-	two, err := k.Encode(plain(t, "x"))
-	require.NoError(t, err)
+	one := must.Have(k.Encode(plain(t, "x")))(t)
+	two := must.Have(k.Encode(plain(t, "x")))(t)
 	require.NotEqual(t, one[0].GetData(), two[0].GetData())
-	again, err := k.Encode(one)
-	require.NoError(t, err)
+	again := must.Have(k.Encode(one))(t)
 	require.True(t, proto.Equal(one[0], again[0]), "a call that is retried is not encrypted twice")
 	for i := range one[0].GetData() {
 		changed := proto.Clone(one[0]).(*commonpb.Payload)
@@ -92,8 +87,7 @@ func TestEncryptionIsRandomAuthenticatedAndHappensOnce(t *testing.T) {
 	for _, short := range [][]byte{nil, {1}, one[0].GetData()[:20]} {
 		changed := proto.Clone(one[0]).(*commonpb.Payload)
 		changed.Data = short
-		_, err := k.Decode([]*commonpb.Payload{changed})
-		require.ErrorIs(t, err, payload.ErrKey)
+		require.ErrorIs(t, must.ErrOf(k.Decode([]*commonpb.Payload{changed})), payload.ErrKey)
 	}
 }
 
@@ -111,10 +105,8 @@ func TestOnlyOperatorsAndTheWebUIHavePayloadsDecrypted(t *testing.T) {
 	t.Parallel()
 	const token, ui = "a token of operators", "https://temporal.example.com"
 	k := keys(t, older)
-	sent, err := k.Encode(plain(t, "what somebody wrote"))
-	require.NoError(t, err)
-	body, err := protojson.Marshal(&commonpb.Payloads{Payloads: sent})
-	require.NoError(t, err)
+	sent := must.Have(k.Encode(plain(t, "what somebody wrote")))(t)
+	body := must.Have(protojson.Marshal(&commonpb.Payloads{Payloads: sent}))(t)
 	for _, test := range []struct {
 		name    string
 		token   string

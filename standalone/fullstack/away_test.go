@@ -14,12 +14,13 @@ import (
 	"github.com/palaver-chat/palaver/standalone/stacktest"
 	"github.com/palaver-chat/palaver/testkit/dbtest/pgtest"
 	"github.com/palaver-chat/palaver/testkit/llmtest"
-	"github.com/palaver-chat/palaver/testkit/stack"
+	"github.com/palaver-chat/palaver/testkit/must"
+	"github.com/palaver-chat/palaver/testkit/relay"
 	"github.com/palaver-chat/palaver/workflows"
 )
 
 // severable starts a stack on Postgres whose database can become unavailable.
-func severable(t *testing.T, options ...stacktest.Option) (*stacktest.Stack, *llmtest.Server, *talk, *stack.Link) {
+func severable(t *testing.T, options ...stacktest.Option) (*stacktest.Stack, *llmtest.Server, *talk, *relay.Link) {
 	through, link := linked(t, pgtest.Database(t))
 	s, model, c := scripted(t, append([]stacktest.Option{through}, options...)...)
 	t.Cleanup(link.Restore) // before the stack stops
@@ -27,11 +28,9 @@ func severable(t *testing.T, options ...stacktest.Option) (*stacktest.Stack, *ll
 }
 
 // linked returns a connection to a database that the test can cut.
-func linked(t *testing.T, database string) (stacktest.Option, *stack.Link) {
-	u, err := url.Parse(database)
-	require.NoError(t, err)
-	link, err := stack.NewLink(u.Host)
-	require.NoError(t, err)
+func linked(t *testing.T, database string) (stacktest.Option, *relay.Link) {
+	u := must.Have(url.Parse(database))(t)
+	link := must.Have(relay.New(u.Host))(t)
 	t.Cleanup(link.Close)
 	u.Host = link.Address()
 	return stacktest.Flag("database-url", u.String()), link
@@ -73,7 +72,7 @@ func saysNotSaved(e event) bool { return e.Type == "notice" && e.Code == chat.No
 
 func TestRunningTurnContinuesWhileTheDatabaseIsUnavailable(t *testing.T) {
 	t.Parallel()
-	for name, outage := range map[string]func(*stack.Link){"refusing": (*stack.Link).Cut, "silent": (*stack.Link).Silence} {
+	for name, outage := range map[string]func(*relay.Link){"refusing": (*relay.Link).Cut, "silent": (*relay.Link).Silence} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			_, model, c, database := severable(t)
@@ -150,23 +149,6 @@ func TestMessageIsAcceptedInADatabaseOutageAndSavedLater(t *testing.T) {
 	require.Equal(t, last(end), last(c.ask("Who knows?", message)))
 	require.Equal(t, calls, model.Count(answerCall))
 	said()
-}
-
-func TestStopKeepsThePartialWhileTheDatabaseIsUnavailable(t *testing.T) {
-	t.Parallel()
-	_, model, c, database := severable(t)
-	require.Equal(t, "response", last(c.ask("Hello", assistant)).Type)
-	model.On(answerCall, llmtest.Silent("Once upon ", "a time"))
-	page := c.send("Tell me a story", with(assistant, object{"client_turn_id": "story"}))
-	page.until(func(e event) bool { return strings.Contains(e.Content, "time") })
-	database.Cut()
-	c.stop(object{"client_turn_id": "story"})
-	aborted(t, model, 1)
-	database.Restore()
-	end := page.until(terminal)
-	require.Equal(t, "user_cancelled", end.Reason)
-	require.Equal(t, "Once upon a time", end.Partial)
-	require.Equal(t, "Once upon a time", c.history().Messages[3].Content)
 }
 
 // The API reaches the database again before the worker that runs the turn does.

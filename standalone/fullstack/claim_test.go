@@ -82,33 +82,3 @@ func claimedWay(t *testing.T) (client.Client, []string) {
 	require.Len(t, ann.history().Messages, 8, "three questions, three answers, and a choice with its prompt")
 	return s.Temporal(), []string{threadOf(c)}
 }
-
-func TestClaimWaitsForTheRunningTurn(t *testing.T) {
-	t.Parallel()
-	_, model, c := scripted(t, stacktest.Flag("supabase-jwt-secret", supabaseSecret))
-	page, gate := inMidAnswer(c, model)
-	ann := c.signedIn("ann")
-	var first claimed
-	ann.do(http.StatusOK, http.MethodPost, "/api/me/claim", nil, &first)
-	require.Equal(t, claimed{Left: 1}, first)
-	gate.Release()
-	require.Equal(t, "response", last(page.all()).Type)
-	require.Equal(t, claimed{Conversations: 1, Documents: 1}, ann.claimAll())
-	require.Len(t, ann.history().Messages, 4)
-}
-
-func TestPersonDeletesAllOfTheirData(t *testing.T) {
-	t.Parallel()
-	s, _, c := scripted(t, stacktest.Flag("supabase-jwt-secret", supabaseSecret))
-	ann := c.signedIn("ann")
-	doc := ann.upload("Liquidity circular", circular)
-	answered(t, ann.ask("What is the ratio?", tags(doc)))
-	answered(t, newTalk(t, c.url, c.client).ask("Hello", assistant))
-	browser := c.me()
-	ann.do(http.StatusNoContent, http.MethodDelete, "/api/me?confirm=ann", nil, nil)
-	ann.do(http.StatusNotFound, http.MethodGet, "/api/chat/history/"+ann.thread, nil, nil)
-	awaitNotRunning(t, s.Temporal(), threadOf(c))
-	store := s.Parts.Store
-	require.True(t, keptOf(t, store, "ann").Empty())
-	require.Len(t, keptOf(t, store, browser).Threads, 1)
-}

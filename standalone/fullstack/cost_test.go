@@ -13,6 +13,7 @@ import (
 
 	"github.com/palaver-chat/palaver/standalone/stacktest"
 	"github.com/palaver-chat/palaver/testkit/llmtest"
+	"github.com/palaver-chat/palaver/testkit/must"
 )
 
 // progressQueries returns how often followers have queried workflows.
@@ -20,12 +21,10 @@ func progressQueries(t *testing.T, c *talk) int {
 	t.Helper()
 	resp := c.request(t.Context(), http.MethodGet, "/metrics", nil)
 	defer resp.Body.Close()
-	body, err := io.ReadAll(resp.Body)
-	require.NoError(t, err)
+	body := must.Have(io.ReadAll(resp.Body))(t)
 	found := regexp.MustCompile(`(?m)^palaver_progress_queries_total (\d+)$`).FindSubmatch(body)
 	require.NotNil(t, found)
-	n, err := strconv.Atoi(string(found[1]))
-	require.NoError(t, err)
+	n := must.Have(strconv.Atoi(string(found[1])))(t)
 	return n
 }
 

@@ -18,6 +18,7 @@ import (
 	"github.com/palaver-chat/palaver/db"
 	"github.com/palaver-chat/palaver/standalone/stacktest"
 	"github.com/palaver-chat/palaver/testkit/llmtest"
+	"github.com/palaver-chat/palaver/testkit/must"
 	"github.com/palaver-chat/palaver/workflows"
 )
 
@@ -36,8 +37,7 @@ func inMidAnswer(c *talk, model *llmtest.Server) (*stream, *llmtest.Gate) {
 
 func keptOf(t *testing.T, store db.Store, user string) db.UserData {
 	t.Helper()
-	d, err := store.UserData(context.Background(), user)
-	require.NoError(t, err)
+	d := must.Have(store.UserData(context.Background(), user))(t)
 	return d
 }
 
@@ -47,8 +47,7 @@ func afterwards(t *testing.T, s *stacktest.Stack, user string) db.UserData {
 	t.Helper()
 	cfg := s.Parts.Config
 	s.Stop()
-	store, err := service.OpenStore(context.Background(), cfg)
-	require.NoError(t, err)
+	store := must.Have(service.OpenStore(context.Background(), cfg))(t)
 	defer store.Close()
 	return keptOf(t, store, user)
 }
@@ -96,8 +95,7 @@ func TestDeletedConversationLeavesNoHistoryOfAnyOfItsRuns(t *testing.T) {
 	t.Parallel()
 	s, _, c := scripted(t, stacktest.Flag("thread-idle-timeout", "1s"))
 	newest := func() string {
-		d, err := s.Temporal().DescribeWorkflowExecution(t.Context(), threadOf(c), "")
-		require.NoError(t, err)
+		d := must.Have(s.Temporal().DescribeWorkflowExecution(t.Context(), threadOf(c), ""))(t)
 		return d.WorkflowExecutionInfo.Execution.RunId
 	}
 	answered(t, c.ask("Hello", assistant))

@@ -18,6 +18,7 @@ import (
 	"github.com/palaver-chat/palaver/llm"
 	"github.com/palaver-chat/palaver/standalone/stacktest"
 	"github.com/palaver-chat/palaver/testkit/llmtest"
+	"github.com/palaver-chat/palaver/testkit/must"
 )
 
 // boardJSON is a board as the API shows it.
@@ -229,23 +230,6 @@ func TestDeletedBoardTakesNoMessagesAndARestoredOneKeepsItsChat(t *testing.T) {
 	require.Equal(t, "The price.", last(c.ask("Why?", nil)).Response)
 }
 
-func TestChatOfABoardIsOneThreadForAllTabs(t *testing.T) {
-	t.Parallel()
-	_, model, c := scripted(t)
-	c.newBoard(churn)
-	other := c.attach("follow=thread")
-	model.On(answerCall, addFact("Three customers moved away.", "I-1"), llmtest.Text("Proposed."))
-	c.ask("Add it", nil)
-	require.NotEmpty(t, other.until(isType("tool_call")).ID)
-	require.Equal(t, "Proposed.", other.until(terminal).Response)
-
-	stranger := newTalk(t, c.url, stackUser(c))
-	stranger.thread = c.thread
-	stranger.do(http.StatusNotFound, http.MethodPost, "/api/chat", object{"message": "Why?", "thread_id": c.thread}, nil)
-	c.do(http.StatusBadRequest, http.MethodPost, "/api/chat", object{"message": "Why?", "agent": "discovery"}, nil)
-	c.do(http.StatusBadRequest, http.MethodPost, "/api/conversations", object{"id": c.thread}, nil)
-}
-
 // stackUser returns a client without a cookie, for a new user.
 func stackUser(c *talk) *http.Client {
 	client := *c.client
@@ -306,47 +290,6 @@ func TestFSChatStreamingInterruptionByClosingStopsTheTurn(t *testing.T) {
 	require.Equal(t, "disconnect", h.Messages[1].Metadata["interrupted_reason"])
 	require.Equal(t, "Because of the", strings.TrimSpace(h.Messages[1].Content))
 	require.Len(t, c.board(b.ID).History, 2)
-}
-
-// Rule K8.
-func TestBoardChatWithoutAModelProposesAndAnswers(t *testing.T) {
-	t.Parallel()
-	s := stacktest.Start(t)
-	c := newTalk(t, func() string { return s.URL }, s.Client)
-	b := c.newBoard(churn)
-	require.Contains(t, last(c.ask("add fact: Three customers moved away, from I-1", nil)).Response, "I propose a new fact that rests on [I-1].")
-	require.Contains(t, last(c.ask("Which facts have no source?", nil)).Response, "[F-2]")
-	p := c.board(b.ID).Proposals[0]
-	require.Equal(t, board.Pending, p.State)
-	require.Equal(t, "Three customers moved away", p.Params.Text)
-}
-
-// The process is killed between the click and the response. Whatever was stored by then,
-// a repeated click must apply the proposal once.
-func TestConfirmationIsAppliedOnceAcrossACrash(t *testing.T) {
-	t.Parallel()
-	p := stacktest.StartProcess(t)
-	c := newTalk(t, func() string { return p.URL }, p.Client)
-	b := c.newBoard(churn)
-	c.ask("add fact: Three customers moved away, from I-1", nil)
-	confirm := "/api/discoveries/" + b.ID + "/actions/" + c.board(b.ID).Proposals[0].ID
-	clicked := make(chan struct{})
-	go func() {
-		defer close(clicked)
-		resp, err := c.client.Post(c.url()+confirm, "application/json", strings.NewReader(`{"decision":"confirm"}`))
-		if err == nil {
-			_ = resp.Body.Close()
-		}
-	}()
-	p.Kill()
-	within(t, clicked, "the click to end")
-	p.Start()
-	c.do(http.StatusOK, http.MethodPost, confirm, object{"decision": "confirm"}, nil)
-	c.do(http.StatusOK, http.MethodPost, confirm, object{"decision": "confirm"}, nil)
-	now := c.board(b.ID)
-	require.Len(t, now.Facts, 3, "once")
-	require.Equal(t, board.Applied, now.Proposals[0].State)
-	require.Equal(t, "applied", now.History[1].ToolCalls[0].Status)
 }
 
 const retention = `# Retention
@@ -421,6 +364,7 @@ func TestFactsOfADocumentAreProposedAtOnceEachWithItsCitation(t *testing.T) {
 	require.Equal(t, now.Inputs, again.Inputs)
 }
 
+// Rule K8.
 func TestDocumentIsAnInputAndItsFactsAreProposedWithoutAModel(t *testing.T) {
 	t.Parallel()
 	s := stacktest.Start(t)
@@ -461,8 +405,7 @@ func TestInputsByHandAreDocumentsOfTheirOwnersLibraryOnly(t *testing.T) {
 	c.do(http.StatusBadRequest, http.MethodPost, items, object{"entity_type": "fact", "text": "Something", "document_id": doc}, nil)
 	c.do(http.StatusBadRequest, http.MethodPost, items, object{"entity_type": "fact", "text": "Something", "citation": object{"document_id": doc, "quote": "not in it"}}, nil)
 
-	jar, err := cookiejar.New(nil)
-	require.NoError(t, err)
+	jar := must.Have(cookiejar.New(nil))(t)
 	client := stackUser(c)
 	client.Jar = jar
 	other := newTalk(t, c.url, client)
@@ -484,15 +427,13 @@ func TestConfirmationsAreAppliedOnceAcrossCrashes(t *testing.T) {
 	}
 	proposals := c.board(b.ID).Proposals
 	require.Len(t, proposals, 3)
-	at, err := url.Parse(p.URL)
-	require.NoError(t, err)
+	at := must.Have(url.Parse(p.URL))(t)
 	body := `{"decision":"confirm"}`
 	for _, proposal := range proposals {
 		conn, err := net.Dial("tcp", at.Host) // the response is never read
 		require.NoError(t, err)
 		defer conn.Close()
-		request, err := http.NewRequest(http.MethodPost, p.URL+"/api/discoveries/"+b.ID+"/actions/"+proposal.ID, strings.NewReader(body))
-		require.NoError(t, err)
+		request := must.Have(http.NewRequest(http.MethodPost, p.URL+"/api/discoveries/"+b.ID+"/actions/"+proposal.ID, strings.NewReader(body)))(t)
 		request.Header.Set("Content-Type", "application/json")
 		for _, cookie := range p.Client.Jar.Cookies(at) {
 			request.AddCookie(cookie)
@@ -514,53 +455,6 @@ func TestConfirmationsAreAppliedOnceAcrossCrashes(t *testing.T) {
 	for _, proposal := range now.Proposals {
 		require.Equal(t, board.Applied, proposal.State)
 	}
-}
-
-func TestFSChatActionErrorRollback(t *testing.T) {
-	t.Parallel()
-	_, model, c := scripted(t)
-	b := c.newBoard(churn)
-	model.On(answerCall, llmtest.Calls(
-		llmtest.Call(board.ToolAdd, object{"entity_type": "fact", "text": "Seven of ten customers named the price!"}),
-		llmtest.Call(board.ToolEdit, object{"entity_type": "fact", "item_id": "F-1", "new_text": "Eight of ten."}),
-		llmtest.Call(board.ToolDelete, object{"entity_type": "fact", "item_id": "F-2"}),
-	), llmtest.Text("Please decide."))
-	c.ask("Do it", nil)
-	path := "/api/discoveries/" + b.ID
-	c.do(http.StatusOK, http.MethodPatch, path+"/items/F-1", object{"text": "Nine of ten."}, nil)
-	c.do(http.StatusOK, http.MethodDelete, path+"/items/F-2", nil, nil)
-	before := c.board(b.ID)
-	slices.SortFunc(before.Proposals, func(a, b board.Proposal) int { return strings.Compare(a.ID, b.ID) })
-	for i, want := range []struct {
-		status int
-		code   string
-		more   object
-	}{
-		{http.StatusConflict, chat.CodeItemChanged, nil}, // the edit
-		{http.StatusNotFound, "not_found", nil},          // the deletion
-		{http.StatusBadRequest, "validation_failed", object{"params": object{"entity_type": "fact", "text": "x", "related_ids": []string{"N-1"}}}},
-	} {
-		proposal := before.Proposals[(i+1)%3]
-		body := object{"decision": "confirm"}
-		for k, v := range want.more {
-			body[k] = v
-		}
-		var refused struct{ Error struct{ Code string } }
-		c.do(want.status, http.MethodPost, path+"/actions/"+proposal.ID, body, &refused)
-		require.Equal(t, want.code, refused.Error.Code)
-		now := c.board(b.ID)
-		require.Equal(t, before.Facts, now.Facts, "the board is unchanged")
-		require.Equal(t, before.Inputs, now.Inputs)
-		for _, p := range now.Proposals {
-			if p.ID == proposal.ID {
-				require.Equal(t, board.Failed, p.State)
-				require.NotEmpty(t, p.Reason)
-			}
-		}
-	}
-	edit := before.Proposals[1]
-	c.do(http.StatusOK, http.MethodPost, path+"/actions/"+edit.ID, object{"decision": "confirm", "overwrite": true}, nil)
-	require.Equal(t, "Eight of ten.", c.board(b.ID).Facts[0]["text"], "it can be tried again")
 }
 
 func TestFSQuestionsAboutADiscoveryWithoutAModel(t *testing.T) {
@@ -596,16 +490,4 @@ func TestFSQuestionsAboutADiscoveryWithoutAModel(t *testing.T) {
 		}
 	}
 	require.Empty(t, c.board(b.ID).Proposals, "a question proposes nothing")
-}
-
-func TestFSChatErrorDisplayOfTheDialect(t *testing.T) {
-	t.Parallel()
-	_, model, c := scripted(t)
-	b := c.newBoard(churn)
-	model.On(answerCall, llmtest.Status(http.StatusBadRequest, "a key in the body of the model"))
-	names, data, _ := c.named(object{"message": "Why?", "discovery_id": b.ID})
-	require.Equal(t, "error", names[len(names)-1])
-	require.Contains(t, data, `{"error":"`)
-	require.NotContains(t, data, "a key in the body")
-	require.Equal(t, b.Facts, c.board(b.ID).Facts)
 }

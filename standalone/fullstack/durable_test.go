@@ -18,6 +18,7 @@ import (
 	"github.com/palaver-chat/palaver/chat"
 	"github.com/palaver-chat/palaver/standalone/stacktest"
 	"github.com/palaver-chat/palaver/testkit/llmtest"
+	"github.com/palaver-chat/palaver/testkit/must"
 	"github.com/palaver-chat/palaver/workflows"
 )
 
@@ -139,20 +140,6 @@ func TestAnswerAfterACrashRepeatsNoModelCall(t *testing.T) {
 	require.Equal(t, before+1, model.Count(llmtest.Match{}))
 }
 
-func TestKilledIngestCompletes(t *testing.T) {
-	t.Parallel()
-	p := stacktest.StartProcess(t)
-	c := newTalk(t, func() string { return p.URL }, p.Client)
-	var doc struct{ ID, Status string }
-	c.do(http.StatusAccepted, http.MethodPost, "/api/documents", object{"title": "Long", "text": strings.Repeat(circular, 3000)}, &doc)
-	p.Kill()
-	p.Start()
-	require.Eventually(t, func() bool {
-		c.do(http.StatusOK, http.MethodGet, "/api/documents/"+doc.ID, nil, &doc)
-		return doc.Status == "ready"
-	}, waitTimeout, 50*time.Millisecond)
-}
-
 // startThread starts a thread's workflow with a short history limit instead of the
 // server's.
 func startThread(t *testing.T, tc client.Client, owner, thread string, events int) {
@@ -169,46 +156,9 @@ func startThread(t *testing.T, tc client.Client, owner, thread string, events in
 
 func run(t *testing.T, tc client.Client, thread string) string {
 	t.Helper()
-	d, err := tc.DescribeWorkflowExecution(context.Background(), workflows.ThreadWorkflowID(thread), "")
-	require.NoError(t, err)
+	d := must.Have(tc.DescribeWorkflowExecution(context.Background(), workflows.ThreadWorkflowID(thread), ""))(t)
 	require.Equal(t, enums.WORKFLOW_EXECUTION_STATUS_RUNNING, d.WorkflowExecutionInfo.Status)
 	return d.WorkflowExecutionInfo.Execution.RunId
-}
-
-func TestConversationContinuesAcrossContinueAsNew(t *testing.T) {
-	t.Parallel()
-	s, model, c := scripted(t)
-	doc := c.upload("Liquidity circular", circular)
-	startThread(t, s.Temporal(), c.me(), c.thread, 60)
-	first := run(t, s.Temporal(), c.thread)
-	for range 6 {
-		require.Equal(t, "response", last(c.ask("What is the ratio?", object{"tagged_doc_ids": []string{doc}})).Type)
-	}
-	require.NotEqual(t, first, run(t, s.Temporal(), c.thread), "the thread continued as new")
-	require.Equal(t, 6, model.Count(answerCall))
-	require.Len(t, c.history().Messages, 12)
-}
-
-func TestQuestionStaysOpenAcrossContinueAsNew(t *testing.T) {
-	t.Parallel()
-	s, model, c := scripted(t)
-	doc := c.upload("Liquidity circular", circular)
-	model.On(intentCall, unsure)
-	startThread(t, s.Temporal(), c.me(), c.thread, 30)
-	first := run(t, s.Temporal(), c.thread)
-	asked := last(c.ask("The circular", object{"tagged_doc_ids": []string{doc}}))
-	require.Equal(t, "interrupt", asked.Type)
-	before := model.Count(llmtest.Match{})
-	require.Eventually(t, func() bool { // cancelling unknown turns grows the history
-		err := s.Temporal().SignalWorkflow(context.Background(), workflows.ThreadWorkflowID(c.thread), "", workflows.SignalCancel, chat.Cancel{TurnID: "nobody"})
-		require.NoError(t, err)
-		return run(t, s.Temporal(), c.thread) != first
-	}, waitTimeout, 10*time.Millisecond)
-	h := c.history()
-	require.NotNil(t, h.Pending)
-	require.Equal(t, asked.Interrupt, h.Pending.Interrupt)
-	require.Equal(t, "response", last(c.resume(chat.ActionChoice, "inquire")).Type)
-	require.Equal(t, before+1, model.Count(llmtest.Match{}), "no step ran again")
 }
 
 func TestIdleThreadContinuesFromItsRows(t *testing.T) {
@@ -248,10 +198,8 @@ func TestHistoryHoldsNoText(t *testing.T) {
 
 	for _, id := range []string{workflows.ThreadWorkflowID(c.thread), workflows.IngestWorkflowID(doc)} {
 		h := fetchHistory(t, s.Temporal(), id)
-		b, err := temporalproto.CustomJSONMarshalOptions{}.Marshal(h)
-		require.NoError(t, err)
-		raw, err := proto.Marshal(h)
-		require.NoError(t, err)
+		b := must.Have(temporalproto.CustomJSONMarshalOptions{}.Marshal(h))(t)
+		raw := must.Have(proto.Marshal(h))(t)
 		require.NotContains(t, string(b)+string(raw), "planted")
 		require.NotContains(t, string(b), base64.StdEncoding.EncodeToString([]byte("planted"))[:8])
 		require.Contains(t, string(raw), doc, "the scan must see inside payloads")
@@ -264,8 +212,7 @@ func fetchHistory(t *testing.T, tc client.Client, id string) *historypb.History 
 	h := &historypb.History{}
 	events := tc.GetWorkflowHistory(context.Background(), id, "", false, enums.HISTORY_EVENT_FILTER_TYPE_ALL_EVENT)
 	for events.HasNext() {
-		e, err := events.Next()
-		require.NoError(t, err)
+		e := must.Have(events.Next())(t)
 		h.Events = append(h.Events, e)
 	}
 	return h

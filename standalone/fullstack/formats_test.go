@@ -12,6 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/palaver-chat/palaver/standalone/stacktest"
+	"github.com/palaver-chat/palaver/testkit/must"
 )
 
 const relations = "http://schemas.openxmlformats.org/officeDocument/2006/relationships"
@@ -22,10 +23,8 @@ func zipped(t *testing.T, parts ...string) string {
 	var out bytes.Buffer
 	z := zip.NewWriter(&out)
 	for i := 0; i < len(parts); i += 2 {
-		w, err := z.Create(parts[i])
-		require.NoError(t, err)
-		_, err = io.WriteString(w, parts[i+1])
-		require.NoError(t, err)
+		w := must.Have(z.Create(parts[i]))(t)
+		must.Have(io.WriteString(w, parts[i+1]))(t)
 	}
 	require.NoError(t, z.Close())
 	return out.String()
@@ -74,8 +73,7 @@ func TestAnswersFromOfficeFilesHaveVerbatimCitations(t *testing.T) {
 			require.NotEmpty(t, answer.Citations)
 			resp := c.request(context.Background(), http.MethodGet, "/api/documents/"+doc.ID+"/text", nil)
 			defer resp.Body.Close()
-			stored, err := io.ReadAll(resp.Body)
-			require.NoError(t, err)
+			stored := must.Have(io.ReadAll(resp.Body))(t)
 			cite := answer.Citations[0]
 			require.Equal(t, cite.Quote, string([]rune(string(stored))[*cite.Start:*cite.End]))
 			require.Contains(t, cite.Quote, "lighthouse at 22 hours")

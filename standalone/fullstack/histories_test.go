@@ -38,6 +38,7 @@ import (
 	"github.com/palaver-chat/palaver/testkit/clerk"
 	"github.com/palaver-chat/palaver/testkit/drivetest"
 	"github.com/palaver-chat/palaver/testkit/llmtest"
+	"github.com/palaver-chat/palaver/testkit/must"
 	"github.com/palaver-chat/palaver/workflows"
 )
 
@@ -70,8 +71,7 @@ var ways = map[string]way{
 		answered(t, c.ask("Import "+driveLink(driveID(1))+" and "+driveLink(driveID(2)), assistant))
 		answered(t, c.ask(driveLink(driveID(1))+" What is the ratio?", object{"action": "inquire"}))
 		answered(t, c.ask("What have I imported?", nil))
-		link, err := links.Parse(driveLink(driveID(1)))
-		require.NoError(t, err)
+		link := must.Have(links.Parse(driveLink(driveID(1))))(t)
 		id := workflows.ImportWorkflowID(imports.Key(c.me(), link))
 		awaitNotRunning(t, s.Temporal(), id)
 		return s.Temporal(), []string{threadOf(c), id, workflows.IngestWorkflowID(c.imports()[0].DocumentID)}
@@ -497,8 +497,7 @@ func historiesOf(t *testing.T, tc client.Client, id string) (all []*historypb.Hi
 		h := &historypb.History{}
 		events := tc.GetWorkflowHistory(context.Background(), id, run, false, enums.HISTORY_EVENT_FILTER_TYPE_ALL_EVENT)
 		for events.HasNext() {
-			e, err := events.Next()
-			require.NoError(t, err)
+			e := must.Have(events.Next())(t)
 			h.Events = append(h.Events, e)
 		}
 		all = append(all, h)
@@ -515,8 +514,7 @@ func historiesOf(t *testing.T, tc client.Client, id string) (all []*historypb.Hi
 func TestEveryWayOfAThreadReplays(t *testing.T) {
 	t.Parallel()
 	release := os.Getenv("RECORD_HISTORIES")
-	agents, err := clerk.Agents()
-	require.NoError(t, err)
+	agents := must.Have(clerk.Agents())(t)
 	for name, way := range ways {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -561,12 +559,10 @@ func awaitNotRunning(t *testing.T, tc client.Client, id string) {
 
 func keepHistory(t *testing.T, dir, name string, h *historypb.History) {
 	t.Helper()
-	b, err := temporalproto.CustomJSONMarshalOptions{Indent: " "}.Marshal(h)
-	require.NoError(t, err)
+	b := must.Have(temporalproto.CustomJSONMarshalOptions{Indent: " "}.Marshal(h))(t)
 	var packed bytes.Buffer
 	zip := gzip.NewWriter(&packed)
-	_, err = zip.Write(b)
-	require.NoError(t, err)
+	must.Have(zip.Write(b))(t)
 	require.NoError(t, zip.Close())
 	require.NoError(t, os.MkdirAll(dir, 0o755))
 	require.NoError(t, os.WriteFile(filepath.Join(dir, name), packed.Bytes(), 0o644))

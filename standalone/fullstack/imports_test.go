@@ -19,6 +19,7 @@ import (
 	"github.com/palaver-chat/palaver/testkit/dbtest/pgtest"
 	"github.com/palaver-chat/palaver/testkit/drivetest"
 	"github.com/palaver-chat/palaver/testkit/llmtest"
+	"github.com/palaver-chat/palaver/testkit/must"
 )
 
 // Sentences that the requirements specify word for word.
@@ -493,8 +494,7 @@ func TestMCPClientImportsADocumentAndListsIt(t *testing.T) {
 		t.Helper()
 		params := &sdk.CallToolParams{Name: tool, Arguments: arguments}
 		params.SetProgressToken("import")
-		result, err := session.CallTool(t.Context(), params)
-		require.NoError(t, err)
+		result := must.Have(session.CallTool(t.Context(), params))(t)
 		return result.Content[0].(*sdk.TextContent).Text, result.IsError
 	}
 	for _, want := range []string{imported, alreadyThere} {
@@ -570,11 +570,9 @@ func TestImportKilledInItsLastStepEndsOnceWithOneDocument(t *testing.T) {
 	pgtest.Exec(t, url,
 		"CREATE FUNCTION hold_end() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN PERFORM pg_advisory_xact_lock("+lock+"); RETURN NEW; END'",
 		"CREATE TRIGGER hold_end BEFORE UPDATE ON imports FOR EACH ROW WHEN (NEW.state = 'ready') EXECUTE FUNCTION hold_end()")
-	conn, err := pgx.Connect(t.Context(), url)
-	require.NoError(t, err)
+	conn := must.Have(pgx.Connect(t.Context(), url))(t)
 	defer func() { _ = conn.Close(context.WithoutCancel(t.Context())) }()
-	_, err = conn.Exec(t.Context(), "SELECT pg_advisory_lock("+lock+")")
-	require.NoError(t, err)
+	must.Have(conn.Exec(t.Context(), "SELECT pg_advisory_lock("+lock+")"))(t)
 	download()
 	require.Eventually(t, func() (held bool) {
 		require.NoError(t, conn.QueryRow(t.Context(), `SELECT exists (SELECT FROM pg_stat_activity
@@ -585,8 +583,7 @@ func TestImportKilledInItsLastStepEndsOnceWithOneDocument(t *testing.T) {
 	require.NotContains(t, []string{"ready", "failed"}, c.imports()[0].State)
 	p.Kill()
 	page.close()
-	_, err = conn.Exec(t.Context(), "SELECT pg_advisory_unlock("+lock+")")
-	require.NoError(t, err)
+	must.Have(conn.Exec(t.Context(), "SELECT pg_advisory_unlock("+lock+")"))(t)
 	p.Start()
 	row := c.waitForImport("ready")
 	require.Equal(t, "imported", row.Outcome)

@@ -10,31 +10,9 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/palaver-chat/palaver/chat"
 	"github.com/palaver-chat/palaver/standalone/stacktest"
 	"github.com/palaver-chat/palaver/testkit/llmtest"
 )
-
-// The workflow's log once contained the answers. With twenty of 200 kB each, a
-// late viewer hung and the thread's workflow task failed on every retry.
-func TestLargeAnswersBlockNeitherViewersNorTheThread(t *testing.T) {
-	t.Parallel()
-	_, _, c := scripted(t)
-	interrupted(t, c.ask("Summarize", object{"action": "summarize"}))
-	large := object{"type": "doc", "content": []object{{"type": "paragraph", "content": []object{{"type": "text", "text": strings.Repeat("no document at all ", 10_000)}}}}}
-	for range 20 {
-		interrupted(t, c.open(http.MethodPost, "/api/chat/resume", object{"thread_id": c.thread,
-			"resume_value": object{"type": chat.TextInput, "value": "nothing of that name", "tiptap_json": large}}).all())
-	}
-	late := c.attach("follow=turn")
-	for range 21 {
-		late.until(isType("interrupt"))
-	}
-	doc := c.upload("Liquidity circular", circular)
-	answered(t, c.open(http.MethodPost, "/api/chat/resume", object{"thread_id": c.thread,
-		"resume_value": object{"type": chat.TextInput, "value": doc}}).all())
-	require.Equal(t, "response", late.until(terminal).Type)
-}
 
 // The process stops while it stores the passages of a large document. After the next start
 // the ingest runs again, and each passage is stored once.

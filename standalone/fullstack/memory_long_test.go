@@ -16,6 +16,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/palaver-chat/palaver/standalone/stacktest"
+	"github.com/palaver-chat/palaver/testkit/must"
 	"github.com/palaver-chat/palaver/testkit/stack"
 )
 
@@ -53,8 +54,7 @@ func TestLongFloodOfLargeUploadsIsBounded(t *testing.T) {
 	}
 	require.NotZero(t, taken)
 	require.LessOrEqual(t, taken, quota/len(content))
-	peak, err := stack.PeakMemory(p.Pid())
-	require.NoError(t, err)
+	peak := must.Have(stack.PeakMemory(p.Pid()))(t)
 	t.Logf("%d of %d uploads were accepted; at most %d MB of memory", taken, uploads, peak>>20)
 	require.Less(t, peak, int64(mostMemory))
 }

@@ -12,11 +12,11 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/palaver-chat/palaver/chat"
 	"github.com/palaver-chat/palaver/llm"
 	"github.com/palaver-chat/palaver/standalone/stacktest"
 	"github.com/palaver-chat/palaver/testkit/freeport"
 	"github.com/palaver-chat/palaver/testkit/llmtest"
+	"github.com/palaver-chat/palaver/testkit/must"
 )
 
 // samples are the values of a process's metrics, by series: name{labels}.
@@ -25,8 +25,7 @@ type samples map[string]float64
 // scrape reads /metrics of a process.
 func scrape(t *testing.T, url string) samples {
 	t.Helper()
-	resp, err := http.Get(url + "/metrics")
-	require.NoError(t, err)
+	resp := must.Have(http.Get(url + "/metrics"))(t)
 	defer resp.Body.Close()
 	require.Equal(t, http.StatusOK, resp.StatusCode)
 	found := samples{}
@@ -67,8 +66,7 @@ func (s samples) sum(family string) (total float64, known bool) {
 // measuredWorker starts a worker that serves its metrics at url.
 func measuredWorker(t *testing.T, s *stacktest.Apart) (worker *stacktest.Role, url string) {
 	t.Helper()
-	port, err := freeport.Get()
-	require.NoError(t, err)
+	port := must.Have(freeport.Get())(t)
 	return s.Worker(stacktest.Flag("worker-metrics-port", strconv.Itoa(port))), "http://127.0.0.1:" + strconv.Itoa(port)
 }
 
@@ -98,8 +96,7 @@ var mayBeMissing = map[string]string{
 // documentedMetrics are the metrics in the tables of docs/observability.md.
 func documentedMetrics(t *testing.T) (names []string) {
 	t.Helper()
-	docs, err := os.ReadFile("../../docs/observability.md")
-	require.NoError(t, err)
+	docs := must.Have(os.ReadFile("../../docs/observability.md"))(t)
 	name := regexp.MustCompile("`((?:palaver|temporal)_[a-z_]+)`")
 	for line := range strings.Lines(string(docs)) {
 		if !strings.HasPrefix(line, "| `palaver_") && !strings.HasPrefix(line, "| `temporal_") {
@@ -170,35 +167,4 @@ func TestEveryDocumentedMetricIsFed(t *testing.T) {
 	for name := range mayBeMissing {
 		require.Contains(t, names, name)
 	}
-}
-
-// The API settles it, because no worker looks for lost turns.
-func TestLostTurnIsCountedAndLoggedByTheProcessThatSettlesIt(t *testing.T) {
-	t.Parallel()
-	s, model := apart(t, []stacktest.Option{stacktest.Flag("repair-interval", "0s")})
-	_, worker := measuredWorker(t, s)
-	api := s.API()
-	c := newTalk(t, func() string { return api.URL }, s.NewUser())
-	model.On(answerCall, llmtest.Silent("Once upon ", "a time"))
-	page := c.send("Tell me a story", assistant)
-	page.until(isType("token"))
-	require.NoError(t, s.Servers.TemporalClient().TerminateWorkflow(t.Context(), threadOf(c), "", "in the Web UI"))
-	end := page.until(terminal)
-	require.Equal(t, chat.CodeTurnLost, end.Code)
-	model.On(answerCall, llmtest.Default())
-
-	const lost = `palaver_turns_settled_total{code="turn_lost",status="failed"}`
-	lines := func() (n int) {
-		for line := range strings.Lines(api.Logged()) {
-			if strings.Contains(line, `msg="turn settled"`) && strings.Contains(line, "turn="+end.TurnID) && strings.Contains(line, "code="+chat.CodeTurnLost) {
-				n++
-			}
-		}
-		return n
-	}
-	require.Eventually(t, func() bool { return scrape(t, api.URL)[lost] > 0 && lines() > 0 }, waitTimeout, 20*time.Millisecond)
-	require.Equal(t, "response", last(c.ask("What now?", assistant)).Type) // checks the thread again
-	require.InDelta(t, 1, scrape(t, api.URL)[lost], 0)
-	require.Equal(t, 1, lines())
-	require.NotContains(t, scrape(t, worker), lost)
 }

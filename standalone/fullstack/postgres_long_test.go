@@ -17,8 +17,6 @@ func TestLongPostgres(t *testing.T) {
 		"KeysAreMadeListedAndRevokedByCommand":                    keysAreManagedByCommand,
 		"PartialAnswerSurvivesStopReloadAndRestart":               partialAnswerSurvives,
 		"ProcessStopsInTheMiddleOfALargeIngest":                   processStopsInALargeIngest,
-		"RollingRestartUnderLoadLosesAndDuplicatesNoTurn":         rollingRestart,
-		"TurnOfAFrozenWorkerContinuesAtAnother":                   turnOfAFrozenWorkerContinues,
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -17,6 +17,7 @@ import (
 	"github.com/palaver-chat/palaver/chat"
 	"github.com/palaver-chat/palaver/standalone/stacktest"
 	"github.com/palaver-chat/palaver/testkit/llmtest"
+	"github.com/palaver-chat/palaver/testkit/must"
 	"github.com/palaver-chat/palaver/workflows"
 )
 
@@ -31,8 +32,7 @@ func TestPruneRemovesWhatAVisitorLeftUnusedAndNothingElse(t *testing.T) {
 	store, ctx := s.Parts.Store, context.Background()
 	theirs := keptOf(t, store, back.me())
 	require.NoError(t, store.PutProfile(ctx, "signed in", chat.Profile{Industry: "banking"}))
-	public, err := store.ListDocuments(ctx, "nobody", "", 200)
-	require.NoError(t, err)
+	public := must.Have(store.ListDocuments(ctx, "nobody", "", 200))(t)
 	later := time.Now().Add(31 * 24 * time.Hour)
 	require.NoError(t, store.Seen(ctx, back.me(), false, later))
 
@@ -47,8 +47,7 @@ func TestPruneRemovesWhatAVisitorLeftUnusedAndNothingElse(t *testing.T) {
 	require.NotEqual(t, enumspb.WORKFLOW_EXECUTION_STATUS_RUNNING, statusOf(t, s, c.thread))
 	require.Equal(t, theirs, keptOf(t, store, back.me()))
 	require.Equal(t, 1, keptOf(t, store, "signed in").Profiles)
-	kept, err := store.ListDocuments(ctx, "nobody", "", 200)
-	require.NoError(t, err)
+	kept := must.Have(store.ListDocuments(ctx, "nobody", "", 200))(t)
 	require.Equal(t, public, kept, "public documents are kept")
 	require.True(t, afterwards(t, s, gone).Empty())
 }
@@ -98,8 +97,7 @@ func TestTheDailyScheduleRemovesWhatVisitorsLeftUnused(t *testing.T) {
 	ctx := context.Background()
 	require.NoError(t, prune.Daily(ctx, s.Temporal()), "a second worker must be able to update the schedule")
 	daily := s.Temporal().ScheduleClient().GetHandle(ctx, prune.Schedule)
-	told, err := daily.Describe(ctx)
-	require.NoError(t, err)
+	told := must.Have(daily.Describe(ctx))(t)
 	require.Len(t, told.Info.NextActionTimes, 10)
 	require.Less(t, time.Until(told.Info.NextActionTimes[0]), 25*time.Hour)
 	require.NoError(t, daily.Trigger(ctx, client.ScheduleTriggerOptions{}))

@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/palaver-chat/palaver/testkit/llmtest"
+	"github.com/palaver-chat/palaver/testkit/must"
 )
 
 // durable returns the log entries among a viewer's events, by number and type.
@@ -75,43 +76,6 @@ func TestReconnectNeitherLosesNorRepeatsEvents(t *testing.T) {
 }
 
 func number(t *testing.T, entry string) int {
-	n, err := strconv.Atoi(strings.Fields(entry)[0])
-	require.NoError(t, err)
+	n := must.Have(strconv.Atoi(strings.Fields(entry)[0]))(t)
 	return n
-}
-
-func TestViewersSeeTheSameAndALateOneGetsTheTextSoFar(t *testing.T) {
-	t.Parallel()
-	_, model, c := scripted(t)
-	doc := c.upload("Liquidity circular", circular)
-	answer, gates := gated(t, "A bank must hold ", "a ratio of at least ", "100 percent [1].")
-	model.On(answerCall, answer)
-	first := c.send("What is the ratio?", object{"tagged_doc_ids": []string{doc}})
-	began := []event{first.until(isType("token"))}
-	second := c.attach("follow=turn")
-	third := c.attach("follow=thread")
-	gates[1].Release()
-	within(t, gates[2].Reached(), "the second part")
-	late := c.attach("")
-	early := late.until(isType("token"))
-	require.True(t, strings.HasPrefix(early.Content, "A bank must hold"), "want the text so far first: %q", early.Content)
-	gates[2].Release()
-
-	own := append(began, first.all()...)
-	end := last(own)
-	require.Equal(t, end.Response, text(own))
-	for name, s := range map[string]*stream{"second": second, "third": third, "late": late} {
-		var got []event
-		if name == "late" {
-			got = append(got, early)
-		}
-		for len(got) == 0 || !terminal(last(got)) {
-			e, ok := s.next()
-			require.True(t, ok, name)
-			got = append(got, e)
-		}
-		require.Equal(t, end, last(got), name)
-		require.Equal(t, end.Response, text(got), name)
-		s.close()
-	}
 }

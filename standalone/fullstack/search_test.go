@@ -10,7 +10,6 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/palaver-chat/palaver/chat"
 	"github.com/palaver-chat/palaver/standalone/stacktest"
 	"github.com/palaver-chat/palaver/testkit/llmtest"
 )
@@ -58,24 +57,6 @@ func TestWebSearchAnswersWhatDocumentsDoNotAndCitesTheURL(t *testing.T) {
 	require.EqualValues(t, 1, searches.Load())
 }
 
-func TestIrrelevantDocumentsAskAndEachAnswerContinues(t *testing.T) {
-	t.Parallel()
-	s := stacktest.Start(t)
-	c := newTalk(t, func() string { return s.URL }, s.Client)
-	doc := c.upload("Liquidity circular", circular)
-	asked := last(c.ask("Who won the football championship of Brazil?", object{"action": "inquire"}))
-	require.Equal(t, "interrupt", asked.Type)
-	require.Equal(t, string(chat.RetrievalLow), asked.Kind)
-	require.Len(t, asked.Options, 2, "without web search: tag documents, or continue")
-	c.do(http.StatusBadRequest, http.MethodPost, "/api/chat/resume", object{"thread_id": c.thread,
-		"resume_value": object{"type": "retrieval_low", "value": "tag_docs"}}, nil)
-	events := c.open(http.MethodPost, "/api/chat/resume", object{"thread_id": c.thread,
-		"resume_value": object{"type": "retrieval_low", "value": "tag_docs", "tagged_doc_ids": []string{doc}}}).all()
-	require.Equal(t, "response", last(events).Type, "%+v", last(events))
-	require.Equal(t, "interrupt", last(c.ask("Who won the football championship of Brazil?", object{"action": "inquire"})).Type)
-	require.Equal(t, "response", last(c.resume(chat.RetrievalLow, chat.OptionContinue)).Type)
-}
-
 func TestEmbeddingsFindPassagesWithoutCommonWords(t *testing.T) {
 	t.Parallel()
 	_, model, c := scripted(t, stacktest.Flag("embedding-model-name", "hashed"))
@@ -93,42 +74,4 @@ func TestEmbeddingsFindPassagesWithoutCommonWords(t *testing.T) {
 	before := model.Count(llmtest.Match{Kind: llmtest.Embeddings})
 	require.Equal(t, "response", last(c.ask("What is the ratio?", object{"action": "inquire"})).Type)
 	require.Greater(t, model.Count(llmtest.Match{Kind: llmtest.Embeddings}), before, "questions are embedded too")
-}
-
-func TestCompareAsksUntilItHasTwoDocumentsAndAnswersWithATable(t *testing.T) {
-	t.Parallel()
-	s := stacktest.Start(t)
-	c := newTalk(t, func() string { return s.URL }, s.Client)
-	first := c.upload("Remote policy one", "# Remote work\n\nEmployees may work from home two days a week. Customer data must be encrypted.\n")
-	second := c.upload("Remote policy two", "# Remote work\n\nEmployees may work from home three days a week. Customer data must be encrypted.\n")
-	asked := last(c.ask("Compare", object{"action": "compare", "tagged_doc_ids": []string{first}, "enable_web_search": true}))
-	require.Equal(t, string(chat.TextInput), asked.Kind)
-	require.Equal(t, "Compare requires at least 2 documents. Please tag the additional document.", asked.Message)
-	again := last(c.resume(chat.TextInput, "nothing like a document"))
-	require.Equal(t, "interrupt", again.Type)
-	require.Equal(t, `I could not find "nothing like a document". `+asked.Message, again.Message)
-	events := c.resume(chat.TextInput, "Remote policy two")
-	end := last(events)
-	require.Equal(t, "response", end.Type, "%+v", end)
-	require.Contains(t, end.Response, "|")
-	require.ElementsMatch(t, []string{first, second}, unique(docsOf(end)))
-	var kept []string
-	for _, m := range c.history().Messages {
-		if m.Role == "system" {
-			kept = append(kept, m.Content)
-		}
-	}
-	require.Contains(t, kept, chat.NoticeMessage(chat.NoticeWebDropped).Text, "history restores notices")
-	require.Contains(t, kept, asked.Message)
-}
-
-func unique(ids []string) (out []string) {
-	seen := map[string]bool{}
-	for _, id := range ids {
-		if !seen[id] {
-			out = append(out, id)
-		}
-		seen[id] = true
-	}
-	return out
 }

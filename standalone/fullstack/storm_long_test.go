@@ -14,6 +14,7 @@ import (
 
 	"github.com/palaver-chat/palaver/standalone/stacktest"
 	"github.com/palaver-chat/palaver/testkit/dbtest/pgtest"
+	"github.com/palaver-chat/palaver/testkit/must"
 	"github.com/palaver-chat/palaver/testkit/storm"
 )
 
@@ -58,11 +59,9 @@ func TestLongShortStorm(t *testing.T) {
 
 // showLogs prints the errors that the processes logged.
 func showLogs(t *testing.T, dir string) {
-	files, err := filepath.Glob(filepath.Join(dir, "*.log"))
-	require.NoError(t, err)
+	files := must.Have(filepath.Glob(filepath.Join(dir, "*.log")))(t)
 	for _, file := range files {
-		b, err := os.ReadFile(file)
-		require.NoError(t, err)
+		b := must.Have(os.ReadFile(file))(t)
 		for line := range strings.Lines(string(b)) {
 			if !strings.Contains(line, "level=INFO") {
 				t.Logf("%s: %s", filepath.Base(file), strings.TrimSuffix(line, "\n"))

@@ -12,6 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/palaver-chat/palaver/standalone/stacktest"
+	"github.com/palaver-chat/palaver/testkit/must"
 )
 
 // command runs a palaver command in a stack's data folder, and returns its output.
@@ -52,8 +53,7 @@ func keysAreManagedByCommand(t *testing.T, options ...stacktest.Option) {
 		require.NoError(t, err)
 		req.Header.Set("Content-Type", "application/json")
 		req.Header.Set("Authorization", "Bearer "+key)
-		res, err := http.DefaultClient.Do(req)
-		require.NoError(t, err)
+		res := must.Have(http.DefaultClient.Do(req))(t)
 		require.NoError(t, res.Body.Close())
 		return res.StatusCode
 	}

@@ -21,6 +21,7 @@ import (
 	"github.com/palaver-chat/palaver/llm"
 	"github.com/palaver-chat/palaver/standalone/stacktest"
 	"github.com/palaver-chat/palaver/testkit/llmtest"
+	"github.com/palaver-chat/palaver/testkit/must"
 	"github.com/palaver-chat/palaver/workflows"
 )
 
@@ -95,8 +96,7 @@ func TestSideEffectRunsOnceAcrossCrashes(t *testing.T) {
 	require.NotEmpty(t, url, "the model reads the picture's URL")
 	resp := c.request(t.Context(), http.MethodGet, url, nil)
 	defer resp.Body.Close()
-	picture, err := io.ReadAll(resp.Body)
-	require.NoError(t, err)
+	picture := must.Have(io.ReadAll(resp.Body))(t)
 	require.Equal(t, llmtest.Picture("two cats"), picture)
 	require.Equal(t, 2, model.Count(answerCall), "no model call was repeated")
 }
@@ -113,16 +113,13 @@ func TestDecisionBySignalIsInTheAuditLog(t *testing.T) {
 	require.Equal(t, "response", page.until(terminal).Type)
 	s.Stop() // writes the remaining entries to the audit log
 
-	store, err := service.OpenStore(context.Background(), s.Parts.Config)
-	require.NoError(t, err)
+	store := must.Have(service.OpenStore(context.Background(), s.Parts.Config))(t)
 	defer store.Close()
-	entries, err := store.AuditEntries(context.Background(), db.AuditFilter{Kind: audit.Decided}, 0, 10)
-	require.NoError(t, err)
+	entries := must.Have(store.AuditEntries(context.Background(), db.AuditFilter{Kind: audit.Decided}, 0, 10))(t)
 	require.Len(t, entries, 1)
 	require.Equal(t, string(chat.BySignal), entries[0].Channel)
 	require.Equal(t, c.thread, entries[0].Detail["thread"])
-	raw, err := json.Marshal(entries)
-	require.NoError(t, err)
+	raw := must.Have(json.Marshal(entries))(t)
 	require.Contains(t, string(raw), `"tool":"generate_image"`)
 	require.NotContains(t, string(raw), "marzipan")
 }
@@ -150,10 +147,8 @@ func TestHistoryHoldsNoTextOfTools(t *testing.T) {
 	require.Equal(t, "response", last(c.ask("And again, planted?", nil)).Type)
 
 	h := fetchHistory(t, s.Temporal(), workflows.ThreadWorkflowID(c.thread))
-	b, err := temporalproto.CustomJSONMarshalOptions{Indent: " "}.Marshal(h)
-	require.NoError(t, err)
-	raw, err := proto.Marshal(h)
-	require.NoError(t, err)
+	b := must.Have(temporalproto.CustomJSONMarshalOptions{Indent: " "}.Marshal(h))(t)
+	raw := must.Have(proto.Marshal(h))(t)
 	require.NotContains(t, string(b)+string(raw), "planted")
 	require.NotContains(t, string(b), base64.StdEncoding.EncodeToString([]byte("planted"))[:8])
 	require.Contains(t, string(raw), first, "the scan must see inside payloads")

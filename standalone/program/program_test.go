@@ -12,6 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/palaver-chat/palaver/standalone/stacktest"
+	"github.com/palaver-chat/palaver/testkit/must"
 )
 
 // Rule R8.
@@ -25,8 +26,7 @@ func TestVersionIsPrinted(t *testing.T) {
 }
 
 func TestFailedStartPrintsOneLineAndAnExitCode(t *testing.T) {
-	taken, err := net.Listen("tcp", "127.0.0.1:0")
-	require.NoError(t, err)
+	taken := must.Have(net.Listen("tcp", "127.0.0.1:0"))(t)
 	defer func() { _ = taken.Close() }()
 	port := strconv.Itoa(taken.Addr().(*net.TCPAddr).Port)
 	file := filepath.Join(t.TempDir(), "file")

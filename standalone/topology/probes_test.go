@@ -11,7 +11,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/palaver-chat/palaver/testkit/stack"
+	"github.com/palaver-chat/palaver/testkit/relay"
 )
 
 // probes disconnects each dependency and kills a worker, and reads the probes of all
@@ -19,7 +19,7 @@ import (
 func (s *system) probes(ctx context.Context) (string, error) {
 	for _, f := range []struct {
 		part   string // as /readyz names it
-		link   *stack.Link
+		link   *relay.Link
 		status int
 	}{
 		{"stream", s.links.nats, http.StatusOK},
@@ -39,7 +39,7 @@ func (s *system) probes(ctx context.Context) (string, error) {
 
 // without cuts a link, waits until the readiness of all processes has the status want and
 // names part, and restores the link.
-func (s *system) without(ctx context.Context, part string, link *stack.Link, want int) error {
+func (s *system) without(ctx context.Context, part string, link *relay.Link, want int) error {
 	link.Cut()
 	err := s.awaitProbes(ctx, want, part)
 	if err == nil && want == http.StatusOK {

@@ -19,6 +19,7 @@ import (
 	"github.com/palaver-chat/palaver/standalone/stacktest"
 	"github.com/palaver-chat/palaver/testkit/freeport"
 	"github.com/palaver-chat/palaver/testkit/llmtest"
+	"github.com/palaver-chat/palaver/testkit/relay"
 	"github.com/palaver-chat/palaver/testkit/stack"
 )
 
@@ -43,7 +44,7 @@ type system struct {
 	databaseURL string // of Palaver's database, without a link
 	temporal    *temporalServer
 	infra       *stack.Program // NATS
-	links       struct{ database, temporal, nats *stack.Link }
+	links       struct{ database, temporal, nats *relay.Link }
 	role        string // variable that makes it a role
 	env         []string
 	settings    []string // added to env at the next start of a role
@@ -99,8 +100,8 @@ func (s *system) openLinks(nats string) error {
 	if err != nil {
 		return err
 	}
-	for link, target := range map[**stack.Link]string{&s.links.database: server.Host, &s.links.temporal: s.temporal.address, &s.links.nats: nats} {
-		if *link, err = stack.NewLink(target); err != nil {
+	for link, target := range map[**relay.Link]string{&s.links.database: server.Host, &s.links.temporal: s.temporal.address, &s.links.nats: nats} {
+		if *link, err = relay.New(target); err != nil {
 			return err
 		}
 	}
@@ -235,7 +236,7 @@ func (s *system) stop() {
 			p.Stop()
 		}
 	}
-	for _, l := range []*stack.Link{s.links.database, s.links.temporal, s.links.nats} {
+	for _, l := range []*relay.Link{s.links.database, s.links.temporal, s.links.nats} {
 		if l != nil {
 			l.Close()
 		}

@@ -6,12 +6,12 @@ import (
 	"github.com/google/uuid"
 
 	"github.com/palaver-chat/palaver/db"
+	"github.com/palaver-chat/palaver/testkit/must"
 )
 
 func (b *fixture) audited(f db.AuditFilter, after int64, limit int) []db.AuditEntry {
 	b.t.Helper()
-	entries, err := b.store.AuditEntries(b.ctx, f, after, limit)
-	b.NoError(err)
+	entries := must.Have(b.store.AuditEntries(b.ctx, f, after, limit))(b.t)
 	return entries
 }
 
@@ -56,17 +56,14 @@ var auditTests = []test{
 	{"deleting a user leaves the audit log", func(b *fixture) {
 		b.everything()
 		b.NoError(b.store.AppendAudit(b.ctx, []db.AuditEntry{{Kind: "deletion", Owner: b.owner}}))
-		_, err := b.store.DeleteUser(b.ctx, b.owner)
-		b.NoError(err)
+		must.Have(b.store.DeleteUser(b.ctx, b.owner))(b.t)
 		b.Len(b.audited(db.AuditFilter{Owner: b.owner}, 0, 10), 1)
 	}},
 	{"pictures are listed for their owner only", func(b *fixture) {
 		p := b.everything()
-		list, err := b.store.AttachmentIDs(b.ctx, b.owner)
-		b.NoError(err)
+		list := must.Have(b.store.AttachmentIDs(b.ctx, b.owner))(b.t)
 		b.ElementsMatch([]string{p.used.ID, p.unused.ID}, list)
-		list, err = b.store.AttachmentIDs(b.ctx, uuid.NewString())
-		b.NoError(err)
+		list = must.Have(b.store.AttachmentIDs(b.ctx, uuid.NewString()))(b.t)
 		b.Empty(list)
 	}},
 }

@@ -8,6 +8,7 @@ import (
 
 	"github.com/palaver-chat/palaver/chat"
 	"github.com/palaver-chat/palaver/db"
+	"github.com/palaver-chat/palaver/testkit/must"
 )
 
 // newBoard creates a board with revision 1.
@@ -20,8 +21,7 @@ func (b *fixture) newBoard(title string) db.Board {
 
 func (b *fixture) boards(cursor string, limit int) db.Page[db.Board] {
 	b.t.Helper()
-	page, err := b.store.ListBoards(b.ctx, b.owner, cursor, limit)
-	b.NoError(err)
+	page := must.Have(b.store.ListBoards(b.ctx, b.owner, cursor, limit))(b.t)
 	return page
 }
 
@@ -38,8 +38,7 @@ func boardID(board db.Board) string { return board.ID }
 var boardTests = []test{
 	{"a board is read as it was written", func(b *fixture) {
 		want := b.newBoard("Churn")
-		got, err := b.store.Board(b.ctx, b.owner, want.ID)
-		b.NoError(err)
+		got := must.Have(b.store.Board(b.ctx, b.owner, want.ID))(b.t)
 		b.False(got.CreatedAt.IsZero())
 		b.Equal(got.CreatedAt, got.UpdatedAt)
 		want.CreatedAt, want.UpdatedAt = got.CreatedAt, got.UpdatedAt
@@ -50,22 +49,18 @@ var boardTests = []test{
 		other := board
 		other.Title, other.Content = "Other", []byte("{}")
 		b.NoError(b.store.CreateBoard(b.ctx, other))
-		got, err := b.store.Board(b.ctx, b.owner, board.ID)
-		b.NoError(err)
+		got := must.Have(b.store.Board(b.ctx, b.owner, board.ID))(b.t)
 		b.Equal("Churn", got.Title)
 	}},
 	{"of two writes of one revision the second is refused", func(b *fixture) {
 		board := b.newBoard("Churn")
 		board.Title, board.Items, board.Content = "First", 3, []byte(`{"first":1}`)
-		revision, err := b.store.PutBoard(b.ctx, board)
-		b.NoError(err)
+		revision := must.Have(b.store.PutBoard(b.ctx, board))(b.t)
 		b.Equal(2, revision)
 		second := board
 		second.Title = "Second"
-		_, err = b.store.PutBoard(b.ctx, second)
-		b.ErrorIs(err, db.ErrVersion)
-		got, err := b.store.Board(b.ctx, b.owner, board.ID)
-		b.NoError(err)
+		b.ErrorIs(must.ErrOf(b.store.PutBoard(b.ctx, second)), db.ErrVersion)
+		got := must.Have(b.store.Board(b.ctx, b.owner, board.ID))(b.t)
 		b.Equal("First", got.Title)
 		b.Equal(3, got.Items)
 		b.Equal(2, got.Revision)
@@ -76,8 +71,7 @@ var boardTests = []test{
 		for range 5 {
 			want = append([]string{b.newBoard("x").ID}, want...)
 		}
-		_, err := b.store.PutBoard(b.ctx, db.Board{ID: want[3], Owner: b.owner, Revision: 1, Content: []byte("{}")})
-		b.NoError(err)
+		must.Have(b.store.PutBoard(b.ctx, db.Board{ID: want[3], Owner: b.owner, Revision: 1, Content: []byte("{}")}))(b.t)
 		want = append([]string{want[3]}, append(want[:3:3], want[4])...)
 		var got []string
 		for cursor := ""; ; {
@@ -97,10 +91,8 @@ var boardTests = []test{
 		b.ErrorIs(b.store.RestoreBoard(b.ctx, b.owner, board.ID), db.ErrNotFound)
 		b.NoError(b.store.DeleteBoard(b.ctx, b.owner, board.ID))
 		b.ErrorIs(b.store.DeleteBoard(b.ctx, b.owner, board.ID), db.ErrNotFound)
-		_, err := b.store.Board(b.ctx, b.owner, board.ID)
-		b.ErrorIs(err, db.ErrNotFound)
-		_, err = b.store.PutBoard(b.ctx, board)
-		b.ErrorIs(err, db.ErrNotFound)
+		b.ErrorIs(must.ErrOf(b.store.Board(b.ctx, b.owner, board.ID)), db.ErrNotFound)
+		b.ErrorIs(must.ErrOf(b.store.PutBoard(b.ctx, board)), db.ErrNotFound)
 		b.ErrorIs(b.store.CreateBoard(b.ctx, board), db.ErrNotFound)
 		b.Empty(b.boards("", 10).Items)
 		b.NoError(b.store.RestoreBoard(b.ctx, b.owner, board.ID))
@@ -110,32 +102,24 @@ var boardTests = []test{
 		board := b.newBoard("Churn")
 		b.NoError(b.store.HasBoard(b.ctx, b.owner, board.ID))
 		b.ErrorIs(b.store.HasBoard(b.ctx, "other", board.ID), db.ErrNotFound)
-		h, err := b.store.History(b.ctx, b.owner, board.ID, "", "", 10)
-		b.NoError(err)
+		h := must.Have(b.store.History(b.ctx, b.owner, board.ID, "", "", 10))(b.t)
 		b.Empty(h.Messages)
-		open, err := b.store.OpenTurns(b.ctx, b.owner, board.ID)
-		b.NoError(err)
+		open := must.Have(b.store.OpenTurns(b.ctx, b.owner, board.ID))(b.t)
 		b.Empty(open)
-		_, err = b.store.History(b.ctx, "other", board.ID, "", "", 10)
-		b.ErrorIs(err, db.ErrNotFound)
+		b.ErrorIs(must.ErrOf(b.store.History(b.ctx, "other", board.ID, "", "", 10)), db.ErrNotFound)
 		b.said(board.ID, chat.Content{Message: "Why?", Agent: chat.AgentDiscovery, References: []string{"F-1"}})
 		b.said(uuid.NewString(), chat.Content{Message: "Why not?", Agent: chat.AgentDiscovery, Board: []byte("{}")})
-		list, err := b.store.ListConversations(b.ctx, b.owner, "", "", 10)
-		b.NoError(err)
+		list := must.Have(b.store.ListConversations(b.ctx, b.owner, "", "", 10))(b.t)
 		b.Empty(list.Items)
-		list, err = b.store.ListConversations(b.ctx, b.owner, "why", "", 10)
-		b.NoError(err)
+		list = must.Have(b.store.ListConversations(b.ctx, b.owner, "why", "", 10))(b.t)
 		b.Empty(list.Items)
 		unsaid := b.newBoard("Unsaid")
 		for _, id := range []string{board.ID, unsaid.ID} {
-			_, err = b.store.PutRepo(b.ctx, b.owner, id, []byte("repo"), "digest", nil)
-			b.NoError(err)
+			must.Have(b.store.PutRepo(b.ctx, b.owner, id, []byte("repo"), "digest", nil))(b.t)
 		}
-		list, err = b.store.ListConversations(b.ctx, b.owner, "", "", 10)
-		b.NoError(err)
+		list = must.Have(b.store.ListConversations(b.ctx, b.owner, "", "", 10))(b.t)
 		b.Empty(list.Items, "a client's message repository does not list the thread either")
-		h, err = b.store.History(b.ctx, b.owner, board.ID, "", "", 10)
-		b.NoError(err)
+		h = must.Have(b.store.History(b.ctx, b.owner, board.ID, "", "", 10))(b.t)
 		b.Equal([]any{"F-1"}, h.Messages[0].Metadata["references"])
 	}},
 	{"threads are left behind by deleted boards and by single turns, not by boards that can be restored", func(b *fixture) {
@@ -150,8 +134,7 @@ var boardTests = []test{
 		b.said(uuid.NewString(), chat.Content{Message: "Why?", Agent: chat.AgentDocuments})
 		left := func(now time.Time) (ids []string) {
 			for after := ""; ; {
-				page, err := b.store.LeftThreads(b.ctx, now, after, 1)
-				b.NoError(err)
+				page := must.Have(b.store.LeftThreads(b.ctx, now, after, 1))(b.t)
 				if len(page) == 0 {
 					return ids
 				}
@@ -168,10 +151,9 @@ var boardTests = []test{
 		board := b.newBoard("Churn")
 		in := b.store.Within(db.Bounds{Owner: db.Quota{Bytes: 5}})
 		board.Content = []byte("{}")
-		_, err := in.PutBoard(b.ctx, board)
-		b.NoError(err)
+		must.Have(in.PutBoard(b.ctx, board))(b.t)
 		board.Revision, board.Content = 2, []byte(strings.Repeat(" ", 6))
-		_, err = in.PutBoard(b.ctx, board)
+		_, err := in.PutBoard(b.ctx, board)
 		b.Equal(1, b.refusedBy([]error{err}, db.BoundBytes, db.OfOwner))
 	}},
 }

@@ -7,6 +7,7 @@ import (
 
 	"github.com/palaver-chat/palaver/chat"
 	"github.com/palaver-chat/palaver/db"
+	"github.com/palaver-chat/palaver/testkit/must"
 )
 
 // claim moves everything of the fixture's owner to another owner, and returns that one.
@@ -30,8 +31,7 @@ var claimTests = []test{
 		from := b.owner
 		b.NoError(b.store.DeleteConnection(b.ctx, from, "google"))
 		had := b.userData(from)
-		texts, err := b.store.Texts(b.ctx, from, p.open.ID)
-		b.NoError(err)
+		texts := must.Have(b.store.Texts(b.ctx, from, p.open.ID))(b.t)
 
 		to := b.claim(p)
 		left := b.userData(from)
@@ -43,26 +43,21 @@ var claimTests = []test{
 
 		b.owner = to
 		b.Len(b.history("", "", 10).Messages, 3)
-		moved, err := b.store.Texts(b.ctx, to, p.open.ID)
-		b.NoError(err)
+		moved := must.Have(b.store.Texts(b.ctx, to, p.open.ID))(b.t)
 		b.Equal(texts, moved)
-		found, err := b.store.FindTurn(b.ctx, to, db.CancelRef{StreamRunID: p.open.StreamRunID})
-		b.NoError(err)
+		found := must.Have(b.store.FindTurn(b.ctx, to, db.CancelRef{StreamRunID: p.open.StreamRunID}))(b.t)
 		b.Equal(p.open.ID, found.ID)
 		b.settle(b.ending(withOwner(p.open, to), "the answer"))
-		hits, err := b.store.SearchText(b.ctx, to, db.Words("apple"), nil, 10)
-		b.NoError(err)
+		hits := must.Have(b.store.SearchText(b.ctx, to, db.Words("apple"), nil, 10))(b.t)
 		b.Len(hits, 1)
-		profile, err := b.store.Profile(b.ctx, to)
-		b.NoError(err)
+		profile := must.Have(b.store.Profile(b.ctx, to))(b.t)
 		b.Equal("banking", profile.Industry)
 		b.Zero(b.session(to), "the account's own sessions")
 		b.NotZero(b.session(from))
-		_, err = b.store.KeyByDigest(b.ctx, p.key.Digest)
-		b.ErrorIs(err, db.ErrNotFound)
-		for name, call := range notFoundFor {
+		b.ErrorIs(must.ErrOf(b.store.KeyByDigest(b.ctx, p.key.Digest)), db.ErrNotFound)
+		for name, call := range notFoundFor(b, from, p) {
 			if name != "Connection" && name != "DeleteConnection" && name != "DeleteKey" && name != "ImportedDocument" {
-				b.ErrorIs(call(b, from, p), db.ErrNotFound, name)
+				b.ErrorIs(call(), db.ErrNotFound, name)
 			}
 		}
 	}},
@@ -93,8 +88,7 @@ var claimTests = []test{
 		b.Len(d.Documents, 4)
 		b.Equal(1, d.Keys, "the account's own")
 		b.Equal(1, d.Connections, "the account's own")
-		profile, err := b.store.Profile(b.ctx, own)
-		b.NoError(err)
+		profile := must.Have(b.store.Profile(b.ctx, own))(b.t)
 		b.Equal("farming", profile.Industry)
 		b.owner = strangers
 		b.thread = stranger.open.ThreadID
@@ -117,20 +111,17 @@ var claimTests = []test{
 	{"a file that both have imported stays twice, and only the account's own is imported again", func(b *fixture) {
 		to := uuid.NewString()
 		theirs := b.imported("file-1", "v1")
-		_, err := b.store.PutImport(b.ctx, theirs, []byte("raw"))
-		b.NoError(err)
+		must.Have(b.store.PutImport(b.ctx, theirs, []byte("raw")))(b.t)
 		b.NoError(b.store.FailDocument(b.ctx, b.owner, theirs.ID, "unreadable"))
 		from := b.owner
 		b.owner = to
 		own := b.imported("file-1", "v1")
-		_, err = b.store.PutImport(b.ctx, own, []byte("raw"))
-		b.NoError(err)
+		must.Have(b.store.PutImport(b.ctx, own, []byte("raw")))(b.t)
 		_, done, err := b.store.ClaimRest(b.ctx, from, to)
 		b.NoError(err)
 		b.True(done)
 		b.ElementsMatch([]string{own.ID, theirs.ID}, b.userData(to).Documents)
-		found, err := b.store.ImportedDocument(b.ctx, to, own.SourceType, "file-1")
-		b.NoError(err)
+		found := must.Have(b.store.ImportedDocument(b.ctx, to, own.SourceType, "file-1"))(b.t)
 		b.Equal(own.ID, found.ID)
 	}},
 	{"an open import keeps the rest from being claimed", func(b *fixture) {
@@ -149,8 +140,7 @@ var claimTests = []test{
 		_, _, err = b.store.ClaimRest(b.ctx, b.owner, to)
 		b.NoError(err)
 		b.Equal("", b.unusedOwners(time.Now().Add(time.Hour), "", 10))
-		stored, err := b.store.Stored(b.ctx, "", "address")
-		b.NoError(err)
+		stored := must.Have(b.store.Stored(b.ctx, "", "address"))(b.t)
 		b.Zero(stored)
 	}},
 }
@@ -163,7 +153,6 @@ func withOwner(t chat.Turn, owner string) chat.Turn {
 // session returns the generation of an owner's cookies.
 func (b *fixture) session(owner string) int64 {
 	b.t.Helper()
-	n, err := b.store.SessionGeneration(b.ctx, owner)
-	b.NoError(err)
+	n := must.Have(b.store.SessionGeneration(b.ctx, owner))(b.t)
 	return n
 }

@@ -6,6 +6,7 @@ import (
 	"github.com/google/uuid"
 
 	"github.com/palaver-chat/palaver/db"
+	"github.com/palaver-chat/palaver/testkit/must"
 )
 
 // account returns a connection of the owner that is not stored yet.
@@ -15,24 +16,20 @@ func (b *fixture) account(token string) db.Connection {
 
 func (b *fixture) connected() db.Connection {
 	b.t.Helper()
-	c, err := b.store.Connection(b.ctx, b.owner, "google")
-	b.NoError(err)
+	c := must.Have(b.store.Connection(b.ctx, b.owner, "google"))(b.t)
 	return c
 }
 
 var connectionTests = []test{
 	{"a connection is read as it was written, and a missing one is ErrNotFound", func(b *fixture) {
-		_, err := b.store.Connection(b.ctx, b.owner, "google")
-		b.ErrorIs(err, db.ErrNotFound)
+		b.ErrorIs(must.ErrOf(b.store.Connection(b.ctx, b.owner, "google")), db.ErrNotFound)
 		want := b.account("sealed")
 		b.NoError(b.store.PutConnection(b.ctx, want, false))
 		want.Version, want.UpdatedAt = 1, want.CreatedAt
 		b.Equal(want, b.connected())
-		list, err := b.store.Connections(b.ctx, b.owner)
-		b.NoError(err)
+		list := must.Have(b.store.Connections(b.ctx, b.owner))(b.t)
 		b.Equal([]db.Connection{want}, list)
-		_, err = b.store.Connection(b.ctx, b.owner, "other")
-		b.ErrorIs(err, db.ErrNotFound)
+		b.ErrorIs(must.ErrOf(b.store.Connection(b.ctx, b.owner, "other")), db.ErrNotFound)
 	}},
 	{"connecting again replaces the account, with a later version", func(b *fixture) {
 		b.NoError(b.store.PutConnection(b.ctx, b.account("first"), false))
@@ -64,14 +61,11 @@ var connectionTests = []test{
 			c.Owner = owner
 			b.NoError(b.store.PutConnection(b.ctx, c, false))
 		}
-		revoked, err := b.store.Connection(b.ctx, owners[1], "google")
-		b.NoError(err)
+		revoked := must.Have(b.store.Connection(b.ctx, owners[1], "google"))(b.t)
 		b.NoError(b.store.RenewConnection(b.ctx, revoked, "", b.now()))
-		page, err := b.store.ConnectedOwners(b.ctx, b.owner, 1)
-		b.NoError(err)
+		page := must.Have(b.store.ConnectedOwners(b.ctx, b.owner, 1))(b.t)
 		b.Equal(owners[:1], page)
-		page, err = b.store.ConnectedOwners(b.ctx, owners[0], 1)
-		b.NoError(err)
+		page = must.Have(b.store.ConnectedOwners(b.ctx, owners[0], 1))(b.t)
 		b.Equal(owners[2:], page, "the service has taken the second token back")
 	}},
 	{"a removed connection is not brought back by a token that is renewed late", func(b *fixture) {
@@ -80,8 +74,7 @@ var connectionTests = []test{
 		b.NoError(b.store.DeleteConnection(b.ctx, b.owner, "google"))
 		b.ErrorIs(b.store.RenewConnection(b.ctx, read, "late", b.now()), db.ErrVersion)
 		b.ErrorIs(b.store.DeleteConnection(b.ctx, b.owner, "google"), db.ErrNotFound)
-		list, err := b.store.Connections(b.ctx, b.owner)
-		b.NoError(err)
+		list := must.Have(b.store.Connections(b.ctx, b.owner))(b.t)
 		b.Empty(list)
 	}},
 	{"another owner's token is never renewed", func(b *fixture) {
@@ -93,8 +86,7 @@ var connectionTests = []test{
 	}},
 	{"an anonymous owner who has only a connection is listed as unused after some time", func(b *fixture) {
 		b.NoError(b.store.PutConnection(b.ctx, b.account("sealed"), true))
-		owners, err := b.store.UnusedOwners(b.ctx, time.Now().Add(time.Hour), "", 10)
-		b.NoError(err)
+		owners := must.Have(b.store.UnusedOwners(b.ctx, time.Now().Add(time.Hour), "", 10))(b.t)
 		b.Equal([]string{b.owner}, owners)
 	}},
 }

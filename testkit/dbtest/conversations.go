@@ -7,41 +7,37 @@ import (
 
 	"github.com/palaver-chat/palaver/chat"
 	"github.com/palaver-chat/palaver/db"
+	"github.com/palaver-chat/palaver/testkit/must"
 )
 
 func (b *fixture) conversation(title string) chat.Conversation {
 	b.t.Helper()
-	c, err := b.store.CreateConversation(b.ctx, chat.Conversation{ID: uuid.NewString(), Owner: b.owner, Title: title, CreatedAt: b.now()})
-	b.NoError(err)
+	c := must.Have(b.store.CreateConversation(b.ctx, chat.Conversation{ID: uuid.NewString(), Owner: b.owner, Title: title, CreatedAt: b.now()}))(b.t)
 	return c
 }
 
 func (b *fixture) listed(q string) []string {
 	b.t.Helper()
-	p, err := b.store.ListConversations(b.ctx, b.owner, q, "", 100)
-	b.NoError(err)
+	p := must.Have(b.store.ListConversations(b.ctx, b.owner, q, "", 100))(b.t)
 	return ids(p.Items, conversationID)
 }
 
 func (b *fixture) archived() []string {
 	b.t.Helper()
-	p, err := b.store.ArchivedConversations(b.ctx, b.owner, "", 100)
-	b.NoError(err)
+	p := must.Have(b.store.ArchivedConversations(b.ctx, b.owner, "", 100))(b.t)
 	return ids(p.Items, conversationID)
 }
 
 func (b *fixture) change(id string, c db.ConversationChange) chat.Conversation {
 	b.t.Helper()
-	changed, err := b.store.ChangeConversation(b.ctx, b.owner, id, c)
-	b.NoError(err)
+	changed := must.Have(b.store.ChangeConversation(b.ctx, b.owner, id, c))(b.t)
 	return changed
 }
 
 // title returns the title of the fixture's thread.
 func (b *fixture) title() string {
 	b.t.Helper()
-	c, err := b.store.Conversation(b.ctx, b.owner, b.thread)
-	b.NoError(err)
+	c := must.Have(b.store.Conversation(b.ctx, b.owner, b.thread))(b.t)
 	return c.Title
 }
 
@@ -80,16 +76,13 @@ var conversationTests = []test{
 		b.Equal("idle", c.Status)
 		b.Equal(b.clock, c.CreatedAt)
 		b.Equal(c.CreatedAt, c.LastMessageAt)
-		again, err := b.store.CreateConversation(b.ctx, chat.Conversation{ID: c.ID, Owner: b.owner, Title: "Second", CreatedAt: b.now()})
-		b.NoError(err)
+		again := must.Have(b.store.CreateConversation(b.ctx, chat.Conversation{ID: c.ID, Owner: b.owner, Title: "Second", CreatedAt: b.now()}))(b.t)
 		b.Equal(c, again)
-		read, err := b.store.Conversation(b.ctx, b.owner, c.ID)
-		b.NoError(err)
+		read := must.Have(b.store.Conversation(b.ctx, b.owner, c.ID))(b.t)
 		b.Equal(c, read)
 	}},
 	{"an unknown id is not found", func(b *fixture) {
-		_, err := b.store.Conversation(b.ctx, b.owner, b.thread)
-		b.ErrorIs(err, db.ErrNotFound)
+		b.ErrorIs(must.ErrOf(b.store.Conversation(b.ctx, b.owner, b.thread)), db.ErrNotFound)
 	}},
 	{"the newest message is first in the list", func(b *fixture) {
 		one, two := b.conversation("one"), b.conversation("two")
@@ -97,23 +90,20 @@ var conversationTests = []test{
 		b.thread = one.ID
 		b.exchange("hello", "hi", chat.RootCheckpoint)
 		b.Equal([]string{one.ID, two.ID}, b.listed(""))
-		c, err := b.store.Conversation(b.ctx, b.owner, one.ID)
-		b.NoError(err)
+		c := must.Have(b.store.Conversation(b.ctx, b.owner, one.ID))(b.t)
 		b.Equal(b.clock, c.LastMessageAt)
 	}},
 	{"pages of the list join without gap or overlap", func(b *fixture) {
 		var want []string
 		at := b.now()
 		for range 7 { // all at the same time: ordered by id
-			c, err := b.store.CreateConversation(b.ctx, chat.Conversation{ID: uuid.NewString(), Owner: b.owner, CreatedAt: at})
-			b.NoError(err)
+			c := must.Have(b.store.CreateConversation(b.ctx, chat.Conversation{ID: uuid.NewString(), Owner: b.owner, CreatedAt: at}))(b.t)
 			want = append(want, c.ID)
 		}
 		var got []string
 		cursor := ""
 		for range want {
-			p, err := b.store.ListConversations(b.ctx, b.owner, "", cursor, 3)
-			b.NoError(err)
+			p := must.Have(b.store.ListConversations(b.ctx, b.owner, "", cursor, 3))(b.t)
 			b.LessOrEqual(len(p.Items), 3)
 			got = append(got, ids(p.Items, conversationID)...)
 			if cursor = p.Next; cursor == "" {
@@ -127,8 +117,7 @@ var conversationTests = []test{
 	{"a list that ends with a full page has no next", func(b *fixture) {
 		b.conversation("one")
 		b.conversation("two")
-		p, err := b.store.ListConversations(b.ctx, b.owner, "", "", 2)
-		b.NoError(err)
+		p := must.Have(b.store.ListConversations(b.ctx, b.owner, "", "", 2))(b.t)
 		b.Len(p.Items, 2)
 		b.Empty(p.Next)
 	}},
@@ -138,8 +127,7 @@ var conversationTests = []test{
 			b.ErrorIs(err, db.ErrBadCursor, cursor)
 			_, err = b.store.ListDocuments(b.ctx, b.owner, cursor, 3)
 			b.ErrorIs(err, db.ErrBadCursor, cursor)
-			_, err = b.store.ListBoards(b.ctx, b.owner, cursor, 3)
-			b.ErrorIs(err, db.ErrBadCursor)
+			b.ErrorIs(must.ErrOf(b.store.ListBoards(b.ctx, b.owner, cursor, 3)), db.ErrBadCursor)
 			_, err = b.store.ListSets(b.ctx, b.owner, cursor, 3)
 			b.ErrorIs(err, db.ErrBadCursor, cursor)
 		}
@@ -158,8 +146,7 @@ var conversationTests = []test{
 	}},
 	{"a search shows the words around its match in the newest message that has it", func(b *fixture) {
 		match := func(q string) string {
-			p, err := b.store.ListConversations(b.ctx, b.owner, q, "", 10)
-			b.NoError(err)
+			p := must.Have(b.store.ListConversations(b.ctx, b.owner, q, "", 10))(b.t)
 			b.Len(p.Items, 1, q)
 			return p.Items[0].Match
 		}
@@ -170,11 +157,9 @@ var conversationTests = []test{
 		b.exchange("And liquidity now?", "No.", first)
 		b.Equal("And liquidity now?", match("liquidity"))
 		titled := b.conversation("Solvency")
-		p, err := b.store.ListConversations(b.ctx, b.owner, "solvency", "", 10)
-		b.NoError(err)
+		p := must.Have(b.store.ListConversations(b.ctx, b.owner, "solvency", "", 10))(b.t)
 		b.Equal([]string{titled.ID, ""}, []string{p.Items[0].ID, p.Items[0].Match})
-		p, err = b.store.ListConversations(b.ctx, b.owner, "", "", 10)
-		b.NoError(err)
+		p = must.Have(b.store.ListConversations(b.ctx, b.owner, "", "", 10))(b.t)
 		for _, c := range p.Items {
 			b.Empty(c.Match)
 		}
@@ -197,16 +182,13 @@ var conversationTests = []test{
 	}},
 	{"a created conversation is listed even if its turn was rolled back or never accepted", func(b *fixture) {
 		b.insert(b.newTurn("hello"))
-		_, err := b.store.CreateConversation(b.ctx, chat.Conversation{ID: b.thread, Owner: b.owner, Title: "Mine", CreatedAt: b.now()})
-		b.NoError(err)
+		must.Have(b.store.CreateConversation(b.ctx, chat.Conversation{ID: b.thread, Owner: b.owner, Title: "Mine", CreatedAt: b.now()}))(b.t)
 		b.Equal([]string{b.thread}, b.listed("mine"))
 	}},
 	{"a conversation's status follows its open turn", func(b *fixture) {
 		status := func() string {
-			c, err := b.store.Conversation(b.ctx, b.owner, b.thread)
-			b.NoError(err)
-			p, err := b.store.ListConversations(b.ctx, b.owner, "", "", 1)
-			b.NoError(err)
+			c := must.Have(b.store.Conversation(b.ctx, b.owner, b.thread))(b.t)
+			p := must.Have(b.store.ListConversations(b.ctx, b.owner, "", "", 1))(b.t)
 			if len(p.Items) > 0 {
 				b.Equal(c.Status, p.Items[0].Status)
 			}
@@ -225,8 +207,7 @@ var conversationTests = []test{
 	}},
 	{"renaming shows everywhere", func(b *fixture) {
 		c := b.conversation("old")
-		renamed, err := b.store.ChangeConversation(b.ctx, b.owner, c.ID, db.ConversationChange{Title: new("Neu")})
-		b.NoError(err)
+		renamed := must.Have(b.store.ChangeConversation(b.ctx, b.owner, c.ID, db.ConversationChange{Title: new("Neu")}))(b.t)
 		b.Equal("Neu", renamed.Title)
 		b.Equal([]string{c.ID}, b.listed("neu"))
 		b.Empty(b.listed("old"))
@@ -246,8 +227,7 @@ var conversationTests = []test{
 			for _, q := range []string{"", "x"} {
 				var got []string
 				for cursor, more := "", true; more; more = cursor != "" {
-					p, err := b.store.ListConversations(b.ctx, b.owner, q, cursor, limit)
-					b.NoError(err)
+					p := must.Have(b.store.ListConversations(b.ctx, b.owner, q, cursor, limit))(b.t)
 					got, cursor = append(got, ids(p.Items, conversationID)...), p.Next
 				}
 				b.Equal(want, got, "%d at once, %q", limit, q)
@@ -265,8 +245,7 @@ var conversationTests = []test{
 		b.Equal([]string{keep.ID}, b.listed(""))
 		b.Equal([]string{away.ID}, b.archived())
 		b.Equal([]string{away.ID, keep.ID}, b.listed("tax"))
-		read, err := b.store.Conversation(b.ctx, b.owner, away.ID)
-		b.NoError(err)
+		read := must.Have(b.store.Conversation(b.ctx, b.owner, away.ID))(b.t)
 		b.True(read.Archived)
 		b.False(b.change(away.ID, db.ConversationChange{Pinned: new(true)}).Archived, "a pinned conversation is not archived")
 		b.change(away.ID, db.ConversationChange{Archived: new(true)})
@@ -288,8 +267,7 @@ var conversationTests = []test{
 		got := b.change(c.ID, db.ConversationChange{Title: new("new"), Pinned: new(true)})
 		b.Equal([]any{"new", true, false}, []any{got.Title, got.Pinned, got.Archived})
 		b.Equal(got, b.change(c.ID, db.ConversationChange{}))
-		_, err := b.store.ChangeConversation(b.ctx, b.owner, uuid.NewString(), db.ConversationChange{})
-		b.ErrorIs(err, db.ErrNotFound)
+		b.ErrorIs(must.ErrOf(b.store.ChangeConversation(b.ctx, b.owner, uuid.NewString(), db.ConversationChange{})), db.ErrNotFound)
 	}},
 	{"a title is replaced only while its owner has not chosen it", func(b *fixture) {
 		t := b.running("hello", chat.RootCheckpoint)
@@ -331,14 +309,10 @@ var conversationTests = []test{
 		b.NoError(b.store.DeleteConversation(b.ctx, b.owner, b.thread))
 
 		b.Empty(b.listed(""))
-		_, err := b.store.Conversation(b.ctx, b.owner, b.thread)
-		b.ErrorIs(err, db.ErrNotFound)
-		_, err = b.store.TurnsAfter(b.ctx, b.owner, b.thread, 0, 1)
-		b.ErrorIs(err, db.ErrNotFound)
-		_, err = b.store.LastPlace(b.ctx, b.owner, b.thread)
-		b.ErrorIs(err, db.ErrNotFound)
-		_, err = b.store.History(b.ctx, b.owner, b.thread, "", "", 10)
-		b.ErrorIs(err, db.ErrNotFound)
+		b.ErrorIs(must.ErrOf(b.store.Conversation(b.ctx, b.owner, b.thread)), db.ErrNotFound)
+		b.ErrorIs(must.ErrOf(b.store.TurnsAfter(b.ctx, b.owner, b.thread, 0, 1)), db.ErrNotFound)
+		b.ErrorIs(must.ErrOf(b.store.LastPlace(b.ctx, b.owner, b.thread)), db.ErrNotFound)
+		b.ErrorIs(must.ErrOf(b.store.History(b.ctx, b.owner, b.thread, "", "", 10)), db.ErrNotFound)
 		b.staysDeleted(t)
 		b.ErrorIs(b.store.DeleteConversation(b.ctx, b.owner, b.thread), db.ErrNotFound)
 	}},
@@ -370,16 +344,14 @@ var conversationTests = []test{
 			b.ErrorIs(begin(), db.ErrNotFound)
 			b.ErrorIs(create(), db.ErrNotFound)
 		}
-		made, err := b.store.CreateConversation(b.ctx, chat.Conversation{ID: b.thread, Owner: b.owner, Title: "Again", CreatedAt: b.now()})
-		b.NoError(err)
+		made := must.Have(b.store.CreateConversation(b.ctx, chat.Conversation{ID: b.thread, Owner: b.owner, Title: "Again", CreatedAt: b.now()}))(b.t)
 		b.Equal("Again", made.Title)
 		b.Empty(b.history("", "", 10).Messages)
 	}},
 	{"late writes for a deleted conversation do not show up in a new one with its id", func(b *fixture) {
 		first := b.exchange("old", "old answer", chat.RootCheckpoint)
 		open := b.running("older", first)
-		_, err := b.store.PutRepo(b.ctx, b.owner, b.thread, []byte("repo"), "digest", nil)
-		b.NoError(err)
+		must.Have(b.store.PutRepo(b.ctx, b.owner, b.thread, []byte("repo"), "digest", nil))(b.t)
 		b.NoError(b.store.DeleteConversation(b.ctx, b.owner, b.thread))
 		b.staysDeleted(open)
 
@@ -389,8 +361,7 @@ var conversationTests = []test{
 		b.staysDeleted(open)
 		b.Equal([]string{"new"}, contents(b.history("", "", 10).Messages))
 		b.ErrorIs(b.store.MarkTurn(b.ctx, b.owner, next.ID, chat.TurnRunning, first), db.ErrNotFound, "an old parent")
-		_, err = b.store.Repo(b.ctx, b.owner, b.thread)
-		b.ErrorIs(err, db.ErrNotFound)
+		b.ErrorIs(must.ErrOf(b.store.Repo(b.ctx, b.owner, b.thread)), db.ErrNotFound)
 
 		again := open // the same client_turn_id with other content is another message
 		again.ID, again.Content.Message = uuid.NewString(), "another"
@@ -437,32 +408,26 @@ var conversationTests = []test{
 		b.Equal([]string{keep}, b.listed(""))
 	}},
 	{"a profile is empty until it is put, and put replaces every field", func(b *fixture) {
-		p, err := b.store.Profile(b.ctx, b.owner)
-		b.NoError(err)
+		p := must.Have(b.store.Profile(b.ctx, b.owner))(b.t)
 		b.Zero(p)
 		for _, want := range []chat.Profile{{Industry: "banking", Location: "Wien"}, {Location: "Graz"}} {
 			b.NoError(b.store.PutProfile(b.ctx, b.owner, want))
-			p, err = b.store.Profile(b.ctx, b.owner)
-			b.NoError(err)
+			p = must.Have(b.store.Profile(b.ctx, b.owner))(b.t)
 			b.Equal(want, p)
 		}
 	}},
 	{"ended sessions raise their owner's generation and leave the profile as it is", func(b *fixture) {
 		other := uuid.NewString()
 		for want := range int64(3) {
-			n, err := b.store.SessionGeneration(b.ctx, b.owner)
-			b.NoError(err)
+			n := must.Have(b.store.SessionGeneration(b.ctx, b.owner))(b.t)
 			b.Equal(want, n)
-			n, err = b.store.EndSessions(b.ctx, b.owner)
-			b.NoError(err)
+			n = must.Have(b.store.EndSessions(b.ctx, b.owner))(b.t)
 			b.Equal(want+1, n)
 			b.NoError(b.store.PutProfile(b.ctx, b.owner, chat.Profile{Industry: "banking"}))
 		}
-		p, err := b.store.Profile(b.ctx, b.owner)
-		b.NoError(err)
+		p := must.Have(b.store.Profile(b.ctx, b.owner))(b.t)
 		b.Equal(chat.Profile{Industry: "banking"}, p)
-		n, err := b.store.SessionGeneration(b.ctx, other)
-		b.NoError(err)
+		n := must.Have(b.store.SessionGeneration(b.ctx, other))(b.t)
 		b.Zero(n)
 	}},
 	{"limits out of range are clamped", func(b *fixture) {
@@ -470,8 +435,7 @@ var conversationTests = []test{
 			b.conversation("x")
 		}
 		for limit, want := range map[int]int{-1: 1, 0: 1, 1: 1, 1000: 3} {
-			p, err := b.store.ListConversations(b.ctx, b.owner, "", "", limit)
-			b.NoError(err)
+			p := must.Have(b.store.ListConversations(b.ctx, b.owner, "", "", limit))(b.t)
 			b.Len(p.Items, want)
 		}
 	}},

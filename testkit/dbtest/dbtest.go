@@ -12,6 +12,7 @@ import (
 
 	"github.com/palaver-chat/palaver/chat"
 	"github.com/palaver-chat/palaver/db"
+	"github.com/palaver-chat/palaver/testkit/must"
 )
 
 // Run checks a Store against its contract. open returns an empty one; it may be the same as
@@ -65,7 +66,7 @@ type test struct {
 // fixture is a store with an owner, one of their threads and helpers for tests.
 type fixture struct {
 	*require.Assertions
-	t             *testing.T
+	t             testing.TB
 	ctx           context.Context
 	store         db.Store
 	owner, thread string
@@ -136,8 +137,7 @@ func (b *fixture) ending(t chat.Turn, text string) db.Settlement {
 
 func (b *fixture) settle(s db.Settlement) chat.Event {
 	b.t.Helper()
-	e, err := b.store.Settle(b.ctx, s)
-	b.NoError(err)
+	e := must.Have(b.store.Settle(b.ctx, s))(b.t)
 	return e.Event
 }
 
@@ -156,8 +156,7 @@ func (b *fixture) document(owner, title string, texts ...string) chat.Document {
 	b.NoError(b.store.CreateDocument(b.ctx, d, []byte("raw")))
 	text, chunks := cut(d.ID, texts...)
 	b.NoError(b.store.StoreText(b.ctx, owner, d.ID, text, chunks, nil))
-	stored, err := b.store.Document(b.ctx, owner, d.ID)
-	b.NoError(err)
+	stored := must.Have(b.store.Document(b.ctx, owner, d.ID))(b.t)
 	return stored
 }
 
@@ -175,8 +174,7 @@ func cut(docID string, texts ...string) (string, []chat.Chunk) {
 
 func (b *fixture) history(head, before string, limit int) db.History {
 	b.t.Helper()
-	h, err := b.store.History(b.ctx, b.owner, b.thread, head, before, limit)
-	b.NoError(err)
+	h := must.Have(b.store.History(b.ctx, b.owner, b.thread, head, before, limit))(b.t)
 	return h
 }
 

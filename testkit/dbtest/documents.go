@@ -8,6 +8,7 @@ import (
 
 	"github.com/palaver-chat/palaver/chat"
 	"github.com/palaver-chat/palaver/db"
+	"github.com/palaver-chat/palaver/testkit/must"
 )
 
 func chunkID(docID string, ordinal int) string { return docID + "." + strconv.Itoa(ordinal) }
@@ -39,30 +40,24 @@ var documentTests = []test{
 		b.NoError(err)
 		b.Equal(d, got)
 		b.Equal(raw, bytes)
-		_, err = b.store.DocumentText(b.ctx, b.owner, d.ID)
-		b.ErrorIs(err, db.ErrNotFound)
-		_, err = b.store.Original(b.ctx, b.owner, d.ID)
-		b.ErrorIs(err, db.ErrNotFound)
+		b.ErrorIs(must.ErrOf(b.store.DocumentText(b.ctx, b.owner, d.ID)), db.ErrNotFound)
+		b.ErrorIs(must.ErrOf(b.store.Original(b.ctx, b.owner, d.ID)), db.ErrNotFound)
 
 		b.NoError(b.store.DocumentProgress(b.ctx, b.owner, d.ID, 40))
-		got, err = b.store.Document(b.ctx, b.owner, d.ID)
-		b.NoError(err)
+		got = must.Have(b.store.Document(b.ctx, b.owner, d.ID))(b.t)
 		b.Equal(40, got.Progress)
 
 		text, chunks := cut(d.ID, "one", "two")
 		b.NoError(b.store.StoreText(b.ctx, b.owner, d.ID, text, chunks, nil))
 		_, _, err = b.store.RawDocument(b.ctx, b.owner, d.ID)
 		b.ErrorIs(err, db.ErrNotFound)
-		got, err = b.store.Document(b.ctx, b.owner, d.ID)
-		b.NoError(err)
+		got = must.Have(b.store.Document(b.ctx, b.owner, d.ID))(b.t)
 		d.Status, d.Progress, d.Chunks = chat.DocReady, 100, 2
 		b.Equal(d, got)
-		bytes, err = b.store.Original(b.ctx, b.owner, d.ID)
-		b.NoError(err)
+		bytes = must.Have(b.store.Original(b.ctx, b.owner, d.ID))(b.t)
 		b.Equal(raw, bytes)
 		b.NoError(b.store.DeleteDocument(b.ctx, b.owner, d.ID))
-		_, err = b.store.Original(b.ctx, b.owner, d.ID)
-		b.ErrorIs(err, db.ErrNotFound)
+		b.ErrorIs(must.ErrOf(b.store.Original(b.ctx, b.owner, d.ID)), db.ErrNotFound)
 	}},
 	{"a file that is imported twice, even at once, is one document", func(b *fixture) {
 		d := b.imported("drive-1", "v1")
@@ -83,50 +78,42 @@ var documentTests = []test{
 			b.Equal(first, <-ids)
 			b.NoError(<-errs)
 		}
-		page, err := b.store.ListDocuments(b.ctx, b.owner, "", 10)
-		b.NoError(err)
+		page := must.Have(b.store.ListDocuments(b.ctx, b.owner, "", 10))(b.t)
 		b.Len(page.Items, 1)
-		got, err := b.store.ImportedDocument(b.ctx, b.owner, d.SourceType, d.ExternalID)
-		b.NoError(err)
+		got := must.Have(b.store.ImportedDocument(b.ctx, b.owner, d.SourceType, d.ExternalID))(b.t)
 		d.ID = first
 		b.Equal(d, got)
-		_, err = b.store.ImportedDocument(b.ctx, b.owner, chat.SourceLink, d.ExternalID)
+		_, err := b.store.ImportedDocument(b.ctx, b.owner, chat.SourceLink, d.ExternalID)
 		b.ErrorIs(err, db.ErrNotFound, "each source has its own ids")
-		_, err = b.store.ImportedDocument(b.ctx, b.owner, d.SourceType, "")
-		b.ErrorIs(err, db.ErrNotFound)
+		b.ErrorIs(must.ErrOf(b.store.ImportedDocument(b.ctx, b.owner, d.SourceType, "")), db.ErrNotFound)
 	}},
 	{"an import belongs to one owner", func(b *fixture) {
 		d := b.imported("drive-1", "v1")
 		theirs := d
 		theirs.ID, theirs.Owner = uuid.NewString(), uuid.NewString()
 		for _, one := range []chat.Document{d, theirs} {
-			id, err := b.store.PutImport(b.ctx, one, []byte("raw"))
-			b.NoError(err)
+			id := must.Have(b.store.PutImport(b.ctx, one, []byte("raw")))(b.t)
 			b.Equal(one.ID, id)
 		}
 	}},
 	{"a new version of an import takes the place of the old one", func(b *fixture) {
 		d := b.imported("drive-1", "v1")
-		_, err := b.store.PutImport(b.ctx, d, []byte("old"))
-		b.NoError(err)
+		must.Have(b.store.PutImport(b.ctx, d, []byte("old")))(b.t)
 		text, chunks := cut(d.ID, "apples")
 		b.NoError(b.store.StoreText(b.ctx, b.owner, d.ID, text, chunks, nil))
 
 		same := d
 		same.ID, same.Title = uuid.NewString(), "ignored"
-		id, err := b.store.PutImport(b.ctx, same, []byte("same"))
-		b.NoError(err)
+		id := must.Have(b.store.PutImport(b.ctx, same, []byte("same")))(b.t)
 		b.Equal(d.ID, id)
-		got, err := b.store.Document(b.ctx, b.owner, d.ID)
-		b.NoError(err)
+		got := must.Have(b.store.Document(b.ctx, b.owner, d.ID))(b.t)
 		b.Equal(chat.DocReady, got.Status, "the same version changes nothing")
 		b.Equal(d.Title, got.Title)
 
 		for _, version := range []string{"v2", "v3"} { // version 3 arrives before version 2 is processed
 			next := d
 			next.ID, next.Title, next.SourceVersion, next.Format = uuid.NewString(), "Title "+version, version, "md"
-			id, err = b.store.PutImport(b.ctx, next, []byte(version))
-			b.NoError(err)
+			id = must.Have(b.store.PutImport(b.ctx, next, []byte(version)))(b.t)
 			b.Equal(d.ID, id)
 			got, raw, err := b.store.RawDocument(b.ctx, b.owner, d.ID)
 			b.NoError(err)
@@ -138,20 +125,17 @@ var documentTests = []test{
 		text, chunks = cut(d.ID, "pears")
 		b.NoError(b.store.StoreText(b.ctx, b.owner, d.ID, text, chunks, nil))
 		for word, want := range map[string]int{"apples": 0, "pears": 1} {
-			hits, err := b.store.SearchText(b.ctx, b.owner, db.Words(word), nil, 10)
-			b.NoError(err)
+			hits := must.Have(b.store.SearchText(b.ctx, b.owner, db.Words(word), nil, 10))(b.t)
 			b.Len(hits, want, word)
 		}
 	}},
 	{"an import that failed is processed again, also in the same version", func(b *fixture) {
 		d := b.imported("drive-1", "v1")
-		_, err := b.store.PutImport(b.ctx, d, []byte("raw"))
-		b.NoError(err)
+		must.Have(b.store.PutImport(b.ctx, d, []byte("raw")))(b.t)
 		b.NoError(b.store.FailDocument(b.ctx, b.owner, d.ID, "damaged"))
 		again := d
 		again.ID = uuid.NewString()
-		id, err := b.store.PutImport(b.ctx, again, []byte("again"))
-		b.NoError(err)
+		id := must.Have(b.store.PutImport(b.ctx, again, []byte("again")))(b.t)
 		b.Equal(d.ID, id)
 		got, raw, err := b.store.RawDocument(b.ctx, b.owner, d.ID)
 		b.NoError(err)
@@ -171,18 +155,16 @@ var documentTests = []test{
 	{"a failed document has its reason, and a ready one cannot fail", func(b *fixture) {
 		d := b.upload(b.owner, "x", []byte("raw"))
 		b.NoError(b.store.FailDocument(b.ctx, b.owner, d.ID, "It is encrypted."))
-		got, err := b.store.Document(b.ctx, b.owner, d.ID)
-		b.NoError(err)
+		got := must.Have(b.store.Document(b.ctx, b.owner, d.ID))(b.t)
 		b.Equal(chat.DocFailed, got.Status)
 		b.Equal("It is encrypted.", got.Error)
-		_, _, err = b.store.RawDocument(b.ctx, b.owner, d.ID)
+		_, _, err := b.store.RawDocument(b.ctx, b.owner, d.ID)
 		b.ErrorIs(err, db.ErrNotFound)
 
 		ready := b.document(b.owner, "y", "text")
 		b.NoError(b.store.FailDocument(b.ctx, b.owner, ready.ID, "late"))
 		b.NoError(b.store.DocumentProgress(b.ctx, b.owner, ready.ID, 10))
-		got, err = b.store.Document(b.ctx, b.owner, ready.ID)
-		b.NoError(err)
+		got = must.Have(b.store.Document(b.ctx, b.owner, ready.ID))(b.t)
 		b.Equal(ready, got)
 	}},
 	{"text, chunks and offsets come back verbatim, whatever the script", func(b *fixture) {
@@ -192,22 +174,18 @@ var documentTests = []test{
 		text, chunks := cut(d.ID, parts...)
 		chunks[2].Heading = "Überschrift"
 		b.NoError(b.store.StoreText(b.ctx, b.owner, d.ID, text, chunks, nil))
-		stored, err := b.store.DocumentText(b.ctx, b.owner, d.ID)
-		b.NoError(err)
+		stored := must.Have(b.store.DocumentText(b.ctx, b.owner, d.ID))(b.t)
 		b.Equal(text, stored)
-		hits, err := b.store.DocumentChunks(b.ctx, b.owner, d.ID, 99)
-		b.NoError(err)
+		hits := must.Have(b.store.DocumentChunks(b.ctx, b.owner, d.ID, 99))(b.t)
 		b.Len(hits, len(parts))
 		for i, h := range hits {
 			b.Equal(chunks[i], h.Chunk)
 			b.Equal("x", h.Title)
 			b.Equal(h.Text, string([]rune(stored)[h.Start:h.End]))
-			c, err := b.store.Chunk(b.ctx, b.owner, d.ID, chunkID(d.ID, i))
-			b.NoError(err)
+			c := must.Have(b.store.Chunk(b.ctx, b.owner, d.ID, chunkID(d.ID, i)))(b.t)
 			b.Equal(chunks[i], c)
 		}
-		hits, err = b.store.DocumentChunks(b.ctx, b.owner, d.ID, 2)
-		b.NoError(err)
+		hits = must.Have(b.store.DocumentChunks(b.ctx, b.owner, d.ID, 2))(b.t)
 		b.Equal([]string{chunkID(d.ID, 0), chunkID(d.ID, 1)}, found(hits))
 	}},
 	{"the document's own title replaces a title that is the file's name", func(b *fixture) {
@@ -224,20 +202,17 @@ var documentTests = []test{
 				b.NoError(b.store.RenameDocument(b.ctx, b.owner, d.ID, c.rename))
 			}
 			b.NoError(b.store.StoreVersion(b.ctx, b.owner, d.ID, "", c.own, text, nil, "", nil))
-			got, err := b.store.Document(b.ctx, b.owner, d.ID)
-			b.NoError(err)
+			got := must.Have(b.store.Document(b.ctx, b.owner, d.ID))(b.t)
 			b.Equal(c.want, got.Title)
 			b.Equal(c.name, got.Name)
-			visible, err := b.store.VisibleDocuments(b.ctx, b.owner)
-			b.NoError(err)
+			visible := must.Have(b.store.VisibleDocuments(b.ctx, b.owner))(b.t)
 			b.Contains(visible, chat.Document{ID: d.ID, Owner: b.owner, Title: c.want, Name: c.name, Status: chat.DocReady})
 		}
 	}},
 	{"a document is renamed by its owner alone", func(b *fixture) {
 		d := b.document(b.owner, "Old", "text")
 		b.NoError(b.store.RenameDocument(b.ctx, b.owner, d.ID, "Neu 🌍"))
-		got, err := b.store.Document(b.ctx, b.owner, d.ID)
-		b.NoError(err)
+		got := must.Have(b.store.Document(b.ctx, b.owner, d.ID))(b.t)
 		b.Equal("Neu 🌍", got.Title)
 		b.ErrorIs(b.store.RenameDocument(b.ctx, uuid.NewString(), d.ID, "x"), db.ErrNotFound)
 		public := b.document(chat.PublicOwner, "Everybody's", "text")
@@ -249,32 +224,26 @@ var documentTests = []test{
 		chunks[0].Pages = []chat.PageStart{{Page: 3, Start: 0}}
 		chunks[1].Pages = []chat.PageStart{{Page: 3, Start: chunks[1].Start}, {Page: 5, Start: chunks[1].Start + 2}}
 		b.NoError(b.store.StoreText(b.ctx, b.owner, d.ID, text, chunks, [][]float32{{1, 0}, {0, 1}, {0.5, 0.5}}))
-		hits, err := b.store.DocumentChunks(b.ctx, b.owner, d.ID, 9)
-		b.NoError(err)
+		hits := must.Have(b.store.DocumentChunks(b.ctx, b.owner, d.ID, 9))(b.t)
 		for i, h := range hits {
 			b.Equal(chunks[i], h.Chunk)
 		}
-		hits, err = b.store.ChunksByID(b.ctx, b.owner, []string{chunkID(d.ID, 1)})
-		b.NoError(err)
+		hits = must.Have(b.store.ChunksByID(b.ctx, b.owner, []string{chunkID(d.ID, 1)}))(b.t)
 		b.Equal(chunks[1].Pages, hits[0].Pages)
-		hits, err = b.store.SearchText(b.ctx, b.owner, db.Words("pear"), nil, 9)
-		b.NoError(err)
+		hits = must.Have(b.store.SearchText(b.ctx, b.owner, db.Words("pear"), nil, 9))(b.t)
 		b.Equal(chunks[1].Pages, hits[0].Pages)
-		hits, err = b.store.SearchVector(b.ctx, b.owner, []float32{0, 1}, []string{d.ID}, 1)
-		b.NoError(err)
+		hits = must.Have(b.store.SearchVector(b.ctx, b.owner, []float32{0, 1}, []string{d.ID}, 1))(b.t)
 		b.Equal(chunks[1].Pages, hits[0].Pages)
 	}},
 	{"a text stored again replaces the old text and all of its chunks", func(b *fixture) {
 		d := b.document(b.owner, "x", "old apple", "old pear", "old plum")
 		text, chunks := cut(d.ID, "new cherry")
 		b.NoError(b.store.StoreText(b.ctx, b.owner, d.ID, text, chunks, nil))
-		got, err := b.store.Document(b.ctx, b.owner, d.ID)
-		b.NoError(err)
+		got := must.Have(b.store.Document(b.ctx, b.owner, d.ID))(b.t)
 		b.Equal(1, got.Chunks)
 		b.Equal([]string{chunkID(d.ID, 0)}, b.search("old", "cherry"))
 		b.Empty(b.search("apple", "pear", "plum"))
-		_, err = b.store.Chunk(b.ctx, b.owner, d.ID, chunkID(d.ID, 1))
-		b.ErrorIs(err, db.ErrNotFound)
+		b.ErrorIs(must.ErrOf(b.store.Chunk(b.ctx, b.owner, d.ID, chunkID(d.ID, 1))), db.ErrNotFound)
 	}},
 	{"a text of 70,000 words is stored completely", func(b *fixture) {
 		words := strings.Repeat("regulation of liquidity applies to every bank ", 20)
@@ -284,27 +253,23 @@ var documentTests = []test{
 		}
 		d := b.document(b.owner, "policy", parts...)
 		b.Equal(500, d.Chunks)
-		hits, err := b.store.DocumentChunks(b.ctx, b.owner, d.ID, 1000)
-		b.NoError(err)
+		hits := must.Have(b.store.DocumentChunks(b.ctx, b.owner, d.ID, 1000))(b.t)
 		b.Len(hits, 500)
 		b.Equal([]string{chunkID(d.ID, 499)}, b.search("number499"))
 	}},
 	{"a document without text is ready and empty", func(b *fixture) {
 		d := b.document(b.owner, "empty")
 		b.Equal(chat.DocReady, d.Status)
-		text, err := b.store.DocumentText(b.ctx, b.owner, d.ID)
-		b.NoError(err)
+		text := must.Have(b.store.DocumentText(b.ctx, b.owner, d.ID))(b.t)
 		b.Empty(text)
-		hits, err := b.store.DocumentChunks(b.ctx, b.owner, d.ID, 9)
-		b.NoError(err)
+		hits := must.Have(b.store.DocumentChunks(b.ctx, b.owner, d.ID, 9))(b.t)
 		b.Empty(hits)
 	}},
 	{"a document has as many vectors as chunks, or none", func(b *fixture) {
 		d := b.upload(b.owner, "x", nil)
 		text, chunks := cut(d.ID, "one", "two")
 		b.Error(b.store.StoreText(b.ctx, b.owner, d.ID, text, chunks, [][]float32{{1}}))
-		got, err := b.store.Document(b.ctx, b.owner, d.ID)
-		b.NoError(err)
+		got := must.Have(b.store.Document(b.ctx, b.owner, d.ID))(b.t)
 		b.Equal(chat.DocProcessing, got.Status)
 	}},
 	{"lists are newest first and pages join without gap or overlap", func(b *fixture) {
@@ -319,8 +284,7 @@ var documentTests = []test{
 		var got []string
 		cursor := ""
 		for range want {
-			p, err := b.store.ListDocuments(b.ctx, b.owner, cursor, 3)
-			b.NoError(err)
+			p := must.Have(b.store.ListDocuments(b.ctx, b.owner, cursor, 3))(b.t)
 			got = append(got, ids(p.Items, documentID)...)
 			if cursor = p.Next; cursor == "" {
 				break
@@ -328,19 +292,16 @@ var documentTests = []test{
 		}
 		b.Empty(cursor)
 		b.Equal(want, got)
-		visible, err := b.store.VisibleDocuments(b.ctx, b.owner)
-		b.NoError(err)
+		visible := must.Have(b.store.VisibleDocuments(b.ctx, b.owner))(b.t)
 		b.Equal(want, ids(visible, documentID))
 		b.Equal("6", visible[0].Title)
 		b.Equal(chat.DocReady, visible[0].Status)
 	}},
 	{"documents and chunks by id keep the order of ids without unknown ones", func(b *fixture) {
 		one, two := b.document(b.owner, "one", "a", "b"), b.document(b.owner, "two", "c")
-		docs, err := b.store.DocumentsByID(b.ctx, b.owner, []string{two.ID, "x", uuid.NewString(), one.ID, two.ID})
-		b.NoError(err)
+		docs := must.Have(b.store.DocumentsByID(b.ctx, b.owner, []string{two.ID, "x", uuid.NewString(), one.ID, two.ID}))(b.t)
 		b.Equal([]chat.Document{two, one, two}, docs)
-		docs, err = b.store.DocumentsByID(b.ctx, b.owner, nil)
-		b.NoError(err)
+		docs = must.Have(b.store.DocumentsByID(b.ctx, b.owner, nil))(b.t)
 		b.Empty(docs)
 		want := []string{chunkID(two.ID, 0), chunkID(one.ID, 1), chunkID(one.ID, 0)}
 		hits, err := b.store.ChunksByID(b.ctx, b.owner, []string{
@@ -348,18 +309,14 @@ var documentTests = []test{
 		b.NoError(err)
 		b.Equal(want, found(hits))
 		b.Equal("one", hits[1].Title)
-		_, err = b.store.Chunk(b.ctx, b.owner, one.ID, chunkID(two.ID, 0))
-		b.ErrorIs(err, db.ErrNotFound)
+		b.ErrorIs(must.ErrOf(b.store.Chunk(b.ctx, b.owner, one.ID, chunkID(two.ID, 0))), db.ErrNotFound)
 	}},
 	{"a deleted document is not found by any call", func(b *fixture) {
 		d, keep := b.document(b.owner, "x", "apple"), b.document(b.owner, "y", "apple")
 		b.NoError(b.store.DeleteDocument(b.ctx, b.owner, d.ID))
-		_, err := b.store.Document(b.ctx, b.owner, d.ID)
-		b.ErrorIs(err, db.ErrNotFound)
-		_, err = b.store.DocumentText(b.ctx, b.owner, d.ID)
-		b.ErrorIs(err, db.ErrNotFound)
-		_, err = b.store.DocumentChunks(b.ctx, b.owner, d.ID, 9)
-		b.ErrorIs(err, db.ErrNotFound)
+		b.ErrorIs(must.ErrOf(b.store.Document(b.ctx, b.owner, d.ID)), db.ErrNotFound)
+		b.ErrorIs(must.ErrOf(b.store.DocumentText(b.ctx, b.owner, d.ID)), db.ErrNotFound)
+		b.ErrorIs(must.ErrOf(b.store.DocumentChunks(b.ctx, b.owner, d.ID, 9)), db.ErrNotFound)
 		b.Equal([]string{chunkID(keep.ID, 0)}, b.search("apple"))
 		b.ErrorIs(b.store.DeleteDocument(b.ctx, b.owner, d.ID), db.ErrNotFound)
 		text, chunks := cut(d.ID, "late")
@@ -369,11 +326,9 @@ var documentTests = []test{
 	}},
 	{"everybody can read a public document and only PublicOwner can change it", func(b *fixture) {
 		d := b.document(chat.PublicOwner, "Public", "apple")
-		got, err := b.store.Document(b.ctx, b.owner, d.ID)
-		b.NoError(err)
+		got := must.Have(b.store.Document(b.ctx, b.owner, d.ID))(b.t)
 		b.Equal(d, got)
-		text, err := b.store.DocumentText(b.ctx, b.owner, d.ID)
-		b.NoError(err)
+		text := must.Have(b.store.DocumentText(b.ctx, b.owner, d.ID))(b.t)
 		b.Equal("apple\n", text)
 		b.Equal([]string{chunkID(d.ID, 0)}, b.search("apple"))
 
@@ -382,8 +337,7 @@ var documentTests = []test{
 		b.ErrorIs(b.store.FailDocument(b.ctx, b.owner, d.ID, "mine"), db.ErrForbidden)
 		b.ErrorIs(b.store.DocumentProgress(b.ctx, b.owner, d.ID, 1), db.ErrForbidden)
 		b.ErrorIs(b.store.CreateDocument(b.ctx, chat.Document{ID: d.ID, Owner: b.owner}, nil), db.ErrForbidden)
-		got, err = b.store.Document(b.ctx, b.owner, d.ID)
-		b.NoError(err)
+		got = must.Have(b.store.Document(b.ctx, b.owner, d.ID))(b.t)
 		b.Equal(d, got)
 		b.NoError(b.store.DeleteDocument(b.ctx, chat.PublicOwner, d.ID))
 	}},
@@ -395,8 +349,7 @@ var setTests = []test{
 		set := chat.DocumentSet{ID: uuid.NewString(), Owner: b.owner, Name: "Mine", DocIDs: []string{two.ID, public.ID, one.ID}}
 		b.NoError(b.store.CreateSet(b.ctx, set))
 		get := func() chat.DocumentSet {
-			sets, err := b.store.SetsByID(b.ctx, b.owner, []string{set.ID})
-			b.NoError(err)
+			sets := must.Have(b.store.SetsByID(b.ctx, b.owner, []string{set.ID}))(b.t)
 			b.Len(sets, 1)
 			return sets[0]
 		}
@@ -407,8 +360,7 @@ var setTests = []test{
 		b.NoError(b.store.DeleteDocument(b.ctx, b.owner, one.ID))
 		b.Empty(get().DocIDs)
 		b.NoError(b.store.DeleteSet(b.ctx, b.owner, set.ID))
-		sets, err := b.store.SetsByID(b.ctx, b.owner, []string{set.ID})
-		b.NoError(err)
+		sets := must.Have(b.store.SetsByID(b.ctx, b.owner, []string{set.ID}))(b.t)
 		b.Empty(sets)
 		b.ErrorIs(b.store.DeleteSet(b.ctx, b.owner, set.ID), db.ErrNotFound)
 		b.ErrorIs(b.store.UpdateSet(b.ctx, set), db.ErrNotFound)
@@ -424,8 +376,7 @@ var setTests = []test{
 			changed.ID = uuid.NewString()
 			b.ErrorIs(b.store.CreateSet(b.ctx, changed), db.ErrNotFound)
 		}
-		p, err := b.store.ListSets(b.ctx, b.owner, "", 10)
-		b.NoError(err)
+		p := must.Have(b.store.ListSets(b.ctx, b.owner, "", 10))(b.t)
 		b.Equal([]chat.DocumentSet{set}, p.Items)
 	}},
 	{"lists are newest first, pages join, and ids keep their order", func(b *fixture) {
@@ -438,8 +389,7 @@ var setTests = []test{
 		var got []string
 		cursor := ""
 		for range want {
-			p, err := b.store.ListSets(b.ctx, b.owner, cursor, 2)
-			b.NoError(err)
+			p := must.Have(b.store.ListSets(b.ctx, b.owner, cursor, 2))(b.t)
 			got = append(got, ids(p.Items, setID)...)
 			if cursor = p.Next; cursor == "" {
 				break
@@ -447,8 +397,7 @@ var setTests = []test{
 		}
 		b.Empty(cursor)
 		b.Equal(want, got)
-		sets, err := b.store.SetsByID(b.ctx, b.owner, []string{want[3], uuid.NewString(), want[0]})
-		b.NoError(err)
+		sets := must.Have(b.store.SetsByID(b.ctx, b.owner, []string{want[3], uuid.NewString(), want[0]}))(b.t)
 		b.Equal([]string{want[3], want[0]}, ids(sets, setID))
 	}},
 }

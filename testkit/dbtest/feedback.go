@@ -7,6 +7,7 @@ import (
 
 	"github.com/palaver-chat/palaver/chat"
 	"github.com/palaver-chat/palaver/db"
+	"github.com/palaver-chat/palaver/testkit/must"
 )
 
 // opinion returns feedback on a turn that is not stored yet.
@@ -17,8 +18,7 @@ func (b *fixture) opinion(turn string, good bool, reason string) db.Feedback {
 
 func (b *fixture) feedback() []db.Feedback {
 	b.t.Helper()
-	list, err := b.store.Feedback(b.ctx, b.owner, b.thread)
-	b.NoError(err)
+	list := must.Have(b.store.Feedback(b.ctx, b.owner, b.thread))(b.t)
 	return list
 }
 
@@ -77,8 +77,7 @@ var feedbackTests = []test{
 		want = append(want[1:], want[0])
 		var got []db.Feedback
 		for last := (db.Feedback{}); ; {
-			page, err := b.store.FeedbackAfter(b.ctx, last.UpdatedAt, last.TurnID, 2)
-			b.NoError(err)
+			page := must.Have(b.store.FeedbackAfter(b.ctx, last.UpdatedAt, last.TurnID, 2))(b.t)
 			if len(page) == 0 {
 				break
 			}
@@ -86,8 +85,7 @@ var feedbackTests = []test{
 			got, last = append(got, page...), page[len(page)-1]
 		}
 		b.Equal(want, got)
-		page, err := b.store.FeedbackAfter(b.ctx, want[2].UpdatedAt.Add(time.Second), "", 10)
-		b.NoError(err)
+		page := must.Have(b.store.FeedbackAfter(b.ctx, want[2].UpdatedAt.Add(time.Second), "", 10))(b.t)
 		b.Empty(page)
 	}},
 }

@@ -8,6 +8,7 @@ import (
 
 	"github.com/palaver-chat/palaver/chat"
 	"github.com/palaver-chat/palaver/db"
+	"github.com/palaver-chat/palaver/testkit/must"
 )
 
 // attachment stores a picture of owner that no message uses yet.
@@ -60,11 +61,9 @@ var fileTests = []test{
 	}},
 	{"pictures by id keep their order, and unknown ones are left out", func(b *fixture) {
 		one, two := b.attachment(b.owner, "1"), b.attachment(b.owner, "22")
-		list, err := b.store.AttachmentsByID(b.ctx, b.owner, []string{two.ID, "unknown", one.ID})
-		b.NoError(err)
+		list := must.Have(b.store.AttachmentsByID(b.ctx, b.owner, []string{two.ID, "unknown", one.ID}))(b.t)
 		b.Equal([]chat.Attachment{two, one}, list)
-		list, err = b.store.AttachmentsByID(b.ctx, b.owner, nil)
-		b.NoError(err)
+		list = must.Have(b.store.AttachmentsByID(b.ctx, b.owner, nil))(b.t)
 		b.Empty(list)
 	}},
 	{"a picture belongs to the conversation of its message and is deleted with it", func(b *fixture) {
@@ -120,28 +119,21 @@ var fileTests = []test{
 		b.Equal([]any{a.ID}, b.history("", "", 10).Messages[0].Metadata["attachments"])
 	}},
 	{"a repo's versions count from one, and the last one is kept", func(b *fixture) {
-		_, err := b.store.Repo(b.ctx, b.owner, b.thread)
-		b.ErrorIs(err, db.ErrNotFound)
+		b.ErrorIs(must.ErrOf(b.store.Repo(b.ctx, b.owner, b.thread)), db.ErrNotFound)
 		for i, data := range []string{"\x1f\x8b\x00one", "two", "three"} {
-			put, err := b.store.PutRepo(b.ctx, b.owner, b.thread, []byte(data), "digest "+strconv.Itoa(i), nil)
-			b.NoError(err)
+			put := must.Have(b.store.PutRepo(b.ctx, b.owner, b.thread, []byte(data), "digest "+strconv.Itoa(i), nil))(b.t)
 			b.Equal(i+1, put.Version)
-			got, err := b.store.Repo(b.ctx, b.owner, b.thread)
-			b.NoError(err)
+			got := must.Have(b.store.Repo(b.ctx, b.owner, b.thread))(b.t)
 			b.Equal(db.Repo{Version: i + 1, SHA256: "digest " + strconv.Itoa(i), Gzipped: []byte(data), UpdatedAt: put.UpdatedAt}, got)
 		}
 	}},
 	{"a repo creates its conversation, or leaves an existing one unchanged", func(b *fixture) {
-		_, err := b.store.PutRepo(b.ctx, b.owner, b.thread, []byte("x"), "d", nil)
-		b.NoError(err)
+		must.Have(b.store.PutRepo(b.ctx, b.owner, b.thread, []byte("x"), "d", nil))(b.t)
 		b.Equal([]string{b.thread}, b.listed(""))
 		b.exchange("hello", "hi", chat.RootCheckpoint)
-		before, err := b.store.Conversation(b.ctx, b.owner, b.thread)
-		b.NoError(err)
-		_, err = b.store.PutRepo(b.ctx, b.owner, b.thread, []byte("x"), "d", nil)
-		b.NoError(err)
-		after, err := b.store.Conversation(b.ctx, b.owner, b.thread)
-		b.NoError(err)
+		before := must.Have(b.store.Conversation(b.ctx, b.owner, b.thread))(b.t)
+		must.Have(b.store.PutRepo(b.ctx, b.owner, b.thread, []byte("x"), "d", nil))(b.t)
+		after := must.Have(b.store.Conversation(b.ctx, b.owner, b.thread))(b.t)
 		b.Equal(before, after)
 	}},
 	{"a repo is stored only over the version that was expected", func(b *fixture) {
@@ -150,24 +142,19 @@ var fileTests = []test{
 			return err
 		}
 		b.ErrorIs(put(1), db.ErrVersion)
-		_, err := b.store.Repo(b.ctx, b.owner, b.thread)
-		b.ErrorIs(err, db.ErrNotFound)
+		b.ErrorIs(must.ErrOf(b.store.Repo(b.ctx, b.owner, b.thread)), db.ErrNotFound)
 		b.NoError(put(0))
 		b.ErrorIs(put(0), db.ErrVersion)
 		b.ErrorIs(put(2), db.ErrVersion)
 		b.NoError(put(1))
-		got, err := b.store.Repo(b.ctx, b.owner, b.thread)
-		b.NoError(err)
+		got := must.Have(b.store.Repo(b.ctx, b.owner, b.thread))(b.t)
 		b.Equal(2, got.Version)
 	}},
 	{"a repo is deleted with its conversation and cannot be stored again", func(b *fixture) {
-		_, err := b.store.PutRepo(b.ctx, b.owner, b.thread, []byte("x"), "d", nil)
-		b.NoError(err)
+		must.Have(b.store.PutRepo(b.ctx, b.owner, b.thread, []byte("x"), "d", nil))(b.t)
 		b.NoError(b.store.DeleteConversation(b.ctx, b.owner, b.thread))
-		_, err = b.store.Repo(b.ctx, b.owner, b.thread)
-		b.ErrorIs(err, db.ErrNotFound)
-		_, err = b.store.PutRepo(b.ctx, b.owner, b.thread, []byte("x"), "d", nil)
-		b.ErrorIs(err, db.ErrNotFound)
+		b.ErrorIs(must.ErrOf(b.store.Repo(b.ctx, b.owner, b.thread)), db.ErrNotFound)
+		b.ErrorIs(must.ErrOf(b.store.PutRepo(b.ctx, b.owner, b.thread, []byte("x"), "d", nil)), db.ErrNotFound)
 	}},
 	{"of several writers that expect the same version, one succeeds", func(b *fixture) {
 		var errs [5]error

@@ -7,6 +7,7 @@ import (
 
 	"github.com/palaver-chat/palaver/chat"
 	"github.com/palaver-chat/palaver/db"
+	"github.com/palaver-chat/palaver/testkit/must"
 )
 
 var summaryTests = []test{
@@ -15,8 +16,7 @@ var summaryTests = []test{
 		second := b.exchange("two", "2", first)
 		third := b.exchange("three", "3", second)
 		branch := b.exchange("another two", "2b", first)
-		_, err := b.store.Summary(b.ctx, b.owner, b.thread, third)
-		b.ErrorIs(err, db.ErrNotFound)
+		b.ErrorIs(must.ErrOf(b.store.Summary(b.ctx, b.owner, b.thread, third)), db.ErrNotFound)
 		at := b.now()
 		b.NoError(b.store.PutSummary(b.ctx, b.owner, db.Summary{TurnID: first, Text: "one", At: at}))
 		b.NoError(b.store.PutSummary(b.ctx, b.owner, db.Summary{TurnID: second, Text: "one and a half", At: at}))
@@ -25,26 +25,21 @@ var summaryTests = []test{
 			third: {TurnID: second, Text: "one, two", At: at}, second: {TurnID: second, Text: "one, two", At: at},
 			branch: {TurnID: first, Text: "one", At: at}, first: {TurnID: first, Text: "one", At: at},
 		} {
-			got, err := b.store.Summary(b.ctx, b.owner, b.thread, head)
-			b.NoError(err)
+			got := must.Have(b.store.Summary(b.ctx, b.owner, b.thread, head))(b.t)
 			b.Equal(want, got)
 		}
-		all, err := b.store.Summaries(b.ctx, b.owner, b.thread)
-		b.NoError(err)
+		all := must.Have(b.store.Summaries(b.ctx, b.owner, b.thread))(b.t)
 		b.Equal([]db.Summary{{TurnID: first, Text: "one", At: at}, {TurnID: second, Text: "one, two", At: at}}, all)
 	}},
 	{"a summary belongs to its owner and is deleted with its conversation", func(b *fixture) {
 		turn := b.exchange("one", "1", chat.RootCheckpoint)
 		b.ErrorIs(b.store.PutSummary(b.ctx, "somebody else", db.Summary{TurnID: turn, Text: "x"}), db.ErrNotFound)
 		b.NoError(b.store.PutSummary(b.ctx, b.owner, db.Summary{TurnID: turn, Text: "x"}))
-		_, err := b.store.Summary(b.ctx, "somebody else", b.thread, turn)
-		b.ErrorIs(err, db.ErrNotFound)
-		none, err := b.store.Summaries(b.ctx, "somebody else", b.thread)
-		b.NoError(err)
+		b.ErrorIs(must.ErrOf(b.store.Summary(b.ctx, "somebody else", b.thread, turn)), db.ErrNotFound)
+		none := must.Have(b.store.Summaries(b.ctx, "somebody else", b.thread))(b.t)
 		b.Empty(none)
 		b.NoError(b.store.DeleteConversation(b.ctx, b.owner, b.thread))
-		_, err = b.store.Summary(b.ctx, b.owner, b.thread, turn)
-		b.ErrorIs(err, db.ErrNotFound)
+		b.ErrorIs(must.ErrOf(b.store.Summary(b.ctx, b.owner, b.thread, turn)), db.ErrNotFound)
 		b.ErrorIs(b.store.PutSummary(b.ctx, b.owner, db.Summary{TurnID: turn, Text: "x"}), db.ErrNotFound)
 	}},
 }
@@ -56,15 +51,12 @@ var historyTests = []test{
 		b.Empty(h.Messages)
 		b.Empty(h.Branches)
 		b.Equal(chat.RootCheckpoint, h.Head)
-		head, err := b.store.Head(b.ctx, b.owner, b.thread)
-		b.NoError(err)
+		head := must.Have(b.store.Head(b.ctx, b.owner, b.thread))(b.t)
 		b.Equal(chat.RootCheckpoint, head)
 	}},
 	{"an unknown thread, or a head of another thread, is not found", func(b *fixture) {
-		_, err := b.store.History(b.ctx, b.owner, b.thread, "", "", 10)
-		b.ErrorIs(err, db.ErrNotFound)
-		_, err = b.store.Head(b.ctx, b.owner, b.thread)
-		b.ErrorIs(err, db.ErrNotFound)
+		b.ErrorIs(must.ErrOf(b.store.History(b.ctx, b.owner, b.thread, "", "", 10)), db.ErrNotFound)
+		b.ErrorIs(must.ErrOf(b.store.Head(b.ctx, b.owner, b.thread)), db.ErrNotFound)
 		elsewhere := b.exchange("other", "o", chat.RootCheckpoint)
 		b.thread = uuid.NewString()
 		b.exchange("one", "1", chat.RootCheckpoint)
@@ -117,12 +109,10 @@ var historyTests = []test{
 		one := b.exchange("one", "1", chat.RootCheckpoint)
 		t := b.insert(b.newTurn("two"))
 		b.mark(t.ID, chat.TurnAccepted, "")
-		head, err := b.store.Head(b.ctx, b.owner, b.thread)
-		b.NoError(err)
+		head := must.Have(b.store.Head(b.ctx, b.owner, b.thread))(b.t)
 		b.Equal(one, head)
 		b.mark(t.ID, chat.TurnRunning, head)
-		head, err = b.store.Head(b.ctx, b.owner, b.thread)
-		b.NoError(err)
+		head = must.Have(b.store.Head(b.ctx, b.owner, b.thread))(b.t)
 		b.Equal(t.ID, head)
 	}},
 	{"a branch has its own history and the newest turn is the head", func(b *fixture) {
@@ -169,11 +159,9 @@ var historyTests = []test{
 			b.NotContains(h.Branches[one], t.ID)
 		}
 		check(one, "one", "1")
-		_, err := b.store.History(b.ctx, b.owner, b.thread, t.ID, "", 10)
-		b.ErrorIs(err, db.ErrNotFound)
+		b.ErrorIs(must.ErrOf(b.store.History(b.ctx, b.owner, b.thread, t.ID, "", 10)), db.ErrNotFound)
 		next := b.running("instead", t.ID)
-		got, err := b.store.Turn(b.ctx, b.owner, next.ID)
-		b.NoError(err)
+		got := must.Have(b.store.Turn(b.ctx, b.owner, next.ID))(b.t)
 		b.Equal(one, got.Parent)
 		check(next.ID, "one", "1", "instead")
 	}},
@@ -210,8 +198,7 @@ var historyTests = []test{
 		messages := b.history("", "", 10).Messages
 		b.Len(messages, 7)
 		for _, m := range messages {
-			got, err := b.store.TurnOfMessage(b.ctx, b.owner, b.thread, m.ID)
-			b.NoError(err)
+			got := must.Have(b.store.TurnOfMessage(b.ctx, b.owner, b.thread, m.ID))(b.t)
 			b.Equal(m.TurnID, got.ID)
 			b.Equal(m.Parent, got.Parent)
 		}
@@ -227,8 +214,7 @@ var historyTests = []test{
 			_, err := b.store.TurnOfMessage(b.ctx, b.owner, b.thread, id)
 			b.ErrorIs(err, db.ErrNotFound, id)
 		}
-		_, err := b.store.TurnOfMessage(b.ctx, b.owner, uuid.NewString(), one+".m0")
-		b.ErrorIs(err, db.ErrNotFound)
+		b.ErrorIs(must.ErrOf(b.store.TurnOfMessage(b.ctx, b.owner, uuid.NewString(), one+".m0")), db.ErrNotFound)
 	}},
 	{"a page before an unknown message is not found", func(b *fixture) {
 		elsewhere := func() string {
@@ -250,8 +236,7 @@ var historyTests = []test{
 		b.settle(s)
 		b.exchange("side", "side", one)
 		recent := func(head string, n int) []string {
-			m, err := b.store.Recent(b.ctx, b.owner, b.thread, head, n)
-			b.NoError(err)
+			m := must.Have(b.store.Recent(b.ctx, b.owner, b.thread, head, n))(b.t)
 			return contents(m)
 		}
 		b.Equal([]string{"one", "1", "two", "both", "2"}, recent(t.ID, 9))

@@ -7,6 +7,7 @@ import (
 
 	"github.com/palaver-chat/palaver/chat"
 	"github.com/palaver-chat/palaver/db"
+	"github.com/palaver-chat/palaver/testkit/must"
 )
 
 func (b *fixture) newImport(key string) chat.Import {
@@ -19,15 +20,13 @@ func (b *fixture) newImport(key string) chat.Import {
 
 func (b *fixture) createImport(i chat.Import) chat.Import {
 	b.t.Helper()
-	got, err := b.store.CreateImport(b.ctx, i)
-	b.NoError(err)
+	got := must.Have(b.store.CreateImport(b.ctx, i))(b.t)
 	return got
 }
 
 func (b *fixture) readImport(id string) chat.Import {
 	b.t.Helper()
-	got, err := b.store.ImportByID(b.ctx, b.owner, id)
-	b.NoError(err)
+	got := must.Have(b.store.ImportByID(b.ctx, b.owner, id))(b.t)
 	return got
 }
 
@@ -51,8 +50,7 @@ var importTests = []test{
 		for _, i := range []chat.Import{second, first, other} {
 			b.createImport(i)
 		}
-		open, err := b.store.OpenImports(b.ctx, b.owner, first.Key)
-		b.NoError(err)
+		open := must.Have(b.store.OpenImports(b.ctx, b.owner, first.Key))(b.t)
 		b.Equal([]string{first.ID, second.ID}, []string{open[0].ID, open[1].ID})
 		d := b.document(b.owner, "Rules", "capital")
 		step := chat.ImportStep{State: chat.ImportReady, Outcome: chat.Imported, DocID: d.ID, Chunks: 1}
@@ -74,8 +72,7 @@ var importTests = []test{
 		b.createImport(here)
 		b.createImport(elsewhere)
 		list := func(thread, turn string) (ids []string) {
-			found, err := b.store.ListImports(b.ctx, b.owner, thread, turn, 10)
-			b.NoError(err)
+			found := must.Have(b.store.ListImports(b.ctx, b.owner, thread, turn, 10))(b.t)
 			for _, i := range found {
 				ids = append(ids, i.ID)
 			}
@@ -94,8 +91,7 @@ var importTests = []test{
 	{"a conversation knows that imports are open or are to be announced", func(b *fixture) {
 		turn := b.insert(b.newTurn("import this"))
 		knows := func() bool {
-			now, err := b.store.TurnContext(b.ctx, b.owner, turn.ID)
-			b.NoError(err)
+			now := must.Have(b.store.TurnContext(b.ctx, b.owner, turn.ID))(b.t)
 			return now.Imports
 		}
 		b.False(knows())
@@ -116,8 +112,7 @@ var importTests = []test{
 		i.ThreadID = b.thread
 		b.createImport(i)
 		b.NoError(b.store.DeleteConversation(b.ctx, b.owner, b.thread))
-		_, err := b.store.ImportByID(b.ctx, b.owner, i.ID)
-		b.ErrorIs(err, db.ErrNotFound)
+		b.ErrorIs(must.ErrOf(b.store.ImportByID(b.ctx, b.owner, i.ID)), db.ErrNotFound)
 	}},
 	{"the number of an owner's open imports is limited", func(b *fixture) {
 		for range db.MaxOpenImports {
@@ -139,50 +134,41 @@ var importTests = []test{
 	}},
 	{"somebody else's import is not found and does not advance", func(b *fixture) {
 		i := b.createImport(b.newImport("a"))
-		_, err := b.store.ImportByID(b.ctx, "stranger", i.ID)
-		b.ErrorIs(err, db.ErrNotFound)
+		b.ErrorIs(must.ErrOf(b.store.ImportByID(b.ctx, "stranger", i.ID)), db.ErrNotFound)
 		b.NoError(b.store.AdvanceImports(b.ctx, "stranger", i.Key, chat.ImportStep{State: chat.ImportFailed, Code: "x"}, b.now()))
 		b.NoError(b.store.AnnounceImport(b.ctx, "stranger", i.ID, true))
 		b.Equal(chat.ImportLooking, b.readImport(i.ID).State)
 		b.False(b.readImport(i.ID).Announce)
 		taken := b.newImport("b")
 		taken.ID, taken.Owner = i.ID, "stranger"
-		_, err = b.store.CreateImport(b.ctx, taken)
-		b.ErrorIs(err, db.ErrNotFound)
+		b.ErrorIs(must.ErrOf(b.store.CreateImport(b.ctx, taken)), db.ErrNotFound)
 	}},
 	{"a document is stored only while its import is open, so never for a deleted user", func(b *fixture) {
 		i := b.createImport(b.newImport("a"))
 		store := b.store.Within(db.Bounds{Import: i.Key})
 		d := chat.Document{ID: uuid.NewString(), Owner: b.owner, Title: "Rules", Format: "txt", SourceType: chat.SourceDrive, ExternalID: "a", SourceVersion: "1"}
-		id, err := store.PutImport(b.ctx, d, []byte("old"))
-		b.NoError(err)
+		id := must.Have(store.PutImport(b.ctx, d, []byte("old")))(b.t)
 		b.Equal(d.ID, id)
 		strangers := d
 		strangers.ID, strangers.Owner = uuid.NewString(), uuid.NewString()
-		_, err = store.PutImport(b.ctx, strangers, []byte("x"))
+		_, err := store.PutImport(b.ctx, strangers, []byte("x"))
 		b.ErrorIs(err, db.ErrNotFound, "an import of somebody else")
 
-		_, err = b.store.DeleteUser(b.ctx, b.owner)
-		b.NoError(err)
-		_, err = store.PutImport(b.ctx, d, []byte("late"))
-		b.ErrorIs(err, db.ErrNotFound)
-		_, err = b.store.ImportedDocument(b.ctx, b.owner, d.SourceType, d.ExternalID)
-		b.ErrorIs(err, db.ErrNotFound)
+		must.Have(b.store.DeleteUser(b.ctx, b.owner))(b.t)
+		b.ErrorIs(must.ErrOf(store.PutImport(b.ctx, d, []byte("late"))), db.ErrNotFound)
+		b.ErrorIs(must.ErrOf(b.store.ImportedDocument(b.ctx, b.owner, d.SourceType, d.ExternalID)), db.ErrNotFound)
 	}},
 	{"a document of a failed import is not stored", func(b *fixture) {
 		i := b.createImport(b.newImport("a"))
 		b.NoError(b.store.AdvanceImports(b.ctx, b.owner, i.Key, chat.ImportStep{State: chat.ImportFailed, Code: "internal"}, b.now()))
 		d := chat.Document{ID: uuid.NewString(), Owner: b.owner, Title: "Rules", Format: "txt", SourceType: chat.SourceDrive, ExternalID: "a", SourceVersion: "1"}
-		_, err := b.store.Within(db.Bounds{Import: i.Key}).PutImport(b.ctx, d, []byte("late"))
-		b.ErrorIs(err, db.ErrNotFound)
+		b.ErrorIs(must.ErrOf(b.store.Within(db.Bounds{Import: i.Key}).PutImport(b.ctx, d, []byte("late"))), db.ErrNotFound)
 	}},
 	{"the text of a version that was replaced is refused", func(b *fixture) {
 		d := chat.Document{ID: uuid.NewString(), Owner: b.owner, Title: "Rules", Format: "txt", SourceType: chat.SourceDrive, ExternalID: "a", SourceVersion: "1"}
-		_, err := b.store.PutImport(b.ctx, d, []byte("old"))
-		b.NoError(err)
+		must.Have(b.store.PutImport(b.ctx, d, []byte("old")))(b.t)
 		d.SourceVersion = "2"
-		_, err = b.store.PutImport(b.ctx, d, []byte("new"))
-		b.NoError(err)
+		must.Have(b.store.PutImport(b.ctx, d, []byte("new")))(b.t)
 		text, chunks := cut(d.ID, "old")
 		b.ErrorIs(b.store.StoreVersion(b.ctx, b.owner, d.ID, "1", "", text, chunks, "", nil), db.ErrOutdated)
 		b.ErrorIs(b.store.FailVersion(b.ctx, b.owner, d.ID, "1", "The old one is encrypted."), db.ErrOutdated)
@@ -191,8 +177,7 @@ var importTests = []test{
 		b.Equal("new", string(raw))
 		text, chunks = cut(d.ID, "new")
 		b.NoError(b.store.StoreVersion(b.ctx, b.owner, d.ID, "2", "", text, chunks, "", nil))
-		got, err := b.store.DocumentText(b.ctx, b.owner, d.ID)
-		b.NoError(err)
+		got := must.Have(b.store.DocumentText(b.ctx, b.owner, d.ID))(b.t)
 		b.Equal(text, got)
 	}},
 }

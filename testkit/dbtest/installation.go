@@ -10,6 +10,7 @@ import (
 
 	"github.com/palaver-chat/palaver/chat"
 	"github.com/palaver-chat/palaver/db"
+	"github.com/palaver-chat/palaver/testkit/must"
 )
 
 // Installation is what Fill wrote: the belongings of two owners, and public documents.
@@ -68,15 +69,13 @@ func (b *fixture) belongings() belongings {
 	b.NoError(b.store.CreateKey(b.ctx, b.personalKey("Open WebUI")))
 	b.NoError(b.store.SpendOnDocument(b.ctx, b.owner, ready.ID, db.Spending{Tokens: 7, CostUSD: 0.5}, spentAt))
 
-	_, err := b.store.CreateImport(b.ctx, chat.Import{ID: uuid.NewString(), Owner: b.owner, ThreadID: "", Key: "k", Source: chat.SourceDrive, ExternalID: "e", URL: "u", Announce: true})
-	b.NoError(err)
+	must.Have(b.store.CreateImport(b.ctx, chat.Import{ID: uuid.NewString(), Owner: b.owner, ThreadID: "", Key: "k", Source: chat.SourceDrive, ExternalID: "e", URL: "u", Announce: true}))(b.t)
 	used, unused := b.attachment(b.owner, "\x00\xff used"), b.attachment(b.owner, "unused")
 	all.pictures = []string{used.ID, unused.ID}
 	first := b.insert(b.showing(used.ID))
 	b.mark(first.ID, chat.TurnRunning, chat.RootCheckpoint)
 	first.Parent = chat.RootCheckpoint
-	_, err = b.store.PutRepo(b.ctx, b.owner, b.thread, []byte{0x1f, 0x8b, 0}, "digest", nil)
-	b.NoError(err)
+	must.Have(b.store.PutRepo(b.ctx, b.owner, b.thread, []byte{0x1f, 0x8b, 0}, "digest", nil))(b.t)
 	b.NoError(b.store.PutText(b.ctx, b.owner, first.ID, "piece:1", "x"))
 	end := b.ending(first, "answer")
 	end.Prompts = []db.Prompt{{ID: "q", Message: "Which?", Answer: "This.", At: b.now()}}
@@ -201,13 +200,11 @@ func (i Installation) AcceptsNewRows(t *testing.T, store db.Store) {
 	o := i.owners[0]
 	b.owner, b.thread = o.owner, o.thread
 	turn := b.exchange("afterwards", "still there", o.turns[2])
-	head, err := store.Head(b.ctx, o.owner, o.thread)
-	b.NoError(err)
+	head := must.Have(store.Head(b.ctx, o.owner, o.thread))(b.t)
 	b.Equal(turn, head)
 	set := chat.DocumentSet{ID: uuid.NewString(), Owner: o.owner, Name: "Three"}
 	b.NoError(store.CreateSet(b.ctx, set))
-	sets, err := store.ListSets(b.ctx, o.owner, "", 10)
-	b.NoError(err)
+	sets := must.Have(store.ListSets(b.ctx, o.owner, "", 10))(b.t)
 	b.Equal(append([]string{set.ID}, o.sets[1], o.sets[0]), ids(sets.Items, setID))
 	b.thread = o.deleted
 	b.Equal(2, b.insert(b.newTurn("again")).Generation)

@@ -7,6 +7,7 @@ import (
 
 	"github.com/palaver-chat/palaver/chat"
 	"github.com/palaver-chat/palaver/db"
+	"github.com/palaver-chat/palaver/testkit/must"
 )
 
 // personalKey returns a key of the owner that is not stored yet.
@@ -19,19 +20,16 @@ var keyTests = []test{
 		want := b.personalKey("Open WebUI")
 		want.ExpiresAt = want.CreatedAt.Add(time.Hour)
 		b.NoError(b.store.CreateKey(b.ctx, want))
-		got, err := b.store.KeyByDigest(b.ctx, want.Digest)
-		b.NoError(err)
+		got := must.Have(b.store.KeyByDigest(b.ctx, want.Digest))(b.t)
 		b.Equal(want, got)
-		_, err = b.store.KeyByDigest(b.ctx, uuid.NewString())
-		b.ErrorIs(err, db.ErrNotFound)
+		b.ErrorIs(must.ErrOf(b.store.KeyByDigest(b.ctx, uuid.NewString())), db.ErrNotFound)
 	}},
 	{"keys are listed in the order in which they were made", func(b *fixture) {
 		first, second := b.personalKey("first"), b.personalKey("second")
 		second.CreatedAt = first.CreatedAt.Add(time.Second)
 		b.NoError(b.store.CreateKey(b.ctx, second))
 		b.NoError(b.store.CreateKey(b.ctx, first))
-		list, err := b.store.Keys(b.ctx, b.owner)
-		b.NoError(err)
+		list := must.Have(b.store.Keys(b.ctx, b.owner))(b.t)
 		b.Equal([]db.Key{first, second}, list)
 	}},
 	{"the last use of a key is kept, and an earlier one does not replace it", func(b *fixture) {
@@ -41,15 +39,13 @@ var keyTests = []test{
 		b.NoError(b.store.UseKey(b.ctx, b.owner, k.ID, at))
 		b.NoError(b.store.UseKey(b.ctx, b.owner, k.ID, k.CreatedAt))
 		b.NoError(b.store.UseKey(b.ctx, uuid.NewString(), k.ID, at.Add(time.Hour)))
-		got, err := b.store.KeyByDigest(b.ctx, k.Digest)
-		b.NoError(err)
+		got := must.Have(b.store.KeyByDigest(b.ctx, k.Digest))(b.t)
 		b.Equal(at, got.UsedAt)
 	}},
 	{"of keys that are made at once, no more are stored than the bound", func(b *fixture) {
 		made := b.admitted(db.MaxKeys+10, func() error { return b.store.CreateKey(b.ctx, b.personalKey("mine")) })
 		b.Equal(db.MaxKeys, made)
-		list, err := b.store.Keys(b.ctx, b.owner)
-		b.NoError(err)
+		list := must.Have(b.store.Keys(b.ctx, b.owner))(b.t)
 		b.Len(list, db.MaxKeys)
 		b.NoError(b.store.DeleteKey(b.ctx, b.owner, list[0].ID))
 		b.NoError(b.store.CreateKey(b.ctx, b.personalKey("one more")))
@@ -58,16 +54,14 @@ var keyTests = []test{
 		k := b.personalKey("lost")
 		b.NoError(b.store.CreateKey(b.ctx, k))
 		b.NoError(b.store.DeleteKey(b.ctx, b.owner, k.ID))
-		_, err := b.store.KeyByDigest(b.ctx, k.Digest)
-		b.ErrorIs(err, db.ErrNotFound)
+		b.ErrorIs(must.ErrOf(b.store.KeyByDigest(b.ctx, k.Digest)), db.ErrNotFound)
 		b.ErrorIs(b.store.DeleteKey(b.ctx, b.owner, k.ID), db.ErrNotFound)
 	}},
 	{"an anonymous owner who has only a key is listed as unused after some time", func(b *fixture) {
 		k := b.personalKey("mine")
 		k.Anonymous = true
 		b.NoError(b.store.CreateKey(b.ctx, k))
-		owners, err := b.store.UnusedOwners(b.ctx, time.Now().Add(time.Hour), "", 10)
-		b.NoError(err)
+		owners := must.Have(b.store.UnusedOwners(b.ctx, time.Now().Add(time.Hour), "", 10))(b.t)
 		b.Equal([]string{b.owner}, owners)
 	}},
 	{"turns of a run are listed newest first, from every thread, without those that no history shows", func(b *fixture) {
@@ -80,13 +74,11 @@ var keyTests = []test{
 			_, _, _, err := b.store.InsertTurn(b.ctx, t)
 			b.NoError(err)
 		}
-		list, err := b.store.TurnsOfRun(b.ctx, b.owner, run)
-		b.NoError(err)
+		list := must.Have(b.store.TurnsOfRun(b.ctx, b.owner, run))(b.t)
 		b.Len(list, 2)
 		b.Equal(second.ID, list[0].ID)
 		b.Equal(first.ID, list[1].ID)
-		list, err = b.store.TurnsOfRun(b.ctx, b.owner, uuid.NewString())
-		b.NoError(err)
+		list = must.Have(b.store.TurnsOfRun(b.ctx, b.owner, uuid.NewString()))(b.t)
 		b.Empty(list)
 	}},
 }

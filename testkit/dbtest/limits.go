@@ -7,12 +7,12 @@ import (
 
 	"github.com/palaver-chat/palaver/chat"
 	"github.com/palaver-chat/palaver/db"
+	"github.com/palaver-chat/palaver/testkit/must"
 )
 
 func (b *fixture) count(key string, n int64, now time.Time) db.Window {
 	b.t.Helper()
-	w, err := b.store.Count(b.ctx, key, n, time.Minute, now)
-	b.NoError(err)
+	w := must.Have(b.store.Count(b.ctx, key, n, time.Minute, now))(b.t)
 	return w
 }
 
@@ -28,8 +28,7 @@ var limitTests = []test{
 	{"reading a count changes nothing", func(b *fixture) {
 		key, start := uuid.NewString(), b.now()
 		counted := func(now time.Time) db.Window {
-			w, err := b.store.Counted(b.ctx, key, time.Minute, now)
-			b.NoError(err)
+			w := must.Have(b.store.Counted(b.ctx, key, time.Minute, now))(b.t)
 			return w
 		}
 		for range 2 {

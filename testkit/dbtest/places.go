@@ -7,6 +7,7 @@ import (
 
 	"github.com/palaver-chat/palaver/chat"
 	"github.com/palaver-chat/palaver/db"
+	"github.com/palaver-chat/palaver/testkit/must"
 )
 
 // made returns a new turn of an API process whose clock shows at.
@@ -23,8 +24,7 @@ func (b *fixture) made(message string, at time.Time) chat.Turn {
 // ran returns one page of the ids of the turns after a place.
 func (b *fixture) ran(place int) []string {
 	b.t.Helper()
-	turns, err := b.store.TurnsAfter(b.ctx, b.owner, b.thread, place, 100)
-	b.NoError(err)
+	turns := must.Have(b.store.TurnsAfter(b.ctx, b.owner, b.thread, place, 100))(b.t)
 	for _, t := range turns {
 		b.Greater(t.Place, place)
 		place = t.Place
@@ -34,8 +34,7 @@ func (b *fixture) ran(place int) []string {
 
 func (b *fixture) lastPlace() int {
 	b.t.Helper()
-	place, err := b.store.LastPlace(b.ctx, b.owner, b.thread)
-	b.NoError(err)
+	place := must.Have(b.store.LastPlace(b.ctx, b.owner, b.thread))(b.t)
 	return place
 }
 
@@ -52,12 +51,10 @@ var placeTests = []test{
 		}
 		b.Equal(want, b.ran(0))
 		for i, id := range want {
-			t, err := b.store.Turn(b.ctx, b.owner, id)
-			b.NoError(err)
+			t := must.Have(b.store.Turn(b.ctx, b.owner, id))(b.t)
 			b.Equal(want[i+1:], b.ran(t.Place))
 		}
-		head, err := b.store.Head(b.ctx, b.owner, b.thread)
-		b.NoError(err)
+		head := must.Have(b.store.Head(b.ctx, b.owner, b.thread))(b.t)
 		b.Equal(want[4], head)
 		var listed []string
 		for _, m := range b.history("", "", 100).Messages {
@@ -128,10 +125,8 @@ var placeTests = []test{
 		b.Empty(b.ran(0))
 		b.Equal(0, b.lastPlace())
 		for _, other := range []struct{ owner, thread string }{{b.owner, uuid.NewString()}, {uuid.NewString(), b.thread}} {
-			_, err := b.store.TurnsAfter(b.ctx, other.owner, other.thread, 0, 1)
-			b.ErrorIs(err, db.ErrNotFound)
-			_, err = b.store.LastPlace(b.ctx, other.owner, other.thread)
-			b.ErrorIs(err, db.ErrNotFound)
+			b.ErrorIs(must.ErrOf(b.store.TurnsAfter(b.ctx, other.owner, other.thread, 0, 1)), db.ErrNotFound)
+			b.ErrorIs(must.ErrOf(b.store.LastPlace(b.ctx, other.owner, other.thread)), db.ErrNotFound)
 		}
 	}},
 	{"polling while turns begin concurrently lists each turn exactly once", func(b *fixture) {

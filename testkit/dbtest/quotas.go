@@ -9,6 +9,7 @@ import (
 
 	"github.com/palaver-chat/palaver/chat"
 	"github.com/palaver-chat/palaver/db"
+	"github.com/palaver-chat/palaver/testkit/must"
 )
 
 // inserts are the ways to add something of each kind for an owner.
@@ -110,10 +111,8 @@ var quotaTests = []test{
 		in := b.store.Within(db.Bounds{Owner: db.Quota{Bytes: 9}})
 		b.NoError(inserts[db.BoundDocuments][0](b, in, b.owner))
 		b.NoError(inserts[db.BoundPictures][0](b, in, b.owner))
-		_, err := in.PutRepo(b.ctx, b.owner, b.thread, []byte("gz"), "d", nil)
-		b.NoError(err)
-		stored, err := b.store.Stored(b.ctx, b.owner, "")
-		b.NoError(err)
+		must.Have(in.PutRepo(b.ctx, b.owner, b.thread, []byte("gz"), "d", nil))(b.t)
+		stored := must.Have(b.store.Stored(b.ctx, b.owner, ""))(b.t)
 		b.Equal(db.Stored{Threads: 1, Documents: 1, Pictures: 1, Bytes: 8}, stored)
 		for name, err := range map[string]error{
 			"document": inserts[db.BoundDocuments][0](b, in, b.owner),
@@ -137,22 +136,18 @@ var quotaTests = []test{
 		b.Equal(1, b.refusedBy([]error{inserts[db.BoundDocuments][0](b, in, b.owner)}, db.BoundDocuments, db.OfOwner))
 		b.NoError(b.store.DeleteDocument(b.ctx, b.owner, doc.ID))
 		b.NoError(inserts[db.BoundDocuments][0](b, in, b.owner))
-		_, err := in.CreateConversation(b.ctx, chat.Conversation{ID: b.thread, Owner: b.owner})
-		b.NoError(err)
+		must.Have(in.CreateConversation(b.ctx, chat.Conversation{ID: b.thread, Owner: b.owner}))(b.t)
 		b.Equal(1, b.refusedBy([]error{inserts[db.BoundThreads][1](b, in, b.owner)}, db.BoundThreads, db.OfOwner))
 		b.NoError(b.store.DeleteConversation(b.ctx, b.owner, b.thread))
 		b.NoError(inserts[db.BoundThreads][1](b, in, b.owner))
 	}},
 	{"a conversation that exists takes turns and repos at the quota", func(b *fixture) {
 		in := b.store.Within(visitor("here", db.Bounds{Owner: quota(1), PerAddress: quota(1)}))
-		_, err := in.CreateConversation(b.ctx, chat.Conversation{ID: b.thread, Owner: b.owner})
+		must.Have(in.CreateConversation(b.ctx, chat.Conversation{ID: b.thread, Owner: b.owner}))(b.t)
+		must.Have(in.CreateConversation(b.ctx, chat.Conversation{ID: b.thread, Owner: b.owner}))(b.t)
+		_, _, _, err := in.InsertTurn(b.ctx, turnOf(b.owner, b.thread))
 		b.NoError(err)
-		_, err = in.CreateConversation(b.ctx, chat.Conversation{ID: b.thread, Owner: b.owner})
-		b.NoError(err)
-		_, _, _, err = in.InsertTurn(b.ctx, turnOf(b.owner, b.thread))
-		b.NoError(err)
-		_, err = in.PutRepo(b.ctx, b.owner, b.thread, []byte("x"), "d", nil)
-		b.NoError(err)
+		must.Have(in.PutRepo(b.ctx, b.owner, b.thread, []byte("x"), "d", nil))(b.t)
 	}},
 	{"pictures that no message uses have their own bound", func(b *fixture) {
 		in := b.store.Within(db.Bounds{Unused: db.Quota{Pictures: 4}})
@@ -211,8 +206,7 @@ var quotaTests = []test{
 		b.NoError(err)
 		spend(second, 40, 0.25)
 		for _, who := range [][2]string{{b.owner, ""}, {"", "here"}} {
-			spent, err := b.store.Spent(b.ctx, who[0], who[1], time.Now())
-			b.NoError(err)
+			spent := must.Have(b.store.Spent(b.ctx, who[0], who[1], time.Now()))(b.t)
 			b.Equal(db.Spending{Tokens: 100, CostUSD: 0.75}, spent)
 		}
 		_, _, _, err = in.InsertTurn(b.ctx, turnOf(b.owner, b.thread))
@@ -226,8 +220,7 @@ var quotaTests = []test{
 		elsewhere := b.store.Within(visitor("elsewhere", db.Bounds{Daily: db.Spending{Tokens: 100}}))
 		_, _, _, err = elsewhere.InsertTurn(b.ctx, turnOf(uuid.NewString(), uuid.NewString()))
 		b.NoError(err)
-		spent, err := b.store.Spent(b.ctx, b.owner, "", time.Now().Add(24*time.Hour))
-		b.NoError(err)
+		spent := must.Have(b.store.Spent(b.ctx, b.owner, "", time.Now().Add(24*time.Hour)))(b.t)
 		b.Zero(spent, "a new day")
 		dear := b.store.Within(db.Bounds{Daily: db.Spending{CostUSD: 0.75}})
 		_, _, _, err = dear.InsertTurn(b.ctx, turnOf(b.owner, b.thread))
@@ -246,8 +239,7 @@ var quotaTests = []test{
 			b.NoError(b.store.SpendOnDocument(b.ctx, b.owner, doc.ID, db.Spending{Tokens: 5, CostUSD: 0.5}, time.Now()))
 		}
 		for _, who := range [][2]string{{b.owner, ""}, {"", "here"}} {
-			spent, err := b.store.Spent(b.ctx, who[0], who[1], time.Now())
-			b.NoError(err)
+			spent := must.Have(b.store.Spent(b.ctx, who[0], who[1], time.Now()))(b.t)
 			b.Equal(db.Spending{Tokens: 10, CostUSD: 1}, spent)
 		}
 	}},
@@ -256,8 +248,7 @@ var quotaTests = []test{
 		b.NoError(b.store.Spend(b.ctx, b.owner, here, db.Spending{Tokens: 5, CostUSD: 0.5}, time.Now()))
 		b.NoError(b.store.Spend(b.ctx, b.owner, "", db.Spending{Tokens: 5, CostUSD: 0.5}, time.Now()))
 		for who, tokens := range map[[2]string]int64{{b.owner, ""}: 10, {"", here}: 5, {"", ""}: 0} {
-			spent, err := b.store.Spent(b.ctx, who[0], who[1], time.Now())
-			b.NoError(err)
+			spent := must.Have(b.store.Spent(b.ctx, who[0], who[1], time.Now()))(b.t)
 			b.Equal(tokens, spent.Tokens)
 		}
 	}},
@@ -268,16 +259,14 @@ func (b *fixture) visitors(ids ...string) []string {
 	b.t.Helper()
 	in := b.store.Within(visitor("here", db.Bounds{}))
 	for _, id := range ids {
-		_, err := in.CreateConversation(b.ctx, chat.Conversation{ID: uuid.NewString(), Owner: id})
-		b.NoError(err)
+		must.Have(in.CreateConversation(b.ctx, chat.Conversation{ID: uuid.NewString(), Owner: id}))(b.t)
 	}
 	return ids
 }
 
 func (b *fixture) unusedOwners(before time.Time, after string, limit int) string {
 	b.t.Helper()
-	owners, err := b.store.UnusedOwners(b.ctx, before, after, limit)
-	b.NoError(err)
+	owners := must.Have(b.store.UnusedOwners(b.ctx, before, after, limit))(b.t)
 	return strings.Join(owners, " ")
 }
 
@@ -306,16 +295,13 @@ var visitorTests = []test{
 			b.NoError(ways[0](b, in, "a"))
 		}
 		b.NoError(inserts[db.BoundThreads][2](b, in, "a"))
-		stored, err := b.store.Stored(b.ctx, "", "here")
-		b.NoError(err)
+		stored := must.Have(b.store.Stored(b.ctx, "", "here"))(b.t)
 		b.Equal(db.Stored{Threads: 3, Sets: 1, Documents: 1, Pictures: 1, Boards: 1, Bytes: 9}, stored)
 		b.NoError(b.store.Seen(b.ctx, "a", true, time.Now()))
 		b.Equal("", b.unusedOwners(time.Now().Add(time.Hour), "", 10))
-		stored, err = b.store.Stored(b.ctx, "", "here")
-		b.NoError(err)
+		stored = must.Have(b.store.Stored(b.ctx, "", "here"))(b.t)
 		b.Zero(stored)
-		stored, err = b.store.Stored(b.ctx, "a", "")
-		b.NoError(err)
+		stored = must.Have(b.store.Stored(b.ctx, "a", ""))(b.t)
 		b.Equal(db.Stored{Threads: 3, Sets: 1, Documents: 1, Pictures: 1, Boards: 1, Bytes: 9}, stored)
 	}},
 	{"a deleted user is not listed, and their spending is forgotten", func(b *fixture) {
@@ -323,11 +309,9 @@ var visitorTests = []test{
 		doc := chat.Document{ID: uuid.NewString(), Owner: "a", Title: "x", Format: "txt", Bytes: 3}
 		b.NoError(b.store.CreateDocument(b.ctx, doc, []byte("raw")))
 		b.NoError(b.store.SpendOnDocument(b.ctx, "a", doc.ID, db.Spending{Tokens: 5}, time.Now()))
-		_, err := b.store.DeleteUser(b.ctx, "a")
-		b.NoError(err)
+		must.Have(b.store.DeleteUser(b.ctx, "a"))(b.t)
 		b.Equal("", b.unusedOwners(time.Now().Add(time.Hour), "", 10))
-		spent, err := b.store.Spent(b.ctx, "a", "", time.Now())
-		b.NoError(err)
+		spent := must.Have(b.store.Spent(b.ctx, "a", "", time.Now()))(b.t)
 		b.Zero(spent)
 	}},
 }

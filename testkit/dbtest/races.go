@@ -10,6 +10,7 @@ import (
 
 	"github.com/palaver-chat/palaver/chat"
 	"github.com/palaver-chat/palaver/db"
+	"github.com/palaver-chat/palaver/testkit/must"
 )
 
 // together runs f n times concurrently.
@@ -73,8 +74,7 @@ var raceTests = []test{
 		b.Equal(terminals[0].Event, terminals[1].Event)
 		b.NotEqual(terminals[0].Again, terminals[1].Again, "one of them has settled the turn")
 		b.Equal([]string{"hello", terminals[0].Response.Text}, contents(b.history("", "", 10).Messages))
-		events, err := b.store.Events(b.ctx, b.owner, t.ID, 0)
-		b.NoError(err)
+		events := must.Have(b.store.Events(b.ctx, b.owner, t.ID, 0))(b.t)
 		b.Len(events, 2)
 	}},
 	{"a late text and a settle leave no text behind", func(b *fixture) {
@@ -103,8 +103,7 @@ var raceTests = []test{
 			} else {
 				b.ErrorIs(errs[2], db.ErrSettled)
 			}
-			_, err := b.store.Texts(b.ctx, b.owner, t.ID)
-			b.ErrorIs(err, db.ErrSettled)
+			b.ErrorIs(must.ErrOf(b.store.Texts(b.ctx, b.owner, t.ID)), db.ErrSettled)
 		}
 	}},
 	{"a late draft and a settle leave no draft behind", func(b *fixture) {
@@ -123,8 +122,7 @@ var raceTests = []test{
 			if errs[1] != nil {
 				b.ErrorIs(errs[1], db.ErrSettled)
 			}
-			_, err := b.store.Draft(b.ctx, b.owner, t.ID, 1)
-			b.ErrorIs(err, db.ErrNotFound)
+			b.ErrorIs(must.ErrOf(b.store.Draft(b.ctx, b.owner, t.ID, 1)), db.ErrNotFound)
 		}
 	}},
 	{"of a concurrent cancel and submit at least one sees the other", func(b *fixture) {
@@ -243,8 +241,7 @@ var raceTests = []test{
 					b.ErrorIs(err, db.ErrNotFound)
 				}
 			}
-			_, err := b.store.Conversation(b.ctx, b.owner, b.thread)
-			b.ErrorIs(err, db.ErrNotFound)
+			b.ErrorIs(must.ErrOf(b.store.Conversation(b.ctx, b.owner, b.thread)), db.ErrNotFound)
 			b.staysDeleted(t)
 		}
 	}},
@@ -300,11 +297,9 @@ var raceTests = []test{
 					b.ErrorIs(err, db.ErrNotFound)
 				}
 			}
-			sets, err := b.store.SetsByID(b.ctx, b.owner, []string{set.ID})
-			b.NoError(err)
+			sets := must.Have(b.store.SetsByID(b.ctx, b.owner, []string{set.ID}))(b.t)
 			b.NotContains(sets[0].DocIDs, d.ID)
-			_, err = b.store.Document(b.ctx, b.owner, d.ID)
-			b.ErrorIs(err, db.ErrNotFound)
+			b.ErrorIs(must.ErrOf(b.store.Document(b.ctx, b.owner, d.ID)), db.ErrNotFound)
 			b.Empty(b.searchIn([]string{d.ID}, "apple"))
 		}
 	}},
@@ -389,13 +384,9 @@ var closingTests = []test{
 		t := b.running("hello", chat.RootCheckpoint)
 		b.NoError(b.store.Close())
 		b.ErrorIs(b.store.Ping(b.ctx), db.ErrUnavailable)
-		_, err := b.store.Turn(b.ctx, b.owner, t.ID)
-		b.ErrorIs(err, db.ErrUnavailable)
-		_, err = b.store.History(b.ctx, b.owner, b.thread, "", "", 10)
-		b.ErrorIs(err, db.ErrUnavailable)
-		_, err = b.store.Settle(b.ctx, b.ending(t, "x"))
-		b.ErrorIs(err, db.ErrUnavailable)
-		_, err = b.store.SearchText(b.ctx, b.owner, db.Words("x"), nil, 1)
-		b.ErrorIs(err, db.ErrUnavailable)
+		b.ErrorIs(must.ErrOf(b.store.Turn(b.ctx, b.owner, t.ID)), db.ErrUnavailable)
+		b.ErrorIs(must.ErrOf(b.store.History(b.ctx, b.owner, b.thread, "", "", 10)), db.ErrUnavailable)
+		b.ErrorIs(must.ErrOf(b.store.Settle(b.ctx, b.ending(t, "x"))), db.ErrUnavailable)
+		b.ErrorIs(must.ErrOf(b.store.SearchText(b.ctx, b.owner, db.Words("x"), nil, 1)), db.ErrUnavailable)
 	}},
 }

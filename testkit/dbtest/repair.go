@@ -7,6 +7,7 @@ import (
 
 	"github.com/palaver-chat/palaver/chat"
 	"github.com/palaver-chat/palaver/db"
+	"github.com/palaver-chat/palaver/testkit/must"
 )
 
 // openThreads reads all pages of open threads whose turn was sent before a time.
@@ -14,8 +15,7 @@ func (b *fixture) openThreads(before time.Time, limit int) []chat.ThreadRef {
 	b.t.Helper()
 	all := []chat.ThreadRef{}
 	for after := (chat.ThreadRef{}); ; {
-		page, err := b.store.OpenThreads(b.ctx, before, after, limit)
-		b.NoError(err)
+		page := must.Have(b.store.OpenThreads(b.ctx, before, after, limit))(b.t)
 		if len(page) == 0 {
 			return all
 		}
@@ -28,8 +28,7 @@ func (b *fixture) openThreads(before time.Time, limit int) []chat.ThreadRef {
 var repairTests = []test{
 	{"open turns are counted by status, those of every owner", func(b *fixture) {
 		counts := func() map[chat.TurnStatus]int {
-			all, err := b.store.OpenTurnCounts(b.ctx)
-			b.NoError(err)
+			all := must.Have(b.store.OpenTurnCounts(b.ctx))(b.t)
 			by := map[chat.TurnStatus]int{}
 			for _, c := range all {
 				by[c.Status] = c.Number
@@ -87,8 +86,7 @@ var repairTests = []test{
 		b.document(b.owner, "Ready", "apple")
 		got := []db.DocumentRef{}
 		for after := ""; ; {
-			page, err := b.store.ProcessingDocuments(b.ctx, before, after, 2)
-			b.NoError(err)
+			page := must.Have(b.store.ProcessingDocuments(b.ctx, before, after, 2))(b.t)
 			if len(page) == 0 {
 				break
 			}
@@ -112,8 +110,7 @@ var repairTests = []test{
 		b.NoError(err)
 		unaccepted := func() (got []db.TurnRef) {
 			for after := ""; ; {
-				page, err := b.store.UnacceptedTurns(b.ctx, before, after, 2)
-				b.NoError(err)
+				page := must.Have(b.store.UnacceptedTurns(b.ctx, before, after, 2))(b.t)
 				if len(page) == 0 {
 					return got
 				}
@@ -124,13 +121,11 @@ var repairTests = []test{
 
 		for _, t := range []string{taken.ID, again.ID} {
 			b.NoError(b.store.DropTurn(b.ctx, b.owner, t, before))
-			_, err := b.store.Turn(b.ctx, b.owner, t)
-			b.NoError(err)
+			must.Have(b.store.Turn(b.ctx, b.owner, t))(b.t)
 		}
 		for i, t := range want {
 			b.NoError(b.store.DropTurn(b.ctx, t.Owner, t.TurnID, before))
-			_, err := b.store.Turn(b.ctx, t.Owner, t.TurnID)
-			b.ErrorIs(err, db.ErrNotFound)
+			b.ErrorIs(must.ErrOf(b.store.Turn(b.ctx, t.Owner, t.TurnID)), db.ErrNotFound)
 			_, err = b.store.Conversation(b.ctx, t.Owner, t.ThreadID)
 			if i == 2 { // this conversation has another turn
 				b.NoError(err)
@@ -151,8 +146,7 @@ var repairTests = []test{
 	}},
 	{"HasOpenTurns reports whether a thread has open turns", func(b *fixture) {
 		has := func(want bool) {
-			open, err := b.store.HasOpenTurns(b.ctx, b.owner, b.thread)
-			b.NoError(err)
+			open := must.Have(b.store.HasOpenTurns(b.ctx, b.owner, b.thread))(b.t)
 			b.Equal(want, open)
 		}
 		has(false)
@@ -175,11 +169,9 @@ var repairTests = []test{
 		b.thread = uuid.NewString()
 		b.mark(b.running("asks", chat.RootCheckpoint).ID, chat.TurnInterrupted, "")
 		b.insert(b.newTurn("never accepted"))
-		got, err := b.store.BusyThreads(b.ctx, b.owner, 10)
-		b.NoError(err)
+		got := must.Have(b.store.BusyThreads(b.ctx, b.owner, 10))(b.t)
 		b.ElementsMatch(want, got)
-		got, err = b.store.BusyThreads(b.ctx, b.owner, 2)
-		b.NoError(err)
+		got = must.Have(b.store.BusyThreads(b.ctx, b.owner, 2))(b.t)
 		b.Len(got, 2)
 	}},
 }

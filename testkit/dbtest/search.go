@@ -8,6 +8,7 @@ import (
 
 	"github.com/palaver-chat/palaver/chat"
 	"github.com/palaver-chat/palaver/db"
+	"github.com/palaver-chat/palaver/testkit/must"
 )
 
 // search finds chunk ids by words in all documents that the owner may see, and
@@ -19,8 +20,7 @@ func (b *fixture) search(words ...string) []string {
 
 func (b *fixture) searchIn(docs []string, words ...string) []string {
 	b.t.Helper()
-	hits, err := b.store.SearchText(b.ctx, b.owner, db.Words(words...), docs, 100)
-	b.NoError(err)
+	hits := must.Have(b.store.SearchText(b.ctx, b.owner, db.Words(words...), docs, 100))(b.t)
 	for i, h := range hits {
 		b.Positive(h.Score)
 		if i > 0 {
@@ -49,8 +49,7 @@ var searchTests = []test{
 		d, other := b.document(b.owner, "x", "one", "two"), b.document(b.owner, "y", "three")
 		listed := func(model string) (ids []string) {
 			for after := ""; ; {
-				docs, err := b.store.DocumentsToEmbed(b.ctx, model, after, 1)
-				b.NoError(err)
+				docs := must.Have(b.store.DocumentsToEmbed(b.ctx, model, after, 1))(b.t)
 				if len(docs) == 0 {
 					return ids
 				}
@@ -71,12 +70,10 @@ var searchTests = []test{
 		done, total, err := b.store.EmbeddingProgress(b.ctx, b.owner, "small")
 		b.NoError(err)
 		b.Equal(1, total-done)
-		hits, err := b.store.SearchVector(b.ctx, b.owner, []float32{0, 1}, []string{d.ID}, 1)
-		b.NoError(err)
+		hits := must.Have(b.store.SearchVector(b.ctx, b.owner, []float32{0, 1}, []string{d.ID}, 1))(b.t)
 		b.Equal([]string{chunkID(d.ID, 1)}, found(hits))
 		b.NoError(b.store.PutVectors(b.ctx, b.owner, d.ID, "large", [][]float32{{0, 1, 0}, {1, 0, 0}}))
-		hits, err = b.store.SearchVector(b.ctx, b.owner, []float32{0, 1, 0}, []string{d.ID}, 1)
-		b.NoError(err)
+		hits = must.Have(b.store.SearchVector(b.ctx, b.owner, []float32{0, 1, 0}, []string{d.ID}, 1))(b.t)
 		b.Equal([]string{chunkID(d.ID, 0)}, found(hits))
 		for _, refused := range []error{
 			b.store.PutVectors(b.ctx, b.owner, d.ID, "large", [][]float32{{1}}), // it has two chunks
@@ -94,8 +91,7 @@ var searchTests = []test{
 		}, nil, 100)
 		b.NoError(err)
 		b.Equal([]string{chunkID(d.ID, 1), chunkID(d.ID, 2), chunkID(d.ID, 0)}, found(hits))
-		plain, err := b.store.SearchText(b.ctx, b.owner, db.Words("car"), nil, 100)
-		b.NoError(err)
+		plain := must.Have(b.store.SearchText(b.ctx, b.owner, db.Words("car"), nil, 100))(b.t)
 		b.InDelta(plain[0].Score, hits[0].Score, 1e-6)
 		b.InDelta(plain[1].Score, hits[1].Score, 1e-6)
 		b.InDelta(plain[0].Score/2, hits[2].Score, 1e-6)
@@ -114,8 +110,7 @@ var searchTests = []test{
 	}},
 	{"a hit has its chunk, title and offsets", func(b *fixture) {
 		d := b.document(b.owner, "Title", "Größe", "apple pie")
-		hits, err := b.store.SearchText(b.ctx, b.owner, db.Words("apple"), nil, 5)
-		b.NoError(err)
+		hits := must.Have(b.store.SearchText(b.ctx, b.owner, db.Words("apple"), nil, 5))(b.t)
 		b.Len(hits, 1)
 		b.Equal("Title", hits[0].Title)
 		b.Equal(chat.Chunk{ID: chunkID(d.ID, 1), DocID: d.ID, Ordinal: 1, Text: "apple pie", Start: 6, End: 15}, hits[0].Chunk)
@@ -130,8 +125,7 @@ var searchTests = []test{
 	{"at most k hits are returned", func(b *fixture) {
 		b.document(b.owner, "x", "apple one", "apple two", "apple three")
 		for k, want := range map[int]int{-1: 0, 0: 0, 1: 1, 2: 2, 9: 3} {
-			hits, err := b.store.SearchText(b.ctx, b.owner, db.Words("apple"), nil, k)
-			b.NoError(err)
+			hits := must.Have(b.store.SearchText(b.ctx, b.owner, db.Words("apple"), nil, k))(b.t)
 			b.Len(hits, want)
 		}
 	}},
@@ -164,8 +158,7 @@ var searchTests = []test{
 	{"documents of others change neither scores nor order", func(b *fixture) {
 		b.document(b.owner, "1", "the merger with Ravenhill is signed", "the merger is long, and the merger is slow, of many words", "a lunch")
 		b.document(chat.PublicOwner, "2", "a public merger", "a lunch for all")
-		before, err := b.store.SearchText(b.ctx, b.owner, db.Words("merger", "Ravenhill", "lunch"), nil, 100)
-		b.NoError(err)
+		before := must.Have(b.store.SearchText(b.ctx, b.owner, db.Words("merger", "Ravenhill", "lunch"), nil, 100))(b.t)
 		b.Len(before, 5)
 		stranger := uuid.NewString()
 		for range 3 { // what they store would make these words common, and passages longer
@@ -175,8 +168,7 @@ var searchTests = []test{
 		text, chunks := cut(theirs.ID, "merger", "merger", "merger")
 		b.NoError(b.store.StoreText(b.ctx, stranger, theirs.ID, text, chunks, nil))
 		same := func() {
-			after, err := b.store.SearchText(b.ctx, b.owner, db.Words("merger", "Ravenhill", "lunch"), nil, 100)
-			b.NoError(err)
+			after := must.Have(b.store.SearchText(b.ctx, b.owner, db.Words("merger", "Ravenhill", "lunch"), nil, 100))(b.t)
 			b.Equal(before, after)
 		}
 		same()
@@ -185,8 +177,7 @@ var searchTests = []test{
 	}},
 	{"both stores rank by the same statistics", func(b *fixture) {
 		b.document(b.owner, "1", "alpha beta gamma", "alpha alpha delta epsilon zeta", "eta theta")
-		hits, err := b.store.SearchText(b.ctx, b.owner, db.Words("alpha", "delta"), nil, 10)
-		b.NoError(err)
+		hits := must.Have(b.store.SearchText(b.ctx, b.owner, db.Words("alpha", "delta"), nil, 10))(b.t)
 		b.Equal([]string{"alpha alpha delta epsilon zeta", "alpha beta gamma"}, ids(hits, func(h chat.Hit) string { return h.Text }))
 		alpha, delta := math.Log(1+1.5/2.5), math.Log(1+2.5/1.5) // in two and in one of three chunks, of ten words
 		within := func(frequency, words float64) float64 {
@@ -214,20 +205,17 @@ var searchTests = []test{
 		nan := float32(math.NaN())
 		vectors := [][]float32{{1, 0}, {0, 0.5}, {30, 30}, {-1, 0}, {0, 0}, {nan, 1}}
 		b.NoError(b.store.StoreText(b.ctx, b.owner, d.ID, text, chunks, vectors))
-		hits, err := b.store.SearchVector(b.ctx, b.owner, []float32{5, 0}, nil, 10)
-		b.NoError(err)
+		hits := must.Have(b.store.SearchVector(b.ctx, b.owner, []float32{5, 0}, nil, 10))(b.t)
 		b.Equal([]string{chunkID(d.ID, 0), chunkID(d.ID, 2), chunkID(d.ID, 1), chunkID(d.ID, 3)}, found(hits))
 		for i, want := range []float64{1, math.Sqrt2 / 2, 0, -1} {
 			b.InDelta(want, hits[i].Score, 1e-6)
 		}
 		b.Equal("east", hits[0].Text)
-		hits, err = b.store.SearchVector(b.ctx, b.owner, []float32{1, 1}, nil, 2)
-		b.NoError(err)
+		hits = must.Have(b.store.SearchVector(b.ctx, b.owner, []float32{1, 1}, nil, 2))(b.t)
 		b.Equal(chunkID(d.ID, 2), hits[0].ID)
 		b.Len(hits, 2)
 		for _, odd := range [][]float32{nil, {0, 0}, {1}, {1, 2, 3}, {nan, 1}} { // no direction, or another length
-			hits, err := b.store.SearchVector(b.ctx, b.owner, odd, nil, 10)
-			b.NoError(err)
+			hits := must.Have(b.store.SearchVector(b.ctx, b.owner, odd, nil, 10))(b.t)
 			b.Empty(hits)
 		}
 	}},
@@ -241,8 +229,7 @@ var searchTests = []test{
 		one, two, public := embedded(b.owner), embedded(b.owner), embedded(chat.PublicOwner)
 		theirs := embedded(uuid.NewString())
 		search := func(docs []string) []string {
-			hits, err := b.store.SearchVector(b.ctx, b.owner, []float32{1, 2}, docs, 10)
-			b.NoError(err)
+			hits := must.Have(b.store.SearchVector(b.ctx, b.owner, []float32{1, 2}, docs, 10))(b.t)
 			return ids(hits, func(h chat.Hit) string { return h.DocID })
 		}
 		b.ElementsMatch([]string{one, two, public}, search(nil))

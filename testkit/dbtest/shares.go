@@ -5,6 +5,7 @@ import (
 
 	"github.com/palaver-chat/palaver/chat"
 	"github.com/palaver-chat/palaver/db"
+	"github.com/palaver-chat/palaver/testkit/must"
 )
 
 // share returns a link to the fixture's thread that is not stored yet.
@@ -24,20 +25,17 @@ var shareTests = []test{
 		b.exchange("hello", "hi", chat.RootCheckpoint)
 		want := b.share("Greetings")
 		b.NoError(b.store.CreateShare(b.ctx, want))
-		got, err := b.store.ShareByDigest(b.ctx, want.Digest)
-		b.NoError(err)
+		got := must.Have(b.store.ShareByDigest(b.ctx, want.Digest))(b.t)
 		want.Digest = ""
 		b.Equal(want, got)
-		_, err = b.store.ShareByDigest(b.ctx, uuid.NewString())
-		b.ErrorIs(err, db.ErrNotFound)
+		b.ErrorIs(must.ErrOf(b.store.ShareByDigest(b.ctx, uuid.NewString())), db.ErrNotFound)
 	}},
 	{"links are listed in the order in which they were made", func(b *fixture) {
 		b.exchange("hello", "hi", chat.RootCheckpoint)
 		first, second := b.share("first"), b.share("second")
 		b.NoError(b.store.CreateShare(b.ctx, second))
 		b.NoError(b.store.CreateShare(b.ctx, first))
-		list, err := b.store.Shares(b.ctx, b.owner)
-		b.NoError(err)
+		list := must.Have(b.store.Shares(b.ctx, b.owner))(b.t)
 		b.Equal([]db.Share{listedShare(first), listedShare(second)}, list)
 	}},
 	{"a revoked link is not found", func(b *fixture) {
@@ -46,8 +44,7 @@ var shareTests = []test{
 		b.NoError(b.store.CreateShare(b.ctx, s))
 		b.ErrorIs(b.store.DeleteShare(b.ctx, b.owner, uuid.NewString(), s.ID), db.ErrNotFound, "of another conversation")
 		b.NoError(b.store.DeleteShare(b.ctx, b.owner, b.thread, s.ID))
-		_, err := b.store.ShareByDigest(b.ctx, s.Digest)
-		b.ErrorIs(err, db.ErrNotFound)
+		b.ErrorIs(must.ErrOf(b.store.ShareByDigest(b.ctx, s.Digest)), db.ErrNotFound)
 		b.ErrorIs(b.store.DeleteShare(b.ctx, b.owner, b.thread, s.ID), db.ErrNotFound)
 	}},
 	{"a link is deleted with its conversation", func(b *fixture) {
@@ -55,8 +52,7 @@ var shareTests = []test{
 		s := b.share("x")
 		b.NoError(b.store.CreateShare(b.ctx, s))
 		b.NoError(b.store.DeleteConversation(b.ctx, b.owner, b.thread))
-		_, err := b.store.ShareByDigest(b.ctx, s.Digest)
-		b.ErrorIs(err, db.ErrNotFound)
+		b.ErrorIs(must.ErrOf(b.store.ShareByDigest(b.ctx, s.Digest)), db.ErrNotFound)
 		b.ErrorIs(b.store.CreateShare(b.ctx, b.share("late")), db.ErrNotFound)
 	}},
 	{"of links that are made at once, no more are stored than the bound", func(b *fixture) {

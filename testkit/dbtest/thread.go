@@ -8,6 +8,7 @@ import (
 
 	"github.com/palaver-chat/palaver/chat"
 	"github.com/palaver-chat/palaver/db"
+	"github.com/palaver-chat/palaver/testkit/must"
 )
 
 // Thread is a conversation with many turns; every tenth is a branch without a
@@ -21,7 +22,7 @@ type Thread struct {
 // LongThread makes a thread of that many settled turns.
 func LongThread(t testing.TB, store db.Store, turns int) Thread {
 	t.Helper()
-	b := &fixture{Assertions: require.New(t), ctx: t.Context(), store: store, owner: "owner of " + strconv.Itoa(turns), thread: "thread of " + strconv.Itoa(turns)}
+	b := &fixture{Assertions: require.New(t), t: t, ctx: t.Context(), store: store, owner: "owner of " + strconv.Itoa(turns), thread: "thread of " + strconv.Itoa(turns)}
 	thread := Thread{Owner: b.owner, ID: b.thread, Head: chat.RootCheckpoint}
 	for i := range turns {
 		turn := b.insertOnly(b.newTurn("q" + strconv.Itoa(i)))
@@ -29,8 +30,7 @@ func LongThread(t testing.TB, store db.Store, turns int) Thread {
 		b.NoError(store.MarkTurn(b.ctx, b.owner, turn.ID, chat.TurnRunning, thread.Head))
 		end := b.ending(turn, "a"+strconv.Itoa(i))
 		end.Approvals = []string{"draw"}
-		_, err := store.Settle(b.ctx, end)
-		b.NoError(err)
+		must.Have(store.Settle(b.ctx, end))(b.t)
 		if i%10 != 9 {
 			thread.Head = turn.ID
 		}
@@ -47,7 +47,7 @@ func (b *fixture) insertOnly(t chat.Turn) chat.Turn {
 
 // Uses lists the calls that the next turn in the thread makes, in a possible order.
 func (th Thread) Uses(t testing.TB, store db.Store) []Use {
-	b := &fixture{Assertions: require.New(t), ctx: t.Context(), store: store, owner: th.Owner, thread: th.ID}
+	b := &fixture{Assertions: require.New(t), t: t, ctx: t.Context(), store: store, owner: th.Owner, thread: th.ID}
 	next := b.newTurn("next")
 	next.Parent = th.Head
 	middle := th.Turns[len(th.Turns)/2]

@@ -8,22 +8,20 @@ import (
 
 	"github.com/palaver-chat/palaver/chat"
 	"github.com/palaver-chat/palaver/db"
+	"github.com/palaver-chat/palaver/testkit/must"
 )
 
 var turnTests = []test{
 	{"several texts are written together, and none for a settled turn", func(b *fixture) {
 		t := b.running("hello", chat.RootCheckpoint)
-		texts, err := b.store.Texts(b.ctx, b.owner, t.ID)
-		b.NoError(err)
+		texts := must.Have(b.store.Texts(b.ctx, b.owner, t.ID))(b.t)
 		b.Empty(texts)
 		b.NoError(b.store.PutText(b.ctx, b.owner, t.ID, "a", "old"))
 		b.NoError(b.store.PutTexts(b.ctx, b.owner, t.ID, []db.Text{{Key: "a", Text: "1"}, {Key: "b", Text: ""}}))
-		texts, err = b.store.Texts(b.ctx, b.owner, t.ID)
-		b.NoError(err)
+		texts = must.Have(b.store.Texts(b.ctx, b.owner, t.ID))(b.t)
 		b.Equal(map[string]string{"a": "1", "b": ""}, texts)
 		b.NoError(b.store.PutTexts(b.ctx, b.owner, t.ID, []db.Text{{Key: "twice", Text: "1"}, {Key: "twice", Text: "2"}}))
-		texts, err = b.store.Texts(b.ctx, b.owner, t.ID)
-		b.NoError(err)
+		texts = must.Have(b.store.Texts(b.ctx, b.owner, t.ID))(b.t)
 		b.Equal("2", texts["twice"])
 		b.ErrorIs(b.store.PutTexts(b.ctx, uuid.NewString(), t.ID, []db.Text{{Key: "a"}}), db.ErrNotFound)
 		b.settle(b.ending(t, "x"))
@@ -43,13 +41,11 @@ var turnTests = []test{
 		b.ErrorIs(put(1, "late", "new", "shared", "own"), db.ErrOutdated)
 		b.NoError(put(2, "again", "shared"))
 		b.NoError(put(1, "still", "own"))
-		texts, err := b.store.Texts(b.ctx, b.owner, t.ID)
-		b.NoError(err)
+		texts := must.Have(b.store.Texts(b.ctx, b.owner, t.ID))(b.t)
 		b.Equal(map[string]string{"shared": "again", "own": "still"}, texts)
 		b.NoError(b.store.PutText(b.ctx, b.owner, t.ID, "shared", "of no attempt"))
 		b.ErrorIs(put(1, "late", "shared"), db.ErrOutdated)
-		texts, err = b.store.Texts(b.ctx, b.owner, t.ID)
-		b.NoError(err)
+		texts = must.Have(b.store.Texts(b.ctx, b.owner, t.ID))(b.t)
 		b.Equal("of no attempt", texts["shared"])
 	}},
 	{"TurnContext returns what the single reads return", func(b *fixture) {
@@ -60,25 +56,21 @@ var turnTests = []test{
 			}
 			t := b.insert(b.newTurn("three"))
 			b.NoError(b.store.Cancel(b.ctx, b.owner, db.CancelRef{ClientTurnID: t.ClientTurnID}, chat.UserCancelled))
-			now, err := b.store.TurnContext(b.ctx, b.owner, t.ID)
-			b.NoError(err)
+			now := must.Have(b.store.TurnContext(b.ctx, b.owner, t.ID))(b.t)
 			b.Equal(t, now.Turn)
 			b.True(now.Cancelled)
-			head, err := b.store.Head(b.ctx, b.owner, b.thread)
-			b.NoError(err)
+			head := must.Have(b.store.Head(b.ctx, b.owner, b.thread))(b.t)
 			b.Equal(head, now.Head)
 			b.Equal(!open, head == done)
-			others, err := b.store.OpenTurns(b.ctx, b.owner, b.thread)
-			b.NoError(err)
+			others := must.Have(b.store.OpenTurns(b.ctx, b.owner, b.thread))(b.t)
 			b.Equal(ids(others, turnID), ids(now.Open, turnID))
 			content, ok, err := b.store.HeadContent(b.ctx, b.owner, b.thread)
 			b.NoError(err)
 			b.True(ok)
 			b.Equal(map[bool]string{false: "one", true: "two"}[open], content.Message)
 		}
-		_, err := b.store.TurnContext(b.ctx, uuid.NewString(), done)
-		b.ErrorIs(err, db.ErrNotFound)
-		_, _, err = b.store.HeadContent(b.ctx, uuid.NewString(), b.thread)
+		b.ErrorIs(must.ErrOf(b.store.TurnContext(b.ctx, uuid.NewString(), done)), db.ErrNotFound)
+		_, _, err := b.store.HeadContent(b.ctx, uuid.NewString(), b.thread)
 		b.ErrorIs(err, db.ErrNotFound)
 	}},
 	{"a turn reads back as it was written", func(b *fixture) {
@@ -93,8 +85,7 @@ var turnTests = []test{
 		b.False(cancelled)
 		t.Generation = 1
 		b.Equal(t, stored)
-		read, err := b.store.Turn(b.ctx, b.owner, t.ID)
-		b.NoError(err)
+		read := must.Have(b.store.Turn(b.ctx, b.owner, t.ID))(b.t)
 		b.Equal(t, read)
 		b.Equal(t.ContentHash, read.Content.Hash())
 	}},
@@ -133,25 +124,21 @@ var turnTests = []test{
 		b.insert(retry)
 		late.Generation = 1
 		for range 2 { // idempotent
-			saved, err := b.store.SaveTurn(b.ctx, late)
-			b.NoError(err)
+			saved := must.Have(b.store.SaveTurn(b.ctx, late))(b.t)
 			b.Equal(late, saved)
 		}
-		_, err := b.store.Turn(b.ctx, b.owner, retry.ID)
-		b.ErrorIs(err, db.ErrNotFound)
+		b.ErrorIs(must.ErrOf(b.store.Turn(b.ctx, b.owner, retry.ID)), db.ErrNotFound)
 		again, created, _, err := b.store.InsertTurn(b.ctx, retry)
 		b.NoError(err)
 		b.False(created)
 		b.Equal(late.ID, again.ID, "a later retry returns it")
-		_, err = b.store.Turn(b.ctx, "somebody else", late.ID)
-		b.ErrorIs(err, db.ErrNotFound)
+		b.ErrorIs(must.ErrOf(b.store.Turn(b.ctx, "somebody else", late.ID)), db.ErrNotFound)
 
 		taken, other := b.newTurn("hello"), b.newTurn("hello")
 		other.ThreadID, other.ClientTurnID = taken.ThreadID, taken.ClientTurnID
 		b.insert(taken)
 		b.NoError(b.store.MarkTurn(b.ctx, b.owner, taken.ID, chat.TurnAccepted, ""))
-		stored, err := b.store.SaveTurn(b.ctx, other)
-		b.NoError(err)
+		stored := must.Have(b.store.SaveTurn(b.ctx, other))(b.t)
 		b.Equal(taken.ID, stored.ID, "an accepted turn is not replaced")
 	}},
 	{"a cancel that arrives before its submit is found by any id", func(b *fixture) {
@@ -189,8 +176,7 @@ var turnTests = []test{
 			_, created, cancelled, err := b.store.InsertTurn(b.ctx, t)
 			b.NoError(err)
 			b.True(created)
-			later, err := b.store.Cancelled(b.ctx, b.owner, t.ID)
-			b.NoError(err)
+			later := must.Have(b.store.Cancelled(b.ctx, b.owner, t.ID))(b.t)
 			b.Equal(cancelled, later)
 			return cancelled
 		}
@@ -227,8 +213,7 @@ var turnTests = []test{
 		b.False(created)
 		b.True(cancelled)
 		for _, run := range []string{t.StreamRunID, retry.StreamRunID} {
-			got, err := b.store.FindTurn(b.ctx, b.owner, db.CancelRef{StreamRunID: run})
-			b.NoError(err)
+			got := must.Have(b.store.FindTurn(b.ctx, b.owner, db.CancelRef{StreamRunID: run}))(b.t)
 			b.Equal(t.ID, got.ID)
 		}
 	}},
@@ -257,8 +242,7 @@ var turnTests = []test{
 			{chat.TurnRunning, "", chat.TurnRunning, first},
 		} {
 			b.mark(t.ID, step.mark, step.parent)
-			got, err := b.store.Turn(b.ctx, b.owner, t.ID)
-			b.NoError(err)
+			got := must.Have(b.store.Turn(b.ctx, b.owner, t.ID))(b.t)
 			b.Equal(step.status, got.Status)
 			b.Equal(step.expectedParent, got.Parent)
 		}
@@ -269,31 +253,26 @@ var turnTests = []test{
 		for _, status := range []chat.TurnStatus{chat.TurnNew, chat.TurnAccepted} {
 			t := b.running("two", before)
 			b.NoError(b.store.UnmarkTurn(b.ctx, b.owner, t.ID, status))
-			got, err := b.store.Turn(b.ctx, b.owner, t.ID)
-			b.NoError(err)
+			got := must.Have(b.store.Turn(b.ctx, b.owner, t.ID))(b.t)
 			b.Equal(status, got.Status)
 			b.Empty(got.Parent)
-			head, err := b.store.Head(b.ctx, b.owner, b.thread)
-			b.NoError(err)
+			head := must.Have(b.store.Head(b.ctx, b.owner, b.thread))(b.t)
 			b.Equal(before, head)
-			open, err := b.store.OpenTurns(b.ctx, b.owner, b.thread)
-			b.NoError(err)
+			open := must.Have(b.store.OpenTurns(b.ctx, b.owner, b.thread))(b.t)
 			b.Equal(status == chat.TurnAccepted, len(open) == 1)
 			b.mark(t.ID, chat.TurnRunning, before) // and begins again
 			b.settle(b.ending(t, "2"))
 			before = t.ID
 		}
 		b.NoError(b.store.UnmarkTurn(b.ctx, b.owner, first, chat.TurnNew))
-		got, err := b.store.Turn(b.ctx, b.owner, first)
-		b.NoError(err)
+		got := must.Have(b.store.Turn(b.ctx, b.owner, first))(b.t)
 		b.Equal(chat.TurnCompleted, got.Status, "a settled turn stays")
 		b.Error(b.store.UnmarkTurn(b.ctx, b.owner, first, chat.TurnRunning))
 	}},
 	{"an interrupt as a parent stands for its turn", func(b *fixture) {
 		first := b.exchange("one", "1", chat.RootCheckpoint)
 		t := b.running("two", chat.InterruptID(first, 2))
-		got, err := b.store.Turn(b.ctx, b.owner, t.ID)
-		b.NoError(err)
+		got := must.Have(b.store.Turn(b.ctx, b.owner, t.ID))(b.t)
 		b.Equal(first, got.Parent)
 	}},
 	{"a parent is an earlier turn of the same thread", func(b *fixture) {
@@ -323,43 +302,36 @@ var turnTests = []test{
 		waiting := b.insert(b.newTurn("waiting"))
 		b.mark(waiting.ID, chat.TurnAccepted, "")
 		running := b.running("running", done)
-		open, err := b.store.OpenTurns(b.ctx, b.owner, b.thread)
-		b.NoError(err)
+		open := must.Have(b.store.OpenTurns(b.ctx, b.owner, b.thread))(b.t)
 		b.Equal([]string{running.ID, waiting.ID}, ids(open, turnID))
 		b.Equal(chat.TurnRunning, open[0].Status)
 		b.Equal("running", open[0].Content.Message)
 	}},
 	{"texts are kept by key and the last one wins", func(b *fixture) {
 		t := b.running("hello", chat.RootCheckpoint)
-		texts, err := b.store.Texts(b.ctx, b.owner, t.ID)
-		b.NoError(err)
+		texts := must.Have(b.store.Texts(b.ctx, b.owner, t.ID))(b.t)
 		b.Empty(texts)
 		b.NoError(b.store.PutText(b.ctx, b.owner, t.ID, "piece:1", "a"))
 		b.NoError(b.store.PutText(b.ctx, b.owner, t.ID, "piece:1", "Grüße 🌍"))
 		b.NoError(b.store.PutText(b.ctx, b.owner, t.ID, "web_query", ""))
 		want := map[string]string{"piece:1": "Grüße 🌍", "web_query": ""}
-		texts, err = b.store.Texts(b.ctx, b.owner, t.ID)
-		b.NoError(err)
+		texts = must.Have(b.store.Texts(b.ctx, b.owner, t.ID))(b.t)
 		b.Equal(want, texts)
 	}},
 	{"a draft of a lower attempt is ignored", func(b *fixture) {
 		t := b.running("hello", chat.RootCheckpoint)
-		_, err := b.store.Draft(b.ctx, b.owner, t.ID, 1)
-		b.ErrorIs(err, db.ErrNotFound)
+		b.ErrorIs(must.ErrOf(b.store.Draft(b.ctx, b.owner, t.ID, 1)), db.ErrNotFound)
 		for _, step := range []struct {
 			attempt    int
 			text, want string
 		}{{1, "a", "a"}, {1, "ab", "ab"}, {2, "x", "x"}, {1, "abc", "x"}, {2, "xy", "xy"}} {
 			b.NoError(b.store.SaveDraft(b.ctx, b.owner, db.Draft{TurnID: t.ID, Piece: 1, Attempt: step.attempt, Text: step.text}))
-			d, err := b.store.Draft(b.ctx, b.owner, t.ID, 1)
-			b.NoError(err)
+			d := must.Have(b.store.Draft(b.ctx, b.owner, t.ID, 1))(b.t)
 			b.Equal(step.want, d.Text)
 		}
-		d, err := b.store.Draft(b.ctx, b.owner, t.ID, 1)
-		b.NoError(err)
+		d := must.Have(b.store.Draft(b.ctx, b.owner, t.ID, 1))(b.t)
 		b.Equal(db.Draft{TurnID: t.ID, Piece: 1, Attempt: 2, Text: "xy"}, d)
-		_, err = b.store.Draft(b.ctx, b.owner, t.ID, 2)
-		b.ErrorIs(err, db.ErrNotFound)
+		b.ErrorIs(must.ErrOf(b.store.Draft(b.ctx, b.owner, t.ID, 2)), db.ErrNotFound)
 	}},
 }
 
@@ -429,8 +401,7 @@ var settleTests = []test{
 		b.Equal([]string{"hello", ""}, contents(h))
 		b.Equal("assistant", h[1].Role)
 		b.Equal(s.Metadata, h[1].Metadata)
-		got, err := b.store.Turn(b.ctx, b.owner, t.ID)
-		b.NoError(err)
+		got := must.Have(b.store.Turn(b.ctx, b.owner, t.ID))(b.t)
 		b.Equal(chat.TurnFailed, got.Status)
 		b.Equal(s.At, got.SettledAt)
 	}},
@@ -443,11 +414,9 @@ var settleTests = []test{
 		second.Terminal = chat.Event{N: 9, Type: chat.EventFailed}
 		b.Equal(first.Terminal, b.settle(second))
 		b.Equal([]string{"hello", "first"}, contents(b.history("", "", 10).Messages))
-		events, err := b.store.Events(b.ctx, b.owner, t.ID, 0)
-		b.NoError(err)
+		events := must.Have(b.store.Events(b.ctx, b.owner, t.ID, 0))(b.t)
 		b.Equal(append(first.Events, first.Terminal), events)
-		got, err := b.store.Turn(b.ctx, b.owner, t.ID)
-		b.NoError(err)
+		got := must.Have(b.store.Turn(b.ctx, b.owner, t.ID))(b.t)
 		b.Equal(chat.TurnCompleted, got.Status)
 	}},
 	{"the logs of several turns are returned in the order of ids; an open turn has none, an unknown id is left out", func(b *fixture) {
@@ -455,24 +424,20 @@ var settleTests = []test{
 		s := b.ending(over, "x")
 		b.settle(s)
 		open := b.running("open", over.ID)
-		logs, err := b.store.Logs(b.ctx, b.owner, []string{open.ID, uuid.NewString(), over.ID})
-		b.NoError(err)
+		logs := must.Have(b.store.Logs(b.ctx, b.owner, []string{open.ID, uuid.NewString(), over.ID}))(b.t)
 		b.Len(logs, 2)
 		for i, id := range []string{open.ID, over.ID} {
-			turn, err := b.store.Turn(b.ctx, b.owner, id)
-			b.NoError(err)
+			turn := must.Have(b.store.Turn(b.ctx, b.owner, id))(b.t)
 			b.Equal(turn, logs[i].Turn)
 		}
 		b.Empty(logs[0].Events)
 		b.Equal(append(s.Events, s.Terminal), logs[1].Events)
-		none, err := b.store.Logs(b.ctx, b.owner, nil)
-		b.NoError(err)
+		none := must.Have(b.store.Logs(b.ctx, b.owner, nil))(b.t)
 		b.Empty(none)
 	}},
 	{"the log of a settled turn can be read from any event", func(b *fixture) {
 		t := b.running("hello", chat.RootCheckpoint)
-		_, err := b.store.Events(b.ctx, b.owner, t.ID, 0)
-		b.ErrorIs(err, db.ErrNotFound)
+		b.ErrorIs(must.ErrOf(b.store.Events(b.ctx, b.owner, t.ID, 0)), db.ErrNotFound)
 		s := b.ending(t, "x")
 		value := "b"
 		s.Events = []chat.Event{
@@ -486,8 +451,7 @@ var settleTests = []test{
 		b.settle(s)
 		all := append(s.Events, s.Terminal)
 		for after := range 7 {
-			events, err := b.store.Events(b.ctx, b.owner, t.ID, after)
-			b.NoError(err)
+			events := must.Have(b.store.Events(b.ctx, b.owner, t.ID, after))(b.t)
 			b.Len(events, 6-after)
 			if after < 6 {
 				b.Equal(all[after:], events)
@@ -500,29 +464,24 @@ var settleTests = []test{
 		b.NoError(b.store.SaveDraft(b.ctx, b.owner, db.Draft{TurnID: t.ID, Piece: 1, Attempt: 1, Text: "x"}))
 		b.settle(b.ending(t, "x"))
 		b.ErrorIs(b.store.PutText(b.ctx, b.owner, t.ID, "piece:1", "late"), db.ErrSettled)
-		_, err := b.store.Texts(b.ctx, b.owner, t.ID)
-		b.ErrorIs(err, db.ErrSettled)
+		b.ErrorIs(must.ErrOf(b.store.Texts(b.ctx, b.owner, t.ID)), db.ErrSettled)
 		b.ErrorIs(b.store.SaveDraft(b.ctx, b.owner, db.Draft{TurnID: t.ID, Piece: 1, Attempt: 9, Text: "late"}), db.ErrSettled)
-		_, err = b.store.Draft(b.ctx, b.owner, t.ID, 1)
-		b.ErrorIs(err, db.ErrNotFound)
+		b.ErrorIs(must.ErrOf(b.store.Draft(b.ctx, b.owner, t.ID, 1)), db.ErrNotFound)
 		b.mark(t.ID, chat.TurnRunning, "")
-		got, err := b.store.Turn(b.ctx, b.owner, t.ID)
-		b.NoError(err)
+		got := must.Have(b.store.Turn(b.ctx, b.owner, t.ID))(b.t)
 		b.Equal(chat.TurnCompleted, got.Status)
 	}},
 	{"an unknown turn, or one of another thread, is not settled", func(b *fixture) {
 		t := b.running("hello", chat.RootCheckpoint)
 		unknown := b.ending(t, "x")
 		unknown.TurnID = uuid.NewString()
-		_, err := b.store.Settle(b.ctx, unknown)
-		b.ErrorIs(err, db.ErrNotFound)
+		b.ErrorIs(must.ErrOf(b.store.Settle(b.ctx, unknown)), db.ErrNotFound)
 		other := b.ending(t, "x")
 		other.ThreadID = uuid.NewString()
-		_, err = b.store.Settle(b.ctx, other)
-		b.ErrorIs(err, db.ErrNotFound)
+		b.ErrorIs(must.ErrOf(b.store.Settle(b.ctx, other)), db.ErrNotFound)
 		open := b.ending(t, "x")
 		open.Status = chat.TurnRunning
-		_, err = b.store.Settle(b.ctx, open)
+		_, err := b.store.Settle(b.ctx, open)
 		b.Error(err)
 		b.Equal([]string{"hello"}, contents(b.history("", "", 10).Messages))
 	}},
@@ -581,8 +540,7 @@ var settleTests = []test{
 			doc[i] = b.document(b.owner, "same title", "text")
 		}
 		known := func(head string) []string {
-			refs, err := b.store.Registry(b.ctx, b.owner, b.thread, head)
-			b.NoError(err)
+			refs := must.Have(b.store.Registry(b.ctx, b.owner, b.thread, head))(b.t)
 			return ids(refs, func(r chat.DocRef) string { return r.ID })
 		}
 		say := func(parent string, add ...string) string {
@@ -608,8 +566,7 @@ var settleTests = []test{
 	}},
 	{"remembered approvals hold along a branch, and on no other", func(b *fixture) {
 		approved := func(head string) []string {
-			tools, err := b.store.Approvals(b.ctx, b.owner, b.thread, head)
-			b.NoError(err)
+			tools := must.Have(b.store.Approvals(b.ctx, b.owner, b.thread, head))(b.t)
 			return append([]string{}, tools...)
 		}
 		say := func(parent string, add ...string) string {
@@ -632,8 +589,7 @@ var settleTests = []test{
 		open := b.running("open", side)
 		b.Equal([]string{"draw", "mail", "burn"}, approved(open.ID))
 		b.Equal([]string{"draw", "mail", "burn"}, approved(chat.InterruptID(open.ID, 1)))
-		_, err := b.store.Approvals(b.ctx, b.owner, uuid.NewString(), one)
-		b.ErrorIs(err, db.ErrNotFound)
+		b.ErrorIs(must.ErrOf(b.store.Approvals(b.ctx, b.owner, uuid.NewString(), one)), db.ErrNotFound)
 	}},
 	{"the approvals of a rolled back turn are forgotten", func(b *fixture) {
 		one := b.exchange("one", "1", chat.RootCheckpoint)
@@ -643,8 +599,7 @@ var settleTests = []test{
 		b.settle(s)
 		next := b.running("instead", t.ID)
 		b.settle(b.ending(next, "x"))
-		tools, err := b.store.Approvals(b.ctx, b.owner, b.thread, next.ID)
-		b.NoError(err)
+		tools := must.Have(b.store.Approvals(b.ctx, b.owner, b.thread, next.ID))(b.t)
 		b.Empty(tools)
 	}},
 	{"a turn that ran during a database outage is saved later, in its place", func(b *fixture) {
@@ -653,8 +608,7 @@ var settleTests = []test{
 		late.Status, later.Status = chat.TurnRunning, chat.TurnCompleted // as its workflow knows them
 		next := b.insert(b.newTurn("four"))                              // sent when the database was available again
 		b.mark(next.ID, chat.TurnAccepted, "")
-		before, err := b.store.Conversation(b.ctx, b.owner, b.thread)
-		b.NoError(err)
+		before := must.Have(b.store.Conversation(b.ctx, b.owner, b.thread))(b.t)
 
 		for _, t := range []*chat.Turn{&late, &later} {
 			stored := b.insert(*t)
@@ -679,8 +633,7 @@ var settleTests = []test{
 		b.Equal([]string{"one", "1", "two", "2", "three", "3", "four"}, contents(h.Messages))
 		b.Equal(late.CreatedAt, h.Messages[2].CreatedAt)
 		b.Equal(next.ID, h.Head)
-		after, err := b.store.Conversation(b.ctx, b.owner, b.thread)
-		b.NoError(err)
+		after := must.Have(b.store.Conversation(b.ctx, b.owner, b.thread))(b.t)
 		b.False(after.LastMessageAt.Before(before.LastMessageAt))
 		b.Equal("one", after.Title)
 	}},
@@ -693,8 +646,7 @@ var settleTests = []test{
 		s := b.ending(t, "y")
 		s.Registry = []string{theirs.ID, public.ID, processing.ID, uuid.NewString(), mine.ID}
 		b.settle(s)
-		refs, err := b.store.Registry(b.ctx, b.owner, b.thread, t.ID)
-		b.NoError(err)
+		refs := must.Have(b.store.Registry(b.ctx, b.owner, b.thread, t.ID))(b.t)
 		b.Equal([]chat.DocRef{{ID: public.ID, Title: "Public"}, {ID: mine.ID, Title: "Mine"}}, refs)
 	}},
 }

@@ -7,6 +7,7 @@ import (
 
 	"github.com/palaver-chat/palaver/chat"
 	"github.com/palaver-chat/palaver/db"
+	"github.com/palaver-chat/palaver/testkit/must"
 )
 
 var upkeepTests = []test{
@@ -18,8 +19,7 @@ var upkeepTests = []test{
 		b.running("a question waits", chat.RootCheckpoint)
 		listed := func(before time.Time) (ids []string) {
 			for after := ""; ; {
-				page, err := b.store.OldThreads(b.ctx, before, after, 1)
-				b.NoError(err)
+				page := must.Have(b.store.OldThreads(b.ctx, before, after, 1))(b.t)
 				if len(page) == 0 {
 					return ids
 				}
@@ -42,27 +42,21 @@ var upkeepTests = []test{
 			b.NoError(b.store.AdvanceImports(b.ctx, b.owner, key, chat.ImportStep{State: chat.ImportReady, Outcome: chat.Imported, DocID: id, Chunks: 1}, b.now()))
 		}
 		b.NoError(b.store.DeleteDocument(b.ctx, b.owner, deleted.ID))
-		young, err := b.store.PruneImports(b.ctx, b.clock.Add(-24*time.Hour))
-		b.NoError(err)
+		young := must.Have(b.store.PruneImports(b.ctx, b.clock.Add(-24*time.Hour)))(b.t)
 		b.Zero(young)
-		left, err := b.store.LeftImports(b.ctx, time.Now().Add(time.Hour))
-		b.NoError(err)
+		left := must.Have(b.store.LeftImports(b.ctx, time.Now().Add(time.Hour)))(b.t)
 		b.Positive(left)
-		removed, err := b.store.PruneImports(b.ctx, time.Now().Add(time.Hour))
-		b.NoError(err)
+		removed := must.Have(b.store.PruneImports(b.ctx, time.Now().Add(time.Hour)))(b.t)
 		b.Positive(removed)
-		_, err = b.store.ImportByID(b.ctx, b.owner, gone.ID)
-		b.ErrorIs(err, db.ErrNotFound)
+		b.ErrorIs(must.ErrOf(b.store.ImportByID(b.ctx, b.owner, gone.ID)), db.ErrNotFound)
 		b.readImport(kept.ID)
 		b.readImport(going.ID)
 	}},
 	{"the data of owners is summed up, the largest first, and so is the space of tables", func(b *fixture) {
 		b.exchange("hellö", "hi", chat.RootCheckpoint)
 		d := b.document(b.owner, "Rules", "capital")
-		stored, err := b.store.Stored(b.ctx, b.owner, "")
-		b.NoError(err)
-		all, err := b.store.UsageByOwner(b.ctx, 1<<20)
-		b.NoError(err)
+		stored := must.Have(b.store.Stored(b.ctx, b.owner, ""))(b.t)
+		all := must.Have(b.store.UsageByOwner(b.ctx, 1<<20))(b.t)
 		last := int64(1) << 62
 		var mine []db.OwnerUsage
 		for _, u := range all {
@@ -73,19 +67,16 @@ var upkeepTests = []test{
 		}
 		b.Equal([]db.OwnerUsage{{Owner: b.owner, Threads: 1, Turns: 1, Documents: 1, MessageBytes: int64(len("hellö") + len("hi")), Bytes: stored.Bytes}}, mine)
 		b.Positive(d.Bytes)
-		some, err := b.store.UsageByOwner(b.ctx, 1)
-		b.NoError(err)
+		some := must.Have(b.store.UsageByOwner(b.ctx, 1))(b.t)
 		b.Equal(all[:1], some)
-		tables, err := b.store.UsageByTable(b.ctx)
-		b.NoError(err)
+		tables := must.Have(b.store.UsageByTable(b.ctx))(b.t)
 		bytes := map[string]int64{}
 		for _, t := range tables {
 			bytes[t.Table] = t.Bytes
 		}
 		b.Positive(bytes["messages"])
 		b.Positive(bytes["chunks"])
-		_, err = b.store.Compact(b.ctx)
-		b.NoError(err)
+		must.Have(b.store.Compact(b.ctx))(b.t)
 	}},
 	{"vectors can be indexed at any time", func(b *fixture) {
 		d := b.upload(b.owner, "x", nil)
@@ -94,8 +85,7 @@ var upkeepTests = []test{
 		b.Regexp("^(hnsw|exact): ", b.store.VectorSearch())
 		for range 2 {
 			b.NoError(b.store.IndexVectors(b.ctx))
-			hits, err := b.store.SearchVector(b.ctx, b.owner, []float32{0, 1}, nil, 1)
-			b.NoError(err)
+			hits := must.Have(b.store.SearchVector(b.ctx, b.owner, []float32{0, 1}, nil, 1))(b.t)
 			b.Equal([]string{chunkID(d.ID, 1)}, found(hits))
 		}
 	}},

@@ -5,6 +5,7 @@ import (
 
 	"github.com/palaver-chat/palaver/chat"
 	"github.com/palaver-chat/palaver/db"
+	"github.com/palaver-chat/palaver/testkit/must"
 )
 
 // everything makes a property and everything else that the store keeps of an owner: an
@@ -25,8 +26,7 @@ func (b *fixture) everything() property {
 
 func (b *fixture) userData(owner string) db.UserData {
 	b.t.Helper()
-	d, err := b.store.UserData(b.ctx, owner)
-	b.NoError(err)
+	d := must.Have(b.store.UserData(b.ctx, owner))(b.t)
 	return d
 }
 
@@ -65,18 +65,16 @@ var userTests = []test{
 		counted := b.userData(b.owner)
 
 		had := b.userData(deleted)
-		removed, err := b.store.DeleteUser(b.ctx, deleted)
-		b.NoError(err)
+		removed := must.Have(b.store.DeleteUser(b.ctx, deleted))(b.t)
 		b.Equal(had, removed)
 		b.True(b.userData(deleted).Empty())
 		b.Equal(before, b.view(others))
 		b.Equal(counted, b.userData(b.owner))
-		hits, err := b.store.SearchText(b.ctx, deleted, db.Words("apple"), nil, 10)
-		b.NoError(err)
+		hits := must.Have(b.store.SearchText(b.ctx, deleted, db.Words("apple"), nil, 10))(b.t)
 		b.Len(hits, 1, "the public document only")
 
 		for _, a := range []chat.Attachment{p.used, p.unused} {
-			_, _, err = b.store.Attachment(b.ctx, deleted, a.ID)
+			_, _, err := b.store.Attachment(b.ctx, deleted, a.ID)
 			b.ErrorIs(err, db.ErrNotFound)
 		}
 
@@ -84,43 +82,37 @@ var userTests = []test{
 		for _, id := range unlisted {
 			t := b.newTurn("late")
 			t.Owner, t.ThreadID = deleted, id
-			_, _, _, err = b.store.InsertTurn(b.ctx, t)
+			_, _, _, err := b.store.InsertTurn(b.ctx, t)
 			b.ErrorIs(err, db.ErrNotFound)
 		}
-		_, err = b.store.Settle(b.ctx, db.Settlement{Owner: deleted, ThreadID: thread, TurnID: p.open.ID, Status: chat.TurnCompleted,
+		_, err := b.store.Settle(b.ctx, db.Settlement{Owner: deleted, ThreadID: thread, TurnID: p.open.ID, Status: chat.TurnCompleted,
 			Text: "late", At: b.now(), Terminal: chat.Event{N: 1, Type: chat.EventResponse}})
 		b.ErrorIs(err, db.ErrNotFound)
 		for _, id := range had.Threads {
-			_, err = b.store.CreateConversation(b.ctx, chat.Conversation{ID: id, Owner: deleted})
-			b.ErrorIs(err, db.ErrNotFound)
+			b.ErrorIs(must.ErrOf(b.store.CreateConversation(b.ctx, chat.Conversation{ID: id, Owner: deleted})), db.ErrNotFound)
 		}
 		b.ErrorIs(b.store.FailDocument(b.ctx, deleted, p.processing.ID, "late"), db.ErrNotFound)
 		b.True(b.userData(deleted).Empty())
 	}},
 	{"deleting an unknown or deleted user removes nothing", func(b *fixture) {
 		b.everything()
-		_, err := b.store.DeleteUser(b.ctx, b.owner)
-		b.NoError(err)
+		must.Have(b.store.DeleteUser(b.ctx, b.owner))(b.t)
 		for _, owner := range []string{b.owner, uuid.NewString(), ""} {
-			removed, err := b.store.DeleteUser(b.ctx, owner)
-			b.NoError(err)
+			removed := must.Have(b.store.DeleteUser(b.ctx, owner))(b.t)
 			b.True(removed.Empty(), owner)
 		}
 	}},
 	{"a deleted user may start again", func(b *fixture) {
 		b.everything()
-		_, err := b.store.DeleteUser(b.ctx, b.owner)
-		b.NoError(err)
+		must.Have(b.store.DeleteUser(b.ctx, b.owner))(b.t)
 		b.thread = uuid.NewString()
 		b.exchange("hello again", "hi", chat.RootCheckpoint)
 		b.Len(b.userData(b.owner).Threads, 1)
 	}},
 	{"PublicOwner cannot be deleted", func(b *fixture) {
 		d := b.document(chat.PublicOwner, "Everybody's", "apple tart")
-		_, err := b.store.DeleteUser(b.ctx, chat.PublicOwner)
-		b.ErrorIs(err, db.ErrForbidden)
-		_, err = b.store.Document(b.ctx, b.owner, d.ID)
-		b.NoError(err)
+		b.ErrorIs(must.ErrOf(b.store.DeleteUser(b.ctx, chat.PublicOwner)), db.ErrForbidden)
+		must.Have(b.store.Document(b.ctx, b.owner, d.ID))(b.t)
 	}},
 	{"the cancels of a deleted conversation are deleted with it, by any id", func(b *fixture) {
 		p := b.property()

@@ -1,12 +1,14 @@
 package llmtest_test
 
 import (
-	"context"
 	"net/http"
 	"slices"
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
 
 	"github.com/palaver-chat/palaver/chat"
 	"github.com/palaver-chat/palaver/llm"
@@ -33,9 +35,7 @@ func TestDefaultScriptAnswersEveryCallOfATurn(t *testing.T) {
 	known := `Known documents: [{"id":"` + a + `","title":"Gift \"Rules\""},{"id":"` + b + `","title":"Circular 2024"}]` + "\n- " + c + ": Lease"
 	var docs llm.DocResolution
 	_, err := m.Structured(t.Context(), ask(known, `compare circular 2024, the lease and gift "rules"`), llm.DocResolutionSchema, &docs)
-	if err != nil || !slices.Equal(docs.ResolvedIDs, []string{a, b, c}) {
-		t.Errorf("documents %+v, %v", docs, err)
-	}
+	assert.True(t, err == nil && slices.Equal(docs.ResolvedIDs, []string{a, b, c}), "documents %+v, %v", docs, err)
 	var text strings.Builder
 	prompt := "<passage id=\"4\" title=\"T\" section=\"S\">\n## Capital\n\nBanks hold ten percent. More follows.\n</passage>"
 	if _, err := m.Stream(t.Context(), ask("answer", prompt), func(d string) error { text.WriteString(d); return nil }); err != nil {
@@ -44,82 +44,7 @@ func TestDefaultScriptAnswersEveryCallOfATurn(t *testing.T) {
 	if want := "The documents say: “Banks hold ten percent.” [4]"; text.String() != want {
 		t.Errorf("answer %q, want %q", text.String(), want)
 	}
-	if s.Count(llmtest.Match{Kind: llmtest.Structured}) != 2 || s.Count(llmtest.Match{Schema: llm.IntentSchema.Name}) != 1 || s.Count(llmtest.Match{Kind: llmtest.Stream}) != 1 {
-		t.Errorf("recorded %+v", s.Requests())
-	}
-}
-
-func TestRulesMatchInOrderAndTheLastAnswerRepeats(t *testing.T) {
-	s := llmtest.New(t)
-	m := client(s)
-	s.On(llmtest.Match{Kind: llmtest.Stream}, llmtest.Status(503, "0"), llmtest.Text("general"))
-	s.On(llmtest.Match{Kind: llmtest.Stream, Contains: "CAPITAL"}, llmtest.Text("capital"))
-	get := func(message string) string {
-		var b strings.Builder
-		if _, err := m.Stream(t.Context(), ask("", message), func(d string) error { b.WriteString(d); return nil }); err != nil {
-			return "error"
-		}
-		return b.String()
-	}
-	got := []string{get("the capital"), get("x"), get("x"), get("x"), get("capital again")}
-	if !slices.Equal(got, []string{"capital", "error", "general", "general", "capital"}) {
-		t.Errorf("got %v", got)
-	}
-}
-
-func TestGateBlocksTheAnswer(t *testing.T) {
-	s := llmtest.New(t)
-	gate := llmtest.NewGate()
-	s.On(llmtest.Match{}, llmtest.Answer{Chunks: []string{"a", "b"}, Gates: map[int]*llmtest.Gate{1: gate}})
-	deltas := make(chan string, 2)
-	done := make(chan error, 1)
-	go func() {
-		_, err := client(s).Stream(context.Background(), ask("", "x"), func(d string) error { deltas <- d; return nil })
-		done <- err
-	}()
-	<-gate.Reached()
-	if d := <-deltas; d != "a" {
-		t.Errorf("before the gate: %q", d)
-	}
-	select {
-	case d := <-deltas:
-		t.Errorf("%q passed a closed gate", d)
-	case err := <-done:
-		t.Errorf("ended at a closed gate: %v", err)
-	default:
-	}
-	gate.Release()
-	if d := <-deltas; d != "b" {
-		t.Errorf("after the gate: %q", d)
-	}
-	if err := <-done; err != nil {
-		t.Error(err)
-	}
-}
-
-func TestPaceSetsTheLengthOfAnswers(t *testing.T) {
-	s, err := llmtest.Listen("127.0.0.1:0", llmtest.Pace{Tokens: 40})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer s.Close()
-	reply, err := client(s).Stream(t.Context(), ask("", "x"), func(string) error { return nil })
-	if n := reply.Usage.TokensOut; err != nil || n != 40 {
-		t.Errorf("%d tokens, %v", n, err)
-	}
-}
-
-func TestVectorsOfSimilarTextsAreNear(t *testing.T) {
-	dot := func(a, b []float32) (d float32) {
-		for i := range a {
-			d += a[i] * b[i]
-		}
-		return d
-	}
-	base := llmtest.Vector("capital ratio of a bank")
-	if near, far := dot(base, llmtest.Vector("the capital ratio")), dot(base, llmtest.Vector("holiday photographs")); near <= far {
-		t.Errorf("near %v, far %v", near, far)
-	}
+	assert.True(t, s.Count(llmtest.Match{Kind: llmtest.Structured}) == 2 && s.Count(llmtest.Match{Schema: llm.IntentSchema.Name}) == 1 && s.Count(llmtest.Match{Kind: llmtest.Stream}) == 1, "recorded %+v", s.Requests())
 }
 
 func TestMessageCanNameAToolToCall(t *testing.T) {
@@ -127,15 +52,11 @@ func TestMessageCanNameAToolToCall(t *testing.T) {
 	m := client(s)
 	r := llm.Request{Task: llm.TaskAssistant, Tools: []llm.Tool{{Name: "echo"}}, Messages: []llm.Message{{Role: llm.User, Text: `please call echo {"message":"hi"}`}}}
 	reply, err := m.Stream(t.Context(), r, func(string) error { return nil })
-	if err != nil || len(reply.Calls) != 1 || reply.Calls[0].Name != "echo" || reply.Calls[0].Arguments != `{"message":"hi"}` {
-		t.Fatalf("%+v, %v", reply, err)
-	}
+	require.True(t, err == nil && len(reply.Calls) == 1 && reply.Calls[0].Name == "echo" && reply.Calls[0].Arguments == `{"message":"hi"}`, "%+v, %v", reply, err)
 	r.Messages = append(r.Messages, llm.Message{Role: llm.Assistant, Calls: reply.Calls}, llm.Message{Role: llm.ToolRole, CallID: reply.Calls[0].ID, Text: "hi!"})
 	var text strings.Builder
 	reply, err = m.Stream(t.Context(), r, func(d string) error { text.WriteString(d); return nil })
-	if err != nil || len(reply.Calls) != 0 || text.String() != "The tool says: hi!" {
-		t.Errorf("%q, %+v, %v", text.String(), reply, err)
-	}
+	assert.True(t, err == nil && len(reply.Calls) == 0 && text.String() == "The tool says: hi!", "%q, %+v, %v", text.String(), reply, err)
 	if seen := s.Requests(); seen[1].LastResult != "hi!" || !slices.Equal(seen[1].Tools, []string{"echo"}) {
 		t.Errorf("recorded %+v", seen[1])
 	}
@@ -161,12 +82,8 @@ func TestServerRejectsWhatStrictProvidersReject(t *testing.T) {
 		{`{"role":"user","content":"x"}`, `,"tools":[{"type":"function","function":{"name":"no such name"}}]`, 400},
 	} {
 		resp, err := http.Post(s.URL+"/chat/completions", "application/json", strings.NewReader(`{"model":"m","stream":true,"messages":[`+c.messages+`]`+c.tools+`}`))
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		resp.Body.Close()
-		if resp.StatusCode != c.want {
-			t.Errorf("%s%s: %d, want %d", c.messages, c.tools, resp.StatusCode, c.want)
-		}
+		assert.EqualValues(t, c.want, resp.StatusCode, "%s%s: %d, want %d", c.messages, c.tools, resp.StatusCode, c.want)
 	}
 }

@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"github.com/palaver-chat/palaver/testkit/dbtest/litetest"
-	"github.com/palaver-chat/palaver/testkit/stack"
+	"github.com/palaver-chat/palaver/testkit/relay"
 )
 
 // fault is one failure and its repair.
@@ -71,11 +71,11 @@ func freezing(which func(f *fleet, n int) *member) func(context.Context, *fleet,
 }
 
 // linking does something to every link to one server.
-func linking(which func(f *fleet) *network, do func(*stack.Link)) func(context.Context, *fleet, int) (func(context.Context) error, error) {
+func linking(which func(f *fleet) *network, do func(*relay.Link)) func(context.Context, *fleet, int) (func(context.Context) error, error) {
 	return func(_ context.Context, f *fleet, _ int) (func(context.Context) error, error) {
 		n := which(f)
 		n.each(do)
-		return repairWith(func() { n.each((*stack.Link).Restore) }), nil
+		return repairWith(func() { n.each((*relay.Link).Restore) }), nil
 	}
 }
 
@@ -121,11 +121,11 @@ var faultKinds = []faultKind{
 		}
 		return all
 	}), hits: stallsWorker, lasts: freezeTime},
-	{name: "cut Temporal off", inject: linking(toTemporal, (*stack.Link).Cut)},
-	{name: "cut Temporal off for a moment", inject: linking(toTemporal, (*stack.Link).Cut), hits: hitsNothing, lasts: hiccupTime},
-	{name: "silence Temporal for a moment", inject: linking(toTemporal, (*stack.Link).Silence), hits: hitsNothing, lasts: hiccupTime},
-	{name: "cut NATS off", inject: linking(toNATS, (*stack.Link).Cut)},
-	{name: "silence NATS", inject: linking(toNATS, (*stack.Link).Silence)},
+	{name: "cut Temporal off", inject: linking(toTemporal, (*relay.Link).Cut)},
+	{name: "cut Temporal off for a moment", inject: linking(toTemporal, (*relay.Link).Cut), hits: hitsNothing, lasts: hiccupTime},
+	{name: "silence Temporal for a moment", inject: linking(toTemporal, (*relay.Link).Silence), hits: hitsNothing, lasts: hiccupTime},
+	{name: "cut NATS off", inject: linking(toNATS, (*relay.Link).Cut)},
+	{name: "silence NATS", inject: linking(toNATS, (*relay.Link).Silence)},
 }
 
 var sqliteFaults = []faultKind{
@@ -139,12 +139,12 @@ var sqliteFaults = []faultKind{
 const addedLatency = 30 * time.Millisecond
 
 var postgresFaults = []faultKind{
-	{name: "cut the database off", inject: linking(toDatabase, (*stack.Link).Cut), hits: hitsDatabase},
-	{name: "silence the database", inject: linking(toDatabase, (*stack.Link).Silence), hits: hitsDatabase},
-	{name: "drop the database's connections", inject: linking(toDatabase, (*stack.Link).Reset), hits: hitsDatabase},
+	{name: "cut the database off", inject: linking(toDatabase, (*relay.Link).Cut), hits: hitsDatabase},
+	{name: "silence the database", inject: linking(toDatabase, (*relay.Link).Silence), hits: hitsDatabase},
+	{name: "drop the database's connections", inject: linking(toDatabase, (*relay.Link).Reset), hits: hitsDatabase},
 	{name: "move the database far away", inject: func(_ context.Context, f *fleet, _ int) (func(context.Context) error, error) {
-		f.database.each(func(l *stack.Link) { l.Delay(addedLatency) })
-		return repairWith(func() { f.database.each(func(l *stack.Link) { l.Delay(0) }) }), nil
+		f.database.each(func(l *relay.Link) { l.Delay(addedLatency) })
+		return repairWith(func() { f.database.each(func(l *relay.Link) { l.Delay(0) }) }), nil
 	}},
 }
 

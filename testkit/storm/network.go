@@ -1,18 +1,18 @@
 package storm
 
-import "github.com/palaver-chat/palaver/testkit/stack"
+import "github.com/palaver-chat/palaver/testkit/relay"
 
 // network has the links to one server: one per worker, and one for all other
 // processes.
 type network struct {
-	shared  *stack.Link
-	workers []*stack.Link
+	shared  *relay.Link
+	workers []*relay.Link
 }
 
 func openNetwork(target string, workers int) (*network, error) {
 	n := &network{}
 	for i := range workers + 1 {
-		link, err := stack.NewLink(target)
+		link, err := relay.New(target)
 		if err != nil {
 			n.close()
 			return nil, err
@@ -27,7 +27,7 @@ func openNetwork(target string, workers int) (*network, error) {
 }
 
 // of is the link of the worker with that number; -1: of all other processes.
-func (n *network) of(worker int) *stack.Link {
+func (n *network) of(worker int) *relay.Link {
 	if worker < 0 {
 		return n.shared
 	}
@@ -35,7 +35,7 @@ func (n *network) of(worker int) *stack.Link {
 }
 
 // each calls do with every link; a nil network has none.
-func (n *network) each(do func(*stack.Link)) {
+func (n *network) each(do func(*relay.Link)) {
 	if n == nil {
 		return
 	}
@@ -48,7 +48,7 @@ func (n *network) each(do func(*stack.Link)) {
 }
 
 func (n *network) to(target string) {
-	n.each(func(l *stack.Link) { l.To(target) })
+	n.each(func(l *relay.Link) { l.To(target) })
 }
 
-func (n *network) close() { n.each((*stack.Link).Close) }
+func (n *network) close() { n.each((*relay.Link).Close) }

@@ -3,7 +3,6 @@ package storm
 import (
 	"io"
 	"net/http"
-	"net/http/httptest"
 	"strings"
 	"testing"
 	"time"
@@ -142,12 +141,6 @@ func TestRepeatedOrRejectedSideEffectIsFound(t *testing.T) {
 	}
 }
 
-func TestModelCallRepeatedBeforeItsEndWasRecordedIsNoViolation(t *testing.T) {
-	turn, said, j, book := answered()
-	book = append([]call{{Mark: "T01x0001", Kind: streamKind, Arrived: at(1.05), Ended: at(1.08)}}, book...)
-	require.Empty(t, checkAll(turn, said, j, book).Violations)
-}
-
 func TestRepeatedOrUnorderedEventIsFound(t *testing.T) {
 	fresh := func() *turn {
 		return &turn{seen: map[string]bool{}, token: make(chan struct{}), asked: make(chan struct{})}
@@ -279,45 +272,6 @@ func TestModelCallCutByAShortOutageIsFound(t *testing.T) {
 	}
 }
 
-func TestClocksAreSpreadAroundTheTrueTime(t *testing.T) {
-	require.Equal(t, time.Duration(0), clockOffset(8*time.Second, 0, 1))
-	require.Equal(t, -4*time.Second, clockOffset(8*time.Second, 0, 2))
-	require.Equal(t, 4*time.Second, clockOffset(8*time.Second, 1, 2))
-	require.Equal(t, time.Duration(0), clockOffset(8*time.Second, 1, 3))
-}
-
-func TestFreezesAndHiccupsLastAsConfigured(t *testing.T) {
-	o := Options{Rounds: 100, Calm: 1, Fault: 1, LongFault: time.Hour, Freeze: 20 * time.Second, Hiccup: 2 * time.Second, DatabaseURL: "postgres://"}
-	for _, f := range plan(o) {
-		switch f.Name {
-		case "freeze a worker", "freeze an API process", "silence Temporal for a worker", "silence everything for a worker":
-			require.Equal(t, o.Freeze, f.Lasts, f.Name)
-		case "cut Temporal off for a moment", "silence Temporal for a moment":
-			require.Equal(t, o.Hiccup, f.Lasts, f.Name)
-		}
-	}
-}
-
-func TestStreamWithoutDataTimesOut(t *testing.T) {
-	abandoned := make(chan struct{})
-	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		_, _ = io.WriteString(w, "data: {\"type\":\"token\",\"content\":\"a\"}\n\n")
-		w.(http.Flusher).Flush()
-		<-r.Context().Done() // a frozen process
-		close(abandoned)
-	}))
-	defer server.Close()
-	resp, err := http.Get(server.URL)
-	require.NoError(t, err)
-	var seen []event
-	require.NoError(t, eventsWithin(resp, 300*time.Millisecond, func(e event) (bool, error) {
-		seen = append(seen, e)
-		return false, nil
-	}))
-	require.Len(t, seen, 1)
-	<-abandoned
-}
-
 func TestPlanDependsOnTheSeedAndHasEveryKindBeforeAnyIsRepeated(t *testing.T) {
 	o := Options{Rounds: 20, Seed: 7, Calm: time.Second, Fault: time.Second, LongFault: time.Minute}
 	require.Equal(t, names(plan(o)), names(plan(o)))
@@ -359,23 +313,4 @@ func TestModelCallIsFinishedWhenItsCallerReadItToTheEnd(t *testing.T) {
 	require.True(t, book[0].Finished)
 	require.False(t, book[1].Finished)
 	require.Equal(t, "worker2", book[0].Caller)
-}
-
-func TestModelCallBelongsToTheLastMarkOfItsLastUserMessage(t *testing.T) {
-	body := []byte(`{"stream":true,"messages":[{"role":"user","content":"T01x0001"},{"role":"user","content":[{"text":"after T01x0002: T01x0003?"}]},{"role":"tool","content":"T01x0009"}]}`)
-	require.Equal(t, "T01x0003", markOf(lastUser(body)))
-	require.Equal(t, streamKind, kindOf(body))
-	require.Equal(t, "intent_classification", kindOf([]byte(`{"response_format":{"json_schema":{"name":"intent_classification"}}}`)))
-	require.Empty(t, markOf("T1x2"))
-}
-
-func TestInterleavedKeepsTheOrderOfBothLists(t *testing.T) {
-	a, b, same := []int{1, 2, 3}, []int{1, 9}, func(x, y int) bool { return x == y }
-	for _, all := range [][]int{{1, 2, 3, 1, 9}, {1, 1, 9, 2, 3}, {1, 9, 1, 2, 3}, {1, 2, 1, 3, 9}} {
-		require.True(t, interleaved(all, a, b, same), "%v", all)
-	}
-	for _, all := range [][]int{{1, 2, 3, 9, 1}, {2, 1, 3, 1, 9}, {1, 2, 3, 1}, {1, 2, 3, 1, 8}} {
-		require.False(t, interleaved(all, a, b, same), "%v", all)
-	}
-	require.True(t, interleaved(a, a, nil, same))
 }

@@ -6,6 +6,9 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
 	"github.com/palaver-chat/palaver/api/dialect"
 	"github.com/palaver-chat/palaver/chat"
 )
@@ -77,9 +80,7 @@ func TestWire(t *testing.T) {
 		}},
 	} {
 		want := strings.Join(append([]string{`data: {"type":"session","session_id":"s","stream_run_id":"r"}`}, c.want...), "\n\n") + "\n\n"
-		if got := stream(c.before, c.events); got != want {
-			t.Errorf("%s:\ngot  %s\nwant %s", c.name, got, want)
-		}
+		assert.EqualValues(t, want, stream(c.before, c.events), c.name)
 	}
 }
 
@@ -105,9 +106,7 @@ func FuzzAgent(f *testing.F) {
 		})
 		for block := range strings.SplitSeq(strings.TrimSuffix(out, "\n\n"), "\n\n") {
 			data, found := strings.CutPrefix(block, "data: ")
-			if !found || strings.ContainsAny(data, "\r\n") || !json.Valid([]byte(data)) {
-				t.Fatalf("%q", block)
-			}
+			require.True(t, found && !strings.ContainsAny(data, "\r\n") && json.Valid([]byte(data)), "%q", block)
 		}
 	})
 }

@@ -248,12 +248,8 @@ func FuzzParse(f *testing.F) {
 	f.Fuzz(func(t *testing.T, body string) {
 		r, err := Parse([]byte(body), agents)
 		var p dialect.Problems
-		if err != nil && (!errors.As(err, &p) || len(p) == 0) {
-			t.Fatalf("%q: %v", body, err)
-		}
-		if err == nil && r.Message != nil && r.Message.Text == "" && len(r.Message.Pictures)+len(r.Message.Attachments) == 0 {
-			t.Fatalf("%q: the message is empty", body)
-		}
+		require.False(t, err != nil && (!errors.As(err, &p) || len(p) == 0), "%q: %v", body, err)
+		require.False(t, err == nil && r.Message != nil && r.Message.Text == "" && len(r.Message.Pictures)+len(r.Message.Attachments) == 0, "%q: the message is empty", body)
 	})
 }
 

@@ -8,6 +8,9 @@ import (
 	"testing"
 	"unicode/utf8"
 
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
 	"github.com/palaver-chat/palaver/api/dialect"
 	"github.com/palaver-chat/palaver/chat"
 )
@@ -17,9 +20,7 @@ var agents = chat.Agents{{Name: chat.AgentDocuments}, {Name: chat.AgentAssistant
 func parse(t *testing.T, body string) Request {
 	t.Helper()
 	r, err := Parse([]byte(body), agents)
-	if err != nil {
-		t.Fatalf("%s: %v", body, err)
-	}
+	require.NoError(t, err, body)
 	return r
 }
 
@@ -33,9 +34,7 @@ func TestOnlyTheNewestMessageIsRead(t *testing.T) {
 		Submit: dialect.Submit{ThreadAlias: "chat-1", StreamRunID: "r", OnBusy: chat.Supersede, CancelOnDisconnect: true,
 			Content: chat.Content{Message: "One\ntwo", Agent: chat.AgentAssistant, WebSearch: true}, View: dialect.View{NoTokens: true, ByServer: true}}}
 	r.Answer, r.from = dialect.Answer{}, sources{}
-	if !reflect.DeepEqual(r, want) {
-		t.Errorf("got  %+v\nwant %+v", r, want)
-	}
+	assert.True(t, reflect.DeepEqual(r, want), "got  %+v\nwant %+v", r, want)
 }
 
 func TestClientMaySendOnlyTheNewestMessage(t *testing.T) {
@@ -66,9 +65,7 @@ func TestEditAndRegenerateNameWhatTheyReplace(t *testing.T) {
 	} {
 		got := parse(t, `{"id":"c",`+body+`}`)
 		got.Thread, got.Submit, got.Answer, got.from = "", dialect.Submit{}, dialect.Answer{}, sources{}
-		if !reflect.DeepEqual(got, want) {
-			t.Errorf("%s:\ngot  %+v\nwant %+v", body, got, want)
-		}
+		assert.True(t, reflect.DeepEqual(got, want), "%s:\ngot  %+v\nwant %+v", body, got, want)
 	}
 }
 
@@ -84,9 +81,7 @@ func TestDecisionsAreReadAndTheirInputIsIgnored(t *testing.T) {
 		`{"id":"c","trigger":"submit-message","messageId":"t","messages":[` + message + `,{"id":"u2","role":"user","parts":[{"type":"text","text":"later"}]}]}`,
 	} {
 		r := parse(t, body)
-		if r.Kind != Reply || r.Answer.InterruptID != "t.q2" || r.Answer.ThreadAlias != "c" || !reflect.DeepEqual(r.Answer.Value, value) {
-			t.Errorf("%+v", r)
-		}
+		assert.True(t, r.Kind == Reply && r.Answer.InterruptID == "t.q2" && r.Answer.ThreadAlias == "c" && reflect.DeepEqual(r.Answer.Value, value), "%+v", r)
 		if c := r.Continue; c == nil || c.MessageID != "t" || len(c.Calls) != 4 {
 			t.Errorf("%+v", c)
 		}
@@ -96,12 +91,8 @@ func TestDecisionsAreReadAndTheirInputIsIgnored(t *testing.T) {
 func TestResumeAnswersAQuestion(t *testing.T) {
 	const resume = `"id":"c","resume":{"interrupt_id":"t.q1","resume_value":{"type":"action_choice","value":"audit"}}`
 	r := parse(t, `{`+resume+`,"trigger":"submit-message","messageId":"t","messages":[{"id":"u","role":"user"},{"id":"t","role":"assistant","parts":[{"type":"tool-x","toolCallId":"c1"}]}]}`)
-	if r.Kind != Reply || r.Answer.InterruptID != "t.q1" || r.Answer.Value.Text() != "audit" || r.Continue == nil || r.Continue.MessageID != "t" || !r.Continue.Calls["c1"] {
-		t.Errorf("%+v", r)
-	}
-	if r := parse(t, `{`+resume+`,"messages":[{"id":"u","role":"user","parts":[]}]}`); r.Continue != nil {
-		t.Errorf("an answer in a message of its own continues %+v", r.Continue)
-	}
+	assert.True(t, r.Kind == Reply && r.Answer.InterruptID == "t.q1" && r.Answer.Value.Text() == "audit" && r.Continue != nil && r.Continue.MessageID == "t" && r.Continue.Calls["c1"], "%+v", r)
+	assert.EqualValues(t, nil, parse(t, `{`+resume+`,"messages":[{"id":"u","role":"user","parts":[]}]}`).Continue, "an answer in a message of its own continues")
 	if r := parse(t, `{`+resume+`}`); r.Continue == nil {
 		t.Errorf("%+v", r)
 	}
@@ -113,9 +104,7 @@ func TestPicturesAreUploadedOnesOrDataURLs(t *testing.T) {
 		{"type":"file","mediaType":"image/png","url":"/api/attachments/a1"},{"type":"file","mediaType":"image/png","url":"https://chat.example/api/attachments/a2"},
 		{"type":"file","mediaType":"image/png","url":"/api/attachments/a1"},{"type":"file","mediaType":"image/png","url":"data:image/png;base64,`+png+`"},
 		{"type":"file","mediaType":"image/png","url":"data:image/png;base64,`+png+`"}]}]}`)
-	if !reflect.DeepEqual(r.Submit.Content.Attachments, []string{"a0", "a1", "a2"}) || len(r.Pictures) != 1 || string(r.Pictures[0].Data) != "not looked at yet" {
-		t.Errorf("%+v", r)
-	}
+	assert.True(t, reflect.DeepEqual(r.Submit.Content.Attachments, []string{"a0", "a1", "a2"}) && len(r.Pictures) == 1 && string(r.Pictures[0].Data) == "not looked at yet", "%+v", r)
 	for part, field := range map[string]string{
 		`{"type":"file","url":"https://evil.example/a.png"}`:                         ".parts[0].url",
 		`{"type":"file","url":"data:text/html;base64,PGI+"}`:                         ".parts[0].mediaType",
@@ -132,9 +121,7 @@ func TestPicturesAreUploadedOnesOrDataURLs(t *testing.T) {
 	} {
 		_, err := Parse([]byte(`{"id":"c","messages":[{"id":"u","role":"user","parts":[`+part+`]}]}`), agents)
 		var p dialect.Problems
-		if !errors.As(err, &p) || p[0].Field != "messages[0]"+field {
-			t.Errorf("%.100s: %v, want %s", part, err, field)
-		}
+		assert.True(t, errors.As(err, &p) && p[0].Field == "messages[0]"+field, "%.100s: %v, want %s", part, err, field)
 	}
 }
 
@@ -174,9 +161,7 @@ func TestParseNamesTheInvalidField(t *testing.T) {
 	} {
 		_, err := Parse([]byte(body), agents)
 		var p dialect.Problems
-		if !errors.As(err, &p) || p[0].Field != field {
-			t.Errorf("%.120s: %v, want %s", body, err, field)
-		}
+		assert.True(t, errors.As(err, &p) && p[0].Field == field, "%.120s: %v, want %s", body, err, field)
 	}
 }
 
@@ -193,9 +178,7 @@ func TestClientTurnIDsOfMessagesAreUnique(t *testing.T) {
 			seen[key] = true
 		}
 	}
-	if ClientTurnID("", 1) != "" {
-		t.Error("a message without an id gets a client_turn_id")
-	}
+	assert.EqualValues(t, "", ClientTurnID("", 1), "a message without an id gets a client_turn_id")
 }
 
 func TestParseStop(t *testing.T) {
@@ -233,9 +216,7 @@ func FuzzParse(f *testing.F) {
 			t.Fatalf("%q: %v", body, err)
 		case err != nil:
 		case r.Kind == Reply:
-			if r.Thread == "" || r.Answer.Value.Type == "" {
-				t.Fatalf("%q became %+v", body, r)
-			}
+			require.True(t, r.Thread != "" && r.Answer.Value.Type != "", "%q became %+v", body, r)
 		default:
 			n := utf8.RuneCountInString(r.Submit.Content.Message)
 			if pictures := len(r.Pictures) + len(r.Submit.Content.Attachments); n > chat.MaxMessage || n == 0 && pictures == 0 || pictures > chat.MaxAttachments ||

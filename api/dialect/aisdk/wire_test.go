@@ -6,6 +6,9 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
 	"github.com/palaver-chat/palaver/api/dialect"
 	"github.com/palaver-chat/palaver/chat"
 	"github.com/palaver-chat/palaver/chat/messages"
@@ -186,9 +189,7 @@ func TestWire(t *testing.T) {
 			w = NewWire(to, nil)
 		}
 		want := "data: " + strings.Join(append(c.want, "[DONE]"), "\n\ndata: ") + "\n\n"
-		if got := write(w, c.before, c.events); got != want {
-			t.Errorf("%s:\ngot  %s\nwant %s", c.name, got, want)
-		}
+		assert.EqualValues(t, want, write(w, c.before, c.events), c.name)
 	}
 }
 
@@ -206,9 +207,7 @@ func TestMessageOfTheHistoryEqualsTheOneAClientAssembled(t *testing.T) {
 		types = append(types, strings.TrimSuffix(p.Type+" "+p.State, " "))
 	}
 	want := []string{"step-start", "tool-look output-available", "step-start", "tool-look output-denied", "data-interrupt", "step-start", "text done"}
-	if m.ID != "t" || m.Role != "assistant" || !reflect.DeepEqual(types, want) || m.Metadata["finished_reason"] != "stop" || m.Metadata["thread_id"] != "th" {
-		t.Errorf("%+v", m)
-	}
+	assert.True(t, m.ID == "t" && m.Role == "assistant" && reflect.DeepEqual(types, want) && m.Metadata["finished_reason"] == "stop" && m.Metadata["thread_id"] == "th", "%+v", m)
 	if denied := m.Parts[3].Approval; denied == nil || denied.ID != "t.q1/2" || *denied.Approved || denied.Reason != "no" {
 		t.Errorf("%+v", denied)
 	}
@@ -220,13 +219,9 @@ func TestMessageOfTheHistoryEqualsTheOneAClientAssembled(t *testing.T) {
 		t.Errorf("%+v", pending)
 	}
 	raw, err := json.Marshal(AssistantMessage(to, nil))
-	if err != nil || !strings.Contains(string(raw), `"parts":[{"type":"step-start"}]`) {
-		t.Errorf("%s, %v", raw, err)
-	}
+	assert.True(t, err == nil && strings.Contains(string(raw), `"parts":[{"type":"step-start"}]`), "%s, %v", raw, err)
 	user, err := json.Marshal(UserMessage(chat.Message{ID: "t.m0", Content: "x", TurnID: "t", Metadata: map[string]any{"tiptap_json": map[string]any{"type": "doc"}}}, []chat.Attachment{{ID: "p", MIME: "image/png"}}))
-	if err != nil || string(user) != `{"id":"t.m0","role":"user","metadata":{"created_at":"0001-01-01T00:00:00Z","tiptap_json":{"type":"doc"},"turn_id":"t"},"parts":[{"type":"file","url":"/api/attachments/p","mediaType":"image/png"},{"type":"text","text":"x"}]}` {
-		t.Errorf("%s, %v", user, err)
-	}
+	assert.True(t, err == nil && string(user) == `{"id":"t.m0","role":"user","metadata":{"created_at":"0001-01-01T00:00:00Z","tiptap_json":{"type":"doc"},"turn_id":"t"},"parts":[{"type":"file","url":"/api/attachments/p","mediaType":"image/png"},{"type":"text","text":"x"}]}`, "%s, %v", user, err)
 }
 
 // Rule U4.
@@ -237,9 +232,7 @@ func TestToolCallOfTheHistoryHasTheArgumentsItRanWith(t *testing.T) {
 		`{"a":1}`: {ID: "2", Decision: chat.Approved},
 	} {
 		m := AssistantMessage(to, []chat.Event{{Type: chat.EventTurnStarted}, toolCall("2"), approval(asked), decision(d), toolResult("2", "x", false)})
-		if got := string(m.Parts[1].Input); got != want {
-			t.Errorf("%s, want %s", got, want)
-		}
+		assert.EqualValues(t, want, string(m.Parts[1].Input))
 		if n := len(m.Parts); n != 3 || m.Parts[1].Approval == nil || !*m.Parts[1].Approval.Approved {
 			t.Errorf("%d parts: %+v", n, m.Parts[1])
 		}
@@ -275,9 +268,7 @@ func TestMessageWithdrawnWhileItWaitedIsMarked(t *testing.T) {
 		"stopped":    {started, status(chat.NodeModel), cancelled},
 		"asked":      {started, status(chat.NodeModel)},
 	} {
-		if got := AssistantMessage(to, events).Metadata["never_began"] == true; got != (want == "taken back") {
-			t.Errorf("%s: %v", want, got)
-		}
+		assert.EqualValues(t, (want == "taken back"), AssistantMessage(to, events).Metadata["never_began"] == true, want)
 	}
 }
 
@@ -320,13 +311,9 @@ func checkStream(t *testing.T, out string) {
 	open, calls, finished := map[string]bool{}, map[string]bool{}, 0
 	for i, block := range blocks {
 		data, found := strings.CutPrefix(block, "data: ")
-		if !found || strings.ContainsAny(data, "\r\n") {
-			t.Fatalf("%q", block)
-		}
+		require.True(t, found && !strings.ContainsAny(data, "\r\n"), "%q", block)
 		if data == "[DONE]" {
-			if i != len(blocks)-1 || finished != 1 {
-				t.Fatalf("%s", out)
-			}
+			require.True(t, i == len(blocks)-1 && finished == 1, "%s", out)
 			break
 		}
 		var c map[string]any
@@ -334,9 +321,7 @@ func checkStream(t *testing.T, out string) {
 			t.Fatalf("%v: %s", err, out)
 		}
 		for name, value := range c {
-			if value == nil {
-				t.Fatalf("%s is null: %s", name, data)
-			}
+			require.True(t, value != nil, "%s is null: %s", name, data)
 		}
 		id, _ := c["id"].(string)
 		call, _ := c["toolCallId"].(string)
@@ -380,8 +365,6 @@ func checkStream(t *testing.T, out string) {
 		default:
 			t.Fatalf("unknown type %s", kind)
 		}
-		if !ok {
-			t.Fatalf("%s in %s", data, out)
-		}
+		require.True(t, ok, "%s in %s", data, out)
 	}
 }

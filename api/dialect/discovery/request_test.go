@@ -8,6 +8,7 @@ import (
 
 	"github.com/palaver-chat/palaver/boards/board"
 	"github.com/palaver-chat/palaver/chat"
+	"github.com/palaver-chat/palaver/testkit/must"
 )
 
 var agents = chat.Agents{{Name: chat.AgentDocuments}, {Name: chat.AgentDiscovery, OnBoards: true}}
@@ -17,14 +18,12 @@ const someID = "6f0c4b0e-6d4b-5b0a-9d4e-2f1f0a3f7c11"
 // Rule K9.
 func TestMessageOnAStoredBoard(t *testing.T) {
 	t.Parallel()
-	s, err := ParseMessage([]byte(`{"message":" Why? ","discovery_id":"`+someID+`","client_turn_id":"c","referenced_items":[{"id":"F-1","type":"fact","text":"x"}]}`), agents)
-	require.NoError(t, err)
+	s := must.Have(ParseMessage([]byte(`{"message":" Why? ","discovery_id":"`+someID+`","client_turn_id":"c","referenced_items":[{"id":"F-1","type":"fact","text":"x"}]}`), agents))(t)
 	require.Equal(t, someID, s.ThreadID)
 	require.Equal(t, chat.Content{Message: "Why?", Agent: chat.AgentDiscovery, References: []string{"F-1"}}, s.Content)
 	require.True(t, s.CancelOnDisconnect, "closing the connection stops the turn")
 	require.Equal(t, "c", s.ClientTurnID)
-	s, err = ParseMessage([]byte(`{"message":"Why?","discovery_id":"`+someID+`","on_disconnect":"continue"}`), agents)
-	require.NoError(t, err)
+	s = must.Have(ParseMessage([]byte(`{"message":"Why?","discovery_id":"`+someID+`","on_disconnect":"continue"}`), agents))(t)
 	require.False(t, s.CancelOnDisconnect)
 }
 
@@ -69,8 +68,6 @@ func FuzzMessage(f *testing.F) {
 	f.Add([]byte(`{"message":"x","discovery_id":"` + someID + `"}`))
 	f.Fuzz(func(t *testing.T, body []byte) {
 		s, err := ParseMessage(body, agents)
-		if err == nil && s.ThreadID == "" && json.Unmarshal(s.Content.Board, new(board.Board)) != nil {
-			t.Fatalf("the stored board cannot be read: %s", s.Content.Board)
-		}
+		require.False(t, err == nil && s.ThreadID == "" && json.Unmarshal(s.Content.Board, new(board.Board)) != nil, "the stored board cannot be read: %s", s.Content.Board)
 	})
 }

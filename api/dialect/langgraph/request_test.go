@@ -8,6 +8,9 @@ import (
 	"testing"
 	"unicode/utf8"
 
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
 	"github.com/palaver-chat/palaver/api/dialect"
 	"github.com/palaver-chat/palaver/chat"
 )
@@ -27,24 +30,18 @@ func TestParseStreamReadsTheLangGraphBody(t *testing.T) {
 	s, err = ParseStream([]byte(`{"thread_id":"`+docID+`","checkpoint_id":"t0","message":{"role":"human","content":[
 		{"type":"text","text":"What is"},{"type":"image","image":"chatbot://a1"},{"type":"text","text":"this?"},
 		{"type":"image","image":"chatbot://a2"},{"type":"image","image":"chatbot://a1"}]}}`), agents)
-	if err != nil || s.Content.Message != "What is\nthis?" || !slices.Equal(s.Content.Attachments, []string{"a1", "a2"}) || s.Content.ParentRequest != "t0" {
-		t.Errorf("%+v %v", s, err)
-	}
+	assert.True(t, err == nil && s.Content.Message == "What is\nthis?" && slices.Equal(s.Content.Attachments, []string{"a1", "a2"}) && s.Content.ParentRequest == "t0", "%+v %v", s, err)
 }
 
 // Rule G2.
 func TestLastOfMessagesIsUsedWithoutAMessage(t *testing.T) {
 	s, err := ParseStream([]byte(`{"thread_id":"t","message":null,"messages":[{"role":"human","content":"one"},{"role":"ai","content":"two"},{"role":"user","content":"three"}]}`), agents)
-	if err != nil || s.Content.Message != "three" {
-		t.Errorf("%+v %v", s, err)
-	}
+	assert.True(t, err == nil && s.Content.Message == "three", "%+v %v", s, err)
 }
 
 func TestPictureNeedsNoText(t *testing.T) {
 	s, err := ParseStream([]byte(`{"message":{"role":"human","content":[{"type":"text","text":" "},{"type":"image","image":"chatbot://a1"}]}}`), agents)
-	if err != nil || s.Content.Message != "" || len(s.Content.Attachments) != 1 || s.ThreadAlias != "" {
-		t.Errorf("%+v %v", s, err)
-	}
+	assert.True(t, err == nil && s.Content.Message == "" && len(s.Content.Attachments) == 1 && s.ThreadAlias == "", "%+v %v", s, err)
 }
 
 func TestParseStreamAcceptsNativeFields(t *testing.T) {
@@ -98,9 +95,7 @@ func TestParseStreamNamesTheField(t *testing.T) {
 		`{"stream_run_id":"\u0007","message":{"content":"x"}}`:                                                          "stream_run_id",
 	} {
 		_, err := ParseStream([]byte(body), agents)
-		if got := firstField(err); got != field {
-			t.Errorf("%.100s: %v, want %s", body, err, field)
-		}
+		assert.EqualValues(t, field, firstField(err), "%v %v", body, err)
 	}
 }
 
@@ -117,9 +112,7 @@ func TestParseFeedbackReadsTheLangGraphBody(t *testing.T) {
 		{"id":"c1","decision":"approved","arguments":{"prompt":"a dog"}},{"id":"c2","decision":"rejected"},
 		{"id":"c3","decision":"approved","arguments":{}},{"id":"c4","decision":"approved","arguments":null,"remember":true},
 		{"id":"c5","decision":"rejected","reason":"too dear","arguments":{"prompt":"x"}}]}}`))
-	if err != nil || f.ThreadAlias != "my-thread" || f.InterruptID != "t.q1" || f.Value.Type != chat.ToolApproval || len(f.Value.Decisions) != 5 {
-		t.Fatalf("%+v %v", f, err)
-	}
+	require.True(t, err == nil && f.ThreadAlias == "my-thread" && f.InterruptID == "t.q1" && f.Value.Type == chat.ToolApproval && len(f.Value.Decisions) == 5, "%+v %v", f, err)
 	d := f.Value.Decisions
 	if d[0].Decision != chat.Approved || string(d[0].Arguments) != `{"prompt":"a dog"}` || d[1].Decision != chat.Rejected ||
 		d[2].Arguments != nil || d[3].Arguments != nil || !d[3].Remember || d[4].Reason != "too dear" || d[4].Arguments != nil {
@@ -129,9 +122,7 @@ func TestParseFeedbackReadsTheLangGraphBody(t *testing.T) {
 
 func TestAnswerFitsAnyOpenQuestion(t *testing.T) {
 	f, err := ParseFeedback([]byte(`{"thread_id":"t","approval_data":{"type":"answer","value":"tag_docs","tagged_doc_ids":["` + docID + `"]}}`))
-	if err != nil || f.InterruptID != "" || f.Value.Type != "" || f.Value.Text() != "tag_docs" || len(f.Value.TaggedDocs) != 1 {
-		t.Errorf("%+v %v", f, err)
-	}
+	assert.True(t, err == nil && f.InterruptID == "" && f.Value.Type == "" && f.Value.Text() == "tag_docs" && len(f.Value.TaggedDocs) == 1, "%+v %v", f, err)
 }
 
 func TestParseFeedbackNamesTheField(t *testing.T) {
@@ -156,9 +147,7 @@ func TestParseFeedbackNamesTheField(t *testing.T) {
 		approve(many): "approval_data.decisions",
 	} {
 		_, err := ParseFeedback([]byte(body))
-		if got := firstField(err); got != field {
-			t.Errorf("%.100s: %v, want %s", body, err, field)
-		}
+		assert.EqualValues(t, field, firstField(err), "%v %v", body, err)
 	}
 }
 
@@ -182,13 +171,9 @@ func FuzzParse(f *testing.F) {
 		}
 		if r, err := ParseFeedback(body); err == nil {
 			for _, d := range r.Value.Decisions {
-				if d.ID == "" || d.Arguments != nil && (d.Arguments[0] != '{' || !json.Valid(d.Arguments)) {
-					t.Fatalf("%q became %+v", body, r)
-				}
+				require.False(t, d.ID == "" || d.Arguments != nil && (d.Arguments[0] != '{' || !json.Valid(d.Arguments)), "%q became %+v", body, r)
 			}
-			if !dialect.Plain(r.ThreadAlias) {
-				t.Fatalf("%q became %+v", body, r)
-			}
+			require.True(t, dialect.Plain(r.ThreadAlias), "%q became %+v", body, r)
 		}
 	})
 }

@@ -8,6 +8,9 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
 	"github.com/palaver-chat/palaver/api/dialect"
 	"github.com/palaver-chat/palaver/chat"
 )
@@ -29,9 +32,7 @@ func write(t *testing.T, w *Wire, events ...chat.Event) []string {
 	var lines []string
 	for block := range bytes.SplitSeq(bytes.TrimSuffix(w.End(b), []byte("\n\n")), []byte("\n\n")) {
 		data, ok := strings.CutPrefix(string(block), "data: ")
-		if !ok || strings.Contains(data, "\n") {
-			t.Fatalf("block %q", block)
-		}
+		require.True(t, ok && !strings.Contains(data, "\n"), "block %q", block)
 		lines = append(lines, data)
 	}
 	return lines
@@ -39,9 +40,7 @@ func write(t *testing.T, w *Wire, events ...chat.Event) []string {
 
 func same(t *testing.T, what string, got []string, want ...string) {
 	t.Helper()
-	if !slices.Equal(got, want) {
-		t.Errorf("%s:\n%s\nwant\n%s", what, strings.Join(got, "\n"), strings.Join(want, "\n"))
-	}
+	assert.True(t, slices.Equal(got, want), "%s:\n%s\nwant\n%s", what, strings.Join(got, "\n"), strings.Join(want, "\n"))
 }
 
 func wire(view dialect.View) *Wire {
@@ -183,13 +182,9 @@ func FuzzStreamIsLinesOfJSON(f *testing.F) {
 				continue
 			}
 			data, ok := strings.CutPrefix(sc.Text(), "data: ")
-			if !ok || data != "[DONE]" && !json.Valid([]byte(data)) {
-				t.Fatalf("line %q", sc.Text())
-			}
+			require.False(t, !ok || data != "[DONE]" && !json.Valid([]byte(data)), "line %q", sc.Text())
 			last = data
 		}
-		if last != "[DONE]" {
-			t.Fatalf("the stream ends with %q, want [DONE]", last)
-		}
+		require.EqualValues(t, "[DONE]", last, "the stream ends with")
 	})
 }

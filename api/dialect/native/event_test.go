@@ -5,6 +5,9 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
 	"github.com/palaver-chat/palaver/chat"
 )
 
@@ -58,9 +61,7 @@ func TestEncode(t *testing.T) {
 		{"an answer", chat.Event{Type: chat.EventResumed}, ``},
 		{"an interrupt without its question", chat.Event{Type: chat.EventInterrupt}, ``},
 	} {
-		if got := string(Encode(c.e, "id")); got != c.want {
-			t.Errorf("%s:\ngot  %s\nwant %s", c.name, got, c.want)
-		}
+		assert.EqualValues(t, c.want, string(Encode(c.e, "id")), c.name)
 	}
 }
 
@@ -78,9 +79,7 @@ func FuzzEncodeIsOneLineOfJSON(f *testing.F) {
 			{Type: chat.EventFailed, Message: text, Partial: text},
 		} {
 			got := Encode(e, "t.1")
-			if !json.Valid(got) || strings.ContainsAny(string(got), "\r\n") {
-				t.Fatalf("%s: %q", e.Type, got)
-			}
+			require.True(t, json.Valid(got) && !strings.ContainsAny(string(got), "\r\n"), "%s: %q", e.Type, got)
 		}
 	})
 }

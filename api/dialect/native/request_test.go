@@ -8,6 +8,9 @@ import (
 	"testing"
 	"unicode/utf8"
 
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
 	"github.com/palaver-chat/palaver/api/dialect"
 	"github.com/palaver-chat/palaver/chat"
 )
@@ -25,9 +28,7 @@ func TestParseChatReadsEveryField(t *testing.T) {
 		"action":"compare","enable_web_search":true,"agent":"documents","client_turn_id":"c 1","stream_run_id":"r",
 		"on_busy":"enqueue","on_disconnect":"cancel","parent_checkpoint_id":"root","stream_mode":"messages",
 		"stream_tokens":false,"user_id":"somebody else","attachments":[],"unknown":{}}`), agents)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	want := dialect.Submit{
 		ThreadID: threadID,
 		Content: chat.Content{Message: "Compare them", TipTap: json.RawMessage(`{"type":"doc"}`), TaggedDocs: []string{docID},
@@ -35,9 +36,7 @@ func TestParseChatReadsEveryField(t *testing.T) {
 		ClientTurnID: "c 1", StreamRunID: "r", OnBusy: chat.Enqueue, CancelOnDisconnect: true,
 		View: dialect.View{Messages: true, NoTokens: true},
 	}
-	if !reflect.DeepEqual(got, want) {
-		t.Errorf("got  %+v\nwant %+v", got, want)
-	}
+	assert.True(t, reflect.DeepEqual(got, want), "got  %+v\nwant %+v", got, want)
 }
 
 func TestParseChatDefaults(t *testing.T) {
@@ -45,9 +44,7 @@ func TestParseChatDefaults(t *testing.T) {
 		"agent":null,"on_busy":null,"stream_tokens":null,"parent_checkpoint_id":null,"attachments":null}`), agents)
 	want := dialect.Submit{Content: chat.Content{Message: "x", Agent: chat.AgentDocuments}, AgentUnset: true, OnBusy: chat.Supersede,
 		View: dialect.View{ByServer: true}}
-	if err != nil || !reflect.DeepEqual(got, want) {
-		t.Errorf("%+v, %v", got, err)
-	}
+	assert.True(t, err == nil && reflect.DeepEqual(got, want), "%+v, %v", got, err)
 }
 
 func TestParseChatNamesTheInvalidField(t *testing.T) {
@@ -87,9 +84,7 @@ func TestParseChatNamesTheInvalidField(t *testing.T) {
 	} {
 		_, err := ParseChat([]byte(body), agents)
 		var p dialect.Problems
-		if !errors.As(err, &p) || len(p) == 0 || p[0].Field != field {
-			t.Errorf("%.100s: %v, want %s", body, err, field)
-		}
+		assert.True(t, errors.As(err, &p) && len(p) != 0 && p[0].Field == field, "%.100s: %v, want %s", body, err, field)
 	}
 	if _, err := ParseChat([]byte(`{"message":"`+strings.Repeat("ä", 32000)+`"}`), agents); err != nil {
 		t.Errorf("the longest message: %v", err)
@@ -100,9 +95,7 @@ func TestParseChatNamesTheInvalidField(t *testing.T) {
 func TestSameContentHashesTheSameWhateverItsStreamOptions(t *testing.T) {
 	a, errA := ParseChat([]byte(`{"message":"x","tiptap_json":{"a": 1},"stream_run_id":"1","on_busy":"enqueue"}`), agents)
 	b, errB := ParseChat([]byte(`{"message":" x ","tiptap_json":{"a":1},"stream_run_id":"2","stream_tokens":false}`), agents)
-	if errA != nil || errB != nil || a.Content.Hash() != b.Content.Hash() {
-		t.Errorf("%+v %v, %+v %v", a, errA, b, errB)
-	}
+	assert.True(t, errA == nil && errB == nil && a.Content.Hash() == b.Content.Hash(), "%+v %v, %+v %v", a, errA, b, errB)
 }
 
 // Rule N3.
@@ -121,9 +114,7 @@ func TestParseResume(t *testing.T) {
 		{"id":"c3","decision":"rejected","reason":"too late"}]}}`))
 	want := []chat.Decision{{ID: "c1", Decision: chat.Approved, Arguments: json.RawMessage(`{"path":"a"}`), Remember: true},
 		{ID: "c2", Decision: chat.Approved}, {ID: "c3", Decision: chat.Rejected, Reason: "too late"}}
-	if err != nil || !reflect.DeepEqual(r.Value.Decisions, want) {
-		t.Errorf("%+v %v", r.Value.Decisions, err)
-	}
+	assert.True(t, err == nil && reflect.DeepEqual(r.Value.Decisions, want), "%+v %v", r.Value.Decisions, err)
 	for list, field := range map[string]string{
 		`[{"decision":"approved"}]`:                                                                  "[0].id",
 		`[{"id":"c","decision":"rejected"},{"id":"d","decision":"maybe"}]`:                           "[1].decision",
@@ -135,9 +126,7 @@ func TestParseResume(t *testing.T) {
 	} {
 		_, err := ParseResume([]byte(`{"thread_id":"` + threadID + `","resume_value":{"type":"tool_approval","decisions":` + list + `}}`))
 		var p dialect.Problems
-		if !errors.As(err, &p) || p[0].Field != "resume_value.decisions"+field {
-			t.Errorf("%.100s: %v, want %s", list, err, field)
-		}
+		assert.True(t, errors.As(err, &p) && p[0].Field == "resume_value.decisions"+field, "%.100s: %v, want %s", list, err, field)
 	}
 	for body, field := range map[string]string{
 		`{}`: "thread_id",
@@ -151,17 +140,13 @@ func TestParseResume(t *testing.T) {
 	} {
 		_, err := ParseResume([]byte(body))
 		var p dialect.Problems
-		if !errors.As(err, &p) || p[0].Field != field {
-			t.Errorf("%.100s: %v, want %s", body, err, field)
-		}
+		assert.True(t, errors.As(err, &p) && p[0].Field == field, "%.100s: %v, want %s", body, err, field)
 	}
 }
 
 func TestParseCancel(t *testing.T) {
 	c, err := ParseCancel([]byte(`{"thread_id":"` + threadID + `","client_turn_id":"c1","reason":"disconnect"}`))
-	if err != nil || c != (dialect.Cancel{ThreadID: threadID, ClientTurnID: "c1", Reason: chat.Disconnected}) {
-		t.Errorf("%+v %v", c, err)
-	}
+	assert.True(t, err == nil && c == (dialect.Cancel{ThreadID: threadID, ClientTurnID: "c1", Reason: chat.Disconnected}), "%+v %v", c, err)
 	if c, err := ParseCancel([]byte(`{"stream_run_id":"r"}`)); err != nil || c.Reason != chat.UserCancelled {
 		t.Errorf("%+v %v", c, err)
 	}
@@ -174,9 +159,7 @@ func TestParseCancel(t *testing.T) {
 	} {
 		_, err := ParseCancel([]byte(body))
 		var p dialect.Problems
-		if !errors.As(err, &p) || p[0].Field != field {
-			t.Errorf("%s: %v, want %s", body, err, field)
-		}
+		assert.True(t, errors.As(err, &p) && p[0].Field == field, "%s: %v, want %s", body, err, field)
 	}
 }
 

@@ -12,16 +12,15 @@ import (
 
 	"github.com/palaver-chat/palaver/api/dialect"
 	"github.com/palaver-chat/palaver/chat"
+	"github.com/palaver-chat/palaver/testkit/must"
 )
 
 var agents = chat.Agents{{Name: chat.AgentDocuments}, {Name: chat.AgentAssistant}}
 
 func recorded(t *testing.T, name string) Request {
 	t.Helper()
-	body, err := os.ReadFile("testdata/" + name + ".json")
-	require.NoError(t, err)
-	r, err := Parse(body, agents, Headers{})
-	require.NoError(t, err)
+	body := must.Have(os.ReadFile("testdata/" + name + ".json"))(t)
+	r := must.Have(Parse(body, agents, Headers{}))(t)
 	return r
 }
 
@@ -60,10 +59,8 @@ func TestMessagesOfOpenWebUIAndLibreChatAreTheSameConversation(t *testing.T) {
 func TestAMessageThatLooksLikeATaskIsAMessage(t *testing.T) {
 	require.Nil(t, recorded(t, "openwebui-files").Task, "a question about files of Open WebUI")
 	for _, text := range []string{"### Task:\nWrite a title", "What does ### Task: mean? ### Output: <chat_history>", "Please provide a concise title"} {
-		body, err := json.Marshal(map[string]any{"model": "palaver-documents", "messages": []any{map[string]any{"role": "user", "content": text}}})
-		require.NoError(t, err)
-		r, err := Parse(body, agents, Headers{})
-		require.NoError(t, err)
+		body := must.Have(json.Marshal(map[string]any{"model": "palaver-documents", "messages": []any{map[string]any{"role": "user", "content": text}}}))(t)
+		r := must.Have(Parse(body, agents, Headers{}))(t)
 		require.Nil(t, r.Task, text)
 	}
 }
@@ -101,10 +98,8 @@ func TestParseNamesTheInvalidField(t *testing.T) {
 		require.True(t, errors.As(err, &p), field)
 		require.Equal(t, field, p[0].Field)
 	}
-	_, err := Parse([]byte(`{`+ok+`,"tools":[],"tool_choice":"auto","metadata":null,"temperature":0.1,"response_format":{"type":"text"}}`), agents, Headers{Thread: "t"})
-	require.NoError(t, err)
-	_, err = Parse([]byte(`{`+ok+`,"tools":[{}],"tool_choice":"none"}`), agents, Headers{})
-	require.NoError(t, err)
+	must.Have(Parse([]byte(`{`+ok+`,"tools":[],"tool_choice":"auto","metadata":null,"temperature":0.1,"response_format":{"type":"text"}}`), agents, Headers{Thread: "t"}))(t)
+	must.Have(Parse([]byte(`{`+ok+`,"tools":[{}],"tool_choice":"none"}`), agents, Headers{}))(t)
 }
 
 // A client keeps messages that were written elsewhere, or that were refused here, and sends them again.
@@ -317,12 +312,8 @@ func FuzzParse(f *testing.F) {
 	f.Fuzz(func(t *testing.T, body, thread, key string) {
 		r, err := Parse([]byte(body), agents, Headers{Thread: thread, IdempotencyKey: key})
 		var p dialect.Problems
-		if err != nil && (!errors.As(err, &p) || len(p) == 0) {
-			t.Fatalf("%q: %v", body, err)
-		}
-		if err == nil && r.Task == nil && r.Text == "" && len(r.Pictures)+len(r.Attachments) == 0 {
-			t.Fatalf("%q: a request without a message", body)
-		}
+		require.False(t, err != nil && (!errors.As(err, &p) || len(p) == 0), "%q: %v", body, err)
+		require.False(t, err == nil && r.Task == nil && r.Text == "" && len(r.Pictures)+len(r.Attachments) == 0, "%q: a request without a message", body)
 	})
 }
 

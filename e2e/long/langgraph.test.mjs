@@ -6,7 +6,7 @@ import { after, afterEach, before, beforeEach, describe, it } from "node:test";
 import { newPage, shot, startBrowser } from "../browser.mjs";
 import { startSlowModel } from "../slow-model.mjs";
 import { startStack } from "../stack.mjs";
-import { startPage } from "./serve.mjs";
+import { startPage } from "../langgraph/serve.mjs";
 
 // A picture of one pixel.
 const DOT = Buffer.from("iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==", "base64");

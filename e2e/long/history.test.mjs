@@ -3,9 +3,9 @@
 import assert from "node:assert/strict";
 import { beforeEach, describe, it } from "node:test";
 import { isDeepStrictEqual } from "node:util";
-import { answer, answers, ask, axe, composer, documents, openDocuments, shot } from "./browser.mjs";
-import { arrive, leaveNoFaults, page, useStack } from "./suite.mjs";
-import { assertSoon, many, yours } from "./thread.mjs";
+import { answer, answers, ask, axe, composer, documents, openDocuments, shot } from "../browser.mjs";
+import { arrive, leaveNoFaults, page, useStack } from "../suite.mjs";
+import { assertSoon, many, yours } from "../thread.mjs";
 
 useStack();
 beforeEach(async () => {

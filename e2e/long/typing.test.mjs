@@ -2,9 +2,9 @@
 // steals it, and input in any language.
 import assert from "node:assert/strict";
 import { beforeEach, describe, it } from "node:test";
-import { answer, ask, assist, axe, composer, desktop, documents, expectRefusal, messageForm, openDocuments, phone, ready, shot, upload } from "./browser.mjs";
-import { arrive, context, faults, leaveNoFaults, page, useSecondStack, useStack } from "./suite.mjs";
-import { addDocument, conversation, interrupted, many, stop, writing, yours } from "./thread.mjs";
+import { answer, ask, assist, axe, composer, desktop, documents, expectRefusal, messageForm, openDocuments, phone, ready, shot, upload } from "../browser.mjs";
+import { arrive, context, faults, leaveNoFaults, page, useSecondStack, useStack } from "../suite.mjs";
+import { addDocument, conversation, interrupted, many, stop, writing, yours } from "../thread.mjs";
 
 const PNG = Buffer.from("iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==", "base64");
 const NOTES = { name: "Notes.md", mimeType: "text/markdown", buffer: Buffer.from("# Notes\n\nThe clock is wound at seven.\n") };

@@ -1,4 +1,5 @@
-package stack
+// Package relay simulates the network between two programs.
+package relay
 
 import (
 	"errors"
@@ -31,8 +32,8 @@ const (
 	linkSilent
 )
 
-// NewLink opens a relay to target, a host:port. The caller must Close it.
-func NewLink(target string) (*Link, error) {
+// New opens a relay to target, a host:port. The caller must Close it.
+func New(target string) (*Link, error) {
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		return nil, fmt.Errorf("open a link: %w", err)

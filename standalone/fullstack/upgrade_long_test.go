@@ -1,3 +1,5 @@
+//go:build long
+
 package fullstack
 
 import (
@@ -127,9 +129,9 @@ func (d *deployment) clean(talks ...*talk) {
 	}
 }
 
-// TestReleaseWithOneMoreCommand changes releases while questions are open and
+// TestLongReleaseWithOneMoreCommand changes releases while questions are open and
 // answers stream.
-func TestReleaseWithOneMoreCommand(t *testing.T) {
+func TestLongReleaseWithOneMoreCommand(t *testing.T) {
 	t.Parallel()
 	next := nextRelease(t)
 	for name, test := range map[string]func(*deployment, string){

@@ -1,9 +1,9 @@
 // Details that a person notices when they are wrong.
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
-import { answer, ask, axe, composer, desktop, expectRefusal, messageForm, openDocuments, phone, sendButton, shot } from "./browser.mjs";
-import { arrive, faults, leaveNoFaults, page, useStack } from "./suite.mjs";
-import { addDocument, many } from "./thread.mjs";
+import { answer, ask, axe, composer, desktop, expectRefusal, messageForm, openDocuments, phone, sendButton, shot } from "../browser.mjs";
+import { arrive, faults, leaveNoFaults, page, useStack } from "../suite.mjs";
+import { addDocument, many } from "../thread.mjs";
 
 const QUESTION = "How many days a week may employees work remotely?";
 const bad = (name) => ({ name, mimeType: "application/octet-stream", buffer: Buffer.from([0, 1, 2]) });

@@ -2,10 +2,10 @@
 // visible pages, and does not run a file's scripts.
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
-import { answer, ask, axe, dark, desktop, openDocuments, phone, ready, shot } from "./browser.mjs";
-import { pdfFile } from "./pdf-file.mjs";
-import { arrive, leaveNoFaults, page, useStack } from "./suite.mjs";
-import { assertSoon, many } from "./thread.mjs";
+import { answer, ask, axe, dark, desktop, openDocuments, phone, ready, shot } from "../browser.mjs";
+import { pdfFile } from "../pdf-file.mjs";
+import { arrive, leaveNoFaults, page, useStack } from "../suite.mjs";
+import { assertSoon, many } from "../thread.mjs";
 
 const PAGES = 30;
 const CITED = 17;

@@ -3,8 +3,8 @@
 import assert from "node:assert/strict";
 import { randomUUID } from "node:crypto";
 import { after, before, describe, it } from "node:test";
-import { shot, startBrowser } from "./browser.mjs";
-import { freePort, startStack } from "./stack.mjs";
+import { shot, startBrowser } from "../browser.mjs";
+import { freePort, startStack } from "../stack.mjs";
 
 const TOKEN = "a-token-for-operators-only";
 

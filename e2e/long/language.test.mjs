@@ -1,9 +1,9 @@
 // The page in the language of the browser.
 import assert from "node:assert/strict";
 import { beforeEach, describe, it } from "node:test";
-import { answer, axe, desktop, phone, shot } from "./browser.mjs";
-import { addDocument } from "./thread.mjs";
-import { arrive, faults, leaveNoFaults, page, useStack } from "./suite.mjs";
+import { answer, axe, desktop, phone, shot } from "../browser.mjs";
+import { addDocument } from "../thread.mjs";
+import { arrive, faults, leaveNoFaults, page, useStack } from "../suite.mjs";
 
 useStack();
 leaveNoFaults();

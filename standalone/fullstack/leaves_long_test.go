@@ -1,3 +1,5 @@
+//go:build long
+
 package fullstack
 
 import (
@@ -20,13 +22,14 @@ import (
 	"github.com/palaver-chat/palaver/standalone/stacktest"
 	"github.com/palaver-chat/palaver/testkit/dbtest/pgtest"
 	"github.com/palaver-chat/palaver/testkit/llmtest"
+	"github.com/palaver-chat/palaver/testkit/must"
 )
 
 // mostLeft is how many bytes a turn of 40 tokens and 3 citations may leave
 // permanently in all databases together. The promise is at most 10,000.
 const mostLeft = 9_000
 
-func TestTurnLeavesFewBytes(t *testing.T) {
+func TestLongTurnLeavesFewBytes(t *testing.T) {
 	t.Parallel()
 	t.Run("SQLite", func(t *testing.T) {
 		t.Parallel()
@@ -87,8 +90,7 @@ func ofTemporal(t *testing.T, s *stacktest.Stack) (now, afterwards int64) {
 	db := openFile(t, copied)
 	for _, key := range []string{"run_id", "tree_id", "task_id"} {
 		for _, table := range tablesWith(t, db, key) {
-			_, err := db.ExecContext(t.Context(), "DELETE FROM "+table)
-			require.NoError(t, err)
+			must.Have(db.ExecContext(t.Context(), "DELETE FROM "+table))(t)
 		}
 	}
 	return fileSize(t, copied), packed(t, copied)
@@ -116,23 +118,20 @@ func packed(t *testing.T, path string) int64 { return fileSize(t, packedCopy(t, 
 func packedCopy(t *testing.T, path string) string {
 	t.Helper()
 	copied := filepath.Join(t.TempDir(), "copy.db")
-	_, err := openFile(t, path).ExecContext(t.Context(), "VACUUM INTO ?", copied)
-	require.NoError(t, err)
+	must.Have(openFile(t, path).ExecContext(t.Context(), "VACUUM INTO ?", copied))(t)
 	return copied
 }
 
 func openFile(t *testing.T, path string) *sql.DB {
 	t.Helper()
-	db, err := sql.Open("sqlite", "file:"+path+"?_pragma=busy_timeout(30000)")
-	require.NoError(t, err)
+	db := must.Have(sql.Open("sqlite", "file:"+path+"?_pragma=busy_timeout(30000)"))(t)
 	t.Cleanup(func() { _ = db.Close() })
 	return db
 }
 
 func fileSize(t *testing.T, path string) int64 {
 	t.Helper()
-	info, err := os.Stat(path)
-	require.NoError(t, err)
+	info := must.Have(os.Stat(path))(t)
 	return info.Size()
 }
 
@@ -141,8 +140,7 @@ func fileSize(t *testing.T, path string) int64 {
 func packedPostgres(t *testing.T, url string) (size int64) {
 	t.Helper()
 	pgtest.Exec(t, url, "VACUUM FULL")
-	conn, err := pgx.Connect(t.Context(), url)
-	require.NoError(t, err)
+	conn := must.Have(pgx.Connect(t.Context(), url))(t)
 	defer conn.Close(context.Background())
 	require.NoError(t, conn.QueryRow(t.Context(), `SELECT sum(pg_total_relation_size(c.oid))::bigint FROM pg_class c
 		WHERE c.relkind = 'r' AND c.relnamespace = 'public'::regnamespace`).Scan(&size))

@@ -2,9 +2,9 @@
 // written, with a helpful reason.
 import assert from "node:assert/strict";
 import { beforeEach, describe, it } from "node:test";
-import { answer, ask, assist, composer, expectRefusal, mention, shot } from "./browser.mjs";
-import { arrive, faults, leaveNoFaults, page, useStack } from "./suite.mjs";
-import { addDocument, assertSoon, conversation, history, many, startWithTools, yours } from "./thread.mjs";
+import { answer, ask, assist, composer, expectRefusal, mention, shot } from "../browser.mjs";
+import { arrive, faults, leaveNoFaults, page, useStack } from "../suite.mjs";
+import { addDocument, assertSoon, conversation, history, many, startWithTools, yours } from "../thread.mjs";
 
 useStack();
 beforeEach(async () => {

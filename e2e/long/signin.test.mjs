@@ -1,12 +1,12 @@
 // Signing in with Supabase, against a small copy of its auth server.
 import assert from "node:assert/strict";
 import { after, before, beforeEach, describe, it } from "node:test";
-import { answer, ask, axe, composer, dark, desktop, expectCuts, expectRefusal, newPage, phone, shot } from "./browser.mjs";
-import { startGoTrue } from "./gotrue.mjs";
-import { startSlowModel } from "./slow-model.mjs";
-import { startStack } from "./stack.mjs";
-import { addDocument } from "./thread.mjs";
-import { arrive, browser, context, faults, leaveNoFaults, page, stack, useStack } from "./suite.mjs";
+import { answer, ask, axe, composer, dark, desktop, expectCuts, expectRefusal, newPage, phone, shot } from "../browser.mjs";
+import { startGoTrue } from "../gotrue.mjs";
+import { startSlowModel } from "../slow-model.mjs";
+import { startStack } from "../stack.mjs";
+import { addDocument } from "../thread.mjs";
+import { arrive, browser, context, faults, leaveNoFaults, page, stack, useStack } from "../suite.mjs";
 
 const EMAIL = "ann@example.com";
 const PASSWORD = "correct horse";

@@ -1,3 +1,5 @@
+//go:build long
+
 package fullstack
 
 import (
@@ -25,7 +27,8 @@ import (
 	"github.com/palaver-chat/palaver/api"
 	"github.com/palaver-chat/palaver/standalone/stacktest"
 	"github.com/palaver-chat/palaver/testkit/dbtest/pgtest"
-	"github.com/palaver-chat/palaver/testkit/stack"
+	"github.com/palaver-chat/palaver/testkit/must"
+	"github.com/palaver-chat/palaver/testkit/relay"
 )
 
 // shortTimeout replaces api.AnswerTimeout in this test.
@@ -288,7 +291,7 @@ func (r request) fits(a routeAnswer, lacks need) string {
 }
 
 // Rule E7.
-func TestEveryRouteAnswersDuringAnOutage(t *testing.T) {
+func TestLongEveryRouteAnswersDuringAnOutage(t *testing.T) {
 	direct := pgtest.Database(t)
 	linkedDatabase, databaseOfAPI := linked(t, direct)
 	s, model := apart(t, []stacktest.Option{stacktest.Flag("database-url", direct)})
@@ -317,8 +320,7 @@ func TestEveryRouteAnswersDuringAnOutage(t *testing.T) {
 		p.board = "/api/discoveries/" + made.ID
 		p.do(http.StatusCreated, http.MethodPost, "/api/conversations", object{"title": "Empty"}, &made)
 		p.empty = made.ID
-		stored, err := p.make("POST /api/attachments", request{path: "/api/attachments", body: dot()})
-		require.NoError(t, err)
+		stored := must.Have(p.make("POST /api/attachments", request{path: "/api/attachments", body: dot()}))(t)
 		require.NoError(t, json.Unmarshal(stored.body, &made), "%s", stored.body)
 		p.picture = made.ID
 		p.idle = p.thread
@@ -346,7 +348,7 @@ func TestEveryRouteAnswersDuringAnOutage(t *testing.T) {
 
 	for _, lack := range []struct {
 		name  string
-		link  *stack.Link
+		link  *relay.Link
 		needs need
 		part  string // name in /readyz
 	}{
@@ -355,7 +357,7 @@ func TestEveryRouteAnswersDuringAnOutage(t *testing.T) {
 		{"Temporal", temporalOfAPI, theTemporal, "temporal"},
 		{"workers", temporalOfWorker, theWorkers, ""},
 	} {
-		for way, outage := range map[string]func(*stack.Link){"unavailable": (*stack.Link).Cut, "silent": (*stack.Link).Silence} {
+		for way, outage := range map[string]func(*relay.Link){"unavailable": (*relay.Link).Cut, "silent": (*relay.Link).Silence} {
 			t.Run(lack.name+" "+way, func(t *testing.T) {
 				p := own(t)
 				requests := p.requests()
@@ -396,8 +398,7 @@ func TestEveryRouteAnswersDuringAnOutage(t *testing.T) {
 func checkReady(t *testing.T, url, part, way string) {
 	t.Helper()
 	require.Eventually(t, func() bool {
-		resp, err := http.Get(url + "/readyz")
-		require.NoError(t, err)
+		resp := must.Have(http.Get(url + "/readyz"))(t)
 		defer func() { _ = resp.Body.Close() }()
 		var said struct{ Down []string }
 		require.NoError(t, json.NewDecoder(resp.Body).Decode(&said))
@@ -419,10 +420,9 @@ func dot() upload {
 	return upload{"dot.png", b.Bytes()}
 }
 
-func newLink(t *testing.T, target string) *stack.Link {
+func newLink(t *testing.T, target string) *relay.Link {
 	t.Helper()
-	l, err := stack.NewLink(target)
-	require.NoError(t, err)
+	l := must.Have(relay.New(target))(t)
 	t.Cleanup(l.Close)
 	return l
 }

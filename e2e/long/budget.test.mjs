@@ -2,9 +2,9 @@
 // the page says why a message was rejected and when it can be sent.
 import assert from "node:assert/strict";
 import { it } from "node:test";
-import { ask, expectRefusal, shot } from "./browser.mjs";
-import { arrive, faults, leaveNoFaults, page, useSlowModel } from "./suite.mjs";
-import { addDocument } from "./thread.mjs";
+import { ask, expectRefusal, shot } from "../browser.mjs";
+import { arrive, faults, leaveNoFaults, page, useSlowModel } from "../suite.mjs";
+import { addDocument } from "../thread.mjs";
 
 const QUOTE = "The keeper winds the clock at seven.";
 const CALL = 140; // tokens that the model reports for each call

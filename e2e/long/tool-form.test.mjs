@@ -1,10 +1,10 @@
 // The form of a tool approval, which is made from the schema of a tool of an MCP server.
 import assert from "node:assert/strict";
 import { after, beforeEach, describe, it } from "node:test";
-import { answer, assist, axe, dark, expectRefusal, phone, shot } from "./browser.mjs";
-import { mcpSettings, startMCPServer } from "./mcp-server.mjs";
-import { arrive, faults, leaveNoFaults, model, page, stack, useSlowModel } from "./suite.mjs";
-import { assertSoon, conversation, many, startWithTools } from "./thread.mjs";
+import { answer, assist, axe, dark, expectRefusal, phone, shot } from "../browser.mjs";
+import { mcpSettings, startMCPServer } from "../mcp-server.mjs";
+import { arrive, faults, leaveNoFaults, model, page, stack, useSlowModel } from "../suite.mjs";
+import { assertSoon, conversation, many, startWithTools } from "../thread.mjs";
 
 leaveNoFaults();
 

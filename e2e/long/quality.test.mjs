@@ -2,9 +2,9 @@
 // readers, layout shifts, dropped files, and browsers without storage.
 import assert from "node:assert/strict";
 import { beforeEach, describe, it } from "node:test";
-import { answer, answers, ask, assist, axe, composer, expectRefusal, openDocuments, phone, sendButton, shot } from "./browser.mjs";
-import { arrive, faults, leaveNoFaults, page, useStack } from "./suite.mjs";
-import { assertSoon, conversation, history, many, startWithTools, stop, yours } from "./thread.mjs";
+import { answer, answers, ask, assist, axe, composer, expectRefusal, openDocuments, phone, sendButton, shot } from "../browser.mjs";
+import { arrive, faults, leaveNoFaults, page, useStack } from "../suite.mjs";
+import { assertSoon, conversation, history, many, startWithTools, stop, yours } from "../thread.mjs";
 
 const QUESTION = "How many days a week may employees work remotely?";
 const SECOND = "What about customer data on private addresses?";

@@ -2,9 +2,9 @@
 // follow-up questions.
 import assert from "node:assert/strict";
 import { beforeEach, describe, it } from "node:test";
-import { answer, answers, ask, axe, composer, dark, desktop, phone, shot } from "./browser.mjs";
-import { arrive, leaveNoFaults, model, page, useSecondStack, useSlowModel } from "./suite.mjs";
-import { addDocument, assertSoon, conversation, many, startWithTools, writing } from "./thread.mjs";
+import { answer, answers, ask, axe, composer, dark, desktop, phone, shot } from "../browser.mjs";
+import { arrive, leaveNoFaults, model, page, useSecondStack, useSlowModel } from "../suite.mjs";
+import { addDocument, assertSoon, conversation, many, startWithTools, writing } from "../thread.mjs";
 
 const NOTES = "# Lighthouse notes\n\n## Winding the clock\n\nThe keeper winds the clock at seven in the evening.\n\n## Trimming the lamp\n\nThe keeper trims the lamp at nine.\n\n## Painting the tower\n\nThe tower is painted in May.\n";
 const LINES = Array.from({ length: 60 }, (_, i) => `Line ${i} of an answer.\n\n`);

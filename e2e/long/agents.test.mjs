@@ -2,10 +2,10 @@
 // drawn, a placeholder stands in for it.
 import assert from "node:assert/strict";
 import { beforeEach, it } from "node:test";
-import { answer, answers, ask, assist, axe, phone, shot } from "./browser.mjs";
-import { gate } from "./model-server.mjs";
-import { arrive, leaveNoFaults, model, page, useSlowModel } from "./suite.mjs";
-import { addDocument, assertSoon, conversation, many, startWithTools, writing, yours } from "./thread.mjs";
+import { answer, answers, ask, assist, axe, phone, shot } from "../browser.mjs";
+import { gate } from "../model-server.mjs";
+import { arrive, leaveNoFaults, model, page, useSlowModel } from "../suite.mjs";
+import { addDocument, assertSoon, conversation, many, startWithTools, writing, yours } from "../thread.mjs";
 
 leaveNoFaults();
 

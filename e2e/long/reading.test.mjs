@@ -2,9 +2,9 @@
 // direction, tables, citations, and phones.
 import assert from "node:assert/strict";
 import { beforeEach, describe, it } from "node:test";
-import { answer, answers, ask, assist, axe, composer, desktop, mention, phone, shot } from "./browser.mjs";
-import { arrive, faults, leaveNoFaults, page, useSecondStack, useStack } from "./suite.mjs";
-import { assertSoon, conversation, history, many, startWithTools, writing, yours } from "./thread.mjs";
+import { answer, answers, ask, assist, axe, composer, desktop, mention, phone, shot } from "../browser.mjs";
+import { arrive, faults, leaveNoFaults, page, useSecondStack, useStack } from "../suite.mjs";
+import { assertSoon, conversation, history, many, startWithTools, writing, yours } from "../thread.mjs";
 
 const QUESTION = "How many days a week may employees work remotely?";
 const POLICY = "Remote Work and Customer Data Policy 2025";
