@@ -18,7 +18,9 @@ import (
 // next one that does, or with COMMIT.
 
 const (
-	beginUpdate = "BEGIN"
+	// Named, because the default of the database or the role may be another one: a statement
+	// after a lock must see what was committed while it waited.
+	beginUpdate = "BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE"
 	beginView   = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"
 	// A client that died keeps its locks until TCP notices, unless the server ends
 	// the transaction. Both settings are local to the transaction, so that they
