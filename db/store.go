@@ -163,6 +163,8 @@ type Store interface {
 	FeedbackLog
 	// Ping reports whether the database answers; ErrUnavailable when not.
 	Ping(ctx context.Context) error
+	// Sync makes what was written so far survive a power failure.
+	Sync(ctx context.Context) error
 	Close() error
 }
 
