@@ -15,6 +15,7 @@ package db
 import (
 	"context"
 	"errors"
+	"fmt"
 	"time"
 
 	"github.com/palaver-chat/palaver/chat"
@@ -30,6 +31,10 @@ var (
 	ErrVersion      = errors.New("the stored version is a different one")
 	ErrUnavailable  = errors.New("database unavailable") // wraps connection loss; try again later
 )
+
+// ErrTimeout is an ErrUnavailable of a database that did not answer in time: perhaps only this
+// call is too large for the connection.
+var ErrTimeout = fmt.Errorf("%w: no answer in time", ErrUnavailable)
 
 // AnyVersion is the version that a write expects if any stored one will do.
 const AnyVersion = -1
