@@ -27,6 +27,7 @@ var (
 	ErrTurnConflict = errors.New("client_turn_id was used with other content")
 	ErrSettled      = errors.New("the turn is settled")
 	ErrOutdated     = errors.New("a later attempt has written this")
+	ErrTurnRuns     = errors.New("a turn of the conversation runs")
 	ErrForbidden    = errors.New("not allowed") // e.g. deleting a public document
 	ErrVersion      = errors.New("the stored version is a different one")
 	ErrUnavailable  = errors.New("database unavailable") // wraps connection loss; try again later
@@ -372,6 +373,8 @@ type Imports interface {
 	// AdvanceImports changes all open imports of a document. With an outcome, only the
 	// oldest import gets it; the others get the outcome that the document was known.
 	AdvanceImports(ctx context.Context, owner, key string, step chat.ImportStep, at time.Time) error
+	// AdvanceImport changes one import, unless it has ended.
+	AdvanceImport(ctx context.Context, owner, id string, step chat.ImportStep, at time.Time) error
 	// AnnounceImport sets whether the conversation is told when the import ends.
 	AnnounceImport(ctx context.Context, owner, id string, announce bool) error
 }

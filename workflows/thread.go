@@ -46,7 +46,9 @@ type seen struct {
 
 // SubmitRequest is the argument of the submit update.
 type SubmitRequest struct {
-	TurnID    string      `json:"turn"`
+	TurnID string `json:"turn"`
+	// Owner of the turn's row; empty: that of the thread. The rows decide whose thread it is.
+	Owner     string      `json:"owner,omitempty"`
 	OnBusy    chat.OnBusy `json:"on_busy"`
 	Cancelled bool        `json:"cancelled,omitempty"`
 	RunID     string      `json:"run,omitempty"`
@@ -200,6 +202,11 @@ func (t *thread) run(ctx workflow.Context) error {
 		}
 		if ctx.Err() != nil {
 			return t.close(ctx)
+		}
+		// Its owner does not have the conversation. The next message starts a run for the
+		// owner of its row.
+		if t.last.notFound && len(t.Carried.Queue) == 0 && t.mayComplete(ctx) {
+			return nil
 		}
 	}
 }
@@ -359,12 +366,15 @@ func (t *thread) drainSignals(ctx workflow.Context) {
 }
 
 // validateSubmit rejects a submit with on_busy "reject" while a turn is open, a
-// submit of a deleted conversation whose id is in use again, and an unsaved message
-// when too many are unsaved already. A rejection by the validator adds no event to
+// submit of a deleted conversation whose id is in use again or whose owner is another one
+// while a turn runs, and an unsaved message when too many are unsaved already. A rejection by the validator adds no event to
 // the history.
 func (t *thread) validateSubmit(_ workflow.Context, s SubmitRequest) error {
 	if s.Generation != 0 && s.Generation < t.Generation {
 		return temporal.NewApplicationError("the conversation was deleted", chat.CodeNotFound)
+	}
+	if s.Owner != "" && s.Owner != t.Owner && (s.Unsaved != nil || !t.mayChangeOwner()) {
+		return temporal.NewApplicationError("the thread works for another owner", chat.CodeNotFound)
 	}
 	if _, again := t.earlierSubmit(s); again {
 		return nil
@@ -408,6 +418,12 @@ func (t *thread) unsaved() (size int) {
 // Temporal delivers it with that task anyway.
 func (t *thread) submit(ctx workflow.Context, s SubmitRequest) (SubmitReply, error) {
 	t.adoptGeneration(s)
+	if s.Owner != "" && s.Owner != t.Owner { // a claim moved only the workflow, or only the rows
+		if err := t.changeOwner(ctx, s.Owner); err != nil {
+			return SubmitReply{}, err
+		}
+	}
+	s.Owner = "" // the thread has it
 	if first, again := t.earlierSubmit(s); again {
 		if first.Hash != s.Hash && first.Hash != "" && s.Hash != "" {
 			return SubmitReply{}, temporal.NewApplicationError("the client_turn_id was used with other content", chat.CodeTurnConflict)

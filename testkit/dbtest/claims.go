@@ -133,6 +133,28 @@ var claimTests = []test{
 		b.NoError(err)
 		b.Equal(own.ID, found.ID)
 	}},
+	{"a thread whose message was just sent, waits or runs is not claimed", func(b *fixture) {
+		turn := b.insert(b.sentAt(time.Now()))
+		refused := func() {
+			b.t.Helper()
+			b.ErrorIs(b.store.ClaimThread(b.ctx, b.owner, uuid.NewString(), b.thread), db.ErrTurnRuns)
+		}
+		refused()
+		b.mark(turn.ID, chat.TurnAccepted, "")
+		refused()
+		b.mark(turn.ID, chat.TurnRunning, chat.RootCheckpoint)
+		refused()
+		b.mark(turn.ID, chat.TurnInterrupted, chat.RootCheckpoint)
+		b.NoError(b.store.ClaimThread(b.ctx, b.owner, uuid.NewString(), b.thread))
+	}},
+	{"a message that was given up, or that nobody sends any more, does not keep its thread from being claimed", func(b *fixture) {
+		turn := b.insert(b.sentAt(time.Now()))
+		b.NoError(b.store.AbandonTurn(b.ctx, b.owner, turn.ID))
+		b.NoError(b.store.ClaimThread(b.ctx, b.owner, uuid.NewString(), b.thread))
+		b.thread = uuid.NewString()
+		b.insert(b.sentAt(time.Now().Add(-2 * db.UnsentAfter)))
+		b.NoError(b.store.ClaimThread(b.ctx, b.owner, uuid.NewString(), b.thread))
+	}},
 	{"an open import keeps the rest from being claimed", func(b *fixture) {
 		b.createImport(b.newImport("key"))
 		_, done, err := b.store.ClaimRest(b.ctx, b.owner, uuid.NewString())
