@@ -1,6 +1,7 @@
 package activities
 
 import (
+	"encoding/json"
 	"time"
 
 	"github.com/palaver-chat/palaver/chat"
@@ -62,7 +63,8 @@ func (u *Unsaved) Size() int {
 	if u == nil {
 		return 0
 	}
-	return len(u.Content.Message) + len(u.Content.TipTap) + len(u.ClientTurnID)
+	raw, _ := json.Marshal(u) // as it is stored: JSON escapes some characters with six
+	return len(raw)
 }
 
 // Begun is what BeginTurn found in the turn's row.

@@ -34,6 +34,9 @@ type carried struct {
 	Early  []earlyCancel   `json:"early,omitempty"`  // cancels that came before their submit
 	Agent  chat.Agent      `json:"agent,omitempty"`  // of the turn that began last
 	Undone string          `json:"undone,omitempty"` // the turn rolled back last; the next one takes its place
+	// Resumed is the id of the resume update that was accepted last. Its client may have lost
+	// the acknowledgement and sends it again to the next run.
+	Resumed string `json:"resumed,omitempty"`
 }
 
 // seen identifies an earlier submit, so that a retry makes no second turn even
@@ -361,7 +364,11 @@ func (t *thread) drainSignals(ctx workflow.Context) {
 		if !t.versions.ReceiveAsync(&version) {
 			break
 		}
-		t.nextVersion = version
+		if knownVersion(ctx, version) {
+			t.nextVersion = version
+		} else {
+			workflow.GetLogger(ctx).Warn("version signal ignored: this build does not know the version", "version", version)
+		}
 	}
 }
 
@@ -487,9 +494,18 @@ func (t *thread) wasSubmitted(turnID string) bool {
 	return slices.ContainsFunc(t.Carried.Seen, func(x seen) bool { return x.TurnID == turnID })
 }
 
+// acceptedBefore reports whether an earlier run has accepted this resume update.
+func (t *thread) acceptedBefore(ctx workflow.Context) bool {
+	update := workflow.GetCurrentUpdateInfo(ctx)
+	return update != nil && update.ID != "" && update.ID == t.Carried.Resumed
+}
+
 // validateResume rejects an answer when its question is not open, or when it does
 // not fit the question.
-func (t *thread) validateResume(_ workflow.Context, r ResumeRequest) error {
+func (t *thread) validateResume(ctx workflow.Context, r ResumeRequest) error {
+	if t.acceptedBefore(ctx) {
+		return nil
+	}
 	if t.turn == nil || t.turn.Pending == nil || t.turn.Stopped != "" ||
 		(r.InterruptID != "" && r.InterruptID != t.turn.Pending.ID) {
 		return temporal.NewApplicationError("no such question is open", chat.CodeNoInterrupt)
@@ -502,9 +518,10 @@ func (t *thread) validateResume(_ workflow.Context, r ResumeRequest) error {
 
 func (t *thread) resume(ctx workflow.Context, r ResumeRequest) error {
 	// Another answer may have been accepted between validator and handler.
-	if err := t.validateResume(ctx, r); err != nil {
+	if err := t.validateResume(ctx, r); err != nil || t.acceptedBefore(ctx) {
 		return err
 	}
+	t.Carried.Resumed = workflow.GetCurrentUpdateInfo(ctx).ID
 	t.adoptRules(r.Rules)
 	t.turn.acceptAnswer(ctx, r.Value, r.Channel)
 	return nil
