@@ -133,6 +133,10 @@ type CallRequest struct {
 	chat.CallRef
 	Agent       chat.Agent `json:"agent"`
 	SideEffects bool       `json:"side_effects,omitempty"`
+	// Left is the time until the turn's deadline, of a call with side effects.
+	Left time.Duration `json:"left,omitempty"`
+	// Repeat counts how often the person had the call run again although its outcome was unknown.
+	Repeat int `json:"repeat,omitempty"`
 }
 
 // CallResult is the outcome of a call. Its result is stored as text "result:<id>".
