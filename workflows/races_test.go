@@ -148,7 +148,7 @@ func TestResumeSignalWhileTheTurnIsBeingSettledAddsNothing(t *testing.T) {
 	s := clearTurn()
 	p := newHarness(t, s)
 	s.settle = func() error {
-		p.env.SignalWorkflow(workflows.SignalResume, answer(chat.ActionChoice, "audit"))
+		p.env.SignalWorkflow(workflows.SignalResume, answer(chat.ActionChoice, "summarize"))
 		return nil
 	}
 	p.submitAt(0, "t1", chat.Supersede)
@@ -166,8 +166,8 @@ func TestResumeThatIsRetriedInTheNextRunIsAcknowledgedAgain(t *testing.T) {
 	next.Carried.Resumed = "r1"
 	var again, other *reply
 	p.at(0, func() {
-		again = p.update(workflows.UpdateResume, "r1", workflows.ResumeRequest{Value: answer(chat.ActionChoice, "audit")})
-		other = p.update(workflows.UpdateResume, "r2", workflows.ResumeRequest{Value: answer(chat.ActionChoice, "audit")})
+		again = p.update(workflows.UpdateResume, "r1", workflows.ResumeRequest{Value: answer(chat.ActionChoice, "summarize")})
+		other = p.update(workflows.UpdateResume, "r2", workflows.ResumeRequest{Value: answer(chat.ActionChoice, "summarize")})
 	})
 	p.runWithInput(next)
 	require.NoError(t, again.rejected)
@@ -179,7 +179,7 @@ func TestAcceptedResumeIsCarriedToTheNextRun(t *testing.T) {
 	p := newHarness(t, ambiguousTurn())
 	p.submitAt(0, "t1", chat.Supersede)
 	p.at(1, func() {
-		p.update(workflows.UpdateResume, "r1", workflows.ResumeRequest{Value: answer(chat.ActionChoice, "audit")})
+		p.update(workflows.UpdateResume, "r1", workflows.ResumeRequest{Value: answer(chat.ActionChoice, "summarize")})
 	})
 	p.at(2, func() { p.env.SignalWorkflow(workflows.SignalVersion, 0) })
 	require.Equal(t, "r1", p.runUntilContinueAsNew(input).Carried.Resumed)

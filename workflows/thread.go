@@ -162,7 +162,7 @@ func (t *thread) setup(ctx workflow.Context) error {
 		return err
 	}
 	err = workflow.SetUpdateHandlerWithOptions(ctx, UpdateResume, t.resume, workflow.UpdateHandlerOptions{
-		Validator: t.validateResume,
+		Validator: t.validateResumeUpdate,
 	})
 	if err != nil {
 		return err
@@ -496,16 +496,22 @@ func (t *thread) wasSubmitted(turnID string) bool {
 
 // acceptedBefore reports whether an earlier run has accepted this resume update.
 func (t *thread) acceptedBefore(ctx workflow.Context) bool {
-	update := workflow.GetCurrentUpdateInfo(ctx)
-	return update != nil && update.ID != "" && update.ID == t.Carried.Resumed
+	return workflow.GetCurrentUpdateInfo(ctx).ID == t.Carried.Resumed
+}
+
+// maxUpdateID bounds the ids that are remembered. Those of Client are UUIDs.
+const maxUpdateID = 64
+
+func (t *thread) validateResumeUpdate(ctx workflow.Context, r ResumeRequest) error {
+	if t.acceptedBefore(ctx) {
+		return nil
+	}
+	return t.validateResume(r)
 }
 
 // validateResume rejects an answer when its question is not open, or when it does
 // not fit the question.
-func (t *thread) validateResume(ctx workflow.Context, r ResumeRequest) error {
-	if t.acceptedBefore(ctx) {
-		return nil
-	}
+func (t *thread) validateResume(r ResumeRequest) error {
 	if t.turn == nil || t.turn.Pending == nil || t.turn.Stopped != "" ||
 		(r.InterruptID != "" && r.InterruptID != t.turn.Pending.ID) {
 		return temporal.NewApplicationError("no such question is open", chat.CodeNoInterrupt)
@@ -518,10 +524,12 @@ func (t *thread) validateResume(ctx workflow.Context, r ResumeRequest) error {
 
 func (t *thread) resume(ctx workflow.Context, r ResumeRequest) error {
 	// Another answer may have been accepted between validator and handler.
-	if err := t.validateResume(ctx, r); err != nil || t.acceptedBefore(ctx) {
+	if err := t.validateResumeUpdate(ctx, r); err != nil || t.acceptedBefore(ctx) {
 		return err
 	}
-	t.Carried.Resumed = workflow.GetCurrentUpdateInfo(ctx).ID
+	if t.Carried.Resumed = workflow.GetCurrentUpdateInfo(ctx).ID; len(t.Carried.Resumed) > maxUpdateID {
+		t.Carried.Resumed = ""
+	}
 	t.adoptRules(r.Rules)
 	t.turn.acceptAnswer(ctx, r.Value, r.Channel)
 	return nil
@@ -537,7 +545,7 @@ func (t *thread) resumeBySignal(ctx workflow.Context, raw converter.RawValue) {
 	}
 	v.Ref = "" // only the API may refer to a stored text
 	if err == nil {
-		err = t.validateResume(ctx, ResumeRequest{Value: v})
+		err = t.validateResume(ResumeRequest{Value: v})
 	}
 	if err != nil {
 		workflow.GetLogger(ctx).Warn("resume signal ignored", "error", err)

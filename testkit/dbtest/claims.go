@@ -13,6 +13,7 @@ import (
 func (b *fixture) claim(p property) (to string) {
 	b.t.Helper()
 	to = uuid.NewString()
+	b.mark(p.open.ID, chat.TurnInterrupted, p.open.Parent)
 	for _, id := range b.userData(b.owner).Threads {
 		b.NoError(b.store.ClaimThread(b.ctx, b.owner, to, id))
 	}
@@ -77,6 +78,7 @@ var claimTests = []test{
 		b.owner, b.thread = uuid.NewString(), uuid.NewString()
 		p := b.property()
 		b.NoError(b.store.PutProfile(b.ctx, own, chat.Profile{Industry: "farming"}))
+		b.mark(p.open.ID, chat.TurnInterrupted, p.open.Parent)
 		b.NoError(b.store.ClaimThread(b.ctx, b.owner, own, b.thread))
 		_, done, err := b.store.ClaimRest(b.ctx, b.owner, own)
 		b.NoError(err)

@@ -42,15 +42,14 @@ var repairTests = []test{
 				}
 			}
 		}
-		prefix := uuid.NewString()
 		for _, key := range []string{"a", "b", "b", "c", "d"} {
-			b.createImport(b.newImport(prefix + key))
+			b.createImport(b.newImport(key))
 		}
-		b.NoError(b.store.AdvanceImports(b.ctx, b.owner, prefix+"c", chat.ImportStep{State: chat.ImportFailed, Code: "x"}, b.now()))
-		b.Equal([]string{prefix + "a", prefix + "b", prefix + "d"}, ours())
-		young, err := b.store.UnfinishedImports(b.ctx, b.clock.Add(-24*time.Hour), prefix, 100)
+		b.NoError(b.store.AdvanceImports(b.ctx, b.owner, b.owner+"c", chat.ImportStep{State: chat.ImportFailed, Code: "x"}, b.now()))
+		b.Equal([]string{b.owner + "a", b.owner + "b", b.owner + "d"}, ours())
+		young, err := b.store.UnfinishedImports(b.ctx, b.clock.Add(-24*time.Hour), "", 100)
 		b.NoError(err)
-		b.NotContains(young, db.ImportRef{Owner: b.owner, Key: prefix + "a"})
+		b.NotContains(young, db.ImportRef{Owner: b.owner, Key: b.owner + "a"})
 	}},
 	{"the owner of a turn is found by its id alone", func(b *fixture) {
 		turn := b.insert(b.newTurn("hello"))
