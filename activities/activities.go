@@ -15,6 +15,7 @@ import (
 	"github.com/palaver-chat/palaver/db"
 	"github.com/palaver-chat/palaver/db/audit"
 	"github.com/palaver-chat/palaver/internal/bus"
+	"github.com/palaver-chat/palaver/internal/clock"
 	"github.com/palaver-chat/palaver/llm"
 	"github.com/palaver-chat/palaver/tools"
 )
@@ -39,6 +40,8 @@ type Kit struct {
 	RetryBudget time.Duration
 	Log         *slog.Logger     // nil: slog.Default
 	Now         func() time.Time // nil: time.Now
+	// Clock measures leases and retries; nil: clock.Read.
+	Clock func() clock.Reading
 	// OnRestart is called when a piece of an answer begins again because the attempt before
 	// it was lost (LostAttempt); may be nil.
 	OnRestart func()

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"strconv"
 	"strings"
 
 	"go.temporal.io/sdk/activity"
@@ -64,6 +65,9 @@ func (a *Activities) CallTool(parent context.Context, r CallRequest) (_ CallResu
 	if done, ok := storedCall(texts, r.ID); ok {
 		return done, nil
 	}
+	if r.SideEffects && startedBefore(texts, r) {
+		return CallResult{}, unknownOutcome(r)
+	}
 	shown := a.recordCall(ctx, w, r, texts)
 	if _, known := texts[chat.CallKey(r.ID)]; !known { // {} would not be the arguments that were shown
 		return a.storeToolResult(ctx, w, r, shown, tools.Failed(messages.ToolNoArguments))
@@ -84,6 +88,11 @@ func (a *Activities) CallTool(parent context.Context, r CallRequest) (_ CallResu
 	}
 	if wrong := tools.Misfit(tool.Schema, arguments); wrong != "" {
 		return a.storeToolResult(ctx, w, r, shown, tools.Failed(messages.Plain("The call was not made: "+wrong+".")))
+	}
+	if r.SideEffects {
+		if err := a.announceEffect(ctx, w, r, tool); err != nil {
+			return CallResult{}, err
+		}
 	}
 	if err := w.checkLease(); err != nil {
 		return CallResult{}, a.EndError(w, ctx, r.TurnRef, "tool "+r.Name, err)
@@ -107,6 +116,38 @@ func (a *Activities) CallTool(parent context.Context, r CallRequest) (_ CallResu
 		}
 	}
 	return a.storeToolResult(ctx, w, r, shown, result)
+}
+
+// startedBefore reports whether the call was about to run, at this or a later repeat: Temporal
+// was restored from before, or lost with the machine's power that the call had begun.
+func startedBefore(texts map[string]string, r CallRequest) bool {
+	raw, started := texts[chat.StartedKey(r.ID)]
+	n, err := strconv.Atoi(raw)
+	return started && (err != nil || n >= r.Repeat)
+}
+
+// announceEffect stores durably that a call with side effects is about to run. An error says
+// that it must not run: the turn has less time left than the tool may take, or the attempt is
+// lost. A machine that was paused notices that only when it asks the server.
+func (a *Activities) announceEffect(ctx context.Context, w *Watch, r CallRequest, tool tools.Tool) error {
+	if r.Left > 0 && tool.Timeout > r.Left {
+		a.LogOf(r.TurnRef).Warn("tool call not begun: the turn has less time left than the tool may take", "tool", r.Name, "call", r.ID, "left", r.Left, "timeout", tool.Timeout)
+		return temporal.NewNonRetryableApplicationError("no time left: "+r.Name, chat.CodeDeadline, nil)
+	}
+	w.confirmLease(ctx)
+	err := w.checkLease()
+	if err == nil {
+		err = retryUntilStored(ctx, databaseRetryBudget, func(ctx context.Context) error {
+			if err := a.PutTexts(ctx, r.TurnRef, db.Text{Key: chat.StartedKey(r.ID), Text: strconv.Itoa(r.Repeat)}); err != nil {
+				return err
+			}
+			return a.Store.Sync(ctx)
+		})
+		if err != nil && ctx.Err() != nil && !w.Stopped() {
+			return notRun(r)
+		}
+	}
+	return a.EndError(w, ctx, r.TurnRef, "tool "+r.Name, err)
 }
 
 // storedCall finds the stored outcome of a call.

@@ -250,6 +250,22 @@ func (b *bundle) decide(r activities.CallRequest, prompt chat.PromptCode, d chat
 	})
 }
 
+// Palaver's database was restored from before the answer: it has the question's arguments only.
+func TestApprovalWhoseStoredPartIsLostRunsNothing(t *testing.T) {
+	b := setup(t)
+	r := b.wanting(activitytest.SendTool(nil), `{"query":"a"}`)
+	b.Put(r.TurnRef, chat.SchemaKey("send"), string(activitytest.ReadTool("").Schema))
+	got := must[activities.Decided](b, b.Decide, activities.DecideRequest{
+		TurnRef:  r.TurnRef,
+		Question: chat.Question{Type: chat.ToolApproval, Prompt: chat.PromptApproveTools, Calls: []chat.CallRef{r.CallRef}},
+		Value: chat.ResumeValue{Type: chat.ToolApproval, Ref: chat.AnswerKey("lost"),
+			Decisions: []chat.Decision{{ID: r.ID, Decision: chat.Approved}}},
+	})
+	require.Empty(t, got.Run)
+	require.True(t, got.Misfit)
+	require.Equal(t, "The call was not made: what the person decided was lost.", b.result(r))
+}
+
 func TestDecideStoresThePersonsDecisions(t *testing.T) {
 	const ask, unknown = chat.PromptApproveTools, chat.PromptUnknownOutcome
 	for name, c := range map[string]struct {
@@ -414,4 +430,49 @@ func TestApprovalsComeFromTheParentTurn(t *testing.T) {
 	require.Empty(t, branch.Approved)
 	root := must[activities.Begun](b, b.BeginTurn, b.Insert(chat.Content{Message: "Zero", ParentRequest: chat.RootCheckpoint}))
 	require.Empty(t, root.Approved)
+}
+
+// The machine lost power: Temporal does not know that the call began.
+func TestCallThatWasAboutToRunDoesNotRunAgainUnlessThePersonWantsIt(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	var n atomic.Int32
+	r := b.wanting(activitytest.SendTool(counting(&n, tools.Result{Content: "sent"}, nil)), `{"query":"a"}`)
+	b.Put(r.TurnRef, chat.StartedKey(r.ID), "0")
+	_, err := run[activities.CallResult](b, b.CallTool, r)
+	require.Equal(t, activities.ErrTypeUnknownOutcome, activitytest.AppError(t, err).Type())
+	require.Zero(t, n.Load())
+	r.Repeat = 1
+	must[activities.CallResult](b, b.CallTool, r)
+	require.EqualValues(t, 1, n.Load())
+	require.Equal(t, "1", b.Texts(r.TurnRef)[chat.StartedKey(r.ID)])
+}
+
+// Rule W16.
+func TestCallWithSideEffectsIsRecordedAndConfirmedBeforeItRuns(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	b.Info.Heartbeat = longTimeout
+	sent := b.answerHeartbeats(nil)
+	var r activities.CallRequest
+	r = b.wanting(activitytest.SendTool(func(context.Context, tools.Call) (tools.Result, error) {
+		require.Equal(t, "0", b.Texts(r.TurnRef)[chat.StartedKey(r.ID)])
+		require.Positive(t, sent.Load(), "the server still knows the attempt")
+		return tools.Result{Content: "ok"}, nil
+	}), `{"query":"a"}`)
+	must[activities.CallResult](b, b.CallTool, r)
+}
+
+func TestCallWithSideEffectsDoesNotBeginWhenTheTurnEndsBeforeItsTimeout(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	var n atomic.Int32
+	send := activitytest.SendTool(counting(&n, tools.Result{Content: "sent"}, nil))
+	send.Timeout = time.Minute
+	r := b.wanting(send, `{"query":"a"}`)
+	r.Left = 59 * time.Second
+	_, err := run[activities.CallResult](b, b.CallTool, r)
+	require.Equal(t, chat.CodeDeadline, activitytest.AppError(t, err).Type())
+	require.Zero(t, n.Load())
+	require.NotContains(t, b.Texts(r.TurnRef), chat.StartedKey(r.ID))
 }

@@ -17,12 +17,15 @@ const NoAnswerInTime = "nobody answered in time"
 
 // Decide applies a person's decisions about tool calls: it stores edited arguments,
 // and gives rejected calls their result. Edited arguments that do not fit the tool's
-// schema are a Misfit, and then the call is rejected. It is idempotent.
+// schema are a Misfit, and then the call is rejected. So is an approval whose stored part is
+// lost: the original arguments may not be the approved ones. It is idempotent.
 func (a *Activities) Decide(ctx context.Context, r DecideRequest) (Decided, error) {
 	texts, err := a.Store.Texts(ctx, r.Owner, r.TurnID)
 	if err != nil {
 		return Decided{}, a.Fail(ctx, r.TurnRef, "decide", err)
 	}
+	_, stored := texts[r.Value.Ref]
+	lost := r.Value.Ref != "" && !stored // an older backup was restored
 	r.Value = r.Value.Whole(texts)
 	var out Decided
 	var kept []db.Text
@@ -33,6 +36,9 @@ func (a *Activities) Decide(ctx context.Context, r DecideRequest) (Decided, erro
 			continue
 		}
 		key, text, run := decided(texts, r.Question.Prompt, call, r.Value.Decisions[i])
+		if lost && run { // the person may have changed the arguments
+			key, text, run = chat.ResultKey(call.ID), "The call was not made: what the person decided was lost.", false
+		}
 		if run {
 			out.Run = append(out.Run, call.ID)
 			if key == chat.EditedKey(call.ID) {

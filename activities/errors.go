@@ -156,6 +156,18 @@ func recordRetry(ctx context.Context) handover {
 	return h
 }
 
+// sinceFailure returns the time since the first of consecutive failed attempts began. Both
+// starts are of the server's clock, and the time within this attempt is of this process: the
+// clocks are not compared.
+func sinceFailure(ctx context.Context, t handover) time.Duration {
+	span := activity.GetInfo(ctx).StartedTime.Sub(t.Since)
+	if w, watched := ctx.Value(watchKey{}).(*Watch); watched {
+		_, within := w.read().Since(w.began)
+		span += within
+	}
+	return max(0, span)
+}
+
 // RetryWithin is an error with a retry after wait (0: the usual back-off). It is
 // final when the retry would start later than budget after the first failure.
 func RetryWithin(ctx context.Context, budget, wait time.Duration, code, step string) error {
@@ -164,7 +176,7 @@ func RetryWithin(ctx context.Context, budget, wait time.Duration, code, step str
 		wait = backoff(t.Tries)
 	}
 	return temporal.NewApplicationErrorWithOptions(code+": "+step, code, temporal.ApplicationErrorOptions{
-		NonRetryable:   time.Since(t.Since)+wait > budget,
+		NonRetryable:   sinceFailure(ctx, t)+wait > budget,
 		NextRetryDelay: wait,
 	})
 }
@@ -172,7 +184,7 @@ func RetryWithin(ctx context.Context, budget, wait time.Duration, code, step str
 // WaitWithin is an error with a retry after poll, for what is not ready yet. It is nil
 // when the retry would start later than limit after the first attempt.
 func WaitWithin(ctx context.Context, limit, poll time.Duration, step string) error {
-	if time.Since(recordRetry(ctx).Since)+poll > limit {
+	if sinceFailure(ctx, recordRetry(ctx))+poll > limit {
 		return nil
 	}
 	return expected("waiting", step, ErrTypeWaiting, temporal.ApplicationErrorOptions{NextRetryDelay: poll})

@@ -279,8 +279,12 @@ func TestErrorsInHistoryHaveCodesOnly(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			b := setup(t)
 			r := b.Ask("How many?")
-			b.Info.Ago = tc.ago
-			b.Model.OnStream = func(context.Context, func(string) error) error { return tc.err }
+			var c pausedClock
+			b.Clock = c.read
+			b.Model.OnStream = func(context.Context, func(string) error) error {
+				c.passed.Store(int64(tc.ago))
+				return tc.err
+			}
 			_, err := b.tryThink(r)
 			var app *temporal.ApplicationError
 			require.ErrorAs(t, err, &app)

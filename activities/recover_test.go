@@ -9,6 +9,8 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
+	"go.temporal.io/sdk/activity"
+	"go.temporal.io/sdk/converter"
 	"go.temporal.io/sdk/interceptor"
 	"go.temporal.io/sdk/worker"
 
@@ -66,6 +68,43 @@ func TestTurnThatCannotBeSettledIsSettledAsFailedWithItsText(t *testing.T) {
 	end := b.terminal(ref)
 	require.Equal(t, chat.CodeInternal, end.Code)
 	require.Equal(t, "25 days [1].", end.Partial)
+	require.Equal(t, "25 days [1].", b.history()[1].Content)
+}
+
+// A settlement of many megabytes over a slow link never arrives in time; a plain one does. While
+// the database does not answer at all, nothing is counted.
+func TestSettlementThatIsAlwaysTooSlowBecomesAPlainOne(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	ref, _ := b.answered("How many days of leave do staff get?")
+	e := activities.Ending{TurnRef: ref, Status: chat.TurnCompleted, Log: activitytest.Written1}
+	why := db.ErrTimeout
+	b.Store.OnSettle = func(s db.Settlement) error {
+		if s.Terminal.Response != nil {
+			return why
+		}
+		return nil
+	}
+	var counted []int
+	b.Env.SetOnActivityHeartbeatListener(func(_ *activity.Info, details converter.EncodedValues) {
+		var v activities.Handover
+		if details.HasValues() && details.Get(&v) == nil {
+			counted = append(counted, v.Tries)
+		}
+	})
+	settle := func(attempt int) error {
+		b.Info.Attempt = int32(attempt)
+		_, err := run[activities.Settled](b, b.Settle, e)
+		require.False(t, activities.IsFinal(err))
+		return err
+	}
+	require.Error(t, settle(1))
+	require.Equal(t, []int{1}, counted)
+	why = db.ErrUnavailable
+	require.Error(t, settle(2))
+	require.Equal(t, []int{1}, counted, "an outage only delays")
+	b.Env.SetHeartbeatDetails(activities.Handover{Since: time.Now(), Tries: activities.MaxSettleTries, Attempt: activities.MaxSettleTries})
+	require.NoError(t, settle(activities.MaxSettleTries+1))
 	require.Equal(t, "25 days [1].", b.history()[1].Content)
 }
 

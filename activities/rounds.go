@@ -82,6 +82,8 @@ type RequestedCall struct {
 	Refused bool `json:"refused,omitempty"`
 	// Quiet: no status says that the call runs, because the tool reports what it does.
 	Quiet bool `json:"quiet,omitempty"`
+	// Repeat is that of CallRequest.
+	Repeat int `json:"repeat,omitempty"`
 }
 
 // ToolExchange reads the tool calls of the rounds before a model call, for its prompt. passages

@@ -27,7 +27,7 @@ import (
 // deleted.
 //
 // An error other than an unavailable database may come back at every attempt and block
-// the thread. So after maxSettleTries failures the turn is settled as failed, without
+// the thread, and so may a timeout while the database answers other queries. So after maxSettleTries failures the turn is settled as failed, without
 // the details that may be the cause. If that fails as often, the error is final and the
 // thread goes on.
 func (a *Activities) Settle(ctx context.Context, e Ending) (Settled, error) {
@@ -47,6 +47,9 @@ func (a *Activities) Settle(ctx context.Context, e Ending) (Settled, error) {
 	}
 	log := a.LogOf(e.TurnRef).With("attempt", activity.GetInfo(ctx).Attempt, "error", err)
 	if db.Unavailable(err) { // retried without limit: an accepted turn is not lost
+		if errors.Is(err, db.ErrTimeout) && !activity.GetInfo(ctx).IsLocalActivity && a.databaseAnswers(ctx) {
+			recordRetry(ctx) // this settlement may be too large for the connection
+		}
 		log.Warn("settling failed: the database is unavailable; retrying")
 		return Settled{}, temporal.NewApplicationError(chat.CodeDatabase+": settle", chat.CodeDatabase)
 	}
@@ -56,6 +59,13 @@ func (a *Activities) Settle(ctx context.Context, e Ending) (Settled, error) {
 		log.Error("settling failed and is not retried")
 	}
 	return Settled{}, internal(ctx, "settle", 2*maxSettleTries+1)
+}
+
+// databaseAnswers reports whether the database answers a short query.
+func (a *Activities) databaseAnswers(ctx context.Context) bool {
+	ctx, cancel := context.WithTimeout(ctx, FinalWriteTimeout)
+	defer cancel()
+	return a.Store.Ping(ctx) == nil
 }
 
 // maxSettleTries is the number of attempts with all details, and then of those by

@@ -1,6 +1,7 @@
 package activities
 
 import (
+	"encoding/json"
 	"time"
 
 	"github.com/palaver-chat/palaver/chat"
@@ -62,7 +63,8 @@ func (u *Unsaved) Size() int {
 	if u == nil {
 		return 0
 	}
-	return len(u.Content.Message) + len(u.Content.TipTap) + len(u.ClientTurnID)
+	raw, _ := json.Marshal(u) // as it is stored: JSON escapes some characters with six
+	return len(raw)
 }
 
 // Begun is what BeginTurn found in the turn's row.
@@ -131,6 +133,10 @@ type CallRequest struct {
 	chat.CallRef
 	Agent       chat.Agent `json:"agent"`
 	SideEffects bool       `json:"side_effects,omitempty"`
+	// Left is the time until the turn's deadline, of a call with side effects.
+	Left time.Duration `json:"left,omitempty"`
+	// Repeat counts how often the person had the call run again although its outcome was unknown.
+	Repeat int `json:"repeat,omitempty"`
 }
 
 // CallResult is the outcome of a call. Its result is stored as text "result:<id>".

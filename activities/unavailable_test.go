@@ -58,6 +58,23 @@ func TestConsecutiveFailuresShareOneRetryBudget(t *testing.T) {
 	}
 }
 
+// The server's clock and the worker's may differ: only spans of one clock count.
+func TestRetryBudgetDoesNotDependOnTheWorkersClock(t *testing.T) {
+	for _, ahead := range []time.Duration{-5 * time.Minute, 5 * time.Minute} {
+		b := setup(t)
+		r := b.Ask("How many?")
+		b.Model.OnStream = activitytest.StreamError(activitytest.Overloaded)
+		b.Info.Attempt, b.Info.Ago = 3, ahead
+		server := time.Now().Add(-ahead)
+		b.Env.SetHeartbeatDetails(activities.Handover{Since: server.Add(-10 * time.Second), Tries: 2, Attempt: 2})
+		_, err := b.tryThink(r)
+		require.False(t, activitytest.AppError(t, err).NonRetryable(), ahead)
+		b.Env.SetHeartbeatDetails(activities.Handover{Since: server.Add(-46 * time.Second), Tries: 2, Attempt: 2})
+		_, err = b.tryThink(r)
+		require.True(t, activitytest.AppError(t, err).NonRetryable(), ahead)
+	}
+}
+
 func TestFailedAttemptHandsOverSinceWhenAttemptsFail(t *testing.T) {
 	t.Parallel()
 	b := setup(t)

@@ -10,6 +10,8 @@ import (
 	"go.temporal.io/api/serviceerror"
 	"go.temporal.io/sdk/activity"
 	"go.temporal.io/sdk/temporal"
+
+	"github.com/palaver-chat/palaver/internal/clock"
 )
 
 const (
@@ -53,12 +55,14 @@ type Watch struct {
 	Parent        context.Context // the activity's context, with the watch as a value
 	cancel        context.CancelCauseFunc
 	send          func(ctx context.Context, details ...any) error
-	timeout       time.Duration             // the heartbeat timeout; 0: none
-	lastHeartbeat atomic.Pointer[time.Time] // send time of the last successful heartbeat
-	sending       sync.Mutex                // one heartbeat at a time, so that they arrive in order
-	handover      handover                  // for the next attempt; guarded by sending
-	turnStopped   atomic.Bool               // the turn was cancelled
-	leaseLost     atomic.Pointer[error]     // why the lease was lost
+	timeout       time.Duration // the heartbeat timeout; 0: none
+	read          func() clock.Reading
+	began         clock.Reading
+	lastHeartbeat atomic.Pointer[clock.Reading] // send time of the last successful heartbeat
+	sending       sync.Mutex                    // one heartbeat at a time, so that they arrive in order
+	handover      handover                      // for the next attempt; guarded by sending
+	turnStopped   atomic.Bool                   // the turn was cancelled
+	leaseLost     atomic.Pointer[error]         // why the lease was lost
 	grace         time.Duration
 	// End ends the watch and the work's context. It may be called more than once.
 	End context.CancelFunc
@@ -82,9 +86,13 @@ func (k *Kit) WatchWithGrace(parent context.Context, turnID string) (context.Con
 // turn id, stops come from Temporal only.
 func (k *Kit) WatchFor(parent context.Context, turnID string, grace time.Duration) (context.Context, *Watch) {
 	info := activity.GetInfo(parent)
-	w := &Watch{grace: grace, timeout: info.HeartbeatTimeout}
+	w := &Watch{grace: grace, timeout: info.HeartbeatTimeout, read: k.Clock}
+	if w.read == nil {
+		w.read = clock.Read
+	}
+	w.began = w.read()
 	w.send = func(ctx context.Context, details ...any) error { return k.heartbeat(ctx, info.TaskToken, details...) }
-	w.renewLease(time.Now())
+	w.renewLease(w.began)
 	w.Parent = context.WithValue(parent, watchKey{}, w)
 	var ctx context.Context
 	ctx, w.cancel = context.WithCancelCause(w.Parent)
@@ -115,7 +123,7 @@ func (k *Kit) WatchFor(parent context.Context, turnID string, grace time.Duratio
 // process that was frozen while it polled starts attempts that other workers have
 // been given meanwhile (TestAttemptHandedToAFrozenWorkerDoesNotRun).
 func (w *Watch) confirmLease(ctx context.Context) {
-	for w.timeout > 0 && w.sendHeartbeat(ctx) != nil && w.checkLease() == nil {
+	for w.timeout > 0 && ctx.Err() == nil && w.sendHeartbeat(ctx) != nil && w.checkLease() == nil {
 		time.Sleep(heartbeatRetryInterval)
 	}
 }
@@ -179,27 +187,25 @@ func (w *Watch) sendHeartbeats(ctx context.Context) {
 func (w *Watch) sendHeartbeat(ctx context.Context) error {
 	w.sending.Lock()
 	defer w.sending.Unlock()
-	if err := w.checkLease(); err != nil {
+	sent := w.read()
+	_, left, err := w.lease(sent)
+	if err != nil {
 		return err
 	}
-	sent := time.Now()
-	until := sent.Add(heartbeatCallTimeout)
-	if expiry, ok := w.leaseExpiry(); ok && expiry.Before(until) {
-		until = expiry
-	}
-	ctx, cancel := context.WithDeadline(ctx, until)
+	ctx, cancel := context.WithTimeout(ctx, min(heartbeatCallTimeout, left))
 	defer cancel()
 	var details []any
 	if w.handover != (handover{}) {
 		details = append(details, w.handover)
 	}
-	err := w.send(ctx, details...)
+	err = w.send(ctx, details...)
 	reason := endReason(err)
 	switch {
 	case err == nil:
 		w.renewLease(sent)
 	case reason == nil:
-		return errors.Join(err, w.checkLease())
+		_, _, lost := w.lease(w.read())
+		return errors.Join(err, lost)
 	case temporal.IsCanceledError(reason):
 		w.renewLease(sent)
 		w.turnStopped.Store(true)
@@ -238,19 +244,35 @@ func endReason(err error) error {
 	return nil
 }
 
-func (w *Watch) renewLease(at time.Time) { w.lastHeartbeat.Store(&at) }
+func (w *Watch) renewLease(at clock.Reading) { w.lastHeartbeat.Store(&at) }
 
-// leaseExpiry is when the lease ends unless a heartbeat succeeds before; false
-// without a heartbeat timeout.
-func (w *Watch) leaseExpiry() (time.Time, bool) {
-	return w.lastHeartbeat.Load().Add(w.timeout), w.timeout > 0
+// lease returns what is left of the lease by the wall clock and by the monotonic clock. It
+// loses the lease when nothing is left by the latter.
+func (w *Watch) lease(now clock.Reading) (wall, mono time.Duration, _ error) {
+	wall, mono = heartbeatCallTimeout, heartbeatCallTimeout
+	if w.timeout > 0 {
+		wallSpan, monoSpan := now.Since(*w.lastHeartbeat.Load())
+		wall, mono = w.timeout-wallSpan, w.timeout-monoSpan
+	}
+	if mono < 0 {
+		w.loseLease(errHeartbeatTimeout)
+	}
+	if why := w.leaseLost.Load(); why != nil {
+		return wall, mono, *why
+	}
+	return wall, mono, nil
 }
 
 // checkLease ends the work and returns an error when the lease is lost. It looks at
-// the clock, because a frozen process notices nothing else: call it before anything
-// that the next attempt may be doing, too.
+// the clocks, because a frozen process notices nothing else: call it before anything
+// that the next attempt may be doing, too. When only the wall clock says that the lease has
+// expired, the machine was paused or its clock was set: then the server is asked.
 func (w *Watch) checkLease() error {
-	if at, ok := w.leaseExpiry(); ok && time.Now().After(at) {
+	wall, _, err := w.lease(w.read())
+	if err != nil || wall >= 0 {
+		return err
+	}
+	if w.sendHeartbeat(context.WithoutCancel(w.Parent)) != nil {
 		w.loseLease(errHeartbeatTimeout)
 	}
 	if why := w.leaseLost.Load(); why != nil {

@@ -15,6 +15,7 @@ import (
 	"github.com/palaver-chat/palaver/activities"
 	"github.com/palaver-chat/palaver/chat"
 	"github.com/palaver-chat/palaver/db"
+	"github.com/palaver-chat/palaver/internal/clock"
 	"github.com/palaver-chat/palaver/testkit/activitytest"
 	"github.com/palaver-chat/palaver/tools"
 )
@@ -213,5 +214,67 @@ func TestAttemptHandedToAFrozenWorkerDoesNotRun(t *testing.T) {
 			require.Equal(t, activities.ErrTypeInterrupted, activitytest.AppError(t, err).Type())
 			require.Zero(t, b.Model.Calls())
 		})
+	}
+}
+
+// pausedClock is the clock of a machine: a pause stops the monotonic clock, and whoever sets
+// the wall clock changes only that.
+type pausedClock struct{ jump, passed atomic.Int64 } // of the wall clock; of both
+
+func (c *pausedClock) read() clock.Reading {
+	now := clock.Read()
+	now.Wall = now.Wall.Add(time.Duration(c.jump.Load() + c.passed.Load()))
+	now.Mono += time.Duration(c.passed.Load())
+	return now
+}
+
+func TestAttemptOnAMachineThatWasPausedAsksTheServerBeforeItGoesOn(t *testing.T) {
+	for name, tc := range map[string]struct {
+		answer error
+		jump   time.Duration
+		made   bool
+	}{
+		"paused, and another attempt runs":        {serviceerror.NewNotFound("activity not found"), 5 * time.Minute, false},
+		"paused, and the server is unreachable":   {serviceerror.NewUnavailable("down"), 5 * time.Minute, false},
+		"its wall clock was set forwards":         {nil, 5 * time.Minute, true},
+		"its wall clock was set back":             {nil, -5 * time.Minute, true},
+		"set back, and the server is unreachable": {serviceerror.NewUnavailable("down"), -5 * time.Minute, true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			b := setup(t)
+			var c pausedClock
+			b.Clock = c.read
+			b.Info.Heartbeat = longTimeout
+			b.answerHeartbeats(tc.answer)
+			r := b.Ask("How many?")
+			b.Model.OnStream = func(ctx context.Context, emit func(string) error) error {
+				c.jump.Store(int64(tc.jump))
+				return errors.Join(emit("Fine."), ctx.Err())
+			}
+			_, err := b.tryThink(r)
+			if tc.made {
+				require.NoError(t, err)
+				require.Equal(t, "Fine.", b.Texts(r.TurnRef)[chat.PieceKey(1)])
+				return
+			}
+			require.Equal(t, activities.ErrTypeInterrupted, activitytest.AppError(t, err).Type())
+			require.NotContains(t, b.Texts(r.TurnRef), chat.PieceKey(1))
+		})
+	}
+}
+
+// A server that does not answer must not make the worker's clock decide.
+func TestSideEffectOnAPausedMachineDoesNotHappen(t *testing.T) {
+	for _, skew := range []time.Duration{-time.Minute, 0, 5 * time.Minute} {
+		b := setup(t)
+		b.Info.Heartbeat, b.Info.Ago = longTimeout, skew
+		b.answerHeartbeats(serviceerror.NewNotFound("activity not found"))
+		r := b.wanting(activitytest.SendTool(func(context.Context, tools.Call) (tools.Result, error) {
+			t.Error("the tool ran", skew)
+			return tools.Result{}, nil
+		}), `{"query":"a"}`)
+		_, err := run[activities.CallResult](b, b.CallTool, r)
+		require.Error(t, err)
 	}
 }

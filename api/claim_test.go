@@ -2,6 +2,7 @@ package api
 
 import (
 	"net/http"
+	"sync"
 	"testing"
 	"time"
 
@@ -229,4 +230,25 @@ func TestPolicyAllowsTheSupabaseProjectAndNothingElse(t *testing.T) {
 		}
 		require.Equal(t, map[string]any{"url": address, "key": "public", "methods": []any{"link"}, "providers": []any{}}, auth["sign_in"])
 	}
+}
+
+// Another tab sends a message while this one signs in: its row is stored, and its thread does
+// not have it yet.
+func TestClaimLeavesAThreadWhoseMessageIsBeingSent(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	c := b.client()
+	thread := c.call(201, "POST", "/api/conversations", map[string]any{"title": "Of this browser"})["id"].(string)
+	ann := c.signedIn("ann")
+	var once sync.Once
+	var during map[string]any
+	b.engine.set(func() {
+		b.engine.sending = func() {
+			once.Do(func() { during = ann.call(200, "POST", "/api/me/claim", nil) })
+		}
+	})
+	c.stream("POST", "/api/chat", m{"message": "hello", "thread_id": thread}).until("response")
+	require.Equal(t, map[string]any{"conversations": 0.0, "documents": 0.0, "left": 1.0}, during)
+	require.Equal(t, 1.0, ann.call(200, "POST", "/api/me/claim", nil)["conversations"])
+	require.Len(t, ann.call(200, "GET", "/api/chat/history/"+thread, nil)["messages"], 2)
 }

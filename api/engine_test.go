@@ -124,6 +124,7 @@ type engine struct {
 	imported    []string // keys of imports that were started
 	unavailable error    // returned by every call
 	submitted   func(chat.Submit)
+	sending     func() // is called before a submit arrives
 	running     sync.WaitGroup
 }
 
@@ -152,6 +153,12 @@ func answer(u *turn) {
 }
 
 func (e *engine) Submit(_ context.Context, s chat.Submit) (chat.Submitted, error) {
+	e.mu.Lock()
+	sending := e.sending
+	e.mu.Unlock()
+	if sending != nil {
+		sending()
+	}
 	id, err := e.submit(s)
 	return chat.Submitted{TurnID: id}, err
 }

@@ -113,13 +113,7 @@ func (s *server) imports() *imports.Jobs {
 	return &imports.Jobs{Store: s.Store, Places: s.ImportSources.Places(), Start: func(ctx context.Context, owner, key string) error {
 		start, done := request.FractionOfDeadline(ctx, 2)
 		defer done()
-		err := s.Threads.Import(start, owner, key)
-		if err == nil {
-			return nil
-		}
-		// Without a workflow the import would stay open forever.
-		step := (&imports.Error{Code: imports.Internal}).Failed()
-		return problem.Engine(errors.Join(err, s.Store.AdvanceImports(ctx, owner, key, step, s.now())))
+		return problem.Engine(s.Threads.Import(start, owner, key))
 	}}
 }
 
@@ -135,9 +129,6 @@ func (s *server) listImports(c *gin.Context) error {
 	list, err := s.Store.ListImports(c.Request.Context(), identity.Of(c).ID, conversation, "", listedImports)
 	if err != nil {
 		return err
-	}
-	if err := s.imports().Revive(c.Request.Context(), list, s.now()); err != nil {
-		s.Log.Warn("starting recorded imports failed", "request_id", request.ID(c), "error", err)
 	}
 	return respond(c, http.StatusOK, importsJSON{showAll(list, showImport)})
 }

@@ -4,7 +4,6 @@ import (
 	"context"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/google/uuid"
 	"github.com/stretchr/testify/require"
@@ -87,20 +86,18 @@ func TestImportWhoseWorkflowCannotStartIsNotLeftOpen(t *testing.T) {
 	require.Equal(t, "failed", list[0].(map[string]any)["state"])
 }
 
-func TestImportThatNeverStartedStartsWhenItIsListed(t *testing.T) {
+// The first one may be downloading.
+func TestImportWhoseWorkflowCannotStartFailsNoOtherOfItsDocument(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	c := b.client()
-	begin := func(key string, age time.Duration) {
-		_, err := b.store.CreateImport(t.Context(), chat.Import{ID: uuid.NewString(), Owner: c.id(), Key: key, Source: chat.SourceDrive, URL: aDriveFile,
-			State: chat.ImportLooking, CreatedAt: time.Now().Add(-age)})
-		require.NoError(t, err)
+	first := c.call(202, "POST", "/api/imports", map[string]any{"url": aDriveFile})
+	b.engine.set(func() { b.engine.unavailable = context.DeadlineExceeded })
+	c.call(503, "POST", "/api/imports", map[string]any{"url": aDriveFile})
+	states := map[bool]any{}
+	for _, i := range c.call(200, "GET", "/api/imports", nil)["imports"].([]any) {
+		one := i.(map[string]any)
+		states[one["id"] == first["id"]] = one["state"]
 	}
-	begin("old", 2*time.Minute)
-	begin("old", 2*time.Minute)
-	begin("young", time.Second)
-	begin("further", 2*time.Minute)
-	require.NoError(t, b.store.AdvanceImports(t.Context(), c.id(), "further", chat.ImportStep{State: chat.ImportReading}, time.Now()))
-	c.call(200, "GET", "/api/imports", nil)
-	b.engine.set(func() { require.Equal(t, []string{"old"}, b.engine.imported) })
+	require.Equal(t, map[bool]any{true: "looking", false: "failed"}, states)
 }

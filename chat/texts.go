@@ -62,6 +62,10 @@ func RememberedKey(name string) string { return "remembered:" + name }
 func ShownKey(callID string) string { return "shown:" + callID }
 func DoneKey(callID string) string  { return "done:" + callID }
 
+// StartedKey is the key of the record that a call with side effects was about to run: how
+// often it was repeated by then.
+func StartedKey(callID string) string { return "started:" + callID }
+
 // AnswerKey is the key of a whole answer, a ResumeValue as JSON. The id is the
 // answer's, not the question's, because a question may get two answers at once.
 func AnswerKey(id string) string { return "answer:" + id }

@@ -29,6 +29,19 @@ type Repair interface {
 	// BusyThreads lists an owner's conversations that CountOpenTurns counts because
 	// of a turn that a workflow has accepted, at most limit.
 	BusyThreads(ctx context.Context, owner string, limit int) ([]string, error)
+	// UnfinishedImports lists imports of all owners that have not ended and did not change
+	// since a time, one for each key, ordered by key, from the first greater than after.
+	UnfinishedImports(ctx context.Context, before time.Time, after string, limit int) ([]ImportRef, error)
+	// OwnerOfTurn returns the owner of a turn, whoever that is.
+	OwnerOfTurn(ctx context.Context, id string) (string, error)
+	// TakeLease takes the lease of this name for a holder, or renews it. A lease of another
+	// holder is taken only if it is still as dead describes. It reports whether the holder
+	// has the lease now.
+	TakeLease(ctx context.Context, name, holder string, dead Lease) (bool, error)
+	// Lease reads a lease; zero when nobody has it.
+	Lease(ctx context.Context, name string) (Lease, error)
+	// EndLease gives up a lease; it does nothing when another holder has it.
+	EndLease(ctx context.Context, name, holder string) error
 	// OpenTurnCounts counts the accepted, unsettled turns of all owners by status, for
 	// the metrics. A status that no turn has is left out.
 	OpenTurnCounts(ctx context.Context) ([]OpenTurnCount, error)
@@ -50,6 +63,16 @@ type Pool struct {
 
 // TurnRef names a turn.
 type TurnRef struct{ Owner, ThreadID, TurnID string }
+
+// ImportRef names the imports of one document by one owner.
+type ImportRef struct{ Owner, Key string }
+
+// Lease says who does work that only one process does at a time. Beat changes with each
+// renewal. Clocks are not compared: who sees the same beat for long may take the lease.
+type Lease struct {
+	Holder string
+	Beat   int64
+}
 
 // DocumentRef names a document.
 type DocumentRef struct{ Owner, ID string }

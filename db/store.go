@@ -15,6 +15,7 @@ package db
 import (
 	"context"
 	"errors"
+	"fmt"
 	"time"
 
 	"github.com/palaver-chat/palaver/chat"
@@ -26,10 +27,15 @@ var (
 	ErrTurnConflict = errors.New("client_turn_id was used with other content")
 	ErrSettled      = errors.New("the turn is settled")
 	ErrOutdated     = errors.New("a later attempt has written this")
+	ErrTurnRuns     = errors.New("a turn of the conversation runs")
 	ErrForbidden    = errors.New("not allowed") // e.g. deleting a public document
 	ErrVersion      = errors.New("the stored version is a different one")
 	ErrUnavailable  = errors.New("database unavailable") // wraps connection loss; try again later
 )
+
+// ErrTimeout is an ErrUnavailable of a database that did not answer in time: perhaps only this
+// call is too large for the connection.
+var ErrTimeout = fmt.Errorf("%w: no answer in time", ErrUnavailable)
 
 // AnyVersion is the version that a write expects if any stored one will do.
 const AnyVersion = -1
@@ -163,6 +169,8 @@ type Store interface {
 	FeedbackLog
 	// Ping reports whether the database answers; ErrUnavailable when not.
 	Ping(ctx context.Context) error
+	// Sync makes what was written so far survive a power failure.
+	Sync(ctx context.Context) error
 	Close() error
 }
 
@@ -365,6 +373,8 @@ type Imports interface {
 	// AdvanceImports changes all open imports of a document. With an outcome, only the
 	// oldest import gets it; the others get the outcome that the document was known.
 	AdvanceImports(ctx context.Context, owner, key string, step chat.ImportStep, at time.Time) error
+	// AdvanceImport changes one import, unless it has ended.
+	AdvanceImport(ctx context.Context, owner, id string, step chat.ImportStep, at time.Time) error
 	// AnnounceImport sets whether the conversation is told when the import ends.
 	AnnounceImport(ctx context.Context, owner, id string, announce bool) error
 }

@@ -18,6 +18,7 @@ type UserDeleter interface {
 type UserData struct {
 	Threads   []string // ids of conversations, listed or not
 	Documents []string // ids
+	Imports   []string // keys of imports, for their workflows
 	Turns     int
 	Messages  int
 	Sets      int
@@ -35,5 +36,5 @@ type UserData struct {
 
 // Empty reports whether nothing is kept.
 func (d UserData) Empty() bool {
-	return len(d.Threads)+len(d.Documents)+d.Turns+d.Messages+d.Sets+d.Profiles+d.Cancels+d.Attachments+d.Repos+d.Connections+d.Keys+d.Shares+d.Feedback+d.Boards == 0
+	return len(d.Threads)+len(d.Documents)+len(d.Imports)+d.Turns+d.Messages+d.Sets+d.Profiles+d.Cancels+d.Attachments+d.Repos+d.Connections+d.Keys+d.Shares+d.Feedback+d.Boards == 0
 }

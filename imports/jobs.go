@@ -19,6 +19,7 @@ const Listed = 100
 // Store is the part of db.Store that Jobs uses.
 type Store interface {
 	ImportByID(ctx context.Context, owner, id string) (chat.Import, error)
+	AdvanceImport(ctx context.Context, owner, id string, step chat.ImportStep, at time.Time) error
 	AnnounceImport(ctx context.Context, owner, id string, announce bool) error
 	ListImports(ctx context.Context, owner, threadID, turnID string, limit int) ([]chat.Import, error)
 }
@@ -32,7 +33,8 @@ type Inserter interface {
 type Jobs struct {
 	Store Store
 	// Start starts the workflow of a document's open imports; it is safe to call when that
-	// workflow is already running.
+	// workflow is already running. An import whose workflow is not started although it was
+	// recorded is started by the repair sweep.
 	Start func(ctx context.Context, owner, key string) error
 	Poll  time.Duration // interval of reading the progress; 0: pollInterval
 	// Places are the links of the added sources.
@@ -67,27 +69,11 @@ func (j *Jobs) Begin(ctx context.Context, in Inserter, i chat.Import) (chat.Impo
 	if err != nil || i.State.Final() {
 		return i, err
 	}
-	return i, j.Start(ctx, i.Owner, i.Key)
-}
-
-// neverStarted is the age from which an import in its first step may have no workflow:
-// its process died between recording it and starting it.
-const neverStarted = time.Minute
-
-// Revive starts those imports of a list that may have been recorded but not started. It does
-// not affect one that is running.
-func (j *Jobs) Revive(ctx context.Context, list []chat.Import, now time.Time) error {
-	started := map[string]bool{}
-	for _, i := range list {
-		if i.State != chat.ImportLooking || now.Sub(i.UpdatedAt) < neverStarted || started[i.Key] {
-			continue
-		}
-		started[i.Key] = true
-		if err := j.Start(ctx, i.Owner, i.Key); err != nil {
-			return err
-		}
+	if err := j.Start(ctx, i.Owner, i.Key); err != nil {
+		// Of this import only: others of the key may be running.
+		return i, errors.Join(err, j.Store.AdvanceImport(ctx, i.Owner, i.ID, (&Error{Code: Internal}).Failed(), time.Now()))
 	}
-	return nil
+	return i, nil
 }
 
 // Follow reports each step of an import until the import or ctx ends. The end of ctx is not

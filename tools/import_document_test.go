@@ -40,6 +40,10 @@ func (s *importStore) ImportByID(context.Context, string, string) (chat.Import, 
 	return i, nil
 }
 
+func (s *importStore) AdvanceImport(context.Context, string, string, chat.ImportStep, time.Time) error {
+	return nil
+}
+
 func (s *importStore) AnnounceImport(_ context.Context, _, _ string, announce bool) error {
 	s.i.Announce = announce
 	return nil

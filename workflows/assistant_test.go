@@ -255,6 +255,7 @@ func TestApprovalTimeoutRejectsTheCalls(t *testing.T) {
 // unknownOutcomes are the errors after which a call's outcome is unknown.
 var unknownOutcomes = map[string]error{
 	"heartbeat timeout":      temporal.NewHeartbeatTimeoutError(),
+	"schedule-to-close":      temporal.NewTimeoutError(enumspb.TIMEOUT_TYPE_SCHEDULE_TO_CLOSE, nil),
 	"start-to-close timeout": temporal.NewTimeoutError(enumspb.TIMEOUT_TYPE_START_TO_CLOSE, nil),
 	"unknown outcome":        temporal.NewNonRetryableApplicationError("", activities.ErrTypeUnknownOutcome, nil),
 	"worker stopped":         temporal.NewApplicationError("", activities.ErrTypeInterrupted),
@@ -295,6 +296,29 @@ func TestUnknownOutcomeOfASideEffectIsAskedAboutAndNotRetriedSilently(t *testing
 				require.Equal(t, map[string]int{"again": 2, "not again": 1}[verdict], s.calls["CallTool c1"])
 			})
 		}
+	}
+}
+
+// The turn's deadline does not cut a call with side effects; its tool says how long it may take.
+func TestCallWithSideEffectsKnowsTheTimeLeftAndHowOftenItWasRepeated(t *testing.T) {
+	s := assistantTurn(toolCalls(1, "draw", "search"), finalCall())
+	var left, repeats []time.Duration
+	s.tool = func(ctx context.Context, r activities.CallRequest, n int) (activities.CallResult, error) {
+		if r.Name == "search" {
+			require.Zero(t, r.Left)
+			return activities.CallResult{}, nil
+		}
+		left, repeats = append(left, r.Left), append(repeats, time.Duration(r.Repeat))
+		if n == 1 {
+			return activities.CallResult{}, temporal.NewHeartbeatTimeoutError()
+		}
+		return activities.CallResult{}, nil
+	}
+	runTurn(t, s, decide(yes("c1")), decide(yes("c1")))
+	require.Equal(t, []time.Duration{0, 1}, repeats)
+	for _, d := range left {
+		require.Positive(t, d)
+		require.LessOrEqual(t, d, input.TurnDeadline)
 	}
 }
 

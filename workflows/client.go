@@ -112,7 +112,7 @@ func (c *Client) submitOnce(ctx context.Context, s chat.Submit) (taken chat.Subm
 func (c *Client) submitRequest(s chat.Submit) SubmitRequest {
 	r := SubmitRequest{
 		Rules:  &c.Rules,
-		TurnID: s.TurnID, OnBusy: s.OnBusy, Cancelled: s.Cancelled, Generation: s.Generation,
+		TurnID: s.TurnID, Owner: s.Owner, OnBusy: s.OnBusy, Cancelled: s.Cancelled, Generation: s.Generation,
 		RunID: s.StreamRunID, RequestID: s.RequestID, Client: chat.ClientKey(s.ClientTurnID), Hash: s.ContentHash,
 	}
 	if s.NoRepeat {

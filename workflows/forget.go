@@ -22,6 +22,11 @@ func (c *Client) EndIngest(ctx context.Context, docID string) error {
 	return c.end(ctx, IngestWorkflowID(docID), "user deleted")
 }
 
+// EndImport ends the import of a document.
+func (c *Client) EndImport(ctx context.Context, key string) error {
+	return c.end(ctx, ImportWorkflowID(key), "user deleted")
+}
+
 // end terminates an open run and deletes its history in one request. If it terminated the
 // run first, the server would delete the history much later: it waits about half a minute
 // until it has recorded the end of a run, and the runs of a shard wait for each other.

@@ -146,8 +146,12 @@ func (u *turn) dropAnswers(ctx workflow.Context) {
 	}
 }
 
-// noticeIgnoredResume adds a notice that an answer was dropped.
+// noticeIgnoredResume adds a notice that an answer was dropped. Once the turn is being settled
+// its log has the last number: a notice would take that of the terminal event.
 func (u *turn) noticeIgnoredResume(ctx workflow.Context) {
+	if u.settling {
+		return
+	}
 	u.notice(ctx, chat.NoticeResumeIgnored)
 	u.hint(ctx)
 }

@@ -16,15 +16,21 @@ func (t *thread) validateOwner(_ workflow.Context, owner string) error {
 	if owner == "" || owner == chat.PublicOwner {
 		return temporal.NewApplicationError("a thread needs an owner", chat.CodeValidation)
 	}
-	asking := t.turn != nil && t.turn.asking && t.turn.Pending != nil && !t.turn.checking && t.turn.answers.Len() == 0 && t.turn.Stopped == ""
-	if running, busy := t.busy(); owner != t.Owner && (t.withdrawn != nil || len(t.Carried.Queue) > 0 || busy && !asking) {
+	if owner != t.Owner && !t.mayChangeOwner() {
+		running, _ := t.busy()
 		return temporal.NewApplicationError("a turn is running", chat.CodeTurnRunning, running)
 	}
 	return nil
 }
 
+// mayChangeOwner reports whether no activity runs for the owner.
+func (t *thread) mayChangeOwner() bool {
+	asking := t.turn != nil && t.turn.asking && t.turn.Pending != nil && !t.turn.checking && t.turn.answers.Len() == 0 && t.turn.Stopped == ""
+	return t.withdrawn == nil && len(t.Carried.Queue) == 0 && (t.turn == nil || asking)
+}
+
 // changeOwner makes the thread act for another owner from now on. The API moves its rows to
-// that owner next.
+// that owner next. If it cannot, the next message of the rows' owner changes it back.
 func (t *thread) changeOwner(ctx workflow.Context, owner string) error {
 	if err := t.validateOwner(ctx, owner); err != nil || owner == t.Owner {
 		return err

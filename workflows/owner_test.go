@@ -4,7 +4,9 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+	"go.temporal.io/sdk/temporal"
 
+	"github.com/palaver-chat/palaver/activities"
 	"github.com/palaver-chat/palaver/chat"
 	"github.com/palaver-chat/palaver/workflows"
 )
@@ -55,4 +57,48 @@ func TestChangedOwnerIsPassedToTheNextRun(t *testing.T) {
 	next := p.runUntilContinueAsNew(input)
 	require.Equal(t, "account", next.Owner)
 	require.Equal(t, "account", next.Carried.Open.Owner)
+}
+
+func (p *harness) submitOf(owner, turn string) *reply {
+	return p.send(turn, workflows.SubmitRequest{Owner: owner})
+}
+
+// A claim that moved only the workflow, or was given up: the rows decide whose thread it is.
+// Rule W17.
+func TestMessageOfTheOwnerOfTheRowsGivesThemTheThread(t *testing.T) {
+	p := newHarness(t, clearTurn())
+	p.submitAt(0, "t1", chat.Supersede)
+	p.at(1, func() { p.update(workflows.UpdateOwner, "o1", "account") })
+	p.at(2, func() { p.submitOf("ann", "t2") })
+	p.at(3, func() { require.Equal(t, "ann", p.state().Owner) })
+	p.run()
+	require.Equal(t, []string{"t1 completed", "t2 completed"}, statuses(p.endings))
+	require.Equal(t, "ann", p.endings[1].Owner)
+}
+
+func TestMessageOfAnotherOwnerIsRefusedWhileATurnRuns(t *testing.T) {
+	p := newHarness(t, clearTurn())
+	var refused *reply
+	p.at(0, func() {
+		p.submit("t1", chat.Supersede)
+		refused = p.submitOf("account", "t2")
+	})
+	p.run()
+	require.Equal(t, chat.CodeNotFound, errType(refused.rejected))
+	require.Equal(t, []string{"t1 completed"}, statuses(p.endings))
+}
+
+// Its owner does not have the conversation any more: while it is idle, the next message of
+// the new owner would fail, too.
+func TestRunWhoseTurnHasNoRowEndsAtOnce(t *testing.T) {
+	s := clearTurn()
+	s.onBegin = func(activities.TurnRef) (activities.Begun, error) {
+		return activities.Begun{}, temporal.NewNonRetryableApplicationError("not found", chat.CodeNotFound, nil)
+	}
+	s.settle = func() error { return temporal.NewNonRetryableApplicationError("not found", chat.CodeNotFound, nil) }
+	p := newHarness(t, s)
+	p.submitAt(0, "t1", chat.Supersede)
+	began := p.env.Now()
+	p.run()
+	require.Less(t, p.env.Now().Sub(began), input.IdleTimeout)
 }

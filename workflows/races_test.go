@@ -143,6 +143,48 @@ func TestStopWhileTheTurnIsBeingSettledHasNoEffect(t *testing.T) {
 	require.Equal(t, []string{"t1 completed", "t2 completed"}, statuses(p.endings))
 }
 
+// The stored log has the terminal event under the next number.
+func TestResumeSignalWhileTheTurnIsBeingSettledAddsNothing(t *testing.T) {
+	s := clearTurn()
+	p := newHarness(t, s)
+	s.settle = func() error {
+		p.env.SignalWorkflow(workflows.SignalResume, answer(chat.ActionChoice, "summarize"))
+		return nil
+	}
+	p.submitAt(0, "t1", chat.Supersede)
+	var live chat.Progress
+	p.at(1, func() { live = p.progress("t1", 0) })
+	p.run()
+	require.Len(t, live.Entries, len(p.endings[0].Log)+1)
+	require.True(t, live.Entries[len(live.Entries)-1].Type.Terminal())
+}
+
+// The acknowledgement of the first try was lost, and the thread has continued as new since.
+func TestResumeThatIsRetriedInTheNextRunIsAcknowledgedAgain(t *testing.T) {
+	p := newHarness(t, ambiguousTurn())
+	next := input
+	next.Carried.Resumed = "r1"
+	var again, other *reply
+	p.at(0, func() {
+		again = p.update(workflows.UpdateResume, "r1", workflows.ResumeRequest{Value: answer(chat.ActionChoice, "summarize")})
+		other = p.update(workflows.UpdateResume, "r2", workflows.ResumeRequest{Value: answer(chat.ActionChoice, "summarize")})
+	})
+	p.runWithInput(next)
+	require.NoError(t, again.rejected)
+	require.NoError(t, again.err)
+	require.Equal(t, chat.CodeNoInterrupt, errType(other.rejected))
+}
+
+func TestAcceptedResumeIsCarriedToTheNextRun(t *testing.T) {
+	p := newHarness(t, ambiguousTurn())
+	p.submitAt(0, "t1", chat.Supersede)
+	p.at(1, func() {
+		p.update(workflows.UpdateResume, "r1", workflows.ResumeRequest{Value: answer(chat.ActionChoice, "summarize")})
+	})
+	p.at(2, func() { p.env.SignalWorkflow(workflows.SignalVersion, 0) })
+	require.Equal(t, "r1", p.runUntilContinueAsNew(input).Carried.Resumed)
+}
+
 func TestRollbackWhileTheTurnIsBeingSettledUndoesNothing(t *testing.T) {
 	s := clearTurn()
 	p := newHarness(t, s)

@@ -23,6 +23,11 @@ func (c *Client) IngestRun(ctx context.Context, docID string) (chat.WorkflowRun,
 	return c.run(ctx, IngestWorkflowID(docID))
 }
 
+// ImportRun is Run for the imports with this key.
+func (c *Client) ImportRun(ctx context.Context, key string) (chat.WorkflowRun, error) {
+	return c.run(ctx, ImportWorkflowID(key))
+}
+
 var runStatuses = map[enumspb.WorkflowExecutionStatus]chat.RunStatus{
 	enumspb.WORKFLOW_EXECUTION_STATUS_RUNNING:    chat.RunOpen,
 	enumspb.WORKFLOW_EXECUTION_STATUS_PAUSED:     chat.RunOpen,

@@ -22,6 +22,11 @@ const (
 	// How long a look-up is retried while the database is unavailable. Then the
 	// turn fails.
 	lookupRetryTimeout = time.Minute
+	// One attempt of a look-up as a regular activity.
+	lookupAttemptTimeout = 10 * time.Second
+	// One attempt to settle: it reads and writes all texts of the turn, which can be 30 MB,
+	// over a link of 20 Mbit/s.
+	settleAttemptTimeout = time.Minute
 	// One attempt of a model call; LLM_TIMEOUT is shorter.
 	modelCallTimeout = 10 * time.Minute
 	// Temporal gives up an attempt that sends no heartbeat for this long.
@@ -39,7 +44,7 @@ func lookup[T any](ctx workflow.Context, u *turn, summary string, activity any, 
 	if err == nil || ctx.Err() != nil || final(err) {
 		return result, err
 	}
-	return runWithRetries[T](ctx, u, lookupRetryTimeout, summary, activity, args...)
+	return runWithRetries[T](ctx, u, lookupAttemptTimeout, lookupRetryTimeout, summary, activity, args...)
 }
 
 // runOnce runs a local activity, without retries.
@@ -53,11 +58,12 @@ func runOnce[T any](ctx workflow.Context, summary string, activity any, args ...
 	return result, err
 }
 
-// runWithRetries runs a regular activity and retries it until timeout; 0: no limit.
-func runWithRetries[T any](ctx workflow.Context, u *turn, timeout time.Duration, summary string, activity any, args ...any) (result T, err error) {
+// runWithRetries runs a regular activity and retries it until timeout; 0: no limit. attempt
+// bounds one attempt.
+func runWithRetries[T any](ctx workflow.Context, u *turn, attempt, timeout time.Duration, summary string, activity any, args ...any) (result T, err error) {
 	regular := workflow.WithActivityOptions(ctx, workflow.ActivityOptions{
 		ScheduleToCloseTimeout: timeout,
-		StartToCloseTimeout:    10 * time.Second,
+		StartToCloseTimeout:    attempt,
 		RetryPolicy:            &temporal.RetryPolicy{InitialInterval: 200 * time.Millisecond, MaximumInterval: 5 * time.Second},
 		Summary:                summary,
 	})

@@ -34,6 +34,9 @@ type carried struct {
 	Early  []earlyCancel   `json:"early,omitempty"`  // cancels that came before their submit
 	Agent  chat.Agent      `json:"agent,omitempty"`  // of the turn that began last
 	Undone string          `json:"undone,omitempty"` // the turn rolled back last; the next one takes its place
+	// Resumed is the id of the resume update that was accepted last. Its client may have lost
+	// the acknowledgement and sends it again to the next run.
+	Resumed string `json:"resumed,omitempty"`
 }
 
 // seen identifies an earlier submit, so that a retry makes no second turn even
@@ -46,7 +49,9 @@ type seen struct {
 
 // SubmitRequest is the argument of the submit update.
 type SubmitRequest struct {
-	TurnID    string      `json:"turn"`
+	TurnID string `json:"turn"`
+	// Owner of the turn's row; empty: that of the thread. The rows decide whose thread it is.
+	Owner     string      `json:"owner,omitempty"`
 	OnBusy    chat.OnBusy `json:"on_busy"`
 	Cancelled bool        `json:"cancelled,omitempty"`
 	RunID     string      `json:"run,omitempty"`
@@ -157,7 +162,7 @@ func (t *thread) setup(ctx workflow.Context) error {
 		return err
 	}
 	err = workflow.SetUpdateHandlerWithOptions(ctx, UpdateResume, t.resume, workflow.UpdateHandlerOptions{
-		Validator: t.validateResume,
+		Validator: t.validateResumeUpdate,
 	})
 	if err != nil {
 		return err
@@ -200,6 +205,11 @@ func (t *thread) run(ctx workflow.Context) error {
 		}
 		if ctx.Err() != nil {
 			return t.close(ctx)
+		}
+		// Its owner does not have the conversation. The next message starts a run for the
+		// owner of its row.
+		if t.last.notFound && len(t.Carried.Queue) == 0 && t.mayComplete(ctx) {
+			return nil
 		}
 	}
 }
@@ -354,17 +364,24 @@ func (t *thread) drainSignals(ctx workflow.Context) {
 		if !t.versions.ReceiveAsync(&version) {
 			break
 		}
-		t.nextVersion = version
+		if knownVersion(ctx, version) {
+			t.nextVersion = version
+		} else {
+			workflow.GetLogger(ctx).Warn("version signal ignored: this build does not know the version", "version", version)
+		}
 	}
 }
 
 // validateSubmit rejects a submit with on_busy "reject" while a turn is open, a
-// submit of a deleted conversation whose id is in use again, and an unsaved message
-// when too many are unsaved already. A rejection by the validator adds no event to
+// submit of a deleted conversation whose id is in use again or whose owner is another one
+// while a turn runs, and an unsaved message when too many are unsaved already. A rejection by the validator adds no event to
 // the history.
 func (t *thread) validateSubmit(_ workflow.Context, s SubmitRequest) error {
 	if s.Generation != 0 && s.Generation < t.Generation {
 		return temporal.NewApplicationError("the conversation was deleted", chat.CodeNotFound)
+	}
+	if s.Owner != "" && s.Owner != t.Owner && (s.Unsaved != nil || !t.mayChangeOwner()) {
+		return temporal.NewApplicationError("the thread works for another owner", chat.CodeNotFound)
 	}
 	if _, again := t.earlierSubmit(s); again {
 		return nil
@@ -408,6 +425,12 @@ func (t *thread) unsaved() (size int) {
 // Temporal delivers it with that task anyway.
 func (t *thread) submit(ctx workflow.Context, s SubmitRequest) (SubmitReply, error) {
 	t.adoptGeneration(s)
+	if s.Owner != "" && s.Owner != t.Owner { // a claim moved only the workflow, or only the rows
+		if err := t.changeOwner(ctx, s.Owner); err != nil {
+			return SubmitReply{}, err
+		}
+	}
+	s.Owner = "" // the thread has it
 	if first, again := t.earlierSubmit(s); again {
 		if first.Hash != s.Hash && first.Hash != "" && s.Hash != "" {
 			return SubmitReply{}, temporal.NewApplicationError("the client_turn_id was used with other content", chat.CodeTurnConflict)
@@ -471,9 +494,24 @@ func (t *thread) wasSubmitted(turnID string) bool {
 	return slices.ContainsFunc(t.Carried.Seen, func(x seen) bool { return x.TurnID == turnID })
 }
 
+// acceptedBefore reports whether an earlier run has accepted this resume update.
+func (t *thread) acceptedBefore(ctx workflow.Context) bool {
+	return workflow.GetCurrentUpdateInfo(ctx).ID == t.Carried.Resumed
+}
+
+// maxUpdateID bounds the ids that are remembered. Those of Client are UUIDs.
+const maxUpdateID = 64
+
+func (t *thread) validateResumeUpdate(ctx workflow.Context, r ResumeRequest) error {
+	if t.acceptedBefore(ctx) {
+		return nil
+	}
+	return t.validateResume(r)
+}
+
 // validateResume rejects an answer when its question is not open, or when it does
 // not fit the question.
-func (t *thread) validateResume(_ workflow.Context, r ResumeRequest) error {
+func (t *thread) validateResume(r ResumeRequest) error {
 	if t.turn == nil || t.turn.Pending == nil || t.turn.Stopped != "" ||
 		(r.InterruptID != "" && r.InterruptID != t.turn.Pending.ID) {
 		return temporal.NewApplicationError("no such question is open", chat.CodeNoInterrupt)
@@ -486,8 +524,11 @@ func (t *thread) validateResume(_ workflow.Context, r ResumeRequest) error {
 
 func (t *thread) resume(ctx workflow.Context, r ResumeRequest) error {
 	// Another answer may have been accepted between validator and handler.
-	if err := t.validateResume(ctx, r); err != nil {
+	if err := t.validateResumeUpdate(ctx, r); err != nil || t.acceptedBefore(ctx) {
 		return err
+	}
+	if t.Carried.Resumed = workflow.GetCurrentUpdateInfo(ctx).ID; len(t.Carried.Resumed) > maxUpdateID {
+		t.Carried.Resumed = ""
 	}
 	t.adoptRules(r.Rules)
 	t.turn.acceptAnswer(ctx, r.Value, r.Channel)
@@ -504,7 +545,7 @@ func (t *thread) resumeBySignal(ctx workflow.Context, raw converter.RawValue) {
 	}
 	v.Ref = "" // only the API may refer to a stored text
 	if err == nil {
-		err = t.validateResume(ctx, ResumeRequest{Value: v})
+		err = t.validateResume(ResumeRequest{Value: v})
 	}
 	if err != nil {
 		workflow.GetLogger(ctx).Warn("resume signal ignored", "error", err)

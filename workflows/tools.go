@@ -50,7 +50,7 @@ func (u *turn) runUntilKnown(ctx workflow.Context, step, ask string, calls []act
 	}
 	unknown := noteOutcomes(made, ended)
 	for k := 1; len(unknown) > 0 && k <= maxSameQuestion; k++ {
-		calls, ended, err = u.repeatUnknown(ctx, stepName(ask, k), calls, unknown)
+		calls, ended, err = u.repeatUnknown(ctx, stepName(ask, k), k, calls, unknown)
 		if err != nil {
 			return nil, err
 		}
@@ -80,14 +80,17 @@ func (u *turn) approveCalls(ctx workflow.Context, n int, calls []activities.Requ
 }
 
 // repeatUnknown asks the person about calls whose outcome is unknown, and runs again those
-// that they want run again.
-func (u *turn) repeatUnknown(ctx workflow.Context, step string, calls []activities.RequestedCall, unknown []string) ([]activities.RequestedCall, []outcome, error) {
+// that they want run again, for the k-th time.
+func (u *turn) repeatUnknown(ctx workflow.Context, step string, k int, calls []activities.RequestedCall, unknown []string) ([]activities.RequestedCall, []outcome, error) {
 	decided, err := u.decide(ctx, step, chat.Question{Prompt: chat.PromptUnknownOutcome, Calls: refs(calls, unknown, true)})
 	if err != nil {
 		return calls, nil, err
 	}
 	calls = withHashes(calls, decided.Hashes)
 	again := slices.DeleteFunc(slices.Clone(calls), func(c activities.RequestedCall) bool { return !slices.Contains(unknown, c.ID) })
+	for i := range again {
+		again[i].Repeat = k
+	}
 	ended, err := u.runTools(ctx, step+stepRunAfter, again, decided.Run)
 	return calls, ended, err
 }
@@ -235,12 +238,12 @@ func (u *turn) findOutcome(ctx workflow.Context, c activities.RequestedCall) (ou
 // the tool ran.
 const maxNotRunRetries = 5
 
-// outcomeIsUnknown reports whether a call with side effects may have run: its
-// heartbeats stopped, or the worker could not tell.
+// outcomeIsUnknown reports whether a call with side effects may have run: it timed out
+// after a worker took it, or the worker could not tell.
 func outcomeIsUnknown(err error) bool {
 	var timeout *temporal.TimeoutError
 	if errors.As(err, &timeout) {
-		return timeout.TimeoutType() == enumspb.TIMEOUT_TYPE_HEARTBEAT || timeout.TimeoutType() == enumspb.TIMEOUT_TYPE_START_TO_CLOSE
+		return timeout.TimeoutType() != enumspb.TIMEOUT_TYPE_SCHEDULE_TO_START
 	}
 	return isType(err, activities.ErrTypeUnknownOutcome) || isType(err, activities.ErrTypeInterrupted)
 }
@@ -250,23 +253,27 @@ func isType(err error, name string) bool {
 	return errors.As(err, &app) && app.Type() == name
 }
 
-// callTool starts a call. A call with side effects has one attempt.
+// callTool starts a call. A call with side effects has one attempt, and the turn's deadline
+// does not cut it: it does not begin when less time is left than its tool may take.
 func (u *turn) callTool(ctx workflow.Context, c activities.RequestedCall) workflow.Future {
-	tries := int32(maxToolAttempts)
-	if c.SideEffects {
-		tries = 1
+	left := max(time.Second, u.timeLeft(ctx))
+	options := workflow.ActivityOptions{
+		StartToCloseTimeout: toolCallTimeout,
+		HeartbeatTimeout:    heartbeatTimeout,
+		WaitForCancellation: true,
+		RetryPolicy:         &temporal.RetryPolicy{InitialInterval: retryInterval, BackoffCoefficient: 1, MaximumAttempts: maxToolAttempts},
+		Summary:             "Call " + c.Name,
 	}
 	request := u.callRequest(c)
 	request.TurnRef = u.nextActivityRef()
+	if c.SideEffects {
+		options.RetryPolicy.MaximumAttempts = 1
+		options.ScheduleToStartTimeout, request.Left = left, left
+	} else {
+		options.ScheduleToCloseTimeout = left
+	}
 	u.reporting = append(u.reporting, c.ID)
-	return workflow.ExecuteActivity(workflow.WithActivityOptions(ctx, workflow.ActivityOptions{
-		StartToCloseTimeout:    toolCallTimeout,
-		ScheduleToCloseTimeout: max(time.Second, u.timeLeft(ctx)),
-		HeartbeatTimeout:       heartbeatTimeout,
-		WaitForCancellation:    true,
-		RetryPolicy:            &temporal.RetryPolicy{InitialInterval: retryInterval, BackoffCoefficient: 1, MaximumAttempts: tries},
-		Summary:                "Call " + c.Name,
-	}), acts.CallTool, request)
+	return workflow.ExecuteActivity(workflow.WithActivityOptions(ctx, options), acts.CallTool, request)
 }
 
 // One attempt of a tool call. A tool's own timeout is shorter, and gives a result.
@@ -277,5 +284,5 @@ const toolCallTimeout = 20 * time.Minute
 const maxToolAttempts = 10
 
 func (u *turn) callRequest(c activities.RequestedCall) activities.CallRequest {
-	return activities.CallRequest{TurnRef: u.TurnRef, CallRef: c.CallRef, Agent: u.agent.Name, SideEffects: c.SideEffects}
+	return activities.CallRequest{TurnRef: u.TurnRef, CallRef: c.CallRef, Agent: u.agent.Name, SideEffects: c.SideEffects, Repeat: c.Repeat}
 }

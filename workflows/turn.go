@@ -56,6 +56,7 @@ type turn struct {
 	settling       bool                // its end is decided
 	acceptRecorded bool                // Temporal has recorded that the turn was accepted
 	ended          bool                // the terminal entry is in the log
+	notFound       bool                // it had no row when it began
 
 	approved  []string // tools that need no approval
 	blocked   bool     // it waits, or has waited, for something slower than a look-up
@@ -165,6 +166,7 @@ func (u *turn) execute(ctx workflow.Context) (activities.Ending, error) {
 	begun, err := u.start(ctx)
 	switch {
 	case err != nil:
+		u.notFound = isType(err, chat.CodeNotFound)
 		return activities.Ending{}, err
 	case begun.Settled:
 		return activities.Ending{}, errSettled
@@ -242,7 +244,7 @@ func (u *turn) settle(ctx workflow.Context, e activities.Ending) {
 	}
 	if err != nil && !final(err) {
 		u.awaitStoppedCall(ctx, err)
-		settled, err = runWithRetries[activities.Settled](ctx, u, 0, "Settle the turn", acts.Settle, e)
+		settled, err = runWithRetries[activities.Settled](ctx, u, settleAttemptTimeout, 0, "Settle the turn", acts.Settle, e)
 	}
 	if err != nil { // final: the conversation was deleted, or the turn cannot be settled
 		u.log(ctx).Warn("settling failed and is not retried; the turn has no end in the database", "error", err)

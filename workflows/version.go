@@ -3,6 +3,8 @@ package workflows
 import (
 	"fmt"
 	"time"
+
+	"go.temporal.io/sdk/workflow"
 )
 
 // A run of a thread follows one version of the workflow's code from its first
@@ -11,6 +13,8 @@ import (
 // thread changes its version when it continues as new. docs/upgrades.md says how
 // to add a version.
 const (
+	// firstVersion is known to every build.
+	firstVersion = 1
 	// NewestVersion is the newest version that this build knows. It runs all versions
 	// from 1 on.
 	NewestVersion = 1
@@ -50,6 +54,16 @@ func (t *thread) adoptRules(r *Rules) {
 		t.idle = nil // the running timer is for the old timeout
 	}
 	t.Settings, t.nextVersion = r.Settings, r.Version
+}
+
+// knownVersion reports whether the build that received a version signal knows the version. It
+// is recorded, because a later build may know more when it replays the run.
+func knownVersion(ctx workflow.Context, version int) (known bool) {
+	if version <= firstVersion {
+		return version >= 0
+	}
+	_ = workflow.SideEffect(ctx, func(workflow.Context) any { return version <= NewestVersion }).Get(&known)
+	return known
 }
 
 // requireKnownVersion fails the workflow task of a run whose version is newer than

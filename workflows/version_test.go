@@ -12,6 +12,17 @@ import (
 )
 
 // withRules returns the test's rules with a change.
+// A run that follows a version that no build knows would never go on.
+func TestSignalOfAnUnknownVersionIsIgnored(t *testing.T) {
+	for _, version := range []int{-1, workflows.NewestVersion + 98} {
+		p := newHarness(t, clearTurn())
+		p.at(0, func() { p.env.SignalWorkflow(workflows.SignalVersion, version) })
+		p.submitAt(1, "t1", chat.Supersede)
+		p.run()
+		require.Equal(t, []string{"t1 completed"}, statuses(p.endings), version)
+	}
+}
+
 func withRules(change func(*workflows.Rules)) *workflows.Rules {
 	r := input.Rules
 	change(&r)

@@ -1,12 +1,14 @@
 // Package repair makes the database and Temporal consistent again after one of them was
 // lost or restored from a backup, or a workflow was terminated. It settles turns without a
-// workflow, closes questions without an open row, and restarts ingests.
+// workflow, closes questions without an open row, and restarts ingests and imports.
 package repair
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
+	"hash/maphash"
 	"log/slog"
 	"math"
 	"slices"
@@ -17,6 +19,7 @@ import (
 	"github.com/palaver-chat/palaver/activities"
 	"github.com/palaver-chat/palaver/chat"
 	"github.com/palaver-chat/palaver/db"
+	"github.com/palaver-chat/palaver/internal/clock"
 )
 
 // Threads queries Temporal for a check. After an error nothing is changed.
@@ -30,6 +33,9 @@ type Threads interface {
 	Progress(ctx context.Context, threadID, turnID string, after int) (chat.Progress, error)
 	// Cancel ends a turn; open is false when no workflow of the thread is open.
 	Cancel(ctx context.Context, threadID string, c chat.Cancel) (open bool, _ error)
+	// ChangeOwner gives an open thread to another owner. It returns a *chat.Refused with
+	// CodeTurnRunning while a turn runs.
+	ChangeOwner(ctx context.Context, threadID, owner string) error
 }
 
 // Checker compares rows with workflows and repairs differences. Safe for concurrent use,
@@ -45,20 +51,30 @@ type Checker struct {
 	Settled func(context.Context, activities.Ending)
 
 	mu sync.Mutex
-	// verified holds the fingerprints of threads whose rows and workflow were consistent.
-	// While neither changes, the workflow is not queried.
-	verified map[string]string
+	// verified holds, by thread, the fingerprints of those whose rows and workflow were
+	// consistent. While neither changes, the workflow is not queried. Both are hashes.
+	verified map[uint64]uint64
+	foreign  map[string]sighting // by thread
+	limit    int                 // maxVerified; tests lower it
 }
 
-// maxVerified limits the memory of a process.
-const maxVerified = 10_000
+// sighting says since when a thread's workflow works for another owner than its rows have.
+type sighting struct {
+	workflow string // its owner
+	since    clock.Reading
+}
+
+// maxVerified limits the memory of a process, to about 40 MB.
+const maxVerified = 1_000_000
+
+var seed = maphash.MakeSeed()
 
 // Finding is a difference between the database and Temporal.
 type Finding struct {
-	Owner, ThreadID, TurnID, DocumentID string
-	Problem                             string
-	Repair                              string // the repair that was made, or would be made
-	Later                               bool   // the row is too recent to be certain; nothing was changed
+	Owner, ThreadID, TurnID, DocumentID, ImportKey string
+	Problem                                        string
+	Repair                                         string // the repair that was made, or would be made
+	Later                                          bool   // the row is too recent to be certain; nothing was changed
 }
 
 // CheckThread checks one conversation. It returns its findings even with an error.
@@ -110,6 +126,7 @@ func (k *check) run(ctx context.Context) error {
 		return err
 	}
 	if run.Status != chat.RunOpen {
+		k.forget()
 		k.collect(ctx, run, rows)
 		for _, row := range rows {
 			if err := k.settle(ctx, row, fmt.Sprintf("%s, but the workflow is %s", row.Status, run.Status)); err != nil {
@@ -135,8 +152,9 @@ func (k *check) run(ctx context.Context) error {
 // be down, or its code may be unable to replay the history.
 var errUnanswered = errors.New("the workflow did not answer")
 
-// ErrForeign means that the open workflow of a thread belongs to another user: the thread
-// was moved to an account, or two users' threads have the same id. Nothing is changed.
+// ErrForeign means that the open workflow of a thread works for another user than its rows
+// have: a claim moves them one after the other. If that lasts, the workflow is given to the
+// owner of the rows.
 var ErrForeign = errors.New("the workflow belongs to another user")
 
 func unanswered(err error) error { return fmt.Errorf("%w: %w", errUnanswered, err) }
@@ -179,7 +197,10 @@ func (k *check) compare(ctx context.Context, rows []chat.Turn) error {
 		k.recheck = true
 		return nil
 	default:
-		return ErrForeign
+		if len(rows) == 0 {
+			return ErrForeign
+		}
+		return k.giveBack(ctx, k.owner, state.Owner)
 	}
 	for _, row := range rows {
 		_, has := state.Names[row.ID]
@@ -202,7 +223,43 @@ func (k *check) compare(ctx context.Context, rows []chat.Turn) error {
 			return err
 		}
 	}
+	k.forgetForeign()
 	return nil
+}
+
+// giveBack gives the workflow to the owner of the thread's rows when it has worked for another
+// one for a while: a claim was not completed. The person's next claim moves both.
+func (k *check) giveBack(ctx context.Context, rows, workflow string) error {
+	k.mu.Lock()
+	seen, known := k.foreign[k.thread]
+	now := clock.Read()
+	if !known || seen.workflow != workflow {
+		if k.foreign == nil {
+			k.foreign = map[string]sighting{}
+		}
+		k.foreign[k.thread] = sighting{workflow, now}
+	}
+	k.mu.Unlock()
+	if _, since := now.Since(seen.since); !known || seen.workflow != workflow || since < activities.LostAfter {
+		return ErrForeign
+	}
+	problem := "the workflow works for another owner than the rows have"
+	if k.DryRun {
+		k.found = append(k.found, k.finding("", problem, "give it to the owner of the rows", false))
+		return nil
+	}
+	if err := k.Threads.ChangeOwner(ctx, k.thread, rows); err != nil {
+		return fmt.Errorf("%w: %w", ErrForeign, err)
+	}
+	k.forgetForeign()
+	k.repaired("", problem, "given to the owner of the rows")
+	return nil
+}
+
+func (k *check) forgetForeign() {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	delete(k.foreign, k.thread)
 }
 
 // checkMissingTurn handles an open row that the open workflow's state does not list. The
@@ -307,6 +364,13 @@ func (k *check) checkUnlistedTurn(ctx context.Context, turnID string, state chat
 	problem := "its question is open in the workflow, but the database has ended it"
 	switch {
 	case errors.Is(err, db.ErrNotFound): // or it was accepted without the database and is not saved yet
+		owner, err := k.Store.OwnerOfTurn(ctx, turnID)
+		if err == nil && owner != k.owner {
+			return k.giveBack(ctx, owner, k.owner)
+		}
+		if err != nil && !errors.Is(err, db.ErrNotFound) {
+			return err
+		}
 		problem = "its question is open in the workflow, but the database does not have it"
 	case err != nil:
 		return err
@@ -355,26 +419,44 @@ func ignoreNotFound(err error) error {
 }
 
 // fingerprint identifies the current state of a thread's rows and workflow.
-func fingerprint(run chat.WorkflowRun, rows []chat.Turn) string {
-	var b strings.Builder
-	fmt.Fprintf(&b, "%s %d", run.ID, run.Length)
+func fingerprint(run chat.WorkflowRun, rows []chat.Turn) uint64 {
+	var h maphash.Hash
+	h.SetSeed(seed)
+	fmt.Fprintf(&h, "%s %d", run.ID, run.Length)
 	for _, row := range rows {
-		fmt.Fprintf(&b, " %s %s", row.ID, row.Status)
+		fmt.Fprintf(&h, " %s %s", row.ID, row.Status)
 	}
-	return b.String()
+	return h.Sum64()
 }
 
-func (k *check) isVerified(seen string) bool {
+func (k *check) key() uint64 { return maphash.String(seed, k.thread) }
+
+func (k *check) isVerified(seen uint64) bool {
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	return k.verified[k.thread] == seen
+	verified, known := k.verified[k.key()]
+	return known && verified == seen
 }
 
-func (k *check) setVerified(seen string) {
+// setVerified remembers a thread. When there are too many, one of the others is forgotten.
+func (k *check) setVerified(seen uint64) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	if k.verified == nil || len(k.verified) >= maxVerified {
-		k.verified = map[string]string{}
+	if k.verified == nil {
+		k.verified = map[uint64]uint64{}
 	}
-	k.verified[k.thread] = seen
+	if _, known := k.verified[k.key()]; !known && len(k.verified) >= cmp.Or(k.limit, maxVerified) {
+		for other := range k.verified {
+			delete(k.verified, other)
+			break
+		}
+	}
+	k.verified[k.key()] = seen
+}
+
+func (k *check) forget() {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	delete(k.verified, k.key())
+	delete(k.foreign, k.thread)
 }

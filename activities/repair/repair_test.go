@@ -34,7 +34,9 @@ type temporal struct {
 	described int   // how often a run was described
 	cancels   []chat.Cancel
 	ingested  []string
-	before    func() // runs before a run is described
+	imported  []string // keys of imports that were started
+	owners    []string // that threads were given to
+	before    func()   // runs before a run is described
 }
 
 func (e *temporal) Run(_ context.Context, threadID string) (chat.WorkflowRun, error) {
@@ -53,6 +55,27 @@ func (e *temporal) Run(_ context.Context, threadID string) (chat.WorkflowRun, er
 
 func (e *temporal) IngestRun(ctx context.Context, docID string) (chat.WorkflowRun, error) {
 	return e.Run(ctx, docID)
+}
+
+func (e *temporal) ImportRun(ctx context.Context, key string) (chat.WorkflowRun, error) {
+	return e.Run(ctx, key)
+}
+
+func (e *temporal) Import(_ context.Context, _, key string) error {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.imported = append(e.imported, key)
+	return e.down
+}
+
+func (e *temporal) ChangeOwner(_ context.Context, threadID, owner string) error {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.owners = append(e.owners, owner)
+	state := e.states[threadID]
+	state.Owner = owner
+	e.states[threadID] = state
+	return e.down
 }
 
 func (e *temporal) State(_ context.Context, threadID string) (chat.ThreadState, error) {
@@ -535,4 +558,147 @@ func TestFailedSweepIsRetried(t *testing.T) {
 	require.Eventually(t, func() bool { return b.row(turn).Status.Settled() }, time.Minute, time.Millisecond)
 	stop()
 	<-ended
+}
+
+func (b *bundle) openImport(status chat.RunStatus, ago time.Duration) (key string) {
+	b.t.Helper()
+	key = uuid.NewString()
+	_, err := b.store.CreateImport(b.t.Context(), chat.Import{ID: uuid.NewString(), Owner: owner, Key: key, Source: chat.SourceDrive,
+		ExternalID: key, URL: "https://drive.example/" + key, State: chat.ImportLooking, CreatedAt: time.Now().Add(-ago)})
+	require.NoError(b.t, err)
+	b.engine.runs[key] = chat.WorkflowRun{Status: status}
+	return key
+}
+
+func TestSweepRestartsImportsWhoseWorkflowIsLost(t *testing.T) {
+	b := setup(t)
+	b.openImport(chat.RunOpen, old)
+	b.openImport(chat.RunNotFound, 0) // its workflow is about to be started
+	var want []string
+	for _, status := range []chat.RunStatus{chat.RunNotFound, chat.RunTerminated, chat.RunFailed, chat.RunCompleted} {
+		want = append(want, b.openImport(status, old))
+	}
+	b.DryRun = true
+	did, err := b.Sweep(t.Context())
+	require.NoError(t, err)
+	require.Equal(t, Summary{Imports: 5, Repaired: 4}, did)
+	require.Empty(t, b.engine.imported)
+	b.DryRun = false
+	_, err = b.Sweep(t.Context())
+	require.NoError(t, err)
+	require.ElementsMatch(t, want, b.engine.imported)
+}
+
+// After a rollback of the release, many threads may be unable to replay, for days.
+func TestThreadsThatCannotBeReplayedOrAreForeignEndNoSweep(t *testing.T) {
+	for name, why := range map[string]error{"cannot replay": chat.ErrCannotReplay, "foreign": nil} {
+		t.Run(name, func(t *testing.T) {
+			b := setup(t)
+			for range maxUnanswered + 5 {
+				b.newThread()
+				b.running("waits")
+				b.opens()
+				state := b.engine.states[b.thread]
+				state.Owner = "another"
+				b.engine.states[b.thread] = state
+			}
+			b.engine.queryErr = why
+			b.thread = "ffffffff-ffff-4fff-8fff-ffffffffffff" // the last
+			lost := b.running("lost")
+			document := b.document(chat.RunNotFound)
+			_, err := b.Sweep(t.Context())
+			require.Error(t, err)
+			require.Equal(t, []string{document}, b.engine.ingested)
+			require.Equal(t, chat.CodeTurnLost, b.code(lost))
+		})
+	}
+}
+
+// Workers may be down for long: each sweep ends early, and the next one goes on.
+func TestSweepGoesOnWhereTheOneBeforeEnded(t *testing.T) {
+	b := setup(t)
+	for range maxUnanswered {
+		b.newThread()
+		b.running("waits")
+		b.opens()
+	}
+	b.thread = "ffffffff-ffff-4fff-8fff-ffffffffffff"
+	lost := b.running("lost")
+	b.engine.queryErr = errors.New("no worker")
+	_, err := b.Sweep(t.Context())
+	require.ErrorIs(t, err, b.engine.queryErr)
+	require.Equal(t, chat.TurnRunning, b.row(lost).Status)
+	_, err = b.Sweep(t.Context())
+	require.ErrorIs(t, err, b.engine.queryErr)
+	require.Equal(t, chat.CodeTurnLost, b.code(lost))
+	_, err = b.Sweep(t.Context())
+	require.ErrorIs(t, err, b.engine.queryErr, "the others are checked again")
+}
+
+func TestManyVerifiedThreadsAreNotAllForgotten(t *testing.T) {
+	b := setup(t)
+	b.limit = 3
+	for range 5 {
+		b.newThread()
+		b.opens(b.running("runs"))
+	}
+	_, err := b.Sweep(t.Context())
+	require.NoError(t, err)
+	require.Len(t, b.verified, 3)
+	b.engine.asked = 0
+	_, err = b.Sweep(t.Context())
+	require.NoError(t, err)
+	require.Less(t, b.engine.asked, 5)
+}
+
+// A claim gives the workflow to the account and then moves the rows. If it ends between
+// both, the workflow asks a question of rows that the account does not have.
+func TestQuestionOfAHalfDoneClaimIsKeptAndItsWorkflowGoesBackToTheOwnerOfTheRows(t *testing.T) {
+	b := setup(t)
+	turn := b.mark(b.insert("asks", 0), chat.TurnInterrupted)
+	b.opens(turn)
+	b.asks()
+	state := b.engine.states[b.thread]
+	state.Owner = "account"
+	b.engine.states[b.thread] = state
+	for _, as := range []string{"account", owner} {
+		_, err := b.CheckThread(t.Context(), as, b.thread)
+		require.ErrorIs(t, err, ErrForeign, as)
+	}
+	require.Empty(t, b.engine.cancels, "the question stays open")
+	require.Empty(t, b.engine.owners, "a claim may be under way")
+
+	seen := b.foreign[b.thread]
+	seen.since.Mono -= activities.LostAfter
+	b.foreign[b.thread] = seen
+	require.Len(t, b.check(), 1)
+	require.Equal(t, []string{owner}, b.engine.owners)
+	require.Empty(t, b.check())
+	require.Equal(t, chat.TurnInterrupted, b.row(turn).Status)
+	require.Empty(t, b.engine.cancels)
+}
+
+func TestOneProcessHasTheLeaseUntilItEndsOrDies(t *testing.T) {
+	b := setup(t)
+	first, second := lease{store: b.store, holder: "1"}, lease{store: b.store, holder: "2"}
+	first.renew(t.Context())
+	second.renew(t.Context())
+	require.True(t, first.held.Load())
+	for range 2 * leaseMisses {
+		second.renew(t.Context())
+		first.renew(t.Context())
+		require.False(t, second.held.Load())
+	}
+	for range leaseMisses + 1 { // the first one is dead
+		second.renew(t.Context())
+	}
+	require.True(t, second.held.Load())
+	first.renew(t.Context())
+	require.False(t, first.held.Load(), "it was frozen")
+
+	ctx, stop := context.WithCancel(t.Context())
+	stop()
+	second.keep(ctx)
+	first.renew(t.Context())
+	require.True(t, first.held.Load())
 }

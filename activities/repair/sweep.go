@@ -7,6 +7,7 @@ import (
 	"log/slog"
 	"math"
 	"math/rand/v2"
+	"sync"
 	"time"
 
 	"github.com/palaver-chat/palaver/activities"
@@ -24,6 +25,10 @@ type Engine interface {
 	IngestRun(ctx context.Context, docID string) (chat.WorkflowRun, error)
 	// Ingest starts a document's ingest, or joins the running one.
 	Ingest(ctx context.Context, owner, docID string) error
+	// ImportRun returns the newest run of the workflow of imports with this key.
+	ImportRun(ctx context.Context, key string) (chat.WorkflowRun, error)
+	// Import starts that workflow, or makes the running one look again.
+	Import(ctx context.Context, owner, key string) error
 }
 
 // Sweeper checks every thread and document of an installation.
@@ -36,6 +41,13 @@ type Sweeper struct {
 	// MinAge is the minimum age of the turns that a sweep checks.
 	MinAge time.Duration
 	Found  func(Finding) // called for each finding; may be nil
+	// Holder names this process in the lease of Run; empty: Run sweeps without a lease.
+	Holder string
+
+	// Where the next sweep begins: after the last thread and turn that the one before has
+	// checked, if it ended early.
+	nextThread chat.ThreadRef
+	nextTurn   string
 }
 
 // NewSweeper makes a sweeper that checks turns of any age, without pauses.
@@ -55,10 +67,10 @@ const (
 
 // Summary counts what a sweep did.
 type Summary struct {
-	Threads, Documents int // checked
-	Repaired           int
-	Later              int // too recent to be certain
-	Unchecked          int // could not be checked
+	Threads, Documents, Imports int // checked
+	Repaired                    int
+	Later                       int // too recent to be certain
+	Unchecked                   int // could not be checked
 }
 
 // Sweep checks everything once. It reads bounded pages and describes one workflow per
@@ -66,8 +78,9 @@ type Summary struct {
 // database or Temporal is unavailable nothing is changed.
 func (s *Sweeper) Sweep(ctx context.Context) (Summary, error) {
 	w := sweep{Sweeper: s, seen: map[string]bool{}}
-	// Visibility last: some servers do not support queries by our search attributes.
-	for _, part := range []func(context.Context) error{w.openRows, w.documents, w.dropUnaccepted, w.interrupted} {
+	// Documents and imports first: their checks need no worker. Visibility last: some servers do
+	// not support queries by our search attributes.
+	for _, part := range []func(context.Context) error{w.documents, w.imports, w.openRows, w.dropUnaccepted, w.interrupted} {
 		if err := part(ctx); err != nil {
 			return w.Summary, err
 		}
@@ -80,21 +93,37 @@ type sweep struct {
 	Summary
 	seen        map[string]bool // threads
 	unreachable int             // in a row
+	unanswered  int
 	lastError   error
 }
 
-// openRows checks the threads that have open rows.
+// openRows checks the threads that have open rows, from the one after which the sweep before
+// ended early, and at last those before it.
 func (w *sweep) openRows(ctx context.Context) error {
-	for after := (chat.ThreadRef{}); ; {
+	begin := w.nextThread
+	for after, wrapped := begin, begin == (chat.ThreadRef{}); ; {
 		threads, err := w.Store.OpenThreads(ctx, time.Now().Add(-w.MinAge), after, page)
-		if err != nil || len(threads) == 0 {
+		if err != nil {
 			return err
 		}
+		if len(threads) == 0 {
+			if wrapped {
+				w.nextThread = chat.ThreadRef{}
+				return nil
+			}
+			after, wrapped = chat.ThreadRef{}, true
+			continue
+		}
 		for _, t := range threads {
-			if err := w.thread(ctx, t); err != nil {
+			if wrapped && w.seen[t.ThreadID] { // again at the beginning
+				w.nextThread = chat.ThreadRef{}
+				return nil
+			}
+			err := w.thread(ctx, t)
+			after, w.nextThread = t, t
+			if err != nil {
 				return err
 			}
-			after = t
 		}
 	}
 }
@@ -157,6 +186,48 @@ func (w *sweep) documents(ctx context.Context) error {
 	}
 }
 
+// imports restarts the workflows of imports that are lost: otherwise the imports stay open,
+// count as open, and keep a claim from taking the owner's data.
+func (w *sweep) imports(ctx context.Context) error {
+	for after := ""; ; {
+		list, err := w.Store.UnfinishedImports(ctx, time.Now().Add(-activities.LostAfter), after, page)
+		if err != nil || len(list) == 0 {
+			return err
+		}
+		for _, i := range list {
+			err := w.importOf(ctx, i)
+			if err != nil {
+				err = fmt.Errorf("check import %s: %w", i.Key, err)
+			}
+			if err := w.next(ctx, err); err != nil {
+				return err
+			}
+			after = i.Key
+		}
+	}
+}
+
+// importOf restarts a closed workflow however it ended: it fails only if it cannot store why.
+func (w *sweep) importOf(ctx context.Context, i db.ImportRef) error {
+	ctx, cancel := context.WithTimeout(ctx, checkTimeout)
+	defer cancel()
+	w.Imports++
+	run, err := w.Engine.ImportRun(ctx, i.Key)
+	if err != nil || run.Status == chat.RunOpen {
+		return err
+	}
+	f := Finding{Owner: i.Owner, ImportKey: i.Key, Problem: fmt.Sprintf("not ended, but its workflow is %s", run.Status), Repair: "restart the import"}
+	if !w.DryRun {
+		if err := w.Engine.Import(ctx, i.Owner, i.Key); err != nil {
+			return err
+		}
+		f.Repair = "import restarted"
+		w.Log.Warn("repaired an import", "import", i.Key, "problem", f.Problem, "repair", f.Repair)
+	}
+	w.report([]Finding{f})
+	return nil
+}
+
 // unacceptedRetention is how long a turn that no thread has accepted is kept: as long as the
 // pictures of its message, which may be sent again.
 const unacceptedRetention = db.UnusedFor
@@ -165,16 +236,21 @@ const unacceptedRetention = db.UnusedFor
 // their API process died. Turns that a workflow has are kept.
 func (w *sweep) dropUnaccepted(ctx context.Context) error {
 	before := time.Now().Add(-unacceptedRetention)
-	for after := ""; !w.DryRun; {
-		turns, err := w.Store.UnacceptedTurns(ctx, before, after, page)
-		if err != nil || len(turns) == 0 {
+	for !w.DryRun {
+		turns, err := w.Store.UnacceptedTurns(ctx, before, w.nextTurn, page)
+		if err != nil {
 			return err
 		}
+		if len(turns) == 0 {
+			w.nextTurn = ""
+			return nil
+		}
 		for _, t := range turns {
-			if err := w.next(ctx, w.drop(ctx, t, before)); err != nil {
+			err := w.next(ctx, w.drop(ctx, t, before))
+			w.nextTurn = t.TurnID
+			if err != nil {
 				return err
 			}
-			after = t.TurnID
 		}
 	}
 	return nil
@@ -246,9 +322,13 @@ func (w *sweep) next(ctx context.Context, err error) error {
 		return err
 	case err == nil:
 		w.unreachable = 0
-	case errors.Is(err, errUnanswered), errors.Is(err, ErrForeign):
+	case errors.Is(err, chat.ErrCannotReplay), errors.Is(err, ErrForeign): // answers: they do not count as an outage
 		w.unreachable, w.lastError = 0, err
-		if w.Unchecked++; w.Unchecked >= maxUnanswered {
+		w.Unchecked++
+	case errors.Is(err, errUnanswered):
+		w.unreachable, w.lastError = 0, err
+		w.Unchecked++
+		if w.unanswered++; w.unanswered >= maxUnanswered {
 			return err
 		}
 	default:
@@ -274,13 +354,27 @@ const firstSweep = time.Second
 
 // Run sweeps at once and then every interval, plus or minus a quarter, until ctx ends. A
 // failed sweep is retried after the next interval.
+//
+// With a Holder, of all processes on one database only that with the lease sweeps.
 func (s *Sweeper) Run(ctx context.Context, interval time.Duration) {
+	sweeps := func() bool { return true }
+	if s.Holder != "" {
+		l := lease{store: s.Store, holder: s.Holder}
+		l.renew(ctx)
+		var renewing sync.WaitGroup
+		defer renewing.Wait()
+		renewing.Go(func() { l.keep(ctx) })
+		sweeps = l.held.Load
+	}
 	failing := false
 	for wait := jitter(min(firstSweep, interval)); ; wait = interval*3/4 + jitter(interval/2) {
 		select {
 		case <-ctx.Done():
 			return
 		case <-time.After(wait):
+		}
+		if !sweeps() {
+			continue
 		}
 		did, err := s.Sweep(ctx)
 		switch {

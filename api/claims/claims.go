@@ -104,10 +104,24 @@ func (c *Claimer) moveThread(ctx context.Context, from, to, id string) (done boo
 	if err != nil {
 		return false, err
 	}
-	if err := c.Store.ClaimThread(ctx, from, to, id); err != nil && !errors.Is(err, db.ErrNotFound) {
-		return false, err
+	switch err := c.Store.ClaimThread(ctx, from, to, id); {
+	case errors.Is(err, db.ErrTurnRuns): // its message was sent a moment ago
+		return false, c.giveBack(ctx, id, from)
+	case err != nil && !errors.Is(err, db.ErrNotFound):
+		return false, errors.Join(err, c.giveBack(ctx, id, from))
 	}
 	return true, nil
+}
+
+// giveBack makes the workflow act for the owner of the rows again. If a turn has begun
+// meanwhile, or Temporal does not answer, the next message or the sweep does it.
+func (c *Claimer) giveBack(ctx context.Context, id, from string) error {
+	err := c.ChangeOwner(ctx, id, from)
+	var refused *chat.Refused
+	if errors.As(err, &refused) && refused.Code == chat.CodeTurnRunning {
+		return nil
+	}
+	return err
 }
 
 func (c *Claimer) moveRest(ctx context.Context, from, to string) (documents int, done bool, _ error) {

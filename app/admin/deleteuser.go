@@ -130,6 +130,11 @@ func (d UserDeletion) endWorkflows(ctx context.Context, data db.UserData) error 
 			return fmt.Errorf("end the workflow of conversation %s: %w", id, err)
 		}
 	}
+	for _, key := range data.Imports {
+		if err := d.Threads.EndImport(ctx, key); err != nil {
+			return fmt.Errorf("end the import %s: %w", key, err)
+		}
+	}
 	for _, id := range data.Documents {
 		if err := d.Threads.EndIngest(ctx, id); err != nil {
 			return fmt.Errorf("end the ingest of document %s: %w", id, err)
@@ -147,6 +152,9 @@ func (d UserDeletion) forgetHistories(ctx context.Context, data db.UserData) str
 	}
 	for _, id := range data.Documents {
 		ids = append(ids, workflows.IngestWorkflowID(id))
+	}
+	for _, key := range data.Imports {
+		ids = append(ids, workflows.ImportWorkflowID(key))
 	}
 	for asked, id := range ids {
 		if err := d.Threads.Forget(ctx, id); err != nil {

@@ -154,6 +154,8 @@ type Config struct {
 	// ClockOffset shifts the clock of an API process for turn ids and creation times.
 	// For tests of API machines whose clocks differ.
 	ClockOffset time.Duration `hidden:""`
+	// ClockFile shifts the clocks by which a worker measures leases (clock.FromFile).
+	ClockFile string `hidden:""`
 	// ContinueAfter is the history length, in events, after which runs started by this
 	// API process continue as new. For tests; 0: when Temporal suggests it.
 	ContinueAfter int `hidden:""`

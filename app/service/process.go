@@ -36,6 +36,7 @@ import (
 	"github.com/palaver-chat/palaver/imports/connections"
 	"github.com/palaver-chat/palaver/imports/flow"
 	"github.com/palaver-chat/palaver/internal/bus"
+	"github.com/palaver-chat/palaver/internal/clock"
 	"github.com/palaver-chat/palaver/internal/guard"
 	"github.com/palaver-chat/palaver/internal/memlimit"
 	"github.com/palaver-chat/palaver/llm"
@@ -352,6 +353,9 @@ func (p *Process) startWorker(ctx context.Context) error {
 		RetryBudget:   cfg.RetryBudget,
 		Log:           p.parts.Log,
 		OnRestart:     p.counts.Restarted,
+	}
+	if cfg.ClockFile != "" {
+		kit.Clock = clock.FromFile(cfg.ClockFile)
 	}
 	memory := memlimit.New(ingestMemory)
 	importing := &flow.Activities{Kit: kit, Importer: importer, Bounds: importBounds(cfg), Memory: memory}

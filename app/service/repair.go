@@ -4,6 +4,8 @@ import (
 	"context"
 	"time"
 
+	"github.com/google/uuid"
+
 	"github.com/palaver-chat/palaver/activities/repair"
 	"github.com/palaver-chat/palaver/workflows"
 )
@@ -16,14 +18,14 @@ const (
 )
 
 // startSweep checks for lost turns at once and then periodically. It is a goroutine, not
-// a workflow, because it repairs lost workflows. Several workers can run it at the same
-// time.
+// a workflow, because it repairs lost workflows. Of several workers one does it.
 func (p *Process) startSweep() {
 	if p.parts.Config.RepairInterval <= 0 {
 		return
 	}
 	s := repair.NewSweeper(p.parts.Store, &workflows.Client{Temporal: p.parts.Temporal}, p.parts.Log)
 	s.Stop, s.Settled, s.Pause, s.MinAge = p.parts.Bus.AnnounceStop, p.settled, time.Second/sweepRate, sweepMinAge
+	s.Holder = uuid.NewString()
 	p.inBackground(func(ctx context.Context) { s.Run(ctx, p.parts.Config.RepairInterval) })
 }
 

@@ -76,14 +76,17 @@ const (
 // Board is one discovery. Its JSON is how it is stored; File is the one that people
 // export and import.
 type Board struct {
-	Title     string       `json:"title"`
-	Goal      string       `json:"goal"`
-	Items     []Item       `json:"items"`               // of all columns, each column in the order of its numbers
-	Given     map[Kind]int `json:"given"`               // the highest number that was given in a column; no number is given twice
-	Changes   []Change     `json:"changes,omitempty"`   // changes that can be undone, oldest first
-	Proposals []Proposal   `json:"proposals,omitempty"` // of the assistant, oldest first
-	History   []Message    `json:"history,omitempty"`   // the chat
-	Extra     Fields       `json:"extra,omitempty"`     // the unknown fields of an imported file
+	Title   string       `json:"title"`
+	Goal    string       `json:"goal"`
+	Items   []Item       `json:"items"`             // of all columns, each column in the order of its numbers
+	Given   map[Kind]int `json:"given"`             // the highest number that was given in a column; no number is given twice
+	Changes []Change     `json:"changes,omitempty"` // changes that can be undone, oldest first
+	// LastChange is the number of the last change. It is never given twice on a board, also
+	// after its content was replaced.
+	LastChange int        `json:"last_change,omitempty"`
+	Proposals  []Proposal `json:"proposals,omitempty"` // of the assistant, oldest first
+	History    []Message  `json:"history,omitempty"`   // the chat
+	Extra      Fields     `json:"extra,omitempty"`     // the unknown fields of an imported file
 }
 
 // Item is one entry of a column.

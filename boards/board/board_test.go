@@ -209,3 +209,23 @@ func show(f Fields) string {
 	raw, _ := json.MarshalIndent(f, "", " ")
 	return string(raw)
 }
+
+// A page may still show Undo for a change from before the board's content was replaced.
+func TestANumberOfAChangeIsNeverGivenTwice(t *testing.T) {
+	b := chain(t)
+	before, err := b.Add(Added{Kind: Fact, Text: "Two came back."}, Person, noon)
+	if err != nil {
+		t.Fatal(err)
+	}
+	b.Replace(chain(t))
+	if _, err := b.Undo(before.Change, Person, noon); !errors.Is(err, ErrNoChange) {
+		t.Errorf("undo of a change that was replaced: %v", err)
+	}
+	after, err := b.Add(Added{Kind: Fact, Text: "Three came back."}, Person, noon)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if after.Change <= before.Change {
+		t.Errorf("change %d has a number that change %d had", after.Change, before.Change)
+	}
+}

@@ -7,10 +7,8 @@ import (
 
 // record keeps a change for Undo and returns its number.
 func (b *Board) record(c Change) int {
-	c.N = 1
-	if last := len(b.Changes) - 1; last >= 0 {
-		c.N = b.Changes[last].N + 1
-	}
+	b.LastChange++
+	c.N = b.LastChange
 	if c.Did != DidDelete {
 		c.Item.Earlier = nil // the item on the board has the earlier versions
 	}
@@ -108,6 +106,7 @@ func (b *Board) Replace(next *Board) {
 	for k, n := range b.Given {
 		next.Given[k] = max(next.Given[k], n)
 	}
+	next.LastChange = max(next.LastChange, b.LastChange)
 	next.Proposals = b.Proposals
 	for i := range next.Proposals {
 		if p := &next.Proposals[i]; p.open() {

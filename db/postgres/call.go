@@ -51,7 +51,7 @@ func (s *Store) call(caller context.Context, operation string, size rules.Size) 
 			s.unresponsive.Store(false)
 		case unanswered && (errors.Is(e, db.ErrUnavailable) || !record.IsDomain(e) && !errors.Is(e, pgx.ErrNoRows)):
 			// Not %w: the caller's own deadline has not passed.
-			*err = fmt.Errorf("%s: %w: no answer in %s: %v", operation, db.ErrUnavailable, timeout, e)
+			*err = fmt.Errorf("%s: %w (%s): %v", operation, db.ErrTimeout, timeout, e)
 			s.unresponsive.Store(true)
 		default:
 			s.wrap(caller, operation, err)

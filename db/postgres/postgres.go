@@ -125,6 +125,9 @@ func (s *Store) Ping(ctx context.Context) (err error) {
 	return schema.Check(found, s.known)
 }
 
+// Sync does nothing: a commit of Postgres is durable when it returns.
+func (s *Store) Sync(context.Context) error { return nil }
+
 // Close ends all connections once the running calls are done. Later calls return
 // ErrUnavailable.
 func (s *Store) Close() error {

@@ -100,9 +100,9 @@ func TestRowSecurityShowsOnlyOwnAndPublicRows(t *testing.T) {
 		require.NoError(t, tx.QueryRow(t.Context(), "SELECT count(*) FROM "+table+" x WHERE "+where).Scan(&n), table)
 		return n
 	}
-	for _, table := range append(tables(), "limits", "goose_db_version") {
+	for _, table := range append(tables(), "leases", "limits", "goose_db_version") {
 		as("ann", func(tx pgx.Tx) {
-			if slices.Contains([]string{"deleted_conversations", "deleted_turns", "limits", "anonymous_owners", "spending", "connections", "access_keys", "shares", "goose_db_version"}, table) { // no rows for anybody but the owner of the tables
+			if slices.Contains([]string{"deleted_conversations", "deleted_turns", "leases", "limits", "anonymous_owners", "spending", "connections", "access_keys", "shares", "goose_db_version"}, table) { // no rows for anybody but the owner of the tables
 				require.Zero(t, rows(tx, table, ""), table)
 				return
 			}

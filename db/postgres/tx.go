@@ -18,7 +18,9 @@ import (
 // next one that does, or with COMMIT.
 
 const (
-	beginUpdate = "BEGIN"
+	// Named, because the default of the database or the role may be another one: a statement
+	// after a lock must see what was committed while it waited.
+	beginUpdate = "BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE"
 	beginView   = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"
 	// A client that died keeps its locks until TCP notices, unless the server ends
 	// the transaction. Both settings are local to the transaction, so that they
@@ -47,7 +49,7 @@ func (s *Store) inTx(ctx context.Context, begin string, f func(tx plain) error) 
 	defer conn.Release() // which closes one that is still in a transaction
 	tx := &transaction{conn: conn.Conn()}
 	tx.unsent.Queue(begin)
-	tx.unsent.Queue(limitTransaction, millis(s.timeouts.idle), millis(lockTimeout(ctx)))
+	tx.unsent.Queue(limitTransaction, millis(s.idleLimit(ctx)), millis(lockTimeout(ctx)))
 	defer func() {
 		if tx.begun && !tx.over {
 			tx.abandon(ctx)
@@ -57,6 +59,15 @@ func (s *Store) inTx(ctx context.Context, begin string, f func(tx plain) error) 
 		return err
 	}
 	return tx.commit(ctx)
+}
+
+// idleLimit is how long the server lets the transaction wait for its client. It counts the
+// upload of a statement as waiting, so a call that may move megabytes has more time.
+func (s *Store) idleLimit(ctx context.Context) time.Duration {
+	if deadline, ok := ctx.Deadline(); ok && time.Until(deadline) > s.timeouts.short {
+		return max(s.timeouts.idle, s.timeouts.long)
+	}
+	return s.timeouts.idle
 }
 
 // lockTimeout is how long a statement waits for a lock: less than the caller's

@@ -1,5 +1,9 @@
 -- These queries move the data of an anonymous caller to the account that they sign in to.
 
+-- name: TurnRunsInThread :one
+SELECT EXISTS (SELECT 1 FROM turns WHERE owner = @owner AND thread_id = @thread_id AND settled_at = 0
+    AND (status IN ('accepted', 'running') OR (status = 'new' AND sent_at > @sent_after)));
+
 -- name: MoveConversation :execrows
 UPDATE conversations SET owner = @new_owner, address = '' WHERE id = @id AND owner = @owner;
 

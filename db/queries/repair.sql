@@ -23,3 +23,22 @@ ORDER BY id LIMIT CAST(@max_rows AS BIGINT);
 -- name: OpenTurnCounts :many
 SELECT status, count(*) AS number, CAST(min(created_at) AS BIGINT) AS oldest FROM turns
 WHERE settled_at = 0 AND status <> 'new' GROUP BY status ORDER BY status;
+
+-- name: UnfinishedImports :many
+SELECT owner, key FROM imports
+WHERE state NOT IN ('ready', 'failed') AND updated_at < @before_at AND key > @after_key
+GROUP BY owner, key ORDER BY key LIMIT CAST(@max_rows AS BIGINT);
+
+-- name: OwnerOfTurn :one
+SELECT owner FROM turns WHERE id = @id;
+
+-- name: TakeLease :execrows
+INSERT INTO leases (name, holder, beat) VALUES (@name, @holder, 1)
+ON CONFLICT (name) DO UPDATE SET holder = excluded.holder, beat = leases.beat + 1
+WHERE leases.holder = excluded.holder OR (leases.holder = @dead_holder AND leases.beat = @dead_beat);
+
+-- name: Lease :one
+SELECT holder, beat FROM leases WHERE name = @name;
+
+-- name: EndLease :exec
+DELETE FROM leases WHERE name = @name AND holder = @holder;

@@ -4,6 +4,9 @@ SELECT id FROM conversations WHERE owner = @owner ORDER BY id;
 -- name: UserDocuments :many
 SELECT id FROM documents WHERE owner = @owner ORDER BY id;
 
+-- name: UserImports :many
+SELECT DISTINCT key FROM imports WHERE owner = @owner ORDER BY key;
+
 -- name: UserAttachments :many
 SELECT id FROM attachments WHERE owner = @owner ORDER BY id;
 

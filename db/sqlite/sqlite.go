@@ -129,6 +129,13 @@ func (s *Store) Ping(ctx context.Context) (err error) {
 	return schema.Check(found, s.known)
 }
 
+// Sync makes what was committed so far survive a power failure.
+func (s *Store) Sync(ctx context.Context) (err error) {
+	_, end := s.Call(ctx, "sync", rules.Short)
+	defer end(&err)
+	return syncLog(s.path)
+}
+
 // Close ends all connections. Running calls return ErrUnavailable.
 func (s *Store) Close() error {
 	s.closed.Store(true)

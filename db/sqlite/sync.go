@@ -3,6 +3,10 @@ package sqlite
 import (
 	"context"
 	"database/sql"
+	"errors"
+	"io/fs"
+	"log/slog"
+	"os"
 	"path/filepath"
 	"sync"
 	"time"
@@ -15,11 +19,41 @@ const syncEvery = time.Second
 // stop is called, so that commits reach the disk. With synchronous=normal SQLite
 // does so only when the log has grown to 4 MB; synchronous=full, which syncs every
 // commit, costs more than a fifth of the turns per second (docs/reliability.md).
+//
+// A checkpoint syncs nothing while a reader, such as a backup, holds an older snapshot. So
+// the log itself is synced, too. The first of several errors in a row is logged: while they
+// last, a power failure may lose more.
 func Sync(path string) (stop func(), err error) {
+	failing := false
 	return every(syncEvery, path, []string{"_pragma", "synchronous(normal)"}, func(ctx context.Context, pool *sql.DB) {
-		// An error is fine: then another connection's checkpoint is running.
-		_, _ = pool.ExecContext(ctx, "PRAGMA wal_checkpoint(PASSIVE)")
+		_, err := pool.ExecContext(ctx, "PRAGMA wal_checkpoint(PASSIVE)") // returns busy, without an error, while another one runs
+		err = errors.Join(err, syncLog(path))
+		if ctx.Err() != nil {
+			return
+		}
+		if err != nil && !failing {
+			slog.Error("syncing the database failed; until it succeeds a power failure loses what was written since", "database", path, "error", err)
+		} else if err == nil && failing {
+			slog.Info("syncing the database works again", "database", path)
+		}
+		failing = err != nil
 	})
+}
+
+// syncFile syncs an open file; a test counts the calls.
+var syncFile = (*os.File).Sync
+
+// syncLog syncs the write-ahead log of the SQLite file at path. SQLite's locks are on other
+// files, so opening and closing this one does not release them.
+func syncLog(path string) error {
+	f, err := os.OpenFile(path+"-wal", os.O_RDWR, 0)
+	if errors.Is(err, fs.ErrNotExist) { // nothing was written
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	return errors.Join(syncFile(f), f.Close())
 }
 
 // every calls f once an interval, with a connection of its own to the SQLite file at path,

@@ -1,8 +1,10 @@
 package sqlite
 
 import (
+	"errors"
 	"os"
 	"path/filepath"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -32,4 +34,33 @@ func TestCommitsAreSyncedWithinASecond(t *testing.T) {
 		_, err = cut.Turn(t.Context(), "o", "t")
 		return err == nil
 	}, time.Minute, 100*time.Millisecond)
+}
+
+// A backup reads for minutes in one transaction. Meanwhile a checkpoint syncs nothing.
+func TestCommitsAreSyncedWhileABackupReads(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "palaver.db")
+	s, err := Open(t.Context(), path)
+	require.NoError(t, err)
+	defer func() { require.NoError(t, s.Close()) }()
+	reader, err := s.reader.BeginTx(t.Context(), nil)
+	require.NoError(t, err)
+	defer func() { require.NoError(t, reader.Rollback()) }()
+	var n int
+	require.NoError(t, reader.QueryRow("SELECT count(*) FROM turns").Scan(&n))
+
+	var synced atomic.Int64 // bytes of the log that were synced
+	before := syncFile
+	syncFile = func(f *os.File) error {
+		about, err := f.Stat()
+		if err == nil && f.Name() == path+"-wal" {
+			synced.Store(about.Size())
+		}
+		return errors.Join(err, before(f))
+	}
+	t.Cleanup(func() { syncFile = before })
+	_, _, _, err = s.InsertTurn(t.Context(), chat.Turn{ID: "t", Owner: "o", ThreadID: "c", ClientTurnID: "t", StreamRunID: "t", Content: chat.Content{Message: "hello"}})
+	require.NoError(t, err)
+	about, err := os.Stat(path + "-wal")
+	require.NoError(t, err)
+	require.Eventually(t, func() bool { return synced.Load() >= about.Size() }, time.Minute, 10*time.Millisecond)
 }

@@ -97,11 +97,18 @@ func (a *Activities) lookImport(ctx context.Context, r workflows.ImportRequest, 
 			return a.advance(ctx, r, chat.ImportStep{State: chat.ImportReading, DocID: known.ID, Name: known.Title})
 		}
 	}
-	about, err := json.Marshal(remote)
+	about, err := json.Marshal(looked{Remote: remote, Replaces: known.ID != ""})
 	if err != nil {
 		return err
 	}
 	return a.advance(ctx, r, chat.ImportStep{State: chat.ImportDownloading, Name: a.Importer.Title(remote), Remote: string(about)})
+}
+
+// looked is what LookImport stores for the steps after it. Replaces: the owner had the document
+// before, in another version.
+type looked struct {
+	imports.Remote
+	Replaces bool
 }
 
 // FetchImport downloads a document and stores its content.
@@ -154,8 +161,8 @@ func (a *Activities) fetchImport(ctx context.Context, r workflows.ImportRequest,
 		ExternalID: remote.ExternalID, SourceURL: remote.URL, SourceVersion: got.Version, Bytes: int64(len(got.Raw)), CreatedAt: a.Time(),
 	}, got.Raw)
 	if errors.Is(err, db.ErrNotFound) { // the user or the conversation was deleted during the download
-		out.Done = true
-		return nil
+		out.Done = true // or the document was deleted while its new version was stored: then the import ends here
+		return a.advance(ctx, r, (&imports.Error{Code: imports.Deleted}).Failed())
 	}
 	if err != nil {
 		return err
@@ -182,7 +189,8 @@ func (a *Activities) FinishImport(ctx context.Context, r workflows.ImportRequest
 		step = chat.ImportStep{State: chat.ImportFailed, Code: string(imports.Unreadable), Message: doc.Error}
 	default:
 		step = chat.ImportStep{State: chat.ImportReady, Outcome: chat.Imported, Chunks: doc.Chunks}
-		if doc.CreatedAt.Before(open[0].CreatedAt) { // the document existed, and its content was replaced
+		var about looked
+		if json.Unmarshal([]byte(open[0].Remote), &about) == nil && about.Replaces {
 			step.Outcome = chat.ImportUpdated
 		}
 	}

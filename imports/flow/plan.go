@@ -52,9 +52,16 @@ func (a *Activities) planImports(ctx context.Context, ref activities.TurnRef) (p
 	if err != nil {
 		return plan, err
 	}
+	// ReportImports may have run, and Temporal may have lost the workflow task of both: then an
+	// import is announced already, by this turn, whose texts say so.
+	before, err := a.Store.Texts(ctx, ref.Owner, ref.TurnID)
+	if err != nil {
+		return plan, err
+	}
 	var texts []db.Text
 	for _, i := range slices.Backward(list) {
-		if i.Announce && i.State.Final() && i.TurnID != ref.TurnID {
+		_, ours := before[chat.ImportKey(i.ID)]
+		if (i.Announce || ours) && i.State.Final() && i.TurnID != ref.TurnID {
 			plan.Ended = append(plan.Ended, i.ID)
 			texts = append(texts, activities.CodedText(chat.ImportKey(i.ID), imports.Ended(i))...)
 			if i.State == chat.ImportReady {

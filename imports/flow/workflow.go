@@ -18,7 +18,8 @@ func Workflow(ctx workflow.Context, in workflows.ImportRequest) error {
 	for {
 		for again.ReceiveAsync(nil) {
 		}
-		if err := importOnce(ctx, in); err != nil {
+		// After a failure, imports that were requested meanwhile are tried once more.
+		if err := importOnce(ctx, in); err != nil && again.Len() == 0 {
 			workflow.GetLogger(ctx).Warn("import failed", "import", in.Key, "error", err)
 			clean, _ := workflow.NewDisconnectedContext(ctx)
 			if err := importStep(clean, time.Minute, "End the failed import", acts.FailImport, in, nil); err != nil {
@@ -37,8 +38,10 @@ const (
 	importFetchTimeout = 15 * time.Minute
 	// importTimeout bounds all attempts of a step, while the database is unavailable.
 	importTimeout = time.Hour
-	// maxIngests bounds how often an import waits for an ingest of its document.
-	maxIngests = 100
+	// maxIngests bounds how often an import waits for an ingest of its document, with a
+	// pause of up to maxIngestWait: about two hours.
+	maxIngests    = 250
+	maxIngestWait = 30 * time.Second
 )
 
 func importOnce(ctx workflow.Context, in workflows.ImportRequest) error {
@@ -54,8 +57,8 @@ func importOnce(ctx workflow.Context, in workflows.ImportRequest) error {
 		}
 		docID = fetched.DocID
 	}
-	for range maxIngests {
-		if err := ingestImport(ctx, workflows.IngestRequest{Owner: in.Owner, DocID: docID}); err != nil {
+	for n := range maxIngests {
+		if err := ingestImport(ctx, workflows.IngestRequest{Owner: in.Owner, DocID: docID}, min(time.Second<<min(n, 5), maxIngestWait)); err != nil {
 			return err
 		}
 		var finished Finished
@@ -67,8 +70,8 @@ func importOnce(ctx workflow.Context, in workflows.ImportRequest) error {
 }
 
 // ingestImport processes the document like an upload. When another ingest of it is running,
-// perhaps of the previous version, it waits for a second; the caller tries again.
-func ingestImport(ctx workflow.Context, in workflows.IngestRequest) error {
+// perhaps of the previous version, it waits; the caller tries again.
+func ingestImport(ctx workflow.Context, in workflows.IngestRequest, wait time.Duration) error {
 	child := workflow.WithChildOptions(ctx, workflow.ChildWorkflowOptions{
 		WorkflowID:            workflows.IngestWorkflowID(in.DocID),
 		WorkflowIDReusePolicy: enumspb.WORKFLOW_ID_REUSE_POLICY_ALLOW_DUPLICATE,
@@ -76,7 +79,7 @@ func ingestImport(ctx workflow.Context, in workflows.IngestRequest) error {
 	})
 	err := workflow.ExecuteChildWorkflow(child, workflows.IngestType, in).Get(ctx, nil)
 	if temporal.IsWorkflowExecutionAlreadyStartedError(err) {
-		return workflow.Sleep(ctx, time.Second)
+		return workflow.Sleep(ctx, wait)
 	}
 	return err
 }

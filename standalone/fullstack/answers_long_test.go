@@ -129,7 +129,9 @@ func (p *fixtures) requests() map[string]request {
 			body: object{"model": "palaver-documents", "messages": []any{object{"role": "user", "content": "Hello"}}}},
 		"POST /api/agui": {path: "/api/agui", needs: theDatabase | theThread, success: 200,
 			body: object{"threadId": uuid.NewString(), "runId": "r", "messages": []any{object{"id": "m", "role": "user", "content": "Hello"}}}},
-		"POST /api/agui/stop": {path: "/api/agui/stop", body: object{"threadId": p.idle}, needs: theDatabase, success: 202},
+		// In a conversation without a turn: a stop that the thread accepts needs no database, and
+		// another of these requests begins a turn in the idle one.
+		"POST /api/agui/stop": {path: "/api/agui/stop", body: object{"threadId": p.empty}, needs: theDatabase, success: 202},
 
 		"POST /api/agent/v2/stream": {path: "/api/agent/v2/stream", needs: theDatabase | theThread, success: 200,
 			body: object{"session_id": "new", "message": "Hello", "client_turn_id": uuid.NewString(), "stream_run_id": uuid.NewString()}},

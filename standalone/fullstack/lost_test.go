@@ -16,6 +16,7 @@ import (
 
 	"github.com/palaver-chat/palaver/chat"
 	"github.com/palaver-chat/palaver/standalone/stacktest"
+	"github.com/palaver-chat/palaver/testkit/drivetest"
 	"github.com/palaver-chat/palaver/testkit/llmtest"
 	"github.com/palaver-chat/palaver/testkit/must"
 	"github.com/palaver-chat/palaver/workflows"
@@ -61,6 +62,7 @@ func anHourLater(t *testing.T, dir string) {
 	t.Helper()
 	change(t, dir, "UPDATE turns SET created_at = created_at - ?", time.Hour.Microseconds())
 	change(t, dir, "UPDATE documents SET created_at = created_at - ?", time.Hour.Microseconds())
+	change(t, dir, "UPDATE imports SET updated_at = updated_at - ?", time.Hour.Microseconds())
 }
 
 // repairs are the two ways in which lost turns are repaired.
@@ -319,6 +321,29 @@ func TestLostIngestIsRepeatedAndTerminatedIngestFails(t *testing.T) {
 		return doc.Status
 	}
 	require.Eventually(t, func() bool { return status(lost) == "ready" && status(ended) == "failed" }, waitTimeout, 50*time.Millisecond)
+}
+
+// An import that stays open would keep its person's data from being claimed.
+func TestImportWhoseWorkflowIsLostIsImportedByTheSweep(t *testing.T) {
+	t.Parallel()
+	drive := drivetest.New(t)
+	drive.Put(driveID(1), circularFile)
+	s := stacktest.StartProcess(t, withDrive(drive, repairs["by the sweep"])...)
+	c := newTalk(t, func() string { return s.URL }, s.Client)
+	release := drive.Hold("download " + driveID(1))
+	c.do(http.StatusAccepted, http.MethodPost, "/api/imports", object{"url": driveLink(driveID(1))}, nil)
+	newest := func() (row importRow) {
+		var list struct{ Imports []importRow }
+		c.do(http.StatusOK, http.MethodGet, "/api/imports", nil, &list)
+		return list.Imports[0]
+	}
+	require.Eventually(t, func() bool { return newest().State == "downloading" }, waitTimeout, 20*time.Millisecond)
+	s.Kill()
+	lose(t, s.Dir, temporalFile)
+	release()
+	s.Start()
+	anHourLater(t, s.Dir)
+	require.Eventually(t, func() bool { return newest().State == "ready" }, waitTimeout, 50*time.Millisecond)
 }
 
 func TestRepairReportsAndRepairsLostTurns(t *testing.T) {

@@ -14,6 +14,7 @@ import (
 func (b *fixture) claim(p property) (to string) {
 	b.t.Helper()
 	to = uuid.NewString()
+	b.mark(p.open.ID, chat.TurnInterrupted, p.open.Parent)
 	for _, id := range b.userData(b.owner).Threads {
 		b.NoError(b.store.ClaimThread(b.ctx, b.owner, to, id))
 	}
@@ -72,6 +73,7 @@ var claimTests = []test{
 		b.owner, b.thread = uuid.NewString(), uuid.NewString()
 		p := b.property()
 		b.NoError(b.store.PutProfile(b.ctx, own, chat.Profile{Industry: "farming"}))
+		b.mark(p.open.ID, chat.TurnInterrupted, p.open.Parent)
 		b.NoError(b.store.ClaimThread(b.ctx, b.owner, own, b.thread))
 		_, done, err := b.store.ClaimRest(b.ctx, b.owner, own)
 		b.NoError(err)
@@ -123,6 +125,28 @@ var claimTests = []test{
 		b.ElementsMatch([]string{own.ID, theirs.ID}, b.userData(to).Documents)
 		found := must.Have(b.store.ImportedDocument(b.ctx, to, own.SourceType, "file-1"))(b.t)
 		b.Equal(own.ID, found.ID)
+	}},
+	{"a thread whose message was just sent, waits or runs is not claimed", func(b *fixture) {
+		turn := b.insert(b.sentAt(time.Now()))
+		refused := func() {
+			b.t.Helper()
+			b.ErrorIs(b.store.ClaimThread(b.ctx, b.owner, uuid.NewString(), b.thread), db.ErrTurnRuns)
+		}
+		refused()
+		b.mark(turn.ID, chat.TurnAccepted, "")
+		refused()
+		b.mark(turn.ID, chat.TurnRunning, chat.RootCheckpoint)
+		refused()
+		b.mark(turn.ID, chat.TurnInterrupted, chat.RootCheckpoint)
+		b.NoError(b.store.ClaimThread(b.ctx, b.owner, uuid.NewString(), b.thread))
+	}},
+	{"a message that was given up, or that nobody sends any more, does not keep its thread from being claimed", func(b *fixture) {
+		turn := b.insert(b.sentAt(time.Now()))
+		b.NoError(b.store.AbandonTurn(b.ctx, b.owner, turn.ID))
+		b.NoError(b.store.ClaimThread(b.ctx, b.owner, uuid.NewString(), b.thread))
+		b.thread = uuid.NewString()
+		b.insert(b.sentAt(time.Now().Add(-2 * db.UnsentAfter)))
+		b.NoError(b.store.ClaimThread(b.ctx, b.owner, uuid.NewString(), b.thread))
 	}},
 	{"an open import keeps the rest from being claimed", func(b *fixture) {
 		b.createImport(b.newImport("key"))

@@ -26,6 +26,62 @@ func (b *fixture) openThreads(before time.Time, limit int) []chat.ThreadRef {
 }
 
 var repairTests = []test{
+	{"imports that have not ended are listed once a key, in pages, and those that have changed since are not", func(b *fixture) {
+		ours := func() (keys []string) {
+			for after := ""; ; {
+				page, err := b.store.UnfinishedImports(b.ctx, b.now().Add(time.Hour), after, 2)
+				b.NoError(err)
+				if len(page) == 0 {
+					return keys
+				}
+				after = page[len(page)-1].Key
+				for _, i := range page {
+					if i.Owner == b.owner {
+						keys = append(keys, i.Key)
+					}
+				}
+			}
+		}
+		for _, key := range []string{"a", "b", "b", "c", "d"} {
+			b.createImport(b.newImport(key))
+		}
+		b.NoError(b.store.AdvanceImports(b.ctx, b.owner, b.owner+"c", chat.ImportStep{State: chat.ImportFailed, Code: "x"}, b.now()))
+		b.Equal([]string{b.owner + "a", b.owner + "b", b.owner + "d"}, ours())
+		young, err := b.store.UnfinishedImports(b.ctx, b.clock.Add(-24*time.Hour), "", 100)
+		b.NoError(err)
+		b.NotContains(young, db.ImportRef{Owner: b.owner, Key: b.owner + "a"})
+	}},
+	{"the owner of a turn is found by its id alone", func(b *fixture) {
+		turn := b.insert(b.newTurn("hello"))
+		owner, err := b.store.OwnerOfTurn(b.ctx, turn.ID)
+		b.NoError(err)
+		b.Equal(b.owner, owner)
+		_, err = b.store.OwnerOfTurn(b.ctx, uuid.NewString())
+		b.ErrorIs(err, db.ErrNotFound)
+	}},
+	{"a lease has one holder until it ends it or its beat stands still", func(b *fixture) {
+		name := uuid.NewString()
+		take := func(holder string, dead db.Lease) bool {
+			taken, err := b.store.TakeLease(b.ctx, name, holder, dead)
+			b.NoError(err)
+			return taken
+		}
+		b.True(take("a", db.Lease{}))
+		b.False(take("b", db.Lease{}))
+		seen, err := b.store.Lease(b.ctx, name)
+		b.NoError(err)
+		b.Equal("a", seen.Holder)
+		b.True(take("a", db.Lease{}), "it renews it")
+		b.False(take("b", seen), "it was renewed since")
+		seen, err = b.store.Lease(b.ctx, name)
+		b.NoError(err)
+		b.True(take("b", seen))
+		b.False(take("a", seen))
+		b.NoError(b.store.EndLease(b.ctx, name, "a"))
+		b.False(take("a", db.Lease{}), "only its holder ends a lease")
+		b.NoError(b.store.EndLease(b.ctx, name, "b"))
+		b.True(take("a", db.Lease{}))
+	}},
 	{"open turns are counted by status, those of every owner", func(b *fixture) {
 		counts := func() map[chat.TurnStatus]int {
 			all := must.Have(b.store.OpenTurnCounts(b.ctx))(b.t)

@@ -2,6 +2,7 @@ package storm
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"math/rand/v2"
 	"time"
@@ -93,6 +94,24 @@ func silencing(which func(f *fleet) []*network) func(context.Context, *fleet, in
 	}
 }
 
+// pausing stops a worker as a pause of its virtual machine does: its monotonic clock stands
+// still meanwhile.
+func pausing(_ context.Context, f *fleet, n int) (func(context.Context) error, error) {
+	p, began := pickWorker(f, n), time.Now()
+	return func(context.Context) error {
+		return errors.Join(p.shiftClock(0, time.Since(began)), p.thaw())
+	}, p.freeze()
+}
+
+// clockJump is more than any lease.
+const clockJump = 5 * time.Minute
+
+// settingClock sets a worker's wall clock forwards, and at the repair back.
+func settingClock(_ context.Context, f *fleet, n int) (func(context.Context) error, error) {
+	p := pickWorker(f, n)
+	return func(context.Context) error { return p.shiftClock(0, 0) }, p.shiftClock(clockJump, 0)
+}
+
 func pickWorker(f *fleet, n int) *member { return f.workers[n%len(f.workers)] }
 func pickAPI(f *fleet, n int) *member    { return f.apis[n%len(f.apis)] }
 
@@ -112,6 +131,8 @@ var faultKinds = []faultKind{
 	}), hits: hitsWorkers},
 	{name: "freeze a worker", inject: freezing(pickWorker), hits: stallsWorker, lasts: freezeTime},
 	{name: "freeze an API process", inject: freezing(pickAPI), lasts: freezeTime},
+	{name: "pause a worker's machine", inject: pausing, hits: stallsWorker, lasts: freezeTime},
+	{name: "set a worker's wall clock", inject: settingClock, hits: hitsNothing, lasts: hiccupTime},
 	{name: "silence Temporal for a worker", inject: silencing(func(f *fleet) []*network { return []*network{f.temporal} }),
 		hits: stallsWorker, lasts: freezeTime},
 	{name: "silence everything for a worker", inject: silencing(func(f *fleet) []*network {

@@ -71,10 +71,12 @@ func openFleet(ctx context.Context, o Options) (*fleet, error) {
 	}
 	for i := range o.Workers {
 		name := "worker" + strconv.Itoa(i+1)
-		p, err := newMember(name, o.Palaver, []string{"worker"}, f.environment(o, data, name, i), logs, roleSays)
+		file := filepath.Join(o.Dir, name+".clock")
+		p, err := newMember(name, o.Palaver, []string{"worker", "--clock-file=" + file}, f.environment(o, data, name, i), logs, roleSays)
 		if err != nil {
 			return f, err
 		}
+		p.clock = file
 		f.workers = append(f.workers, p)
 	}
 	for i := range o.APIs {

@@ -30,7 +30,9 @@ type member struct {
 	log     *os.File
 	// ready matches the lines of output that show that the program is ready; each has
 	// a capture group with an address, by name.
-	ready map[string]*regexp.Regexp
+	ready  map[string]*regexp.Regexp
+	clock  string        // the file that shifts its clocks, of a worker
+	paused time.Duration // how long its monotonic clock has stood still; faults come one after another
 
 	mu       sync.Mutex
 	captured map[string]string // what ready captured since the last start
@@ -146,6 +148,17 @@ func (m *member) control(what string, do func(*process.Process) error) error {
 		return fmt.Errorf("%s %s: %w", what, m.name, err)
 	}
 	return nil
+}
+
+// shiftClock shifts the wall clock of a worker against the true time, and stops its monotonic
+// clock for a while.
+func (m *member) shiftClock(wall, pause time.Duration) error {
+	m.paused += pause
+	next := m.clock + ".next" // renamed, so that the worker never reads half of it
+	if err := os.WriteFile(next, []byte(wall.String()+" "+(-m.paused).String()), 0o600); err != nil {
+		return err
+	}
+	return os.Rename(next, m.clock)
 }
 
 // runs reports whether the program is ready, and since when.

@@ -70,7 +70,7 @@ func Strings(list []string) string {
 
 // IsDomain reports whether err is an error of package db already.
 func IsDomain(err error) bool {
-	for _, known := range []error{db.ErrNotFound, db.ErrTurnConflict, db.ErrSettled, db.ErrForbidden, db.ErrVersion, db.ErrUnavailable, db.ErrBadCursor} {
+	for _, known := range []error{db.ErrNotFound, db.ErrTurnConflict, db.ErrSettled, db.ErrTurnRuns, db.ErrForbidden, db.ErrVersion, db.ErrUnavailable, db.ErrBadCursor} {
 		if errors.Is(err, known) {
 			return true
 		}

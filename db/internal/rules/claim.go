@@ -4,9 +4,11 @@ import (
 	"context"
 	"database/sql"
 	"errors"
+	"time"
 
 	"github.com/palaver-chat/palaver/chat"
 	"github.com/palaver-chat/palaver/db"
+	"github.com/palaver-chat/palaver/db/internal/record"
 	"github.com/palaver-chat/palaver/db/internal/sqlcgen"
 )
 
@@ -19,6 +21,16 @@ func (s *Store) ClaimThread(ctx context.Context, from, to, threadID string) (err
 	return s.db.Update(ctx, func(q Queries) error {
 		if err := q.LockThread(ctx, threadID); err != nil {
 			return err
+		}
+		// An insert of a turn has the same lock: either it comes first and is seen here, or it
+		// finds the new owner.
+		runs, err := q.TurnRunsInThread(ctx, sqlcgen.TurnRunsInThreadParams{
+			Owner: from, ThreadID: threadID, SentAfter: record.Micros(time.Now().Add(-db.UnsentAfter))})
+		if err != nil {
+			return err
+		}
+		if runs {
+			return db.ErrTurnRuns
 		}
 		moved, err := q.MoveConversation(ctx, sqlcgen.MoveConversationParams{NewOwner: to, ID: threadID, Owner: from})
 		switch {

@@ -102,15 +102,25 @@ func (s *Store) AdvanceImports(ctx context.Context, owner, key string, step chat
 			if n > 0 && outcome != "" { // the first one has imported it
 				outcome = chat.ImportIsKnown
 			}
-			err := q.UpdateImport(ctx, sqlcgen.UpdateImportParams{
-				ID: i.ID, Owner: owner, State: string(step.State), Outcome: string(outcome), Name: step.Name, Remote: step.Remote,
-				DocID: step.DocID, Chunks: int64(step.Chunks), Code: step.Code, Message: step.Message, At: record.Micros(at)})
-			if err != nil {
+			step.Outcome = outcome
+			if err := q.UpdateImport(ctx, importStep(owner, i.ID, step, at)); err != nil {
 				return err
 			}
 		}
 		return nil
 	})
+}
+
+func (s *Store) AdvanceImport(ctx context.Context, owner, id string, step chat.ImportStep, at time.Time) (err error) {
+	ctx, end := s.short(ctx, "advance import")
+	defer end(&err)
+	return s.db.Write.UpdateImport(ctx, importStep(owner, id, step, at))
+}
+
+func importStep(owner, id string, step chat.ImportStep, at time.Time) sqlcgen.UpdateImportParams {
+	return sqlcgen.UpdateImportParams{
+		ID: id, Owner: owner, State: string(step.State), Outcome: string(step.Outcome), Name: step.Name, Remote: step.Remote,
+		DocID: step.DocID, Chunks: int64(step.Chunks), Code: step.Code, Message: step.Message, At: record.Micros(at)}
 }
 
 func (s *Store) AnnounceImport(ctx context.Context, owner, id string, announce bool) (err error) {

@@ -2,6 +2,8 @@ package rules
 
 import (
 	"context"
+	"database/sql"
+	"errors"
 	"time"
 
 	"github.com/palaver-chat/palaver/chat"
@@ -55,4 +57,40 @@ func (s *Store) OpenTurnCounts(ctx context.Context) (_ []db.OpenTurnCount, err e
 	return rowsTo(rows, err, func(r sqlcgen.OpenTurnCountsRow) db.OpenTurnCount {
 		return db.OpenTurnCount{Status: chat.TurnStatus(r.Status), Number: int(r.Number), Oldest: record.Time(r.Oldest)}
 	})
+}
+
+func (s *Store) UnfinishedImports(ctx context.Context, before time.Time, after string, limit int) (_ []db.ImportRef, err error) {
+	ctx, end := s.short(ctx, "list unfinished imports")
+	defer end(&err)
+	rows, err := s.db.Read.UnfinishedImports(ctx, sqlcgen.UnfinishedImportsParams{BeforeAt: record.Micros(before), AfterKey: after, MaxRows: int64(limit)})
+	return rowsTo(rows, err, func(r sqlcgen.UnfinishedImportsRow) db.ImportRef { return db.ImportRef(r) })
+}
+
+func (s *Store) OwnerOfTurn(ctx context.Context, id string) (_ string, err error) {
+	ctx, end := s.short(ctx, "read the owner of a turn")
+	defer end(&err)
+	return s.db.Read.OwnerOfTurn(ctx, id)
+}
+
+func (s *Store) TakeLease(ctx context.Context, name, holder string, dead db.Lease) (_ bool, err error) {
+	ctx, end := s.short(ctx, "take a lease")
+	defer end(&err)
+	taken, err := s.db.Write.TakeLease(ctx, sqlcgen.TakeLeaseParams{Name: name, Holder: holder, DeadHolder: dead.Holder, DeadBeat: dead.Beat})
+	return taken > 0, err
+}
+
+func (s *Store) Lease(ctx context.Context, name string) (_ db.Lease, err error) {
+	ctx, end := s.short(ctx, "read a lease")
+	defer end(&err)
+	row, err := s.db.Read.Lease(ctx, name)
+	if errors.Is(err, sql.ErrNoRows) {
+		return db.Lease{}, nil
+	}
+	return db.Lease(row), err
+}
+
+func (s *Store) EndLease(ctx context.Context, name, holder string) (err error) {
+	ctx, end := s.short(ctx, "end a lease")
+	defer end(&err)
+	return s.db.Write.EndLease(ctx, sqlcgen.EndLeaseParams{Name: name, Holder: holder})
 }

@@ -12,7 +12,11 @@ import (
 )
 
 func (s *Store) Settle(ctx context.Context, e db.Settlement) (settled db.Settled, err error) {
-	ctx, end := s.short(ctx, "settle turn")
+	size := Short
+	if bytesOf(e) > largeSettlement {
+		size = Long
+	}
+	ctx, end := s.Call(ctx, "settle turn", size)
 	defer end(&err)
 	if !e.Status.Settled() {
 		return db.Settled{}, fmt.Errorf("status %q is not final: a turn cannot settle with it", e.Status)
@@ -165,4 +169,16 @@ func merge(known, added []string) []string {
 		}
 	}
 	return merged
+}
+
+// largeSettlement is the number of bytes from which a settlement gets the time of a Long call.
+const largeSettlement = 1 << 20
+
+// bytesOf returns about how many bytes of texts a settlement has.
+func bytesOf(e db.Settlement) int {
+	n := len(e.Text)
+	for _, ev := range e.Events {
+		n += len(ev.Text)
+	}
+	return n
 }

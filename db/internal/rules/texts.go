@@ -8,7 +8,7 @@ import (
 )
 
 func (s *Store) Texts(ctx context.Context, owner, turnID string) (_ map[string]string, err error) {
-	ctx, end := s.short(ctx, "read texts")
+	ctx, end := s.long(ctx, "read texts") // all results of a turn's tools can be 30 MB
 	defer end(&err)
 	rows, err := s.db.Read.Texts(ctx, sqlcgen.TextsParams{Owner: owner, TurnID: turnID})
 	if err == nil && len(rows) == 0 {

@@ -28,9 +28,13 @@ func userData(ctx context.Context, q Queries, owner string) (db.UserData, error)
 	if err != nil {
 		return db.UserData{}, err
 	}
+	imports, err := q.UserImports(ctx, owner)
+	if err != nil {
+		return db.UserData{}, err
+	}
 	n, err := q.CountUserData(ctx, owner)
 	return db.UserData{
-		Threads: threads, Documents: documents, Turns: int(n.Turns), Messages: int(n.Messages),
+		Threads: threads, Documents: documents, Imports: imports, Turns: int(n.Turns), Messages: int(n.Messages),
 		Sets: int(n.Sets), Profiles: int(n.Profiles), Cancels: int(n.Cancels),
 		Attachments: int(n.Attachments), Repos: int(n.Repos), Connections: int(n.Connections), Keys: int(n.AccessKeys), Shares: int(n.Shares), Feedback: int(n.Feedback), Boards: int(n.Boards),
 	}, err
@@ -58,6 +62,10 @@ func (s *Store) DeleteUser(ctx context.Context, owner string) (d db.UserData, er
 		}
 	}
 	err = s.db.Update(ctx, func(q Queries) error {
+		imports, err := q.UserImports(ctx, owner)
+		if err != nil {
+			return err
+		}
 		// First, so that no import stores a document after it: PutImport locks its import.
 		if err := q.DeleteUserImports(ctx, owner); err != nil {
 			return err
@@ -66,6 +74,7 @@ func (s *Store) DeleteUser(ctx context.Context, owner string) (d db.UserData, er
 		if err != nil {
 			return err
 		}
+		d.Imports = slices.Compact(slices.Sorted(slices.Values(slices.Concat(d.Imports, imports))))
 		for _, id := range late.Threads {
 			if err := deleteConversation(ctx, q, owner, id); err != nil {
 				return err

@@ -81,6 +81,7 @@ type Queries interface {
 	DropTurn(ctx context.Context, arg DropTurnParams) (int64, error)
 	DropUnacceptedTurn(ctx context.Context, arg DropUnacceptedTurnParams) error
 	EmbeddingProgress(ctx context.Context, arg EmbeddingProgressParams) (EmbeddingProgressRow, error)
+	EndLease(ctx context.Context, arg EndLeaseParams) error
 	EndSessions(ctx context.Context, owner string) (int64, error)
 	EventsAfter(ctx context.Context, arg EventsAfterParams) ([]string, error)
 	FailDocument(ctx context.Context, arg FailDocumentParams) (int64, error)
@@ -106,6 +107,7 @@ type Queries interface {
 	KnownDocuments(ctx context.Context, arg KnownDocumentsParams) ([]KnownDocumentsRow, error)
 	LastEvent(ctx context.Context, turnID string) (string, error)
 	LastPlace(ctx context.Context, arg LastPlaceParams) (int64, error)
+	Lease(ctx context.Context, name string) (LeaseRow, error)
 	LeftImports(ctx context.Context, beforeAt int64) (int64, error)
 	LeftThreads(ctx context.Context, arg LeftThreadsParams) ([]LeftThreadsRow, error)
 	ListBoards(ctx context.Context, arg ListBoardsParams) ([]ListBoardsRow, error)
@@ -141,6 +143,7 @@ type Queries interface {
 	OpenTurnCounts(ctx context.Context) ([]OpenTurnCountsRow, error)
 	OpenTurns(ctx context.Context, arg OpenTurnsParams) ([]Turn, error)
 	Original(ctx context.Context, arg OriginalParams) ([]byte, error)
+	OwnerOfTurn(ctx context.Context, id string) (string, error)
 	PinConversation(ctx context.Context, arg PinConversationParams) (int64, error)
 	ProcessingDocuments(ctx context.Context, arg ProcessingDocumentsParams) ([]ProcessingDocumentsRow, error)
 	Profile(ctx context.Context, owner string) (ProfileRow, error)
@@ -184,6 +187,7 @@ type Queries interface {
 	StoredThreads(ctx context.Context, arg StoredThreadsParams) (StoredThreadsRow, error)
 	Summaries(ctx context.Context, arg SummariesParams) ([]Summary, error)
 	Summary(ctx context.Context, arg SummaryParams) (Summary, error)
+	TakeLease(ctx context.Context, arg TakeLeaseParams) (int64, error)
 	Text(ctx context.Context, arg TextParams) (string, error)
 	Texts(ctx context.Context, arg TextsParams) ([]TextsRow, error)
 	Tree(ctx context.Context, arg TreeParams) ([]TreeRow, error)
@@ -195,9 +199,11 @@ type Queries interface {
 	TurnDeleted(ctx context.Context, arg TurnDeletedParams) (bool, error)
 	TurnLoad(ctx context.Context, arg TurnLoadParams) (TurnLoadRow, error)
 	TurnOfMessage(ctx context.Context, arg TurnOfMessageParams) (Turn, error)
+	TurnRunsInThread(ctx context.Context, arg TurnRunsInThreadParams) (bool, error)
 	TurnsAfter(ctx context.Context, arg TurnsAfterParams) ([]Turn, error)
 	TurnsByRunID(ctx context.Context, arg TurnsByRunIDParams) ([]Turn, error)
 	UnacceptedTurns(ctx context.Context, arg UnacceptedTurnsParams) ([]UnacceptedTurnsRow, error)
+	UnfinishedImports(ctx context.Context, arg UnfinishedImportsParams) ([]UnfinishedImportsRow, error)
 	UnmarkAnonymous(ctx context.Context, owner string) error
 	UnusedAttachments(ctx context.Context, owner string) (UnusedAttachmentsRow, error)
 	UnusedOwners(ctx context.Context, arg UnusedOwnersParams) ([]string, error)
@@ -207,6 +213,7 @@ type Queries interface {
 	UseAccessKey(ctx context.Context, arg UseAccessKeyParams) error
 	UserAttachments(ctx context.Context, owner string) ([]string, error)
 	UserDocuments(ctx context.Context, owner string) ([]string, error)
+	UserImports(ctx context.Context, owner string) ([]string, error)
 	UserThreads(ctx context.Context, owner string) ([]string, error)
 	VisibleDocuments(ctx context.Context, arg VisibleDocumentsParams) ([]VisibleDocumentsRow, error)
 	WaitingMessages(ctx context.Context, arg WaitingMessagesParams) ([]Message, error)
@@ -719,6 +726,11 @@ type EmbeddingProgressRow struct {
 	Done  int64
 }
 
+type EndLeaseParams struct {
+	Name   string
+	Holder string
+}
+
 type EventsAfterParams struct {
 	TurnID string
 	Owner  string
@@ -959,6 +971,11 @@ type KnownDocumentsRow struct {
 type LastPlaceParams struct {
 	Owner    string
 	ThreadID string
+}
+
+type LeaseRow struct {
+	Holder string
+	Beat   int64
 }
 
 type LeftThreadsParams struct {
@@ -1588,6 +1605,13 @@ type SummaryParams struct {
 	ThreadID string
 }
 
+type TakeLeaseParams struct {
+	Name       string
+	Holder     string
+	DeadHolder string
+	DeadBeat   int64
+}
+
 type TextParams struct {
 	TurnID string
 	Key    string
@@ -1705,6 +1729,12 @@ type TurnParams struct {
 	Owner string
 }
 
+type TurnRunsInThreadParams struct {
+	Owner     string
+	ThreadID  string
+	SentAfter int64
+}
+
 type TurnsAfterParams struct {
 	Owner    string
 	ThreadID string
@@ -1727,6 +1757,17 @@ type UnacceptedTurnsRow struct {
 	Owner    string
 	ThreadID string
 	ID       string
+}
+
+type UnfinishedImportsParams struct {
+	BeforeAt int64
+	AfterKey string
+	MaxRows  int64
+}
+
+type UnfinishedImportsRow struct {
+	Owner string
+	Key   string
 }
 
 type UnusedAttachmentsRow struct {

@@ -387,6 +387,13 @@ CREATE INDEX imports_turn ON imports (turn_id) WHERE turn_id <> '';
 CREATE INDEX imports_open ON imports (key) WHERE state NOT IN ('ready', 'failed');
 CREATE INDEX imports_ended ON imports (updated_at) WHERE state IN ('ready', 'failed') AND doc_id <> '';
 
+-- Work that only one process does at a time. The holder changes beat every few seconds.
+CREATE TABLE leases (
+    name   TEXT PRIMARY KEY,
+    holder TEXT   NOT NULL,
+    beat   BIGINT NOT NULL
+);
+
 -- Counters of what callers do. Keys are digests: no address stands here.
 CREATE TABLE limits (
     key      TEXT PRIMARY KEY,
@@ -474,6 +481,7 @@ ALTER TABLE chunk_vectors         ENABLE ROW LEVEL SECURITY;
 ALTER TABLE document_sets         ENABLE ROW LEVEL SECURITY;
 ALTER TABLE set_documents         ENABLE ROW LEVEL SECURITY;
 ALTER TABLE imports               ENABLE ROW LEVEL SECURITY;
+ALTER TABLE leases                ENABLE ROW LEVEL SECURITY;
 ALTER TABLE limits                ENABLE ROW LEVEL SECURITY;
 ALTER TABLE spending              ENABLE ROW LEVEL SECURITY;
 ALTER TABLE audit_log             ENABLE ROW LEVEL SECURITY;

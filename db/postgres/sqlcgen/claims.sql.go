@@ -181,3 +181,15 @@ func (q *Queries) MoveThreadTurns(ctx context.Context, arg MoveThreadTurnsParams
 	_, err := q.db.Exec(ctx, moveThreadTurns, arg.NewOwner, arg.ThreadID, arg.Owner)
 	return err
 }
+
+const turnRunsInThread = `-- name: TurnRunsInThread :one
+SELECT EXISTS (SELECT 1 FROM turns WHERE owner = $1 AND thread_id = $2 AND settled_at = 0
+    AND (status IN ('accepted', 'running') OR (status = 'new' AND sent_at > $3)))
+`
+
+func (q *Queries) TurnRunsInThread(ctx context.Context, arg TurnRunsInThreadParams) (bool, error) {
+	row := q.db.QueryRow(ctx, turnRunsInThread, arg.Owner, arg.ThreadID, arg.SentAfter)
+	var exists bool
+	err := row.Scan(&exists)
+	return exists, err
+}

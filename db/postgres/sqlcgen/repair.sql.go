@@ -34,6 +34,15 @@ func (q *Queries) BusyThreads(ctx context.Context, arg BusyThreadsParams) ([]str
 	return items, nil
 }
 
+const endLease = `-- name: EndLease :exec
+DELETE FROM leases WHERE name = $1 AND holder = $2
+`
+
+func (q *Queries) EndLease(ctx context.Context, arg EndLeaseParams) error {
+	_, err := q.db.Exec(ctx, endLease, arg.Name, arg.Holder)
+	return err
+}
+
 const hasOpenTurns = `-- name: HasOpenTurns :one
 SELECT EXISTS (SELECT 1 FROM turns WHERE owner = $1 AND thread_id = $2 AND settled_at = 0 AND status <> 'new')
 `
@@ -43,6 +52,17 @@ func (q *Queries) HasOpenTurns(ctx context.Context, arg HasOpenTurnsParams) (boo
 	var exists bool
 	err := row.Scan(&exists)
 	return exists, err
+}
+
+const lease = `-- name: Lease :one
+SELECT holder, beat FROM leases WHERE name = $1
+`
+
+func (q *Queries) Lease(ctx context.Context, name string) (LeaseRow, error) {
+	row := q.db.QueryRow(ctx, lease, name)
+	var i LeaseRow
+	err := row.Scan(&i.Holder, &i.Beat)
+	return i, err
 }
 
 const openThreads = `-- name: OpenThreads :many
@@ -101,6 +121,17 @@ func (q *Queries) OpenTurnCounts(ctx context.Context) ([]OpenTurnCountsRow, erro
 	return items, nil
 }
 
+const ownerOfTurn = `-- name: OwnerOfTurn :one
+SELECT owner FROM turns WHERE id = $1
+`
+
+func (q *Queries) OwnerOfTurn(ctx context.Context, id string) (string, error) {
+	row := q.db.QueryRow(ctx, ownerOfTurn, id)
+	var owner string
+	err := row.Scan(&owner)
+	return owner, err
+}
+
 const processingDocuments = `-- name: ProcessingDocuments :many
 SELECT d.owner, d.id FROM raw_documents r JOIN documents d ON d.id = r.doc_id
 WHERE r.doc_id > $1 AND d.status = 'processing' AND d.created_at < $2
@@ -127,6 +158,25 @@ func (q *Queries) ProcessingDocuments(ctx context.Context, arg ProcessingDocumen
 	return items, nil
 }
 
+const takeLease = `-- name: TakeLease :execrows
+INSERT INTO leases (name, holder, beat) VALUES ($1, $2, 1)
+ON CONFLICT (name) DO UPDATE SET holder = excluded.holder, beat = leases.beat + 1
+WHERE leases.holder = excluded.holder OR (leases.holder = $3 AND leases.beat = $4)
+`
+
+func (q *Queries) TakeLease(ctx context.Context, arg TakeLeaseParams) (int64, error) {
+	result, err := q.db.Exec(ctx, takeLease,
+		arg.Name,
+		arg.Holder,
+		arg.DeadHolder,
+		arg.DeadBeat,
+	)
+	if err != nil {
+		return 0, err
+	}
+	return result.RowsAffected(), nil
+}
+
 const unacceptedTurns = `-- name: UnacceptedTurns :many
 SELECT owner, thread_id, id FROM turns
 WHERE status = 'new' AND created_at < $1 AND sent_at < $1 AND id > $2
@@ -143,6 +193,32 @@ func (q *Queries) UnacceptedTurns(ctx context.Context, arg UnacceptedTurnsParams
 	for rows.Next() {
 		var i UnacceptedTurnsRow
 		if err := rows.Scan(&i.Owner, &i.ThreadID, &i.ID); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
+const unfinishedImports = `-- name: UnfinishedImports :many
+SELECT owner, key FROM imports
+WHERE state NOT IN ('ready', 'failed') AND updated_at < $1 AND key > $2
+GROUP BY owner, key ORDER BY key LIMIT CAST($3 AS BIGINT)
+`
+
+func (q *Queries) UnfinishedImports(ctx context.Context, arg UnfinishedImportsParams) ([]UnfinishedImportsRow, error) {
+	rows, err := q.db.Query(ctx, unfinishedImports, arg.BeforeAt, arg.AfterKey, arg.MaxRows)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []UnfinishedImportsRow
+	for rows.Next() {
+		var i UnfinishedImportsRow
+		if err := rows.Scan(&i.Owner, &i.Key); err != nil {
 			return nil, err
 		}
 		items = append(items, i)

@@ -74,6 +74,7 @@ type (
 	DropUnacceptedTurnParams        = sqlcgen.DropUnacceptedTurnParams
 	EmbeddingProgressParams         = sqlcgen.EmbeddingProgressParams
 	EmbeddingProgressRow            = sqlcgen.EmbeddingProgressRow
+	EndLeaseParams                  = sqlcgen.EndLeaseParams
 	EventsAfterParams               = sqlcgen.EventsAfterParams
 	EventsOfTurnsRow                = sqlcgen.EventsOfTurnsRow
 	FailDocumentParams              = sqlcgen.FailDocumentParams
@@ -103,6 +104,7 @@ type (
 	KnownDocumentsParams            = sqlcgen.KnownDocumentsParams
 	KnownDocumentsRow               = sqlcgen.KnownDocumentsRow
 	LastPlaceParams                 = sqlcgen.LastPlaceParams
+	LeaseRow                        = sqlcgen.LeaseRow
 	LeftThreadsParams               = sqlcgen.LeftThreadsParams
 	LeftThreadsRow                  = sqlcgen.LeftThreadsRow
 	ListBoardsParams                = sqlcgen.ListBoardsParams
@@ -192,6 +194,7 @@ type (
 	SummariesParams                 = sqlcgen.SummariesParams
 	Summary                         = sqlcgen.Summary
 	SummaryParams                   = sqlcgen.SummaryParams
+	TakeLeaseParams                 = sqlcgen.TakeLeaseParams
 	TextParams                      = sqlcgen.TextParams
 	TextsParams                     = sqlcgen.TextsParams
 	TextsRow                        = sqlcgen.TextsRow
@@ -208,10 +211,13 @@ type (
 	TurnLoadRow                     = sqlcgen.TurnLoadRow
 	TurnOfMessageParams             = sqlcgen.TurnOfMessageParams
 	TurnParams                      = sqlcgen.TurnParams
+	TurnRunsInThreadParams          = sqlcgen.TurnRunsInThreadParams
 	TurnsAfterParams                = sqlcgen.TurnsAfterParams
 	TurnsByRunIDParams              = sqlcgen.TurnsByRunIDParams
 	UnacceptedTurnsParams           = sqlcgen.UnacceptedTurnsParams
 	UnacceptedTurnsRow              = sqlcgen.UnacceptedTurnsRow
+	UnfinishedImportsParams         = sqlcgen.UnfinishedImportsParams
+	UnfinishedImportsRow            = sqlcgen.UnfinishedImportsRow
 	UnusedAttachmentsRow            = sqlcgen.UnusedAttachmentsRow
 	UnusedOwnersParams              = sqlcgen.UnusedOwnersParams
 	UpdateImportParams              = sqlcgen.UpdateImportParams

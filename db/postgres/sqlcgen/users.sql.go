@@ -156,6 +156,30 @@ func (q *Queries) UserDocuments(ctx context.Context, owner string) ([]string, er
 	return items, nil
 }
 
+const userImports = `-- name: UserImports :many
+SELECT DISTINCT key FROM imports WHERE owner = $1 ORDER BY key
+`
+
+func (q *Queries) UserImports(ctx context.Context, owner string) ([]string, error) {
+	rows, err := q.db.Query(ctx, userImports, owner)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []string
+	for rows.Next() {
+		var key string
+		if err := rows.Scan(&key); err != nil {
+			return nil, err
+		}
+		items = append(items, key)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
 const userThreads = `-- name: UserThreads :many
 SELECT id FROM conversations WHERE owner = $1 ORDER BY id
 `

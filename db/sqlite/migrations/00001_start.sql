@@ -375,6 +375,13 @@ CREATE INDEX imports_turn ON imports (turn_id) WHERE turn_id <> '';
 CREATE INDEX imports_open ON imports (key) WHERE state NOT IN ('ready', 'failed');
 CREATE INDEX imports_ended ON imports (updated_at) WHERE state IN ('ready', 'failed') AND doc_id <> '';
 
+-- Work that only one process does at a time. The holder changes beat every few seconds.
+CREATE TABLE leases (
+    name   TEXT PRIMARY KEY,
+    holder TEXT   NOT NULL,
+    beat   INTEGER NOT NULL
+);
+
 -- Counters of what callers do. Keys are digests: no address stands here.
 CREATE TABLE limits (
     key      TEXT PRIMARY KEY,

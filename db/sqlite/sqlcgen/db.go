@@ -273,6 +273,9 @@ func Prepare(ctx context.Context, db DBTX) (*Queries, error) {
 	if q.embeddingProgressStmt, err = db.PrepareContext(ctx, embeddingProgress); err != nil {
 		return nil, fmt.Errorf("error preparing query EmbeddingProgress: %w", err)
 	}
+	if q.endLeaseStmt, err = db.PrepareContext(ctx, endLease); err != nil {
+		return nil, fmt.Errorf("error preparing query EndLease: %w", err)
+	}
 	if q.endSessionsStmt, err = db.PrepareContext(ctx, endSessions); err != nil {
 		return nil, fmt.Errorf("error preparing query EndSessions: %w", err)
 	}
@@ -368,6 +371,9 @@ func Prepare(ctx context.Context, db DBTX) (*Queries, error) {
 	}
 	if q.lastPlaceStmt, err = db.PrepareContext(ctx, lastPlace); err != nil {
 		return nil, fmt.Errorf("error preparing query LastPlace: %w", err)
+	}
+	if q.leaseStmt, err = db.PrepareContext(ctx, lease); err != nil {
+		return nil, fmt.Errorf("error preparing query Lease: %w", err)
 	}
 	if q.leftImportsStmt, err = db.PrepareContext(ctx, leftImports); err != nil {
 		return nil, fmt.Errorf("error preparing query LeftImports: %w", err)
@@ -473,6 +479,9 @@ func Prepare(ctx context.Context, db DBTX) (*Queries, error) {
 	}
 	if q.originalStmt, err = db.PrepareContext(ctx, original); err != nil {
 		return nil, fmt.Errorf("error preparing query Original: %w", err)
+	}
+	if q.ownerOfTurnStmt, err = db.PrepareContext(ctx, ownerOfTurn); err != nil {
+		return nil, fmt.Errorf("error preparing query OwnerOfTurn: %w", err)
 	}
 	if q.pinConversationStmt, err = db.PrepareContext(ctx, pinConversation); err != nil {
 		return nil, fmt.Errorf("error preparing query PinConversation: %w", err)
@@ -627,6 +636,9 @@ func Prepare(ctx context.Context, db DBTX) (*Queries, error) {
 	if q.summaryStmt, err = db.PrepareContext(ctx, summary); err != nil {
 		return nil, fmt.Errorf("error preparing query Summary: %w", err)
 	}
+	if q.takeLeaseStmt, err = db.PrepareContext(ctx, takeLease); err != nil {
+		return nil, fmt.Errorf("error preparing query TakeLease: %w", err)
+	}
 	if q.textStmt, err = db.PrepareContext(ctx, text); err != nil {
 		return nil, fmt.Errorf("error preparing query Text: %w", err)
 	}
@@ -660,6 +672,9 @@ func Prepare(ctx context.Context, db DBTX) (*Queries, error) {
 	if q.turnOfMessageStmt, err = db.PrepareContext(ctx, turnOfMessage); err != nil {
 		return nil, fmt.Errorf("error preparing query TurnOfMessage: %w", err)
 	}
+	if q.turnRunsInThreadStmt, err = db.PrepareContext(ctx, turnRunsInThread); err != nil {
+		return nil, fmt.Errorf("error preparing query TurnRunsInThread: %w", err)
+	}
 	if q.turnsAfterStmt, err = db.PrepareContext(ctx, turnsAfter); err != nil {
 		return nil, fmt.Errorf("error preparing query TurnsAfter: %w", err)
 	}
@@ -671,6 +686,9 @@ func Prepare(ctx context.Context, db DBTX) (*Queries, error) {
 	}
 	if q.unacceptedTurnsStmt, err = db.PrepareContext(ctx, unacceptedTurns); err != nil {
 		return nil, fmt.Errorf("error preparing query UnacceptedTurns: %w", err)
+	}
+	if q.unfinishedImportsStmt, err = db.PrepareContext(ctx, unfinishedImports); err != nil {
+		return nil, fmt.Errorf("error preparing query UnfinishedImports: %w", err)
 	}
 	if q.unmarkAnonymousStmt, err = db.PrepareContext(ctx, unmarkAnonymous); err != nil {
 		return nil, fmt.Errorf("error preparing query UnmarkAnonymous: %w", err)
@@ -701,6 +719,9 @@ func Prepare(ctx context.Context, db DBTX) (*Queries, error) {
 	}
 	if q.userDocumentsStmt, err = db.PrepareContext(ctx, userDocuments); err != nil {
 		return nil, fmt.Errorf("error preparing query UserDocuments: %w", err)
+	}
+	if q.userImportsStmt, err = db.PrepareContext(ctx, userImports); err != nil {
+		return nil, fmt.Errorf("error preparing query UserImports: %w", err)
 	}
 	if q.userThreadsStmt, err = db.PrepareContext(ctx, userThreads); err != nil {
 		return nil, fmt.Errorf("error preparing query UserThreads: %w", err)
@@ -1134,6 +1155,11 @@ func (q *Queries) Close() error {
 			err = fmt.Errorf("error closing embeddingProgressStmt: %w", cerr)
 		}
 	}
+	if q.endLeaseStmt != nil {
+		if cerr := q.endLeaseStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing endLeaseStmt: %w", cerr)
+		}
+	}
 	if q.endSessionsStmt != nil {
 		if cerr := q.endSessionsStmt.Close(); cerr != nil {
 			err = fmt.Errorf("error closing endSessionsStmt: %w", cerr)
@@ -1292,6 +1318,11 @@ func (q *Queries) Close() error {
 	if q.lastPlaceStmt != nil {
 		if cerr := q.lastPlaceStmt.Close(); cerr != nil {
 			err = fmt.Errorf("error closing lastPlaceStmt: %w", cerr)
+		}
+	}
+	if q.leaseStmt != nil {
+		if cerr := q.leaseStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing leaseStmt: %w", cerr)
 		}
 	}
 	if q.leftImportsStmt != nil {
@@ -1467,6 +1498,11 @@ func (q *Queries) Close() error {
 	if q.originalStmt != nil {
 		if cerr := q.originalStmt.Close(); cerr != nil {
 			err = fmt.Errorf("error closing originalStmt: %w", cerr)
+		}
+	}
+	if q.ownerOfTurnStmt != nil {
+		if cerr := q.ownerOfTurnStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing ownerOfTurnStmt: %w", cerr)
 		}
 	}
 	if q.pinConversationStmt != nil {
@@ -1724,6 +1760,11 @@ func (q *Queries) Close() error {
 			err = fmt.Errorf("error closing summaryStmt: %w", cerr)
 		}
 	}
+	if q.takeLeaseStmt != nil {
+		if cerr := q.takeLeaseStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing takeLeaseStmt: %w", cerr)
+		}
+	}
 	if q.textStmt != nil {
 		if cerr := q.textStmt.Close(); cerr != nil {
 			err = fmt.Errorf("error closing textStmt: %w", cerr)
@@ -1779,6 +1820,11 @@ func (q *Queries) Close() error {
 			err = fmt.Errorf("error closing turnOfMessageStmt: %w", cerr)
 		}
 	}
+	if q.turnRunsInThreadStmt != nil {
+		if cerr := q.turnRunsInThreadStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing turnRunsInThreadStmt: %w", cerr)
+		}
+	}
 	if q.turnsAfterStmt != nil {
 		if cerr := q.turnsAfterStmt.Close(); cerr != nil {
 			err = fmt.Errorf("error closing turnsAfterStmt: %w", cerr)
@@ -1797,6 +1843,11 @@ func (q *Queries) Close() error {
 	if q.unacceptedTurnsStmt != nil {
 		if cerr := q.unacceptedTurnsStmt.Close(); cerr != nil {
 			err = fmt.Errorf("error closing unacceptedTurnsStmt: %w", cerr)
+		}
+	}
+	if q.unfinishedImportsStmt != nil {
+		if cerr := q.unfinishedImportsStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing unfinishedImportsStmt: %w", cerr)
 		}
 	}
 	if q.unmarkAnonymousStmt != nil {
@@ -1847,6 +1898,11 @@ func (q *Queries) Close() error {
 	if q.userDocumentsStmt != nil {
 		if cerr := q.userDocumentsStmt.Close(); cerr != nil {
 			err = fmt.Errorf("error closing userDocumentsStmt: %w", cerr)
+		}
+	}
+	if q.userImportsStmt != nil {
+		if cerr := q.userImportsStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing userImportsStmt: %w", cerr)
 		}
 	}
 	if q.userThreadsStmt != nil {
@@ -1991,6 +2047,7 @@ type Queries struct {
 	dropTurnStmt                  *sql.Stmt
 	dropUnacceptedTurnStmt        *sql.Stmt
 	embeddingProgressStmt         *sql.Stmt
+	endLeaseStmt                  *sql.Stmt
 	endSessionsStmt               *sql.Stmt
 	eventsAfterStmt               *sql.Stmt
 	eventsOfTurnsStmt             *sql.Stmt
@@ -2023,6 +2080,7 @@ type Queries struct {
 	knownDocumentsStmt            *sql.Stmt
 	lastEventStmt                 *sql.Stmt
 	lastPlaceStmt                 *sql.Stmt
+	leaseStmt                     *sql.Stmt
 	leftImportsStmt               *sql.Stmt
 	leftThreadsStmt               *sql.Stmt
 	listBoardsStmt                *sql.Stmt
@@ -2058,6 +2116,7 @@ type Queries struct {
 	openTurnCountsStmt            *sql.Stmt
 	openTurnsStmt                 *sql.Stmt
 	originalStmt                  *sql.Stmt
+	ownerOfTurnStmt               *sql.Stmt
 	pinConversationStmt           *sql.Stmt
 	processingDocumentsStmt       *sql.Stmt
 	profileStmt                   *sql.Stmt
@@ -2109,6 +2168,7 @@ type Queries struct {
 	storedThreadsStmt             *sql.Stmt
 	summariesStmt                 *sql.Stmt
 	summaryStmt                   *sql.Stmt
+	takeLeaseStmt                 *sql.Stmt
 	textStmt                      *sql.Stmt
 	textsStmt                     *sql.Stmt
 	treeStmt                      *sql.Stmt
@@ -2120,10 +2180,12 @@ type Queries struct {
 	turnDeletedStmt               *sql.Stmt
 	turnLoadStmt                  *sql.Stmt
 	turnOfMessageStmt             *sql.Stmt
+	turnRunsInThreadStmt          *sql.Stmt
 	turnsAfterStmt                *sql.Stmt
 	turnsByIDStmt                 *sql.Stmt
 	turnsByRunIDStmt              *sql.Stmt
 	unacceptedTurnsStmt           *sql.Stmt
+	unfinishedImportsStmt         *sql.Stmt
 	unmarkAnonymousStmt           *sql.Stmt
 	unusedAttachmentsStmt         *sql.Stmt
 	unusedOwnersStmt              *sql.Stmt
@@ -2134,6 +2196,7 @@ type Queries struct {
 	useAttachmentsStmt            *sql.Stmt
 	userAttachmentsStmt           *sql.Stmt
 	userDocumentsStmt             *sql.Stmt
+	userImportsStmt               *sql.Stmt
 	userThreadsStmt               *sql.Stmt
 	visibleChunksStmt             *sql.Stmt
 	visibleDocumentsStmt          *sql.Stmt
@@ -2227,6 +2290,7 @@ func (q *Queries) WithTx(tx *sql.Tx) *Queries {
 		dropTurnStmt:                  q.dropTurnStmt,
 		dropUnacceptedTurnStmt:        q.dropUnacceptedTurnStmt,
 		embeddingProgressStmt:         q.embeddingProgressStmt,
+		endLeaseStmt:                  q.endLeaseStmt,
 		endSessionsStmt:               q.endSessionsStmt,
 		eventsAfterStmt:               q.eventsAfterStmt,
 		eventsOfTurnsStmt:             q.eventsOfTurnsStmt,
@@ -2259,6 +2323,7 @@ func (q *Queries) WithTx(tx *sql.Tx) *Queries {
 		knownDocumentsStmt:            q.knownDocumentsStmt,
 		lastEventStmt:                 q.lastEventStmt,
 		lastPlaceStmt:                 q.lastPlaceStmt,
+		leaseStmt:                     q.leaseStmt,
 		leftImportsStmt:               q.leftImportsStmt,
 		leftThreadsStmt:               q.leftThreadsStmt,
 		listBoardsStmt:                q.listBoardsStmt,
@@ -2294,6 +2359,7 @@ func (q *Queries) WithTx(tx *sql.Tx) *Queries {
 		openTurnCountsStmt:            q.openTurnCountsStmt,
 		openTurnsStmt:                 q.openTurnsStmt,
 		originalStmt:                  q.originalStmt,
+		ownerOfTurnStmt:               q.ownerOfTurnStmt,
 		pinConversationStmt:           q.pinConversationStmt,
 		processingDocumentsStmt:       q.processingDocumentsStmt,
 		profileStmt:                   q.profileStmt,
@@ -2345,6 +2411,7 @@ func (q *Queries) WithTx(tx *sql.Tx) *Queries {
 		storedThreadsStmt:             q.storedThreadsStmt,
 		summariesStmt:                 q.summariesStmt,
 		summaryStmt:                   q.summaryStmt,
+		takeLeaseStmt:                 q.takeLeaseStmt,
 		textStmt:                      q.textStmt,
 		textsStmt:                     q.textsStmt,
 		treeStmt:                      q.treeStmt,
@@ -2356,10 +2423,12 @@ func (q *Queries) WithTx(tx *sql.Tx) *Queries {
 		turnDeletedStmt:               q.turnDeletedStmt,
 		turnLoadStmt:                  q.turnLoadStmt,
 		turnOfMessageStmt:             q.turnOfMessageStmt,
+		turnRunsInThreadStmt:          q.turnRunsInThreadStmt,
 		turnsAfterStmt:                q.turnsAfterStmt,
 		turnsByIDStmt:                 q.turnsByIDStmt,
 		turnsByRunIDStmt:              q.turnsByRunIDStmt,
 		unacceptedTurnsStmt:           q.unacceptedTurnsStmt,
+		unfinishedImportsStmt:         q.unfinishedImportsStmt,
 		unmarkAnonymousStmt:           q.unmarkAnonymousStmt,
 		unusedAttachmentsStmt:         q.unusedAttachmentsStmt,
 		unusedOwnersStmt:              q.unusedOwnersStmt,
@@ -2370,6 +2439,7 @@ func (q *Queries) WithTx(tx *sql.Tx) *Queries {
 		useAttachmentsStmt:            q.useAttachmentsStmt,
 		userAttachmentsStmt:           q.userAttachmentsStmt,
 		userDocumentsStmt:             q.userDocumentsStmt,
+		userImportsStmt:               q.userImportsStmt,
 		userThreadsStmt:               q.userThreadsStmt,
 		visibleChunksStmt:             q.visibleChunksStmt,
 		visibleDocumentsStmt:          q.visibleDocumentsStmt,
