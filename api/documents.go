@@ -24,12 +24,16 @@ import (
 	"github.com/palaver-chat/palaver/chat"
 	"github.com/palaver-chat/palaver/chat/messages"
 	"github.com/palaver-chat/palaver/documents/layout"
+	"github.com/palaver-chat/palaver/documents/naming"
+	"github.com/palaver-chat/palaver/internal/language"
 )
 
 type documentJSON struct {
 	ID             string          `json:"id"`
 	Title          string          `json:"title"`
+	Label          string          `json:"label"`          // the title, and what tells it apart from equal ones
 	Name           string          `json:"name,omitempty"` // of its file
+	OtherNames     []string        `json:"other_names,omitempty"`
 	Status         chat.DocStatus  `json:"status"`
 	SourceType     chat.SourceType `json:"source_type"`
 	Format         string          `json:"format"`
@@ -46,7 +50,7 @@ type documentJSON struct {
 
 func showDocument(d chat.Document) documentJSON {
 	why := messages.Read(d.Error)
-	out := documentJSON{ID: d.ID, Title: d.Title, Name: d.Name, Status: d.Status, SourceType: d.SourceType, Format: d.Format,
+	out := documentJSON{ID: d.ID, Title: d.Title, Label: cmp.Or(d.Label, d.Title), Name: d.Name, OtherNames: d.OtherNames, Status: d.Status, SourceType: d.SourceType, Format: d.Format,
 		ExternalID: d.ExternalID, SourceURL: d.SourceURL, Bytes: d.Bytes, Chunks: d.Chunks, CreatedAt: dialect.Stamp(d.CreatedAt), Error: why.Text, Coded: why.Coded, Public: d.Owner == chat.PublicOwner}
 	if d.Status == chat.DocProcessing {
 		out.Progress = &d.Progress
@@ -111,17 +115,17 @@ func (s *server) createDocument(c *gin.Context) error {
 	if !ok {
 		return problem.Unsupported(messages.DocumentType.With(messages.Params{"types": s.DocumentTypes.Labels()}))
 	}
-	fileTitle := ""
-	if u.title == "" {
-		fileTitle = titleOf(u.name)
-		u.title = fileTitle
+	named := u.title != ""
+	file := fileOf(u.name)
+	if !named {
+		u.title = titleOf(file)
 	}
 	var p dialect.Problems
 	p.Text("title", u.title, 0, maxDocTitle)
 	if err := p.Err(); err != nil {
 		return err
 	}
-	d := chat.Document{ID: uuid.NewString(), Owner: who.ID, Title: u.title, Name: fileTitle, Status: chat.DocProcessing,
+	d := chat.Document{ID: uuid.NewString(), Owner: who.ID, Title: u.title, Named: named, Name: file, Status: chat.DocProcessing,
 		SourceType: chat.SourceUpload, Format: kind, Bytes: int64(len(u.raw)), CreatedAt: s.now()}
 	ctx, cancel := request.Detached(c.Request.Context())
 	defer cancel()
@@ -134,6 +138,9 @@ func (s *server) createDocument(c *gin.Context) error {
 	if err != nil {
 		// Without an ingest the document would stay in processing forever.
 		return problem.Engine(errors.Join(err, s.Store.DeleteDocument(ctx, who.ID, d.ID)))
+	}
+	if stored, err := s.Store.Document(ctx, who.ID, d.ID); err == nil {
+		d = stored // with its label
 	}
 	c.JSON(http.StatusAccepted, showDocument(d))
 	return nil
@@ -189,7 +196,7 @@ func (s *server) readText(ctx context.Context, u *upload) (_ func(), err error) 
 		return nil, err
 	}
 	var p dialect.Problems
-	title := chat.OneLine(b.Title)
+	title := naming.Normal(chat.OneLine(b.Title))
 	p.Text("title", title, 1, maxDocTitle)
 	if strings.TrimSpace(b.Text) == "" {
 		p.Say("text", messages.FieldEmpty)
@@ -203,7 +210,7 @@ func (s *server) readText(ctx context.Context, u *upload) (_ func(), err error) 
 	if int64(len(b.Text)) > s.Config.MaxUploadBytes {
 		return nil, s.tooLong()
 	}
-	u.title, u.name, u.mediaType, u.raw = title, "text.txt", "text/plain", []byte(b.Text)
+	u.title, u.mediaType, u.raw = title, "text/plain", []byte(b.Text)
 	return release, nil
 }
 
@@ -245,7 +252,7 @@ func (s *server) receiveForm(c *gin.Context) (_ upload, err error) {
 			if err != nil {
 				return upload{}, s.formError(err)
 			}
-			u.title = chat.OneLine(strings.ToValidUTF8(string(raw), "\uFFFD"))
+			u.title = naming.Normal(chat.OneLine(strings.ToValidUTF8(string(raw), "\uFFFD")))
 		case part.FormName() == "file" && u.body == nil:
 			if err := s.receiveFile(part, &u); err != nil {
 				return upload{}, err
@@ -285,14 +292,24 @@ func (s *server) formError(err error) error {
 
 // titleOf derives a document's title from its file name.
 func titleOf(name string) string {
-	title := chat.OneLine(strings.ReplaceAll(strings.TrimSuffix(name, path.Ext(name)), "\x00", ""))
-	if title == "" || title == "." || title == "/" {
+	title, _ := naming.FromFile(name)
+	if title == "" {
 		return "Untitled"
 	}
-	if utf8.RuneCountInString(title) > maxDocTitle {
-		title = string([]rune(title)[:maxDocTitle])
+	return language.Truncate(title, maxDocTitle)
+}
+
+// fileOf returns the name of an uploaded file as it is stored: one line, and the end of a
+// longer name.
+func fileOf(name string) string {
+	name = naming.Normal(chat.OneLine(strings.ReplaceAll(name, "\x00", "")))
+	if name == "." || name == "/" {
+		return ""
 	}
-	return title
+	if runes := []rune(name); len(runes) > maxDocTitle {
+		return string(runes[len(runes)-maxDocTitle:])
+	}
+	return name
 }
 
 // documentsJSON is a page of documents, and how many of all documents have vectors.
@@ -352,7 +369,7 @@ func (s *server) renameDocument(c *gin.Context) error {
 		return problem.Invalid("title", "is missing")
 	}
 	var p dialect.Problems
-	title := chat.OneLine(*b.Title)
+	title := naming.Normal(chat.OneLine(*b.Title))
 	p.Text("title", title, 1, maxDocTitle)
 	if err := p.Err(); err != nil {
 		return err
@@ -429,7 +446,7 @@ func (s *server) documentOriginal(c *gin.Context) error {
 	if err != nil {
 		return err
 	}
-	c.Header("Content-Disposition", mime.FormatMediaType("attachment", map[string]string{"filename": fileName(cmp.Or(d.Name, d.Title), d.Format)}))
+	c.Header("Content-Disposition", mime.FormatMediaType("attachment", map[string]string{"filename": fileName(cmp.Or(strings.TrimSuffix(d.Name, path.Ext(d.Name)), d.Title), d.Format)}))
 	c.Data(http.StatusOK, "application/octet-stream", raw)
 	return nil
 }

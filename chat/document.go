@@ -89,8 +89,9 @@ func PageAt(pages []PageStart, at int) int {
 // Hit is a chunk found by a search; a higher score is better.
 type Hit struct {
 	Chunk
-	Title string // the document's label
-	Score float64
+	Title  string // the document's label
+	Public bool   // of a document of PublicOwner
+	Score  float64
 }
 
 // DocumentSet is a named group of documents.

@@ -1,6 +1,7 @@
 package naming
 
 import (
+	"cmp"
 	"slices"
 	"strconv"
 	"strings"
@@ -14,13 +15,14 @@ import (
 
 // IsGenre reports whether a title only says of which kind a document is: "Invoice", "Minutes 3".
 func IsGenre(title string) bool {
-	words := strings.Fields(Fold(title))
+	words, kind := strings.Fields(Fold(title)), false
 	for _, w := range words {
 		if !genres[w] && !language.TitleNouns[w] && !language.IsStopWord(w) && !isNumberLike(w) || language.IsYearOrVersion(w) {
 			return false
 		}
+		kind = kind || genres[w] || language.TitleNouns[w]
 	}
-	return len(words) > 0
+	return kind
 }
 
 // genres are kinds of documents, besides the nouns that messages use for documents.
@@ -45,8 +47,15 @@ func Label(docs []chat.Document) {
 			label(docs, group, key)
 		}
 	}
+	order := make([]int, len(docs)) // the label of a document does not depend on the order of a list
+	for i := range order {
+		order[i] = i
+	}
+	slices.SortFunc(order, func(i, j int) int {
+		return cmp.Or(docs[i].CreatedAt.Compare(docs[j].CreatedAt), cmp.Compare(docs[i].ID, docs[j].ID))
+	})
 	taken, last := map[string]bool{}, map[string]int{}
-	for i := range docs { // equal in everything, or a title that is the label of another one
+	for _, i := range order { // equal in everything, or a title that is the label of another one
 		whole := docs[i].Label
 		for taken[strings.ToLower(docs[i].Label)] {
 			last[whole] = max(last[whole], 1) + 1
@@ -61,7 +70,7 @@ func label(docs []chat.Document, group []int, title string) {
 	details := make([][]string, len(group))
 	uses := map[string]int{}
 	for i, at := range group {
-		details[i] = detailsOf(docs[at], title)
+		details[i] = detailsOf(docs[at], title, len(group) > 1)
 		for _, d := range details[i] {
 			uses[Fold(d)]++
 		}
@@ -77,8 +86,8 @@ func label(docs []chat.Document, group []int, title string) {
 }
 
 // detailsOf lists what may tell a document apart from others of its title, best first, each
-// once.
-func detailsOf(d chat.Document, title string) []string {
+// once. The time counts only if dated.
+func detailsOf(d chat.Document, title string, dated bool) []string {
 	out := []string{}
 	seen := map[string]bool{title: true}
 	add := func(detail string) {
@@ -95,8 +104,10 @@ func detailsOf(d chat.Document, title string) []string {
 			add(name)
 		}
 	}
-	add(d.Name) // tells "Plan (1).docx" from "Plan.docx"
-	if !d.CreatedAt.IsZero() {
+	if dated {
+		add(d.Name) // tells "Plan (1).docx" from "Plan.docx"
+	}
+	if dated && !d.CreatedAt.IsZero() {
 		add(d.CreatedAt.UTC().Format(time.DateOnly))
 		add(d.CreatedAt.UTC().Format("2006-01-02 15:04"))
 	}
