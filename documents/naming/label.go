@@ -131,3 +131,16 @@ func Others(title string, names ...string) []string {
 	}
 	return slices.Clip(out)
 }
+
+// Is reports whether a document is called so: by its label, its title, the name of its file or
+// another name.
+func Is(d chat.Document, name string) bool {
+	want := Fold(name)
+	fromFile, _ := FromFile(d.Name)
+	return want != "" && slices.ContainsFunc(append([]string{d.Label, d.Title, d.Name, fromFile}, d.OtherNames...), func(n string) bool { return Fold(n) == want })
+}
+
+// Holds reports whether one of the document's names holds a text.
+func Holds(d chat.Document, part string) bool {
+	return strings.Contains(Fold(strings.Join(append([]string{d.Label, d.Title, d.Name}, d.OtherNames...), "\n")), Fold(part))
+}
