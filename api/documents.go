@@ -23,12 +23,16 @@ import (
 	"github.com/palaver-chat/palaver/chat"
 	"github.com/palaver-chat/palaver/chat/messages"
 	"github.com/palaver-chat/palaver/documents/layout"
+	"github.com/palaver-chat/palaver/documents/naming"
+	"github.com/palaver-chat/palaver/internal/language"
 )
 
 type documentJSON struct {
 	ID             string          `json:"id"`
 	Title          string          `json:"title"`
+	Label          string          `json:"label"`          // the title, and what tells it apart from equal ones
 	Name           string          `json:"name,omitempty"` // of its file
+	OtherNames     []string        `json:"other_names,omitempty"`
 	Status         chat.DocStatus  `json:"status"`
 	SourceType     chat.SourceType `json:"source_type"`
 	Format         string          `json:"format"`
@@ -45,7 +49,7 @@ type documentJSON struct {
 
 func showDocument(d chat.Document) documentJSON {
 	why := messages.Read(d.Error)
-	out := documentJSON{ID: d.ID, Title: d.Title, Name: d.Name, Status: d.Status, SourceType: d.SourceType, Format: d.Format,
+	out := documentJSON{ID: d.ID, Title: d.Title, Label: cmp.Or(d.Label, d.Title), Name: d.Name, OtherNames: d.OtherNames, Status: d.Status, SourceType: d.SourceType, Format: d.Format,
 		ExternalID: d.ExternalID, SourceURL: d.SourceURL, Bytes: d.Bytes, Chunks: d.Chunks, CreatedAt: dialect.Stamp(d.CreatedAt), Error: why.Text, Coded: why.Coded, Public: d.Owner == chat.PublicOwner}
 	if d.Status == chat.DocProcessing {
 		out.Progress = &d.Progress
@@ -110,17 +114,17 @@ func (s *server) createDocument(c *gin.Context) error {
 	if !ok {
 		return problem.Unsupported(messages.DocumentType.With(messages.Params{"types": s.DocumentTypes.Labels()}))
 	}
-	fileTitle := ""
-	if u.title == "" {
-		fileTitle = titleOf(u.name)
-		u.title = fileTitle
+	named := u.title != ""
+	file := fileOf(u.name)
+	if !named {
+		u.title = titleOf(file)
 	}
 	var p dialect.Problems
 	p.Text("title", u.title, 0, maxDocTitle)
 	if err := p.Err(); err != nil {
 		return err
 	}
-	d := chat.Document{ID: uuid.NewString(), Owner: who.ID, Title: u.title, Name: fileTitle, Status: chat.DocProcessing,
+	d := chat.Document{ID: uuid.NewString(), Owner: who.ID, Title: u.title, Named: named, Name: file, Status: chat.DocProcessing,
 		SourceType: chat.SourceUpload, Format: kind, Bytes: int64(len(u.raw)), CreatedAt: s.now()}
 	ctx, cancel := request.Detached(c.Request.Context())
 	defer cancel()
@@ -133,6 +137,9 @@ func (s *server) createDocument(c *gin.Context) error {
 	if err != nil {
 		// Without an ingest the document would stay in processing forever.
 		return problem.Engine(errors.Join(err, s.Store.DeleteDocument(ctx, who.ID, d.ID)))
+	}
+	if stored, err := s.Store.Document(ctx, who.ID, d.ID); err == nil {
+		d = stored // with its label
 	}
 	return respond(c, http.StatusAccepted, showDocument(d))
 }
@@ -187,7 +194,7 @@ func (s *server) readText(ctx context.Context, u *upload) (_ func(), err error) 
 		return nil, err
 	}
 	var p dialect.Problems
-	title := chat.OneLine(b.Title)
+	title := naming.Normal(chat.OneLine(b.Title))
 	p.Text("title", title, 1, maxDocTitle)
 	if strings.TrimSpace(b.Text) == "" {
 		p.Say("text", messages.FieldEmpty)
@@ -201,7 +208,7 @@ func (s *server) readText(ctx context.Context, u *upload) (_ func(), err error) 
 	if int64(len(b.Text)) > s.Config.MaxUploadBytes {
 		return nil, s.tooLong()
 	}
-	u.title, u.name, u.mediaType, u.raw = title, "text.txt", "text/plain", []byte(b.Text)
+	u.title, u.mediaType, u.raw = title, "text/plain", []byte(b.Text)
 	return release, nil
 }
 
@@ -242,7 +249,7 @@ func (s *server) receiveForm(c *gin.Context, limit int64, tooLong error) (u uplo
 			if err != nil {
 				return u, formError(err, tooLong)
 			}
-			u.title = chat.OneLine(strings.ToValidUTF8(string(raw), "\uFFFD"))
+			u.title = naming.Normal(chat.OneLine(strings.ToValidUTF8(string(raw), "\uFFFD")))
 		case part.FormName() == "file" && u.body == nil:
 			// The client chose the name: only its last element is used, and never as a path.
 			u.name = path.Base(strings.ReplaceAll(strings.ToValidUTF8(part.FileName(), "_"), "\\", "/"))
@@ -272,14 +279,24 @@ func formError(err, tooLong error) error {
 
 // titleOf derives a document's title from its file name.
 func titleOf(name string) string {
-	title := chat.OneLine(strings.ReplaceAll(strings.TrimSuffix(name, path.Ext(name)), "\x00", ""))
-	if title == "" || title == "." || title == "/" {
+	title, _ := naming.FromFile(name)
+	if title == "" {
 		return "Untitled"
 	}
-	if utf8.RuneCountInString(title) > maxDocTitle {
-		title = string([]rune(title)[:maxDocTitle])
+	return language.Truncate(title, maxDocTitle)
+}
+
+// fileOf returns the name of an uploaded file as it is stored: one line, and the end of a
+// longer name.
+func fileOf(name string) string {
+	name = naming.Normal(chat.OneLine(strings.ReplaceAll(name, "\x00", "")))
+	if name == "." || name == "/" {
+		return ""
 	}
-	return title
+	if runes := []rune(name); len(runes) > maxDocTitle {
+		return string(runes[len(runes)-maxDocTitle:])
+	}
+	return name
 }
 
 // documentsJSON is a page of documents, and how many of all documents have vectors.
@@ -323,7 +340,7 @@ func (s *server) renameDocument(c *gin.Context, id string) error {
 		return problem.Invalid("title", "is missing")
 	}
 	var p dialect.Problems
-	title := chat.OneLine(*b.Title)
+	title := naming.Normal(chat.OneLine(*b.Title))
 	p.Text("title", title, 1, maxDocTitle)
 	if err := p.Err(); err != nil {
 		return err
@@ -385,7 +402,7 @@ func (s *server) documentOriginal(c *gin.Context, id string) error {
 	if err != nil {
 		return err
 	}
-	c.Header("Content-Disposition", mime.FormatMediaType("attachment", map[string]string{"filename": fileName(cmp.Or(d.Name, d.Title), d.Format)}))
+	c.Header("Content-Disposition", mime.FormatMediaType("attachment", map[string]string{"filename": fileName(cmp.Or(strings.TrimSuffix(d.Name, path.Ext(d.Name)), d.Title), d.Format)}))
 	c.Data(http.StatusOK, "application/octet-stream", raw)
 	return nil
 }

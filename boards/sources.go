@@ -1,6 +1,7 @@
 package boards
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"slices"
@@ -10,6 +11,7 @@ import (
 	"github.com/palaver-chat/palaver/chat"
 	"github.com/palaver-chat/palaver/db"
 	"github.com/palaver-chat/palaver/documents/cite"
+	"github.com/palaver-chat/palaver/documents/naming"
 )
 
 // Library is the part of a store with the documents that items come from.
@@ -49,7 +51,7 @@ func sourceInput(ctx context.Context, lib Library, owner string, p *board.Params
 	}
 	p.DocumentID = doc.ID
 	if strings.TrimSpace(p.Title) == "" {
-		p.Title = cut(chat.OneLine(doc.Title), board.MaxTitle)
+		p.Title = cut(chat.OneLine(cmp.Or(doc.Label, doc.Title)), board.MaxTitle)
 	}
 	if strings.TrimSpace(p.Text) == "" {
 		p.Text = strings.TrimSpace(cut(strings.TrimSpace(text), board.MaxText))
@@ -74,7 +76,7 @@ func locate(ctx context.Context, lib Library, owner string, c board.Citation) (b
 	if len([]rune(quote)) > board.MaxQuote { // the document's white space can make it longer
 		return c, &board.Invalid{Field: "citation.quote", Problem: "is too long: quote the sentence that says it"}
 	}
-	out := board.Citation{DocumentID: doc.ID, Title: cut(chat.OneLine(doc.Title), board.MaxTitle), Quote: quote, Start: start, End: end}
+	out := board.Citation{DocumentID: doc.ID, Title: cut(chat.OneLine(cmp.Or(doc.Label, doc.Title)), board.MaxTitle), Quote: quote, Start: start, End: end}
 	chunks, err := lib.DocumentChunks(ctx, owner, doc.ID, maxChunks)
 	if err != nil {
 		return c, err
@@ -96,7 +98,7 @@ func document(ctx context.Context, lib Library, owner, field, name string) (chat
 	name = strings.TrimSpace(name)
 	i := slices.IndexFunc(visible, func(d chat.Document) bool { return d.ID == name })
 	if i < 0 {
-		i = slices.IndexFunc(visible, func(d chat.Document) bool { return name != "" && strings.EqualFold(strings.TrimSpace(d.Title), name) })
+		i = slices.IndexFunc(visible, func(d chat.Document) bool { return naming.Is(d, name) })
 	}
 	if i < 0 {
 		i = onlyPart(visible, name)
@@ -111,13 +113,13 @@ func document(ctx context.Context, lib Library, owner, field, name string) (chat
 	return visible[i], text, err
 }
 
-// onlyPart returns the index of the only document whose title contains name; -1: none, or
+// onlyPart returns the index of the only document whose names contain name; -1: none, or
 // several.
 func onlyPart(docs []chat.Document, name string) int {
 	only := -1
 	for i, d := range docs {
 		switch {
-		case name == "" || !strings.Contains(strings.ToLower(d.Title), strings.ToLower(name)):
+		case name == "" || !naming.Holds(d, name):
 		case only >= 0:
 			return -1
 		default:

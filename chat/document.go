@@ -32,10 +32,17 @@ const (
 
 // Document is a file or text that answers can cite.
 type Document struct {
-	ID         string
-	Owner      string // PublicOwner for a document that everyone can read
-	Title      string
-	Name       string // of its file, by which it is found, too; empty when it was given a title
+	ID    string
+	Owner string // PublicOwner for a document that everyone can read
+	Title string // what the person called it
+	Named bool   // a person gave the title; nothing else replaces it
+	Name  string // of its file, with the extension; empty without a file
+	// OtherNames are what else the document is called, best first: its own headings, metadata,
+	// codes, parties. It is found by them, and they are never its title.
+	OtherNames []string
+	// Label is what lists show: the title, and in brackets what tells the document apart from
+	// others that the owner sees. The store sets it when it reads documents.
+	Label      string
 	Status     DocStatus
 	Format     string     // the type of the file: txt, md, html, pdf…
 	SourceType SourceType // where it came from; empty means SourceUpload
@@ -82,8 +89,9 @@ func PageAt(pages []PageStart, at int) int {
 // Hit is a chunk found by a search; a higher score is better.
 type Hit struct {
 	Chunk
-	Title string
-	Score float64
+	Title  string // the document's label
+	Public bool   // of a document of PublicOwner
+	Score  float64
 }
 
 // DocumentSet is a named group of documents.

@@ -26,10 +26,10 @@ func (t EventType) Terminal() bool {
 	return t == EventResponse || t == EventCancelled || t == EventFailed
 }
 
-// DocRef is a document's id and title.
+// DocRef is a document's id and label.
 type DocRef struct {
 	ID    string `json:"id"`
-	Title string `json:"title"`
+	Title string `json:"title"` // the document's label
 }
 
 // Event is one event of a turn, with its texts. Durable events are numbered from 1

@@ -101,6 +101,12 @@ type Draft struct {
 	Text           string
 }
 
+// OwnNames are the names that a document's text and metadata give it.
+type OwnNames struct {
+	Title  string   // becomes the title, unless it is empty or a person gave the document one
+	Others []string // replace the other names; nil: they stay
+}
+
 // Summary summarises a branch up to the end of a turn. An empty Text means that this part
 // of the branch is left out of prompts.
 type Summary struct {
@@ -396,9 +402,9 @@ type Documents interface {
 	// document ready, in one transaction.
 	StoreText(ctx context.Context, owner, id, text string, chunks []chat.Chunk, vectors [][]float32) error
 	// StoreVersion is StoreText for a version of an imported document. ErrOutdated when
-	// another version has replaced it. A document whose title is the name of its file gets
-	// its own title, unless that is empty. model is that of the vectors; empty: none.
-	StoreVersion(ctx context.Context, owner, id, version, title, text string, chunks []chat.Chunk, model string, vectors [][]float32) error
+	// another version has replaced it. own are the names that the text gives the document.
+	// model is that of the vectors; empty: none.
+	StoreVersion(ctx context.Context, owner, id, version string, own OwnNames, text string, chunks []chat.Chunk, model string, vectors [][]float32) error
 	// FailDocument does not change a document that is ready.
 	FailDocument(ctx context.Context, owner, id, reason string) error
 	// FailVersion is FailDocument for a version of an imported document. ErrOutdated when

@@ -10,6 +10,7 @@ import (
 
 	"github.com/palaver-chat/palaver/chat"
 	"github.com/palaver-chat/palaver/documents/extract"
+	"github.com/palaver-chat/palaver/documents/naming"
 	"github.com/palaver-chat/palaver/imports/links"
 )
 
@@ -40,6 +41,7 @@ type Content struct {
 // Document is a downloaded document that can be read.
 type Document struct {
 	Title   string
+	Name    string // of its file; empty for a page
 	Format  string
 	Version string
 	Raw     []byte
@@ -113,7 +115,16 @@ func (i *Importer) Fetch(ctx context.Context, owner string, r Remote) (Document,
 	if !ok || len(c.Raw) == 0 {
 		return Document{}, &Error{Code: Unsupported, Source: r.Source, Can: i.Types.Labels(), Cause: fmt.Errorf("%d bytes of %.100q", len(c.Raw), c.MediaType)}
 	}
-	return Document{Title: title(cmp.Or(oneLine(c.Title), c.Name), r.URL, i.Types), Format: format, Version: c.Version, Raw: c.Raw}, nil
+	d := Document{Name: naming.Normal(fileName(c.Name)), Format: format, Version: c.Version, Raw: c.Raw}
+	if c.Title = oneLine(c.Title); c.Title != "" {
+		d.Title, d.Name = title(c.Title, r.URL, i.Types), ""
+	} else {
+		if d.Name == "" {
+			d.Name = fileName(lastPart(r.URL))
+		}
+		d.Title = i.Title(Remote{Name: d.Name, URL: r.URL})
+	}
+	return d, nil
 }
 
 func withTimeout(ctx context.Context, set, standard time.Duration) (context.Context, context.CancelFunc) {
@@ -131,8 +142,11 @@ func (i *Importer) Places() []links.Place {
 	return i.Sources.Places()
 }
 
-// Title returns the title of a document, from its name or its address.
-func (i *Importer) Title(r Remote) string { return title(r.Name, r.URL, i.Types) }
+// Title returns the title of a document, from its file's name or its address.
+func (i *Importer) Title(r Remote) string {
+	fromFile, _ := naming.FromFile(cmp.Or(fileName(r.Name), lastPart(r.URL)))
+	return title(fromFile, r.URL, i.Types)
+}
 
 // Budget returns the RetryBudget, or its default.
 func (i *Importer) Budget() time.Duration { return cmp.Or(i.RetryBudget, defaultRetryBudget) }

@@ -8,6 +8,7 @@ import (
 	"unicode"
 
 	"github.com/palaver-chat/palaver/documents/extract"
+	"github.com/palaver-chat/palaver/documents/naming"
 	"github.com/palaver-chat/palaver/internal/language"
 )
 
@@ -28,7 +29,7 @@ func title(name, address string, types extract.Types) string {
 	if t = strings.Trim(t, ". "); t == "" {
 		return "Untitled"
 	}
-	return language.Truncate(t, maxTitle)
+	return language.Truncate(naming.Normal(t), maxTitle)
 }
 
 // fileName returns the end of a name, which is enough to find the file's type.

@@ -114,7 +114,9 @@ type Passage struct {
 type Document struct {
 	ID     string
 	Title  string
-	Public bool // a sample that everyone sees, not the person's own
+	Label  string   // the title, and what tells it apart from equal ones
+	Names  []string // the file's name and other names
+	Public bool     // a sample that everyone sees, not the person's own
 }
 
 // Facts is a request as structured data. The offline engine reads only Facts;

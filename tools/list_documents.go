@@ -1,6 +1,7 @@
 package tools
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -8,6 +9,7 @@ import (
 
 	"github.com/palaver-chat/palaver/chat"
 	"github.com/palaver-chat/palaver/chat/messages"
+	"github.com/palaver-chat/palaver/documents/naming"
 	"github.com/palaver-chat/palaver/internal/language"
 	"github.com/palaver-chat/palaver/llm"
 )
@@ -47,17 +49,17 @@ func ListDocuments(docs Documents) Tool {
 }
 
 func listed(visible []chat.Document, part string) string {
-	part = strings.ToLower(strings.TrimSpace(part))
+	part = strings.TrimSpace(part)
 	var lines []string
 	fits := 0
 	for _, d := range visible {
-		if !strings.Contains(strings.ToLower(d.Title+"\n"+d.Name), part) {
+		if !naming.Holds(d, part) {
 			continue
 		}
 		if fits++; fits > maxDocuments {
 			continue
 		}
-		title := llm.Data(language.Truncate(chat.OneLine(d.Title), maxTitle))
+		title := llm.Data(language.Truncate(chat.OneLine(cmp.Or(d.Label, d.Title)), maxTitle))
 		lines = append(lines, fmt.Sprintf("- %s (id %s, %s)", title, d.ID, d.Status))
 	}
 	switch {

@@ -8,6 +8,7 @@ import (
 
 	"github.com/palaver-chat/palaver/chat"
 	"github.com/palaver-chat/palaver/chat/messages"
+	"github.com/palaver-chat/palaver/documents/naming"
 	"github.com/palaver-chat/palaver/llm"
 )
 
@@ -103,7 +104,7 @@ func findNamed(ctx context.Context, docs Documents, owner string, names []string
 		return nil, "", err
 	}
 	for _, name := range names {
-		found := byName(visible, strings.ToLower(strings.TrimSpace(name)))
+		found := byName(visible, strings.TrimSpace(name))
 		if len(found) == 0 {
 			return nil, name, nil
 		}
@@ -112,18 +113,17 @@ func findNamed(ctx context.Context, docs Documents, owner string, names []string
 	return ids, "", nil
 }
 
-// byName returns the documents with this id or title, else those whose title contains the name.
+// byName returns the documents with this id or name, else those whose names contain it.
 func byName(visible []chat.Document, name string) (ids []string) {
 	if name == "" {
 		return nil
 	}
 	var part []string
 	for _, d := range visible {
-		title := strings.ToLower(strings.TrimSpace(d.Title))
 		switch {
-		case d.ID == name || title == name:
+		case strings.EqualFold(d.ID, name) || naming.Is(d, name):
 			ids = append(ids, d.ID)
-		case strings.Contains(title, name):
+		case naming.Holds(d, name):
 			part = append(part, d.ID)
 		}
 	}

@@ -3,6 +3,7 @@
 package transcript
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -145,7 +146,7 @@ func load(ctx context.Context, store Store, ref Ref, entries []chat.Entry, texts
 			return w, fmt.Errorf("render the log: %w", err)
 		}
 		for _, d := range found {
-			w.titles[d.ID] = d.Title
+			w.titles[d.ID] = cmp.Or(d.Label, d.Title)
 		}
 	}
 	if chunks = ids(chunks); len(chunks) > 0 {

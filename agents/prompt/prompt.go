@@ -3,6 +3,7 @@
 package prompt
 
 import (
+	"cmp"
 	"encoding/json"
 	"regexp"
 	"strings"
@@ -103,7 +104,11 @@ func Conversation(system string, earlier []llm.Message, message string) []llm.Me
 func Known(docs []chat.Document) []llm.Document {
 	var out []llm.Document
 	for _, d := range docs {
-		out = append(out, llm.Document{ID: d.ID, Title: d.Title, Public: d.Owner == chat.PublicOwner})
+		names := d.OtherNames
+		if d.Name != "" {
+			names = append([]string{d.Name}, names...)
+		}
+		out = append(out, llm.Document{ID: d.ID, Title: d.Title, Label: d.Label, Names: names, Public: d.Owner == chat.PublicOwner})
 	}
 	return out
 }
@@ -114,16 +119,24 @@ func Numbered(n int, h chat.Hit) (cite.Source, llm.Passage) {
 		llm.Passage{N: n, DocID: h.DocID, Title: h.Title, Heading: h.Heading, Text: h.Text, Score: h.Score}
 }
 
+// maxPromptNames is the number of names of a document in a prompt, besides its title.
+const maxPromptNames = 6
+
 // TitlesJSON returns a list of documents as JSON. In it a title can neither end its line nor
 // open or close a tag.
 func TitlesJSON(known []llm.Document) string {
 	type entry struct {
-		ID    string `json:"id"`
-		Title string `json:"title"`
+		ID    string   `json:"id"`
+		Title string   `json:"title"`
+		Names []string `json:"other_names,omitempty"`
 	}
 	entries := make([]entry, 0, len(known))
 	for _, d := range known {
-		entries = append(entries, entry{d.ID, chat.OneLine(d.Title)})
+		e := entry{ID: d.ID, Title: chat.OneLine(cmp.Or(d.Label, d.Title))}
+		for _, n := range d.Names[:min(len(d.Names), maxPromptNames)] {
+			e.Names = append(e.Names, chat.OneLine(n))
+		}
+		entries = append(entries, e)
 	}
 	return JSON(entries)
 }

@@ -1,6 +1,7 @@
 package mcpserver
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -155,7 +156,7 @@ func (s *Server) offerList(in *call, arguments json.RawMessage, _ func(string)) 
 	}
 	var b strings.Builder
 	for _, d := range page.Items {
-		fmt.Fprintf(&b, "%s  %s (%s, %s)\n", d.ID, chat.OneLine(d.Title), d.Format, d.Status)
+		fmt.Fprintf(&b, "%s  %s (%s, %s)\n", d.ID, chat.OneLine(cmp.Or(d.Label, d.Title)), d.Format, d.Status)
 	}
 	if page.Next != "" {
 		b.WriteString("There are more: call again with cursor " + page.Next + "\n")

@@ -21,6 +21,7 @@ import (
 	"github.com/palaver-chat/palaver/db"
 	"github.com/palaver-chat/palaver/documents/extract"
 	"github.com/palaver-chat/palaver/documents/ingest"
+	"github.com/palaver-chat/palaver/documents/naming"
 	"github.com/palaver-chat/palaver/llm"
 	"github.com/palaver-chat/palaver/workflows"
 )
@@ -108,10 +109,10 @@ func (in Ingester) load(ctx context.Context, path string) (said string, err erro
 	if !ok {
 		return "", fmt.Errorf("%w; %s can", errUnknownType, in.Types.Labels())
 	}
-	title := chat.OneLine(strings.TrimSuffix(name, filepath.Ext(name)))
+	title, _ := naming.FromFile(name)
 	id := uuid.NewSHA1(uuid.NameSpaceOID, fmt.Appendf(nil, "palaver ingest\n%s\n%s\n%s", in.Owner, name, raw)).String()
 	err = in.Store.CreateDocument(ctx, chat.Document{ // does nothing when it exists
-		ID: id, Owner: in.Owner, Title: title, Name: title, Status: chat.DocProcessing,
+		ID: id, Owner: in.Owner, Title: title, Name: naming.Normal(chat.OneLine(name)), Status: chat.DocProcessing,
 		SourceType: chat.SourceUpload, Format: kind, Bytes: int64(len(raw)), CreatedAt: time.Now().UTC(),
 	}, raw)
 	if err != nil {

@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"github.com/palaver-chat/palaver/chat"
+	"github.com/palaver-chat/palaver/db"
 	"github.com/palaver-chat/palaver/db/internal/record"
 	"github.com/palaver-chat/palaver/db/internal/rules"
 	"github.com/palaver-chat/palaver/db/internal/vector"
@@ -17,14 +18,14 @@ const storeBatch = 200
 // StoreText numbers chunks by their place in the list. Readers see the old text
 // until the new one is complete.
 func (s *Store) StoreText(ctx context.Context, owner, id, text string, chunks []chat.Chunk, vectors [][]float32) error {
-	return s.storeText(ctx, owner, id, nil, "", text, chunks, "", vectors)
+	return s.storeText(ctx, owner, id, nil, db.OwnNames{}, text, chunks, "", vectors)
 }
 
-func (s *Store) StoreVersion(ctx context.Context, owner, id, version, title, text string, chunks []chat.Chunk, model string, vectors [][]float32) error {
-	return s.storeText(ctx, owner, id, &version, title, text, chunks, model, vectors)
+func (s *Store) StoreVersion(ctx context.Context, owner, id, version string, own db.OwnNames, text string, chunks []chat.Chunk, model string, vectors [][]float32) error {
+	return s.storeText(ctx, owner, id, &version, own, text, chunks, model, vectors)
 }
 
-func (s *Store) storeText(ctx context.Context, owner, id string, version *string, title, text string, chunks []chat.Chunk, model string, vectors [][]float32) (err error) {
+func (s *Store) storeText(ctx context.Context, owner, id string, version *string, own db.OwnNames, text string, chunks []chat.Chunk, model string, vectors [][]float32) (err error) {
 	ctx, end := s.Call(ctx, "store text", rules.Bulk)
 	defer end(&err)
 	if len(chunks) > record.MaxChunks {
@@ -49,8 +50,11 @@ func (s *Store) storeText(ctx context.Context, owner, id string, version *string
 		if err != nil {
 			return err
 		}
+		if err := rules.NameOwn(ctx, queries{q}, owner, id, own); err != nil {
+			return err
+		}
 		return record.Found(q.PublishText(ctx, sqlcgen.PublishTextParams{
-			Owner: owner, ID: id, Chunks: int64(len(chunks)), Words: words, OwnTitle: title, Model: model}))
+			Owner: owner, ID: id, Chunks: int64(len(chunks)), Words: words, Model: model}))
 	})
 }
 

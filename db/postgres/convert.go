@@ -5,7 +5,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
-	"golang.org/x/text/unicode/norm"
+	"github.com/palaver-chat/palaver/db/internal/record"
 )
 
 // storable replaces NUL and invalid UTF-8, which Postgres refuses, by U+FFFD. The
@@ -43,10 +43,11 @@ func storableText(s string) string {
 // like SQLite, not like Postgres's parser, which keeps host names, paths and
 // hyphenated words in one piece.
 func terms(text string) (string, int) {
+	text = record.Indexed(text)
 	var b strings.Builder
 	b.Grow(len(text))
 	count, inWord := 0, false
-	for _, r := range norm.NFD.String(text) {
+	for _, r := range record.WithoutAccents(text) {
 		switch {
 		case unicode.IsLetter(r) || unicode.IsNumber(r):
 			if !inWord {

@@ -58,6 +58,10 @@ func (q queries) DocumentsByID(ctx context.Context, owner string, ids []string) 
 	return q.Queries.DocumentsByID(ctx, sqlcgen.DocumentsByIDParams{Owner: owner, Ids: ids})
 }
 
+func (q queries) DocumentsTitled(ctx context.Context, owner string, titles []string) ([]sqlcgen.DocumentsTitledRow, error) {
+	return q.Queries.DocumentsTitled(ctx, sqlcgen.DocumentsTitledParams{Owner: owner, Titles: titles})
+}
+
 func (q queries) EventsOfTurns(ctx context.Context, owner string, ids []string) ([]sqlcgen.EventsOfTurnsRow, error) {
 	return q.Queries.EventsOfTurns(ctx, sqlcgen.EventsOfTurnsParams{Owner: owner, Ids: ids})
 }

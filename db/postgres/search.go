@@ -20,7 +20,7 @@ import (
 // visible are the ready documents that $1 may see, all ($2 NULL) or those listed
 // in $2.
 const (
-	visible = `visible AS (SELECT d.id, d.chunks, d.words FROM documents d WHERE ` + isVisible + `)`
+	visible = `visible AS (SELECT d.id, d.chunks, d.words, d.names FROM documents d WHERE ` + isVisible + `)`
 
 	isVisible = `d.owner IN ($1, '*') AND d.status = 'ready' AND ($2::text[] IS NULL OR d.id = ANY($2::text[]))`
 )
@@ -38,7 +38,7 @@ var (
 	// readSmall returns nothing if there are more chunks than smallCorpus. setweight
 	// changes nothing here: its result is decompressed once, c.search once per word.
 	readSmall = `visible v
-		CROSS JOIN LATERAL (SELECT c.id, c.words, c.frequencies, setweight(c.search, 'A', '{}') AS search
+		CROSS JOIN LATERAL (SELECT c.id, c.doc_id, c.words, c.frequencies, setweight(c.search, 'A', '{}') AS search
 			FROM chunks c WHERE c.doc_id = v.id OFFSET 0) c
 		CROSS JOIN LATERAL (SELECT a.* FROM asked a WHERE c.search @@ a.query OFFSET 0) a
 		WHERE (SELECT sum(chunks) FROM visible) <= ` + strconv.Itoa(smallCorpus)
@@ -56,10 +56,11 @@ var (
 // k1 * (1 - b) and k1 * b), with the statistics of the visible chunks. Ties: older text
 // first, then by place in it. Scores are rounded, because a sum depends on its order. $3 to
 // $6 are the words and those similar to them (record.Flat); for each word, the best score
-// of the word and its similar words counts.
+// of the word and its similar words counts. Names score as in db/sqlite: $7 and $8 are
+// record.NameWeight and record.OtherNameShare.
 func rankText(read string) string {
 	return `WITH ` + visible + `,
-		corpus AS (SELECT coalesce(sum(chunks), 0)::float8 AS chunks, (sum(words) / greatest(sum(chunks), 1))::float8 AS average FROM visible),
+		corpus AS (SELECT coalesce(sum(chunks), 0)::float8 AS chunks, count(*)::float8 AS documents, (sum(words) / greatest(sum(chunks), 1))::float8 AS average FROM visible),
 		said AS MATERIALIZED (
 			SELECT s.n, s.word, s.weight, t.lexeme FROM unnest($3::text[], $5::int[], $6::float8[]) WITH ORDINALITY AS s (text, word, weight, n)
 			CROSS JOIN LATERAL unnest(to_tsvector('palaver', s.text)) t),
@@ -67,7 +68,7 @@ func rankText(read string) string {
 			WHERE o.word = o.n AND (s.word <> s.n OR s.lexeme = o.lexeme) GROUP BY 1, 2),
 		asked AS MATERIALIZED (SELECT s.lexeme, quote_literal(s.lexeme)::tsquery AS query FROM said s GROUP BY s.lexeme),
 		found AS MATERIALIZED (
-			SELECT c.id, c.words::float8 AS words, a.lexeme, (c.frequencies -> a.lexeme)::float8 AS frequency FROM ` + read + `),
+			SELECT c.id, c.doc_id, c.words::float8 AS words, a.lexeme, (c.frequencies -> a.lexeme)::float8 AS frequency FROM ` + read + `),
 		weights AS (
 			SELECT f.lexeme, ln(1 + (max(corpus.chunks) - count(*) + 0.5) / (count(*) + 0.5)) AS weight
 			FROM found f CROSS JOIN corpus GROUP BY f.lexeme),
@@ -76,8 +77,22 @@ func rankText(read string) string {
 		FROM found f JOIN weights w ON w.lexeme = f.lexeme JOIN pairs p ON p.lexeme = f.lexeme
 			LEFT JOIN weights t ON t.lexeme = p.term CROSS JOIN corpus
 		GROUP BY f.id, p.term),
-		ranked AS (SELECT f.id, round(sum(f.score)::numeric, 9)::float8 AS score
-		FROM scored f GROUP BY f.id ORDER BY score DESC, f.id LIMIT $4)
+		named AS MATERIALIZED (
+			SELECT v.id AS doc_id, a.lexeme, CASE WHEN v.names @@ (a.query::text || ':A')::tsquery THEN 1 ELSE $8::float8 END AS share
+			FROM visible v JOIN asked a ON v.names @@ a.query),
+		rarities AS (
+			SELECT a.lexeme, ln(1 + (max(corpus.documents) - count(n.lexeme) + 0.5) / (count(n.lexeme) + 0.5)) AS weight
+			FROM asked a LEFT JOIN named n ON n.lexeme = a.lexeme CROSS JOIN corpus GROUP BY a.lexeme),
+		names AS (SELECT n.doc_id, sum(n.score) AS score FROM (
+			SELECT n.doc_id, p.term, max($7::float8 * p.weight * least(r.weight, t.weight) * n.share) AS score
+			FROM named n JOIN pairs p ON p.lexeme = n.lexeme JOIN rarities r ON r.lexeme = n.lexeme JOIN rarities t ON t.lexeme = p.term
+			GROUP BY n.doc_id, p.term) n GROUP BY n.doc_id),
+		ranked AS (SELECT f.id, round(sum(f.score)::numeric, 9)::float8 AS score FROM (
+			SELECT s.id, s.score FROM scored s
+			UNION ALL SELECT f.id, n.score FROM (SELECT DISTINCT id, doc_id FROM found) f JOIN names n ON n.doc_id = f.doc_id
+			UNION ALL SELECT c.id, n.score FROM names n JOIN chunks c ON c.doc_id = n.doc_id AND c.ordinal = 0
+				WHERE NOT EXISTS (SELECT FROM found f WHERE f.doc_id = n.doc_id)) f
+		GROUP BY f.id ORDER BY score DESC, f.id LIMIT $4)
 		SELECT '', '', 0, '', 0, 0, '', 0, '', corpus.chunks FROM corpus
 		UNION ALL (
 		SELECT d.id, d.title, c.ordinal, c.text, c.start_char, c.end_char, c.heading, c.id, c.pages, r.score
@@ -114,14 +129,14 @@ func (s *Store) SearchText(ctx context.Context, owner string, words []db.Word, d
 	if n == 0 || k < 1 {
 		return nil, nil
 	}
-	hits, err := s.rank(ctx, rankSmall, owner, docIDs, flat.Texts, k, flat.Word, flat.Weights)
+	hits, err := s.rank(ctx, rankSmall, owner, docIDs, flat.Texts, k, flat.Word, flat.Weights, record.NameWeight, record.OtherNameShare)
 	if err == nil && hits[0].Score > smallCorpus {
-		hits, err = s.rank(ctx, rankLarge, owner, docIDs, flat.Texts, k, flat.Word, flat.Weights)
+		hits, err = s.rank(ctx, rankLarge, owner, docIDs, flat.Texts, k, flat.Word, flat.Weights, record.NameWeight, record.OtherNameShare)
 	}
 	if err != nil {
 		return nil, err
 	}
-	return hits[1:], nil
+	return hits[1:], s.LabelHits(ctx, owner, hits[1:])
 }
 
 func (s *Store) rank(ctx context.Context, sql string, args ...any) ([]chat.Hit, error) {

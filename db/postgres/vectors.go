@@ -167,7 +167,7 @@ func (s *Store) SearchVector(ctx context.Context, owner string, meaning []float3
 	if err != nil {
 		return nil, err
 	}
-	return rules.Hits(ctx, queries{s.q}, owner, best)
+	return s.Hits(ctx, queries{s.q}, owner, best)
 }
 
 // compare computes the scores of all visible vectors, or of the newest.

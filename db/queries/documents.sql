@@ -18,23 +18,24 @@ WHERE r.doc_id = @doc_id AND d.owner IN (@owner, '*') AND d.status = 'ready';
 DELETE FROM raw_documents WHERE doc_id = @doc_id;
 
 -- name: Document :one
-SELECT id, owner, title, status, source_type, external_id, bytes, chunks, progress, error, created_at, format, source_url, source_version, name
+SELECT id, owner, title, status, source_type, external_id, bytes, chunks, progress, error, created_at, format, source_url, source_version, name, named, other_names
 FROM documents WHERE id = @id AND owner IN (@owner, '*');
 
 -- name: ImportedDocument :one
-SELECT id, owner, title, status, source_type, external_id, bytes, chunks, progress, error, created_at, format, source_url, source_version, name
+SELECT id, owner, title, status, source_type, external_id, bytes, chunks, progress, error, created_at, format, source_url, source_version, name, named, other_names
 FROM documents WHERE owner = @owner AND source_type = @source_type AND external_id = @external_id AND external_id <> '';
 
 -- name: ReplaceImport :execrows
-UPDATE documents SET status = 'processing', progress = 0, error = '', title = @title, format = @format, bytes = @bytes,
+UPDATE documents SET status = 'processing', progress = 0, error = '', format = @format, bytes = @bytes,
     source_url = @source_url, source_version = @source_version, name = @name
 WHERE id = @id AND owner = @owner AND (status = 'failed' OR source_version <> @source_version);
 
 -- name: DocumentProgress :execrows
 UPDATE documents SET progress = @progress WHERE id = @id AND owner = @owner AND status = 'processing';
 
--- name: RenameDocument :execrows
-UPDATE documents SET title = @title WHERE id = @id AND owner = @owner;
+-- name: NameDocument :execrows
+UPDATE documents SET title = @title, title_folded = @title_folded, named = @named, other_names = @other_names, title_words = @title_words, other_words = @other_words
+WHERE id = @id AND owner = @owner;
 
 -- name: FailDocument :execrows
 UPDATE documents SET status = 'failed', error = @error WHERE id = @id AND owner = @owner AND status = 'processing';
@@ -46,14 +47,14 @@ DELETE FROM documents WHERE id = @id AND owner = @owner;
 UPDATE documents SET embedding = @model WHERE id = @id AND owner = @owner AND status = 'ready' AND chunks = @chunks;
 
 -- name: ListDocuments :many
-SELECT id, owner, title, status, source_type, external_id, bytes, chunks, progress, error, created_at, format, source_url, source_version, name
+SELECT id, owner, title, status, source_type, external_id, bytes, chunks, progress, error, created_at, format, source_url, source_version, name, named, other_names
 FROM documents
 WHERE owner IN (@owner, '*')
     AND (created_at < CAST(@before_at AS BIGINT) OR (created_at = CAST(@before_at AS BIGINT) AND id < CAST(@before_id AS TEXT)))
 ORDER BY created_at DESC, id DESC LIMIT CAST(@max_rows AS BIGINT);
 
 -- name: VisibleDocuments :many
-SELECT id, owner, title, status, name FROM documents WHERE owner IN (@owner, '*')
+SELECT id, owner, title, status, name, named, other_names, created_at FROM documents WHERE owner IN (@owner, '*')
 ORDER BY created_at DESC, id DESC LIMIT CAST(@max_rows AS BIGINT);
 
 -- name: DocumentsToEmbed :many

@@ -19,8 +19,16 @@ type match struct {
 // what other owners store.
 type matches struct {
 	chunks, average float64 // visible chunks, and their words on average
+	documents       float64 // visible ones
 	terms           []string
-	found           [][]match // by term
+	found           [][]match     // by term
+	named           [][]nameMatch // by term
+}
+
+// nameMatch is a document with a term in its names, by its edition.
+type nameMatch struct {
+	edition int64
+	other   bool // only in other names than the title and the file's name
 }
 
 // add counts an occurrence of a term. The caller passes those of one chunk one after
@@ -85,7 +93,8 @@ func groups(flat record.Flat, terms []wordTerm) []group {
 }
 
 // rank returns the k best chunks. A chunk's score is the sum, over the groups, of the best
-// score of a group's terms. Ties: older text first, then by place in it. Scores are
+// score of a group's terms, and what the names of its document score (record.NameWeight). Of
+// a document that only its names match, the first chunk counts. Ties: older text first, then by place in it. Scores are
 // rounded, because a sum depends on its order.
 func (m matches) rank(groups []group, k int) []vector.Scored {
 	at := make(map[string]int, len(m.terms))
@@ -103,11 +112,52 @@ func (m matches) rank(groups []group, k int) []vector.Scored {
 			scores[chunk] += score
 		}
 	}
+	names := m.nameScores(groups, at)
+	matched := map[int64]bool{}
+	for chunk := range scores {
+		edition := chunk >> ordinalBits
+		matched[edition] = true
+		scores[chunk] += names[edition]
+	}
+	for edition, score := range names {
+		if !matched[edition] {
+			scores[edition<<ordinalBits] = score
+		}
+	}
 	best := vector.Best{Most: k}
 	for chunk, score := range scores {
 		best.Offer(vector.Scored{ID: chunk, Score: math.Round(score*1e9) / 1e9})
 	}
 	return best.Ranking()
+}
+
+// nameScores returns what the names of documents score, by edition.
+func (m matches) nameScores(groups []group, at map[string]int) map[int64]float64 {
+	scores := map[int64]float64{}
+	for _, g := range groups {
+		best := map[int64]float64{}
+		own := m.nameRarity(at[g.term])
+		for _, a := range append([]alike{{g.term, 1}}, g.alike...) {
+			weight := record.NameWeight * a.weight * min(own, m.nameRarity(at[a.term]))
+			for _, n := range m.named[at[a.term]] {
+				score := weight
+				if n.other {
+					score *= record.OtherNameShare
+				}
+				best[n.edition] = max(best[n.edition], score)
+			}
+		}
+		for edition, score := range best {
+			scores[edition] += score
+		}
+	}
+	return scores
+}
+
+// nameRarity is the weight of a term among the names. A term that no name has, has the most.
+func (m matches) nameRarity(term int) float64 {
+	n := float64(len(m.named[term]))
+	return math.Log(1 + (m.documents-n+0.5)/(n+0.5))
 }
 
 // rarity is the weight of a term.

@@ -22,14 +22,14 @@ const (
 // StoreText numbers chunks by their place in the list. Readers see the old text
 // until the new one is complete.
 func (s *Store) StoreText(ctx context.Context, owner, id, text string, chunks []chat.Chunk, vectors [][]float32) error {
-	return s.storeText(ctx, owner, id, nil, "", text, chunks, "", vectors)
+	return s.storeText(ctx, owner, id, nil, db.OwnNames{}, text, chunks, "", vectors)
 }
 
-func (s *Store) StoreVersion(ctx context.Context, owner, id, version, title, text string, chunks []chat.Chunk, model string, vectors [][]float32) error {
-	return s.storeText(ctx, owner, id, &version, title, text, chunks, model, vectors)
+func (s *Store) StoreVersion(ctx context.Context, owner, id, version string, own db.OwnNames, text string, chunks []chat.Chunk, model string, vectors [][]float32) error {
+	return s.storeText(ctx, owner, id, &version, own, text, chunks, model, vectors)
 }
 
-func (s *Store) storeText(ctx context.Context, owner, id string, version *string, title, text string, chunks []chat.Chunk, model string, vectors [][]float32) (err error) {
+func (s *Store) storeText(ctx context.Context, owner, id string, version *string, own db.OwnNames, text string, chunks []chat.Chunk, model string, vectors [][]float32) (err error) {
 	ctx, end := s.Call(ctx, "store text", rules.Bulk)
 	defer end(&err)
 	if len(chunks) > record.MaxChunks {
@@ -58,8 +58,11 @@ func (s *Store) storeText(ctx context.Context, owner, id string, version *string
 		if err := rules.OwnVersion(ctx, queries{Queries: q}, owner, id, version); err != nil {
 			return err
 		}
+		if err := rules.NameOwn(ctx, queries{Queries: q}, owner, id, own); err != nil {
+			return err
+		}
 		err := record.Found(q.PublishEdition(ctx, sqlcgen.PublishEditionParams{
-			Owner: owner, ID: id, Edition: edition, Chunks: int64(len(chunks)), Words: words, OwnTitle: title, Model: model}))
+			Owner: owner, ID: id, Edition: edition, Chunks: int64(len(chunks)), Words: words, Model: model}))
 		if err != nil {
 			return err
 		}
@@ -103,7 +106,7 @@ func (s *Store) storeChunks(ctx context.Context, edition int64, first int, chunk
 			if err != nil {
 				return err
 			}
-			if _, err := index.ExecContext(ctx, id, c.Text, c.Heading); err != nil {
+			if _, err := index.ExecContext(ctx, id, record.Indexed(c.Text), record.Indexed(c.Heading)); err != nil {
 				return err
 			}
 			if vectors == nil {

@@ -77,6 +77,10 @@ func (q queries) DocumentsByID(ctx context.Context, owner string, ids []string) 
 	return q.Queries.DocumentsByID(ctx, sqlcgen.DocumentsByIDParams{Owner: owner, Ids: record.Strings(ids)})
 }
 
+func (q queries) DocumentsTitled(ctx context.Context, owner string, titles []string) ([]sqlcgen.DocumentsTitledRow, error) {
+	return q.Queries.DocumentsTitled(ctx, sqlcgen.DocumentsTitledParams{Owner: owner, Titles: record.Strings(titles)})
+}
+
 func (q queries) EventsOfTurns(ctx context.Context, owner string, ids []string) ([]sqlcgen.EventsOfTurnsRow, error) {
 	return q.Queries.EventsOfTurns(ctx, sqlcgen.EventsOfTurnsParams{Owner: owner, Ids: record.Strings(ids)})
 }

@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"strings"
 
+	"golang.org/x/text/unicode/norm"
+
 	"github.com/palaver-chat/palaver/chat"
 	"github.com/palaver-chat/palaver/db"
 	"github.com/palaver-chat/palaver/db/internal/record"
@@ -28,14 +30,19 @@ const (
 	// countIndexed counts the words of the chunks with ids from ?1 up to, but without, ?2.
 	countIndexed = `SELECT coalesce(sum(palaver_words(z.sz)), 0) FROM chunk_index_docsize z WHERE z.id >= ?1 AND z.id < ?2`
 
-	// readCorpus counts the visible chunks and their words.
-	readCorpus = `SELECT coalesce(sum(d.chunks), 0), coalesce(sum(d.words), 0)
+	// readCorpus counts the visible chunks, their words and their documents.
+	readCorpus = `SELECT coalesce(sum(d.chunks), 0), coalesce(sum(d.words), 0), count(*)
 		FROM documents d WHERE d.edition IN ` + visibleEditions
 
 	// readOccurrences reads the occurrences of the terms ?3 in visible chunks, by term and chunk.
 	readOccurrences = `SELECT t.key, o.doc, o.col = 'heading', z.sz
 		FROM json_each(?3) t CROSS JOIN chunk_words o CROSS JOIN chunk_index_docsize z
 		WHERE o.term = t.value AND (o.doc >> 20) IN ` + visibleEditions + ` AND z.id = o.doc`
+
+	// readNames reads which of the terms ?3 stand in the names of visible documents.
+	readNames = `SELECT t.key, n.doc, min(n.col = 'others')
+		FROM json_each(?3) t CROSS JOIN name_words n
+		WHERE n.term = t.value AND n.doc IN ` + visibleEditions + ` GROUP BY t.key, n.doc`
 
 	countWords = `SELECT (SELECT count(*) FROM chunk_index
 			WHERE chunk_index MATCH w.value AND (rowid >> 20) IN ` + visibleEditions + `)
@@ -50,8 +57,8 @@ const (
 )
 
 type searchStatements struct {
-	index, words                           *sql.Stmt // on the writer
-	corpus, occurrences, counts, vectorsOf *sql.Stmt
+	index, words                                  *sql.Stmt // on the writer
+	corpus, occurrences, names, counts, vectorsOf *sql.Stmt
 }
 
 func (p *searchStatements) prepare(ctx context.Context, writer, reader *sql.DB) (err error) {
@@ -61,7 +68,7 @@ func (p *searchStatements) prepare(ctx context.Context, writer, reader *sql.DB) 
 		text string
 	}{
 		{&p.index, writer, indexChunk}, {&p.words, writer, countIndexed},
-		{&p.corpus, reader, readCorpus}, {&p.occurrences, reader, readOccurrences},
+		{&p.corpus, reader, readCorpus}, {&p.occurrences, reader, readOccurrences}, {&p.names, reader, readNames},
 		{&p.counts, reader, countWords}, {&p.vectorsOf, reader, readVectors},
 	} {
 		if *s.into, err = s.pool.PrepareContext(ctx, s.text); err != nil {
@@ -78,6 +85,9 @@ func (s *Store) SearchText(ctx context.Context, owner string, words []db.Word, d
 		return nil, nil
 	}
 	flat := record.Alike(words)
+	for i, text := range flat.Texts {
+		flat.Texts[i] = record.Indexed(text)
+	}
 	terms, err := s.tokenizer.terms(ctx, flat.Texts)
 	if err != nil || len(terms) == 0 {
 		return nil, err
@@ -93,14 +103,14 @@ func (s *Store) SearchText(ctx context.Context, owner string, words []db.Word, d
 	if err != nil {
 		return nil, err
 	}
-	return rules.Hits(ctx, queries{Queries: s.read}, owner, best)
+	return s.Hits(ctx, queries{Queries: s.read}, owner, best)
 }
 
 // readMatches reads the occurrences of the terms in the chunks that the owner may see.
 func (s *Store) readMatches(ctx context.Context, tx *sql.Tx, owner string, docIDs, terms []string) (m matches, err error) {
 	visible := nullableList(docIDs)
 	var words float64
-	err = tx.StmtContext(ctx, s.search.corpus).QueryRowContext(ctx, owner, visible).Scan(&m.chunks, &words)
+	err = tx.StmtContext(ctx, s.search.corpus).QueryRowContext(ctx, owner, visible).Scan(&m.chunks, &words, &m.documents)
 	if err != nil || m.chunks == 0 {
 		return m, err
 	}
@@ -123,7 +133,29 @@ func (s *Store) readMatches(ctx context.Context, tx *sql.Tx, owner string, docID
 		}
 		m.add(term, chunk, inHeading, sizes)
 	}
-	return m, rows.Err()
+	if err := rows.Err(); err != nil {
+		return m, err
+	}
+	return m, s.readNames(ctx, tx, owner, visible, &m)
+}
+
+// readNames reads the names that have the terms of m.
+func (s *Store) readNames(ctx context.Context, tx *sql.Tx, owner string, visible any, m *matches) error {
+	rows, err := tx.StmtContext(ctx, s.search.names).QueryContext(ctx, owner, visible, record.Strings(m.terms))
+	if err != nil {
+		return err
+	}
+	defer rows.Close()
+	m.named = make([][]nameMatch, len(m.terms))
+	for rows.Next() {
+		var term int
+		var n nameMatch
+		if err := rows.Scan(&term, &n.edition, &n.other); err != nil {
+			return err
+		}
+		m.named[term] = append(m.named[term], n)
+	}
+	return rows.Err()
 }
 
 func (s *Store) WordCounts(ctx context.Context, owner string, words []string) (_ map[string]int, total int, err error) {
@@ -136,7 +168,7 @@ func (s *Store) WordCounts(ctx context.Context, owner string, words []string) (_
 	words = record.Words(words)
 	quoted := make([]string, len(words))
 	for i, w := range words {
-		quoted[i] = quote(w)
+		quoted[i] = quote(norm.NFC.String(w))
 	}
 	rows, err := s.search.counts.QueryContext(ctx, owner, nil, record.Strings(quoted))
 	if err != nil {
@@ -178,7 +210,7 @@ func (s *Store) SearchVector(ctx context.Context, owner string, meaning []float3
 	if err := rows.Err(); err != nil {
 		return nil, err
 	}
-	return rules.Hits(ctx, queries{Queries: s.read}, owner, best.Ranking())
+	return s.Hits(ctx, queries{Queries: s.read}, owner, best.Ranking())
 }
 
 // VectorSearch says how vectors are searched.

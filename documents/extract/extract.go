@@ -6,6 +6,8 @@ import (
 	"strings"
 	"unicode"
 
+	"golang.org/x/text/unicode/norm"
+
 	"github.com/palaver-chat/palaver/chat/messages"
 )
 
@@ -47,14 +49,14 @@ var (
 	errTooSlow     = unreadable(messages.FileTooSlow)
 )
 
-// clean normalises line ends and drops invisible characters: control characters,
+// clean composes characters (NFC), normalises line ends and drops invisible characters: control characters,
 // soft hyphens, byte order marks, and the noncharacter that pdfium writes for a
 // hyphen at a line's end.
 func clean(s string) string {
 	var b strings.Builder
 	b.Grow(len(s))
 	prev := rune(0)
-	for _, r := range s {
+	for _, r := range norm.NFC.String(s) {
 		switch {
 		case r == '\n' && prev == '\r':
 		case r == '\r', r == '\f', r == '\v', r == '\u0085', r == '\u2028', r == '\u2029':

@@ -17,15 +17,19 @@ const (
 	maxOwnTitle = 120   // characters; a longer line is no title
 )
 
-// documentTitle returns the title that a document gives itself: its first heading that is
-// marked as one, the title in its metadata, or a first line that reads like a heading.
-// It is empty when none of them says what the document is. If untitled is set, only the
-// metadata counts.
+// documentTitle returns the title that a document gives itself: the title in its front
+// matter, its first heading that is marked as one, the title in its metadata, or a first line
+// that reads like a heading. It is empty when none of them says what the document is. Metadata
+// counts only if its words stand at the beginning of the text: templates leave theirs in the
+// documents that are made of them. If untitled is set, no heading counts.
 func documentTitle(meta, text string, untitled bool) string {
+	text = text[:wholeRunes(text, titleWithin)]
+	if !standsIn(meta, text) {
+		meta = ""
+	}
 	candidates := []string{meta}
 	if !untitled {
-		text = text[:wholeRunes(text, titleWithin)]
-		candidates = []string{firstHeading(text, true), meta, firstHeading(text, false)}
+		candidates = []string{frontMatter(text)["title"], firstHeading(text, true), meta, firstHeading(text, false)}
 	}
 	for _, c := range candidates {
 		if title := usefulTitle(c); title != "" {
@@ -33,6 +37,18 @@ func documentTitle(meta, text string, untitled bool) string {
 		}
 	}
 	return ""
+}
+
+// standsIn reports whether a text has most words of a title.
+func standsIn(title, text string) bool {
+	words, has := language.Stems(title), language.StemsOf(text)
+	found := 0
+	for _, w := range words {
+		if has[w] {
+			found++
+		}
+	}
+	return len(words) > 0 && 3*found >= 2*len(words)
 }
 
 // wholeRunes returns the length in bytes, at most limit, of the longest beginning of s that

@@ -3,6 +3,8 @@ package extract
 import (
 	"strings"
 	"testing"
+
+	"github.com/stretchr/testify/require"
 )
 
 // Rule D3.
@@ -21,15 +23,17 @@ func TestTitleOfADocument(t *testing.T) {
 		"umlauts":                      {"", "# Größenordnung & Maß\n", "Größenordnung & Maß"},
 		"a question":                   {"", "# What is Palaver?\n", "What is Palaver?"},
 		"heading before metadata":      {"From the metadata", "# From the heading\n", "From the heading"},
-		"metadata before a plain line": {"From the metadata", "LARKFIELD BANK\n\nText.", "From the metadata"},
-		"metadata alone":               {" Annual\n Report ", "Text.", "Annual Report"},
+		"metadata before a plain line": {"Rules of Larkfield Bank", "LARKFIELD BANK\n\nText.", "Rules of Larkfield Bank"},
+		"metadata alone":               {" Annual\n Report ", "This annual report is short.", "Annual Report"},
+		"metadata of a template":       {"Template Letter A4", "Dear Ms Lindqvist,\n\nthe heating fails.", ""},
+		"front matter":                 {"", "---\ntitle: \"Leave policy\"\n---\n\n# Scope of the rules\n", "Leave policy"},
 		"useless metadata":             {"Microsoft Word - draft_v3.docx", "Text.", ""},
 		"a file's name":                {"report_final.indd", "Text.", ""},
 		"an address":                   {"https://example.org/a", "Text.", ""},
 		"useless heading":              {"", "# Untitled\n\nText.", ""},
 		"numbered and useless":         {"", "# Document 1\n\nText.", ""},
 		"in German":                    {"", "# Inhaltsverzeichnis\n\nText.", ""},
-		"useless, then metadata":       {"Leave policy", "# Contents\n\nText.", "Leave policy"},
+		"useless, then metadata":       {"Leave policy", "# Contents\n\nThe policy on leave.", "Leave policy"},
 		"a section":                    {"", "# 1. Scope of it\n\nText.", ""},
 		"an article":                   {"", "Article 5\n\nText.", ""},
 		"a chapter":                    {"", "# Kapitel 3\n\nText.", ""},
@@ -58,14 +62,14 @@ func TestNamesOfSheetsAreNoTitles(t *testing.T) {
 	if got := documentTitle("", "## Budget overview\n\na | b", true); got != "" {
 		t.Errorf("title %q", got)
 	}
-	if got := documentTitle("Budget 2026", "## Sheet1\n", true); got != "Budget 2026" {
+	if got := documentTitle("Budget 2026", "## Sheet1\n\nbudget | 2026", true); got != "Budget 2026" {
 		t.Errorf("title %q", got)
 	}
 }
 
 func TestTitlesInMetadata(t *testing.T) {
-	line := "A page with a line of text on it."
-	core := wordParts(para("", "Just a paragraph."))
+	line := "A page with a line of an annual report of 2025."
+	core := wordParts(para("", "Just a paragraph on the leave policy."))
 	core["docProps/core.xml"] = `<cp:coreProperties xmlns:cp="cp" xmlns:dc="dc"><dc:creator>Ann</dc:creator><dc:title>Leave policy</dc:title></cp:coreProperties>`
 	broken := wordParts(para("", "Just a paragraph."))
 	broken["docProps/core.xml"] = `<cp:coreProperties`
@@ -77,7 +81,7 @@ func TestTitlesInMetadata(t *testing.T) {
 		want string
 	}{
 		"pdf":              {"pdf", pdfWithTitle("(Annual report 2025)", line), "Annual report 2025"},
-		"pdf in UTF-16":    {"pdf", pdfWithTitle("<FEFF0047007200F600DF0065>", line), "Größe"},
+		"pdf in UTF-16":    {"pdf", pdfWithTitle("<FEFF0041006E006E00750061006C>", line), "Annual"},
 		"pdf without":      {"pdf", pdf("", []string{line}), ""},
 		"pdf, a file name": {"pdf", pdfWithTitle("(report.doc)", line), ""},
 		"pdf, form feed":   {"pdf", pdfWithTitle(`(Annual\014report)`, line), "Annual report"},
@@ -96,6 +100,30 @@ func TestTitlesInMetadata(t *testing.T) {
 			}
 			if tc.kind == "pdf" && (c.Text != line || len(c.Pages) != 1 || c.Pages[0].Start != 0) {
 				t.Errorf("text %q with pages %v", c.Text, c.Pages)
+			}
+		})
+	}
+}
+
+func TestOwnNames(t *testing.T) {
+	for name, tc := range map[string]struct {
+		meta, text string
+		want       []string
+	}{
+		"a contract":       {"", "EMPLOYMENT CONTRACT\n\nbetween Harrow Ltd (the Company) and Ann Okafor (the Employee).\n", []string{"EMPLOYMENT CONTRACT", "Harrow Ltd", "Ann Okafor"}},
+		"in German":        {"", "Mietvertrag\n\nMieter: Jörg Weiß\nVermieter: Elm GmbH\n", []string{"Jörg Weiß", "Elm GmbH"}},
+		"an annual report": {"", "UNITED STATES\n\nFORM 10-K\n\nTHE BOEING COMPANY\n", []string{"UNITED STATES", "THE BOEING COMPANY", "FORM 10-K"}},
+		"a version":        {"", "# Travel policy\n\nVersion 4, of May.\n", []string{"Travel policy", "Version 4"}},
+		"front matter":     {"", "---\ntitle: Leave\nauthor: Ann Lee\n---\n\nText.\n", []string{"Leave", "Ann Lee"}},
+		"a template":       {"Sales report template", "Prices of Elm", nil},
+	} {
+		t.Run(name, func(t *testing.T) {
+			got := ownNames(tc.meta, tc.text)
+			for _, want := range tc.want {
+				require.Contains(t, got, want)
+			}
+			if tc.want == nil {
+				require.Empty(t, got)
 			}
 		})
 	}

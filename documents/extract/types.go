@@ -121,6 +121,7 @@ func (t Types) Text(ctx context.Context, sourceType string, raw []byte) (string,
 type Content struct {
 	Text  string
 	Title string           // the document's own title; empty if it has no useful one
+	Names []string         // what the document calls itself, besides the title, best first
 	Pages []chat.PageStart // where its pages begin; empty if its type has no pages
 }
 
@@ -137,7 +138,9 @@ func (t Types) Content(ctx context.Context, sourceType string, raw []byte) (Cont
 	if err != nil {
 		return Content{}, err
 	}
-	c.Title = documentTitle(c.Title, c.Text, t[i].untitled)
+	meta := c.Title
+	c.Title = documentTitle(meta, c.Text, t[i].untitled)
+	c.Names = ownNames(meta, c.Text)
 	switch {
 	case len(c.Text) > MaxText:
 		return Content{}, errTooLarge

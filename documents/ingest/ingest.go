@@ -15,6 +15,7 @@ import (
 	"github.com/palaver-chat/palaver/db"
 	"github.com/palaver-chat/palaver/documents/chunk"
 	"github.com/palaver-chat/palaver/documents/extract"
+	"github.com/palaver-chat/palaver/documents/naming"
 	"github.com/palaver-chat/palaver/internal/memlimit"
 	"github.com/palaver-chat/palaver/llm"
 	"github.com/palaver-chat/palaver/workflows"
@@ -96,7 +97,21 @@ func (a *Activities) ingest(ctx context.Context, r workflows.IngestRequest) erro
 	if vectors != nil {
 		model = a.Model.Info().Embedding
 	}
-	return outdated(a.Store.StoreVersion(ctx, r.Owner, r.DocID, read.version, read.Title, read.Text, chunks, model, vectors))
+	return outdated(a.Store.StoreVersion(ctx, r.Owner, r.DocID, read.version, ownNames(known, read.Content), read.Text, chunks, model, vectors))
+}
+
+// ownNames returns the names that the text of a document gives it. It gives the title only
+// where the name of the file says nothing.
+func ownNames(d chat.Document, c extract.Content) db.OwnNames {
+	own := db.OwnNames{Others: append([]string{}, c.Names...)}
+	fromFile, says := naming.FromFile(d.Name)
+	switch {
+	case d.Name != "" && !says && d.Title == fromFile:
+		own.Title = c.Title
+	case c.Title != "":
+		own.Others = append([]string{c.Title}, own.Others...)
+	}
+	return own
 }
 
 // outdated makes an attempt retryable when its version of the document was replaced: the

@@ -20,10 +20,10 @@ func withAlike(query string, words []string) []db.Word {
 	for _, w := range words {
 		asked[language.Stem(w)] = true
 	}
-	equivalents := language.Equivalents(query)
+	equivalents, joined := language.Equivalents(query), language.Joined(query)
 	out := db.Words(words...)
 	for i, w := range words {
-		for _, other := range slices.Concat(language.OtherSpellings(w), language.OtherForms(w)) {
+		for _, other := range slices.Concat(language.OtherSpellings(w), language.OtherForms(w), joined[w]) {
 			out[i].Alike = append(out[i].Alike, db.Alike{Text: other, Weight: spelledWeight})
 		}
 		for _, other := range equivalents[language.Stem(w)] {

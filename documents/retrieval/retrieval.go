@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"golang.org/x/sync/errgroup"
+	"golang.org/x/text/unicode/norm"
 
 	"github.com/palaver-chat/palaver/chat"
 	"github.com/palaver-chat/palaver/db"
@@ -61,6 +62,7 @@ func (s *Searcher) Search(ctx context.Context, owner, query string, docIDs []str
 	if k < 1 {
 		return nil, nil
 	}
+	query = norm.NFC.String(query)
 	inOrder := searchWords(query)
 	words, err := s.queryWords(ctx, owner, inOrder)
 	if err != nil {
@@ -88,7 +90,27 @@ func (s *Searcher) Search(ctx context.Context, owner, query string, docIDs []str
 	if len(byVector) > 0 {
 		hits = fuse(byWords, byVector)
 	}
+	hits = ownFirst(hits)
 	return hits[:min(k, len(hits))], nil
+}
+
+// publicShare is what the score of a public document's passage counts beside one of the
+// person's own documents.
+const publicShare = 0.7
+
+// ownFirst ranks a person's own documents before samples and shared ones that match equally
+// well.
+func ownFirst(hits []chat.Hit) []chat.Hit {
+	if !slices.ContainsFunc(hits, func(h chat.Hit) bool { return !h.Public }) {
+		return hits
+	}
+	for i, h := range hits {
+		if h.Public {
+			hits[i].Score *= publicShare
+		}
+	}
+	slices.SortStableFunc(hits, func(a, b chat.Hit) int { return cmp.Compare(b.Score, a.Score) })
+	return hits
 }
 
 // vectorHits searches by the query's vector. It returns nil without an embedding model, and
@@ -140,6 +162,7 @@ func searchWords(query string) []string {
 	if len(words) == 0 {
 		words = language.Words(query)
 	}
+	words = append(words, language.ClauseNumbers(query)...)
 	about := slices.DeleteFunc(slices.Clone(words), language.IsRequestWord)
 	if len(about) == 0 {
 		return words

@@ -157,7 +157,7 @@ func (a *Activities) fetchImport(ctx context.Context, r workflows.ImportRequest,
 	bounds := a.importBounds(open[0].Address)
 	bounds.Import = r.Key
 	out.DocID, err = a.Store.Within(bounds).PutImport(ctx, chat.Document{
-		ID: uuid.NewString(), Owner: r.Owner, Title: got.Title, Status: chat.DocProcessing, Format: got.Format, SourceType: remote.Source,
+		ID: uuid.NewString(), Owner: r.Owner, Title: got.Title, Name: got.Name, Status: chat.DocProcessing, Format: got.Format, SourceType: remote.Source,
 		ExternalID: remote.ExternalID, SourceURL: remote.URL, SourceVersion: got.Version, Bytes: int64(len(got.Raw)), CreatedAt: a.Time(),
 	}, got.Raw)
 	if errors.Is(err, db.ErrNotFound) { // the user or the conversation was deleted during the download

@@ -2,6 +2,7 @@ package language
 
 import (
 	_ "embed"
+	"regexp"
 	"strconv"
 	"strings"
 	"sync"
@@ -106,7 +107,7 @@ var spelledApartUS = func() map[string]string {
 // OtherSpellings returns the British spellings of an American lower-case word and the
 // reverse. It follows rules, so some results are not words.
 func OtherSpellings(w string) []string {
-	var out []string
+	out := otherYears(w)
 	for _, list := range []map[string]string{spelledApart, spelledApartUS} {
 		if other, ok := list[w]; ok {
 			out = append(out, other)
@@ -120,6 +121,43 @@ func OtherSpellings(w string) []string {
 		}
 	}
 	return Distinct(out)
+}
+
+var fiscalYear = regexp.MustCompile(`^(?:fy|cy|gj)((?:19|20)?\d\d)$`)
+
+// otherYears returns other ways to write a year: FY18 and FY2018 for 2018, and the reverse.
+func otherYears(w string) []string {
+	if m := fiscalYear.FindStringSubmatch(w); m != nil {
+		if len(m[1]) == 2 {
+			return []string{"20" + m[1]}
+		}
+		return []string{m[1]}
+	}
+	if yearOrVersion.MatchString(w) && w[0] != 'v' {
+		return []string{"fy" + w, "fy" + w[2:]}
+	}
+	return nil
+}
+
+// Joined returns what names may write as one word: "bestbuy" for the words "best" and "buy"
+// beside each other, by each of these words that says something.
+func Joined(text string) map[string][]string {
+	const most = 3
+	words, out := Words(text), map[string][]string{}
+	for i := range words {
+		for j := i + 2; j <= min(i+most, len(words)); j++ {
+			if IsStopWord(words[i]) && len(words[i]) > 1 || IsStopWord(words[j-1]) && len(words[j-1]) > 1 {
+				continue
+			}
+			joined := strings.Join(words[i:j], "")
+			for _, w := range words[i:j] {
+				if !IsStopWord(w) && len(w) > 1 {
+					out[w] = append(out[w], joined)
+				}
+			}
+		}
+	}
+	return out
 }
 
 // irregular maps each word of irregular.txt to the other words of its groups.

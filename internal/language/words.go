@@ -1,6 +1,7 @@
 package language
 
 import (
+	"regexp"
 	"strings"
 	"unicode"
 
@@ -27,6 +28,17 @@ func ContentWords(text string) []string {
 		}
 	}
 	return out
+}
+
+var clauseNumbers = regexp.MustCompile(`§+\s*\d{1,4}|\d{1,3}(?:\.\d{1,3})+`)
+
+// ClauseNumbers returns the numbers of clauses in a text, such as 4.2 and §5.
+func ClauseNumbers(text string) []string {
+	list := clauseNumbers.FindAllString(text, -1)
+	for i, n := range list {
+		list[i] = strings.Join(strings.Fields(n), "")
+	}
+	return list
 }
 
 // Stems returns the stems of the content words, so that "buffers" matches "buffer".

@@ -1,13 +1,16 @@
 package dbtest
 
 import (
+	"slices"
 	"strconv"
 	"strings"
 
 	"github.com/google/uuid"
+	"golang.org/x/text/unicode/norm"
 
 	"github.com/palaver-chat/palaver/chat"
 	"github.com/palaver-chat/palaver/db"
+	"github.com/palaver-chat/palaver/documents/naming"
 	"github.com/palaver-chat/palaver/testkit/must"
 )
 
@@ -52,7 +55,7 @@ var documentTests = []test{
 		_, _, err = b.store.RawDocument(b.ctx, b.owner, d.ID)
 		b.ErrorIs(err, db.ErrNotFound)
 		got = must.Have(b.store.Document(b.ctx, b.owner, d.ID))(b.t)
-		d.Status, d.Progress, d.Chunks = chat.DocReady, 100, 2
+		d.Status, d.Progress, d.Chunks, d.Label = chat.DocReady, 100, 2, d.Title
 		b.Equal(d, got)
 		bytes = must.Have(b.store.Original(b.ctx, b.owner, d.ID))(b.t)
 		b.Equal(raw, bytes)
@@ -81,7 +84,7 @@ var documentTests = []test{
 		page := must.Have(b.store.ListDocuments(b.ctx, b.owner, "", 10))(b.t)
 		b.Len(page.Items, 1)
 		got := must.Have(b.store.ImportedDocument(b.ctx, b.owner, d.SourceType, d.ExternalID))(b.t)
-		d.ID = first
+		d.ID, d.Label = first, d.Title
 		b.Equal(d, got)
 		_, err := b.store.ImportedDocument(b.ctx, b.owner, chat.SourceLink, d.ExternalID)
 		b.ErrorIs(err, db.ErrNotFound, "each source has its own ids")
@@ -188,15 +191,77 @@ var documentTests = []test{
 		hits = must.Have(b.store.DocumentChunks(b.ctx, b.owner, d.ID, 2))(b.t)
 		b.Equal([]string{chunkID(d.ID, 0), chunkID(d.ID, 1)}, found(hits))
 	}},
-	{"the document's own title replaces a title that is the file's name", func(b *fixture) {
+	{"labels tell documents with one title apart", func(b *fixture) {
+		var ids []string
+		for _, name := range []string{"Okafor.docx", "Lindqvist.docx"} {
+			d := chat.Document{ID: uuid.NewString(), Owner: b.owner, Title: "Employment contract", Name: name, Format: "docx", CreatedAt: b.now()}
+			b.NoError(b.store.CreateDocument(b.ctx, d, []byte("apple")))
+			b.NoError(b.store.StoreText(b.ctx, b.owner, d.ID, "apple", []chat.Chunk{{End: 5, Text: "apple"}}, nil))
+			ids = append(ids, d.ID)
+		}
+		want := []string{"Employment contract (Okafor.docx)", "Employment contract (Lindqvist.docx)"}
+		docs, err := b.store.DocumentsByID(b.ctx, b.owner, ids)
+		b.NoError(err)
+		page, err := b.store.ListDocuments(b.ctx, b.owner, "", 100)
+		b.NoError(err)
+		visible, err := b.store.VisibleDocuments(b.ctx, b.owner)
+		b.NoError(err)
+		for i, id := range ids {
+			one, err := b.store.Document(b.ctx, b.owner, id)
+			b.NoError(err)
+			b.Equal(want[i], one.Label)
+			b.Equal(want[i], docs[i].Label)
+			for _, list := range [][]chat.Document{page.Items, visible} {
+				at := slices.IndexFunc(list, func(d chat.Document) bool { return d.ID == id })
+				b.Equal(want[i], list[at].Label)
+			}
+			hits, err := b.store.SearchText(b.ctx, b.owner, db.Words("apple"), []string{id}, 1)
+			b.NoError(err)
+			b.Equal(want[i], hits[0].Title)
+		}
+	}},
+	{"the number of a clause is a word", func(b *fixture) {
+		texts := []string{"Clauses 4 and 2 apply.", "4.2 The tenant pays.", "§ 5 Rent is due.", "The rent is 5 euros.", "The room on floor 12.4.3 is large."}
+		chunks := make([]chat.Chunk, len(texts))
+		for i, t := range texts {
+			chunks[i] = chat.Chunk{Text: t, Start: 40 * i, End: 40*i + len([]rune(t)), Ordinal: i}
+		}
+		d := chat.Document{ID: uuid.NewString(), Owner: b.owner, Title: "Lease", Format: "txt", CreatedAt: b.now()}
+		b.NoError(b.store.CreateDocument(b.ctx, d, []byte("x")))
+		b.NoError(b.store.StoreText(b.ctx, b.owner, d.ID, strings.Repeat("x", 240), chunks, nil))
+		for word, want := range map[string]string{"4.2": texts[1], "§5": texts[2], "12.4.3": texts[4]} {
+			hits, err := b.store.SearchText(b.ctx, b.owner, db.Words(word), []string{d.ID}, 10)
+			b.NoError(err)
+			b.Equal(want, hits[0].Text, word)
+		}
+	}},
+	{"names are found in another Unicode form", func(b *fixture) {
+		for name, word := range map[string]string{"U\u0308bernahme Ko\u0308ln": "köln", "휴가 규정": "휴가"} {
+			d := chat.Document{ID: uuid.NewString(), Owner: b.owner, Title: naming.Normal(name), Format: "txt", CreatedAt: b.now()}
+			b.NoError(b.store.CreateDocument(b.ctx, d, []byte("x")))
+			b.NoError(b.store.StoreText(b.ctx, b.owner, d.ID, "x", []chat.Chunk{{End: 1, Text: "x"}}, nil))
+			for _, form := range []string{norm.NFC.String(word), norm.NFD.String(word)} {
+				hits, err := b.store.SearchText(b.ctx, b.owner, db.Words(form), []string{d.ID}, 10)
+				b.NoError(err)
+				b.Len(hits, 1, form)
+			}
+		}
+	}},
+	{"a title that a person gave is not replaced, and what it replaces is another name", func(b *fixture) {
 		text := "apple"
-		for _, c := range []struct{ title, name, own, rename, want string }{
-			{"scan 17", "scan 17", "Leave policy", "", "Leave policy"},
-			{"scan 17", "scan 17", "", "", "scan 17"},
-			{"Given", "", "Leave policy", "", "Given"},
-			{"scan 17", "scan 17", "Leave policy", "Mine", "Mine"},
+		for _, c := range []struct {
+			title, name   string
+			named         bool
+			own, rename   string
+			want          string
+			others, found []string
+		}{
+			{"scan 17", "scan_17.pdf", false, "Leave policy", "", "Leave policy", []string{"Larkfield"}, []string{"leave", "scan", "17", "Larkfield"}},
+			{"scan 17", "scan_17.pdf", false, "", "", "scan 17", []string{"Larkfield"}, []string{"scan"}},
+			{"Given", "", true, "Leave policy", "", "Given", []string{"Larkfield"}, []string{"given", "larkfield"}},
+			{"scan 17", "scan_17.pdf", false, "Leave policy", "Mine", "Mine", []string{"Larkfield", "scan 17"}, []string{"mine", "scan"}},
 		} {
-			d := chat.Document{ID: uuid.NewString(), Owner: b.owner, Title: c.title, Name: c.name, Format: "txt", CreatedAt: b.now()}
+			d := chat.Document{ID: uuid.NewString(), Owner: b.owner, Title: c.title, Named: c.named, Name: c.name, Format: "txt", CreatedAt: b.now()}
 			b.NoError(b.store.CreateDocument(b.ctx, d, []byte(text)))
 			if c.rename != "" { // while it is processed
 				b.NoError(b.store.RenameDocument(b.ctx, b.owner, d.ID, c.rename))

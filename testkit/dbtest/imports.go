@@ -170,13 +170,13 @@ var importTests = []test{
 		d.SourceVersion = "2"
 		must.Have(b.store.PutImport(b.ctx, d, []byte("new")))(b.t)
 		text, chunks := cut(d.ID, "old")
-		b.ErrorIs(b.store.StoreVersion(b.ctx, b.owner, d.ID, "1", "", text, chunks, "", nil), db.ErrOutdated)
+		b.ErrorIs(b.store.StoreVersion(b.ctx, b.owner, d.ID, "1", db.OwnNames{}, text, chunks, "", nil), db.ErrOutdated)
 		b.ErrorIs(b.store.FailVersion(b.ctx, b.owner, d.ID, "1", "The old one is encrypted."), db.ErrOutdated)
 		_, raw, err := b.store.RawDocument(b.ctx, b.owner, d.ID)
 		b.NoError(err)
 		b.Equal("new", string(raw))
 		text, chunks = cut(d.ID, "new")
-		b.NoError(b.store.StoreVersion(b.ctx, b.owner, d.ID, "2", "", text, chunks, "", nil))
+		b.NoError(b.store.StoreVersion(b.ctx, b.owner, d.ID, "2", db.OwnNames{}, text, chunks, "", nil))
 		got := must.Have(b.store.DocumentText(b.ctx, b.owner, d.ID))(b.t)
 		b.Equal(text, got)
 	}},

@@ -62,7 +62,7 @@ var searchTests = []test{
 		b.ElementsMatch([]string{d.ID, other.ID}, listed("small"))
 		b.NoError(b.store.PutVectors(b.ctx, b.owner, d.ID, "small", [][]float32{{1, 0}, {0, 1}}))
 		b.Equal([]string{other.ID}, listed("small"))
-		b.NoError(b.store.StoreVersion(b.ctx, b.owner, other.ID, "", "", "four", []chat.Chunk{{End: 4, Text: "four"}}, "small", [][]float32{{1, 0}}))
+		b.NoError(b.store.StoreVersion(b.ctx, b.owner, other.ID, "", db.OwnNames{}, "four", []chat.Chunk{{End: 4, Text: "four"}}, "small", [][]float32{{1, 0}}))
 		b.Empty(listed("small"), "the model is stored with the vectors")
 		b.NoError(b.store.StoreText(b.ctx, b.owner, other.ID, "three", []chat.Chunk{{End: 5, Text: "three"}}, nil))
 		b.Equal([]string{other.ID}, listed("small"), "the new text has no vectors")

@@ -631,7 +631,7 @@ func (r *reader) findVersions() {
 }
 
 func (r *reader) isFound(d llm.Document) bool {
-	return slices.ContainsFunc(r.found, func(m mention) bool { return slices.Contains(m.docs, d) })
+	return slices.ContainsFunc(r.found, func(m mention) bool { return slices.ContainsFunc(m.docs, func(o llm.Document) bool { return o.ID == d.ID }) })
 }
 
 // findPartialTitles finds titles most of whose words occur anywhere in the message. In a

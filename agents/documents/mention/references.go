@@ -141,7 +141,7 @@ func (n *titleIndex) mentionedIn(messages []llm.Message) []llm.Document {
 	var out []llm.Document
 	add := func(docs []llm.Document) {
 		for _, d := range docs {
-			if !slices.Contains(out, d) {
+			if !slices.ContainsFunc(out, func(o llm.Document) bool { return o.ID == d.ID }) {
 				out = append(out, d)
 			}
 		}

@@ -39,7 +39,11 @@ var expected = map[chat.Action]string{
 func Documents(action chat.Action, c *mention.Candidates, recent []chat.Message) llm.Request {
 	known := make([]llm.Document, 0, len(c.Known))
 	for _, d := range c.Known {
-		known = append(known, llm.Document{ID: d.ID, Title: d.Title, Public: c.IsPublic(d.ID)})
+		one := []chat.Document{{ID: d.ID, Title: d.Title}}
+		if i := slices.IndexFunc(c.Visible, func(v chat.Document) bool { return v.ID == d.ID }); i >= 0 {
+			one[0] = c.Visible[i]
+		}
+		known = append(known, prompt.Known(one)...)
 	}
 	system := text("docs.md") + "\n\nToday is " + c.Now.Format("2 January 2006") + ".\n<known_documents>\n" + prompt.TitlesJSON(known) + "\n</known_documents>\nTagged already: " + prompt.JSON(c.Tags.IDs()) + expected[action]
 	return llm.Request{

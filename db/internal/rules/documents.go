@@ -9,6 +9,7 @@ import (
 	"github.com/palaver-chat/palaver/db/internal/record"
 	"github.com/palaver-chat/palaver/db/internal/sqlcgen"
 	"github.com/palaver-chat/palaver/db/internal/vector"
+	"github.com/palaver-chat/palaver/documents/naming"
 )
 
 // CreateDocument is idempotent for one owner and id.
@@ -38,6 +39,9 @@ func (w within) insertDocument(ctx context.Context, q Queries, d chat.Document, 
 	if err := w.checkBounds(ctx, q, d.Owner, aDocument); err != nil {
 		return false, err
 	}
+	if err := putNames(ctx, q, d); err != nil {
+		return false, err
+	}
 	return true, q.InsertRaw(ctx, sqlcgen.InsertRawParams{DocID: d.ID, Raw: record.Bytes(raw)})
 }
 
@@ -59,7 +63,7 @@ func (w within) PutImport(ctx context.Context, d chat.Document, raw []byte) (id 
 			return err
 		}
 		id = row.ID
-		return w.replaceImport(ctx, q, row.ID, d, raw)
+		return w.replaceImport(ctx, q, sqlcgen.DocumentRow(row), d, raw)
 	})
 	return id, err
 }
@@ -76,26 +80,34 @@ func (w within) checkImport(ctx context.Context, q Queries, owner string) error 
 	return err
 }
 
-func (w within) replaceImport(ctx context.Context, q Queries, id string, d chat.Document, raw []byte) error {
+func (w within) replaceImport(ctx context.Context, q Queries, was sqlcgen.DocumentRow, d chat.Document, raw []byte) error {
 	rows, err := q.ReplaceImport(ctx, sqlcgen.ReplaceImportParams{
-		ID: id, Owner: d.Owner, Title: d.Title, Format: d.Format, Bytes: d.Bytes, SourceUrl: d.SourceURL, SourceVersion: d.SourceVersion, Name: d.Name})
+		ID: was.ID, Owner: d.Owner, Format: d.Format, Bytes: d.Bytes, SourceUrl: d.SourceURL, SourceVersion: d.SourceVersion, Name: d.Name})
 	if err != nil || rows == 0 {
 		return err
 	}
 	if err := w.checkBounds(ctx, q, d.Owner, aDocument); err != nil { // the new version can be larger
 		return err
 	}
-	if err := q.DeleteRaw(ctx, id); err != nil { // of a version that is still being processed
+	known := document(was)
+	if d.ID = was.ID; known.Named {
+		d.OtherNames = naming.Others(known.Title, append([]string{d.Title}, known.OtherNames...)...)
+		d.Title, d.Named = known.Title, true
+	}
+	if err := putNames(ctx, q, d); err != nil {
 		return err
 	}
-	return q.InsertRaw(ctx, sqlcgen.InsertRawParams{DocID: id, Raw: record.Bytes(raw)})
+	if err := q.DeleteRaw(ctx, was.ID); err != nil { // of a version that is still being processed
+		return err
+	}
+	return q.InsertRaw(ctx, sqlcgen.InsertRawParams{DocID: was.ID, Raw: record.Bytes(raw)})
 }
 
 func (s *Store) ImportedDocument(ctx context.Context, owner string, source chat.SourceType, externalID string) (_ chat.Document, err error) {
 	ctx, end := s.short(ctx, "read imported document")
 	defer end(&err)
 	row, err := s.db.Read.ImportedDocument(ctx, sqlcgen.ImportedDocumentParams{Owner: owner, SourceType: string(source), ExternalID: externalID})
-	return document(sqlcgen.DocumentRow(row)), err
+	return s.labelled(ctx, owner, sqlcgen.DocumentRow(row), err)
 }
 
 // OwnDocument locks a document until the transaction ends. ErrForbidden for a
@@ -186,7 +198,15 @@ func (s *Store) Document(ctx context.Context, owner, id string) (_ chat.Document
 	ctx, end := s.short(ctx, "read document")
 	defer end(&err)
 	row, err := s.db.Read.Document(ctx, sqlcgen.DocumentParams{Owner: owner, ID: id})
-	return document(row), err
+	return s.labelled(ctx, owner, row, err)
+}
+
+func (s *Store) labelled(ctx context.Context, owner string, row sqlcgen.DocumentRow, err error) (chat.Document, error) {
+	docs := []chat.Document{document(row)}
+	if err == nil {
+		err = label(ctx, s.db.Read, owner, docs)
+	}
+	return docs[0], err
 }
 
 func (s *Store) ListDocuments(ctx context.Context, owner, cur string, limit int) (_ db.Page[chat.Document], err error) {
@@ -202,19 +222,9 @@ func (s *Store) ListDocuments(ctx context.Context, owner, cur string, limit int)
 	if err != nil {
 		return db.Page[chat.Document]{}, err
 	}
-	return record.Page(rows, limit, func(r sqlcgen.ListDocumentsRow) chat.Document { return document(sqlcgen.DocumentRow(r)) },
-		func(r sqlcgen.ListDocumentsRow) record.Cursor { return record.Cursor{At: r.CreatedAt, ID: r.ID} }), nil
-}
-
-func (s *Store) RenameDocument(ctx context.Context, owner, id, title string) (err error) {
-	ctx, end := s.short(ctx, "rename document")
-	defer end(&err)
-	return s.db.Update(ctx, func(q Queries) error {
-		if err := OwnDocument(ctx, q, owner, id); err != nil {
-			return err
-		}
-		return record.Found(q.RenameDocument(ctx, sqlcgen.RenameDocumentParams{Owner: owner, ID: id, Title: title}))
-	})
+	page := record.Page(rows, limit, func(r sqlcgen.ListDocumentsRow) chat.Document { return document(sqlcgen.DocumentRow(r)) },
+		func(r sqlcgen.ListDocumentsRow) record.Cursor { return record.Cursor{At: r.CreatedAt, ID: r.ID} })
+	return page, label(ctx, s.db.Read, owner, page.Items)
 }
 
 func (s *Store) DeleteDocument(ctx context.Context, owner, id string) (err error) {
@@ -239,22 +249,26 @@ func (s *Store) VisibleDocuments(ctx context.Context, owner string) (_ []chat.Do
 	ctx, end := s.short(ctx, "list visible documents")
 	defer end(&err)
 	rows, err := s.db.Read.VisibleDocuments(ctx, sqlcgen.VisibleDocumentsParams{Owner: owner, MaxRows: record.MaxVisible})
-	return rowsTo(rows, err, func(r sqlcgen.VisibleDocumentsRow) chat.Document {
-		return chat.Document{ID: r.ID, Owner: r.Owner, Title: r.Title, Name: r.Name, Status: chat.DocStatus(r.Status)}
-	})
+	docs, err := rowsTo(rows, err, named)
+	naming.Label(docs)
+	return docs, err
 }
 
 func (s *Store) DocumentsByID(ctx context.Context, owner string, ids []string) (_ []chat.Document, err error) {
 	ctx, end := s.short(ctx, "read documents")
 	defer end(&err)
 	rows, err := s.db.Read.DocumentsByID(ctx, owner, ids)
-	return inOrder(ids, rows, func(r sqlcgen.DocumentsByIDRow) string { return r.ID },
-		func(r sqlcgen.DocumentsByIDRow) chat.Document { return document(sqlcgen.DocumentRow(r)) }), err
+	if err != nil {
+		return nil, err
+	}
+	docs := inOrder(ids, rows, func(r sqlcgen.DocumentsByIDRow) string { return r.ID },
+		func(r sqlcgen.DocumentsByIDRow) chat.Document { return document(sqlcgen.DocumentRow(r)) })
+	return docs, label(ctx, s.db.Read, owner, docs)
 }
 
 func document(r sqlcgen.DocumentRow) chat.Document {
 	return chat.Document{
-		ID: r.ID, Owner: r.Owner, Title: r.Title, Name: r.Name, Status: chat.DocStatus(r.Status), Format: r.Format,
+		ID: r.ID, Owner: r.Owner, Title: r.Title, Named: r.Named, Name: r.Name, OtherNames: otherNames(r.OtherNames), Status: chat.DocStatus(r.Status), Format: r.Format,
 		SourceType: chat.SourceType(r.SourceType), ExternalID: r.ExternalID, SourceURL: r.SourceUrl,
 		SourceVersion: r.SourceVersion, Bytes: r.Bytes, Chunks: int(r.Chunks), Progress: int(r.Progress), Error: r.Error,
 		CreatedAt: record.Time(r.CreatedAt),
@@ -289,7 +303,11 @@ func (s *Store) ChunksByID(ctx context.Context, owner string, ids []string) (_ [
 		}
 	}
 	rows, err := s.db.Read.ChunksByKey(ctx, owner, docs, ordinals)
-	return inOrder(ids, rows, func(r sqlcgen.ChunksByKeyRow) string { return record.ChunkID(r.DocID, r.Ordinal) }, hit), err
+	if err != nil {
+		return nil, err
+	}
+	hits := inOrder(ids, rows, func(r sqlcgen.ChunksByKeyRow) string { return record.ChunkID(r.DocID, r.Ordinal) }, hit)
+	return hits, s.LabelHits(ctx, owner, hits)
 }
 
 func (s *Store) DocumentChunks(ctx context.Context, owner, docID string, limit int) (_ []chat.Hit, err error) {
@@ -299,11 +317,15 @@ func (s *Store) DocumentChunks(ctx context.Context, owner, docID string, limit i
 	if err == nil && len(rows) == 0 {
 		_, err = s.db.Read.Document(ctx, sqlcgen.DocumentParams{Owner: owner, ID: docID})
 	}
-	return rowsTo(rows, err, func(r sqlcgen.DocumentChunksRow) chat.Hit { return hit(sqlcgen.ChunksByKeyRow(r)) })
+	hits, err := rowsTo(rows, err, func(r sqlcgen.DocumentChunksRow) chat.Hit { return hit(sqlcgen.ChunksByKeyRow(r)) })
+	if err != nil {
+		return nil, err
+	}
+	return hits, s.LabelHits(ctx, owner, hits)
 }
 
 // Hits reads the chunks of a ranking, without those deleted since.
-func Hits(ctx context.Context, q Queries, owner string, ranking []vector.Scored) ([]chat.Hit, error) {
+func (s *Store) Hits(ctx context.Context, q Queries, owner string, ranking []vector.Scored) ([]chat.Hit, error) {
 	ids := make([]int64, len(ranking))
 	scores := make(map[int64]float64, len(ranking))
 	for i, r := range ranking {
@@ -311,8 +333,12 @@ func Hits(ctx context.Context, q Queries, owner string, ranking []vector.Scored)
 		scores[r.ID] = r.Score
 	}
 	rows, err := q.ChunksByInternalID(ctx, owner, ids)
-	return inOrder(ids, rows, func(r sqlcgen.ChunksByInternalIDRow) int64 { return r.ID },
-		func(r sqlcgen.ChunksByInternalIDRow) chat.Hit { return Hit(sqlcgen.ChunksByKeyRow(r), scores[r.ID]) }), err
+	if err != nil {
+		return nil, err
+	}
+	hits := inOrder(ids, rows, func(r sqlcgen.ChunksByInternalIDRow) int64 { return r.ID },
+		func(r sqlcgen.ChunksByInternalIDRow) chat.Hit { return Hit(sqlcgen.ChunksByKeyRow(r), scores[r.ID]) })
+	return hits, s.LabelHits(ctx, owner, hits)
 }
 
 func hit(r sqlcgen.ChunksByKeyRow) chat.Hit { return Hit(r, 0) }

@@ -21,8 +21,11 @@ func (s *Store) Registry(ctx context.Context, owner, threadID, head string) (doc
 				docs = append(docs, chat.DocRef{ID: row.ID, Title: row.Title})
 			}
 		}
-		if err != nil || len(rows) > 0 {
-			return docs, err
+		if err != nil {
+			return nil, err
+		}
+		if len(rows) > 0 {
+			return docs, s.labelRefs(ctx, owner, docs)
 		}
 	}
 	t, err := s.snapshot(ctx, owner, threadID, head)
@@ -37,8 +40,12 @@ func (s *Store) Registry(ctx context.Context, owner, threadID, head string) (doc
 		return nil, nil
 	}
 	rows, err := s.db.Read.RegistryDocuments(ctx, owner, known)
-	return inOrder(known, rows, func(r sqlcgen.RegistryDocumentsRow) string { return r.ID },
-		func(r sqlcgen.RegistryDocumentsRow) chat.DocRef { return chat.DocRef(r) }), err
+	if err != nil {
+		return nil, err
+	}
+	docs = inOrder(known, rows, func(r sqlcgen.RegistryDocumentsRow) string { return r.ID },
+		func(r sqlcgen.RegistryDocumentsRow) chat.DocRef { return chat.DocRef(r) })
+	return docs, s.labelRefs(ctx, owner, docs)
 }
 
 func (s *Store) Approvals(ctx context.Context, owner, threadID, head string) (tools []string, err error) {

@@ -112,6 +112,8 @@ type Lists interface {
 	ChunksByInternalID(ctx context.Context, owner string, ids []int64) ([]sqlcgen.ChunksByInternalIDRow, error)
 	ChunksByKey(ctx context.Context, owner string, docIDs []string, ordinals []int64) ([]sqlcgen.ChunksByKeyRow, error)
 	DocumentsByID(ctx context.Context, owner string, ids []string) ([]sqlcgen.DocumentsByIDRow, error)
+	// DocumentsTitled reads the visible documents with the folded titles.
+	DocumentsTitled(ctx context.Context, owner string, titles []string) ([]sqlcgen.DocumentsTitledRow, error)
 	EventsOfTurns(ctx context.Context, owner string, ids []string) ([]sqlcgen.EventsOfTurnsRow, error)
 	RegistryDocuments(ctx context.Context, owner string, ids []string) ([]sqlcgen.RegistryDocumentsRow, error)
 	SetMembers(ctx context.Context, owner string, ids []string) ([]sqlcgen.SetMembersRow, error)

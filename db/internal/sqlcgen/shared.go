@@ -5,6 +5,28 @@ package sqlcgen
 import "context"
 
 // Queries are the queries that every database has.
+type DocumentsTitledRow struct {
+	ID         string
+	Owner      string
+	Title      string
+	Status     string
+	Name       string
+	Named      bool
+	OtherNames string
+	CreatedAt  int64
+}
+
+type NameDocumentParams struct {
+	Title       string
+	TitleFolded string
+	Named       bool
+	OtherNames  string
+	TitleWords  string
+	OtherWords  string
+	ID          string
+	Owner       string
+}
+
 type Queries interface {
 	AccessKeyByDigest(ctx context.Context, digest string) (AccessKey, error)
 	AccessKeys(ctx context.Context, owner string) ([]AccessKey, error)
@@ -133,6 +155,7 @@ type Queries interface {
 	MoveThreadShares(ctx context.Context, arg MoveThreadSharesParams) error
 	MoveThreadStreamRuns(ctx context.Context, arg MoveThreadStreamRunsParams) error
 	MoveThreadTurns(ctx context.Context, arg MoveThreadTurnsParams) error
+	NameDocument(ctx context.Context, arg NameDocumentParams) (int64, error)
 	NewestTurnByClientID(ctx context.Context, arg NewestTurnByClientIDParams) (Turn, error)
 	NextPlace(ctx context.Context, arg NextPlaceParams) (int64, error)
 	OldAudit(ctx context.Context, beforeAt int64) (int64, error)
@@ -165,7 +188,6 @@ type Queries interface {
 	Raw(ctx context.Context, arg RawParams) ([]byte, error)
 	RecordDeletedConversation(ctx context.Context, arg RecordDeletedConversationParams) error
 	RenameConversation(ctx context.Context, arg RenameConversationParams) (int64, error)
-	RenameDocument(ctx context.Context, arg RenameDocumentParams) (int64, error)
 	RenewConnection(ctx context.Context, arg RenewConnectionParams) (int64, error)
 	ReplaceImport(ctx context.Context, arg ReplaceImportParams) (int64, error)
 	Repo(ctx context.Context, arg RepoParams) (RepoRow, error)
@@ -643,6 +665,8 @@ type DocumentRow struct {
 	SourceUrl     string
 	SourceVersion string
 	Name          string
+	Named         bool
+	OtherNames    string
 }
 
 type DocumentSet struct {
@@ -674,6 +698,8 @@ type DocumentsByIDRow struct {
 	SourceUrl     string
 	SourceVersion string
 	Name          string
+	Named         bool
+	OtherNames    string
 }
 
 type DocumentsToEmbedParams struct {
@@ -878,6 +904,8 @@ type ImportedDocumentRow struct {
 	SourceUrl     string
 	SourceVersion string
 	Name          string
+	Named         bool
+	OtherNames    string
 }
 
 type InsertAttachmentParams struct {
@@ -1050,6 +1078,8 @@ type ListDocumentsRow struct {
 	SourceUrl     string
 	SourceVersion string
 	Name          string
+	Named         bool
+	OtherNames    string
 }
 
 type ListImportsParams struct {
@@ -1409,12 +1439,6 @@ type RenameConversationParams struct {
 	Owner       string
 }
 
-type RenameDocumentParams struct {
-	Title string
-	ID    string
-	Owner string
-}
-
 type RenewConnectionParams struct {
 	Token    string
 	At       int64
@@ -1424,7 +1448,6 @@ type RenewConnectionParams struct {
 }
 
 type ReplaceImportParams struct {
-	Title         string
 	Format        string
 	Bytes         int64
 	SourceUrl     string
@@ -1823,11 +1846,14 @@ type VisibleDocumentsParams struct {
 }
 
 type VisibleDocumentsRow struct {
-	ID     string
-	Owner  string
-	Title  string
-	Status string
-	Name   string
+	ID         string
+	Owner      string
+	Title      string
+	Status     string
+	Name       string
+	Named      bool
+	OtherNames string
+	CreatedAt  int64
 }
 
 type WaitingMessagesParams struct {

@@ -257,7 +257,12 @@ CREATE TABLE documents (
     id             TEXT PRIMARY KEY,
     owner          TEXT    NOT NULL, -- '*': everybody's
     title          TEXT    NOT NULL,
-    name           TEXT    NOT NULL DEFAULT '', -- of the uploaded file. The title begins as this name and becomes what the document calls itself; '' where a person or the source gave the title
+    title_folded   TEXT    NOT NULL DEFAULT '', -- equal for titles that people take for the same
+    named          BOOLEAN NOT NULL DEFAULT FALSE, -- a person gave the title, which nothing else replaces
+    name           TEXT    NOT NULL DEFAULT '', -- of its file, with the extension; '': there was none
+    other_names    TEXT    NOT NULL DEFAULT '[]', -- JSON: what else it is called, best first
+    title_words    TEXT    NOT NULL DEFAULT '', -- what the search finds it by: the words of the title and the file's name
+    other_words    TEXT    NOT NULL DEFAULT '', -- and those of the other names
     status         TEXT    NOT NULL,
     source_type    TEXT    NOT NULL,            -- where it came from
     external_id    TEXT    NOT NULL,
@@ -274,6 +279,7 @@ CREATE TABLE documents (
     address        TEXT    NOT NULL DEFAULT ''
 );
 CREATE INDEX documents_owner ON documents (owner, created_at, id);
+CREATE INDEX documents_titled ON documents (owner, title_folded);
 CREATE INDEX documents_stored ON documents (owner, bytes);
 CREATE INDEX documents_address ON documents (address, bytes) WHERE address <> '';
 -- An owner has what was imported once, however often and at once it is asked for.
@@ -295,6 +301,9 @@ CREATE TEXT SEARCH DICTIONARY palaver_stem (TEMPLATE = pg_catalog.snowball, LANG
 CREATE TEXT SEARCH CONFIGURATION palaver (COPY = pg_catalog.english);
 ALTER TEXT SEARCH CONFIGURATION palaver
     ALTER MAPPING FOR asciiword, asciihword, hword_asciipart, word, hword, hword_part WITH palaver_stem;
+
+ALTER TABLE documents ADD COLUMN names TSVECTOR NOT NULL GENERATED ALWAYS AS
+    (setweight(to_tsvector('palaver', title_words), 'A') || setweight(to_tsvector('palaver', other_words), 'B')) STORED;
 
 -- How often each stem stands in a text; one in the heading (weight B) counts half.
 -- +goose StatementBegin

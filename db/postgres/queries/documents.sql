@@ -1,10 +1,14 @@
 -- name: DocumentForChange :one
-SELECT id, owner, title, status, source_type, external_id, bytes, chunks, progress, error, created_at, format, source_url, source_version, name
+SELECT id, owner, title, status, source_type, external_id, bytes, chunks, progress, error, created_at, format, source_url, source_version, name, named, other_names
 FROM documents WHERE id = @id AND owner IN (@owner, '*') FOR NO KEY UPDATE;
 
 -- name: DocumentsByID :many
-SELECT id, owner, title, status, source_type, external_id, bytes, chunks, progress, error, created_at, format, source_url, source_version, name
+SELECT id, owner, title, status, source_type, external_id, bytes, chunks, progress, error, created_at, format, source_url, source_version, name, named, other_names
 FROM documents WHERE id = ANY(@ids::text[]) AND owner IN (@owner, '*');
+
+-- name: DocumentsTitled :many
+SELECT id, owner, title, status, name, named, other_names, created_at
+FROM documents WHERE title_folded = ANY(@titles::text[]) AND owner IN (@owner, '*');
 
 -- name: DocumentText :one
 SELECT t.text FROM documents d JOIN document_texts t ON t.doc_id = @id
@@ -39,8 +43,7 @@ SELECT count(*) AS total, count(*) FILTER (WHERE embedding = @model) AS done
 FROM documents WHERE owner IN (@owner, '*') AND status = 'ready' AND chunks > 0;
 
 -- name: PublishText :execrows
-UPDATE documents SET status = 'ready', chunks = @chunks, words = @words, progress = 100, error = '', embedding = @model,
-    title = CASE WHEN CAST(@own_title AS TEXT) <> '' AND title = name THEN CAST(@own_title AS TEXT) ELSE title END
+UPDATE documents SET status = 'ready', chunks = @chunks, words = @words, progress = 100, error = '', embedding = @model
 WHERE id = @id AND owner = @owner;
 
 -- name: ChunksByKey :many

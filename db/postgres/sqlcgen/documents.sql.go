@@ -125,7 +125,7 @@ func (q *Queries) DeleteRaw(ctx context.Context, docID string) error {
 }
 
 const document = `-- name: Document :one
-SELECT id, owner, title, status, source_type, external_id, bytes, chunks, progress, error, created_at, format, source_url, source_version, name
+SELECT id, owner, title, status, source_type, external_id, bytes, chunks, progress, error, created_at, format, source_url, source_version, name, named, other_names
 FROM documents WHERE id = $1 AND owner IN ($2, '*')
 `
 
@@ -148,6 +148,8 @@ func (q *Queries) Document(ctx context.Context, arg DocumentParams) (DocumentRow
 		&i.SourceUrl,
 		&i.SourceVersion,
 		&i.Name,
+		&i.Named,
+		&i.OtherNames,
 	)
 	return i, err
 }
@@ -190,7 +192,7 @@ func (q *Queries) DocumentChunks(ctx context.Context, arg DocumentChunksParams) 
 }
 
 const documentForChange = `-- name: DocumentForChange :one
-SELECT id, owner, title, status, source_type, external_id, bytes, chunks, progress, error, created_at, format, source_url, source_version, name
+SELECT id, owner, title, status, source_type, external_id, bytes, chunks, progress, error, created_at, format, source_url, source_version, name, named, other_names
 FROM documents WHERE id = $1 AND owner IN ($2, '*') FOR NO KEY UPDATE
 `
 
@@ -215,6 +217,8 @@ type DocumentForChangeRow struct {
 	SourceUrl     string
 	SourceVersion string
 	Name          string
+	Named         bool
+	OtherNames    string
 }
 
 func (q *Queries) DocumentForChange(ctx context.Context, arg DocumentForChangeParams) (DocumentForChangeRow, error) {
@@ -236,6 +240,8 @@ func (q *Queries) DocumentForChange(ctx context.Context, arg DocumentForChangePa
 		&i.SourceUrl,
 		&i.SourceVersion,
 		&i.Name,
+		&i.Named,
+		&i.OtherNames,
 	)
 	return i, err
 }
@@ -252,6 +258,45 @@ func (q *Queries) DocumentProgress(ctx context.Context, arg DocumentProgressPara
 	return result.RowsAffected(), nil
 }
 
+const documentsTitled = `-- name: DocumentsTitled :many
+SELECT id, owner, title, status, name, named, other_names, created_at
+FROM documents WHERE title_folded = ANY($1::text[]) AND owner IN ($2, '*')
+`
+
+type DocumentsTitledParams struct {
+	Titles []string
+	Owner  string
+}
+
+func (q *Queries) DocumentsTitled(ctx context.Context, arg DocumentsTitledParams) ([]DocumentsTitledRow, error) {
+	rows, err := q.db.Query(ctx, documentsTitled, arg.Titles, arg.Owner)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []DocumentsTitledRow
+	for rows.Next() {
+		var i DocumentsTitledRow
+		if err := rows.Scan(
+			&i.ID,
+			&i.Owner,
+			&i.Title,
+			&i.Status,
+			&i.Name,
+			&i.Named,
+			&i.OtherNames,
+			&i.CreatedAt,
+		); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
 const documentText = `-- name: DocumentText :one
 SELECT t.text FROM documents d JOIN document_texts t ON t.doc_id = $1
 WHERE d.id = $1 AND d.owner IN ($2, '*') AND d.status = 'ready'
@@ -265,7 +310,7 @@ func (q *Queries) DocumentText(ctx context.Context, arg DocumentTextParams) (str
 }
 
 const documentsByID = `-- name: DocumentsByID :many
-SELECT id, owner, title, status, source_type, external_id, bytes, chunks, progress, error, created_at, format, source_url, source_version, name
+SELECT id, owner, title, status, source_type, external_id, bytes, chunks, progress, error, created_at, format, source_url, source_version, name, named, other_names
 FROM documents WHERE id = ANY($1::text[]) AND owner IN ($2, '*')
 `
 
@@ -299,6 +344,8 @@ func (q *Queries) DocumentsByID(ctx context.Context, arg DocumentsByIDParams) ([
 			&i.SourceUrl,
 			&i.SourceVersion,
 			&i.Name,
+			&i.Named,
+			&i.OtherNames,
 		); err != nil {
 			return nil, err
 		}
@@ -361,7 +408,7 @@ func (q *Queries) FailDocument(ctx context.Context, arg FailDocumentParams) (int
 }
 
 const importedDocument = `-- name: ImportedDocument :one
-SELECT id, owner, title, status, source_type, external_id, bytes, chunks, progress, error, created_at, format, source_url, source_version, name
+SELECT id, owner, title, status, source_type, external_id, bytes, chunks, progress, error, created_at, format, source_url, source_version, name, named, other_names
 FROM documents WHERE owner = $1 AND source_type = $2 AND external_id = $3 AND external_id <> ''
 `
 
@@ -384,6 +431,8 @@ func (q *Queries) ImportedDocument(ctx context.Context, arg ImportedDocumentPara
 		&i.SourceUrl,
 		&i.SourceVersion,
 		&i.Name,
+		&i.Named,
+		&i.OtherNames,
 	)
 	return i, err
 }
@@ -484,7 +533,7 @@ func (q *Queries) InsertVectors(ctx context.Context, arg InsertVectorsParams) er
 }
 
 const listDocuments = `-- name: ListDocuments :many
-SELECT id, owner, title, status, source_type, external_id, bytes, chunks, progress, error, created_at, format, source_url, source_version, name
+SELECT id, owner, title, status, source_type, external_id, bytes, chunks, progress, error, created_at, format, source_url, source_version, name, named, other_names
 FROM documents
 WHERE owner IN ($1, '*')
     AND (created_at < CAST($2 AS BIGINT) OR (created_at = CAST($2 AS BIGINT) AND id < CAST($3 AS TEXT)))
@@ -521,6 +570,8 @@ func (q *Queries) ListDocuments(ctx context.Context, arg ListDocumentsParams) ([
 			&i.SourceUrl,
 			&i.SourceVersion,
 			&i.Name,
+			&i.Named,
+			&i.OtherNames,
 		); err != nil {
 			return nil, err
 		}
@@ -530,6 +581,28 @@ func (q *Queries) ListDocuments(ctx context.Context, arg ListDocumentsParams) ([
 		return nil, err
 	}
 	return items, nil
+}
+
+const nameDocument = `-- name: NameDocument :execrows
+UPDATE documents SET title = $1, title_folded = $2, named = $3, other_names = $4, title_words = $5, other_words = $6
+WHERE id = $7 AND owner = $8
+`
+
+func (q *Queries) NameDocument(ctx context.Context, arg NameDocumentParams) (int64, error) {
+	result, err := q.db.Exec(ctx, nameDocument,
+		arg.Title,
+		arg.TitleFolded,
+		arg.Named,
+		arg.OtherNames,
+		arg.TitleWords,
+		arg.OtherWords,
+		arg.ID,
+		arg.Owner,
+	)
+	if err != nil {
+		return 0, err
+	}
+	return result.RowsAffected(), nil
 }
 
 const original = `-- name: Original :one
@@ -545,18 +618,16 @@ func (q *Queries) Original(ctx context.Context, arg OriginalParams) ([]byte, err
 }
 
 const publishText = `-- name: PublishText :execrows
-UPDATE documents SET status = 'ready', chunks = $1, words = $2, progress = 100, error = '', embedding = $3,
-    title = CASE WHEN CAST($4 AS TEXT) <> '' AND title = name THEN CAST($4 AS TEXT) ELSE title END
-WHERE id = $5 AND owner = $6
+UPDATE documents SET status = 'ready', chunks = $1, words = $2, progress = 100, error = '', embedding = $3
+WHERE id = $4 AND owner = $5
 `
 
 type PublishTextParams struct {
-	Chunks   int64
-	Words    int64
-	Model    string
-	OwnTitle string
-	ID       string
-	Owner    string
+	Chunks int64
+	Words  int64
+	Model  string
+	ID     string
+	Owner  string
 }
 
 func (q *Queries) PublishText(ctx context.Context, arg PublishTextParams) (int64, error) {
@@ -564,7 +635,6 @@ func (q *Queries) PublishText(ctx context.Context, arg PublishTextParams) (int64
 		arg.Chunks,
 		arg.Words,
 		arg.Model,
-		arg.OwnTitle,
 		arg.ID,
 		arg.Owner,
 	)
@@ -601,27 +671,14 @@ func (q *Queries) Raw(ctx context.Context, arg RawParams) ([]byte, error) {
 	return raw, err
 }
 
-const renameDocument = `-- name: RenameDocument :execrows
-UPDATE documents SET title = $1 WHERE id = $2 AND owner = $3
-`
-
-func (q *Queries) RenameDocument(ctx context.Context, arg RenameDocumentParams) (int64, error) {
-	result, err := q.db.Exec(ctx, renameDocument, arg.Title, arg.ID, arg.Owner)
-	if err != nil {
-		return 0, err
-	}
-	return result.RowsAffected(), nil
-}
-
 const replaceImport = `-- name: ReplaceImport :execrows
-UPDATE documents SET status = 'processing', progress = 0, error = '', title = $1, format = $2, bytes = $3,
-    source_url = $4, source_version = $5, name = $6
-WHERE id = $7 AND owner = $8 AND (status = 'failed' OR source_version <> $5)
+UPDATE documents SET status = 'processing', progress = 0, error = '', format = $1, bytes = $2,
+    source_url = $3, source_version = $4, name = $5
+WHERE id = $6 AND owner = $7 AND (status = 'failed' OR source_version <> $4)
 `
 
 func (q *Queries) ReplaceImport(ctx context.Context, arg ReplaceImportParams) (int64, error) {
 	result, err := q.db.Exec(ctx, replaceImport,
-		arg.Title,
 		arg.Format,
 		arg.Bytes,
 		arg.SourceUrl,
@@ -654,7 +711,7 @@ func (q *Queries) SetEmbedding(ctx context.Context, arg SetEmbeddingParams) (int
 }
 
 const visibleDocuments = `-- name: VisibleDocuments :many
-SELECT id, owner, title, status, name FROM documents WHERE owner IN ($1, '*')
+SELECT id, owner, title, status, name, named, other_names, created_at FROM documents WHERE owner IN ($1, '*')
 ORDER BY created_at DESC, id DESC LIMIT CAST($2 AS BIGINT)
 `
 
@@ -673,6 +730,9 @@ func (q *Queries) VisibleDocuments(ctx context.Context, arg VisibleDocumentsPara
 			&i.Title,
 			&i.Status,
 			&i.Name,
+			&i.Named,
+			&i.OtherNames,
+			&i.CreatedAt,
 		); err != nil {
 			return nil, err
 		}

@@ -65,6 +65,7 @@ type (
 	DocumentSet                     = sqlcgen.DocumentSet
 	DocumentTextParams              = sqlcgen.DocumentTextParams
 	DocumentsByIDRow                = sqlcgen.DocumentsByIDRow
+	DocumentsTitledRow              = sqlcgen.DocumentsTitledRow
 	DocumentsToEmbedParams          = sqlcgen.DocumentsToEmbedParams
 	DocumentsToEmbedRow             = sqlcgen.DocumentsToEmbedRow
 	DraftParams                     = sqlcgen.DraftParams
@@ -136,6 +137,7 @@ type (
 	MoveThreadSharesParams          = sqlcgen.MoveThreadSharesParams
 	MoveThreadStreamRunsParams      = sqlcgen.MoveThreadStreamRunsParams
 	MoveThreadTurnsParams           = sqlcgen.MoveThreadTurnsParams
+	NameDocumentParams              = sqlcgen.NameDocumentParams
 	NewestTurnByClientIDParams      = sqlcgen.NewestTurnByClientIDParams
 	NextPlaceParams                 = sqlcgen.NextPlaceParams
 	OldThreadsParams                = sqlcgen.OldThreadsParams
@@ -165,7 +167,6 @@ type (
 	RecordDeletedConversationParams = sqlcgen.RecordDeletedConversationParams
 	RegistryDocumentsRow            = sqlcgen.RegistryDocumentsRow
 	RenameConversationParams        = sqlcgen.RenameConversationParams
-	RenameDocumentParams            = sqlcgen.RenameDocumentParams
 	RenewConnectionParams           = sqlcgen.RenewConnectionParams
 	ReplaceImportParams             = sqlcgen.ReplaceImportParams
 	RepoParams                      = sqlcgen.RepoParams

@@ -256,7 +256,12 @@ CREATE TABLE documents (
     id             TEXT PRIMARY KEY,
     owner          TEXT    NOT NULL, -- '*': everybody's
     title          TEXT    NOT NULL,
-    name           TEXT    NOT NULL DEFAULT '', -- of the uploaded file. The title begins as this name and becomes what the document calls itself; '' where a person or the source gave the title
+    title_folded   TEXT    NOT NULL DEFAULT '', -- equal for titles that people take for the same
+    named          INTEGER NOT NULL DEFAULT 0, -- a person gave the title, which nothing else replaces
+    name           TEXT    NOT NULL DEFAULT '', -- of its file, with the extension; '': there was none
+    other_names    TEXT    NOT NULL DEFAULT '[]', -- JSON: what else it is called, best first
+    title_words    TEXT    NOT NULL DEFAULT '', -- what the search finds it by: the words of the title and the file's name
+    other_words    TEXT    NOT NULL DEFAULT '', -- and those of the other names
     status         TEXT    NOT NULL,
     source_type    TEXT    NOT NULL,            -- where it came from
     external_id    TEXT    NOT NULL,
@@ -274,6 +279,7 @@ CREATE TABLE documents (
     address        TEXT    NOT NULL DEFAULT ''
 );
 CREATE INDEX documents_owner ON documents (owner, created_at, id);
+CREATE INDEX documents_titled ON documents (owner, title_folded);
 CREATE INDEX documents_stored ON documents (owner, bytes);
 CREATE INDEX documents_address ON documents (address, bytes) WHERE address <> '';
 -- An owner has what was imported once, however often and at once it is asked for.
@@ -320,6 +326,29 @@ CREATE VIRTUAL TABLE chunk_index USING fts5 (
 -- Every occurrence of every term of the index; it stores nothing itself. Ranking uses the
 -- statistics of what the caller may see, not those of the index.
 CREATE VIRTUAL TABLE chunk_words USING fts5vocab('chunk_index', 'instance');
+
+-- The names of the documents whose texts are indexed, by edition: the title with the file's
+-- name, and the other names.
+CREATE VIRTUAL TABLE name_index USING fts5 (
+    title, others,
+    content = '', contentless_delete = 1,
+    tokenize = 'porter unicode61 remove_diacritics 2'
+);
+
+CREATE VIRTUAL TABLE name_words USING fts5vocab('name_index', 'instance');
+
+-- +goose StatementBegin
+CREATE TRIGGER documents_named AFTER UPDATE OF edition, title_words, other_words ON documents WHEN new.edition > 0 BEGIN
+    DELETE FROM name_index WHERE rowid = new.edition;
+    INSERT INTO name_index (rowid, title, others) VALUES (new.edition, new.title_words, new.other_words);
+END;
+-- +goose StatementEnd
+
+-- +goose StatementBegin
+CREATE TRIGGER editions_deleted AFTER DELETE ON editions BEGIN
+    DELETE FROM name_index WHERE rowid = old.id;
+END;
+-- +goose StatementEnd
 
 -- +goose StatementBegin
 CREATE TRIGGER chunks_deleted AFTER DELETE ON chunks BEGIN

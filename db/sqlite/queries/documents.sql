@@ -1,6 +1,10 @@
 -- name: DocumentsByID :many
-SELECT d.id, d.owner, d.title, d.status, d.source_type, d.external_id, d.bytes, d.chunks, d.progress, d.error, d.created_at, d.format, d.source_url, d.source_version, d.name
+SELECT d.id, d.owner, d.title, d.status, d.source_type, d.external_id, d.bytes, d.chunks, d.progress, d.error, d.created_at, d.format, d.source_url, d.source_version, d.name, d.named, d.other_names
 FROM json_each(CAST(@ids AS TEXT)) j CROSS JOIN documents d ON d.id = j.value WHERE d.owner IN (@owner, '*');
+
+-- name: DocumentsTitled :many
+SELECT d.id, d.owner, d.title, d.status, d.name, d.named, d.other_names, d.created_at
+FROM json_each(CAST(@titles AS TEXT)) j CROSS JOIN documents d ON d.title_folded = j.value AND d.owner IN (@owner, '*');
 
 -- name: DocumentText :one
 SELECT e.text FROM documents d JOIN editions e ON e.id = d.edition
@@ -27,8 +31,7 @@ FROM documents WHERE owner IN (@owner, '*') AND status = 'ready' AND chunks > 0;
 SELECT edition FROM documents WHERE id = @id AND owner = @owner AND status = 'ready' AND chunks = @chunks;
 
 -- name: PublishEdition :execrows
-UPDATE documents SET edition = @edition, status = 'ready', chunks = @chunks, words = @words, progress = 100, error = '', embedding = @model,
-    title = CASE WHEN CAST(@own_title AS TEXT) <> '' AND title = name THEN CAST(@own_title AS TEXT) ELSE title END
+UPDATE documents SET edition = @edition, status = 'ready', chunks = @chunks, words = @words, progress = 100, error = '', embedding = @model
 WHERE documents.id = @id AND owner = @owner AND EXISTS (SELECT 1 FROM editions e WHERE e.id = @edition);
 
 -- name: ChunksByKey :many

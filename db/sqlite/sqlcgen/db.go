@@ -249,6 +249,9 @@ func Prepare(ctx context.Context, db DBTX) (*Queries, error) {
 	if q.documentProgressStmt, err = db.PrepareContext(ctx, documentProgress); err != nil {
 		return nil, fmt.Errorf("error preparing query DocumentProgress: %w", err)
 	}
+	if q.documentsTitledStmt, err = db.PrepareContext(ctx, documentsTitled); err != nil {
+		return nil, fmt.Errorf("error preparing query DocumentsTitled: %w", err)
+	}
 	if q.documentTextStmt, err = db.PrepareContext(ctx, documentText); err != nil {
 		return nil, fmt.Errorf("error preparing query DocumentText: %w", err)
 	}
@@ -450,6 +453,9 @@ func Prepare(ctx context.Context, db DBTX) (*Queries, error) {
 	if q.moveThreadTurnsStmt, err = db.PrepareContext(ctx, moveThreadTurns); err != nil {
 		return nil, fmt.Errorf("error preparing query MoveThreadTurns: %w", err)
 	}
+	if q.nameDocumentStmt, err = db.PrepareContext(ctx, nameDocument); err != nil {
+		return nil, fmt.Errorf("error preparing query NameDocument: %w", err)
+	}
 	if q.newestTurnByClientIDStmt, err = db.PrepareContext(ctx, newestTurnByClientID); err != nil {
 		return nil, fmt.Errorf("error preparing query NewestTurnByClientID: %w", err)
 	}
@@ -560,9 +566,6 @@ func Prepare(ctx context.Context, db DBTX) (*Queries, error) {
 	}
 	if q.renameConversationStmt, err = db.PrepareContext(ctx, renameConversation); err != nil {
 		return nil, fmt.Errorf("error preparing query RenameConversation: %w", err)
-	}
-	if q.renameDocumentStmt, err = db.PrepareContext(ctx, renameDocument); err != nil {
-		return nil, fmt.Errorf("error preparing query RenameDocument: %w", err)
 	}
 	if q.renewConnectionStmt, err = db.PrepareContext(ctx, renewConnection); err != nil {
 		return nil, fmt.Errorf("error preparing query RenewConnection: %w", err)
@@ -1115,6 +1118,11 @@ func (q *Queries) Close() error {
 			err = fmt.Errorf("error closing documentProgressStmt: %w", cerr)
 		}
 	}
+	if q.documentsTitledStmt != nil {
+		if cerr := q.documentsTitledStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing documentsTitledStmt: %w", cerr)
+		}
+	}
 	if q.documentTextStmt != nil {
 		if cerr := q.documentTextStmt.Close(); cerr != nil {
 			err = fmt.Errorf("error closing documentTextStmt: %w", cerr)
@@ -1450,6 +1458,11 @@ func (q *Queries) Close() error {
 			err = fmt.Errorf("error closing moveThreadTurnsStmt: %w", cerr)
 		}
 	}
+	if q.nameDocumentStmt != nil {
+		if cerr := q.nameDocumentStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing nameDocumentStmt: %w", cerr)
+		}
+	}
 	if q.newestTurnByClientIDStmt != nil {
 		if cerr := q.newestTurnByClientIDStmt.Close(); cerr != nil {
 			err = fmt.Errorf("error closing newestTurnByClientIDStmt: %w", cerr)
@@ -1633,11 +1646,6 @@ func (q *Queries) Close() error {
 	if q.renameConversationStmt != nil {
 		if cerr := q.renameConversationStmt.Close(); cerr != nil {
 			err = fmt.Errorf("error closing renameConversationStmt: %w", cerr)
-		}
-	}
-	if q.renameDocumentStmt != nil {
-		if cerr := q.renameDocumentStmt.Close(); cerr != nil {
-			err = fmt.Errorf("error closing renameDocumentStmt: %w", cerr)
 		}
 	}
 	if q.renewConnectionStmt != nil {
@@ -2039,6 +2047,7 @@ type Queries struct {
 	documentStmt                  *sql.Stmt
 	documentChunksStmt            *sql.Stmt
 	documentProgressStmt          *sql.Stmt
+	documentsTitledStmt           *sql.Stmt
 	documentTextStmt              *sql.Stmt
 	documentsByIDStmt             *sql.Stmt
 	documentsToEmbedStmt          *sql.Stmt
@@ -2106,6 +2115,7 @@ type Queries struct {
 	moveThreadSharesStmt          *sql.Stmt
 	moveThreadStreamRunsStmt      *sql.Stmt
 	moveThreadTurnsStmt           *sql.Stmt
+	nameDocumentStmt              *sql.Stmt
 	newestTurnByClientIDStmt      *sql.Stmt
 	nextPlaceStmt                 *sql.Stmt
 	oldAuditStmt                  *sql.Stmt
@@ -2143,7 +2153,6 @@ type Queries struct {
 	recordDeletedTurnsStmt        *sql.Stmt
 	registryDocumentsStmt         *sql.Stmt
 	renameConversationStmt        *sql.Stmt
-	renameDocumentStmt            *sql.Stmt
 	renewConnectionStmt           *sql.Stmt
 	replaceImportStmt             *sql.Stmt
 	repoStmt                      *sql.Stmt
@@ -2282,6 +2291,7 @@ func (q *Queries) WithTx(tx *sql.Tx) *Queries {
 		documentStmt:                  q.documentStmt,
 		documentChunksStmt:            q.documentChunksStmt,
 		documentProgressStmt:          q.documentProgressStmt,
+		documentsTitledStmt:           q.documentsTitledStmt,
 		documentTextStmt:              q.documentTextStmt,
 		documentsByIDStmt:             q.documentsByIDStmt,
 		documentsToEmbedStmt:          q.documentsToEmbedStmt,
@@ -2349,6 +2359,7 @@ func (q *Queries) WithTx(tx *sql.Tx) *Queries {
 		moveThreadSharesStmt:          q.moveThreadSharesStmt,
 		moveThreadStreamRunsStmt:      q.moveThreadStreamRunsStmt,
 		moveThreadTurnsStmt:           q.moveThreadTurnsStmt,
+		nameDocumentStmt:              q.nameDocumentStmt,
 		newestTurnByClientIDStmt:      q.newestTurnByClientIDStmt,
 		nextPlaceStmt:                 q.nextPlaceStmt,
 		oldAuditStmt:                  q.oldAuditStmt,
@@ -2386,7 +2397,6 @@ func (q *Queries) WithTx(tx *sql.Tx) *Queries {
 		recordDeletedTurnsStmt:        q.recordDeletedTurnsStmt,
 		registryDocumentsStmt:         q.registryDocumentsStmt,
 		renameConversationStmt:        q.renameConversationStmt,
-		renameDocumentStmt:            q.renameDocumentStmt,
 		renewConnectionStmt:           q.renewConnectionStmt,
 		replaceImportStmt:             q.replaceImportStmt,
 		repoStmt:                      q.repoStmt,

@@ -133,7 +133,7 @@ func (q *Queries) DeleteRaw(ctx context.Context, docID string) error {
 }
 
 const document = `-- name: Document :one
-SELECT id, owner, title, status, source_type, external_id, bytes, chunks, progress, error, created_at, format, source_url, source_version, name
+SELECT id, owner, title, status, source_type, external_id, bytes, chunks, progress, error, created_at, format, source_url, source_version, name, named, other_names
 FROM documents WHERE id = ?1 AND owner IN (?2, '*')
 `
 
@@ -156,6 +156,8 @@ func (q *Queries) Document(ctx context.Context, arg DocumentParams) (DocumentRow
 		&i.SourceUrl,
 		&i.SourceVersion,
 		&i.Name,
+		&i.Named,
+		&i.OtherNames,
 	)
 	return i, err
 }
@@ -212,6 +214,48 @@ func (q *Queries) DocumentProgress(ctx context.Context, arg DocumentProgressPara
 	return result.RowsAffected()
 }
 
+const documentsTitled = `-- name: DocumentsTitled :many
+SELECT d.id, d.owner, d.title, d.status, d.name, d.named, d.other_names, d.created_at
+FROM json_each(CAST(?1 AS TEXT)) j CROSS JOIN documents d ON d.title_folded = j.value AND d.owner IN (?2, '*')
+`
+
+type DocumentsTitledParams struct {
+	Titles string
+	Owner  string
+}
+
+func (q *Queries) DocumentsTitled(ctx context.Context, arg DocumentsTitledParams) ([]DocumentsTitledRow, error) {
+	rows, err := q.query(ctx, q.documentsTitledStmt, documentsTitled, arg.Titles, arg.Owner)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []DocumentsTitledRow
+	for rows.Next() {
+		var i DocumentsTitledRow
+		if err := rows.Scan(
+			&i.ID,
+			&i.Owner,
+			&i.Title,
+			&i.Status,
+			&i.Name,
+			&i.Named,
+			&i.OtherNames,
+			&i.CreatedAt,
+		); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Close(); err != nil {
+		return nil, err
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
 const documentText = `-- name: DocumentText :one
 SELECT e.text FROM documents d JOIN editions e ON e.id = d.edition
 WHERE d.id = ?1 AND d.owner IN (?2, '*') AND d.status = 'ready'
@@ -225,7 +269,7 @@ func (q *Queries) DocumentText(ctx context.Context, arg DocumentTextParams) (str
 }
 
 const documentsByID = `-- name: DocumentsByID :many
-SELECT d.id, d.owner, d.title, d.status, d.source_type, d.external_id, d.bytes, d.chunks, d.progress, d.error, d.created_at, d.format, d.source_url, d.source_version, d.name
+SELECT d.id, d.owner, d.title, d.status, d.source_type, d.external_id, d.bytes, d.chunks, d.progress, d.error, d.created_at, d.format, d.source_url, d.source_version, d.name, d.named, d.other_names
 FROM json_each(CAST(?1 AS TEXT)) j CROSS JOIN documents d ON d.id = j.value WHERE d.owner IN (?2, '*')
 `
 
@@ -259,6 +303,8 @@ func (q *Queries) DocumentsByID(ctx context.Context, arg DocumentsByIDParams) ([
 			&i.SourceUrl,
 			&i.SourceVersion,
 			&i.Name,
+			&i.Named,
+			&i.OtherNames,
 		); err != nil {
 			return nil, err
 		}
@@ -327,7 +373,7 @@ func (q *Queries) FailDocument(ctx context.Context, arg FailDocumentParams) (int
 }
 
 const importedDocument = `-- name: ImportedDocument :one
-SELECT id, owner, title, status, source_type, external_id, bytes, chunks, progress, error, created_at, format, source_url, source_version, name
+SELECT id, owner, title, status, source_type, external_id, bytes, chunks, progress, error, created_at, format, source_url, source_version, name, named, other_names
 FROM documents WHERE owner = ?1 AND source_type = ?2 AND external_id = ?3 AND external_id <> ''
 `
 
@@ -350,6 +396,8 @@ func (q *Queries) ImportedDocument(ctx context.Context, arg ImportedDocumentPara
 		&i.SourceUrl,
 		&i.SourceVersion,
 		&i.Name,
+		&i.Named,
+		&i.OtherNames,
 	)
 	return i, err
 }
@@ -449,7 +497,7 @@ func (q *Queries) InsertVector(ctx context.Context, arg InsertVectorParams) erro
 }
 
 const listDocuments = `-- name: ListDocuments :many
-SELECT id, owner, title, status, source_type, external_id, bytes, chunks, progress, error, created_at, format, source_url, source_version, name
+SELECT id, owner, title, status, source_type, external_id, bytes, chunks, progress, error, created_at, format, source_url, source_version, name, named, other_names
 FROM documents
 WHERE owner IN (?1, '*')
     AND (created_at < CAST(?2 AS BIGINT) OR (created_at = CAST(?2 AS BIGINT) AND id < CAST(?3 AS TEXT)))
@@ -486,6 +534,8 @@ func (q *Queries) ListDocuments(ctx context.Context, arg ListDocumentsParams) ([
 			&i.SourceUrl,
 			&i.SourceVersion,
 			&i.Name,
+			&i.Named,
+			&i.OtherNames,
 		); err != nil {
 			return nil, err
 		}
@@ -498,6 +548,28 @@ func (q *Queries) ListDocuments(ctx context.Context, arg ListDocumentsParams) ([
 		return nil, err
 	}
 	return items, nil
+}
+
+const nameDocument = `-- name: NameDocument :execrows
+UPDATE documents SET title = ?1, title_folded = ?2, named = ?3, other_names = ?4, title_words = ?5, other_words = ?6
+WHERE id = ?7 AND owner = ?8
+`
+
+func (q *Queries) NameDocument(ctx context.Context, arg NameDocumentParams) (int64, error) {
+	result, err := q.exec(ctx, q.nameDocumentStmt, nameDocument,
+		arg.Title,
+		arg.TitleFolded,
+		arg.Named,
+		arg.OtherNames,
+		arg.TitleWords,
+		arg.OtherWords,
+		arg.ID,
+		arg.Owner,
+	)
+	if err != nil {
+		return 0, err
+	}
+	return result.RowsAffected()
 }
 
 const original = `-- name: Original :one
@@ -513,19 +585,17 @@ func (q *Queries) Original(ctx context.Context, arg OriginalParams) ([]byte, err
 }
 
 const publishEdition = `-- name: PublishEdition :execrows
-UPDATE documents SET edition = ?1, status = 'ready', chunks = ?2, words = ?3, progress = 100, error = '', embedding = ?4,
-    title = CASE WHEN CAST(?5 AS TEXT) <> '' AND title = name THEN CAST(?5 AS TEXT) ELSE title END
-WHERE documents.id = ?6 AND owner = ?7 AND EXISTS (SELECT 1 FROM editions e WHERE e.id = ?1)
+UPDATE documents SET edition = ?1, status = 'ready', chunks = ?2, words = ?3, progress = 100, error = '', embedding = ?4
+WHERE documents.id = ?5 AND owner = ?6 AND EXISTS (SELECT 1 FROM editions e WHERE e.id = ?1)
 `
 
 type PublishEditionParams struct {
-	Edition  int64
-	Chunks   int64
-	Words    int64
-	Model    string
-	OwnTitle string
-	ID       string
-	Owner    string
+	Edition int64
+	Chunks  int64
+	Words   int64
+	Model   string
+	ID      string
+	Owner   string
 }
 
 func (q *Queries) PublishEdition(ctx context.Context, arg PublishEditionParams) (int64, error) {
@@ -534,7 +604,6 @@ func (q *Queries) PublishEdition(ctx context.Context, arg PublishEditionParams) 
 		arg.Chunks,
 		arg.Words,
 		arg.Model,
-		arg.OwnTitle,
 		arg.ID,
 		arg.Owner,
 	)
@@ -573,27 +642,14 @@ func (q *Queries) ReadyEdition(ctx context.Context, arg ReadyEditionParams) (int
 	return edition, err
 }
 
-const renameDocument = `-- name: RenameDocument :execrows
-UPDATE documents SET title = ?1 WHERE id = ?2 AND owner = ?3
-`
-
-func (q *Queries) RenameDocument(ctx context.Context, arg RenameDocumentParams) (int64, error) {
-	result, err := q.exec(ctx, q.renameDocumentStmt, renameDocument, arg.Title, arg.ID, arg.Owner)
-	if err != nil {
-		return 0, err
-	}
-	return result.RowsAffected()
-}
-
 const replaceImport = `-- name: ReplaceImport :execrows
-UPDATE documents SET status = 'processing', progress = 0, error = '', title = ?1, format = ?2, bytes = ?3,
-    source_url = ?4, source_version = ?5, name = ?6
-WHERE id = ?7 AND owner = ?8 AND (status = 'failed' OR source_version <> ?5)
+UPDATE documents SET status = 'processing', progress = 0, error = '', format = ?1, bytes = ?2,
+    source_url = ?3, source_version = ?4, name = ?5
+WHERE id = ?6 AND owner = ?7 AND (status = 'failed' OR source_version <> ?4)
 `
 
 func (q *Queries) ReplaceImport(ctx context.Context, arg ReplaceImportParams) (int64, error) {
 	result, err := q.exec(ctx, q.replaceImportStmt, replaceImport,
-		arg.Title,
 		arg.Format,
 		arg.Bytes,
 		arg.SourceUrl,
@@ -637,7 +693,7 @@ func (q *Queries) VisibleChunks(ctx context.Context, owner string) (int64, error
 }
 
 const visibleDocuments = `-- name: VisibleDocuments :many
-SELECT id, owner, title, status, name FROM documents WHERE owner IN (?1, '*')
+SELECT id, owner, title, status, name, named, other_names, created_at FROM documents WHERE owner IN (?1, '*')
 ORDER BY created_at DESC, id DESC LIMIT CAST(?2 AS BIGINT)
 `
 
@@ -656,6 +712,9 @@ func (q *Queries) VisibleDocuments(ctx context.Context, arg VisibleDocumentsPara
 			&i.Title,
 			&i.Status,
 			&i.Name,
+			&i.Named,
+			&i.OtherNames,
+			&i.CreatedAt,
 		); err != nil {
 			return nil, err
 		}

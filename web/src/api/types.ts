@@ -78,8 +78,11 @@ export interface Conversation {
 export interface Doc extends Coded {
   id: string;
   title: string;
-  /** The name of its file, if the title is not from a person. */
+  /** The title, and what tells the document apart from others that a list shows. */
+  label?: string;
+  /** The name of its file. */
   name?: string;
+  other_names?: string[];
   status: "processing" | "ready" | "failed";
   /** The origin: upload, google_drive or link. */
   source_type: string;

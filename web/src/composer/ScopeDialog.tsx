@@ -5,6 +5,7 @@ import { Dialog } from "../ui/Dialog";
 import { SearchField } from "../ui/SearchField";
 import { words } from "../words";
 import { MOST, scopeOf, setScope } from "./scope";
+import { nameOf } from "../documents/names";
 
 interface Choice {
   id: string;
@@ -20,7 +21,7 @@ export default function ScopeDialog({ threadId, onClose }: { threadId: string | 
   });
   const [search, setSearch] = useState("");
   const sets = library.sets.map((s): Choice => ({ id: s.id, title: s.name }));
-  const docs = library.docs.filter((d) => d.status !== "failed");
+  const docs = library.docs.filter((d) => d.status !== "failed").map((d) => ({ ...d, title: nameOf(d) }));
   const chosen = { docs: docs.filter((d) => ids.has(d.id)).map(({ id, title }) => ({ id, title })), sets: sets.filter((s) => ids.has(s.id)) };
   const count = chosen.docs.length + chosen.sets.length;
   const toggle = (id: string) => {

@@ -7,6 +7,7 @@ import { Refused } from "../ui/Refused";
 import { words } from "../words";
 import { worded } from "../words/wire";
 import type { Attachment } from "./types";
+import { nameOf } from "../documents/names";
 
 interface Props {
   attachments: Attachment[];
@@ -48,9 +49,9 @@ export function Tray({ attachments, uploads, unreadable, onRemove, onDismiss, on
           <li key={d.id} className="flex max-w-full items-center gap-2.5 rounded-lg bg-bad-soft py-1.5 pr-1.5 pl-2.5 text-sm text-bad">
             <CircleAlert aria-hidden className="size-4 shrink-0" />
             <span dir="auto" role="alert" className="min-w-0">
-              {words.library.uploadFailed(d.title, worded(d, d.error || words.library.failed))}
+              {words.library.uploadFailed(nameOf(d), worded(d, d.error || words.library.failed))}
             </span>
-            <Remove name={d.title} onClick={() => onUnmention(d.id)} className="relative" />
+            <Remove name={nameOf(d)} onClick={() => onUnmention(d.id)} className="relative" />
           </li>
         ))}
       </ul>

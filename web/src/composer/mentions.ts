@@ -1,6 +1,7 @@
 import type { Doc, DocSet } from "../api/types";
 import { words } from "../words";
 import { mentionLabel } from "./labels";
+import { nameOf } from "../documents/names";
 
 /** The kinds of mentions. An item belongs to a discovery board. */
 export type Category = "document" | "set" | "action" | "web" | "item";
@@ -43,7 +44,7 @@ export const web: Mentionable = { category: "web", id: "web_search", label: "Web
 const MOST: Record<Category, number> = { document: 6, set: 4, action: actions.length, web: 1, item: 6 };
 
 const documents = (docs: readonly Doc[]): Mentionable[] =>
-  docs.filter((d) => d.status !== "failed").map((d) => ({ category: "document", id: d.id, label: d.title, ...(d.name && d.name !== d.title && { alias: d.name }), ...(d.status === "processing" && { note: words.composer.processing }) }));
+  docs.filter((d) => d.status !== "failed").map((d) => ({ category: "document", id: d.id, label: nameOf(d), ...((d.name || d.other_names) && { alias: [d.name, ...(d.other_names ?? [])].join(" ") }), ...(d.status === "processing" && { note: words.composer.processing }) }));
 
 /** Everything that can be mentioned on a board: items, then documents. */
 export const mentionablesWith = (items: readonly Mentionable[], docs: readonly Doc[]): Mentionable[] => [...items, ...documents(docs)];
@@ -63,13 +64,13 @@ const ID = /^[ifnro]-\d*$/i;
 
 /** Groups the items that match every word of the query. Labels that start with the query come first. Categories in used are left out. */
 export function groupsOf(all: readonly Mentionable[], query: string, used: ReadonlySet<Category>): Group[] {
-  const start = query.trim().toLowerCase();
+  const start = query.trim().normalize("NFC").toLowerCase();
   const parts = start.split(/\s+/).filter(Boolean);
   const begins = (m: Mentionable) => m.label.toLowerCase().startsWith(start);
   const byId = ID.test(start) && all.some((m) => m.category === "item");
   const matches = (m: Mentionable) => {
     if (byId) return m.category === "item" && begins(m);
-    const text = `${m.label} ${m.alias ?? ""} ${m.detail ?? ""}`.toLowerCase();
+    const text = `${m.label} ${m.alias ?? ""} ${m.detail ?? ""}`.normalize("NFC").toLowerCase();
     return parts.every((w) => text.includes(w));
   };
   const groups = new Map<string, Group>();

@@ -1,6 +1,7 @@
 import type { Action } from "../api/types";
 import { words } from "../words";
 import { actions, web, type Category } from "./mentions";
+import { nameOf } from "../documents/names";
 
 /** A node of the composer's document, as TipTap's getJSON returns it. */
 export interface Node {
@@ -107,8 +108,8 @@ export function docOf(text: string): Node {
 export const joined = (...docs: Node[]): Node => ({ ...emptyDoc, content: docs.filter((d) => textOf(d) !== "").flatMap((d) => d.content ?? []) });
 
 /** A draft message for an action on documents: "@Compare @this and @that". */
-export function suggestion(action: Action, docs: readonly { id: string; title: string }[]): Node {
+export function suggestion(action: Action, docs: readonly { id: string; title: string; label?: string }[]): Node {
   const content = [mentionNode({ id: action, label: action, category: "action" })];
-  docs.forEach((d, i) => content.push({ type: "text", text: i > 0 ? words.welcome.and : " " }, mentionNode({ id: d.id, label: d.title, category: "document" })));
+  docs.forEach((d, i) => content.push({ type: "text", text: i > 0 ? words.welcome.and : " " }, mentionNode({ id: d.id, label: nameOf(d), category: "document" })));
   return { type: "doc", content: [{ type: "paragraph", content: [...content, { type: "text", text: " " }] }] };
 }

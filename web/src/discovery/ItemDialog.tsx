@@ -16,6 +16,7 @@ import { OutputType } from "./OutputType";
 import { Quoted } from "./Quoted";
 import { Relations } from "./Relations";
 import { Evidence } from "./Evidence";
+import { nameOf } from "../documents/names";
 
 interface Props {
   board: Board;
@@ -220,7 +221,7 @@ function FromLibrary({ onText, onNone, onProblem }: { onText: (id: string, title
           <option value="">{boardWords.form.chooseDocument}</option>
           {ready.map((d) => (
             <option key={d.id} value={d.id}>
-              {d.title}
+              {nameOf(d)}
             </option>
           ))}
         </select>

@@ -15,6 +15,7 @@ import { words } from "../words";
 import { worded } from "../words/wire";
 import { documentPath, refreshLibrary } from "./library";
 import { RenameDialog } from "./RenameDialog";
+import { nameOf } from "./names";
 
 /** The row's buttons show when the pointer or the focus is in it, and always on touch. */
 const shownOnHover = "relative opacity-0 group-focus-within:opacity-100 group-hover:opacity-100 pointer-coarse:opacity-100";
@@ -29,7 +30,7 @@ export const DocumentRow = memo(function DocumentRow({ doc, onOpen }: Props) {
   const [renaming, setRenaming] = useState(false);
   const remove = (e: MouseEvent) => {
     besideRow(e.currentTarget)?.focus();
-    deleteLater({ path: documentPath(doc.id), text: words.common.deleted(doc.title), onDeleted: () => void refreshLibrary() });
+    deleteLater({ path: documentPath(doc.id), text: words.common.deleted(nameOf(doc)), onDeleted: () => void refreshLibrary() });
   };
   const Glyph = doc.status === "failed" ? CircleAlert : doc.status === "processing" ? LoaderCircle : FileText;
   const look = doc.status === "failed" ? "text-bad" : doc.status === "processing" ? "animate-spin text-accent" : "text-muted";
@@ -42,19 +43,19 @@ export const DocumentRow = memo(function DocumentRow({ doc, onOpen }: Props) {
           disabled={doc.status !== "ready"}
           className="block w-full text-left text-sm font-medium after:absolute after:inset-0 after:rounded-lg focus-visible:outline-none focus-visible:after:outline-2 focus-visible:after:outline-accent"
           onClick={() => onOpen(doc)}
-          aria-label={words.library.read(doc.title)}
+          aria-label={words.library.read(nameOf(doc))}
         >
           <span dir="auto" className="block truncate text-left">
-            {doc.title}
+            {nameOf(doc)}
           </span>
         </button>
         <State doc={doc} />
       </div>
-      {doc.source_url?.startsWith("https://") && <SourceLink title={doc.title} url={doc.source_url} />}
+      {doc.source_url?.startsWith("https://") && <SourceLink title={nameOf(doc)} url={doc.source_url} />}
       {!doc.public && doc.source_type !== "upload" && doc.status !== "processing" && <ImportAgain doc={doc} />}
       {!doc.public && (
         <IconButton
-          label={words.library.rename(doc.title)}
+          label={words.library.rename(nameOf(doc))}
           icon={Pencil}
           size="small"
           className={shownOnHover}
@@ -63,7 +64,7 @@ export const DocumentRow = memo(function DocumentRow({ doc, onOpen }: Props) {
       )}
       {!doc.public && (
         <IconButton
-          label={words.library.delete(doc.title)}
+          label={words.library.delete(nameOf(doc))}
           icon={Trash2}
           size="small"
           className={shownOnHover}
@@ -100,7 +101,7 @@ function ImportAgain({ doc }: { doc: Doc }) {
     try {
       const done = await reimport(doc.id);
       if (done?.state === "failed") toast.error(worded(done, done.message || words.imports.states.failed));
-      else toast(!done ? words.imports.again(doc.title) : done.outcome === "duplicate" ? words.imports.unchanged(doc.title) : words.imports.replaced(doc.title));
+      else toast(!done ? words.imports.again(nameOf(doc)) : done.outcome === "duplicate" ? words.imports.unchanged(nameOf(doc)) : words.imports.replaced(nameOf(doc)));
     } catch (err) {
       toast.error(errorText(err));
     }
@@ -108,7 +109,7 @@ function ImportAgain({ doc }: { doc: Doc }) {
   };
   return (
     <IconButton
-      label={words.imports.importAgain(doc.title)}
+      label={words.imports.importAgain(nameOf(doc))}
       icon={RefreshCw}
       size="small"
       disabled={busy}

@@ -16,6 +16,7 @@ import type { Embedding } from "./polling";
 import { Preview } from "./Preview";
 import { SetsTab } from "./SetsTab";
 import { UploadBox } from "./UploadBox";
+import { nameOf } from "./names";
 
 const tab = "h-8 rounded-md px-3 text-sm font-medium text-muted transition-colors pointer-coarse:h-11 hover:text-ink data-active:bg-surface data-active:text-ink data-active:shadow-soft";
 
@@ -72,7 +73,7 @@ function Known({ known, onOpen }: Openable & { known: DocRef[] }) {
         {known.map((d) => (
           <li key={d.id} className="max-w-full">
             <button type="button" dir="auto" className="max-w-full truncate rounded-full bg-accent-soft px-3 py-1 text-sm text-accent hover:underline pointer-coarse:py-3" onClick={() => onOpen(d)}>
-              {d.title}
+              {nameOf(d)}
             </button>
           </li>
         ))}
@@ -138,8 +139,8 @@ function Documents({ docs, sets, loaded, onOpen }: Openable & { docs: Doc[]; set
   const kept = filters.find((f) => f.id === filter)?.keeps ?? all;
   const searchable = docs.length > MAX_WITHOUT_SEARCH;
   const wanted = useDeferredValue(search);
-  const parts = searchable ? wanted.toLowerCase().split(/\s+/).filter(Boolean) : [];
-  const found = docs.filter((d) => kept(d) && parts.every((w) => `${d.title} ${d.name ?? ""}`.toLowerCase().includes(w)));
+  const parts = searchable ? wanted.normalize("NFC").toLowerCase().split(/\s+/).filter(Boolean) : [];
+  const found = docs.filter((d) => kept(d) && parts.every((w) => `${nameOf(d)} ${d.name ?? ""} ${(d.other_names ?? []).join(" ")}`.normalize("NFC").toLowerCase().includes(w)));
   const own = found.filter((d) => !d.public);
   const shared = found.filter((d) => d.public);
   if (loaded && docs.length === 0) return <p className="mt-6 text-sm text-muted">{words.library.noDocuments}</p>;

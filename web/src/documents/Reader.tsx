@@ -16,6 +16,7 @@ import { found, pieces } from "./finding";
 import { documentPath, useLibrary } from "./library";
 import { useDocumentText } from "./text";
 import { Pages, useView, ViewSwitch } from "./ViewSwitch";
+import { nameOf } from "./names";
 
 const STEP = 60_000; // UTF-16 units of a long text that are shown at first, and added by each "Show more"
 const AROUND = 2_000; // UTF-16 units after a match
@@ -46,7 +47,7 @@ export default function Reader({ doc }: { doc: DocRef }) {
   const wide = useMedia(WIDE);
   const askOnly = () => {
     const place = placeOf(location.pathname);
-    setScope(place?.page === "chat" ? place.id : null, { docs: [{ id: doc.id, title: doc.title }], sets: [] });
+    setScope(place?.page === "chat" ? place.id : null, { docs: [{ id: doc.id, title: nameOf(doc) }], sets: [] });
     if (!wide) aside.close();
     setTimeout(focusMessage); // after the closed panel has restored the focus
   };
@@ -90,7 +91,7 @@ export default function Reader({ doc }: { doc: DocRef }) {
       {view === "text" && switcher && <div className="flex justify-end px-5 pb-3">{switcher}</div>}
       {failed && <p className="px-5 pb-3 text-sm text-muted">{words.library.pagesFailed}</p>}
       {(view === "text" || deleted) && (
-        <div role="region" aria-label={words.library.textOf(doc.title)} dir="auto" tabIndex={0} className="min-h-0 flex-1 overflow-y-auto px-5 pb-6 text-sm leading-relaxed">
+        <div role="region" aria-label={words.library.textOf(nameOf(doc))} dir="auto" tabIndex={0} className="min-h-0 flex-1 overflow-y-auto px-5 pb-6 text-sm leading-relaxed">
           {!there && <p className="text-muted">{why(deleted, error, isPaused)}</p>}
           {there && n === 0 && markdown && <Prose text={visible} citations={none} onCite={nowhere} />}
           {there && (n > 0 || !markdown) && (

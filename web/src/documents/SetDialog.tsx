@@ -4,6 +4,7 @@ import { TextField } from "../ui/fields";
 import { FormDialog } from "../ui/FormDialog";
 import { words } from "../words";
 import { saveSet } from "./library";
+import { nameOf } from "./names";
 
 interface Props {
   /** null for a new set. */
@@ -32,7 +33,7 @@ export function SetDialog({ set, docs, onClose }: Props) {
             <label key={d.id} className="flex cursor-pointer items-center gap-2.5 rounded-md px-2 py-1.5 text-sm pointer-coarse:py-3 hover:bg-sunken">
               <input type="checkbox" checked={ids.has(d.id)} onChange={() => toggle(d.id)} className="size-4 shrink-0 accent-accent" />
               <span dir="auto" className="min-w-0 truncate">
-                {d.title}
+                {nameOf(d)}
               </span>
             </label>
           ))}

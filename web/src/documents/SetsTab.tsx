@@ -7,10 +7,11 @@ import { besideRow } from "../ui/rows";
 import { words } from "../words";
 import { refreshLibrary, setPath } from "./library";
 import { SetDialog } from "./SetDialog";
+import { nameOf } from "./names";
 
 export function SetsTab({ docs, sets }: { docs: Doc[]; sets: DocSet[] }) {
   const [editing, setEditing] = useState<DocSet | "new" | null>(null);
-  const titles = new Map(docs.map((d) => [d.id, d.title]));
+  const titles = new Map(docs.map((d) => [d.id, nameOf(d)]));
   return (
     <>
       <Button icon={Plus} onClick={() => setEditing("new")} disabled={docs.length === 0}>

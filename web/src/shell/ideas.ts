@@ -5,6 +5,7 @@ import { emptyDoc, mentionNode, suggestion, type Node } from "../composer/outgoi
 import { documentText } from "../documents/text";
 import { mostAlike } from "../lib/alike";
 import { words } from "../words";
+import { nameOf } from "../documents/names";
 
 /** A suggestion: its label, and what it puts into the composer. */
 export interface Idea {
@@ -36,8 +37,8 @@ const HERE = "\uE000";
 /** A question about a section of a document. It mentions the document. */
 export function about(d: Doc, heading: string): Idea {
   const [before = "", after = ""] = words.welcome.about(HERE, heading).split(HERE);
-  const content = [{ type: "text", text: before }, mentionNode({ id: d.id, label: d.title, category: "document" }), { type: "text", text: after }];
-  return { label: words.welcome.about(d.title, heading), shared: d.public, doc: { ...emptyDoc, content: [{ type: "paragraph", content: content.filter((n) => n.text !== "") }] } };
+  const content = [{ type: "text", text: before }, mentionNode({ id: d.id, label: nameOf(d), category: "document" }), { type: "text", text: after }];
+  return { label: words.welcome.about(nameOf(d), heading), shared: d.public, doc: { ...emptyDoc, content: [{ type: "paragraph", content: content.filter((n) => n.text !== "") }] } };
 }
 
 /** Returns questions about each document in turn, then a comparison and a summary. texts has the loaded texts by document id. */
@@ -48,9 +49,9 @@ export function ideasFor(docs: readonly Doc[], texts: ReadonlyMap<string, string
     docs.forEach((d, at) => headings[at]![i] !== undefined && ideas.length < MOST && ideas.push(about(d, headings[at]![i]!)));
   }
   const pair = mostAlike(docs, (d) => d.title);
-  if (pair && ideas.length < MOST) ideas.push({ label: words.welcome.compare(pair[0].title, pair[1].title), shared: pair[0].public, doc: suggestion("compare", pair) });
+  if (pair && ideas.length < MOST) ideas.push({ label: words.welcome.compare(nameOf(pair[0]), nameOf(pair[1])), shared: pair[0].public, doc: suggestion("compare", pair) });
   const [first] = docs;
-  if (first && ideas.length < MOST) ideas.push({ label: words.welcome.summarize(first.title), shared: first.public, doc: suggestion("summarize", [first]) });
+  if (first && ideas.length < MOST) ideas.push({ label: words.welcome.summarize(nameOf(first)), shared: first.public, doc: suggestion("summarize", [first]) });
   return ideas;
 }
 

@@ -1,0 +1,112 @@
+package extract
+
+import (
+	"regexp"
+	"slices"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/palaver-chat/palaver/chat"
+	"github.com/palaver-chat/palaver/documents/layout"
+)
+
+const (
+	namesWithin  = 6_000 // names are looked for within this many bytes of the text
+	maxHeadings  = 4
+	maxParties   = 8
+	maxNameWords = 8 // of a party's or person's name
+)
+
+var (
+	// labelledLine matches a line such as "Tenant: Ann Lee", "Invoice no. 2026-014".
+	labelledLine = regexp.MustCompile(`(?m)^[\pL][\pL .()/-]{1,30}:[ \t]*(\S[^\n]{1,80})$`)
+	// betweenParties matches the parties of a contract: "between A Ltd (the "Tenant") and B Ltd".
+	betweenParties = regexp.MustCompile(`(?is)\b(?:between|zwischen|entre|tra|tussen)\b[:\s]+(.{3,160}?)\s+(?:and|und|et|y|e|en)\s+(.{3,120}?)(?:[,;(\n]|\.\s|$)`)
+	// companyName matches words in capitals before the form of a company.
+	companyName = regexp.MustCompile(`(?:[\p{Lu}\d][\pL\d&.'’-]*[ ,]+){1,5}(?:Inc|Ltd|LLC|LLP|PLC|plc|Limited|Corporation|Corp|Company|COMPANY|CORPORATION|INC|LTD|GmbH|AG|KG|SE|SA|S\.A|SAS|SARL|BV|B\.V|NV|SpA|S\.p\.A|Srl|AB|Oy|ApS|A/S|GROUP|Group|Holdings|HOLDINGS)\b\.?`)
+	// code matches the number of a document: "2026-014", "HR-12/2025", "FORM 10-K".
+	code          = regexp.MustCompile(`\b(?:[A-Z]{2,10}[ -])?\d{1,6}(?:[-/][A-Z\d]{1,6})+\b|\b[A-Z]{2,6}-\d{1,6}\b`)
+	versionOf     = regexp.MustCompile(`(?i)\b(?:version|revision|rev\.|ausgabe|stand|versión|versione|versie)[ :]{1,2}(?:v|no\.? )?(\d+(?:\.\d+)*)\b`)
+	frontMatterOf = regexp.MustCompile(`(?s)\A---\n(.*?)\n---\n`)
+)
+
+// ownNames returns what a document calls itself on its first page: the title in its metadata,
+// front matter, headings, version and codes, and its parties.
+func ownNames(meta, text string) []string {
+	text = text[:wholeRunes(text, namesWithin)]
+	var names []string
+	add := func(name string) {
+		name = strings.Trim(chat.OneLine(name), " ,;:.*_#|\"“”()[]")
+		if n := utf8.RuneCountInString(name); n >= 2 && n <= maxOwnTitle && strings.ContainsFunc(name, isLetterOrDigit) && !slices.Contains(names, name) {
+			names = append(names, name)
+		}
+	}
+	front := frontMatter(text)
+	for _, key := range []string{"title", "subtitle", "author", "aliases"} {
+		add(front[key])
+	}
+	if standsIn(meta, text) {
+		add(usefulTitle(meta))
+	}
+	headings := 0
+	for _, b := range layout.Blocks(text[:wholeRunes(text, titleWithin)]) {
+		if title := usefulTitle(b.Title); b.Kind == layout.Heading && title != "" && headings < maxHeadings {
+			headings++
+			add(title)
+		}
+	}
+	parties := 0
+	party := func(name string) {
+		if words := len(strings.Fields(name)); parties < maxParties && words > 0 && words <= maxNameWords {
+			parties++
+			add(name)
+		}
+	}
+	if m := betweenParties.FindStringSubmatch(text); m != nil {
+		party(beginningWithCapital(m[1]))
+		party(beginningWithCapital(m[2]))
+	}
+	for _, m := range labelledLine.FindAllStringSubmatch(text, maxParties) {
+		party(beginningWithCapital(m[1]))
+	}
+	for _, m := range companyName.FindAllString(text, maxParties) {
+		party(m)
+	}
+	if m := versionOf.FindStringSubmatch(text); m != nil {
+		add("Version " + m[1])
+	}
+	for _, m := range code.FindAllString(text, maxHeadings) {
+		add(m)
+	}
+	return names
+}
+
+// beginningWithCapital returns a name if it reads like one: each word but short ones begins
+// with a capital letter or a digit. It drops what stands in brackets behind it, and a comma.
+func beginningWithCapital(name string) string {
+	name, _, _ = strings.Cut(name, "(")
+	name, _, _ = strings.Cut(name, ",")
+	for _, w := range strings.Fields(name) {
+		r, _ := utf8.DecodeRuneInString(w)
+		if unicode.IsLower(r) && utf8.RuneCountInString(w) > 3 {
+			return ""
+		}
+	}
+	return strings.TrimSpace(name)
+}
+
+func isLetterOrDigit(r rune) bool { return unicode.IsLetter(r) || unicode.IsDigit(r) }
+
+// frontMatter returns the plain values of the YAML block at the beginning of a text.
+func frontMatter(text string) map[string]string {
+	values := map[string]string{}
+	if m := frontMatterOf.FindStringSubmatch(text); m != nil {
+		for line := range strings.Lines(m[1]) {
+			if key, value, ok := strings.Cut(line, ":"); ok {
+				values[strings.ToLower(strings.TrimSpace(key))] = strings.Trim(strings.TrimSpace(value), `"'[]`)
+			}
+		}
+	}
+	return values
+}
