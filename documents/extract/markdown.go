@@ -13,31 +13,54 @@ var markdown = Type{
 	Extensions: []string{".md", ".markdown"},
 	MediaTypes: []string{"text/markdown", "text/x-markdown"},
 	Read:       decode,
+	titled:     true,
 	content: func(_ context.Context, raw []byte) (Content, error) {
 		text, err := toUTF8(raw, "")
-		text, title := frontMatter(clean(text))
-		return Content{Text: text, Title: title}, err
+		text, front := frontMatter(clean(text))
+		return Content{Text: text, Title: front.Title, Names: front.names()}, err
 	},
 }
 
 const maxFrontMatter = 20_000 // bytes
 
+// front is what the data at the beginning of a Markdown file says of the document's names.
+type front struct {
+	Title    string `yaml:"title"`
+	Subtitle string `yaml:"subtitle"`
+	Author   any    `yaml:"author"`  // a name, or a list of names
+	Aliases  any    `yaml:"aliases"` // the same
+}
+
+func (f front) names() []string {
+	var names []string
+	for _, value := range []any{f.Subtitle, f.Author, f.Aliases} {
+		list, ok := value.([]any)
+		if !ok {
+			list = []any{value}
+		}
+		for _, x := range list {
+			if name, ok := x.(string); ok && name != "" {
+				names = append(names, name)
+			}
+		}
+	}
+	return names
+}
+
 // frontMatter takes the lines of marks from around the data at the beginning of a Markdown
-// file, so that they do not make the data a heading, and returns the title in the data.
-func frontMatter(text string) (_, title string) {
+// file, so that they do not make the data a heading, and returns the names in the data.
+func frontMatter(text string) (string, front) {
 	rest, ok := strings.CutPrefix(text, "---\n")
 	if !ok {
-		return text, ""
+		return text, front{}
 	}
 	data, body, ok := strings.Cut(rest, "\n---\n")
 	if !ok || len(data) > maxFrontMatter {
-		return text, ""
+		return text, front{}
 	}
-	var fields struct {
-		Title string `yaml:"title"`
+	var f front
+	if yaml.Unmarshal([]byte(data), &f) != nil {
+		return text, front{}
 	}
-	if yaml.Unmarshal([]byte(data), &fields) != nil {
-		return text, ""
-	}
-	return data + "\n\n" + strings.TrimLeft(body, "\n"), fields.Title
+	return data + "\n\n" + strings.TrimLeft(body, "\n"), f
 }

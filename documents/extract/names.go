@@ -26,14 +26,13 @@ var (
 	// companyName matches words in capitals before the form of a company.
 	companyName = regexp.MustCompile(`(?:[\p{Lu}\d][\pL\d&.'’-]*[ ,]+){1,5}(?:Inc|Ltd|LLC|LLP|PLC|plc|Limited|Corporation|Corp|Company|COMPANY|CORPORATION|INC|LTD|GmbH|AG|KG|SE|SA|S\.A|SAS|SARL|BV|B\.V|NV|SpA|S\.p\.A|Srl|AB|Oy|ApS|A/S|GROUP|Group|Holdings|HOLDINGS)\b\.?`)
 	// code matches the number of a document: "2026-014", "HR-12/2025", "FORM 10-K".
-	code          = regexp.MustCompile(`\b(?:[A-Z]{2,10}[ -])?\d{1,6}(?:[-/][A-Z\d]{1,6})+\b|\b[A-Z]{2,6}-\d{1,6}\b`)
-	versionOf     = regexp.MustCompile(`(?i)\b(?:version|revision|rev\.|ausgabe|stand|versión|versione|versie)[ :]{1,2}(?:v|no\.? )?(\d+(?:\.\d+)*)\b`)
-	frontMatterOf = regexp.MustCompile(`(?s)\A---\n(.*?)\n---\n`)
+	code      = regexp.MustCompile(`\b(?:[A-Z]{2,10}[ -])?\d{1,6}(?:[-/][A-Z\d]{1,6})+\b|\b[A-Z]{2,6}-\d{1,6}\b`)
+	versionOf = regexp.MustCompile(`(?i)\b(?:version|revision|rev\.|ausgabe|stand|versión|versione|versie)[ :]{1,2}(?:v|no\.? )?(\d+(?:\.\d+)*)\b`)
 )
 
-// ownNames returns what a document calls itself on its first page: the title in its metadata,
-// front matter, headings, version and codes, and its parties.
-func ownNames(meta, text string) []string {
+// ownNames returns what a document calls itself on its first page: the title in its metadata
+// and the names that its type knows (known), headings, version and codes, and its parties.
+func ownNames(meta string, known []string, text string) []string {
 	text = text[:wholeRunes(text, namesWithin)]
 	var names []string
 	add := func(name string) {
@@ -42,12 +41,11 @@ func ownNames(meta, text string) []string {
 			names = append(names, name)
 		}
 	}
-	front := frontMatter(text)
-	for _, key := range []string{"title", "subtitle", "author", "aliases"} {
-		add(front[key])
-	}
 	if standsIn(meta, text) {
 		add(usefulTitle(meta))
+	}
+	for _, name := range known {
+		add(name)
 	}
 	headings := 0
 	for _, b := range layout.Blocks(text[:wholeRunes(text, titleWithin)]) {
@@ -97,16 +95,3 @@ func beginningWithCapital(name string) string {
 }
 
 func isLetterOrDigit(r rune) bool { return unicode.IsLetter(r) || unicode.IsDigit(r) }
-
-// frontMatter returns the plain values of the YAML block at the beginning of a text.
-func frontMatter(text string) map[string]string {
-	values := map[string]string{}
-	if m := frontMatterOf.FindStringSubmatch(text); m != nil {
-		for line := range strings.Lines(m[1]) {
-			if key, value, ok := strings.Cut(line, ":"); ok {
-				values[strings.ToLower(strings.TrimSpace(key))] = strings.Trim(strings.TrimSpace(value), `"'[]`)
-			}
-		}
-	}
-	return values
-}

@@ -17,19 +17,23 @@ const (
 	maxOwnTitle = 120   // characters; a longer line is no title
 )
 
-// documentTitle returns the title that a document gives itself: the title in its front
-// matter, its first heading that is marked as one, the title in its metadata, or a first line
-// that reads like a heading. It is empty when none of them says what the document is. Metadata
+// documentTitle returns the title that a document of a type gives itself: its first heading
+// that is marked as one, the title in its metadata (before the heading if t.titled), or a first
+// line that reads like a heading. It is empty when none of them says what the document is. Metadata
 // counts only if its words stand at the beginning of the text: templates leave theirs in the
-// documents that are made of them. If untitled is set, no heading counts.
-func documentTitle(meta, text string, untitled bool) string {
+// documents that are made of them. If t.untitled is set, no heading counts.
+func documentTitle(t Type, meta, text string) string {
 	text = text[:wholeRunes(text, titleWithin)]
 	if !standsIn(meta, text) {
 		meta = ""
 	}
 	candidates := []string{meta}
-	if !untitled {
-		candidates = []string{frontMatter(text)["title"], firstHeading(text, true), meta, firstHeading(text, false)}
+	switch {
+	case t.untitled:
+	case t.titled:
+		candidates = []string{meta, firstHeading(text, true), firstHeading(text, false)}
+	default:
+		candidates = []string{firstHeading(text, true), meta, firstHeading(text, false)}
 	}
 	for _, c := range candidates {
 		if title := usefulTitle(c); title != "" {

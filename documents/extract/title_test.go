@@ -26,7 +26,6 @@ func TestTitleOfADocument(t *testing.T) {
 		"metadata before a plain line": {"Rules of Larkfield Bank", "LARKFIELD BANK\n\nText.", "Rules of Larkfield Bank"},
 		"metadata alone":               {" Annual\n Report ", "This annual report is short.", "Annual Report"},
 		"metadata of a template":       {"Template Letter A4", "Dear Ms Lindqvist,\n\nthe heating fails.", ""},
-		"front matter":                 {"", "---\ntitle: \"Leave policy\"\n---\n\n# Scope of the rules\n", "Leave policy"},
 		"useless metadata":             {"Microsoft Word - draft_v3.docx", "Text.", ""},
 		"a file's name":                {"report_final.indd", "Text.", ""},
 		"an address":                   {"https://example.org/a", "Text.", ""},
@@ -51,18 +50,26 @@ func TestTitleOfADocument(t *testing.T) {
 		"far below":                    {"", strings.Repeat("A line of text.\n\n", 400) + "# Leave policy\n", ""},
 	} {
 		t.Run(name, func(t *testing.T) {
-			if got := documentTitle(tc.meta, tc.text, false); got != tc.want {
+			if got := documentTitle(Type{}, tc.meta, tc.text); got != tc.want {
 				t.Errorf("%q, want %q", got, tc.want)
 			}
 		})
 	}
 }
 
+func TestFrontMatterNamesTheDocument(t *testing.T) {
+	raw := "---\ntitle: \"Leave policy\"\nauthor: [Ann Lee, Bo Ito]\naliases: Holidays\n---\n\n# Scope of the rules\n"
+	c, err := All().Content(t.Context(), "md", []byte(raw))
+	require.NoError(t, err)
+	require.Equal(t, "Leave policy", c.Title)
+	require.Subset(t, c.Names, []string{"Ann Lee", "Bo Ito", "Holidays", "Scope of the rules"})
+}
+
 func TestNamesOfSheetsAreNoTitles(t *testing.T) {
-	if got := documentTitle("", "## Budget overview\n\na | b", true); got != "" {
+	if got := documentTitle(Type{untitled: true}, "", "## Budget overview\n\na | b"); got != "" {
 		t.Errorf("title %q", got)
 	}
-	if got := documentTitle("Budget 2026", "## Sheet1\n\nbudget | 2026", true); got != "Budget 2026" {
+	if got := documentTitle(Type{untitled: true}, "Budget 2026", "## Sheet1\n\nbudget | 2026"); got != "Budget 2026" {
 		t.Errorf("title %q", got)
 	}
 }
@@ -114,11 +121,10 @@ func TestOwnNames(t *testing.T) {
 		"in German":        {"", "Mietvertrag\n\nMieter: Jörg Weiß\nVermieter: Elm GmbH\n", []string{"Jörg Weiß", "Elm GmbH"}},
 		"an annual report": {"", "UNITED STATES\n\nFORM 10-K\n\nTHE BOEING COMPANY\n", []string{"UNITED STATES", "THE BOEING COMPANY", "FORM 10-K"}},
 		"a version":        {"", "# Travel policy\n\nVersion 4, of May.\n", []string{"Travel policy", "Version 4"}},
-		"front matter":     {"", "---\ntitle: Leave\nauthor: Ann Lee\n---\n\nText.\n", []string{"Leave", "Ann Lee"}},
 		"a template":       {"Sales report template", "Prices of Elm", nil},
 	} {
 		t.Run(name, func(t *testing.T) {
-			got := ownNames(tc.meta, tc.text)
+			got := ownNames(tc.meta, nil, tc.text)
 			for _, want := range tc.want {
 				require.Contains(t, got, want)
 			}

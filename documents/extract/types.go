@@ -34,6 +34,8 @@ type Type struct {
 	content func(ctx context.Context, raw []byte) (Content, error)
 	// archive is what content does in the reader's process, for Office files.
 	archive readArchive
+	// titled means that people write the title in the metadata: it comes before any heading.
+	titled bool
 	// untitled means that the first heading is not the title of the whole document.
 	untitled bool
 }
@@ -139,8 +141,8 @@ func (t Types) Content(ctx context.Context, sourceType string, raw []byte) (Cont
 		return Content{}, err
 	}
 	meta := c.Title
-	c.Title = documentTitle(meta, c.Text, t[i].untitled)
-	c.Names = ownNames(meta, c.Text)
+	c.Title = documentTitle(t[i], meta, c.Text)
+	c.Names = ownNames(meta, c.Names, c.Text)
 	switch {
 	case len(c.Text) > MaxText:
 		return Content{}, errTooLarge

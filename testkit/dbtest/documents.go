@@ -266,12 +266,22 @@ var documentTests = []test{
 			if c.rename != "" { // while it is processed
 				b.NoError(b.store.RenameDocument(b.ctx, b.owner, d.ID, c.rename))
 			}
-			b.NoError(b.store.StoreVersion(b.ctx, b.owner, d.ID, "", c.own, text, nil, "", nil))
-			got := must.Have(b.store.Document(b.ctx, b.owner, d.ID))(b.t)
+			b.NoError(b.store.StoreVersion(b.ctx, b.owner, d.ID, "", db.OwnNames{Title: c.own, Others: []string{"Larkfield"}}, text, []chat.Chunk{{End: 5, Text: text}}, "", nil))
+			got, err := b.store.Document(b.ctx, b.owner, d.ID)
+			b.NoError(err)
 			b.Equal(c.want, got.Title)
 			b.Equal(c.name, got.Name)
-			visible := must.Have(b.store.VisibleDocuments(b.ctx, b.owner))(b.t)
-			b.Contains(visible, chat.Document{ID: d.ID, Owner: b.owner, Title: c.want, Name: c.name, Status: chat.DocReady})
+			visible, err := b.store.VisibleDocuments(b.ctx, b.owner)
+			b.NoError(err)
+			i := slices.IndexFunc(visible, func(v chat.Document) bool { return v.ID == d.ID })
+			b.Equal(got.Label, visible[i].Label)
+			b.Equal(c.others, visible[i].OtherNames)
+			b.Equal(c.others, got.OtherNames)
+			for _, word := range c.found {
+				hits, err := b.store.SearchText(b.ctx, b.owner, db.Words(word), []string{d.ID}, 10)
+				b.NoError(err)
+				b.Len(hits, 1, word)
+			}
 		}
 	}},
 	{"a document is renamed by its owner alone", func(b *fixture) {
