@@ -21,9 +21,12 @@ var mailFile = Type{
 	Label:      "E-mail",
 	Extensions: []string{".eml"},
 	MediaTypes: []string{"message/rfc822"},
-	Read:       func(ctx context.Context, raw []byte) (string, error) { c, err := mailContent(ctx, raw); return c.Text, err },
-	content:    mailContent,
-	untitled:   true, // its subject is the title
+	Read: func(ctx context.Context, raw []byte) (string, error) {
+		c, err := mailContent(ctx, raw)
+		return c.Text, err
+	},
+	content:  mailContent,
+	untitled: true, // its subject is the title
 }
 
 // Limits of a message.
