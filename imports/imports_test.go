@@ -165,7 +165,7 @@ func TestDriveFailuresHaveTheirSentences(t *testing.T) {
 		"larger than said":  {drivetest.File{Fault: drivetest.Endless}, TooLarge, "That file is too large to import (more than 0.1MB). The maximum file size is 0.1MB.", 2},
 		"export too large":  {drivetest.File{MIME: googleApps + "document", Fault: drivetest.ExportLimit}, TooLarge, "That file is too large to import (more than 10MB). The maximum file size is 10MB.", 2},
 		"a form":            {drivetest.File{MIME: googleApps + "form"}, Unsupported, "I can't read that kind of file. Google Docs, Sheets and Slides, and uploaded files can be imported.", 1},
-		"a picture":         {drivetest.File{MIME: "image/png", Content: []byte("\x89PNG\r\n\x1a\n\x00\x00")}, Unsupported, "I can't read that kind of file. Text, Markdown, HTML, PDF, Word, Excel, PowerPoint and CSV files can be imported.", 2},
+		"a picture":         {drivetest.File{MIME: "image/png", Content: []byte("\x89PNG\r\n\x1a\n\x00\x00")}, Unsupported, "I can't read that kind of file. Text, Markdown, HTML, PDF, Word, Excel, PowerPoint, CSV, E-mail, RTF, OpenDocument text and OpenDocument spreadsheet files can be imported.", 2},
 		"key is not usable": {drivetest.File{Fault: drivetest.BadKey}, NotConfigured, "Importing from Google Drive is not set up on this server. Please upload the file instead.", 1},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -67,7 +67,7 @@ func TestUnreadableFilesHaveAReason(t *testing.T) {
 			}
 		})
 	}
-	if _, err := All().Text(t.Context(), "rtf", []byte("x")); err == nil {
+	if _, err := All().Text(t.Context(), "xyz", []byte("x")); err == nil {
 		t.Error("an unknown type was read")
 	}
 }

@@ -27,6 +27,7 @@ type officeText struct {
 	props   int                // depth of a paragraph's properties
 	size    int                // of the text read, in bytes
 	copied  int                // of the text of inner tables and merged cells that was repeated, in bytes
+	cells   int                // of all tables
 	inText  bool
 	run     officeRun
 }
@@ -73,7 +74,7 @@ func (w *officeText) walk(a *archive, part string, full func() bool) error {
 	defer in.Close()
 	d := xml.NewDecoder(in)
 	for {
-		if w.size > MaxText || w.copied > MaxText || full() {
+		if w.size > MaxText || w.copied > MaxText || w.cells > maxCells || full() {
 			return errTooLarge
 		}
 		token, err := d.Token()
@@ -139,6 +140,7 @@ func (w *officeText) start(t xml.StartElement) {
 	case "tr":
 		w.inTable(func(t *officeTable) { t.rows++ })
 	case "tc":
+		w.cells++
 		w.inTable(func(table *officeTable) {
 			if len(table.cells) < maxColumns {
 				table.cells = append(table.cells, officeCell{span: span(attr(t, "gridSpan")), above: attr(t, "vMerge") == "1", left: attr(t, "hMerge") == "1"})

@@ -346,6 +346,7 @@ func (r *sheetReader) shape(part string) (sheetShape, error) {
 	// end of the one before, in which a cell may have begun.
 	buffered := bufio.NewReaderSize(in, 256<<10)
 	var block []byte
+	cells := 0
 	for {
 		next := make([]byte, 256<<10)
 		n, err := io.ReadFull(buffered, next)
@@ -361,6 +362,9 @@ func (r *sheetReader) shape(part string) (sheetShape, error) {
 			if i := bytes.LastIndex(block[:cut], []byte("<c ")); i > 0 {
 				cut = i
 			}
+		}
+		if cells += bytes.Count(block[:cut], []byte("<c ")) + bytes.Count(block[:cut], []byte("<c/>")); cells+r.cells > maxCells {
+			return s, errTooLarge
 		}
 		r.scan(block[:cut], &s, seen)
 		block = append([]byte(nil), block[cut:]...)
