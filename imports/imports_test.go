@@ -69,7 +69,7 @@ func TestFileIsDownloadedAfterItsMetadata(t *testing.T) {
 	require.Equal(t, chat.SourceDrive, r.Source)
 	require.Equal(t, id, r.ExternalID)
 	require.Equal(t, driveLink(""), r.URL)
-	require.Equal(t, Document{Title: "Rules 2026", Format: "txt", Version: r.Version, Raw: textFile.Content}, d)
+	require.Equal(t, Document{Title: "Rules 2026", Name: "Rules 2026.txt", Format: "txt", Version: r.Version, Raw: textFile.Content}, d)
 	require.Equal(t, []string{"metadata " + id, "download " + id}, server.Calls())
 }
 

@@ -52,6 +52,7 @@ func TestNamesThatSayNothing(t *testing.T) {
 	}
 }
 
+// Rule D12.
 func TestLabelsTellDocumentsApart(t *testing.T) {
 	day := func(d int) time.Time { return time.Date(2026, 11, d, 9, 0, 0, 0, time.UTC) }
 	for name, tc := range map[string]struct {
@@ -99,6 +100,7 @@ func TestLabelsTellDocumentsApart(t *testing.T) {
 	}
 }
 
+// Rule D4.
 func TestOtherNames(t *testing.T) {
 	require.Equal(t, []string{"The Boeing Company", "FORM 10-K"}, Others("BOEING 2022", "Boeing 2022", "The  Boeing Company", "the boeing company", "", "FORM 10-K"))
 }

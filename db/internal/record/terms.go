@@ -77,6 +77,6 @@ const (
 // times the word's rarity among the names; for other names than the title and the file's
 // name only OtherNameShare of it. Measured with bench/finance and bench/recall.
 const (
-	NameWeight     = 2.0
+	NameWeight     = 4.0
 	OtherNameShare = 0.4
 )
