@@ -217,6 +217,7 @@ var (
 	FileTooSlow     = define("document.too_slow", "Reading the file took too long.")
 	PDFEncrypted    = define("document.pdf_encrypted", "The PDF is protected by a password. Please upload a copy without one.")
 	PDFScanned      = define("document.pdf_scanned", "The PDF has no text to read; it seems to be scanned. Please upload a copy with recognised text.")
+	PDFGarbled      = define("document.pdf_garbled", "The fonts of the PDF do not say which characters they draw, so its text is noise. Please upload a copy with recognised text, or the file that the PDF was made from.")
 	PDFDamaged      = define("document.pdf_damaged", "The PDF is damaged and cannot be read.")
 	PDFTooSlow      = define("document.pdf_too_slow", "Reading the PDF took too long.")
 	DocumentNotRead = define("document.failed", "The document could not be processed. Please upload it again.")

@@ -54,6 +54,7 @@ type Queries interface {
 	DeleteConversation(ctx context.Context, arg DeleteConversationParams) (int64, error)
 	DeleteDocument(ctx context.Context, arg DeleteDocumentParams) (int64, error)
 	DeleteFeedback(ctx context.Context, arg DeleteFeedbackParams) (int64, error)
+	DeletePageTexts(ctx context.Context, docID string) error
 	DeleteRaw(ctx context.Context, docID string) error
 	DeleteRunCancels(ctx context.Context, arg DeleteRunCancelsParams) error
 	DeleteSet(ctx context.Context, arg DeleteSetParams) (int64, error)
@@ -141,6 +142,7 @@ type Queries interface {
 	OpenTurnCounts(ctx context.Context) ([]OpenTurnCountsRow, error)
 	OpenTurns(ctx context.Context, arg OpenTurnsParams) ([]Turn, error)
 	Original(ctx context.Context, arg OriginalParams) ([]byte, error)
+	PageText(ctx context.Context, arg PageTextParams) (string, error)
 	PinConversation(ctx context.Context, arg PinConversationParams) (int64, error)
 	ProcessingDocuments(ctx context.Context, arg ProcessingDocumentsParams) ([]ProcessingDocumentsRow, error)
 	Profile(ctx context.Context, owner string) (ProfileRow, error)
@@ -156,6 +158,7 @@ type Queries interface {
 	PutCancel(ctx context.Context, arg PutCancelParams) error
 	PutConnection(ctx context.Context, arg PutConnectionParams) error
 	PutFeedback(ctx context.Context, arg PutFeedbackParams) (int64, error)
+	PutPageText(ctx context.Context, arg PutPageTextParams) error
 	PutProfile(ctx context.Context, arg PutProfileParams) error
 	PutRepo(ctx context.Context, arg PutRepoParams) error
 	PutSummary(ctx context.Context, arg PutSummaryParams) (int64, error)
@@ -173,6 +176,7 @@ type Queries interface {
 	SearchConversations(ctx context.Context, arg SearchConversationsParams) ([]SearchConversationsRow, error)
 	SessionGeneration(ctx context.Context, owner string) (int64, error)
 	SetAnonymousSeen(ctx context.Context, arg SetAnonymousSeenParams) error
+	SetDocumentPages(ctx context.Context, arg SetDocumentPagesParams) (int64, error)
 	SetEmbedding(ctx context.Context, arg SetEmbeddingParams) (int64, error)
 	SetSentAt(ctx context.Context, arg SetSentAtParams) error
 	ShareByDigest(ctx context.Context, digest string) (ShareByDigestRow, error)
@@ -636,6 +640,8 @@ type DocumentRow struct {
 	SourceUrl     string
 	SourceVersion string
 	Name          string
+	Pages         int64
+	UnreadPages   int64
 }
 
 type DocumentSet struct {
@@ -667,6 +673,8 @@ type DocumentsByIDRow struct {
 	SourceUrl     string
 	SourceVersion string
 	Name          string
+	Pages         int64
+	UnreadPages   int64
 }
 
 type DocumentsToEmbedParams struct {
@@ -866,6 +874,8 @@ type ImportedDocumentRow struct {
 	SourceUrl     string
 	SourceVersion string
 	Name          string
+	Pages         int64
+	UnreadPages   int64
 }
 
 type InsertAttachmentParams struct {
@@ -1033,6 +1043,8 @@ type ListDocumentsRow struct {
 	SourceUrl     string
 	SourceVersion string
 	Name          string
+	Pages         int64
+	UnreadPages   int64
 }
 
 type ListImportsParams struct {
@@ -1275,6 +1287,13 @@ type OriginalParams struct {
 	Owner string
 }
 
+type PageTextParams struct {
+	DocID   string
+	Owner   string
+	Version string
+	Page    int64
+}
+
 type PinConversationParams struct {
 	Pinned bool
 	ID     string
@@ -1343,6 +1362,14 @@ type PutFeedbackParams struct {
 	TurnID   string
 	Owner    string
 	ThreadID string
+}
+
+type PutPageTextParams struct {
+	Version string
+	Page    int64
+	Text    string
+	DocID   string
+	Owner   string
 }
 
 type PutProfileParams struct {
@@ -1480,6 +1507,13 @@ type SearchConversationsRow struct {
 type SetAnonymousSeenParams struct {
 	At    int64
 	Owner string
+}
+
+type SetDocumentPagesParams struct {
+	Pages       int64
+	UnreadPages int64
+	ID          string
+	Owner       string
 }
 
 type SetEmbeddingParams struct {

@@ -115,6 +115,15 @@ func (q *Queries) DeleteDocument(ctx context.Context, arg DeleteDocumentParams) 
 	return result.RowsAffected(), nil
 }
 
+const deletePageTexts = `-- name: DeletePageTexts :exec
+DELETE FROM page_texts WHERE doc_id = $1
+`
+
+func (q *Queries) DeletePageTexts(ctx context.Context, docID string) error {
+	_, err := q.db.Exec(ctx, deletePageTexts, docID)
+	return err
+}
+
 const deleteRaw = `-- name: DeleteRaw :exec
 DELETE FROM raw_documents WHERE doc_id = $1
 `
@@ -125,7 +134,7 @@ func (q *Queries) DeleteRaw(ctx context.Context, docID string) error {
 }
 
 const document = `-- name: Document :one
-SELECT id, owner, title, status, source_type, external_id, bytes, chunks, progress, error, created_at, format, source_url, source_version, name
+SELECT id, owner, title, status, source_type, external_id, bytes, chunks, progress, error, created_at, format, source_url, source_version, name, pages, unread_pages
 FROM documents WHERE id = $1 AND owner IN ($2, '*')
 `
 
@@ -148,6 +157,8 @@ func (q *Queries) Document(ctx context.Context, arg DocumentParams) (DocumentRow
 		&i.SourceUrl,
 		&i.SourceVersion,
 		&i.Name,
+		&i.Pages,
+		&i.UnreadPages,
 	)
 	return i, err
 }
@@ -190,7 +201,7 @@ func (q *Queries) DocumentChunks(ctx context.Context, arg DocumentChunksParams) 
 }
 
 const documentForChange = `-- name: DocumentForChange :one
-SELECT id, owner, title, status, source_type, external_id, bytes, chunks, progress, error, created_at, format, source_url, source_version, name
+SELECT id, owner, title, status, source_type, external_id, bytes, chunks, progress, error, created_at, format, source_url, source_version, name, pages, unread_pages
 FROM documents WHERE id = $1 AND owner IN ($2, '*') FOR NO KEY UPDATE
 `
 
@@ -215,6 +226,8 @@ type DocumentForChangeRow struct {
 	SourceUrl     string
 	SourceVersion string
 	Name          string
+	Pages         int64
+	UnreadPages   int64
 }
 
 func (q *Queries) DocumentForChange(ctx context.Context, arg DocumentForChangeParams) (DocumentForChangeRow, error) {
@@ -236,6 +249,8 @@ func (q *Queries) DocumentForChange(ctx context.Context, arg DocumentForChangePa
 		&i.SourceUrl,
 		&i.SourceVersion,
 		&i.Name,
+		&i.Pages,
+		&i.UnreadPages,
 	)
 	return i, err
 }
@@ -265,7 +280,7 @@ func (q *Queries) DocumentText(ctx context.Context, arg DocumentTextParams) (str
 }
 
 const documentsByID = `-- name: DocumentsByID :many
-SELECT id, owner, title, status, source_type, external_id, bytes, chunks, progress, error, created_at, format, source_url, source_version, name
+SELECT id, owner, title, status, source_type, external_id, bytes, chunks, progress, error, created_at, format, source_url, source_version, name, pages, unread_pages
 FROM documents WHERE id = ANY($1::text[]) AND owner IN ($2, '*')
 `
 
@@ -299,6 +314,8 @@ func (q *Queries) DocumentsByID(ctx context.Context, arg DocumentsByIDParams) ([
 			&i.SourceUrl,
 			&i.SourceVersion,
 			&i.Name,
+			&i.Pages,
+			&i.UnreadPages,
 		); err != nil {
 			return nil, err
 		}
@@ -361,7 +378,7 @@ func (q *Queries) FailDocument(ctx context.Context, arg FailDocumentParams) (int
 }
 
 const importedDocument = `-- name: ImportedDocument :one
-SELECT id, owner, title, status, source_type, external_id, bytes, chunks, progress, error, created_at, format, source_url, source_version, name
+SELECT id, owner, title, status, source_type, external_id, bytes, chunks, progress, error, created_at, format, source_url, source_version, name, pages, unread_pages
 FROM documents WHERE owner = $1 AND source_type = $2 AND external_id = $3 AND external_id <> ''
 `
 
@@ -384,6 +401,8 @@ func (q *Queries) ImportedDocument(ctx context.Context, arg ImportedDocumentPara
 		&i.SourceUrl,
 		&i.SourceVersion,
 		&i.Name,
+		&i.Pages,
+		&i.UnreadPages,
 	)
 	return i, err
 }
@@ -484,7 +503,7 @@ func (q *Queries) InsertVectors(ctx context.Context, arg InsertVectorsParams) er
 }
 
 const listDocuments = `-- name: ListDocuments :many
-SELECT id, owner, title, status, source_type, external_id, bytes, chunks, progress, error, created_at, format, source_url, source_version, name
+SELECT id, owner, title, status, source_type, external_id, bytes, chunks, progress, error, created_at, format, source_url, source_version, name, pages, unread_pages
 FROM documents
 WHERE owner IN ($1, '*')
     AND (created_at < CAST($2 AS BIGINT) OR (created_at = CAST($2 AS BIGINT) AND id < CAST($3 AS TEXT)))
@@ -521,6 +540,8 @@ func (q *Queries) ListDocuments(ctx context.Context, arg ListDocumentsParams) ([
 			&i.SourceUrl,
 			&i.SourceVersion,
 			&i.Name,
+			&i.Pages,
+			&i.UnreadPages,
 		); err != nil {
 			return nil, err
 		}
@@ -542,6 +563,23 @@ func (q *Queries) Original(ctx context.Context, arg OriginalParams) ([]byte, err
 	var raw []byte
 	err := row.Scan(&raw)
 	return raw, err
+}
+
+const pageText = `-- name: PageText :one
+SELECT t.text FROM page_texts t JOIN documents d ON d.id = t.doc_id
+WHERE t.doc_id = $1 AND d.owner = $2 AND t.version = $3 AND t.page = $4
+`
+
+func (q *Queries) PageText(ctx context.Context, arg PageTextParams) (string, error) {
+	row := q.db.QueryRow(ctx, pageText,
+		arg.DocID,
+		arg.Owner,
+		arg.Version,
+		arg.Page,
+	)
+	var text string
+	err := row.Scan(&text)
+	return text, err
 }
 
 const publishText = `-- name: PublishText :execrows
@@ -589,6 +627,23 @@ func (q *Queries) PutDocumentText(ctx context.Context, arg PutDocumentTextParams
 	return err
 }
 
+const putPageText = `-- name: PutPageText :exec
+INSERT INTO page_texts (doc_id, version, page, text)
+SELECT id, $1, $2, $3 FROM documents WHERE id = $4 AND owner = $5 AND status = 'processing'
+ON CONFLICT (doc_id, version, page) DO UPDATE SET text = excluded.text
+`
+
+func (q *Queries) PutPageText(ctx context.Context, arg PutPageTextParams) error {
+	_, err := q.db.Exec(ctx, putPageText,
+		arg.Version,
+		arg.Page,
+		arg.Text,
+		arg.DocID,
+		arg.Owner,
+	)
+	return err
+}
+
 const raw = `-- name: Raw :one
 SELECT r.raw FROM raw_documents r JOIN documents d ON d.id = r.doc_id
 WHERE r.doc_id = $1 AND d.owner IN ($2, '*') AND d.status = 'processing'
@@ -614,7 +669,7 @@ func (q *Queries) RenameDocument(ctx context.Context, arg RenameDocumentParams) 
 }
 
 const replaceImport = `-- name: ReplaceImport :execrows
-UPDATE documents SET status = 'processing', progress = 0, error = '', title = $1, format = $2, bytes = $3,
+UPDATE documents SET status = 'processing', progress = 0, pages = 0, unread_pages = 0, error = '', title = $1, format = $2, bytes = $3,
     source_url = $4, source_version = $5, name = $6
 WHERE id = $7 AND owner = $8 AND (status = 'failed' OR source_version <> $5)
 `
@@ -627,6 +682,23 @@ func (q *Queries) ReplaceImport(ctx context.Context, arg ReplaceImportParams) (i
 		arg.SourceUrl,
 		arg.SourceVersion,
 		arg.Name,
+		arg.ID,
+		arg.Owner,
+	)
+	if err != nil {
+		return 0, err
+	}
+	return result.RowsAffected(), nil
+}
+
+const setDocumentPages = `-- name: SetDocumentPages :execrows
+UPDATE documents SET pages = $1, unread_pages = $2 WHERE id = $3 AND owner = $4 AND status = 'processing'
+`
+
+func (q *Queries) SetDocumentPages(ctx context.Context, arg SetDocumentPagesParams) (int64, error) {
+	result, err := q.db.Exec(ctx, setDocumentPages,
+		arg.Pages,
+		arg.UnreadPages,
 		arg.ID,
 		arg.Owner,
 	)

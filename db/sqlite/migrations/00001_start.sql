@@ -271,6 +271,8 @@ CREATE TABLE documents (
     created_at     INTEGER NOT NULL,
     edition        INTEGER NOT NULL DEFAULT 0,  -- the one that readers see; 0: none
     embedding      TEXT    NOT NULL DEFAULT '', -- the embedding model that its vectors are from; '': it has none
+    pages          INTEGER NOT NULL DEFAULT 0,  -- of its file; 0: not known
+    unread_pages   INTEGER NOT NULL DEFAULT 0,  -- those of them that could not be read
     address        TEXT    NOT NULL DEFAULT ''
 );
 CREATE INDEX documents_owner ON documents (owner, created_at, id);
@@ -278,6 +280,15 @@ CREATE INDEX documents_stored ON documents (owner, bytes);
 CREATE INDEX documents_address ON documents (address, bytes) WHERE address <> '';
 -- An owner has what was imported once, however often and at once it is asked for.
 CREATE UNIQUE INDEX documents_imported ON documents (owner, source_type, external_id) WHERE external_id <> '';
+
+-- Texts of scanned pages that were recognised, until their document is ready.
+CREATE TABLE page_texts (
+    doc_id  TEXT   NOT NULL REFERENCES documents (id) ON DELETE CASCADE,
+    version TEXT   NOT NULL, -- of the document at its source
+    page    INTEGER NOT NULL, -- from 1
+    text    TEXT   NOT NULL,
+    PRIMARY KEY (doc_id, version, page)
+);
 
 CREATE TABLE raw_documents (
     doc_id TEXT PRIMARY KEY REFERENCES documents (id) ON DELETE CASCADE,

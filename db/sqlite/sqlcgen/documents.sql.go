@@ -123,6 +123,15 @@ func (q *Queries) DeleteOtherEditions(ctx context.Context, docID string) error {
 	return err
 }
 
+const deletePageTexts = `-- name: DeletePageTexts :exec
+DELETE FROM page_texts WHERE doc_id = ?1
+`
+
+func (q *Queries) DeletePageTexts(ctx context.Context, docID string) error {
+	_, err := q.exec(ctx, q.deletePageTextsStmt, deletePageTexts, docID)
+	return err
+}
+
 const deleteRaw = `-- name: DeleteRaw :exec
 DELETE FROM raw_documents WHERE doc_id = ?1
 `
@@ -133,7 +142,7 @@ func (q *Queries) DeleteRaw(ctx context.Context, docID string) error {
 }
 
 const document = `-- name: Document :one
-SELECT id, owner, title, status, source_type, external_id, bytes, chunks, progress, error, created_at, format, source_url, source_version, name
+SELECT id, owner, title, status, source_type, external_id, bytes, chunks, progress, error, created_at, format, source_url, source_version, name, pages, unread_pages
 FROM documents WHERE id = ?1 AND owner IN (?2, '*')
 `
 
@@ -156,6 +165,8 @@ func (q *Queries) Document(ctx context.Context, arg DocumentParams) (DocumentRow
 		&i.SourceUrl,
 		&i.SourceVersion,
 		&i.Name,
+		&i.Pages,
+		&i.UnreadPages,
 	)
 	return i, err
 }
@@ -225,7 +236,7 @@ func (q *Queries) DocumentText(ctx context.Context, arg DocumentTextParams) (str
 }
 
 const documentsByID = `-- name: DocumentsByID :many
-SELECT d.id, d.owner, d.title, d.status, d.source_type, d.external_id, d.bytes, d.chunks, d.progress, d.error, d.created_at, d.format, d.source_url, d.source_version, d.name
+SELECT d.id, d.owner, d.title, d.status, d.source_type, d.external_id, d.bytes, d.chunks, d.progress, d.error, d.created_at, d.format, d.source_url, d.source_version, d.name, d.pages, d.unread_pages
 FROM json_each(CAST(?1 AS TEXT)) j CROSS JOIN documents d ON d.id = j.value WHERE d.owner IN (?2, '*')
 `
 
@@ -259,6 +270,8 @@ func (q *Queries) DocumentsByID(ctx context.Context, arg DocumentsByIDParams) ([
 			&i.SourceUrl,
 			&i.SourceVersion,
 			&i.Name,
+			&i.Pages,
+			&i.UnreadPages,
 		); err != nil {
 			return nil, err
 		}
@@ -327,7 +340,7 @@ func (q *Queries) FailDocument(ctx context.Context, arg FailDocumentParams) (int
 }
 
 const importedDocument = `-- name: ImportedDocument :one
-SELECT id, owner, title, status, source_type, external_id, bytes, chunks, progress, error, created_at, format, source_url, source_version, name
+SELECT id, owner, title, status, source_type, external_id, bytes, chunks, progress, error, created_at, format, source_url, source_version, name, pages, unread_pages
 FROM documents WHERE owner = ?1 AND source_type = ?2 AND external_id = ?3 AND external_id <> ''
 `
 
@@ -350,6 +363,8 @@ func (q *Queries) ImportedDocument(ctx context.Context, arg ImportedDocumentPara
 		&i.SourceUrl,
 		&i.SourceVersion,
 		&i.Name,
+		&i.Pages,
+		&i.UnreadPages,
 	)
 	return i, err
 }
@@ -449,7 +464,7 @@ func (q *Queries) InsertVector(ctx context.Context, arg InsertVectorParams) erro
 }
 
 const listDocuments = `-- name: ListDocuments :many
-SELECT id, owner, title, status, source_type, external_id, bytes, chunks, progress, error, created_at, format, source_url, source_version, name
+SELECT id, owner, title, status, source_type, external_id, bytes, chunks, progress, error, created_at, format, source_url, source_version, name, pages, unread_pages
 FROM documents
 WHERE owner IN (?1, '*')
     AND (created_at < CAST(?2 AS BIGINT) OR (created_at = CAST(?2 AS BIGINT) AND id < CAST(?3 AS TEXT)))
@@ -486,6 +501,8 @@ func (q *Queries) ListDocuments(ctx context.Context, arg ListDocumentsParams) ([
 			&i.SourceUrl,
 			&i.SourceVersion,
 			&i.Name,
+			&i.Pages,
+			&i.UnreadPages,
 		); err != nil {
 			return nil, err
 		}
@@ -510,6 +527,23 @@ func (q *Queries) Original(ctx context.Context, arg OriginalParams) ([]byte, err
 	var raw []byte
 	err := row.Scan(&raw)
 	return raw, err
+}
+
+const pageText = `-- name: PageText :one
+SELECT t.text FROM page_texts t JOIN documents d ON d.id = t.doc_id
+WHERE t.doc_id = ?1 AND d.owner = ?2 AND t.version = ?3 AND t.page = ?4
+`
+
+func (q *Queries) PageText(ctx context.Context, arg PageTextParams) (string, error) {
+	row := q.queryRow(ctx, q.pageTextStmt, pageText,
+		arg.DocID,
+		arg.Owner,
+		arg.Version,
+		arg.Page,
+	)
+	var text string
+	err := row.Scan(&text)
+	return text, err
 }
 
 const publishEdition = `-- name: PublishEdition :execrows
@@ -542,6 +576,23 @@ func (q *Queries) PublishEdition(ctx context.Context, arg PublishEditionParams) 
 		return 0, err
 	}
 	return result.RowsAffected()
+}
+
+const putPageText = `-- name: PutPageText :exec
+INSERT INTO page_texts (doc_id, version, page, text)
+SELECT id, ?1, ?2, ?3 FROM documents WHERE id = ?4 AND owner = ?5 AND status = 'processing'
+ON CONFLICT (doc_id, version, page) DO UPDATE SET text = excluded.text
+`
+
+func (q *Queries) PutPageText(ctx context.Context, arg PutPageTextParams) error {
+	_, err := q.exec(ctx, q.putPageTextStmt, putPageText,
+		arg.Version,
+		arg.Page,
+		arg.Text,
+		arg.DocID,
+		arg.Owner,
+	)
+	return err
 }
 
 const raw = `-- name: Raw :one
@@ -586,7 +637,7 @@ func (q *Queries) RenameDocument(ctx context.Context, arg RenameDocumentParams) 
 }
 
 const replaceImport = `-- name: ReplaceImport :execrows
-UPDATE documents SET status = 'processing', progress = 0, error = '', title = ?1, format = ?2, bytes = ?3,
+UPDATE documents SET status = 'processing', progress = 0, pages = 0, unread_pages = 0, error = '', title = ?1, format = ?2, bytes = ?3,
     source_url = ?4, source_version = ?5, name = ?6
 WHERE id = ?7 AND owner = ?8 AND (status = 'failed' OR source_version <> ?5)
 `
@@ -599,6 +650,23 @@ func (q *Queries) ReplaceImport(ctx context.Context, arg ReplaceImportParams) (i
 		arg.SourceUrl,
 		arg.SourceVersion,
 		arg.Name,
+		arg.ID,
+		arg.Owner,
+	)
+	if err != nil {
+		return 0, err
+	}
+	return result.RowsAffected()
+}
+
+const setDocumentPages = `-- name: SetDocumentPages :execrows
+UPDATE documents SET pages = ?1, unread_pages = ?2 WHERE id = ?3 AND owner = ?4 AND status = 'processing'
+`
+
+func (q *Queries) SetDocumentPages(ctx context.Context, arg SetDocumentPagesParams) (int64, error) {
+	result, err := q.exec(ctx, q.setDocumentPagesStmt, setDocumentPages,
+		arg.Pages,
+		arg.UnreadPages,
 		arg.ID,
 		arg.Owner,
 	)

@@ -146,6 +146,7 @@ type (
 	OpenTurnCountsRow               = sqlcgen.OpenTurnCountsRow
 	OpenTurnsParams                 = sqlcgen.OpenTurnsParams
 	OriginalParams                  = sqlcgen.OriginalParams
+	PageTextParams                  = sqlcgen.PageTextParams
 	PinConversationParams           = sqlcgen.PinConversationParams
 	ProcessingDocumentsParams       = sqlcgen.ProcessingDocumentsParams
 	ProcessingDocumentsRow          = sqlcgen.ProcessingDocumentsRow
@@ -156,6 +157,7 @@ type (
 	PutCancelParams                 = sqlcgen.PutCancelParams
 	PutConnectionParams             = sqlcgen.PutConnectionParams
 	PutFeedbackParams               = sqlcgen.PutFeedbackParams
+	PutPageTextParams               = sqlcgen.PutPageTextParams
 	PutProfileParams                = sqlcgen.PutProfileParams
 	PutRepoParams                   = sqlcgen.PutRepoParams
 	PutSummaryParams                = sqlcgen.PutSummaryParams
@@ -175,6 +177,7 @@ type (
 	SearchConversationsParams       = sqlcgen.SearchConversationsParams
 	SearchConversationsRow          = sqlcgen.SearchConversationsRow
 	SetAnonymousSeenParams          = sqlcgen.SetAnonymousSeenParams
+	SetDocumentPagesParams          = sqlcgen.SetDocumentPagesParams
 	SetEmbeddingParams              = sqlcgen.SetEmbeddingParams
 	SetMembersRow                   = sqlcgen.SetMembersRow
 	SetSentAtParams                 = sqlcgen.SetSentAtParams

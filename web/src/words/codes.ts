@@ -21,6 +21,7 @@ export interface Values {
   "document.old_office": null;
   "document.pdf_damaged": null;
   "document.pdf_encrypted": null;
+  "document.pdf_garbled": null;
   "document.pdf_scanned": null;
   "document.pdf_too_slow": null;
   "document.public": null;

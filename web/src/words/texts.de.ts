@@ -30,6 +30,7 @@ export const texts: Texts = {
   "document.old_office": "Diese Datei hat ein Passwort oder stammt aus Office vor 2007. Laden Sie eine Kopie ohne Passwort als .docx, .xlsx oder .pptx hoch.",
   "document.pdf_damaged": "Diese PDF ist beschädigt und kann nicht gelesen werden.",
   "document.pdf_encrypted": "Diese PDF ist mit einem Passwort geschützt. Laden Sie eine Kopie ohne Passwort hoch.",
+  "document.pdf_garbled": "Die Schriften dieser PDF geben nicht an, welche Zeichen sie darstellen; ihr Text ist unlesbar. Laden Sie eine Kopie mit Texterkennung (OCR) oder die ursprüngliche Datei hoch.",
   "document.pdf_scanned": "Diese PDF scheint gescannt zu sein und enthält keinen Text. Laden Sie eine Kopie mit Texterkennung (OCR) hoch.",
   "document.pdf_too_slow": "Das Lesen dieser PDF hat zu lange gedauert.",
   "document.public": "Das wird mit allen geteilt und kann hier nicht geändert werden.",

@@ -33,6 +33,7 @@ export const texts: Texts = {
   "document.old_office": "This file has a password or is from Office before 2007. Upload a copy without a password as .docx, .xlsx, or .pptx.",
   "document.pdf_damaged": "This PDF is damaged and can't be read.",
   "document.pdf_encrypted": "This PDF is password-protected. Upload a copy without a password.",
+  "document.pdf_garbled": "The fonts of this PDF don't say which characters they draw, so its text is noise. Upload a copy with recognized text (OCR), or the file that the PDF was made from.",
   "document.pdf_scanned": "This PDF looks scanned and has no text. Upload a copy with recognized text (OCR).",
   "document.pdf_too_slow": "Reading this PDF took too long.",
   "document.public": "This is shared with everyone and can't be changed here.",
