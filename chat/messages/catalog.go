@@ -147,6 +147,7 @@ var (
 	DocsProcessing    = define("notice.documents_processing", "Some of your documents are still being processed and could not be used for this answer.")
 	ResumeIgnored     = define("notice.resume_ignored", "An answer that did not fit the open question was ignored.")
 	DocumentsExcluded = define("notice.documents_excluded", "Some documents could not be read and were left out.")
+	UnreadPages       = define("notice.documents_unread_pages", "Some pages of these documents are pictures that could not be read. The answer may miss what is on them.")
 	DocumentsPartly   = define("notice.documents_partly", "These are more documents than can be read at once. Some were left out; ask about fewer at a time.")
 	NotSaved          = define("notice.not_saved_yet", "The database cannot be reached. This conversation goes on and will be saved when it is back.")
 	Summarized        = define("notice.history_summarized", "This conversation has become long, so its beginning was summarized. Answers use the summary from now on.")

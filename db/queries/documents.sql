@@ -36,18 +36,6 @@ UPDATE documents SET progress = @progress WHERE id = @id AND owner = @owner AND 
 -- name: SetDocumentPages :execrows
 UPDATE documents SET pages = @pages, unread_pages = @unread_pages WHERE id = @id AND owner = @owner AND status = 'processing';
 
--- name: PutPageText :exec
-INSERT INTO page_texts (doc_id, version, page, text)
-SELECT id, @version, @page, @text FROM documents WHERE id = @doc_id AND owner = @owner AND status = 'processing'
-ON CONFLICT (doc_id, version, page) DO UPDATE SET text = excluded.text;
-
--- name: PageText :one
-SELECT t.text FROM page_texts t JOIN documents d ON d.id = t.doc_id
-WHERE t.doc_id = @doc_id AND d.owner = @owner AND t.version = @version AND t.page = @page;
-
--- name: DeletePageTexts :exec
-DELETE FROM page_texts WHERE doc_id = @doc_id;
-
 -- name: RenameDocument :execrows
 UPDATE documents SET title = @title WHERE id = @id AND owner = @owner;
 

@@ -76,7 +76,7 @@ func isGarbled(text string) bool {
 	switch all := letters + latin1 + unknown; {
 	case all < 20:
 		return false
-	case 3*unknown > all, 2*latin1 > all:
+	case 2*unknown > all, 2*latin1 > all:
 		return true
 	}
 	words, inWords, vowels := 0, 0, 0

@@ -48,6 +48,7 @@ var documentTests = []test{
 		got, err = b.store.Document(b.ctx, b.owner, d.ID)
 		b.NoError(err)
 		b.Equal(40, got.Progress)
+		b.NoError(b.store.SetDocumentPages(b.ctx, b.owner, d.ID, 5, 3))
 
 		text, chunks := cut(d.ID, "one", "two")
 		b.NoError(b.store.StoreText(b.ctx, b.owner, d.ID, text, chunks, nil))
@@ -55,7 +56,7 @@ var documentTests = []test{
 		b.ErrorIs(err, db.ErrNotFound)
 		got, err = b.store.Document(b.ctx, b.owner, d.ID)
 		b.NoError(err)
-		d.Status, d.Progress, d.Chunks = chat.DocReady, 100, 2
+		d.Status, d.Progress, d.Chunks, d.PageCount, d.UnreadPages = chat.DocReady, 100, 2, 5, 3
 		b.Equal(d, got)
 		bytes, err = b.store.Original(b.ctx, b.owner, d.ID)
 		b.NoError(err)

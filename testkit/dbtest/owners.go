@@ -266,6 +266,9 @@ var notFoundFor = map[string]func(b *fixture, stranger string, p property) error
 	"DocumentProgress": func(b *fixture, stranger string, p property) error {
 		return b.store.DocumentProgress(b.ctx, stranger, p.processing.ID, 50)
 	},
+	"SetDocumentPages": func(b *fixture, stranger string, p property) error {
+		return b.store.SetDocumentPages(b.ctx, stranger, p.processing.ID, 5, 3)
+	},
 	"StoreText": func(b *fixture, stranger string, p property) error {
 		text, chunks := cut(p.doc.ID, "taken")
 		return b.store.StoreText(b.ctx, stranger, p.doc.ID, text, chunks, nil)

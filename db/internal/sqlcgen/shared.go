@@ -54,7 +54,6 @@ type Queries interface {
 	DeleteConversation(ctx context.Context, arg DeleteConversationParams) (int64, error)
 	DeleteDocument(ctx context.Context, arg DeleteDocumentParams) (int64, error)
 	DeleteFeedback(ctx context.Context, arg DeleteFeedbackParams) (int64, error)
-	DeletePageTexts(ctx context.Context, docID string) error
 	DeleteRaw(ctx context.Context, docID string) error
 	DeleteRunCancels(ctx context.Context, arg DeleteRunCancelsParams) error
 	DeleteSet(ctx context.Context, arg DeleteSetParams) (int64, error)
@@ -142,7 +141,6 @@ type Queries interface {
 	OpenTurnCounts(ctx context.Context) ([]OpenTurnCountsRow, error)
 	OpenTurns(ctx context.Context, arg OpenTurnsParams) ([]Turn, error)
 	Original(ctx context.Context, arg OriginalParams) ([]byte, error)
-	PageText(ctx context.Context, arg PageTextParams) (string, error)
 	PinConversation(ctx context.Context, arg PinConversationParams) (int64, error)
 	ProcessingDocuments(ctx context.Context, arg ProcessingDocumentsParams) ([]ProcessingDocumentsRow, error)
 	Profile(ctx context.Context, owner string) (ProfileRow, error)
@@ -158,7 +156,6 @@ type Queries interface {
 	PutCancel(ctx context.Context, arg PutCancelParams) error
 	PutConnection(ctx context.Context, arg PutConnectionParams) error
 	PutFeedback(ctx context.Context, arg PutFeedbackParams) (int64, error)
-	PutPageText(ctx context.Context, arg PutPageTextParams) error
 	PutProfile(ctx context.Context, arg PutProfileParams) error
 	PutRepo(ctx context.Context, arg PutRepoParams) error
 	PutSummary(ctx context.Context, arg PutSummaryParams) (int64, error)
@@ -1287,13 +1284,6 @@ type OriginalParams struct {
 	Owner string
 }
 
-type PageTextParams struct {
-	DocID   string
-	Owner   string
-	Version string
-	Page    int64
-}
-
 type PinConversationParams struct {
 	Pinned bool
 	ID     string
@@ -1362,14 +1352,6 @@ type PutFeedbackParams struct {
 	TurnID   string
 	Owner    string
 	ThreadID string
-}
-
-type PutPageTextParams struct {
-	Version string
-	Page    int64
-	Text    string
-	DocID   string
-	Owner   string
 }
 
 type PutProfileParams struct {

@@ -115,15 +115,6 @@ func (q *Queries) DeleteDocument(ctx context.Context, arg DeleteDocumentParams) 
 	return result.RowsAffected(), nil
 }
 
-const deletePageTexts = `-- name: DeletePageTexts :exec
-DELETE FROM page_texts WHERE doc_id = $1
-`
-
-func (q *Queries) DeletePageTexts(ctx context.Context, docID string) error {
-	_, err := q.db.Exec(ctx, deletePageTexts, docID)
-	return err
-}
-
 const deleteRaw = `-- name: DeleteRaw :exec
 DELETE FROM raw_documents WHERE doc_id = $1
 `
@@ -565,23 +556,6 @@ func (q *Queries) Original(ctx context.Context, arg OriginalParams) ([]byte, err
 	return raw, err
 }
 
-const pageText = `-- name: PageText :one
-SELECT t.text FROM page_texts t JOIN documents d ON d.id = t.doc_id
-WHERE t.doc_id = $1 AND d.owner = $2 AND t.version = $3 AND t.page = $4
-`
-
-func (q *Queries) PageText(ctx context.Context, arg PageTextParams) (string, error) {
-	row := q.db.QueryRow(ctx, pageText,
-		arg.DocID,
-		arg.Owner,
-		arg.Version,
-		arg.Page,
-	)
-	var text string
-	err := row.Scan(&text)
-	return text, err
-}
-
 const publishText = `-- name: PublishText :execrows
 UPDATE documents SET status = 'ready', chunks = $1, words = $2, progress = 100, error = '', embedding = $3,
     title = CASE WHEN CAST($4 AS TEXT) <> '' AND title = name THEN CAST($4 AS TEXT) ELSE title END
@@ -624,23 +598,6 @@ type PutDocumentTextParams struct {
 
 func (q *Queries) PutDocumentText(ctx context.Context, arg PutDocumentTextParams) error {
 	_, err := q.db.Exec(ctx, putDocumentText, arg.DocID, arg.Text)
-	return err
-}
-
-const putPageText = `-- name: PutPageText :exec
-INSERT INTO page_texts (doc_id, version, page, text)
-SELECT id, $1, $2, $3 FROM documents WHERE id = $4 AND owner = $5 AND status = 'processing'
-ON CONFLICT (doc_id, version, page) DO UPDATE SET text = excluded.text
-`
-
-func (q *Queries) PutPageText(ctx context.Context, arg PutPageTextParams) error {
-	_, err := q.db.Exec(ctx, putPageText,
-		arg.Version,
-		arg.Page,
-		arg.Text,
-		arg.DocID,
-		arg.Owner,
-	)
 	return err
 }
 

@@ -281,15 +281,6 @@ CREATE INDEX documents_address ON documents (address, bytes) WHERE address <> ''
 -- An owner has what was imported once, however often and at once it is asked for.
 CREATE UNIQUE INDEX documents_imported ON documents (owner, source_type, external_id) WHERE external_id <> '';
 
--- Texts of scanned pages that were recognised, until their document is ready.
-CREATE TABLE page_texts (
-    doc_id  TEXT   NOT NULL REFERENCES documents (id) ON DELETE CASCADE,
-    version TEXT   NOT NULL, -- of the document at its source
-    page    INTEGER NOT NULL, -- from 1
-    text    TEXT   NOT NULL,
-    PRIMARY KEY (doc_id, version, page)
-);
-
 CREATE TABLE raw_documents (
     doc_id TEXT PRIMARY KEY REFERENCES documents (id) ON DELETE CASCADE,
     raw    BLOB NOT NULL

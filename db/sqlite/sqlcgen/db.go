@@ -186,9 +186,6 @@ func Prepare(ctx context.Context, db DBTX) (*Queries, error) {
 	if q.deleteOtherEditionsStmt, err = db.PrepareContext(ctx, deleteOtherEditions); err != nil {
 		return nil, fmt.Errorf("error preparing query DeleteOtherEditions: %w", err)
 	}
-	if q.deletePageTextsStmt, err = db.PrepareContext(ctx, deletePageTexts); err != nil {
-		return nil, fmt.Errorf("error preparing query DeletePageTexts: %w", err)
-	}
 	if q.deleteRawStmt, err = db.PrepareContext(ctx, deleteRaw); err != nil {
 		return nil, fmt.Errorf("error preparing query DeleteRaw: %w", err)
 	}
@@ -477,9 +474,6 @@ func Prepare(ctx context.Context, db DBTX) (*Queries, error) {
 	if q.originalStmt, err = db.PrepareContext(ctx, original); err != nil {
 		return nil, fmt.Errorf("error preparing query Original: %w", err)
 	}
-	if q.pageTextStmt, err = db.PrepareContext(ctx, pageText); err != nil {
-		return nil, fmt.Errorf("error preparing query PageText: %w", err)
-	}
 	if q.pinConversationStmt, err = db.PrepareContext(ctx, pinConversation); err != nil {
 		return nil, fmt.Errorf("error preparing query PinConversation: %w", err)
 	}
@@ -527,9 +521,6 @@ func Prepare(ctx context.Context, db DBTX) (*Queries, error) {
 	}
 	if q.putFeedbackStmt, err = db.PrepareContext(ctx, putFeedback); err != nil {
 		return nil, fmt.Errorf("error preparing query PutFeedback: %w", err)
-	}
-	if q.putPageTextStmt, err = db.PrepareContext(ctx, putPageText); err != nil {
-		return nil, fmt.Errorf("error preparing query PutPageText: %w", err)
 	}
 	if q.putProfileStmt, err = db.PrepareContext(ctx, putProfile); err != nil {
 		return nil, fmt.Errorf("error preparing query PutProfile: %w", err)
@@ -999,11 +990,6 @@ func (q *Queries) Close() error {
 	if q.deleteOtherEditionsStmt != nil {
 		if cerr := q.deleteOtherEditionsStmt.Close(); cerr != nil {
 			err = fmt.Errorf("error closing deleteOtherEditionsStmt: %w", cerr)
-		}
-	}
-	if q.deletePageTextsStmt != nil {
-		if cerr := q.deletePageTextsStmt.Close(); cerr != nil {
-			err = fmt.Errorf("error closing deletePageTextsStmt: %w", cerr)
 		}
 	}
 	if q.deleteRawStmt != nil {
@@ -1486,11 +1472,6 @@ func (q *Queries) Close() error {
 			err = fmt.Errorf("error closing originalStmt: %w", cerr)
 		}
 	}
-	if q.pageTextStmt != nil {
-		if cerr := q.pageTextStmt.Close(); cerr != nil {
-			err = fmt.Errorf("error closing pageTextStmt: %w", cerr)
-		}
-	}
 	if q.pinConversationStmt != nil {
 		if cerr := q.pinConversationStmt.Close(); cerr != nil {
 			err = fmt.Errorf("error closing pinConversationStmt: %w", cerr)
@@ -1569,11 +1550,6 @@ func (q *Queries) Close() error {
 	if q.putFeedbackStmt != nil {
 		if cerr := q.putFeedbackStmt.Close(); cerr != nil {
 			err = fmt.Errorf("error closing putFeedbackStmt: %w", cerr)
-		}
-	}
-	if q.putPageTextStmt != nil {
-		if cerr := q.putPageTextStmt.Close(); cerr != nil {
-			err = fmt.Errorf("error closing putPageTextStmt: %w", cerr)
 		}
 	}
 	if q.putProfileStmt != nil {
@@ -1994,7 +1970,6 @@ type Queries struct {
 	deleteDraftsStmt              *sql.Stmt
 	deleteFeedbackStmt            *sql.Stmt
 	deleteOtherEditionsStmt       *sql.Stmt
-	deletePageTextsStmt           *sql.Stmt
 	deleteRawStmt                 *sql.Stmt
 	deleteRunCancelsStmt          *sql.Stmt
 	deleteSetStmt                 *sql.Stmt
@@ -2091,7 +2066,6 @@ type Queries struct {
 	openTurnCountsStmt            *sql.Stmt
 	openTurnsStmt                 *sql.Stmt
 	originalStmt                  *sql.Stmt
-	pageTextStmt                  *sql.Stmt
 	pinConversationStmt           *sql.Stmt
 	processingDocumentsStmt       *sql.Stmt
 	profileStmt                   *sql.Stmt
@@ -2108,7 +2082,6 @@ type Queries struct {
 	putCancelStmt                 *sql.Stmt
 	putConnectionStmt             *sql.Stmt
 	putFeedbackStmt               *sql.Stmt
-	putPageTextStmt               *sql.Stmt
 	putProfileStmt                *sql.Stmt
 	putRepoStmt                   *sql.Stmt
 	putSummaryStmt                *sql.Stmt
@@ -2234,7 +2207,6 @@ func (q *Queries) WithTx(tx *sql.Tx) *Queries {
 		deleteDraftsStmt:              q.deleteDraftsStmt,
 		deleteFeedbackStmt:            q.deleteFeedbackStmt,
 		deleteOtherEditionsStmt:       q.deleteOtherEditionsStmt,
-		deletePageTextsStmt:           q.deletePageTextsStmt,
 		deleteRawStmt:                 q.deleteRawStmt,
 		deleteRunCancelsStmt:          q.deleteRunCancelsStmt,
 		deleteSetStmt:                 q.deleteSetStmt,
@@ -2331,7 +2303,6 @@ func (q *Queries) WithTx(tx *sql.Tx) *Queries {
 		openTurnCountsStmt:            q.openTurnCountsStmt,
 		openTurnsStmt:                 q.openTurnsStmt,
 		originalStmt:                  q.originalStmt,
-		pageTextStmt:                  q.pageTextStmt,
 		pinConversationStmt:           q.pinConversationStmt,
 		processingDocumentsStmt:       q.processingDocumentsStmt,
 		profileStmt:                   q.profileStmt,
@@ -2348,7 +2319,6 @@ func (q *Queries) WithTx(tx *sql.Tx) *Queries {
 		putCancelStmt:                 q.putCancelStmt,
 		putConnectionStmt:             q.putConnectionStmt,
 		putFeedbackStmt:               q.putFeedbackStmt,
-		putPageTextStmt:               q.putPageTextStmt,
 		putProfileStmt:                q.putProfileStmt,
 		putRepoStmt:                   q.putRepoStmt,
 		putSummaryStmt:                q.putSummaryStmt,

@@ -123,15 +123,6 @@ func (q *Queries) DeleteOtherEditions(ctx context.Context, docID string) error {
 	return err
 }
 
-const deletePageTexts = `-- name: DeletePageTexts :exec
-DELETE FROM page_texts WHERE doc_id = ?1
-`
-
-func (q *Queries) DeletePageTexts(ctx context.Context, docID string) error {
-	_, err := q.exec(ctx, q.deletePageTextsStmt, deletePageTexts, docID)
-	return err
-}
-
 const deleteRaw = `-- name: DeleteRaw :exec
 DELETE FROM raw_documents WHERE doc_id = ?1
 `
@@ -529,23 +520,6 @@ func (q *Queries) Original(ctx context.Context, arg OriginalParams) ([]byte, err
 	return raw, err
 }
 
-const pageText = `-- name: PageText :one
-SELECT t.text FROM page_texts t JOIN documents d ON d.id = t.doc_id
-WHERE t.doc_id = ?1 AND d.owner = ?2 AND t.version = ?3 AND t.page = ?4
-`
-
-func (q *Queries) PageText(ctx context.Context, arg PageTextParams) (string, error) {
-	row := q.queryRow(ctx, q.pageTextStmt, pageText,
-		arg.DocID,
-		arg.Owner,
-		arg.Version,
-		arg.Page,
-	)
-	var text string
-	err := row.Scan(&text)
-	return text, err
-}
-
 const publishEdition = `-- name: PublishEdition :execrows
 UPDATE documents SET edition = ?1, status = 'ready', chunks = ?2, words = ?3, progress = 100, error = '', embedding = ?4,
     title = CASE WHEN CAST(?5 AS TEXT) <> '' AND title = name THEN CAST(?5 AS TEXT) ELSE title END
@@ -576,23 +550,6 @@ func (q *Queries) PublishEdition(ctx context.Context, arg PublishEditionParams) 
 		return 0, err
 	}
 	return result.RowsAffected()
-}
-
-const putPageText = `-- name: PutPageText :exec
-INSERT INTO page_texts (doc_id, version, page, text)
-SELECT id, ?1, ?2, ?3 FROM documents WHERE id = ?4 AND owner = ?5 AND status = 'processing'
-ON CONFLICT (doc_id, version, page) DO UPDATE SET text = excluded.text
-`
-
-func (q *Queries) PutPageText(ctx context.Context, arg PutPageTextParams) error {
-	_, err := q.exec(ctx, q.putPageTextStmt, putPageText,
-		arg.Version,
-		arg.Page,
-		arg.Text,
-		arg.DocID,
-		arg.Owner,
-	)
-	return err
 }
 
 const raw = `-- name: Raw :one

@@ -146,7 +146,6 @@ type (
 	OpenTurnCountsRow               = sqlcgen.OpenTurnCountsRow
 	OpenTurnsParams                 = sqlcgen.OpenTurnsParams
 	OriginalParams                  = sqlcgen.OriginalParams
-	PageTextParams                  = sqlcgen.PageTextParams
 	PinConversationParams           = sqlcgen.PinConversationParams
 	ProcessingDocumentsParams       = sqlcgen.ProcessingDocumentsParams
 	ProcessingDocumentsRow          = sqlcgen.ProcessingDocumentsRow
@@ -157,7 +156,6 @@ type (
 	PutCancelParams                 = sqlcgen.PutCancelParams
 	PutConnectionParams             = sqlcgen.PutConnectionParams
 	PutFeedbackParams               = sqlcgen.PutFeedbackParams
-	PutPageTextParams               = sqlcgen.PutPageTextParams
 	PutProfileParams                = sqlcgen.PutProfileParams
 	PutRepoParams                   = sqlcgen.PutRepoParams
 	PutSummaryParams                = sqlcgen.PutSummaryParams

@@ -89,6 +89,7 @@ export interface Values {
   "notice.documents_excluded": null;
   "notice.documents_partly": null;
   "notice.documents_processing": null;
+  "notice.documents_unread_pages": null;
   "notice.history_dropped": null;
   "notice.history_summarized": null;
   "notice.images_not_supported": null;

@@ -102,6 +102,7 @@ export const texts: Texts = {
 
   "notice.documents_excluded": "Einige Dokumente konnten nicht gelesen werden und wurden ausgelassen.",
   "notice.documents_partly": "Das sind mehr Dokumente, als auf einmal gelesen werden können. Einige wurden ausgelassen; fragen Sie nach weniger auf einmal.",
+  "notice.documents_unread_pages": "Einige Seiten dieser Dokumente sind Bilder, die nicht gelesen werden konnten. Der Antwort kann fehlen, was dort steht.",
   "notice.documents_processing": "Einige Ihrer Dokumente werden noch verarbeitet und wurden für diese Antwort nicht verwendet.",
   "notice.history_dropped": "Dieser Chat ist lang geworden. Sein Anfang wurde für diese Antwort weggelassen.",
   "notice.history_summarized": "Dieser Chat ist lang geworden. Sein Anfang wurde zusammengefasst, und Antworten nutzen ab jetzt die Zusammenfassung.",

@@ -105,6 +105,7 @@ export const texts: Texts = {
 
   "notice.documents_excluded": "Some documents couldn't be read and were left out.",
   "notice.documents_partly": "These are more documents than can be read at once. Some were left out; ask about fewer at a time.",
+  "notice.documents_unread_pages": "Some pages of these documents are pictures that couldn't be read. The answer may miss what is on them.",
   "notice.documents_processing": "Some of your documents are still being processed and weren't used for this answer.",
   "notice.history_dropped": "This chat has become long, so its beginning was left out of this answer.",
   "notice.history_summarized": "This chat has become long, so its beginning was summarized. Answers use the summary from now on.",
