@@ -26,7 +26,8 @@ func (n *native) glyphs(page uint64) ([]glyph, error) {
 	defer n.call("FPDFText_ClosePage", text)
 	count := n.number("FPDFText_CountChars", text)
 	out := make([]glyph, 0, max(count, 0))
-	seen := drawn{}
+	seen := drawn{last: make(map[place]int32, max(count, 0))}
+	var near placed
 	for i := range uint64(max(count, 0)) {
 		r, err := n.call("FPDFText_GetUnicode", text, i)
 		if err != nil {
@@ -36,24 +37,36 @@ func (n *native) glyphs(page uint64) ([]glyph, error) {
 		if g.r == 0 {
 			continue
 		}
-		if n.number("FPDFText_IsGenerated", text, i) == 1 {
+		if (g.r <= ' ' || g.r == lineEndHyphen) && n.number("FPDFText_IsGenerated", text, i) == 1 {
 			g.made = true
 			out = append(out, g)
 			continue
 		}
-		n.place(text, i, &g)
-		if len(out) > 0 && isLigature(out[len(out)-1], g) || !seen.again(g) {
+		n.place(text, i, &g, &near)
+		if len(out) > 0 && isLigature(out[len(out)-1], g) || !seen.again(g, out) {
 			out = append(out, g)
 		}
 	}
 	return out, nil
 }
 
+// placed is what characters that follow each other in a line mostly share.
+type placed struct{ top, bottom, base, size float32 }
+
 // place sets where a glyph is. Its size stays 0 if it is turned, mirrored or without a place.
-func (n *native) place(text, i uint64, g *glyph) {
+// near is that of the glyph before it.
+func (n *native) place(text, i uint64, g *glyph, near *placed) {
 	at := uint64(n.scratch)
 	if n.number("FPDFText_GetLooseCharBox", text, i, at) == 1 {
 		g.left, g.right = n.f32(0), n.f32(2)
+		top, bottom := n.f32(1), n.f32(3)
+		if near.size > 0 && top == near.top && bottom == near.bottom && finite(g.left) && finite(g.right) {
+			g.base, g.size = near.base, near.size
+			return
+		}
+		*near = placed{top: top, bottom: bottom}
+	} else {
+		*near = placed{}
 	}
 	if n.number("FPDFText_GetCharOrigin", text, i, at, at+8) == 0 {
 		return
@@ -68,6 +81,9 @@ func (n *native) place(text, i uint64, g *glyph) {
 	size *= float32(math.Hypot(float64(c), float64(d)))
 	if a > 0 && d > 0 && abs(b) < 0.1*a && size > 0.5 && finite(size) && finite(g.left) && finite(g.right) && finite(g.base) {
 		g.size = size
+		if b == 0 {
+			near.base, near.size = g.base, g.size
+		}
 	}
 }
 
@@ -78,37 +94,41 @@ func isLigature(a, b glyph) bool {
 
 func finite(f float32) bool { return !math.IsNaN(float64(f)) && math.Abs(float64(f)) < 1e6 }
 
-// drawn remembers which characters were drawn where.
-type drawn map[place][]glyph
+// drawn remembers which characters were drawn where: the last one of each kind in each
+// square of a page, as its index.
+type drawn struct{ last map[place]int32 }
 
 type place struct {
 	r    rune
 	x, y int32
 }
 
-// again reports whether the same character was already drawn at the same place. Programs
-// draw text twice to make it bold or to give it a shadow.
-func (d drawn) again(g glyph) bool {
+const square = 4 // points
+
+// again reports whether the same character as g is already among out at the same place.
+// Programs draw text twice to make it bold or to give it a shadow. If not, g is to be the
+// next of out.
+func (d drawn) again(g glyph, out []glyph) bool {
 	if g.size == 0 || unicode.IsSpace(g.r) || g.right <= g.left {
 		return false
 	}
-	const cell = 4 // points
 	near := min(g.size, 24) / 9
 	if isRightToLeft(g.r) { // letters are made longer by drawing them side by side
 		near = g.size / 50
 	}
-	x, y := int32(math.Floor(float64(g.left/cell))), int32(math.Floor(float64(g.base/cell)))
-	for dx := int32(-1); dx <= 1; dx++ {
-		for dy := int32(-1); dy <= 1; dy++ {
-			for _, o := range d[place{g.r, x + dx, y + dy}] {
-				if abs(o.left-g.left) < near && abs(o.base-g.base) < near && abs(o.size-g.size) < near {
+	for x := squareOf(g.left - near); x <= squareOf(g.left+near); x++ {
+		for y := squareOf(g.base - near); y <= squareOf(g.base+near); y++ {
+			if i, ok := d.last[place{g.r, x, y}]; ok {
+				if o := out[i]; abs(o.left-g.left) < near && abs(o.base-g.base) < near && abs(o.size-g.size) < near {
 					return true
 				}
 			}
 		}
 	}
-	d[place{g.r, x, y}] = append(d[place{g.r, x, y}], g)
+	d.last[place{g.r, squareOf(g.left), squareOf(g.base)}] = int32(len(out))
 	return false
 }
+
+func squareOf(f float32) int32 { return int32(math.Floor(float64(f / square))) }
 
 func abs(f float32) float32 { return float32(math.Abs(float64(f))) }
