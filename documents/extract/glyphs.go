@@ -4,6 +4,7 @@ import (
 	"math"
 	"strings"
 	"unicode"
+	"unicode/utf16"
 
 	"github.com/tetratelabs/wazero/api"
 )
@@ -28,13 +29,21 @@ func (n *native) glyphs(page uint64) ([]glyph, error) {
 	out := make([]glyph, 0, max(count, 0))
 	seen := drawn{last: make(map[place]int32, max(count, 0))}
 	var near placed
+	high := rune(0)
 	for i := range uint64(max(count, 0)) {
 		r, err := n.call("FPDFText_GetUnicode", text, i)
 		if err != nil {
 			return nil, err
 		}
 		g := glyph{r: rune(uint32(r))}
-		if g.r == 0 {
+		if utf16.IsSurrogate(g.r) { // pdfium has the two halves of such a character
+			if high == 0 {
+				high = g.r
+				continue
+			}
+			g.r = utf16.DecodeRune(high, g.r)
+		}
+		if high = 0; g.r == 0 {
 			continue
 		}
 		if (g.r <= ' ' || g.r == lineEndHyphen) && n.number("FPDFText_IsGenerated", text, i) == 1 {

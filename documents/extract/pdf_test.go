@@ -446,3 +446,14 @@ func TestOnlyADocumentThatTheReaderCannotReadIsCalledDamaged(t *testing.T) {
 		t.Errorf("a reader that could not start is reported as %v", err)
 	}
 }
+
+func TestCharactersBeyond16BitsAreWhole(t *testing.T) {
+	cmap := "/CIDInit /ProcSet findresource begin begincmap 1 begincodespacerange <00> <FF> endcodespacerange 1 beginbfchar <41> <D835DC49> endbfchar endcmap end"
+	objects := pdfObjects([][]string{{"A is a voltage"}})
+	objects = append(objects, stream("", cmap))
+	objects[2] = fmt.Sprintf("<< /Type /Font /Subtype /Type1 /BaseFont /Helvetica /ToUnicode %d 0 R >>", len(objects))
+	got, err := All().Text(t.Context(), "pdf", pdfOf("", objects...))
+	if err != nil || got != "𝑉 is a voltage" {
+		t.Errorf("%q, %v", got, err)
+	}
+}
