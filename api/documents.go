@@ -40,7 +40,9 @@ type documentJSON struct {
 	SourceURL      string          `json:"source_url,omitempty"`
 	Bytes          int64           `json:"bytes"`
 	Chunks         int             `json:"chunks"`
-	Progress       *int            `json:"progress,omitempty"` // percent, while processing
+	Pages          int             `json:"pages,omitempty"`        // of its file
+	UnreadPages    int             `json:"unread_pages,omitempty"` // those that could not be read
+	Progress       *int            `json:"progress,omitempty"`     // percent, while processing
 	CreatedAt      string          `json:"created_at"`
 	Error          string          `json:"error,omitempty"`
 	messages.Coded                 // of Error
@@ -50,7 +52,7 @@ type documentJSON struct {
 func showDocument(d chat.Document) documentJSON {
 	why := messages.Read(d.Error)
 	out := documentJSON{ID: d.ID, Title: d.Title, Label: cmp.Or(d.Label, d.Title), Name: d.Name, OtherNames: d.OtherNames, Status: d.Status, SourceType: d.SourceType, Format: d.Format,
-		ExternalID: d.ExternalID, SourceURL: d.SourceURL, Bytes: d.Bytes, Chunks: d.Chunks, CreatedAt: dialect.Stamp(d.CreatedAt), Error: why.Text, Coded: why.Coded, Public: d.Owner == chat.PublicOwner}
+		ExternalID: d.ExternalID, SourceURL: d.SourceURL, Bytes: d.Bytes, Chunks: d.Chunks, Pages: d.PageCount, UnreadPages: d.UnreadPages, CreatedAt: dialect.Stamp(d.CreatedAt), Error: why.Text, Coded: why.Coded, Public: d.Owner == chat.PublicOwner}
 	if d.Status == chat.DocProcessing {
 		out.Progress = &d.Progress
 	}

@@ -52,6 +52,8 @@ type Document struct {
 	SourceVersion string
 	Bytes         int64
 	Chunks        int
+	PageCount     int    // of its file; 0 if its type has no pages
+	UnreadPages   int    // those of them that are pictures or noise, whose text is missing
 	Progress      int    // of the ingest, in percent
 	Error         string // why it failed, as messages.Message.Stored
 	CreatedAt     time.Time

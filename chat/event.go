@@ -149,6 +149,7 @@ const (
 	NoticeResumeIgnored     = "resume_ignored"
 	NoticeDocumentsExcluded = "documents_excluded"
 	NoticeDocumentsPartly   = "documents_partly"
+	NoticeUnreadPages       = "documents_unread_pages"
 	NoticeNotSaved          = "not_saved_yet"
 	NoticeNoImages          = "images_not_supported"
 	NoticeImport            = "import" // how an import ended; the entry's Ref has its words
@@ -169,6 +170,7 @@ var noticeMessages = map[string]messages.Message{
 	NoticeResumeIgnored:     messages.ResumeIgnored,
 	NoticeDocumentsExcluded: messages.DocumentsExcluded,
 	NoticeDocumentsPartly:   messages.DocumentsPartly,
+	NoticeUnreadPages:       messages.UnreadPages,
 	NoticeNotSaved:          messages.NotSaved,
 	NoticeSummarized:        messages.Summarized,
 	NoticeHistoryDropped:    messages.HistoryDropped,

@@ -398,6 +398,9 @@ type Documents interface {
 	// Original returns the upload of a document that is ready.
 	Original(ctx context.Context, owner, id string) ([]byte, error)
 	DocumentProgress(ctx context.Context, owner, id string, percent int) error
+	// SetDocumentPages sets how many pages the file of a document has that is processing, and
+	// how many of them could not be read.
+	SetDocumentPages(ctx context.Context, owner, id string, pages, unread int) error
 	// StoreText replaces text, chunks and (when not nil) their vectors, and marks the
 	// document ready, in one transaction.
 	StoreText(ctx context.Context, owner, id, text string, chunks []chat.Chunk, vectors [][]float32) error

@@ -317,6 +317,9 @@ func (d *documentsTurn) retrieve() (err error) {
 	if d.found.Unreadable {
 		shown = append(shown, notice(chat.NoticeDocumentsExcluded))
 	}
+	if d.found.UnreadPages {
+		shown = append(shown, notice(chat.NoticeUnreadPages))
+	}
 	if d.found.Partly {
 		shown = append(shown, notice(chat.NoticeDocumentsPartly))
 	}

@@ -73,6 +73,9 @@ func (a *Activities) retrieve(ctx context.Context, ref activities.TurnRef, r Ret
 	if out.Confidence == chat.Low {
 		out.Closest = closest(s)
 	}
+	if out.UnreadPages, err = a.hasUnreadPages(ctx, ref.Owner, r.DocIDs, s); err != nil {
+		return Retrieved{}, err
+	}
 	if r.Imports && !q.tagged {
 		open, err := a.hasOpenImports(ctx, ref)
 		if err != nil {
@@ -94,6 +97,21 @@ func closest(s retrieval.Selection) (ids []string) {
 		ids = append(ids, h.ID)
 	}
 	return ids
+}
+
+// hasUnreadPages reports whether the documents of a selection, or those that were to be
+// searched, have pages that could not be read, so that an answer may miss something.
+func (a *Activities) hasUnreadPages(ctx context.Context, owner string, wanted []string, s retrieval.Selection) (bool, error) {
+	ids := slices.Clone(wanted)
+	for _, h := range slices.Concat(s.Hits, s.Weak) {
+		ids = append(ids, h.DocID)
+	}
+	slices.Sort(ids)
+	if ids = slices.Compact(ids); len(ids) == 0 {
+		return false, nil
+	}
+	docs, err := a.Store.DocumentsByID(ctx, owner, ids)
+	return slices.ContainsFunc(docs, func(d chat.Document) bool { return d.UnreadPages > 0 }), err
 }
 
 // hasOpenImports reports whether imports of the turn's conversation have not ended.

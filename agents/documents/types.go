@@ -75,9 +75,11 @@ type Retrieved struct {
 	Score      float64         `json:"score"`
 	Processing bool            `json:"processing,omitempty"` // documents still processing were left out
 	Unreadable bool            `json:"unreadable,omitempty"` // failed documents were left out
-	Partly     bool            `json:"partly,omitempty"`     // more documents than fit; some were left out
-	NoWeb      bool            `json:"no_web,omitempty"`     // the web cannot be searched, so the question does not offer it
-	Widened    bool            `json:"widened,omitempty"`    // the documents meant have no answer, so all were searched
+	// UnreadPages: documents that were searched have pages that could not be read.
+	UnreadPages bool `json:"unread_pages,omitempty"`
+	Partly      bool `json:"partly,omitempty"`  // more documents than fit; some were left out
+	NoWeb       bool `json:"no_web,omitempty"`  // the web cannot be searched, so the question does not offer it
+	Widened     bool `json:"widened,omitempty"` // the documents meant have no answer, so all were searched
 	// Importing: too little was found, and a document that is still imported may have it.
 	Importing bool       `json:"importing,omitempty"`
 	Usage     chat.Usage `json:"usage,omitzero"` // of the query's embeddings

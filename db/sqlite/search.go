@@ -40,7 +40,7 @@ const (
 		WHERE o.term = t.value AND (o.doc >> 20) IN ` + visibleEditions + ` AND z.id = o.doc`
 
 	// readNames reads which of the terms ?3 stand in the names of visible documents.
-	readNames = `SELECT t.key, n.doc, min(n.col = 'others')
+	readNames = `SELECT t.key, n.doc, min(n.col = 'further')
 		FROM json_each(?3) t CROSS JOIN name_words n
 		WHERE n.term = t.value AND n.doc IN ` + visibleEditions + ` GROUP BY t.key, n.doc`
 

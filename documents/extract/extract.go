@@ -41,6 +41,7 @@ var (
 	errTooLarge  = unreadable(messages.FileTooLarge)
 	errEncrypted = unreadable(messages.PDFEncrypted)
 	errScanned   = unreadable(messages.PDFScanned)
+	errGarbled   = unreadable(messages.PDFGarbled)
 	errDamaged   = unreadable(messages.PDFDamaged)
 	errTooLong   = unreadable(messages.PDFTooSlow)
 

@@ -2,6 +2,8 @@ package extract
 
 import (
 	"regexp"
+	"slices"
+	"strconv"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -10,14 +12,15 @@ import (
 )
 
 // joinPages makes one clean text of pages and returns where each page begins in it. It
-// leaves out headers and footers that repeat, and pages without text. A sentence that
-// continues on the next page stays in one paragraph.
+// leaves out page numbers, headers and footers that repeat those of the page before, and
+// pages without text. A sentence that continues on the next page stays in one paragraph.
 func joinPages(pages []string) (text string, starts []chat.PageStart) {
 	split := make([][]string, len(pages))
+	hyphens := newHyphens(pages)
 	for i, p := range pages {
-		split[i] = strings.Split(strings.TrimSpace(clean(p)), "\n")
+		split[i] = strings.Split(strings.TrimSpace(clean(hyphens.resolve(p))), "\n")
 	}
-	running := runningLines(split)
+	split = withoutRunning(split)
 	var b strings.Builder
 	last, at := "", 0 // at counts characters
 	write := func(s string) {
@@ -25,7 +28,6 @@ func joinPages(pages []string) (text string, starts []chat.PageStart) {
 		at += utf8.RuneCountInString(s)
 	}
 	for i, lines := range split {
-		lines = withoutRunning(lines, running)
 		if len(lines) == 0 {
 			continue
 		}
@@ -42,79 +44,170 @@ func joinPages(pages []string) (text string, starts []chat.PageStart) {
 // edge is how many lines at the top and at the bottom of a page may be header or footer.
 const edge = 2
 
-// runningLines returns the shapes of lines that stand at the edges of at least a tenth of
-// the pages, and of at least three pages.
-func runningLines(pages [][]string) map[string]bool {
-	counts := map[string]int{}
-	for _, lines := range pages {
-		seen := map[string]bool{}
-		for i, l := range lines {
-			if atEdge(i, len(lines)) && !seen[shape(l)] {
-				seen[shape(l)] = true
-				counts[shape(l)]++
+// repeats is on how many pages a line of a header or footer stands at least.
+const repeats = 3
+
+// withoutRunning drops the parts of lines at the edges of pages that are page numbers, or
+// that stood at the edge of the page before, too. Wide gaps end up as single spaces.
+func withoutRunning(pages [][]string) [][]string {
+	counted := map[string]int{} // pages that have a part at an edge
+	on := make([]map[string]bool, len(pages))
+	counters := newCounters(len(pages))
+	for i, lines := range pages {
+		on[i] = map[string]bool{}
+		for k, l := range lines {
+			if !atEdge(lines, k) {
+				continue
+			}
+			for _, part := range lineParts(l) {
+				if !on[i][part] {
+					on[i][part] = true
+					counted[part]++
+				}
+				counters.add(part, i)
 			}
 		}
 	}
-	out := map[string]bool{}
-	for s, n := range counts {
-		if s == "" || n < 3 || n*10 < len(pages) {
-			continue
+	repeated := func(part string, page int) bool {
+		if counted[part] < repeats || hasAmountOrDate.MatchString(part) {
+			return false
 		}
-		// Without words, only a single number is a page number; several may be a table.
-		out[s] = strings.IndexFunc(s, unicode.IsLetter) >= 0 || strings.Count(s, "#") == 1
+		was := func(before int) bool { return page >= before && on[page-before][part] }
+		return was(1) || was(2) && was(4) // left and right pages may have their own
+	}
+	out := make([][]string, len(pages))
+	for i, lines := range pages {
+		var kept []string
+		for k, l := range lines {
+			if !atEdge(lines, k) {
+				kept = append(kept, strings.TrimRightFunc(strings.ReplaceAll(l, wideSpace, " "), unicode.IsSpace))
+				continue
+			}
+			parts := lineParts(l)
+			left := slices.DeleteFunc(slices.Clone(parts), func(p string) bool {
+				return counters.has(p, i) && len(lines) > 1 || repeated(p, i)
+			})
+			switch {
+			case len(left) == 0 && len(parts) > 0:
+			case len(left) == len(parts) || strings.Contains(l, tableBar):
+				kept = append(kept, strings.TrimRightFunc(strings.ReplaceAll(l, wideSpace, " "), unicode.IsSpace))
+			default:
+				kept = append(kept, strings.Join(left, " "))
+			}
+		}
+		out[i] = trimBlank(kept)
 	}
 	return out
 }
 
-func withoutRunning(lines []string, running map[string]bool) []string {
+const tableBar = " | "
+
+func lineParts(l string) []string {
 	var out []string
-	for i, l := range lines {
-		if !atEdge(i, len(lines)) || !running[shape(l)] {
-			out = append(out, strings.TrimRightFunc(l, unicode.IsSpace))
+	for _, p := range strings.Split(strings.ReplaceAll(l, tableBar, wideSpace), wideSpace) {
+		if p = strings.TrimSpace(p); p != "" {
+			out = append(out, p)
 		}
-	}
-	for len(out) > 0 && out[0] == "" {
-		out = out[1:]
-	}
-	for len(out) > 0 && out[len(out)-1] == "" {
-		out = out[:len(out)-1]
 	}
 	return out
 }
 
-func atEdge(i, n int) bool { return i < edge || i >= n-edge }
-
-// sectionStart matches a line that begins like a section's heading. Its number belongs to
-// the section and is not a page number.
-var sectionStart = regexp.MustCompile(`^(?i:article|section|chapter|clause|part|annex|appendix|schedule|rule|§)\s*[\dIVX]|^\d+\.`)
-
-// shape returns a line with # for every number: "Page 3 of 10" becomes "Page # of #".
-func shape(l string) string {
-	l = strings.TrimSpace(l)
-	if sectionStart.MatchString(l) {
-		return l
+func trimBlank(lines []string) []string {
+	for len(lines) > 0 && lines[0] == "" {
+		lines = lines[1:]
 	}
-	var b strings.Builder
-	digit := false
-	for _, r := range l {
-		if unicode.IsDigit(r) {
-			if !digit {
-				b.WriteByte('#')
+	for len(lines) > 0 && lines[len(lines)-1] == "" {
+		lines = lines[:len(lines)-1]
+	}
+	return lines
+}
+
+// atEdge reports whether line k is one of the first or last of the lines that are not blank.
+func atEdge(lines []string, k int) bool {
+	return textLines(lines[:k]) < edge || textLines(lines[k+1:]) < edge
+}
+
+// textLines counts the lines that are not blank, up to edge.
+func textLines(lines []string) int {
+	n := 0
+	for _, l := range lines {
+		if l != "" {
+			if n++; n == edge {
+				break
 			}
-			digit = true
+		}
+	}
+	return n
+}
+
+// hasAmountOrDate matches amounts, with decimals or a currency, and dates in figures.
+var hasAmountOrDate = regexp.MustCompile(`\d[.,]\d{2}(?:\D|$)|\d\s*[\p{Sc}%]|\p{Sc}\s*\d|\d{1,4}[./-]\d{1,2}[./-]\d{2,4}`)
+
+// counters finds page numbers: numbers at the edges of pages that rise by one from page to
+// page and stand alone, with the number of all pages, or with a word for a page.
+type counters struct {
+	pages int
+	// offsets counts, for the shape of a part of a line, on how many pages its number
+	// is how much higher than the page's.
+	offsets map[string]map[int]int
+}
+
+func newCounters(pages int) counters { return counters{pages, map[string]map[int]int{}} }
+
+var (
+	pageWord     = regexp.MustCompile(`(?i)^\s*(?:page|seite|pagina|página|pág|side|sida|sivu|strona|str|strana|stránka|oldal|sayfa|страница|стр|halaman|trang)\b`)
+	onlyNumber   = regexp.MustCompile(`^[^\pL\pN.,]{0,3}\s*(\d{1,5})\s*[^\pL\pN,%°]{0,3}$`)
+	numberOfAll  = regexp.MustCompile(`^(?:[^\d]{0,20})(\d{1,5})(\s*(?:/|\||[^\d]{1,12}\s)\s*)(\d{1,5})[^\pL\pN%]{0,3}$`)
+	numberOfPage = regexp.MustCompile(`^(?i:[^\pL\pN]{0,3}(?:page|pages|p|pg|seite|s|blatt|pagina|página|pág|pag|side|sida|sivu|strona|str|strana|stránka|oldal|sayfa|страница|стр|с|сторінка|σελίδα|σελ|halaman|trang|الصفحة|صفحة|עמוד|第)[.:]?\s*[-–]?\s*(\d{1,5})(?:\s*[页頁ページ]*)[^\pL\pN]{0,3})$`)
+	pageAfter    = regexp.MustCompile(`^[^\pL\pN]{0,3}(\d{1,5})\s?(?:페이지|ページ|页|頁|쪽|\. oldal|หน้า)[^\pL\pN]{0,3}$`)
+)
+
+// counter returns the number of a part of a line that may be a page number, and what all
+// such parts of a document have in common.
+func (c counters) counter(part string) (shape string, number int, ok bool) {
+	if len(part) > 60 {
+		return "", 0, false
+	}
+	for _, form := range []*regexp.Regexp{onlyNumber, numberOfAll, numberOfPage, pageAfter} {
+		m := form.FindStringSubmatchIndex(part)
+		if m == nil {
 			continue
 		}
-		digit = false
-		b.WriteRune(r)
+		n, err := strconv.Atoi(part[m[2]:m[3]])
+		if err != nil {
+			continue
+		}
+		if form == numberOfAll {
+			if all, err := strconv.Atoi(part[m[6]:m[7]]); err != nil || all != c.pages && !pageWord.MatchString(part) {
+				continue
+			}
+		}
+		return part[:m[2]] + "#" + part[m[3]:], n, true
 	}
-	return b.String()
+	return "", 0, false
+}
+
+func (c counters) add(part string, page int) {
+	shape, n, ok := c.counter(part)
+	if !ok {
+		return
+	}
+	if c.offsets[shape] == nil {
+		c.offsets[shape] = map[int]int{}
+	}
+	c.offsets[shape][n-page]++
+}
+
+func (c counters) has(part string, page int) bool {
+	shape, n, ok := c.counter(part)
+	return ok && c.offsets[shape][n-page] >= repeats
 }
 
 // between returns the line breaks between a page's last line and the next page's first.
 func between(last, next string) string {
 	end, _ := utf8.DecodeLastRuneInString(last)
 	first, _ := utf8.DecodeRuneInString(next)
-	if strings.ContainsRune(".!?:;", end) || unicode.IsUpper(first) || unicode.IsDigit(first) {
+	if strings.ContainsRune(".!?:;", end) || unicode.IsUpper(first) || unicode.IsDigit(first) || strings.Contains(last, tableBar) || strings.Contains(next, tableBar) {
 		return "\n\n"
 	}
 	return "\n"

@@ -44,7 +44,25 @@ func readPDF(ctx context.Context, raw []byte) (Content, error) {
 	}
 	title, pages, _ := strings.Cut(string(out), pageBreak)
 	c := Content{Title: title}
-	c.Text, c.Pages = joinPages(strings.Split(pages, pageBreak))
+	texts := strings.Split(pages, pageBreak)
+	garbled := 0
+	for i, t := range texts {
+		t, isPicture := strings.CutPrefix(t, pictureMark)
+		if texts[i] = t; isGarbled(t) {
+			texts[i], isPicture = "", true
+			garbled++
+		}
+		if isPicture {
+			c.Unread = append(c.Unread, i+1)
+		}
+	}
+	c.PageCount = len(texts)
+	c.Text, c.Pages = joinPages(texts)
+	if letters := countLetters(c.Text); garbled > 0 && letters <= stampLetters {
+		return Content{}, errGarbled
+	} else if len(c.Unread) > 0 && (letters == 0 || len(c.Unread) == c.PageCount) {
+		return Content{}, errScanned
+	}
 	return c, nil
 }
 

@@ -99,7 +99,10 @@ func TestPDFTextInReadingOrderWithoutRunningHeads(t *testing.T) {
 			t.Errorf("%q is not in %q", want, got)
 		}
 	}
-	for _, bad := range []string{"Handbook", "Page 2", "\r", "\f", "\x00"} {
+	if strings.Count(got, "Larkfield Bank Handbook") != 1 || !strings.HasPrefix(got, "Larkfield Bank Handbook") {
+		t.Errorf("the header is not only on its first page: %q", got)
+	}
+	for _, bad := range []string{"Page 2", "\r", "\f", "\x00"} {
 		if strings.Contains(got, bad) {
 			t.Errorf("%q is in %q", bad, got)
 		}
@@ -137,6 +140,156 @@ func TestPDFPagesBeginAtTheirText(t *testing.T) {
 	}
 }
 
+// scanned returns a PDF with pages that are a picture each.
+func scanned(pages int, texts ...[]string) []byte {
+	objects := pdfObjects(texts)
+	kids := strings.TrimSuffix(strings.TrimPrefix(objects[1], "<< /Type /Pages /Kids ["), fmt.Sprintf("] /Count %d >>", len(texts)))
+	objects = append(objects, stream("/Type /XObject /Subtype /Image /Width 1 /Height 1 /ColorSpace /DeviceGray /BitsPerComponent 8", "x"))
+	image := len(objects)
+	objects = append(objects, stream("", "q 595 0 0 842 0 0 cm /X Do Q"))
+	for range pages {
+		objects = append(objects, fmt.Sprintf("<< /Type /Page /Parent 2 0 R /MediaBox [0 0 595 842] /Contents %d 0 R /Resources << /XObject << /X %d 0 R >> >> >>", image+1, image))
+		kids += fmt.Sprintf(" %d 0 R", len(objects))
+	}
+	objects[1] = fmt.Sprintf("<< /Type /Pages /Kids [%s] /Count %d >>", kids, pages+len(texts))
+	return pdfOf("", objects...)
+}
+
+func TestPagesThatArePicturesAreCounted(t *testing.T) {
+	c, err := All().Content(t.Context(), "pdf", scanned(3, []string{"The first page has a line of text."}, []string{"The second page, too."}))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if c.PageCount != 5 || !slices.Equal(c.Unread, []int{3, 4, 5}) {
+		t.Errorf("%d pages, unread %v", c.PageCount, c.Unread)
+	}
+}
+
+func TestPagesWithOnlyDigitsAreNotScanned(t *testing.T) {
+	text, err := All().Text(t.Context(), "pdf", pdf("", []string{"1"}, []string{"2"}, []string{"3"}))
+	if err != nil || text != "1\n\n2\n\n3" {
+		t.Errorf("%q, %v", text, err)
+	}
+}
+
+// TestPDFsThatWereReadWrongly reads files whose text was lost or changed once.
+func TestPDFsThatWereReadWrongly(t *testing.T) {
+	for file, want := range map[string]struct{ has, not []string }{
+		"payslips.pdf":         {has: []string{"Payslip 01/2026", "Ines Wolf, personnel number 4471", "Net pay 2137.50\nTransferred on 21.01.2026", "Payslip 02/2026", "Net pay 2174.50", "Payslip 03/2026", "Net pay 2211.50"}},
+		"Kapitel.pdf":          {has: []string{"Kapitel 1\n", "Kapitel 2\n", "Kapitel 4\n"}, not: []string{"1 / 4", "4 / 4"}},
+		"header only once.pdf": {has: []string{"Customer number 88123", "Valid until 31 August 2027", "sheet 3\nParagraph 3.1"}},
+		"hyph2.pdf":            {has: []string{"Krankenversicherung", "Haupt- und Nebenkostenanteil", "E-Mail-Adresse", "Nord-Süd-Gefälle", "18-25 pay half", "well-known", "cooperation"}},
+		"footnotes.pdf":        {has: []string{"120³ euros", "500 m².", "10⁶ units and 4.5 percent¹ of sales", "¹ Without tax.", "³ Reduced fee"}},
+		"pdf table empty.pdf":  {has: []string{"Plan | Setup fee | Monthly fee | Exit fee\nBasic |  | 20\nTeam | 100 |  | 55\nFirm |  |  | 9"}},
+		"form2.pdf":            {has: []string{"Name of the applicant\nInes Wolf", "Electric car", "Zone\nB"}},
+		"chrome.pdf":           {has: []string{"500 m² and the fee is 120³ euros", "Office files are official", "10⁶ units", "Plan | Setup fee | Monthly fee | Exit fee\nBasic |  | 20\nTeam | 100 |  | 55\nFirm |  |  | 9", "ثلاثون", "☒ Non-smoker", "4. Keep dogs on a lead."}},
+	} {
+		t.Run(file, func(t *testing.T) {
+			raw, err := os.ReadFile("testdata/" + file)
+			if err != nil {
+				t.Fatal(err)
+			}
+			got, err := All().Text(t.Context(), "pdf", raw)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, w := range want.has {
+				if !strings.Contains(got, w) {
+					t.Errorf("%q is not in %q", w, got)
+				}
+			}
+			for _, w := range want.not {
+				if strings.Contains(got, w) {
+					t.Errorf("%q is in %q", w, got)
+				}
+			}
+		})
+	}
+}
+
+// pageOf returns a PDF with one page that is drawn with the given operators. F1 is Helvetica.
+func pageOf(content string, annotations ...string) []byte {
+	objects := pdfObjects([][]string{nil})
+	objects[3] = stream("", content)
+	objects[4] = strings.TrimSuffix(objects[4], ">>") + "/Annots [" + strings.Join(annotations, " ") + "] >>"
+	return pdfOf("", objects...)
+}
+
+func TestPDFLayout(t *testing.T) {
+	at := func(x, y, size float64, s string) string {
+		return fmt.Sprintf("BT /F1 %g Tf 1 0 0 1 %g %g Tm (%s) Tj ET\n", size, x, y, s)
+	}
+	var columns, table strings.Builder
+	left := []string{"The harbour office is open from", "eight to five, and it is closed", "on days on which the town has", "a public holiday of its own."}
+	right := []string{"Boats that are longer than ten", "metres need a permit, which the", "office gives to members who ask", "for it in the month before."}
+	for i := range left {
+		columns.WriteString(at(50, 700-float64(14*i), 10, left[i]) + at(320, 700-float64(14*i), 10, right[i]))
+	}
+	for i, r := range [][2]string{{"Berth", "Price of a year"}, {"Small, on the north pier", "120.00"}, {"Large, on the north pier", "240.00"}, {"Guests", "by the day"}} {
+		table.WriteString(at(50, 700-float64(14*i), 10, r[0]) + at(320, 700-float64(14*i), 10, r[1]))
+	}
+	for name, tc := range map[string]struct {
+		raw  []byte
+		want string
+	}{
+		"text drawn twice":           {pageOf(at(50, 700, 12, "Rent is due") + at(50.4, 699.7, 12, "Rent is due")), "Rent is due"},
+		"letters that are doubled":   {pageOf(at(50, 700, 12, "aabb willful 1100")), "aabb willful 1100"},
+		"columns line by line":       {pageOf(columns.String()), strings.Join(append(left, right...), "\n")},
+		"a table of two columns":     {pageOf(table.String()), "Berth | Price of a year\nSmall, on the north pier | 120.00\nLarge, on the north pier | 240.00\nGuests | by the day"},
+		"a subscript":                {pageOf(at(50, 700, 12, "H") + at(58.7, 697, 7, "2") + at(62.6, 700, 12, "O is water")), "H₂O is water"},
+		"a fraction":                 {pageOf(at(50, 700, 12, "Add 1") + at(79, 704, 7, "3") + at(83, 700, 7, "/") + at(85, 697, 7, "4") + at(90, 700, 12, "cups")), "Add 1 3/4 cups"},
+		"letters that are set apart": {pageOf("BT /F1 12 Tf 3 Tc 50 700 Td (NOTICE PERIOD) Tj ET"), "NOTICE PERIOD"},
+		"a comment":                  {pageOf(at(50, 700, 12, "The rent is due."), "<< /Type /Annot /Subtype /Text /Rect [300 690 320 710] /Contents (Since when?) /T (Ann) >>"), "The rent is due.\n[Comment by Ann: Since when?]"},
+		"a typed note":               {pageOf(at(50, 700, 12, "Name:"), "<< /Type /Annot /Subtype /FreeText /Rect [100 695 220 715] /Contents (Ines Wolf) /DA (/F1 12 Tf) >>"), "Name: Ines Wolf"},
+		"a hidden comment":           {pageOf(at(50, 700, 12, "The rent is due."), "<< /Type /Annot /Subtype /Text /F 2 /Rect [300 690 320 710] /Contents (Since when?) >>"), "The rent is due."},
+	} {
+		t.Run(name, func(t *testing.T) {
+			got, err := All().Text(t.Context(), "pdf", tc.raw)
+			if err != nil || got != tc.want {
+				t.Errorf("%q, %v, want %q", got, err, tc.want)
+			}
+		})
+	}
+}
+
+func TestOnlyPageNumbersAndRepeatedLinesAreLeftOut(t *testing.T) {
+	for name, tc := range map[string]struct {
+		line func(page int) string
+		kept int // pages of 4 that keep the line
+	}{
+		"a number":            {func(p int) string { return fmt.Sprint(p) }, 0},
+		"a number in dashes":  {func(p int) string { return fmt.Sprintf("- %d -", p+6) }, 0},
+		"of all":              {func(p int) string { return fmt.Sprintf("%d / 4", p) }, 0},
+		"of all, in words":    {func(p int) string { return fmt.Sprintf("Seite %d von 4", p) }, 0},
+		"a month":             {func(p int) string { return fmt.Sprintf("Payslip %02d/2026", p) }, 4},
+		"a German chapter":    {func(p int) string { return fmt.Sprintf("Kapitel %d", p) }, 4},
+		"a Spanish article":   {func(p int) string { return fmt.Sprintf("Artículo %d", p) }, 4},
+		"a lesson":            {func(p int) string { return fmt.Sprintf("Lesson %d", p) }, 4},
+		"a date":              {func(p int) string { return fmt.Sprintf("Issued on %02d.05.2026", p) }, 4},
+		"an amount":           {func(int) string { return "Balance carried forward 9,365.08 EUR" }, 4},
+		"numbers with steps":  {func(p int) string { return fmt.Sprint(10 * p) }, 4},
+		"a name":              {func(int) string { return "Larkfield Bank" }, 1},
+		"a name with a place": {func(int) string { return "Customer number 88123" }, 1},
+	} {
+		t.Run(name, func(t *testing.T) {
+			var pages []string
+			for p := 1; p <= 4; p++ {
+				pages = append(pages, fmt.Sprintf("%s\nA line of page %d.\nAnother one, with words.\nA third one.\nThe last words of %d.", tc.line(p), p, p))
+			}
+			text, _ := joinPages(pages)
+			got := 0
+			for p := 1; p <= 4; p++ {
+				if strings.Contains("\n"+text, "\n"+tc.line(p)+"\nA line of page "+fmt.Sprint(p)) {
+					got++
+				}
+			}
+			if got != tc.kept {
+				t.Errorf("%d pages have it, want %d: %q", got, tc.kept, text)
+			}
+		})
+	}
+}
+
 func TestPagesCountCharacters(t *testing.T) {
 	text, pages := joinPages([]string{"Größe.", " \n", "日本。"})
 	want := []chat.PageStart{{Page: 1, Start: 0}, {Page: 3, Start: 8}}
@@ -161,8 +314,9 @@ func TestUnreadablePDFsHaveAReason(t *testing.T) {
 		want *Unreadable
 	}{
 		"encrypted":        {pdf(locked, []string{"A page with a line of text on it."}), errEncrypted},
-		"without text":     {pdf("", nil, nil), errScanned},
-		"page numbers":     {pdf("", []string{"1"}, []string{"2"}, []string{"3"}), errScanned},
+		"without text":     {pdf("", nil, nil), errNoText},
+		"pictures":         {scanned(2), errScanned},
+		"shifted letters":  {pdf("", []string{"Wkh zduudqw| odvwv iru wzr |hduv diwhu wkh gholyhu| ri wkh skrqh.", "Wkh vxssolhu uhsdluv lw zlwkrxw fkdujh, diwhu wkdw shulrg qrwklqj lv sdlg."}), errGarbled},
 		"garbage":          {[]byte("%PDF-1.7\n" + strings.Repeat("\x93\x01garbage", 200)), errDamaged},
 		"header only":      {[]byte("%PDF-1.7\n"), errDamaged},
 		"cut at the start": {good[:60], errDamaged},
@@ -279,7 +433,7 @@ func TestPDFReaderStartsWhenItsCacheCannotBeWritten(t *testing.T) {
 
 func TestOnlyADocumentThatTheReaderCannotReadIsCalledDamaged(t *testing.T) {
 	for code, want := range map[int]error{
-		exitDamaged: errDamaged, exitEncrypted: errEncrypted, exitScanned: errScanned, exitTooLong: errTooLong,
+		exitDamaged: errDamaged, exitEncrypted: errEncrypted, exitTooLong: errTooLong,
 		2:  errDamaged, // a panic
 		-1: errDamaged, // killed
 	} {
@@ -290,5 +444,16 @@ func TestOnlyADocumentThatTheReaderCannotReadIsCalledDamaged(t *testing.T) {
 	var unreadable *Unreadable
 	if err := pdfReader.error(t.Context(), exitFailed, "start pdfium: no memory\n"); errors.As(err, &unreadable) || err.Error() != "run the reader: start pdfium: no memory" {
 		t.Errorf("a reader that could not start is reported as %v", err)
+	}
+}
+
+func TestCharactersBeyond16BitsAreWhole(t *testing.T) {
+	cmap := "/CIDInit /ProcSet findresource begin begincmap 1 begincodespacerange <00> <FF> endcodespacerange 1 beginbfchar <41> <D835DC49> endbfchar endcmap end"
+	objects := pdfObjects([][]string{{"A is a voltage"}})
+	objects = append(objects, stream("", cmap))
+	objects[2] = fmt.Sprintf("<< /Type /Font /Subtype /Type1 /BaseFont /Helvetica /ToUnicode %d 0 R >>", len(objects))
+	got, err := All().Text(t.Context(), "pdf", pdfOf("", objects...))
+	if err != nil || got != "𝑉 is a voltage" {
+		t.Errorf("%q, %v", got, err)
 	}
 }

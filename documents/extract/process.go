@@ -93,8 +93,6 @@ func (r reader) error(ctx context.Context, code int, said string) error {
 		return r.tooLong
 	case exitEncrypted:
 		return errEncrypted
-	case exitScanned:
-		return errScanned
 	case exitTooLarge:
 		return errTooLarge
 	}

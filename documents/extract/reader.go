@@ -10,19 +10,15 @@ import (
 	"strconv"
 	"strings"
 	"time"
-	"unicode"
 
 	"github.com/klippa-app/go-pdfium"
-	pdfium_errors "github.com/klippa-app/go-pdfium/errors"
-	"github.com/klippa-app/go-pdfium/references"
-	"github.com/klippa-app/go-pdfium/requests"
 	"github.com/klippa-app/go-pdfium/webassembly"
 	"github.com/tetratelabs/wazero"
 )
 
 // A process that is started with readerVar reads one file from standard input, writes its
 // title and its text to standard output, with a pageBreak before the text or before each of
-// its pages, and exits.
+// its pages, and exits. Before the text of a page that is a picture stands a pictureMark.
 const (
 	readerVar       = "PALAVER_READER"        // the name of the file's type, or readNothing
 	readerMemoryVar = "PALAVER_READER_MEMORY" // bytes
@@ -40,7 +36,6 @@ const (
 	exitFailed    = 20
 	exitEncrypted = 21
 	exitDamaged   = 22
-	exitScanned   = 23
 	exitTooLong   = 24
 	exitTooLarge  = 25
 )
@@ -86,48 +81,69 @@ func pdfMain(mode string) (int, error) {
 	if err != nil {
 		return exitFailed, err
 	}
-	doc, err := inst.OpenDocument(&requests.OpenDocument{File: &raw})
-	switch {
-	case errors.Is(err, pdfium_errors.ErrPassword), errors.Is(err, pdfium_errors.ErrSecurity):
-		return exitEncrypted, nil
-	case err != nil:
-		return exitDamaged, nil
-	}
-	count, err := inst.FPDF_GetPageCount(&requests.FPDF_GetPageCount{Document: doc.Document})
-	if err != nil || count.PageCount == 0 {
-		return exitDamaged, nil
-	}
-	if _, err := io.WriteString(os.Stdout, metaTitle(inst, doc.Document)); err != nil {
+	return readPages(inst, raw)
+}
+
+// pdfium's error codes.
+const (
+	pdfiumPassword = 4
+	pdfiumSecurity = 5
+)
+
+func readPages(inst pdfium.Pdfium, raw []byte) (int, error) {
+	n, err := newNative(inst)
+	if err != nil {
 		return exitFailed, err
 	}
-	letters, broken := 0, 0
-	for i := range count.PageCount {
-		text, err := pageText(inst, doc.Document, i)
+	doc, code, err := n.open(raw)
+	switch {
+	case code == pdfiumPassword, code == pdfiumSecurity:
+		return exitEncrypted, nil
+	case err != nil, doc == 0:
+		return exitDamaged, nil
+	}
+	count := n.number("FPDF_GetPageCount", doc)
+	if count <= 0 {
+		return exitDamaged, nil
+	}
+	title := n.key("Title", func(at uint64) string { return n.wide("FPDF_GetMetaText", doc, at) })
+	if _, err := io.WriteString(os.Stdout, withoutBreaks(title)); err != nil {
+		return exitFailed, err
+	}
+	form := n.formEnvironment(doc)
+	broken := 0
+	for i := range count {
+		text, err := n.page(doc, form, i)
 		if err != nil { // the other pages are still worth reading
 			broken++
 			text = ""
 		}
-		letters += countLetters(text)
 		if _, err := io.WriteString(os.Stdout, pageBreak+withoutBreaks(text)); err != nil {
 			return exitFailed, err
 		}
 	}
-	switch {
-	case broken == count.PageCount:
+	if broken == count {
 		return exitDamaged, nil
-	case letters < 8*(count.PageCount-1)+1: // page numbers and stamps are no text
-		return exitScanned, nil
 	}
 	return 0, nil
 }
 
-// metaTitle returns the title in a PDF's metadata, or "".
-func metaTitle(inst pdfium.Pdfium, doc references.FPDF_DOCUMENT) string {
-	got, err := inst.FPDF_GetMetaText(&requests.FPDF_GetMetaText{Document: doc, Tag: "Title"})
-	if err != nil {
-		return ""
+// page returns the text of a page.
+func (n *native) page(doc, form uint64, index int) (string, error) {
+	page, err := n.call("FPDF_LoadPage", doc, uint64(index))
+	if err != nil || page == 0 {
+		return "", errors.Join(errPDFium, err)
 	}
-	return withoutBreaks(got.Value)
+	defer n.call("FPDF_ClosePage", page)
+	glyphs, err := n.glyphs(page)
+	if err != nil {
+		return "", err
+	}
+	text := pageText(withNotes(pageLines(glyphs), n.notes(page, form)))
+	if n.isPicture(page, countLetters(text)) {
+		text = pictureMark + text
+	}
+	return text, nil
 }
 
 func withoutBreaks(s string) string { return strings.ReplaceAll(s, pageBreak, "\n") }
@@ -170,36 +186,4 @@ func startPDFium(config wazero.RuntimeConfig) (pdfium.Pdfium, error) {
 		return nil, fmt.Errorf("start pdfium: %w", err)
 	}
 	return inst, nil
-}
-
-func pageText(inst pdfium.Pdfium, doc references.FPDF_DOCUMENT, index int) (string, error) {
-	page, err := inst.FPDF_LoadPage(&requests.FPDF_LoadPage{Document: doc, Index: index})
-	if err != nil {
-		return "", err
-	}
-	defer inst.FPDF_ClosePage(&requests.FPDF_ClosePage{Page: page.Page})
-	text, err := inst.FPDFText_LoadPage(&requests.FPDFText_LoadPage{Page: requests.Page{ByReference: &page.Page}})
-	if err != nil {
-		return "", err
-	}
-	defer inst.FPDFText_ClosePage(&requests.FPDFText_ClosePage{TextPage: text.TextPage})
-	chars, err := inst.FPDFText_CountChars(&requests.FPDFText_CountChars{TextPage: text.TextPage})
-	if err != nil || chars.Count <= 0 {
-		return "", err
-	}
-	got, err := inst.FPDFText_GetText(&requests.FPDFText_GetText{TextPage: text.TextPage, Count: chars.Count})
-	if err != nil {
-		return "", err
-	}
-	return got.Text, nil
-}
-
-func countLetters(s string) int {
-	n := 0
-	for _, r := range s {
-		if unicode.IsLetter(r) {
-			n++
-		}
-	}
-	return n
 }

@@ -125,6 +125,10 @@ type Content struct {
 	Title string           // the document's own title; empty if it has no useful one
 	Names []string         // what the document calls itself, besides the title, best first
 	Pages []chat.PageStart // where its pages begin; empty if its type has no pages
+	// PageCount is how many pages the file has; 0 if its type has no pages. Unread are
+	// those, from 1, that are pictures or noise, so that their text is not in Text.
+	PageCount int
+	Unread    []int
 }
 
 // Content returns what Text returns, with the title and the pages.

@@ -85,6 +85,9 @@ func (a *Activities) ingest(ctx context.Context, r workflows.IngestRequest) erro
 	case err != nil:
 		return ignoreNotFound(err) // deleted, or indexed by an earlier attempt
 	}
+	if err := a.Store.SetDocumentPages(ctx, r.Owner, r.DocID, read.PageCount, len(read.Unread)); err != nil {
+		return ignoreNotFound(err)
+	}
 	a.progress(ctx, r, readDone)
 	chunks := chunk.ForDocument(r.DocID, read.Text)
 	chunk.SetPages(chunks, read.Pages)

@@ -3,6 +3,7 @@ package ingest
 import (
 	"context"
 	"errors"
+	"os"
 	"strings"
 	"testing"
 	"time"
@@ -49,6 +50,17 @@ func TestUnreadableUploadIsMarkedFailedWithItsReason(t *testing.T) {
 	require.Equal(t, chat.DocFailed, d.Status)
 	require.NotEmpty(t, d.Error)
 	require.NotContains(t, d.Error, "not a PDF")
+}
+
+func TestPagesThatCouldNotBeReadAreCounted(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	raw, err := os.ReadFile("../extract/testdata/scanned.pdf")
+	require.NoError(t, err)
+	d := b.ingested(b.Upload("Letters", "pdf", raw))
+	require.Equal(t, chat.DocReady, d.Status)
+	require.Equal(t, 5, d.PageCount)
+	require.Equal(t, 3, d.UnreadPages)
 }
 
 func TestIngestOfADeletedDocumentIsNoError(t *testing.T) {

@@ -49,13 +49,14 @@ var documentTests = []test{
 		b.NoError(b.store.DocumentProgress(b.ctx, b.owner, d.ID, 40))
 		got = must.Have(b.store.Document(b.ctx, b.owner, d.ID))(b.t)
 		b.Equal(40, got.Progress)
+		b.NoError(b.store.SetDocumentPages(b.ctx, b.owner, d.ID, 5, 3))
 
 		text, chunks := cut(d.ID, "one", "two")
 		b.NoError(b.store.StoreText(b.ctx, b.owner, d.ID, text, chunks, nil))
 		_, _, err = b.store.RawDocument(b.ctx, b.owner, d.ID)
 		b.ErrorIs(err, db.ErrNotFound)
 		got = must.Have(b.store.Document(b.ctx, b.owner, d.ID))(b.t)
-		d.Status, d.Progress, d.Chunks, d.Label = chat.DocReady, 100, 2, d.Title
+		d.Status, d.Progress, d.Chunks, d.PageCount, d.UnreadPages, d.Label = chat.DocReady, 100, 2, 5, 3, d.Title
 		b.Equal(d, got)
 		bytes = must.Have(b.store.Original(b.ctx, b.owner, d.ID))(b.t)
 		b.Equal(raw, bytes)

@@ -174,6 +174,7 @@ func notFoundFor(b *fixture, stranger string, p property) map[string]func() erro
 		},
 		"Original":         func() error { return must.ErrOf(b.store.Original(b.ctx, stranger, p.doc.ID)) },
 		"DocumentProgress": func() error { return b.store.DocumentProgress(b.ctx, stranger, p.processing.ID, 50) },
+		"SetDocumentPages": func() error { return b.store.SetDocumentPages(b.ctx, stranger, p.processing.ID, 5, 3) },
 		"StoreText": func() error {
 			text, chunks := cut(p.doc.ID, "taken")
 			return b.store.StoreText(b.ctx, stranger, p.doc.ID, text, chunks, nil)

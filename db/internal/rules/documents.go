@@ -170,6 +170,18 @@ func (s *Store) DocumentProgress(ctx context.Context, owner, id string, percent 
 	return changeable(row, owner, err) // nil: no longer processing, so there is no progress to save
 }
 
+func (s *Store) SetDocumentPages(ctx context.Context, owner, id string, pages, unread int) (err error) {
+	ctx, end := s.short(ctx, "save pages")
+	defer end(&err)
+	rows, err := s.db.Write.SetDocumentPages(ctx, sqlcgen.SetDocumentPagesParams{
+		Owner: owner, ID: id, Pages: int64(pages), UnreadPages: int64(unread)})
+	if err != nil || rows > 0 {
+		return err
+	}
+	row, err := s.db.Read.Document(ctx, sqlcgen.DocumentParams{Owner: owner, ID: id})
+	return changeable(row, owner, err) // nil: no longer processing
+}
+
 // FailDocument leaves a document that is ready as it is.
 func (s *Store) FailDocument(ctx context.Context, owner, id, reason string) error {
 	return s.failDocument(ctx, owner, id, nil, reason)
@@ -271,7 +283,7 @@ func document(r sqlcgen.DocumentRow) chat.Document {
 		ID: r.ID, Owner: r.Owner, Title: r.Title, Named: r.Named, Name: r.Name, OtherNames: otherNames(r.OtherNames), Status: chat.DocStatus(r.Status), Format: r.Format,
 		SourceType: chat.SourceType(r.SourceType), ExternalID: r.ExternalID, SourceURL: r.SourceUrl,
 		SourceVersion: r.SourceVersion, Bytes: r.Bytes, Chunks: int(r.Chunks), Progress: int(r.Progress), Error: r.Error,
-		CreatedAt: record.Time(r.CreatedAt),
+		PageCount: int(r.Pages), UnreadPages: int(r.UnreadPages), CreatedAt: record.Time(r.CreatedAt),
 	}
 }
 

@@ -5,28 +5,6 @@ package sqlcgen
 import "context"
 
 // Queries are the queries that every database has.
-type DocumentsTitledRow struct {
-	ID         string
-	Owner      string
-	Title      string
-	Status     string
-	Name       string
-	Named      bool
-	OtherNames string
-	CreatedAt  int64
-}
-
-type NameDocumentParams struct {
-	Title       string
-	TitleFolded string
-	Named       bool
-	OtherNames  string
-	TitleWords  string
-	OtherWords  string
-	ID          string
-	Owner       string
-}
-
 type Queries interface {
 	AccessKeyByDigest(ctx context.Context, digest string) (AccessKey, error)
 	AccessKeys(ctx context.Context, owner string) ([]AccessKey, error)
@@ -198,6 +176,7 @@ type Queries interface {
 	SearchConversations(ctx context.Context, arg SearchConversationsParams) ([]SearchConversationsRow, error)
 	SessionGeneration(ctx context.Context, owner string) (int64, error)
 	SetAnonymousSeen(ctx context.Context, arg SetAnonymousSeenParams) error
+	SetDocumentPages(ctx context.Context, arg SetDocumentPagesParams) (int64, error)
 	SetEmbedding(ctx context.Context, arg SetEmbeddingParams) (int64, error)
 	SetSentAt(ctx context.Context, arg SetSentAtParams) error
 	ShareByDigest(ctx context.Context, digest string) (ShareByDigestRow, error)
@@ -209,7 +188,6 @@ type Queries interface {
 	StoredThreads(ctx context.Context, arg StoredThreadsParams) (StoredThreadsRow, error)
 	Summaries(ctx context.Context, arg SummariesParams) ([]Summary, error)
 	Summary(ctx context.Context, arg SummaryParams) (Summary, error)
-	TakeLease(ctx context.Context, arg TakeLeaseParams) (int64, error)
 	Text(ctx context.Context, arg TextParams) (string, error)
 	Texts(ctx context.Context, arg TextsParams) ([]TextsRow, error)
 	Tree(ctx context.Context, arg TreeParams) ([]TreeRow, error)
@@ -667,6 +645,8 @@ type DocumentRow struct {
 	Name          string
 	Named         bool
 	OtherNames    string
+	Pages         int64
+	UnreadPages   int64
 }
 
 type DocumentSet struct {
@@ -700,6 +680,19 @@ type DocumentsByIDRow struct {
 	Name          string
 	Named         bool
 	OtherNames    string
+	Pages         int64
+	UnreadPages   int64
+}
+
+type DocumentsTitledRow struct {
+	ID         string
+	Owner      string
+	Title      string
+	Status     string
+	Name       string
+	Named      bool
+	OtherNames string
+	CreatedAt  int64
 }
 
 type DocumentsToEmbedParams struct {
@@ -906,6 +899,8 @@ type ImportedDocumentRow struct {
 	Name          string
 	Named         bool
 	OtherNames    string
+	Pages         int64
+	UnreadPages   int64
 }
 
 type InsertAttachmentParams struct {
@@ -1080,6 +1075,8 @@ type ListDocumentsRow struct {
 	Name          string
 	Named         bool
 	OtherNames    string
+	Pages         int64
+	UnreadPages   int64
 }
 
 type ListImportsParams struct {
@@ -1235,6 +1232,17 @@ type MoveThreadTurnsParams struct {
 	NewOwner string
 	ThreadID string
 	Owner    string
+}
+
+type NameDocumentParams struct {
+	Title       string
+	TitleFolded string
+	Named       bool
+	OtherNames  string
+	TitleWords  string
+	OtherWords  string
+	ID          string
+	Owner       string
 }
 
 type NewestTurnByClientIDParams struct {
@@ -1522,6 +1530,13 @@ type SetAnonymousSeenParams struct {
 	Owner string
 }
 
+type SetDocumentPagesParams struct {
+	Pages       int64
+	UnreadPages int64
+	ID          string
+	Owner       string
+}
+
 type SetEmbeddingParams struct {
 	Model  string
 	ID     string
@@ -1626,13 +1641,6 @@ type SummaryParams struct {
 	Head     string
 	Owner    string
 	ThreadID string
-}
-
-type TakeLeaseParams struct {
-	Name       string
-	Holder     string
-	DeadHolder string
-	DeadBeat   int64
 }
 
 type TextParams struct {

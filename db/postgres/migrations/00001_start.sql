@@ -276,6 +276,8 @@ CREATE TABLE documents (
     error          TEXT    NOT NULL DEFAULT '',
     created_at     BIGINT NOT NULL,
     embedding      TEXT    NOT NULL DEFAULT '', -- the embedding model that its vectors are from; '': it has none
+    pages          BIGINT NOT NULL DEFAULT 0,  -- of its file; 0: not known
+    unread_pages   BIGINT NOT NULL DEFAULT 0,  -- those of them that could not be read
     address        TEXT    NOT NULL DEFAULT ''
 );
 CREATE INDEX documents_owner ON documents (owner, created_at, id);

@@ -1,9 +1,9 @@
 -- name: DocumentForChange :one
-SELECT id, owner, title, status, source_type, external_id, bytes, chunks, progress, error, created_at, format, source_url, source_version, name, named, other_names
+SELECT id, owner, title, status, source_type, external_id, bytes, chunks, progress, error, created_at, format, source_url, source_version, name, named, other_names, pages, unread_pages
 FROM documents WHERE id = @id AND owner IN (@owner, '*') FOR NO KEY UPDATE;
 
 -- name: DocumentsByID :many
-SELECT id, owner, title, status, source_type, external_id, bytes, chunks, progress, error, created_at, format, source_url, source_version, name, named, other_names
+SELECT id, owner, title, status, source_type, external_id, bytes, chunks, progress, error, created_at, format, source_url, source_version, name, named, other_names, pages, unread_pages
 FROM documents WHERE id = ANY(@ids::text[]) AND owner IN (@owner, '*');
 
 -- name: DocumentsTitled :many

@@ -55,11 +55,9 @@ func (q *Queries) MoveBoards(ctx context.Context, arg MoveBoardsParams) error {
 }
 
 const moveConversation = `-- name: MoveConversation :execrows
-
 UPDATE conversations SET owner = $1, address = '' WHERE id = $2 AND owner = $3
 `
 
-// These queries move the data of an anonymous caller to the account that they sign in to.
 func (q *Queries) MoveConversation(ctx context.Context, arg MoveConversationParams) (int64, error) {
 	result, err := q.db.Exec(ctx, moveConversation, arg.NewOwner, arg.ID, arg.Owner)
 	if err != nil {
@@ -183,10 +181,12 @@ func (q *Queries) MoveThreadTurns(ctx context.Context, arg MoveThreadTurnsParams
 }
 
 const turnRunsInThread = `-- name: TurnRunsInThread :one
+
 SELECT EXISTS (SELECT 1 FROM turns WHERE owner = $1 AND thread_id = $2 AND settled_at = 0
     AND (status IN ('accepted', 'running') OR (status = 'new' AND sent_at > $3)))
 `
 
+// These queries move the data of an anonymous caller to the account that they sign in to.
 func (q *Queries) TurnRunsInThread(ctx context.Context, arg TurnRunsInThreadParams) (bool, error) {
 	row := q.db.QueryRow(ctx, turnRunsInThread, arg.Owner, arg.ThreadID, arg.SentAfter)
 	var exists bool

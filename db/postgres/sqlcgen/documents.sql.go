@@ -125,7 +125,7 @@ func (q *Queries) DeleteRaw(ctx context.Context, docID string) error {
 }
 
 const document = `-- name: Document :one
-SELECT id, owner, title, status, source_type, external_id, bytes, chunks, progress, error, created_at, format, source_url, source_version, name, named, other_names
+SELECT id, owner, title, status, source_type, external_id, bytes, chunks, progress, error, created_at, format, source_url, source_version, name, named, other_names, pages, unread_pages
 FROM documents WHERE id = $1 AND owner IN ($2, '*')
 `
 
@@ -150,6 +150,8 @@ func (q *Queries) Document(ctx context.Context, arg DocumentParams) (DocumentRow
 		&i.Name,
 		&i.Named,
 		&i.OtherNames,
+		&i.Pages,
+		&i.UnreadPages,
 	)
 	return i, err
 }
@@ -192,7 +194,7 @@ func (q *Queries) DocumentChunks(ctx context.Context, arg DocumentChunksParams) 
 }
 
 const documentForChange = `-- name: DocumentForChange :one
-SELECT id, owner, title, status, source_type, external_id, bytes, chunks, progress, error, created_at, format, source_url, source_version, name, named, other_names
+SELECT id, owner, title, status, source_type, external_id, bytes, chunks, progress, error, created_at, format, source_url, source_version, name, named, other_names, pages, unread_pages
 FROM documents WHERE id = $1 AND owner IN ($2, '*') FOR NO KEY UPDATE
 `
 
@@ -219,6 +221,8 @@ type DocumentForChangeRow struct {
 	Name          string
 	Named         bool
 	OtherNames    string
+	Pages         int64
+	UnreadPages   int64
 }
 
 func (q *Queries) DocumentForChange(ctx context.Context, arg DocumentForChangeParams) (DocumentForChangeRow, error) {
@@ -242,6 +246,8 @@ func (q *Queries) DocumentForChange(ctx context.Context, arg DocumentForChangePa
 		&i.Name,
 		&i.Named,
 		&i.OtherNames,
+		&i.Pages,
+		&i.UnreadPages,
 	)
 	return i, err
 }
@@ -258,45 +264,6 @@ func (q *Queries) DocumentProgress(ctx context.Context, arg DocumentProgressPara
 	return result.RowsAffected(), nil
 }
 
-const documentsTitled = `-- name: DocumentsTitled :many
-SELECT id, owner, title, status, name, named, other_names, created_at
-FROM documents WHERE title_folded = ANY($1::text[]) AND owner IN ($2, '*')
-`
-
-type DocumentsTitledParams struct {
-	Titles []string
-	Owner  string
-}
-
-func (q *Queries) DocumentsTitled(ctx context.Context, arg DocumentsTitledParams) ([]DocumentsTitledRow, error) {
-	rows, err := q.db.Query(ctx, documentsTitled, arg.Titles, arg.Owner)
-	if err != nil {
-		return nil, err
-	}
-	defer rows.Close()
-	var items []DocumentsTitledRow
-	for rows.Next() {
-		var i DocumentsTitledRow
-		if err := rows.Scan(
-			&i.ID,
-			&i.Owner,
-			&i.Title,
-			&i.Status,
-			&i.Name,
-			&i.Named,
-			&i.OtherNames,
-			&i.CreatedAt,
-		); err != nil {
-			return nil, err
-		}
-		items = append(items, i)
-	}
-	if err := rows.Err(); err != nil {
-		return nil, err
-	}
-	return items, nil
-}
-
 const documentText = `-- name: DocumentText :one
 SELECT t.text FROM documents d JOIN document_texts t ON t.doc_id = $1
 WHERE d.id = $1 AND d.owner IN ($2, '*') AND d.status = 'ready'
@@ -310,7 +277,7 @@ func (q *Queries) DocumentText(ctx context.Context, arg DocumentTextParams) (str
 }
 
 const documentsByID = `-- name: DocumentsByID :many
-SELECT id, owner, title, status, source_type, external_id, bytes, chunks, progress, error, created_at, format, source_url, source_version, name, named, other_names
+SELECT id, owner, title, status, source_type, external_id, bytes, chunks, progress, error, created_at, format, source_url, source_version, name, named, other_names, pages, unread_pages
 FROM documents WHERE id = ANY($1::text[]) AND owner IN ($2, '*')
 `
 
@@ -346,6 +313,47 @@ func (q *Queries) DocumentsByID(ctx context.Context, arg DocumentsByIDParams) ([
 			&i.Name,
 			&i.Named,
 			&i.OtherNames,
+			&i.Pages,
+			&i.UnreadPages,
+		); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
+const documentsTitled = `-- name: DocumentsTitled :many
+SELECT id, owner, title, status, name, named, other_names, created_at
+FROM documents WHERE title_folded = ANY($1::text[]) AND owner IN ($2, '*')
+`
+
+type DocumentsTitledParams struct {
+	Titles []string
+	Owner  string
+}
+
+func (q *Queries) DocumentsTitled(ctx context.Context, arg DocumentsTitledParams) ([]DocumentsTitledRow, error) {
+	rows, err := q.db.Query(ctx, documentsTitled, arg.Titles, arg.Owner)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []DocumentsTitledRow
+	for rows.Next() {
+		var i DocumentsTitledRow
+		if err := rows.Scan(
+			&i.ID,
+			&i.Owner,
+			&i.Title,
+			&i.Status,
+			&i.Name,
+			&i.Named,
+			&i.OtherNames,
+			&i.CreatedAt,
 		); err != nil {
 			return nil, err
 		}
@@ -408,7 +416,7 @@ func (q *Queries) FailDocument(ctx context.Context, arg FailDocumentParams) (int
 }
 
 const importedDocument = `-- name: ImportedDocument :one
-SELECT id, owner, title, status, source_type, external_id, bytes, chunks, progress, error, created_at, format, source_url, source_version, name, named, other_names
+SELECT id, owner, title, status, source_type, external_id, bytes, chunks, progress, error, created_at, format, source_url, source_version, name, named, other_names, pages, unread_pages
 FROM documents WHERE owner = $1 AND source_type = $2 AND external_id = $3 AND external_id <> ''
 `
 
@@ -433,6 +441,8 @@ func (q *Queries) ImportedDocument(ctx context.Context, arg ImportedDocumentPara
 		&i.Name,
 		&i.Named,
 		&i.OtherNames,
+		&i.Pages,
+		&i.UnreadPages,
 	)
 	return i, err
 }
@@ -533,7 +543,7 @@ func (q *Queries) InsertVectors(ctx context.Context, arg InsertVectorsParams) er
 }
 
 const listDocuments = `-- name: ListDocuments :many
-SELECT id, owner, title, status, source_type, external_id, bytes, chunks, progress, error, created_at, format, source_url, source_version, name, named, other_names
+SELECT id, owner, title, status, source_type, external_id, bytes, chunks, progress, error, created_at, format, source_url, source_version, name, named, other_names, pages, unread_pages
 FROM documents
 WHERE owner IN ($1, '*')
     AND (created_at < CAST($2 AS BIGINT) OR (created_at = CAST($2 AS BIGINT) AND id < CAST($3 AS TEXT)))
@@ -572,6 +582,8 @@ func (q *Queries) ListDocuments(ctx context.Context, arg ListDocumentsParams) ([
 			&i.Name,
 			&i.Named,
 			&i.OtherNames,
+			&i.Pages,
+			&i.UnreadPages,
 		); err != nil {
 			return nil, err
 		}
@@ -672,7 +684,7 @@ func (q *Queries) Raw(ctx context.Context, arg RawParams) ([]byte, error) {
 }
 
 const replaceImport = `-- name: ReplaceImport :execrows
-UPDATE documents SET status = 'processing', progress = 0, error = '', format = $1, bytes = $2,
+UPDATE documents SET status = 'processing', progress = 0, pages = 0, unread_pages = 0, error = '', format = $1, bytes = $2,
     source_url = $3, source_version = $4, name = $5
 WHERE id = $6 AND owner = $7 AND (status = 'failed' OR source_version <> $4)
 `
@@ -684,6 +696,23 @@ func (q *Queries) ReplaceImport(ctx context.Context, arg ReplaceImportParams) (i
 		arg.SourceUrl,
 		arg.SourceVersion,
 		arg.Name,
+		arg.ID,
+		arg.Owner,
+	)
+	if err != nil {
+		return 0, err
+	}
+	return result.RowsAffected(), nil
+}
+
+const setDocumentPages = `-- name: SetDocumentPages :execrows
+UPDATE documents SET pages = $1, unread_pages = $2 WHERE id = $3 AND owner = $4 AND status = 'processing'
+`
+
+func (q *Queries) SetDocumentPages(ctx context.Context, arg SetDocumentPagesParams) (int64, error) {
+	result, err := q.db.Exec(ctx, setDocumentPages,
+		arg.Pages,
+		arg.UnreadPages,
 		arg.ID,
 		arg.Owner,
 	)

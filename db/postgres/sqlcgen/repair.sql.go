@@ -164,6 +164,13 @@ ON CONFLICT (name) DO UPDATE SET holder = excluded.holder, beat = leases.beat + 
 WHERE leases.holder = excluded.holder OR (leases.holder = $3 AND leases.beat = $4)
 `
 
+type TakeLeaseParams struct {
+	Name       string
+	Holder     string
+	DeadHolder string
+	DeadBeat   int64
+}
+
 func (q *Queries) TakeLease(ctx context.Context, arg TakeLeaseParams) (int64, error) {
 	result, err := q.db.Exec(ctx, takeLease,
 		arg.Name,

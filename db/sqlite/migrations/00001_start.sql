@@ -276,6 +276,8 @@ CREATE TABLE documents (
     created_at     INTEGER NOT NULL,
     edition        INTEGER NOT NULL DEFAULT 0,  -- the one that readers see; 0: none
     embedding      TEXT    NOT NULL DEFAULT '', -- the embedding model that its vectors are from; '': it has none
+    pages          INTEGER NOT NULL DEFAULT 0,  -- of its file; 0: not known
+    unread_pages   INTEGER NOT NULL DEFAULT 0,  -- those of them that could not be read
     address        TEXT    NOT NULL DEFAULT ''
 );
 CREATE INDEX documents_owner ON documents (owner, created_at, id);
@@ -330,7 +332,7 @@ CREATE VIRTUAL TABLE chunk_words USING fts5vocab('chunk_index', 'instance');
 -- The names of the documents whose texts are indexed, by edition: the title with the file's
 -- name, and the other names.
 CREATE VIRTUAL TABLE name_index USING fts5 (
-    title, others,
+    title, further,
     content = '', contentless_delete = 1,
     tokenize = 'porter unicode61 remove_diacritics 2'
 );
@@ -340,7 +342,7 @@ CREATE VIRTUAL TABLE name_words USING fts5vocab('name_index', 'instance');
 -- +goose StatementBegin
 CREATE TRIGGER documents_named AFTER UPDATE OF edition, title_words, other_words ON documents WHEN new.edition > 0 BEGIN
     DELETE FROM name_index WHERE rowid = new.edition;
-    INSERT INTO name_index (rowid, title, others) VALUES (new.edition, new.title_words, new.other_words);
+    INSERT INTO name_index (rowid, title, further) VALUES (new.edition, new.title_words, new.other_words);
 END;
 -- +goose StatementEnd
 

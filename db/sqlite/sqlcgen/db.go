@@ -249,14 +249,14 @@ func Prepare(ctx context.Context, db DBTX) (*Queries, error) {
 	if q.documentProgressStmt, err = db.PrepareContext(ctx, documentProgress); err != nil {
 		return nil, fmt.Errorf("error preparing query DocumentProgress: %w", err)
 	}
-	if q.documentsTitledStmt, err = db.PrepareContext(ctx, documentsTitled); err != nil {
-		return nil, fmt.Errorf("error preparing query DocumentsTitled: %w", err)
-	}
 	if q.documentTextStmt, err = db.PrepareContext(ctx, documentText); err != nil {
 		return nil, fmt.Errorf("error preparing query DocumentText: %w", err)
 	}
 	if q.documentsByIDStmt, err = db.PrepareContext(ctx, documentsByID); err != nil {
 		return nil, fmt.Errorf("error preparing query DocumentsByID: %w", err)
+	}
+	if q.documentsTitledStmt, err = db.PrepareContext(ctx, documentsTitled); err != nil {
+		return nil, fmt.Errorf("error preparing query DocumentsTitled: %w", err)
 	}
 	if q.documentsToEmbedStmt, err = db.PrepareContext(ctx, documentsToEmbed); err != nil {
 		return nil, fmt.Errorf("error preparing query DocumentsToEmbed: %w", err)
@@ -596,6 +596,9 @@ func Prepare(ctx context.Context, db DBTX) (*Queries, error) {
 	}
 	if q.setAnonymousSeenStmt, err = db.PrepareContext(ctx, setAnonymousSeen); err != nil {
 		return nil, fmt.Errorf("error preparing query SetAnonymousSeen: %w", err)
+	}
+	if q.setDocumentPagesStmt, err = db.PrepareContext(ctx, setDocumentPages); err != nil {
+		return nil, fmt.Errorf("error preparing query SetDocumentPages: %w", err)
 	}
 	if q.setEmbeddingStmt, err = db.PrepareContext(ctx, setEmbedding); err != nil {
 		return nil, fmt.Errorf("error preparing query SetEmbedding: %w", err)
@@ -1118,11 +1121,6 @@ func (q *Queries) Close() error {
 			err = fmt.Errorf("error closing documentProgressStmt: %w", cerr)
 		}
 	}
-	if q.documentsTitledStmt != nil {
-		if cerr := q.documentsTitledStmt.Close(); cerr != nil {
-			err = fmt.Errorf("error closing documentsTitledStmt: %w", cerr)
-		}
-	}
 	if q.documentTextStmt != nil {
 		if cerr := q.documentTextStmt.Close(); cerr != nil {
 			err = fmt.Errorf("error closing documentTextStmt: %w", cerr)
@@ -1131,6 +1129,11 @@ func (q *Queries) Close() error {
 	if q.documentsByIDStmt != nil {
 		if cerr := q.documentsByIDStmt.Close(); cerr != nil {
 			err = fmt.Errorf("error closing documentsByIDStmt: %w", cerr)
+		}
+	}
+	if q.documentsTitledStmt != nil {
+		if cerr := q.documentsTitledStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing documentsTitledStmt: %w", cerr)
 		}
 	}
 	if q.documentsToEmbedStmt != nil {
@@ -1698,6 +1701,11 @@ func (q *Queries) Close() error {
 			err = fmt.Errorf("error closing setAnonymousSeenStmt: %w", cerr)
 		}
 	}
+	if q.setDocumentPagesStmt != nil {
+		if cerr := q.setDocumentPagesStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing setDocumentPagesStmt: %w", cerr)
+		}
+	}
 	if q.setEmbeddingStmt != nil {
 		if cerr := q.setEmbeddingStmt.Close(); cerr != nil {
 			err = fmt.Errorf("error closing setEmbeddingStmt: %w", cerr)
@@ -2047,9 +2055,9 @@ type Queries struct {
 	documentStmt                  *sql.Stmt
 	documentChunksStmt            *sql.Stmt
 	documentProgressStmt          *sql.Stmt
-	documentsTitledStmt           *sql.Stmt
 	documentTextStmt              *sql.Stmt
 	documentsByIDStmt             *sql.Stmt
+	documentsTitledStmt           *sql.Stmt
 	documentsToEmbedStmt          *sql.Stmt
 	draftStmt                     *sql.Stmt
 	dropEmptyConversationStmt     *sql.Stmt
@@ -2163,6 +2171,7 @@ type Queries struct {
 	searchConversationsStmt       *sql.Stmt
 	sessionGenerationStmt         *sql.Stmt
 	setAnonymousSeenStmt          *sql.Stmt
+	setDocumentPagesStmt          *sql.Stmt
 	setEmbeddingStmt              *sql.Stmt
 	setMembersStmt                *sql.Stmt
 	setSentAtStmt                 *sql.Stmt
@@ -2291,9 +2300,9 @@ func (q *Queries) WithTx(tx *sql.Tx) *Queries {
 		documentStmt:                  q.documentStmt,
 		documentChunksStmt:            q.documentChunksStmt,
 		documentProgressStmt:          q.documentProgressStmt,
-		documentsTitledStmt:           q.documentsTitledStmt,
 		documentTextStmt:              q.documentTextStmt,
 		documentsByIDStmt:             q.documentsByIDStmt,
+		documentsTitledStmt:           q.documentsTitledStmt,
 		documentsToEmbedStmt:          q.documentsToEmbedStmt,
 		draftStmt:                     q.draftStmt,
 		dropEmptyConversationStmt:     q.dropEmptyConversationStmt,
@@ -2407,6 +2416,7 @@ func (q *Queries) WithTx(tx *sql.Tx) *Queries {
 		searchConversationsStmt:       q.searchConversationsStmt,
 		sessionGenerationStmt:         q.sessionGenerationStmt,
 		setAnonymousSeenStmt:          q.setAnonymousSeenStmt,
+		setDocumentPagesStmt:          q.setDocumentPagesStmt,
 		setEmbeddingStmt:              q.setEmbeddingStmt,
 		setMembersStmt:                q.setMembersStmt,
 		setSentAtStmt:                 q.setSentAtStmt,

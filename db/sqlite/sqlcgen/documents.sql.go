@@ -133,7 +133,7 @@ func (q *Queries) DeleteRaw(ctx context.Context, docID string) error {
 }
 
 const document = `-- name: Document :one
-SELECT id, owner, title, status, source_type, external_id, bytes, chunks, progress, error, created_at, format, source_url, source_version, name, named, other_names
+SELECT id, owner, title, status, source_type, external_id, bytes, chunks, progress, error, created_at, format, source_url, source_version, name, named, other_names, pages, unread_pages
 FROM documents WHERE id = ?1 AND owner IN (?2, '*')
 `
 
@@ -158,6 +158,8 @@ func (q *Queries) Document(ctx context.Context, arg DocumentParams) (DocumentRow
 		&i.Name,
 		&i.Named,
 		&i.OtherNames,
+		&i.Pages,
+		&i.UnreadPages,
 	)
 	return i, err
 }
@@ -214,48 +216,6 @@ func (q *Queries) DocumentProgress(ctx context.Context, arg DocumentProgressPara
 	return result.RowsAffected()
 }
 
-const documentsTitled = `-- name: DocumentsTitled :many
-SELECT d.id, d.owner, d.title, d.status, d.name, d.named, d.other_names, d.created_at
-FROM json_each(CAST(?1 AS TEXT)) j CROSS JOIN documents d ON d.title_folded = j.value AND d.owner IN (?2, '*')
-`
-
-type DocumentsTitledParams struct {
-	Titles string
-	Owner  string
-}
-
-func (q *Queries) DocumentsTitled(ctx context.Context, arg DocumentsTitledParams) ([]DocumentsTitledRow, error) {
-	rows, err := q.query(ctx, q.documentsTitledStmt, documentsTitled, arg.Titles, arg.Owner)
-	if err != nil {
-		return nil, err
-	}
-	defer rows.Close()
-	var items []DocumentsTitledRow
-	for rows.Next() {
-		var i DocumentsTitledRow
-		if err := rows.Scan(
-			&i.ID,
-			&i.Owner,
-			&i.Title,
-			&i.Status,
-			&i.Name,
-			&i.Named,
-			&i.OtherNames,
-			&i.CreatedAt,
-		); err != nil {
-			return nil, err
-		}
-		items = append(items, i)
-	}
-	if err := rows.Close(); err != nil {
-		return nil, err
-	}
-	if err := rows.Err(); err != nil {
-		return nil, err
-	}
-	return items, nil
-}
-
 const documentText = `-- name: DocumentText :one
 SELECT e.text FROM documents d JOIN editions e ON e.id = d.edition
 WHERE d.id = ?1 AND d.owner IN (?2, '*') AND d.status = 'ready'
@@ -269,7 +229,7 @@ func (q *Queries) DocumentText(ctx context.Context, arg DocumentTextParams) (str
 }
 
 const documentsByID = `-- name: DocumentsByID :many
-SELECT d.id, d.owner, d.title, d.status, d.source_type, d.external_id, d.bytes, d.chunks, d.progress, d.error, d.created_at, d.format, d.source_url, d.source_version, d.name, d.named, d.other_names
+SELECT d.id, d.owner, d.title, d.status, d.source_type, d.external_id, d.bytes, d.chunks, d.progress, d.error, d.created_at, d.format, d.source_url, d.source_version, d.name, d.named, d.other_names, d.pages, d.unread_pages
 FROM json_each(CAST(?1 AS TEXT)) j CROSS JOIN documents d ON d.id = j.value WHERE d.owner IN (?2, '*')
 `
 
@@ -305,6 +265,50 @@ func (q *Queries) DocumentsByID(ctx context.Context, arg DocumentsByIDParams) ([
 			&i.Name,
 			&i.Named,
 			&i.OtherNames,
+			&i.Pages,
+			&i.UnreadPages,
+		); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Close(); err != nil {
+		return nil, err
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
+const documentsTitled = `-- name: DocumentsTitled :many
+SELECT d.id, d.owner, d.title, d.status, d.name, d.named, d.other_names, d.created_at
+FROM json_each(CAST(?1 AS TEXT)) j CROSS JOIN documents d ON d.title_folded = j.value AND d.owner IN (?2, '*')
+`
+
+type DocumentsTitledParams struct {
+	Titles string
+	Owner  string
+}
+
+func (q *Queries) DocumentsTitled(ctx context.Context, arg DocumentsTitledParams) ([]DocumentsTitledRow, error) {
+	rows, err := q.query(ctx, q.documentsTitledStmt, documentsTitled, arg.Titles, arg.Owner)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []DocumentsTitledRow
+	for rows.Next() {
+		var i DocumentsTitledRow
+		if err := rows.Scan(
+			&i.ID,
+			&i.Owner,
+			&i.Title,
+			&i.Status,
+			&i.Name,
+			&i.Named,
+			&i.OtherNames,
+			&i.CreatedAt,
 		); err != nil {
 			return nil, err
 		}
@@ -373,7 +377,7 @@ func (q *Queries) FailDocument(ctx context.Context, arg FailDocumentParams) (int
 }
 
 const importedDocument = `-- name: ImportedDocument :one
-SELECT id, owner, title, status, source_type, external_id, bytes, chunks, progress, error, created_at, format, source_url, source_version, name, named, other_names
+SELECT id, owner, title, status, source_type, external_id, bytes, chunks, progress, error, created_at, format, source_url, source_version, name, named, other_names, pages, unread_pages
 FROM documents WHERE owner = ?1 AND source_type = ?2 AND external_id = ?3 AND external_id <> ''
 `
 
@@ -398,6 +402,8 @@ func (q *Queries) ImportedDocument(ctx context.Context, arg ImportedDocumentPara
 		&i.Name,
 		&i.Named,
 		&i.OtherNames,
+		&i.Pages,
+		&i.UnreadPages,
 	)
 	return i, err
 }
@@ -497,7 +503,7 @@ func (q *Queries) InsertVector(ctx context.Context, arg InsertVectorParams) erro
 }
 
 const listDocuments = `-- name: ListDocuments :many
-SELECT id, owner, title, status, source_type, external_id, bytes, chunks, progress, error, created_at, format, source_url, source_version, name, named, other_names
+SELECT id, owner, title, status, source_type, external_id, bytes, chunks, progress, error, created_at, format, source_url, source_version, name, named, other_names, pages, unread_pages
 FROM documents
 WHERE owner IN (?1, '*')
     AND (created_at < CAST(?2 AS BIGINT) OR (created_at = CAST(?2 AS BIGINT) AND id < CAST(?3 AS TEXT)))
@@ -536,6 +542,8 @@ func (q *Queries) ListDocuments(ctx context.Context, arg ListDocumentsParams) ([
 			&i.Name,
 			&i.Named,
 			&i.OtherNames,
+			&i.Pages,
+			&i.UnreadPages,
 		); err != nil {
 			return nil, err
 		}
@@ -643,7 +651,7 @@ func (q *Queries) ReadyEdition(ctx context.Context, arg ReadyEditionParams) (int
 }
 
 const replaceImport = `-- name: ReplaceImport :execrows
-UPDATE documents SET status = 'processing', progress = 0, error = '', format = ?1, bytes = ?2,
+UPDATE documents SET status = 'processing', progress = 0, pages = 0, unread_pages = 0, error = '', format = ?1, bytes = ?2,
     source_url = ?3, source_version = ?4, name = ?5
 WHERE id = ?6 AND owner = ?7 AND (status = 'failed' OR source_version <> ?4)
 `
@@ -655,6 +663,23 @@ func (q *Queries) ReplaceImport(ctx context.Context, arg ReplaceImportParams) (i
 		arg.SourceUrl,
 		arg.SourceVersion,
 		arg.Name,
+		arg.ID,
+		arg.Owner,
+	)
+	if err != nil {
+		return 0, err
+	}
+	return result.RowsAffected()
+}
+
+const setDocumentPages = `-- name: SetDocumentPages :execrows
+UPDATE documents SET pages = ?1, unread_pages = ?2 WHERE id = ?3 AND owner = ?4 AND status = 'processing'
+`
+
+func (q *Queries) SetDocumentPages(ctx context.Context, arg SetDocumentPagesParams) (int64, error) {
+	result, err := q.exec(ctx, q.setDocumentPagesStmt, setDocumentPages,
+		arg.Pages,
+		arg.UnreadPages,
 		arg.ID,
 		arg.Owner,
 	)

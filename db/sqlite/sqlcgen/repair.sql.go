@@ -173,16 +173,16 @@ func (q *Queries) ProcessingDocuments(ctx context.Context, arg ProcessingDocumen
 const takeLease = `-- name: TakeLease :execrows
 INSERT INTO leases (name, holder, beat) VALUES (?1, ?2, 1)
 ON CONFLICT (name) DO UPDATE SET holder = excluded.holder, beat = leases.beat + 1
-WHERE leases.holder = excluded.holder OR (leases.holder = ?3 AND leases.beat = ?4)
+WHERE leases.holder = excluded.holder OR (leases.holder = @dead_holder AND leases.beat = @dead_beat)
 `
 
+type TakeLeaseParams struct {
+	Name   string
+	Holder string
+}
+
 func (q *Queries) TakeLease(ctx context.Context, arg TakeLeaseParams) (int64, error) {
-	result, err := q.exec(ctx, q.takeLeaseStmt, takeLease,
-		arg.Name,
-		arg.Holder,
-		arg.DeadHolder,
-		arg.DeadBeat,
-	)
+	result, err := q.exec(ctx, q.takeLeaseStmt, takeLease, arg.Name, arg.Holder)
 	if err != nil {
 		return 0, err
 	}

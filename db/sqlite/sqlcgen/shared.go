@@ -178,6 +178,7 @@ type (
 	SearchConversationsParams       = sqlcgen.SearchConversationsParams
 	SearchConversationsRow          = sqlcgen.SearchConversationsRow
 	SetAnonymousSeenParams          = sqlcgen.SetAnonymousSeenParams
+	SetDocumentPagesParams          = sqlcgen.SetDocumentPagesParams
 	SetEmbeddingParams              = sqlcgen.SetEmbeddingParams
 	SetMembersRow                   = sqlcgen.SetMembersRow
 	SetSentAtParams                 = sqlcgen.SetSentAtParams
@@ -195,7 +196,6 @@ type (
 	SummariesParams                 = sqlcgen.SummariesParams
 	Summary                         = sqlcgen.Summary
 	SummaryParams                   = sqlcgen.SummaryParams
-	TakeLeaseParams                 = sqlcgen.TakeLeaseParams
 	TextParams                      = sqlcgen.TextParams
 	TextsParams                     = sqlcgen.TextsParams
 	TextsRow                        = sqlcgen.TextsRow

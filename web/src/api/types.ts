@@ -92,6 +92,10 @@ export interface Doc extends Coded {
   created_at?: string;
   bytes: number;
   chunks: number;
+  /** How many pages its file has, if that is known. */
+  pages?: number;
+  /** How many of them are pictures whose text could not be read. */
+  unread_pages?: number;
   progress?: number;
   error?: string;
   public: boolean;

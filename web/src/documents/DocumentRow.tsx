@@ -142,6 +142,7 @@ function State({ doc }: { doc: Doc }) {
           · {origin} · <Time at={doc.created_at} />
         </>
       )}
+      {doc.unread_pages ? <span className="block text-warn">{words.library.unreadPages(doc.unread_pages, doc.pages ?? doc.unread_pages)}</span> : null}
     </span>
   );
 }

@@ -32,7 +32,8 @@ export default function Reader({ doc }: { doc: DocRef }) {
   const current = useRef<HTMLElement>(null);
   const { text, error, isPaused, deleted } = useDocumentText(doc.id);
   const { docs } = useLibrary();
-  const markdown = docs.find((d) => d.id === doc.id)?.format === "md";
+  const known = docs.find((d) => d.id === doc.id);
+  const markdown = known?.format === "md";
   const there = text !== undefined && !deleted;
   const matches = useMemo(() => (text === undefined ? [] : found(text, search)), [text, search]);
   const { view, possible, failed, choose, fail } = useView(doc.id, false);
@@ -81,6 +82,9 @@ export default function Reader({ doc }: { doc: DocRef }) {
           )}
         </div>
       )}
+      {there && known?.unread_pages ? (
+        <p className="px-5 pb-3 text-sm text-warn">{words.library.unreadPages(known.unread_pages, known.pages ?? known.unread_pages)}</p>
+      ) : null}
       {view === "pages" && !deleted && (
         <Suspense fallback={<p className="px-5 text-sm text-muted">{words.library.opening}</p>}>
           <Pages doc={doc} search={{ text: wanted, at }} onMatches={setOnPages} onFail={fail}>

@@ -22,6 +22,7 @@ export interface Values {
   "document.old_office": null;
   "document.pdf_damaged": null;
   "document.pdf_encrypted": null;
+  "document.pdf_garbled": null;
   "document.pdf_scanned": null;
   "document.pdf_too_slow": null;
   "document.public": null;
@@ -89,6 +90,7 @@ export interface Values {
   "notice.documents_excluded": null;
   "notice.documents_partly": null;
   "notice.documents_processing": null;
+  "notice.documents_unread_pages": null;
   "notice.history_dropped": null;
   "notice.history_summarized": null;
   "notice.images_not_supported": null;

@@ -385,6 +385,8 @@ export const de: Words = {
     origins: { google_drive: "Google Drive", link: "Web" },
     source: (document) => `Quelle von ${document}`,
     processing: "Wird verarbeitet …",
+    unreadPages: (unread, pages) =>
+      `${number(unread)} von ${count(pages, { one: "Seite", other: "Seiten" })} ${unread === 1 ? "ist ein Bild, das" : "sind Bilder, die"} nicht gelesen werden ${unread === 1 ? "konnte" : "konnten"}.`,
     percent: (n) => number(n / 100, { style: "percent" }),
     failed: "Dieses Dokument konnte nicht gelesen werden.",
     back: "Zurück zu allen Dokumenten",

@@ -386,6 +386,8 @@ export const en = {
     origins: { google_drive: "Google Drive", link: "Web" },
     source: (document: string) => `Source of ${document}`,
     processing: "Processing…",
+    unreadPages: (unread: number, pages: number) =>
+      `${number(unread)} of ${count(pages, { one: "page", other: "pages" })} ${unread === 1 ? "is a picture" : "are pictures"} that couldn't be read.`,
     percent: (n: number) => number(n / 100, { style: "percent" }),
     failed: "This document couldn't be read.",
     back: "Back to all documents",

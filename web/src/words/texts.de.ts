@@ -31,6 +31,7 @@ export const texts: Texts = {
   "document.old_office": "Diese Datei hat ein Passwort oder stammt aus Office vor 2007. Laden Sie eine Kopie ohne Passwort als .docx, .xlsx oder .pptx hoch.",
   "document.pdf_damaged": "Diese PDF ist beschädigt und kann nicht gelesen werden.",
   "document.pdf_encrypted": "Diese PDF ist mit einem Passwort geschützt. Laden Sie eine Kopie ohne Passwort hoch.",
+  "document.pdf_garbled": "Die Schriften dieser PDF geben nicht an, welche Zeichen sie darstellen; ihr Text ist unlesbar. Laden Sie eine Kopie mit Texterkennung (OCR) oder die ursprüngliche Datei hoch.",
   "document.pdf_scanned": "Diese PDF scheint gescannt zu sein und enthält keinen Text. Laden Sie eine Kopie mit Texterkennung (OCR) hoch.",
   "document.pdf_too_slow": "Das Lesen dieser PDF hat zu lange gedauert.",
   "document.public": "Das wird mit allen geteilt und kann hier nicht geändert werden.",
@@ -102,6 +103,7 @@ export const texts: Texts = {
 
   "notice.documents_excluded": "Einige Dokumente konnten nicht gelesen werden und wurden ausgelassen.",
   "notice.documents_partly": "Das sind mehr Dokumente, als auf einmal gelesen werden können. Einige wurden ausgelassen; fragen Sie nach weniger auf einmal.",
+  "notice.documents_unread_pages": "Einige Seiten dieser Dokumente sind Bilder, die nicht gelesen werden konnten. Der Antwort kann fehlen, was dort steht.",
   "notice.documents_processing": "Einige Ihrer Dokumente werden noch verarbeitet und wurden für diese Antwort nicht verwendet.",
   "notice.history_dropped": "Dieser Chat ist lang geworden. Sein Anfang wurde für diese Antwort weggelassen.",
   "notice.history_summarized": "Dieser Chat ist lang geworden. Sein Anfang wurde zusammengefasst, und Antworten nutzen ab jetzt die Zusammenfassung.",

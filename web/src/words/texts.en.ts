@@ -34,6 +34,7 @@ export const texts: Texts = {
   "document.old_office": "This file has a password or is from Office before 2007. Upload a copy without a password as .docx, .xlsx, or .pptx.",
   "document.pdf_damaged": "This PDF is damaged and can't be read.",
   "document.pdf_encrypted": "This PDF is password-protected. Upload a copy without a password.",
+  "document.pdf_garbled": "The fonts of this PDF don't say which characters they draw, so its text is noise. Upload a copy with recognized text (OCR), or the file that the PDF was made from.",
   "document.pdf_scanned": "This PDF looks scanned and has no text. Upload a copy with recognized text (OCR).",
   "document.pdf_too_slow": "Reading this PDF took too long.",
   "document.public": "This is shared with everyone and can't be changed here.",
@@ -105,6 +106,7 @@ export const texts: Texts = {
 
   "notice.documents_excluded": "Some documents couldn't be read and were left out.",
   "notice.documents_partly": "These are more documents than can be read at once. Some were left out; ask about fewer at a time.",
+  "notice.documents_unread_pages": "Some pages of these documents are pictures that couldn't be read. The answer may miss what is on them.",
   "notice.documents_processing": "Some of your documents are still being processed and weren't used for this answer.",
   "notice.history_dropped": "This chat has become long, so its beginning was left out of this answer.",
   "notice.history_summarized": "This chat has become long, so its beginning was summarized. Answers use the summary from now on.",

@@ -1,0 +1,143 @@
+package extract
+
+import (
+	"math"
+	"strings"
+	"unicode"
+	"unicode/utf16"
+
+	"github.com/tetratelabs/wazero/api"
+)
+
+// glyph is a character at its place on a page, in points from the page's lower left corner.
+type glyph struct {
+	r           rune
+	left, right float32
+	base        float32 // of the line on which it stands
+	size        float32 // of its font; 0 if the text does not run from left to right
+	made        bool    // pdfium made it: a space, or the end of a line
+}
+
+// glyphs reads the characters of a page in the order in which pdfium reads them.
+func (n *native) glyphs(page uint64) ([]glyph, error) {
+	text, err := n.call("FPDFText_LoadPage", page)
+	if err != nil || text == 0 {
+		return nil, err
+	}
+	defer n.call("FPDFText_ClosePage", text)
+	count := n.number("FPDFText_CountChars", text)
+	out := make([]glyph, 0, max(count, 0))
+	seen := drawn{last: make(map[place]int32, max(count, 0))}
+	var near placed
+	high := rune(0)
+	for i := range uint64(max(count, 0)) {
+		r, err := n.call("FPDFText_GetUnicode", text, i)
+		if err != nil {
+			return nil, err
+		}
+		g := glyph{r: rune(uint32(r))}
+		if utf16.IsSurrogate(g.r) { // pdfium has the two halves of such a character
+			if high == 0 {
+				high = g.r
+				continue
+			}
+			g.r = utf16.DecodeRune(high, g.r)
+		}
+		if high = 0; g.r == 0 {
+			continue
+		}
+		if (g.r <= ' ' || g.r == lineEndHyphen) && n.number("FPDFText_IsGenerated", text, i) == 1 {
+			g.made = true
+			out = append(out, g)
+			continue
+		}
+		n.place(text, i, &g, &near)
+		if len(out) > 0 && isLigature(out[len(out)-1], g) || !seen.again(g, out) {
+			out = append(out, g)
+		}
+	}
+	return out, nil
+}
+
+// placed is what characters that follow each other in a line mostly share.
+type placed struct{ top, bottom, base, size float32 }
+
+// place sets where a glyph is. Its size stays 0 if it is turned, mirrored or without a place.
+// near is that of the glyph before it.
+func (n *native) place(text, i uint64, g *glyph, near *placed) {
+	at := uint64(n.scratch)
+	if n.number("FPDFText_GetLooseCharBox", text, i, at) == 1 {
+		g.left, g.right = n.f32(0), n.f32(2)
+		top, bottom := n.f32(1), n.f32(3)
+		if near.size > 0 && top == near.top && bottom == near.bottom && finite(g.left) && finite(g.right) {
+			g.base, g.size = near.base, near.size
+			return
+		}
+		*near = placed{top: top, bottom: bottom}
+	} else {
+		*near = placed{}
+	}
+	if n.number("FPDFText_GetCharOrigin", text, i, at, at+8) == 0 {
+		return
+	}
+	g.base = float32(n.f64(1))
+	bits, err := n.call("FPDFText_GetFontSize", text, i)
+	if err != nil || n.number("FPDFText_GetMatrix", text, i, at) == 0 {
+		return
+	}
+	size := float32(math.Abs(api.DecodeF64(bits)))
+	a, b, c, d := n.f32(0), n.f32(1), n.f32(2), n.f32(3)
+	size *= float32(math.Hypot(float64(c), float64(d)))
+	if a > 0 && d > 0 && abs(b) < 0.1*a && size > 0.5 && finite(size) && finite(g.left) && finite(g.right) && finite(g.base) {
+		g.size = size
+		if b == 0 {
+			near.base, near.size = g.base, g.size
+		}
+	}
+}
+
+// isLigature reports whether b is drawn by the same glyph as the same letter a before it.
+func isLigature(a, b glyph) bool {
+	return a.r == b.r && a.left == b.left && a.base == b.base && strings.ContainsRune("ftل", a.r)
+}
+
+func finite(f float32) bool { return !math.IsNaN(float64(f)) && math.Abs(float64(f)) < 1e6 }
+
+// drawn remembers which characters were drawn where: the last one of each kind in each
+// square of a page, as its index.
+type drawn struct{ last map[place]int32 }
+
+type place struct {
+	r    rune
+	x, y int32
+}
+
+const square = 4 // points
+
+// again reports whether the same character as g is already among out at the same place.
+// Programs draw text twice to make it bold or to give it a shadow. If not, g is to be the
+// next of out.
+func (d drawn) again(g glyph, out []glyph) bool {
+	if g.size == 0 || unicode.IsSpace(g.r) || g.right <= g.left {
+		return false
+	}
+	near := min(g.size, 24) / 9
+	if isRightToLeft(g.r) { // letters are made longer by drawing them side by side
+		near = g.size / 50
+	}
+	for x := squareOf(g.left - near); x <= squareOf(g.left+near); x++ {
+		for y := squareOf(g.base - near); y <= squareOf(g.base+near); y++ {
+			if i, ok := d.last[place{g.r, x, y}]; ok {
+				if o := out[i]; abs(o.left-g.left) < near && abs(o.base-g.base) < near && abs(o.size-g.size) < near {
+					return true
+				}
+			}
+		}
+	}
+	d.last[place{g.r, squareOf(g.left), squareOf(g.base)}] = int32(len(out))
+	return false
+}
+
+func squareOf(f float32) int32 { return int32(math.Floor(float64(f / square))) }
+
+func abs(f float32) float32 { return float32(math.Abs(float64(f))) }

@@ -1,0 +1,583 @@
+package extract
+
+import (
+	"regexp"
+	"slices"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/palaver-chat/palaver/internal/language"
+)
+
+// A line of a page, in the order in which it is read. Sizes and places are in points.
+type pageLine struct {
+	cells       []cell // parts with wide gaps between them
+	base, size  float32
+	hyphen      bool // the line ends within a word, or at the hyphen of a compound
+	placed      bool // where its parts are is known
+	rightToLeft bool
+}
+
+// cell is a part of a line without wide gaps.
+type cell struct {
+	text        string
+	left, right float32
+}
+
+const (
+	wideGap = 1.2 // of a font's size; spaces within a sentence are narrower
+	// lineEndHyphen stands in the text of a page for a hyphen at the end of a line. The
+	// words before and after it are one, with or without the hyphen.
+	lineEndHyphen = '\ufffe'
+)
+
+// pageLines cuts the characters of a page into lines.
+func pageLines(glyphs []glyph) []pageLine {
+	var rows [][]glyph
+	var row []glyph
+	end := func() {
+		if slices.ContainsFunc(row, func(g glyph) bool { return !unicode.IsSpace(g.r) }) {
+			rows = append(rows, row)
+		}
+		row = nil
+	}
+	for _, g := range glyphs {
+		switch {
+		case g.r == '\r' || g.r == '\n':
+			end()
+		case isLineEndHyphen(g.r):
+			g.r = lineEndHyphen
+			row = append(row, g)
+			end()
+		default:
+			if len(row) > 0 && beginsLine(row[len(row)-1], g) {
+				end()
+			}
+			row = append(row, g)
+		}
+	}
+	end()
+	var out []pageLine
+	var joined []glyph
+	for i, r := range rows {
+		joined = append(joined, r...)
+		if i+1 < len(rows) && sameLine(joined, rows[i+1]) {
+			if next := rows[i+1]; isLeftOf(next, joined) {
+				rows[i+1], joined = append(slices.Clone(next), joined...), nil
+			}
+			continue
+		}
+		out = append(out, lineOf(joined))
+		joined = nil
+	}
+	return out
+}
+
+// beginsLine reports whether g stands below a and further left, although pdfium did not end
+// the line between them.
+func beginsLine(a, g glyph) bool {
+	return a.size > 0 && g.size > 0 && a.base-g.base > 0.7*max(a.size, g.size) && g.left < a.left && !isRightToLeft(g.r)
+}
+
+// isLineEndHyphen: pdfium has U+0002 for a hyphen at the end of a line, after which it does
+// not end the line.
+func isLineEndHyphen(r rune) bool { return r == 2 || r == lineEndHyphen }
+
+// box returns where a run of glyphs is, with the base and the size of its largest ones.
+func box(row []glyph) (left, right, base, size float32, ok bool) {
+	for _, g := range row {
+		if g.size == 0 || g.made || unicode.IsSpace(g.r) {
+			continue
+		}
+		if !ok {
+			left, right = g.left, g.right
+		}
+		left, right, ok = min(left, g.left), max(right, g.right), true
+		if g.size > size*1.05 {
+			base, size = g.base, g.size
+		}
+	}
+	return left, right, base, size, ok
+}
+
+// sameLine reports whether b, which pdfium put on a line of its own, continues the line a:
+// it is a cell of the same row, or one of them is a superscript.
+func sameLine(a, b []glyph) bool {
+	if a[len(a)-1].r == lineEndHyphen {
+		return false
+	}
+	left, right, base, size, ok := box(a)
+	left2, right2, base2, size2, ok2 := box(b)
+	if !ok || !ok2 {
+		return false
+	}
+	large := max(size, size2)
+	apart := left2 >= right-0.3*large || right2 <= left+0.3*large && !hasRightToLeft(a) && !hasRightToLeft(b)
+	if abs(base-base2) < 0.15*large && min(size, size2) > 0.6*large {
+		return apart
+	}
+	raised := base2 - base // of the smaller one
+	if size < size2 {
+		raised = -raised
+	}
+	near := left2 >= right-0.3*large && left2 <= right+0.5*large
+	return near && min(size, size2) < 0.85*large && raised > -0.4*large && raised < 0.75*large
+}
+
+func isLeftOf(b, a []glyph) bool {
+	left, _, _, _, _ := box(a)
+	left2, right2, _, size2, _ := box(b)
+	return left2 < left && right2 <= left+0.3*size2
+}
+
+func hasRightToLeft(row []glyph) bool {
+	return slices.ContainsFunc(row, func(g glyph) bool { return isRightToLeft(g.r) })
+}
+
+func isRightToLeft(r rune) bool {
+	return r >= 0x0590 && r <= 0x08FF || r >= 0xFB1D && r <= 0xFDFF || r >= 0xFE70 && r <= 0xFEFC
+}
+
+func lineOf(row []glyph) pageLine {
+	_, _, base, size, ok := box(row)
+	l := pageLine{base: base, size: size, placed: ok, rightToLeft: hasRightToLeft(row)}
+	if l.hyphen = row[len(row)-1].r == lineEndHyphen; l.hyphen {
+		row = row[:len(row)-1]
+	}
+	if l.rightToLeft {
+		turnLigatures(row)
+	}
+	for _, part := range wideParts(row, l.rightToLeft) {
+		if t := strings.TrimSpace(cellText(part)); t != "" {
+			left, right, _, _, _ := box(part)
+			l.cells = append(l.cells, cell{t, left, right})
+		}
+	}
+	return l
+}
+
+// turnLigatures puts the letters of ligatures of a line that runs from right to left in the
+// order in which they are read: pdfium turns a line's glyphs, and with them the letters of
+// each glyph.
+func turnLigatures(row []glyph) {
+	letter := func(g glyph) bool {
+		return g.size > 0 && !g.made && isRightToLeft(g.r) && !unicode.IsMark(g.r)
+	}
+	for i := 0; i < len(row); {
+		j := i + 1
+		for j < len(row) && letter(row[j-1]) && letter(row[j]) && row[j].left >= row[j-1].left && abs(row[j].left-row[j-1].right) < 0.05*row[j].size {
+			j++
+		}
+		// Letters that are not of one glyph stand one left of the other.
+		if n := j - i; n > 1 && n <= 4 && (i == 0 || !letter(row[i-1]) || row[i-1].left > row[i].left) {
+			slices.Reverse(row[i:j])
+		}
+		i = j
+	}
+}
+
+// wideParts cuts a line at its wide gaps.
+func wideParts(row []glyph, rightToLeft bool) [][]glyph {
+	var parts [][]glyph
+	from, last := 0, -1
+	for i, g := range row {
+		if g.made || unicode.IsSpace(g.r) {
+			continue
+		}
+		if last >= 0 && g.size > 0 && row[last].size > 0 && !rightToLeft {
+			gap := g.left - row[last].right
+			if gap > wideGap*max(g.size, row[last].size) && !isListMark(row[from:last+1], g.r) {
+				parts = append(parts, row[from:last+1])
+				from = i
+			}
+		}
+		last = i
+	}
+	return append(parts, row[from:])
+}
+
+var listMark = regexp.MustCompile(`^(?:[^\pL\pN]{1,2}|[(\[]?[\pL\d]{1,4}[.)\]:]|\d+(?:\.\d+)+\.?|§+ ?\d*)$`)
+
+// isListMark reports whether a part of a line is the number or bullet of what follows it.
+func isListMark(part []glyph, next rune) bool {
+	return len(part) <= 10 && unicode.IsLetter(next) && listMark.MatchString(strings.TrimSpace(plain(part)))
+}
+
+func plain(row []glyph) string {
+	var b strings.Builder
+	for _, g := range row {
+		b.WriteRune(g.r)
+	}
+	return b.String()
+}
+
+// cellText writes glyphs as text: digits that are raised or lowered as such characters, and
+// letters that are spaced out without the spaces that pdfium makes between them.
+func cellText(row []glyph) string {
+	spaced := spacing(row)
+	var b strings.Builder
+	last := -1 // the last one that is no space
+	for i := 0; i < len(row); {
+		g := row[i]
+		if g.made {
+			if next := i + 1; last >= 0 && next < len(row) && !row[next].made && g.r == ' ' && row[next].size > 0 && row[last].size > 0 {
+				gap := row[next].left - row[last].right
+				if spaced > 0 && gap < 1.6*spaced+0.05*row[last].size || isRaised(row, last, next) && gap < 0.1*row[last].size {
+					i++
+					continue
+				}
+			}
+			b.WriteRune(g.r)
+			i++
+			continue
+		}
+		if unicode.IsSpace(g.r) {
+			b.WriteRune(g.r)
+			i++
+			continue
+		}
+		j := i + 1 // the run of the same size on the same base
+		for j < len(row) && !row[j].made && !unicode.IsSpace(row[j].r) && alike(row[i], row[j]) {
+			j++
+		}
+		b.WriteString(script(row, last, i, j))
+		last, i = j-1, j
+	}
+	return fraction.ReplaceAllStringFunc(b.String(), func(f string) string {
+		return " " + toPlainDigits.Replace(f)
+	})
+}
+
+func alike(a, b glyph) bool {
+	return abs(a.size-b.size) < 0.05*max(a.size, b.size) && abs(a.base-b.base) < 0.05*max(a.size, b.size)
+}
+
+func isRaised(row []glyph, a, b int) bool {
+	return row[b].size < 0.85*row[a].size && abs(row[b].base-row[a].base) > 0.12*row[a].size ||
+		row[a].size < 0.85*row[b].size && abs(row[a].base-row[b].base) > 0.12*row[b].size
+}
+
+// spacing returns the width of the gaps between the letters of a line that is spaced out;
+// 0 if it is not.
+func spacing(row []glyph) float32 {
+	var gaps []float32
+	var size float32
+	last := -1
+	for i, g := range row {
+		if g.made {
+			continue
+		}
+		if last >= 0 && g.size > 0 && row[last].size > 0 && !unicode.IsSpace(g.r) && !unicode.IsSpace(row[last].r) && alike(g, row[last]) {
+			gaps = append(gaps, g.left-row[last].right)
+			size = max(size, g.size)
+		}
+		last = i
+	}
+	if len(gaps) < 5 {
+		return 0
+	}
+	slices.Sort(gaps)
+	if middle := gaps[len(gaps)/2]; middle > 0.08*size && middle < 0.5*size {
+		return middle
+	}
+	return 0
+}
+
+const maxScript = 8 // characters of a superscript or subscript
+
+// script returns the text of row[i:j], which is of one size and on one base; last is the
+// index of the character before it, or -1. Digits of a superscript stay apart from the
+// number before them.
+func script(row []glyph, last, i, j int) string {
+	text := plain(row[i:j])
+	g := row[i]
+	if g.size == 0 || j-i > maxScript {
+		return text
+	}
+	var near glyph
+	switch {
+	case last >= 0 && row[last].size > 1.15*g.size && g.left-row[last].right < 0.3*row[last].size:
+		near = row[last]
+	case (last < 0 || last < i-1) && nextGlyph(row, j) != nil && nextGlyph(row, j).size > 1.15*g.size:
+		near = *nextGlyph(row, j)
+	default:
+		return text
+	}
+	switch raised := (g.base - near.base) / near.size; {
+	case raised > 0.12 && raised < 0.8:
+		if single := []rune(text); len(single) == 1 && last >= 0 && unicode.IsDigit(row[last].r) && superLetters[single[0]] != 0 {
+			return string(superLetters[single[0]])
+		}
+		return strings.Map(func(r rune) rune { return orElse(superscripts[r], r) }, text)
+	case raised < -0.06 && raised > -0.5:
+		return strings.Map(func(r rune) rune { return orElse(subscripts[r], r) }, text)
+	}
+	return text
+}
+
+func nextGlyph(row []glyph, j int) *glyph {
+	for ; j < len(row); j++ {
+		if !row[j].made && !unicode.IsSpace(row[j].r) {
+			return &row[j]
+		}
+	}
+	return nil
+}
+
+func orElse(r, other rune) rune {
+	if r == 0 {
+		return other
+	}
+	return r
+}
+
+var (
+	superscripts  = runeMap("0123456789+-−=()", "⁰¹²³⁴⁵⁶⁷⁸⁹⁺⁻⁻⁼⁽⁾")
+	subscripts    = runeMap("0123456789+-−=()", "₀₁₂₃₄₅₆₇₈₉₊₋₋₌₍₎")
+	superLetters  = runeMap("abcdefghijklmnoprstuvwxyz", "ᵃᵇᶜᵈᵉᶠᵍʰⁱʲᵏˡᵐⁿᵒᵖʳˢᵗᵘᵛʷˣʸᶻ")
+	fraction      = regexp.MustCompile(`[⁰¹²³⁴-⁹]+[/⁄][₀-₉\d]+`)
+	toPlainDigits = strings.NewReplacer("⁰", "0", "¹", "1", "²", "2", "³", "3", "⁴", "4", "⁵", "5", "⁶", "6", "⁷", "7", "⁸", "8", "⁹", "9",
+		"₀", "0", "₁", "1", "₂", "2", "₃", "3", "₄", "4", "₅", "5", "₆", "6", "₇", "7", "₈", "8", "₉", "9", "⁄", "/")
+)
+
+func runeMap(from, to string) map[rune]rune {
+	m, values := map[rune]rune{}, []rune(to)
+	for i, r := range []rune(from) {
+		m[r] = values[i]
+	}
+	return m
+}
+
+// pageText writes lines as text: rows of tables with a bar between their cells, an empty
+// cell between two bars, and columns one after the other.
+func pageText(lines []pageLine) string {
+	var w pageWriter
+	for i := 0; i < len(lines); {
+		j := gridEnd(lines, i)
+		if j-i < 2 {
+			w.line(lines[i])
+			i++
+			continue
+		}
+		g := newGrid(lines[i:j])
+		switch {
+		case len(g.columns) < 2:
+			for _, l := range lines[i:j] {
+				w.line(l)
+			}
+		case g.independent():
+			for c := range g.columns {
+				for r, l := range lines[i:j] {
+					if t := g.rows[r][c]; t != "" {
+						w.line(pageLine{cells: []cell{{text: t}}, hyphen: l.hyphen && c == g.last(r)})
+					}
+				}
+			}
+		default:
+			w.blank()
+			for r := range g.rows {
+				w.text(joinCells(g.rows[r]), lines[i+r].hyphen)
+			}
+			w.blank()
+		}
+		i = j
+	}
+	return w.b.String()
+}
+
+type pageWriter struct {
+	b      strings.Builder
+	hyphen bool // the last line ends with one
+}
+
+func (w *pageWriter) blank() {
+	if w.b.Len() > 0 && !w.hyphen && !strings.HasSuffix(w.b.String(), "\n\n") {
+		w.b.WriteString("\n\n")
+	}
+}
+
+func (w *pageWriter) text(s string, hyphen bool) {
+	if w.b.Len() > 0 && !w.hyphen && !strings.HasSuffix(w.b.String(), "\n") {
+		w.b.WriteByte('\n')
+	}
+	w.b.WriteString(s)
+	if w.hyphen = hyphen; hyphen {
+		w.b.WriteRune(lineEndHyphen)
+	}
+}
+
+func (w *pageWriter) line(l pageLine) {
+	parts := make([]string, len(l.cells))
+	for i, c := range l.cells {
+		parts[i] = c.text
+	}
+	w.text(strings.Join(parts, wideSpace), l.hyphen)
+}
+
+// wideSpace stands in the text of a page for a wide gap in a line that is no row of a table.
+const wideSpace = "\t"
+
+// gridEnd returns the end of the run of lines from i on that stand below each other with
+// wide gaps in them; i+1 if there is none.
+func gridEnd(lines []pageLine, i int) int {
+	if len(lines[i].cells) < 2 || !lines[i].placed {
+		return i + 1
+	}
+	end := i + 1
+	for j := i + 1; j < len(lines); j++ {
+		l, above := lines[j], lines[j-1]
+		drop := above.base - l.base
+		if !l.placed || l.rightToLeft || drop < 0.3*l.size || drop > 3.5*max(l.size, above.size) {
+			break
+		}
+		if len(l.cells) > 1 {
+			end = j + 1
+		} else if j-end >= 2 || len(l.cells) == 1 && !within(l.cells[0], lines[i:end]) {
+			break
+		}
+	}
+	return end
+}
+
+// within reports whether a lone cell of a line lies in one column: no gap between two cells
+// of the lines lies inside it.
+func within(c cell, lines []pageLine) bool {
+	for _, l := range lines {
+		for k := 1; k < len(l.cells); k++ {
+			if c.left < l.cells[k-1].right && c.right > l.cells[k].left {
+				return false
+			}
+		}
+	}
+	return true
+}
+
+// grid is a run of lines as rows and columns. An empty cell is "".
+type grid struct {
+	columns []cell // their places
+	rows    [][]string
+	filled  [][]float32 // how much of the column's width a cell takes
+}
+
+func newGrid(lines []pageLine) grid {
+	var g grid
+	g.columns = columnsOf(lines)
+	for _, l := range lines {
+		row, fill := make([]string, len(g.columns)), make([]float32, len(g.columns))
+		for _, c := range l.cells {
+			k := g.column(c)
+			row[k] = strings.TrimSpace(row[k] + " " + c.text)
+			if width := g.columns[k].right - g.columns[k].left; width > 0 {
+				fill[k] = (c.right - g.columns[k].left) / width
+			}
+		}
+		g.rows, g.filled = append(g.rows, row), append(g.filled, fill)
+	}
+	return g
+}
+
+// columnsOf returns where the columns of lines are. A gap between columns is free in most of
+// the lines that have several cells.
+func columnsOf(lines []pageLine) []cell {
+	type edge struct {
+		at   float32
+		step int
+	}
+	var edges []edge
+	several := 0
+	for _, l := range lines {
+		if len(l.cells) < 2 {
+			continue
+		}
+		several++
+		for _, c := range l.cells {
+			edges = append(edges, edge{c.left, 1}, edge{max(c.right, c.left+1), -1})
+		}
+	}
+	slices.SortFunc(edges, func(a, b edge) int {
+		if a.at != b.at {
+			if a.at < b.at {
+				return -1
+			}
+			return 1
+		}
+		return b.step - a.step
+	})
+	allowed := several / 6 // lines whose cells may span columns
+	var out []cell
+	depth := 0
+	for _, e := range edges {
+		before := depth
+		depth += e.step
+		switch {
+		case before <= allowed && depth > allowed:
+			out = append(out, cell{left: e.at})
+		case before > allowed && depth <= allowed:
+			out[len(out)-1].right = e.at
+		}
+	}
+	return out
+}
+
+// column returns the column that a cell overlaps most; the nearest one if it overlaps none.
+func (g grid) column(c cell) int {
+	best, most := 0, float32(0)
+	for k, col := range g.columns {
+		over := min(c.right, col.right) - max(c.left, col.left)
+		if k == 0 || over > most {
+			best, most = k, over
+		}
+	}
+	return best
+}
+
+func (g grid) last(row int) int {
+	for c := len(g.columns) - 1; c >= 0; c-- {
+		if g.rows[row][c] != "" {
+			return c
+		}
+	}
+	return 0
+}
+
+// independent reports whether the columns are texts of their own that a program wrote line
+// by line: sentences run on from line to line in a column, although the other columns have
+// text in the same line. In a table, a row begins there.
+func (g grid) independent() bool {
+	if len(g.columns) > 3 || len(g.rows) < 4 {
+		return false
+	}
+	runs, of := 0, 0
+	for r := 1; r < len(g.rows); r++ {
+		if slices.Contains(g.rows[r], "") || slices.Contains(g.rows[r-1], "") {
+			continue
+		}
+		of++
+		for c := range g.columns {
+			if g.runsOn(r, c) {
+				runs++
+				break
+			}
+		}
+	}
+	return of >= 3 && runs >= 3 && 3*runs >= of
+}
+
+func (g grid) runsOn(r, c int) bool {
+	above, text := g.rows[r-1][c], g.rows[r][c]
+	if strings.Count(above, " ") < 2 && strings.Count(text, " ") < 2 && !strings.ContainsFunc(text, language.IsIdeograph) {
+		return false
+	}
+	end, _ := utf8.DecodeLastRuneInString(above)
+	first, _ := utf8.DecodeRuneInString(text)
+	switch {
+	case strings.ContainsRune(".!?:;。！？", end):
+		return false
+	case unicode.IsLower(first):
+		return g.filled[r-1][c] > 0.5
+	case language.IsIdeograph(first):
+		return g.filled[r-1][c] > 0.9
+	}
+	return false
+}
