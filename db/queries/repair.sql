@@ -32,10 +32,12 @@ GROUP BY owner, key ORDER BY key LIMIT CAST(@max_rows AS BIGINT);
 -- name: OwnerOfTurn :one
 SELECT owner FROM turns WHERE id = @id;
 
+-- name: InsertLease :execrows
+INSERT INTO leases (name, holder, beat) VALUES (@name, @holder, 1) ON CONFLICT (name) DO NOTHING;
+
 -- name: TakeLease :execrows
-INSERT INTO leases (name, holder, beat) VALUES (@name, @holder, 1)
-ON CONFLICT (name) DO UPDATE SET holder = excluded.holder, beat = leases.beat + 1
-WHERE leases.holder = excluded.holder OR (leases.holder = @dead_holder AND leases.beat = @dead_beat);
+UPDATE leases SET holder = @holder, beat = beat + 1
+WHERE name = @name AND (holder = @holder OR (holder = @dead_holder AND beat = @dead_beat));
 
 -- name: Lease :one
 SELECT holder, beat FROM leases WHERE name = @name;

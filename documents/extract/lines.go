@@ -244,7 +244,7 @@ func cellText(row []glyph) string {
 		b.WriteString(script(row, last, i, j))
 		last, i = j-1, j
 	}
-	return fraction.ReplaceAllStringFunc(b.String(), func(f string) string {
+	return fractionMark.ReplaceAllStringFunc(b.String(), func(f string) string {
 		return " " + toPlainDigits.Replace(f)
 	})
 }
@@ -336,7 +336,7 @@ var (
 	superscripts  = runeMap("0123456789+-−=()", "⁰¹²³⁴⁵⁶⁷⁸⁹⁺⁻⁻⁼⁽⁾")
 	subscripts    = runeMap("0123456789+-−=()", "₀₁₂₃₄₅₆₇₈₉₊₋₋₌₍₎")
 	superLetters  = runeMap("abcdefghijklmnoprstuvwxyz", "ᵃᵇᶜᵈᵉᶠᵍʰⁱʲᵏˡᵐⁿᵒᵖʳˢᵗᵘᵛʷˣʸᶻ")
-	fraction      = regexp.MustCompile(`[⁰¹²³⁴-⁹]+[/⁄][₀-₉\d]+`)
+	fractionMark  = regexp.MustCompile(`[⁰¹²³⁴-⁹]+[/⁄][₀-₉\d]+`)
 	toPlainDigits = strings.NewReplacer("⁰", "0", "¹", "1", "²", "2", "³", "3", "⁴", "4", "⁵", "5", "⁶", "6", "⁷", "7", "⁸", "8", "⁹", "9",
 		"₀", "0", "₁", "1", "₂", "2", "₃", "3", "₄", "4", "₅", "5", "₆", "6", "₇", "7", "₈", "8", "₉", "9", "⁄", "/")
 )

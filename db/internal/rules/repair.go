@@ -75,7 +75,11 @@ func (s *Store) OwnerOfTurn(ctx context.Context, id string) (_ string, err error
 func (s *Store) TakeLease(ctx context.Context, name, holder string, dead db.Lease) (_ bool, err error) {
 	ctx, end := s.short(ctx, "take a lease")
 	defer end(&err)
-	taken, err := s.db.Write.TakeLease(ctx, sqlcgen.TakeLeaseParams{Name: name, Holder: holder, DeadHolder: dead.Holder, DeadBeat: dead.Beat})
+	taken, err := s.db.Write.InsertLease(ctx, sqlcgen.InsertLeaseParams{Name: name, Holder: holder})
+	if taken > 0 || err != nil {
+		return taken > 0, err
+	}
+	taken, err = s.db.Write.TakeLease(ctx, sqlcgen.TakeLeaseParams{Name: name, Holder: holder, DeadHolder: dead.Holder, DeadBeat: dead.Beat})
 	return taken > 0, err
 }
 

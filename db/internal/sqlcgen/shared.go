@@ -102,6 +102,7 @@ type Queries interface {
 	InsertConversation(ctx context.Context, arg InsertConversationParams) error
 	InsertDocument(ctx context.Context, arg InsertDocumentParams) (int64, error)
 	InsertImport(ctx context.Context, arg InsertImportParams) (int64, error)
+	InsertLease(ctx context.Context, arg InsertLeaseParams) (int64, error)
 	InsertRaw(ctx context.Context, arg InsertRawParams) error
 	InsertSet(ctx context.Context, arg InsertSetParams) (int64, error)
 	KnownDocuments(ctx context.Context, arg KnownDocumentsParams) ([]KnownDocumentsRow, error)
@@ -188,6 +189,7 @@ type Queries interface {
 	StoredThreads(ctx context.Context, arg StoredThreadsParams) (StoredThreadsRow, error)
 	Summaries(ctx context.Context, arg SummariesParams) ([]Summary, error)
 	Summary(ctx context.Context, arg SummaryParams) (Summary, error)
+	TakeLease(ctx context.Context, arg TakeLeaseParams) (int64, error)
 	Text(ctx context.Context, arg TextParams) (string, error)
 	Texts(ctx context.Context, arg TextsParams) ([]TextsRow, error)
 	Tree(ctx context.Context, arg TreeParams) ([]TreeRow, error)
@@ -968,6 +970,11 @@ type InsertImportParams struct {
 	At          int64
 }
 
+type InsertLeaseParams struct {
+	Name   string
+	Holder string
+}
+
 type InsertRawParams struct {
 	DocID string
 	Raw   []byte
@@ -1641,6 +1648,13 @@ type SummaryParams struct {
 	Head     string
 	Owner    string
 	ThreadID string
+}
+
+type TakeLeaseParams struct {
+	Holder     string
+	Name       string
+	DeadHolder string
+	DeadBeat   int64
 }
 
 type TextParams struct {

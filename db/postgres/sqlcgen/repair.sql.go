@@ -54,6 +54,18 @@ func (q *Queries) HasOpenTurns(ctx context.Context, arg HasOpenTurnsParams) (boo
 	return exists, err
 }
 
+const insertLease = `-- name: InsertLease :execrows
+INSERT INTO leases (name, holder, beat) VALUES ($1, $2, 1) ON CONFLICT (name) DO NOTHING
+`
+
+func (q *Queries) InsertLease(ctx context.Context, arg InsertLeaseParams) (int64, error) {
+	result, err := q.db.Exec(ctx, insertLease, arg.Name, arg.Holder)
+	if err != nil {
+		return 0, err
+	}
+	return result.RowsAffected(), nil
+}
+
 const lease = `-- name: Lease :one
 SELECT holder, beat FROM leases WHERE name = $1
 `
@@ -159,22 +171,14 @@ func (q *Queries) ProcessingDocuments(ctx context.Context, arg ProcessingDocumen
 }
 
 const takeLease = `-- name: TakeLease :execrows
-INSERT INTO leases (name, holder, beat) VALUES ($1, $2, 1)
-ON CONFLICT (name) DO UPDATE SET holder = excluded.holder, beat = leases.beat + 1
-WHERE leases.holder = excluded.holder OR (leases.holder = $3 AND leases.beat = $4)
+UPDATE leases SET holder = $1, beat = beat + 1
+WHERE name = $2 AND (holder = $1 OR (holder = $3 AND beat = $4))
 `
-
-type TakeLeaseParams struct {
-	Name       string
-	Holder     string
-	DeadHolder string
-	DeadBeat   int64
-}
 
 func (q *Queries) TakeLease(ctx context.Context, arg TakeLeaseParams) (int64, error) {
 	result, err := q.db.Exec(ctx, takeLease,
-		arg.Name,
 		arg.Holder,
+		arg.Name,
 		arg.DeadHolder,
 		arg.DeadBeat,
 	)

@@ -100,6 +100,7 @@ type (
 	InsertConversationParams        = sqlcgen.InsertConversationParams
 	InsertDocumentParams            = sqlcgen.InsertDocumentParams
 	InsertImportParams              = sqlcgen.InsertImportParams
+	InsertLeaseParams               = sqlcgen.InsertLeaseParams
 	InsertRawParams                 = sqlcgen.InsertRawParams
 	InsertSetParams                 = sqlcgen.InsertSetParams
 	KnownDocumentsParams            = sqlcgen.KnownDocumentsParams
@@ -196,6 +197,7 @@ type (
 	SummariesParams                 = sqlcgen.SummariesParams
 	Summary                         = sqlcgen.Summary
 	SummaryParams                   = sqlcgen.SummaryParams
+	TakeLeaseParams                 = sqlcgen.TakeLeaseParams
 	TextParams                      = sqlcgen.TextParams
 	TextsParams                     = sqlcgen.TextsParams
 	TextsRow                        = sqlcgen.TextsRow

@@ -351,6 +351,9 @@ func Prepare(ctx context.Context, db DBTX) (*Queries, error) {
 	if q.insertImportStmt, err = db.PrepareContext(ctx, insertImport); err != nil {
 		return nil, fmt.Errorf("error preparing query InsertImport: %w", err)
 	}
+	if q.insertLeaseStmt, err = db.PrepareContext(ctx, insertLease); err != nil {
+		return nil, fmt.Errorf("error preparing query InsertLease: %w", err)
+	}
 	if q.insertMessageStmt, err = db.PrepareContext(ctx, insertMessage); err != nil {
 		return nil, fmt.Errorf("error preparing query InsertMessage: %w", err)
 	}
@@ -1291,6 +1294,11 @@ func (q *Queries) Close() error {
 			err = fmt.Errorf("error closing insertImportStmt: %w", cerr)
 		}
 	}
+	if q.insertLeaseStmt != nil {
+		if cerr := q.insertLeaseStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing insertLeaseStmt: %w", cerr)
+		}
+	}
 	if q.insertMessageStmt != nil {
 		if cerr := q.insertMessageStmt.Close(); cerr != nil {
 			err = fmt.Errorf("error closing insertMessageStmt: %w", cerr)
@@ -2089,6 +2097,7 @@ type Queries struct {
 	insertEditionStmt             *sql.Stmt
 	insertEventStmt               *sql.Stmt
 	insertImportStmt              *sql.Stmt
+	insertLeaseStmt               *sql.Stmt
 	insertMessageStmt             *sql.Stmt
 	insertRawStmt                 *sql.Stmt
 	insertSetStmt                 *sql.Stmt
@@ -2334,6 +2343,7 @@ func (q *Queries) WithTx(tx *sql.Tx) *Queries {
 		insertEditionStmt:             q.insertEditionStmt,
 		insertEventStmt:               q.insertEventStmt,
 		insertImportStmt:              q.insertImportStmt,
+		insertLeaseStmt:               q.insertLeaseStmt,
 		insertMessageStmt:             q.insertMessageStmt,
 		insertRawStmt:                 q.insertRawStmt,
 		insertSetStmt:                 q.insertSetStmt,
