@@ -33,8 +33,8 @@ type Config struct {
 	OpenAIAPIKey     string        `name:"openai-api-key" env:"OPENAI_API_KEY" group:"Model" help:"Key for OpenAI."`
 	AnthropicAPIKey  string        `name:"anthropic-api-key" env:"ANTHROPIC_API_KEY" group:"Model" help:"Key for Anthropic."`
 	BaseURL          string        `name:"llm-base-url" env:"LLM_BASE_URL" group:"Model" help:"URL of an OpenAI-compatible endpoint, for example http://localhost:11434/v1. Each provider has a default."`
-	FirstByteTimeout time.Duration `name:"llm-first-byte-timeout" env:"LLM_FIRST_BYTE_TIMEOUT" default:"20s" group:"Model, advanced" help:"Timeout for the model's first byte, and between bytes."`
-	ModelTimeout     time.Duration `name:"llm-timeout" env:"LLM_TIMEOUT" default:"120s" group:"Model, advanced" help:"Timeout of one model call."`
+	FirstByteTimeout time.Duration `name:"llm-first-byte-timeout" env:"LLM_FIRST_BYTE_TIMEOUT" default:"120s" group:"Model, advanced" help:"How long a model may be silent before the first byte of a stream, and between bytes. Reasoning models and long prompts need time before the first word. An answer that is not streamed is bounded by LLM_TIMEOUT alone."`
+	ModelTimeout     time.Duration `name:"llm-timeout" env:"LLM_TIMEOUT" default:"9m" group:"Model, advanced" help:"Total time of one model call. TURN_DEADLINE bounds all calls of a turn."`
 	RetryBudget      time.Duration `name:"llm-retry-budget" env:"LLM_RETRY_BUDGET" default:"45s" group:"Model, advanced" help:"Retry budget of a failed model call: no retry starts later than this after the first try."`
 	Vision           string        `name:"chat-model-vision" env:"CHAT_MODEL_VISION" group:"Model, advanced" help:"on: the models accept pictures. off: they do not. Default: models get pictures until they refuse one."`
 	ContextTokens    int           `name:"llm-context-tokens" env:"LLM_CONTEXT_TOKENS" default:"0" group:"Model" help:"Context window in tokens, for a prompt and its answer. Longer prompts are shortened. 0: 4096 for ollama, which is its default (set OLLAMA_CONTEXT_LENGTH's value here), and for others the limit that they report when a prompt is too long."`
@@ -288,8 +288,8 @@ func (c *Config) Postgres() bool {
 	return c.MemoryBackend == "postgres" || (c.MemoryBackend == "" && c.DatabaseURL != "")
 }
 
-// longestCall keeps a model call shorter than its activity's timeout.
-const longestCall = 9 * time.Minute
+// longestCall keeps an answer and its continuation shorter than their activity's timeout.
+const longestCall = 12 * time.Minute
 
 func (c *Config) checkLimits() error {
 	for _, d := range []struct {
