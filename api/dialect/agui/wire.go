@@ -46,6 +46,11 @@ const (
 	textStart        = "TEXT_MESSAGE_START"
 	textContent      = "TEXT_MESSAGE_CONTENT"
 	textEnd          = "TEXT_MESSAGE_END"
+	thinkStart       = "THINKING_START"
+	thinkTextStart   = "THINKING_TEXT_MESSAGE_START"
+	thinkContent     = "THINKING_TEXT_MESSAGE_CONTENT"
+	thinkTextEnd     = "THINKING_TEXT_MESSAGE_END"
+	thinkEnd         = "THINKING_END"
 	toolStart        = "TOOL_CALL_START"
 	toolArgs         = "TOOL_CALL_ARGS"
 	toolEnd          = "TOOL_CALL_END"
@@ -145,6 +150,7 @@ type Wire struct {
 	begun       bool            // some of its text is shown
 	shown       map[string]bool // tool calls
 	sent        dialect.SentText
+	thinking    dialect.Thinking
 	end         chunk
 	out         []chunk // not yet taken
 }
@@ -232,6 +238,18 @@ func (w *Wire) take() []chunk {
 // event adds an event's chunks. There is one step at a time: a node's step ends where
 // another begins.
 func (w *Wire) event(e chat.Event) {
+	for _, step := range w.thinking.Steps(e, w.message != "") {
+		switch {
+		case step.Begins:
+			w.add(chunk{Type: thinkStart})
+			w.add(chunk{Type: thinkTextStart})
+		case step.Ends:
+			w.add(chunk{Type: thinkTextEnd})
+			w.add(chunk{Type: thinkEnd})
+		default:
+			w.add(chunk{Type: thinkContent, Delta: step.Text})
+		}
+	}
 	switch e.Type {
 	case chat.EventStatus:
 		w.status(e)
