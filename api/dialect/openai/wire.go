@@ -56,6 +56,8 @@ type (
 		ThreadID    string `json:"thread_id"`
 		TurnID      string `json:"turn_id"`
 		InterruptID string `json:"interrupt_id,omitempty"`
+		// Ignored are fields of the request that this server does not have.
+		Ignored []string `json:"ignored,omitempty"`
 	}
 
 	chunkJSON struct {
