@@ -16,7 +16,8 @@ func TestWhiteSpaceBeforeACallIsNoAnswer(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	b.Model.OnStream = activitytest.StreamText("\n\n", " \n")
-	b.Model.Reply.Calls = []llm.ToolCall{{ID: "c", Name: "none", Arguments: "{}"}}
+	b.Equip(activitytest.ReadTool("look"))
+	b.Model.Reply.Calls = []llm.ToolCall{activitytest.Call("look", "{}")}
 	w := b.think(b.Ask("How many?"))
 	require.Empty(t, b.Bus.Deltas(), "nothing is published that is taken back later")
 	require.Zero(t, w.Chars)
@@ -89,11 +90,11 @@ func TestAnswerThatWasCutOffIsContinuedOnce(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			b := setup(t)
+			b.Model.Finishes = []llm.Finish{c.first, c.second}
 			b.Model.OnStream = func(_ context.Context, emit func(string) error) error {
-				if b.Model.Reply.Finish = c.first; b.Model.Calls() == 1 {
+				if b.Model.Calls() == 1 {
 					return emit("One,")
 				}
-				b.Model.Reply.Finish = c.second
 				return emit(" two.")
 			}
 			r := b.Ask("How many?")

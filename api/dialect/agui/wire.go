@@ -46,11 +46,11 @@ const (
 	textStart        = "TEXT_MESSAGE_START"
 	textContent      = "TEXT_MESSAGE_CONTENT"
 	textEnd          = "TEXT_MESSAGE_END"
-	thinkStart       = "THINKING_START"
-	thinkTextStart   = "THINKING_TEXT_MESSAGE_START"
-	thinkContent     = "THINKING_TEXT_MESSAGE_CONTENT"
-	thinkTextEnd     = "THINKING_TEXT_MESSAGE_END"
-	thinkEnd         = "THINKING_END"
+	thinkStart       = "REASONING_START"
+	thinkTextStart   = "REASONING_MESSAGE_START"
+	thinkContent     = "REASONING_MESSAGE_CONTENT"
+	thinkTextEnd     = "REASONING_MESSAGE_END"
+	thinkEnd         = "REASONING_END"
 	toolStart        = "TOOL_CALL_START"
 	toolArgs         = "TOOL_CALL_ARGS"
 	toolEnd          = "TOOL_CALL_END"
@@ -151,6 +151,7 @@ type Wire struct {
 	shown       map[string]bool // tool calls
 	sent        dialect.SentText
 	thinking    dialect.Thinking
+	thoughts    int // stretches of reasoning so far
 	end         chunk
 	out         []chunk // not yet taken
 }
@@ -239,15 +240,19 @@ func (w *Wire) take() []chunk {
 // another begins.
 func (w *Wire) event(e chat.Event) {
 	for _, step := range w.thinking.Steps(e, w.message != "") {
+		if step.Begins {
+			w.thoughts++
+		}
+		id := w.turn + ".think" + strconv.Itoa(w.thoughts)
 		switch {
 		case step.Begins:
-			w.add(chunk{Type: thinkStart})
-			w.add(chunk{Type: thinkTextStart})
+			w.add(chunk{Type: thinkStart, MessageID: id})
+			w.add(chunk{Type: thinkTextStart, MessageID: id, Role: "reasoning"})
 		case step.Ends:
-			w.add(chunk{Type: thinkTextEnd})
-			w.add(chunk{Type: thinkEnd})
+			w.add(chunk{Type: thinkTextEnd, MessageID: id})
+			w.add(chunk{Type: thinkEnd, MessageID: id})
 		default:
-			w.add(chunk{Type: thinkContent, Delta: step.Text})
+			w.add(chunk{Type: thinkContent, MessageID: id, Delta: step.Text})
 		}
 	}
 	switch e.Type {

@@ -30,13 +30,19 @@ type (
 		run
 		EventID string `json:"event_id"`
 	}
-	// reasoningJSON is what the model thinks: thought while it does (content follows the
-	// first offset characters), reasoning as a whole afterwards.
+	// thoughtJSON is a delta of what the model thinks now, after offset characters of it.
+	thoughtJSON struct {
+		Type    string `json:"type"`
+		Content string `json:"content"`
+		Offset  int    `json:"offset"`
+		run
+		EventID string `json:"event_id"`
+	}
+	// reasoningJSON is all that the model has thought before it wrote or called a tool.
 	reasoningJSON struct {
 		Type    string `json:"type"`
 		Content string `json:"content"`
-		Offset  *int   `json:"offset,omitempty"`
-		Took    *int   `json:"took_ms,omitempty"`
+		Took    int    `json:"took_ms"`
 		run
 		EventID string `json:"event_id"`
 	}
@@ -124,9 +130,9 @@ func Encode(e chat.Event, id string) []byte {
 	case chat.EventToken:
 		return line(tokenJSON{"token", e.Text, run{e.StreamRunID}, id})
 	case chat.EventThought:
-		return line(reasoningJSON{"thought", e.Text, &e.Offset, nil, run{e.StreamRunID}, id})
+		return line(thoughtJSON{"thought", e.Text, e.Offset, run{e.StreamRunID}, id})
 	case chat.EventReasoning:
-		return line(reasoningJSON{"reasoning", e.Text, nil, &e.Took, run{e.StreamRunID}, id})
+		return line(reasoningJSON{"reasoning", e.Text, e.Took, run{e.StreamRunID}, id})
 	case chat.EventToolCall:
 		return line(toolCallJSON{"tool_call", e.ToolCallID, e.ToolName, json.RawMessage(chat.Arguments(e.Arguments)), run{e.StreamRunID}, id})
 	case chat.EventToolResult:
