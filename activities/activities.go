@@ -38,8 +38,11 @@ type Kit struct {
 	// RetryBudget bounds the retries of a model call: none starts later than this
 	// after the first failure (LLM_RETRY_BUDGET).
 	RetryBudget time.Duration
-	Log         *slog.Logger     // nil: slog.Default
-	Now         func() time.Time // nil: time.Now
+	// HideReasoning: people do not see what models think. It is still kept for the turn's
+	// later model calls.
+	HideReasoning bool
+	Log           *slog.Logger     // nil: slog.Default
+	Now           func() time.Time // nil: time.Now
 	// Clock measures leases and retries; nil: clock.Read.
 	Clock func() clock.Reading
 	// OnRestart is called when a piece of an answer begins again because the attempt before

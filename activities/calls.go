@@ -36,14 +36,17 @@ func readCall(s PieceRequest, id string, c llm.ToolCall) callWithTexts {
 		given = "{}" // some models call a tool without arguments like this
 	}
 	var arguments json.RawMessage // nil: not a JSON object, or too large
+	i := slices.IndexFunc(s.Offered, func(t tools.Tool) bool { return t.Name == c.Name })
 	if len(given) <= chat.MaxArguments {
+		if i >= 0 {
+			given = string(tools.Meant(s.Offered[i].Schema, []byte(given)))
+		}
 		var ok bool
 		if arguments, ok = tools.Canonical([]byte(given)); ok {
 			w.Hash = tools.Hash(arguments)
 		}
 	}
 	w.texts = []db.Text{{Key: chat.CallKey(id), Text: string(arguments)}}
-	i := slices.IndexFunc(s.Offered, func(t tools.Tool) bool { return t.Name == c.Name })
 	if i < 0 {
 		return w.refuse(fmt.Sprintf("There is no tool called %s.", c.Name))
 	}

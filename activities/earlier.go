@@ -145,7 +145,9 @@ func (k *Kit) summarize(ctx context.Context, summary string, messages []chat.Mes
 	parts := partsToSummarize(messages, k.summaryTokens())
 	for _, part := range parts[max(0, len(parts)-maxSummaryCalls):] {
 		var text strings.Builder
-		reply, err := k.Model.Stream(ctx, prompt.History(summary, part), func(delta string) error {
+		r := prompt.History(summary, part)
+		r.Retract = text.Reset
+		reply, err := k.Model.Stream(ctx, r, func(delta string) error {
 			text.WriteString(delta)
 			return ctx.Err()
 		})
@@ -162,8 +164,7 @@ func (k *Kit) summarize(ctx context.Context, summary string, messages []chat.Mes
 
 // storable makes a summary valid for every database, and limits its length.
 func storable(text string) string {
-	text = strings.ReplaceAll(strings.ToValidUTF8(text, "\uFFFD"), "\x00", "")
-	return language.Truncate(strings.TrimSpace(text), 4*prompt.MaxSummaryTokens)
+	return language.Truncate(strings.TrimSpace(clean(text)), 4*prompt.MaxSummaryTokens)
 }
 
 // summaryTokens returns the size, in tokens, of the messages that one call summarizes.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"slices"
 	"strings"
 	"time"
 	"unicode/utf8"
@@ -47,6 +48,7 @@ type pieceResult struct {
 	citations []chat.Citation
 	calls     []callWithTexts
 	record    Written
+	reasoning string
 }
 
 // StreamPiece streams a piece: deltas over the bus, and its draft to the store (draftWait
@@ -62,6 +64,8 @@ func (k *Kit) StreamPiece(parent, ctx context.Context, w *Watch, s PieceRequest)
 		publish: k.Bus.PublishDelta,
 		at:      bus.Delta{TurnID: s.TurnID, Piece: s.Piece, Attempt: attempt, Logged: s.Logged},
 		filter:  s.Filter,
+		fresh:   s.Filter.Copy(),
+		hidden:  k.HideReasoning,
 	}
 	stopDrafts := k.startDrafts(ctx, s.TurnRef, out, func() { abort(db.ErrSettled) })
 	defer stopDrafts() // also when the model's code panics
@@ -72,13 +76,7 @@ func (k *Kit) StreamPiece(parent, ctx context.Context, w *Watch, s PieceRequest)
 	if LostAttempt(parent) && k.OnRestart != nil && ctx.Err() == nil {
 		k.OnRestart()
 	}
-	reply, err := k.Model.Stream(ctx, s.Request, func(delta string) error {
-		if err := w.checkLease(); err != nil {
-			return err
-		}
-		out.write(delta)
-		return ctx.Err()
-	})
+	reply, err := k.streamWhole(ctx, w, s, out)
 	if err == nil {
 		err = w.checkLease()
 	}
@@ -98,6 +96,12 @@ func (k *Kit) StreamPiece(parent, ctx context.Context, w *Watch, s PieceRequest)
 	got.record = Written{
 		Chars: utf8.RuneCountInString(got.text), Citations: len(citations), Usage: s.Before.Usage.Add(reply.Usage), History: s.Before.Notice,
 		Attempt: attempt - s.Tried, NoImages: reply.NoImages,
+	}
+	if got.reasoning = clean(reply.Reasoning); got.reasoning != "" && !k.HideReasoning {
+		got.record.Thought = max(1, int(out.took.Milliseconds()))
+	}
+	if len(got.calls) == 0 {
+		got.record.Cut = cutNotices[reply.Finish]
 	}
 	for _, c := range got.calls {
 		got.record.Calls = append(got.record.Calls, c.RequestedCall)
@@ -125,6 +129,57 @@ func (k *Kit) StreamPiece(parent, ctx context.Context, w *Watch, s PieceRequest)
 		return got.record, nil
 	}
 	return Written{}, failed
+}
+
+// cutNotices are the notices of answers that are not complete.
+var cutNotices = map[llm.Finish]string{
+	llm.FinishLength: chat.NoticeAnswerCut,
+	llm.FinishFilter: chat.NoticeAnswerFiltered,
+	llm.FinishAbort:  chat.NoticeAnswerBroken,
+}
+
+// goOn asks a model for the rest of an answer that was cut off.
+const goOn = "Your answer was cut off there. Go on with the very next character: do not repeat anything, and do not say that you go on."
+
+// streamWhole streams an answer. One that the limit or the provider has cut off is
+// continued, once.
+func (k *Kit) streamWhole(ctx context.Context, w *Watch, s PieceRequest, out *sink) (llm.Reply, error) {
+	var said strings.Builder
+	emit := func(delta string) error {
+		if err := w.checkLease(); err != nil {
+			return err
+		}
+		said.WriteString(delta)
+		out.write(delta)
+		return ctx.Err()
+	}
+	r := s.Request
+	r.Reasoning = out.think
+	r.Retract = func() { said.Reset(); out.retract() }
+	first, err := k.Model.Stream(ctx, r, emit)
+	again := first.Finish == llm.FinishLength || first.Finish == llm.FinishAbort
+	if err != nil || !again || len(first.Calls) > 0 || strings.TrimSpace(said.String()) == "" {
+		return first, err
+	}
+	r.Messages = append(slices.Clone(r.Messages), llm.Message{Role: llm.Assistant, Text: said.String()}, llm.Message{Role: llm.User, Text: goOn})
+	r.Retract = nil // what was written before stays
+	rest, err := k.Model.Stream(ctx, r, emit)
+	rest.Usage = first.Usage.Add(rest.Usage)
+	rest.NoImages = first.NoImages || rest.NoImages
+	if rest.Reasoning == "" {
+		rest.Reasoning = first.Reasoning
+	}
+	if err != nil && ctx.Err() == nil && w.checkLease() == nil { // the part that is there is an answer
+		k.LogOf(s.TurnRef).Warn("an answer that was cut off could not be continued", "step", s.Step, "error", err)
+		rest.Finish, rest.Calls = first.Finish, nil
+		return rest, nil
+	}
+	return rest, err
+}
+
+// clean makes a model's text valid for every database.
+func clean(text string) string {
+	return strings.ReplaceAll(strings.ToValidUTF8(text, "\uFFFD"), "\x00", "")
 }
 
 // StoredPiece finds the result of a model call that an earlier attempt has stored
@@ -161,7 +216,10 @@ func (k *Kit) storePiece(ctx context.Context, s PieceRequest, got pieceResult) e
 		return err
 	}
 	texts := []db.Text{{Key: chat.TextCitations, Text: string(citations)}}
-	if len(got.calls) > 0 || got.record.Attempt > 1 { // overwrites the record of an earlier attempt
+	if got.reasoning != "" {
+		texts = append(texts, db.Text{Key: chat.ReasoningKey(s.next()), Text: got.reasoning})
+	}
+	if len(got.calls) > 0 || got.record.Attempt > 1 || got.record.Thought > 0 || got.record.Cut != "" { // overwrites the record of an earlier attempt
 		record, err := json.Marshal(got.record)
 		if err != nil {
 			return err

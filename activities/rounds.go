@@ -117,7 +117,7 @@ func (k *Kit) ToolExchange(ctx context.Context, owner string, texts map[string]s
 		if r.Piece > 0 {
 			piece = texts[chat.PieceKey(r.Piece)]
 		}
-		e.Add(piece, calls[i])
+		e.Add(piece, texts[chat.ReasoningKey(i+1)], calls[i])
 	}
 	return e, nil
 }

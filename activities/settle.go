@@ -307,7 +307,7 @@ func terminal(e Ending, texts map[string]string, text string, citations []chat.C
 		out.Type = chat.EventResponse
 		out.Response = &chat.Response{
 			Text: text, Citations: orNone(citations), Action: e.Action,
-			InferenceConfidence: e.Inference, RetrievalConfidence: e.Retrieval, Usage: e.Usage,
+			InferenceConfidence: e.Inference, RetrievalConfidence: e.Retrieval, Usage: e.Usage, Finish: chat.FinishOf(e.Log),
 		}
 	case chat.TurnCancelled:
 		out.Type, out.Reason, out.Channel, out.Partial, out.Citations, out.Usage = chat.EventCancelled, e.Reason, e.Channel, text, citations, &e.Usage

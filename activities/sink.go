@@ -7,12 +7,14 @@ import (
 	"sync"
 	"sync/atomic"
 	"time"
+	"unicode"
 	"unicode/utf8"
 
 	"github.com/palaver-chat/palaver/chat"
 	"github.com/palaver-chat/palaver/db"
 	"github.com/palaver-chat/palaver/documents/cite"
 	"github.com/palaver-chat/palaver/internal/bus"
+	"github.com/palaver-chat/palaver/llm"
 )
 
 const (
@@ -34,12 +36,51 @@ type sink struct {
 	saved   atomic.Bool // the row of an unsaved turn was written
 
 	mu      sync.Mutex
+	fresh   *cite.Filter // a copy of filter that has read nothing
 	filter  *cite.Filter
 	text    strings.Builder
 	pending strings.Builder
 	flushed time.Time // zero before the first delta
 	timer   *time.Timer
 	closed  bool
+	silent  bool // deltas are not published: the piece does not continue what was published
+
+	hidden  bool      // nobody is to see what the model thinks
+	thought int       // characters of reasoning so far
+	began   time.Time // when the reasoning began; zero: it has not
+	took    time.Duration
+}
+
+// think publishes what the model thinks before the piece.
+func (s *sink) think(delta string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.closed || delta == "" {
+		return
+	}
+	if s.began.IsZero() {
+		s.began = time.Now()
+	}
+	if !s.hidden && s.thought < llm.MaxReasoning {
+		d := s.at
+		d.Reasoning, d.Offset, d.Text = true, s.thought, delta
+		s.publish(d)
+	}
+	s.thought += utf8.RuneCountInString(delta)
+	if s.text.Len() == 0 {
+		s.took = time.Since(s.began)
+	}
+}
+
+// retract begins the piece again: all that was written was reasoning. Viewers get the
+// right text when the piece is finished.
+func (s *sink) retract() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.silent = s.silent || s.at.Offset > 0
+	s.filter = s.fresh.Copy()
+	s.text.Reset()
+	s.pending.Reset()
 }
 
 // write adds a delta from the model.
@@ -64,7 +105,12 @@ func (s *sink) write(delta string) {
 	}
 }
 
+// appendText adds text. White space at the beginning is left out: models write it before
+// tool calls, and it is no answer.
 func (s *sink) appendText(text string) {
+	if s.text.Len() == 0 {
+		text = strings.TrimLeftFunc(text, unicode.IsSpace)
+	}
 	s.text.WriteString(text)
 	s.pending.WriteString(text)
 }
@@ -79,6 +125,10 @@ func (s *sink) flush() {
 		return
 	}
 	s.at.Text = s.pending.String()
+	if s.silent {
+		s.pending.Reset()
+		return
+	}
 	s.publish(s.at)
 	s.at.Offset += utf8.RuneCountInString(s.at.Text)
 	s.pending.Reset()

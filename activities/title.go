@@ -98,7 +98,9 @@ func (a *Activities) titleTurn(ctx context.Context, owner, thread, turnID string
 		return nil
 	}
 	var text strings.Builder
-	reply, err := a.Model.Stream(ctx, prompt.Title(turn.Content.Message, answer.Text), func(delta string) error {
+	r := prompt.Title(turn.Content.Message, answer.Text)
+	r.Retract = text.Reset
+	reply, err := a.Model.Stream(ctx, r, func(delta string) error {
 		text.WriteString(delta)
 		return ctx.Err()
 	})

@@ -124,7 +124,11 @@ type Written struct {
 	Calls     []RequestedCall `json:"calls,omitempty"`
 	Attempt   int             `json:"attempt,omitempty"`   // the attempt that wrote it
 	NoImages  bool            `json:"no_images,omitempty"` // the model takes no pictures; it answers from the text alone
-	History   string          `json:"history,omitempty"`   // code of the notice about the conversation's older part
+	// Thought is how long the model has thought, in milliseconds; 0: not, or nobody is to see
+	// it. The text is stored (chat.ReasoningKey).
+	Thought int    `json:"thought_ms,omitempty"`
+	Cut     string `json:"cut,omitempty"`     // code of the notice that the answer is not complete
+	History string `json:"history,omitempty"` // code of the notice about the conversation's older part
 }
 
 // CallRequest asks CallTool to make a tool call.

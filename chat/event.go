@@ -17,6 +17,9 @@ const (
 	EventResponse    EventType = "response"
 	EventCancelled   EventType = "cancelled"
 	EventFailed      EventType = "failed"
+	EventReasoning   EventType = "reasoning" // what the model thought before a piece or a call
+	// EventThought is in no log: it is a delta of the reasoning that a model writes now.
+	EventThought EventType = "thought"
 	// EventToken is in no log: it is a delta of the current piece.
 	EventToken EventType = "token"
 )
@@ -54,6 +57,9 @@ type Event struct {
 	// the log has it.
 	Report string `json:"report,omitempty"`
 
+	// reasoning and thought have Text, too
+	Took int `json:"took_ms,omitempty"` // reasoning: milliseconds
+
 	// text and token; Piece counts an answer's pieces from 1
 	Text    string `json:"text,omitempty"`
 	Piece   int    `json:"piece,omitempty"`
@@ -87,6 +93,41 @@ type Response struct {
 	InferenceConfidence Confidence `json:"inference_confidence"`
 	RetrievalConfidence Confidence `json:"retrieval_confidence"`
 	Usage               Usage      `json:"usage"`
+	Finish              Finish     `json:"finish,omitempty"`
+}
+
+// Finish says why an answer is not complete.
+type Finish string
+
+const (
+	FinishLength Finish = "length"         // the model's limit ended it
+	FinishFilter Finish = "content_filter" // the provider's content filter did
+	FinishBroken Finish = "other"          // the provider gave up
+)
+
+var finishes = map[string]Finish{NoticeAnswerCut: FinishLength, NoticeAnswerFiltered: FinishFilter, NoticeAnswerBroken: FinishBroken}
+
+// FinishOf returns why the answer of a log is not complete; empty: it is.
+func FinishOf(log []Entry) (f Finish) {
+	for _, e := range log {
+		switch e.Type {
+		case EventText:
+			f = ""
+		case EventNotice:
+			if why := finishes[e.Code]; why != "" {
+				f = why
+			}
+		}
+	}
+	return f
+}
+
+// Reason returns the finish in the words of clients, where a complete answer has a reason, too.
+func (f Finish) Reason() string {
+	if f == "" {
+		return "stop"
+	}
+	return string(f)
 }
 
 // Node is a step of an agent, in statuses and traces.
@@ -155,6 +196,9 @@ const (
 	NoticeImport            = "import" // how an import ended; the entry's Ref has its words
 	NoticeSummarized        = "history_summarized"
 	NoticeHistoryDropped    = "history_dropped"
+	NoticeAnswerCut         = "answer_cut"        // the model's limit ended the answer
+	NoticeAnswerFiltered    = "answer_filtered"   // the provider's content filter did
+	NoticeAnswerBroken      = "answer_broken"     // the provider gave up
 	NoticeWrongProposal     = "proposal_rejected" // the model has twice proposed what a discovery board cannot take
 	NoticeAgent             = "agent"             // an agent's own; the entry has its sentence
 )
@@ -175,6 +219,9 @@ var noticeMessages = map[string]messages.Message{
 	NoticeSummarized:        messages.Summarized,
 	NoticeHistoryDropped:    messages.HistoryDropped,
 	NoticeWrongProposal:     messages.WrongProposal,
+	NoticeAnswerCut:         messages.AnswerCut,
+	NoticeAnswerFiltered:    messages.AnswerFiltered,
+	NoticeAnswerBroken:      messages.AnswerBroken,
 	NoticeNoImages:          messages.NoImages,
 }
 

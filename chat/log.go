@@ -18,6 +18,7 @@ type Entry struct {
 	DocIDs   []string     `json:"docs,omitempty"`     // status: documents found
 	Ref      string       `json:"ref,omitempty"`      // key of the turn's text: the piece, the web query, the report
 	Piece    int          `json:"piece,omitempty"`    // text
+	Took     int          `json:"took_ms,omitempty"`  // reasoning: milliseconds
 	Code     string       `json:"code,omitempty"`     // notice and failed
 	Question *Question    `json:"question,omitempty"` // interrupt
 	Resume   *ResumeValue `json:"resume,omitempty"`   // resumed

@@ -34,6 +34,9 @@ func PieceKey(n int) string { return "piece:" + strconv.Itoa(n) }
 // JSON.
 func SaidKey(n int) string { return "said:" + strconv.Itoa(n) }
 
+// ReasoningKey is the key of what the model thought in a turn's n-th model call.
+func ReasoningKey(n int) string { return "reasoning:" + strconv.Itoa(n) }
+
 // CallKey is the key of a tool call's arguments as the model wrote them, EditedKey of
 // those that a person edited, and ResultKey of the tool's result.
 func CallKey(callID string) string   { return "call:" + callID }

@@ -33,6 +33,16 @@ const (
 // Strong reports whether the task goes to the strong model: compare and audit do.
 func (t Task) Strong() bool { return t == TaskCompare || t == TaskAudit }
 
+// Small reports whether the task needs little thought: models are asked for low
+// reasoning effort.
+func (t Task) Small() bool {
+	switch t {
+	case TaskIntent, TaskDocs, TaskWebQuery, TaskHistory, TaskTitle, TaskTalk:
+		return true
+	}
+	return false
+}
+
 // Role of a prompt message.
 type Role string
 
@@ -50,6 +60,9 @@ type Message struct {
 	Images []Image    // user messages; for a model without vision the text says how many there are
 	Calls  []ToolCall // assistant messages; each is answered by a tool message that follows
 	CallID string     // tool messages: the call whose result Text is
+	// Reasoning is what the model thought before an assistant message with calls. It is
+	// sent only to models that want it back.
+	Reasoning string
 }
 
 // Image is a picture in a prompt.
@@ -89,7 +102,24 @@ type Reply struct {
 	// NoTools: the model does not support tools, so the request went without them.
 	// NoImages: the same for pictures; the text says how many there were.
 	NoTools, NoImages bool
+	Finish            Finish
+	// Reasoning is what the model has thought, which is no part of the answer; at most
+	// about MaxReasoning bytes.
+	Reasoning string
 }
+
+// MaxReasoning limits Reply.Reasoning, in bytes.
+const MaxReasoning = 64 << 10
+
+// Finish is how an answer has ended.
+type Finish string
+
+const (
+	FinishStop   Finish = ""       // it is complete
+	FinishLength Finish = "length" // the limit of tokens cut it off
+	FinishFilter Finish = "filter" // the provider's content filter cut it off
+	FinishAbort  Finish = "abort"  // the provider gave up in the middle
+)
 
 // Used is a tool call with its result, in Facts.
 type Used struct {
@@ -165,7 +195,12 @@ type Request struct {
 	Facts       Facts
 	Tools       []Tool // what the model may call; Stream only
 	Temperature float32
-	MaxTokens   int
+	MaxTokens   int // of the answer; reasoning models get more when they need it
+	// Reasoning gets what the model thinks, as it arrives; Stream only. nil: nobody reads it.
+	Reasoning func(delta string)
+	// Retract says that all that was emitted so far was reasoning: some servers leave out
+	// the tag that opens it. The answer begins again. Stream only; may be nil.
+	Retract func()
 }
 
 // Schema names a JSON schema for structured output.

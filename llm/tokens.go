@@ -1,14 +1,35 @@
 package llm
 
-import "unicode/utf8"
+import (
+	"unicode"
+	"unicode/utf8"
+)
 
 // imageTokens is the estimate for one picture; providers count between 250 and 1,500.
 const imageTokens = 800
 
-// EstimateTokens estimates the tokens of a text at four characters per token,
-// rounded up, for providers that report no usage.
+// EstimateTokens estimates the tokens of a text, rounded up, for providers that report
+// no usage and for windows: four letters or digits of ASCII a token, two of most other
+// scripts, one character of Chinese, Japanese, Korean and Thai, two marks of ASCII.
 func EstimateTokens(text string) int {
-	return (utf8.RuneCountInString(text) + 3) / 4
+	twelfths := 0
+	for _, r := range text {
+		switch {
+		case r < utf8.RuneSelf && (unicode.IsPunct(r) || unicode.IsSymbol(r)):
+			twelfths += 6
+		case r < 0x80:
+			twelfths += 3
+		case r < 0x250: // Latin letters with accents
+			twelfths += 5
+		case r < 0xE00:
+			twelfths += 6
+		case r < 0x10000:
+			twelfths += 12
+		default: // emoji and rare characters
+			twelfths += 24
+		}
+	}
+	return (twelfths + 11) / 12
 }
 
 // EstimatePrompt estimates a prompt with its pictures and tool calls, plus four

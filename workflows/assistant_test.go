@@ -70,6 +70,25 @@ func TestAssistantAnswersAtOnceWhenItNeedsNoTool(t *testing.T) {
 	require.Equal(t, chat.TurnCompleted, e.Status)
 }
 
+// What the model thought stands in the log before what it wrote, and the notice that an
+// answer is not complete after it.
+func TestLogHasReasoningAndSaysThatAnAnswerIsNotComplete(t *testing.T) {
+	look, answer := toolCalls(1, "search"), finalCall()
+	look.Thought, answer.Thought, answer.Cut = 8000, 1500, chat.NoticeAnswerCut
+	e := runTurn(t, assistantTurn(look, answer))
+	var got []string
+	for _, entry := range e.Log {
+		switch entry.Type {
+		case chat.EventReasoning:
+			got = append(got, fmt.Sprint(entry.Ref, " ", entry.Took))
+		case chat.EventText, chat.EventToolCall, chat.EventNotice:
+			got = append(got, string(entry.Type)+entry.Code)
+		}
+	}
+	require.Equal(t, []string{"reasoning:1 8000", "tool_call", "reasoning:2 1500", "text", "noticeanswer_cut"}, got)
+	require.Equal(t, chat.FinishLength, chat.FinishOf(e.Log))
+}
+
 func TestAssistantLoopsThroughToolsUntilItAnswers(t *testing.T) {
 	first := toolCalls(1, "search")
 	first.Chars = 9 // "Let me look."

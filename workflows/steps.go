@@ -28,7 +28,7 @@ const (
 	// over a link of 20 Mbit/s.
 	settleAttemptTimeout = time.Minute
 	// One attempt of a model call; LLM_TIMEOUT is shorter.
-	modelCallTimeout = 10 * time.Minute
+	modelCallTimeout = 25 * time.Minute
 	// Temporal gives up an attempt that sends no heartbeat for this long.
 	heartbeatTimeout = 4 * time.Second
 	// The retry delay after a heartbeat timeout. It does not grow: errors of

@@ -114,8 +114,14 @@ func (u *turn) callModel(ctx workflow.Context, a toolLoop, n int, stage activiti
 		if w.History != "" {
 			u.notice(ctx, w.History)
 		}
+		if w.Thought > 0 {
+			u.append(ctx, chat.Entry{Type: chat.EventReasoning, Ref: chat.ReasoningKey(stage.Round + 1), Took: w.Thought})
+		}
 		if w.Chars > 0 {
 			u.append(ctx, chat.Entry{Type: chat.EventText, Piece: stage.Piece, Ref: chat.PieceKey(stage.Piece)})
+		}
+		if w.Cut != "" {
+			u.notice(ctx, w.Cut)
 		}
 		for _, c := range w.Calls {
 			u.append(ctx, chat.Entry{Type: chat.EventToolCall, Call: &c.CallRef})

@@ -223,6 +223,8 @@ func (w words) event(e chat.Entry) chat.Event {
 		}
 	case chat.EventText:
 		out.Piece, out.Text = e.Piece, w.texts[e.Ref]
+	case chat.EventReasoning:
+		out.Text, out.Took = w.texts[e.Ref], e.Took
 	case chat.EventToolCall:
 		out.ToolCallID, out.ToolName = e.Call.ID, e.Call.Name
 		out.Arguments = w.arguments(e.Call.ID)

@@ -41,9 +41,10 @@ func (e *Exchange) Show(hits []chat.Hit) {
 	}
 }
 
-// Add appends a message of the model with its calls, and their results.
-func (e *Exchange) Add(piece string, calls []Call) {
-	said := llm.Message{Role: llm.Assistant, Text: e.renumber(piece)}
+// Add appends a message of the model with its calls, what it thought before it, and the
+// results.
+func (e *Exchange) Add(piece, reasoning string, calls []Call) {
+	said := llm.Message{Role: llm.Assistant, Text: e.renumber(piece), Reasoning: reasoning}
 	var results []llm.Message
 	for _, c := range calls {
 		content, whole := e.result(c)

@@ -181,6 +181,7 @@ type follower struct {
 	rebuilt  bool          // log was replaced by the shorter one of a lost turn
 	notFound bool
 	shown    reports
+	thinking thinking
 	retry    int // how often the running model call has failed; 0 once it says something
 	retries  int // how many failures were signalled so far
 
@@ -309,7 +310,12 @@ func (f *follower) run(ctx context.Context, signals <-chan bus.Signal, known []c
 					pollNow = true // the texts have the reports before it
 				}
 			}
-			if s.Delta != nil {
+			if s.Delta != nil && s.Delta.Reasoning {
+				if f.hint(s.Delta.Logged) && s.Delta.Logged > last {
+					pollNow = true
+				}
+				f.thinks(*s.Delta)
+			} else if s.Delta != nil {
 				gotDelta = true
 				if f.hint(s.Delta.Logged) && s.Delta.Logged > last {
 					pollNow = true
@@ -576,6 +582,18 @@ func (f *follower) delta(d bus.Delta) (gap bool) {
 	return !before && f.piece.gap()
 }
 
+// thinks adds to what the model thinks now.
+func (f *follower) thinks(d bus.Delta) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.thinking.add(d) {
+		f.retry = 0
+		if !f.behind {
+			f.wake()
+		}
+	}
+}
+
 // progress adds a report of a running activity; gap reports whether an earlier one was lost.
 func (f *follower) progress(r chat.Report) (gap bool) {
 	f.mu.Lock()
@@ -638,8 +656,11 @@ func (f *follower) append(events []chat.Event) (fresh bool) {
 		fresh = true
 		f.retry = 0
 		f.shown.logged(e)
-		if e.Type == chat.EventText {
+		switch e.Type {
+		case chat.EventText:
 			f.closePiece(e)
+		case chat.EventReasoning:
+			f.thinking.text = nil // the event has it
 		}
 	}
 	return fresh
@@ -707,6 +728,7 @@ type Viewer struct {
 	reported           map[string]bool // keys of the reports that it has got before the log had them
 	outageSeen         int64           // number of the last outage it was notified of
 	closed             bool
+	thought            thoughtAt
 }
 
 // Next returns the next event without waiting. If there is none, it returns more:
@@ -744,6 +766,9 @@ func (v *Viewer) next() (_ Item, more <-chan struct{}, _ error) {
 	}
 	if !f.behind && !v.held && v.at.N == len(f.log) {
 		if item, ok := v.progress(); ok {
+			return item, nil, nil
+		}
+		if item, ok := v.think(); ok {
 			return item, nil, nil
 		}
 		if item, ok := v.token(); ok {

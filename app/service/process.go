@@ -351,6 +351,7 @@ func (p *Process) startWorker(ctx context.Context) error {
 		Agents:        workflows.AgentInfos(p.agents),
 		HistoryTokens: cfg.HistoryTokens,
 		RetryBudget:   cfg.RetryBudget,
+		HideReasoning: cfg.HideReasoning,
 		Log:           p.parts.Log,
 		OnRestart:     p.counts.Restarted,
 	}

@@ -133,6 +133,8 @@ var (
 	HintQuota        = define("hint.quota", "The provider's account behind {setting} has no quota left.")
 	HintUnknownModel = define("hint.unknown_model", "The provider does not know the model \"{model}\". Check {setting}.")
 	HintRequest      = define("hint.request", "The model does not accept this request. Check {setting}.")
+	HintNoRoom       = define("hint.no_room", "The model used up its output limit before it began the answer.")
+	HintWait         = define("hint.wait", "The provider asks to wait {wait}.")
 	HintNoModel      = define("hint.no_model", "No model is configured on this server (CHAT_MODEL_PROVIDER=none).")
 )
 
@@ -153,6 +155,9 @@ var (
 	Summarized        = define("notice.history_summarized", "This conversation has become long, so its beginning was summarized. Answers use the summary from now on.")
 	HistoryDropped    = define("notice.history_dropped", "This conversation has become long, so its beginning was left out.")
 	WrongProposal     = define("notice.proposal_rejected", "A change was proposed that does not fit the board. Please say it in other words, with the ids of the items you mean.")
+	AnswerCut         = define("notice.answer_cut", "The answer reached the model's length limit. Write \"continue\" to go on.")
+	AnswerFiltered    = define("notice.answer_filtered", "The provider's content filter ended the answer here. Try to ask in other words.")
+	AnswerBroken      = define("notice.answer_broken", "The provider ended the answer early. Write \"continue\" to go on.")
 	NoImages          = define("notice.images_not_supported", "This model cannot see pictures, so it answers from the text alone.")
 )
 

@@ -4,6 +4,7 @@
 package cite
 
 import (
+	"slices"
 	"strconv"
 	"strings"
 	"unicode/utf8"
@@ -75,6 +76,13 @@ func New(sources []Source, allowed ...string) *Filter {
 	}
 	f.texts = newQuotable(sources, allowed)
 	return f
+}
+
+// Copy returns a filter like f, which has read nothing. Call it before the first Write.
+func (f *Filter) Copy() *Filter {
+	again := *f
+	again.mentions = slices.Clone(f.mentions)
+	return &again
 }
 
 // AllowUncited is for an answer that may say more than the sources: without sources

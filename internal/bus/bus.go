@@ -18,6 +18,8 @@ type Delta struct {
 	Attempt int    `json:"attempt"`
 	Offset  int    `json:"offset"`
 	Text    string `json:"text"`
+	// Reasoning: the text is what the model thinks before the piece, with offsets of its own.
+	Reasoning bool `json:"reasoning,omitempty"`
 	// Logged is how many entries the turn's log has before the piece; 0 means unknown.
 	Logged int `json:"logged,omitempty"`
 }

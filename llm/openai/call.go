@@ -1,8 +1,10 @@
 package openai
 
 import (
+	"bufio"
 	"bytes"
 	"context"
+	"encoding/json"
 	"errors"
 	"io"
 	"net/http"
@@ -21,9 +23,10 @@ var (
 	errSilence = errors.New("the provider sent nothing before the timeout")
 	errTimeout = errors.New("the call took too long")
 	errTooLong = errors.New("the provider's answer is too large")
+	errStatus  = errors.New("the provider answered with an error") // call.detail has it
 )
 
-// call is one HTTP exchange. It acts as the SDK's HTTP client, applies the
+// call is one HTTP exchange. It also acts as the SDK's HTTP client. It applies the
 // timeouts, and keeps what the SDK drops (status, Retry-After, raw error).
 type call struct {
 	c      *Client
@@ -34,14 +37,22 @@ type call struct {
 
 	limit          int64 // of the body
 	gather         *textBatcher
-	quiet          bool   // no first-byte timeout
-	sign           bool   // calls in the request need a signature
+	quiet          bool   // no timeout of silence
 	idempotencyKey string // sent when set
 
 	sent   bool
-	status int
+	status int // of the response; for an error inside of a response the status that it names, or 0
+	inside bool
 	header http.Header
 	detail []byte // of an error response
+	asked  asked
+}
+
+// asked is what try has to know about an answer.
+type asked struct {
+	limit   int  // of tokens in the request; 0: none
+	thought bool // the model has thought
+	emitted bool // a part of the answer has gone to the caller
 }
 
 func (c *Client) begin(parent context.Context) *call {
@@ -58,8 +69,33 @@ func (k *call) client() *api.Client {
 	cfg := api.DefaultConfig(k.c.cfg.APIKey)
 	cfg.BaseURL = k.c.cfg.BaseURL
 	cfg.HTTPClient = k
-	cfg.EmptyMessagesLimit = 100_000 // keep-alive comments are not an error; watch applies the timeout
 	return api.NewClientWithConfig(cfg)
+}
+
+// post sends a chat request and returns the response's body without a byte order mark.
+// The caller closes it.
+func (k *call) post(body []byte) (_ *bufio.Reader, done func(), _ error) {
+	req, err := http.NewRequestWithContext(k.ctx, http.MethodPost, k.c.cfg.BaseURL+"/chat/completions", bytes.NewReader(body))
+	if err != nil {
+		return nil, nil, err
+	}
+	req.Header.Set("Content-Type", "application/json")
+	req.Header.Set("Accept", "application/json, text/event-stream")
+	if key := k.c.cfg.APIKey; key != "" {
+		req.Header.Set("Authorization", "Bearer "+key)
+	}
+	resp, err := k.Do(req)
+	if err != nil {
+		return nil, nil, err
+	}
+	if resp.StatusCode >= http.StatusBadRequest {
+		return nil, nil, errStatus
+	}
+	in := bufio.NewReaderSize(resp.Body, 16<<10)
+	if mark, _ := in.Peek(3); bytes.Equal(mark, []byte("\ufeff")) {
+		_, _ = in.Discard(3) // they were peeked
+	}
+	return in, func() { resp.Body.Close() }, nil
 }
 
 // Do implements api.HTTPDoer.
@@ -67,16 +103,8 @@ func (k *call) Do(req *http.Request) (*http.Response, error) {
 	if k.idempotencyKey != "" {
 		req.Header.Set("Idempotency-Key", k.idempotencyKey)
 	}
-	if k.sign {
-		if err := sign(req); err != nil {
-			return nil, err
-		}
-	}
 	k.sent = true
-	stop := func() {}
-	if !k.quiet {
-		stop = k.watch()
-	}
+	stop := k.watch()
 	resp, err := k.c.http.Do(req)
 	stop()
 	if err != nil {
@@ -92,10 +120,29 @@ func (k *call) Do(req *http.Request) (*http.Response, error) {
 	return resp, nil
 }
 
+// failed records an error that came inside of a response with status 200, and returns
+// errStatus. The status is the one that the error names.
+func (k *call) failed(raw []byte) error {
+	k.inside, k.status, k.detail = true, 0, raw[:min(len(raw), maxErrorBody)]
+	var e struct {
+		Error struct {
+			Code   any `json:"code"`
+			Status any `json:"status"`
+		} `json:"error"`
+	}
+	_ = json.Unmarshal(raw, &e) // a text has no code
+	for _, v := range []any{e.Error.Code, e.Error.Status} {
+		if n, ok := v.(float64); ok && n >= http.StatusBadRequest && n <= 599 {
+			k.status = int(n)
+		}
+	}
+	return errStatus
+}
+
 // watch cancels the call after FirstByteTimeout unless stop is called before.
 func (k *call) watch() (stop func()) {
 	limit := k.c.cfg.FirstByteTimeout
-	if limit <= 0 {
+	if limit <= 0 || k.quiet {
 		return func() {}
 	}
 	t := time.AfterFunc(limit, func() { k.cancel(errSilence) })

@@ -1,10 +1,12 @@
 // Package openai is a language model behind an OpenAI-compatible endpoint. It
-// does not retry failed requests: Temporal does. The one exception: when a model
-// rejects a parameter, it sends the request again without that parameter.
+// does not retry failed requests: Temporal does. There are two exceptions: when a model
+// rejects a parameter, it sends the request again without that parameter; and it asks
+// once more for an answer that was empty.
 package openai
 
 import (
 	"context"
+	"errors"
 	"net/http"
 	"sync"
 	"time"
@@ -101,7 +103,14 @@ func (c *Client) usage(model string, in, out int) chat.Usage {
 
 // request builds the part that both kinds of chat call share, by the model's traits.
 func (c *Client) request(model string, t traits, r llm.Request, messages []llm.Message, tools []llm.Tool) api.ChatCompletionRequest {
-	messages = t.fit(messages, tools, r.MaxTokens)
+	tokens := r.MaxTokens
+	if tokens == 0 {
+		tokens = c.cfg.MaxTokens
+	}
+	if tokens > 0 {
+		tokens += t.room
+	}
+	messages = t.fit(messages, tools, tokens)
 	req := api.ChatCompletionRequest{Model: model, Messages: encode(t, messages, len(tools) > 0), Tools: encodeTools(t, tools)}
 	if len(tools) > 0 && t.noReasoning {
 		req.ReasoningEffort = api.ReasoningEffortNone
@@ -109,9 +118,8 @@ func (c *Client) request(model string, t traits, r llm.Request, messages []llm.M
 	if !t.noTemperature {
 		req.Temperature = max(r.Temperature, smallestTemperature)
 	}
-	tokens := r.MaxTokens
-	if tokens == 0 {
-		tokens = c.cfg.MaxTokens
+	if r.Task.Small() && req.ReasoningEffort == "" && !t.noEffort {
+		req.ReasoningEffort = "low"
 	}
 	tokens = t.replyTokens(tokens)
 	if t.completionTokens {
@@ -142,14 +150,21 @@ type target struct {
 // a parameter that can be omitted. f gets a new call each time.
 func (c *Client) try(ctx context.Context, to target, f func(k *call, t traits) error) error {
 	t := c.known(to.model)
+	again := true // an answer without content is asked for again, once
 	for {
 		k := c.begin(ctx)
-		k.sign = t.signatures && to.tools
-		err := k.finish(f(k, t), to)
+		failed := f(k, t)
+		err := k.finish(failed, to)
 		if err == nil {
 			return nil
 		}
-		next, learned := t.learn(err, to)
+		if k.asked.emitted { // a second answer would stand after the first
+			return err
+		}
+		next, learned := t.learn(err, to, k.asked.limit)
+		if empty := errors.Is(failed, errEmpty) || errors.Is(failed, errNoRoom); empty && again && k.asked.limit >= 0 {
+			next, learned, again = t.roomier(k.asked, errors.Is(failed, errNoRoom)), true, false
+		}
 		if !learned {
 			return err
 		}

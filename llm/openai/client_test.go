@@ -99,33 +99,75 @@ func TestStreamWithoutAFinishReasonIsAnError(t *testing.T) {
 
 func TestFinishReasons(t *testing.T) {
 	t.Parallel()
-	for _, c := range []struct {
-		finish, code string
-	}{{"stop", ""}, {"length", ""}, {"tool_calls", ""}, {"content_filter", chat.CodeModelRejected}} {
-		t.Run(c.finish, func(t *testing.T) {
+	for finish, want := range map[string]llm.Finish{
+		"stop": llm.FinishStop, "tool_calls": llm.FinishStop, "eos": llm.FinishStop,
+		"length": llm.FinishLength, "max_tokens": llm.FinishLength, "MAX_TOKENS": llm.FinishLength,
+		"content_filter": llm.FinishFilter, "SAFETY": llm.FinishFilter, "sensitive": llm.FinishFilter,
+		"abort": llm.FinishAbort, "network_error": llm.FinishAbort, "insufficient_system_resource": llm.FinishAbort,
+	} {
+		t.Run(finish, func(t *testing.T) {
 			s, m := start(t)
-			s.On(llmtest.Match{}, llmtest.Answer{Chunks: []string{"text"}, Finish: c.finish})
-			_, _, err := collect(t.Context(), m, request("x"))
-			if c.code == "" {
-				if err != nil {
-					t.Fatal(err)
-				}
-				return
-			}
-			if e := modelError(t, err); e.Code != c.code || e.Retryable || e.Hint.Text == "" {
-				t.Errorf("got %+v", e)
+			s.On(llmtest.Match{}, llmtest.Answer{Chunks: []string{"text"}, Finish: finish})
+			reply, err := m.Stream(t.Context(), request("x"), func(string) error { return nil })
+			if err != nil || reply.Finish != want {
+				t.Fatalf("got %q, %v", reply.Finish, err)
 			}
 		})
 	}
 }
 
-func TestEmptyStreamIsRetryable(t *testing.T) {
+func TestAnswerThatTheContentFilterStoppedAtOnceIsRejected(t *testing.T) {
 	t.Parallel()
-	s, c := start(t)
-	s.On(llmtest.Match{}, llmtest.Answer{Chunks: []string{}})
-	_, _, err := collect(t.Context(), c, request("x"))
-	if e := modelError(t, err); !e.Retryable || e.Code != chat.CodeModelUnavailable {
+	s, m := start(t)
+	s.On(llmtest.Match{}, llmtest.Answer{Chunks: []string{""}, Finish: "content_filter"})
+	_, _, err := collect(t.Context(), m, request("x"))
+	if e := modelError(t, err); e.Code != chat.CodeModelRejected || e.Retryable || e.Hint.Text == "" {
 		t.Errorf("got %+v", e)
+	}
+}
+
+// An empty answer is asked for once more, with more room if the model has thought, and
+// not again by Temporal.
+func TestEmptyAnswerIsAskedForOnceMore(t *testing.T) {
+	t.Parallel()
+	thought := map[string]any{"reasoning_content": "hm, hm"}
+	for name, c := range map[string]struct {
+		first llmtest.Answer
+		code  string // when it stays empty
+		room  bool
+	}{
+		"no text":        {llmtest.Answer{}, chat.CodeModelUnavailable, false},
+		"thoughts only":  {llmtest.Answer{Deltas: []any{thought}}, chat.CodeModelUnavailable, true},
+		"limit":          {llmtest.Answer{Deltas: []any{thought}, Finish: "length"}, chat.CodeModelRejected, true},
+		"limit, no word": {llmtest.Answer{Finish: "max_tokens"}, chat.CodeModelRejected, true},
+		"never closed":   {llmtest.Answer{Chunks: []string{"<think>hm, ", "hm"}, Finish: "length"}, chat.CodeModelRejected, true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			r := request("x")
+			r.MaxTokens = 300
+			s, m := start(t)
+			s.On(llmtest.Match{}, c.first, llmtest.Text("Yes."))
+			text, usage, err := collect(t.Context(), m, r)
+			if err != nil || text != "Yes." || usage.Calls != 2 {
+				t.Fatalf("got %q, %+v, %v", text, usage, err)
+			}
+			if again := sent(t, s.Requests()[1])["max_tokens"].(float64); (again > 4000) != c.room {
+				t.Errorf("asked again with %v tokens", again)
+			}
+			if _, _, err := collect(t.Context(), m, r); err != nil {
+				t.Fatal(err)
+			}
+			if later := sent(t, s.Requests()[2])["max_tokens"].(float64); (later > 4000) != c.room {
+				t.Errorf("the next call has %v tokens: the need is remembered", later)
+			}
+
+			s, m = start(t)
+			s.On(llmtest.Match{}, c.first)
+			_, _, err = collect(t.Context(), m, r)
+			if e := modelError(t, err); e.Retryable || e.Code != c.code || s.Count(llmtest.Match{}) != 2 {
+				t.Errorf("got %+v after %d calls", e, s.Count(llmtest.Match{}))
+			}
+		})
 	}
 }
 

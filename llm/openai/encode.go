@@ -26,6 +26,7 @@ func encode(t traits, messages []llm.Message, tools bool) []api.ChatCompletionMe
 	if !tools {
 		messages = callsAsText(messages)
 	}
+	messages = t.arrange(messages)
 	out := make([]api.ChatCompletionMessage, 0, len(messages))
 	for _, m := range messages {
 		w := api.ChatCompletionMessage{Role: string(m.Role), Content: m.Text}

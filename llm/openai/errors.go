@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"net"
 	"net/http"
 	"net/url"
@@ -13,8 +14,6 @@ import (
 	"strconv"
 	"strings"
 	"time"
-
-	api "github.com/sashabaranov/go-openai"
 
 	"github.com/palaver-chat/palaver/chat"
 	"github.com/palaver-chat/palaver/chat/messages"
@@ -26,6 +25,9 @@ var errCut = fmt.Errorf("the stream ended before the answer did: %w", io.ErrUnex
 
 // errEmpty is an answer without a choice or text.
 var errEmpty = errors.New("the provider sent no answer")
+
+// errNoRoom is an answer that the limit of tokens stopped before it had anything usable.
+var errNoRoom = errors.New("the limit of tokens stopped the model before its answer")
 
 // errFiltered is an answer that the provider's content filter stopped.
 var errFiltered = errors.New("the provider's content filter stopped the answer")
@@ -67,19 +69,17 @@ func (k *call) classify(err, cause error, to target) *llm.Error {
 			Hint: messages.HintFiltered}
 	case errors.Is(err, errNoPicture):
 		return &llm.Error{Code: chat.CodeModelRejected, Status: k.status, Err: err, Hint: messages.HintNoPicture}
+	case k.inside && k.status == 0:
+		return k.refused(http.StatusBadGateway, string(k.detail), to)
 	case k.status >= http.StatusBadRequest:
 		return k.refused(k.status, string(k.detail), to)
-	}
-	var inStream *api.APIError
-	if errors.As(err, &inStream) { // an error event in a stream
-		status, _ := inStream.Code.(int)
-		if status < http.StatusBadRequest || status > 599 {
-			status = http.StatusBadGateway
-		}
-		return k.refused(status, inStream.Message, to)
+	case errors.Is(err, errNoRoom):
+		return &llm.Error{Code: chat.CodeModelRejected, Status: k.status, Err: err, Hint: messages.HintNoRoom}
+	case errors.Is(err, errEmpty): // also when it was asked again
+		return &llm.Error{Code: chat.CodeModelUnavailable, Status: k.status, Err: err}
 	}
 	if !k.sent { // the SDK refused it before it was sent
-		return &llm.Error{Code: chat.CodeModelRejected, Err: &refusal{err.Error()}, ForOperators: true,
+		return &llm.Error{Code: chat.CodeModelRejected, Err: &refusal{detail: err.Error(), shown: k.redact(err.Error())}, ForOperators: true,
 			Hint: messages.HintRequest.With(messages.Params{"setting": to.variable})}
 	}
 	return &llm.Error{Code: chat.CodeModelUnavailable, Retryable: true, Status: k.status, Err: plain(err)}
@@ -97,22 +97,40 @@ func (k *call) refused(status int, detail string, to target) *llm.Error {
 		e.Hint = messages.HintKey.With(messages.Params{"setting": k.c.cfg.KeyVariable})
 		e.ForOperators, e.Err = true, fmt.Errorf("HTTP %d", status)
 		return e
-	case status == http.StatusTooManyRequests && strings.Contains(text, "insufficient_quota"):
+	case status == http.StatusPaymentRequired, (k.inside || status < 500) && unpaid.MatchString(text):
 		e.Hint, e.ForOperators = messages.HintQuota.With(messages.Params{"setting": k.c.cfg.KeyVariable}), true
 	case status == http.StatusRequestTimeout, status == http.StatusConflict,
 		status == http.StatusTooManyRequests, status >= http.StatusInternalServerError:
 		e.Code, e.Retryable = chat.CodeModelUnavailable, true
-		e.RetryAfter = retryAfter(k.header, detail, time.Now())
-	case mentions(text, tooLongWords):
+		if e.RetryAfter = retryAfter(k.header, detail, time.Now()); e.RetryAfter >= time.Second {
+			e.Hint = messages.HintWait.With(messages.Params{"wait": inWords(e.RetryAfter)})
+		}
+	case tooLong(text):
 		e.Hint = messages.HintTooLong
 	case unknownModel(status, text):
 		e.Hint, e.ForOperators = messages.HintUnknownModel.With(messages.Params{"model": to.model, "setting": to.variable}), true
 	default:
 		e.Hint = messages.HintNotAccepted
 	}
-	e.Err = fmt.Errorf("HTTP %d: %w", status, &refusal{k.redact(message(detail))})
+	said := message(detail)
+	refused := &refusal{detail: said, shown: k.redact(said), guessed: k.inside && k.status == 0}
+	e.Err = fmt.Errorf("HTTP %d: %w", status, refused)
+	if k.inside {
+		e.Err = fmt.Errorf("an error in a response with status 200: %w", refused)
+	}
 	return e
 }
+
+// inWords returns a wait in units that need no translation, rounded up.
+func inWords(d time.Duration) string {
+	if d < 2*time.Minute {
+		return fmt.Sprintf("%.0f s", math.Ceil(d.Seconds()))
+	}
+	return fmt.Sprintf("%.0f min", math.Ceil(d.Minutes()))
+}
+
+// unpaid matches what providers answer to an account without money.
+var unpaid = regexp.MustCompile(`insufficient[_ ](?:quota|balance|credits?|funds)|credit balance is too low|payment required|account (?:is )?in arrears|billing[_ ]hard[_ ]limit`)
 
 func unknownModel(status int, text string) bool {
 	if status == http.StatusNotFound {
@@ -125,32 +143,46 @@ func unknownModel(status int, text string) bool {
 
 // message returns the message in an error body of a common shape, else the body.
 func message(body string) string {
-	type envelope struct {
-		Error struct {
-			Message string `json:"message"`
-			Code    any    `json:"code"`
-			Param   any    `json:"param"`
-		} `json:"error"`
+	var v any
+	if json.Unmarshal([]byte(body), &v) != nil {
+		return body
 	}
-	one := envelope{}
-	if json.Unmarshal([]byte(body), &one) != nil || one.Error.Message == "" {
-		var list []envelope // Gemini's
-		if json.Unmarshal([]byte(body), &list) != nil || len(list) == 0 || list[0].Error.Message == "" {
-			return body
-		}
-		one = list[0]
+	if list, ok := v.([]any); ok && len(list) > 0 { // Gemini's
+		v = list[0]
 	}
-	s := one.Error.Message
-	for _, extra := range []any{one.Error.Param, one.Error.Code} {
-		if extra, ok := extra.(string); ok && extra != "" {
-			s += " (" + extra + ")"
+	object, _ := v.(map[string]any)
+	if inner, ok := object["error"].(map[string]any); ok {
+		object = inner
+	}
+	said := ""
+	for _, key := range []string{"message", "error", "detail"} {
+		if text, ok := object[key].(string); ok && text != "" {
+			said = text
+			break
 		}
 	}
-	return s
+	if said == "" {
+		return body
+	}
+	for _, key := range []string{"param", "code"} {
+		if extra, ok := object[key].(string); ok && extra != "" {
+			said += " (" + extra + ")"
+		}
+	}
+	// A gateway puts the provider's own words beside its own.
+	if meta, ok := object["metadata"].(map[string]any); ok {
+		if raw, ok := meta["raw"].(string); ok && raw != "" {
+			said += ": " + clip(raw, 2000)
+		}
+	}
+	return said
 }
 
+// leastSecret is the length, in bytes, from which a key is one: local servers get "x".
+const leastSecret = 8
+
 func (k *call) redact(s string) string {
-	if key := k.c.cfg.APIKey; key != "" {
+	if key := k.c.cfg.APIKey; len(key) >= leastSecret {
 		s = strings.ReplaceAll(s, key, "[key]")
 	}
 	return s

@@ -12,12 +12,14 @@ import (
 // the calls, send each id and name once and the arguments in parts; others send
 // whole calls without an index, repeat the name, or omit ids.
 type fragment struct {
-	Index    *int   `json:"index"`
-	ID       string `json:"id"`
-	Function struct {
-		Name      string          `json:"name"`
-		Arguments json.RawMessage `json:"arguments"` // a string; some providers send an object
-	} `json:"function"`
+	Index    *count   `json:"index"`
+	ID       loose    `json:"id"`
+	Function function `json:"function"`
+}
+
+type function struct {
+	Name      loose           `json:"name"`
+	Arguments json.RawMessage `json:"arguments"` // a string; some providers send an object
 }
 
 // arguments returns the fragment's arguments as text.
@@ -40,12 +42,12 @@ type building struct {
 type calls struct {
 	offered map[string]bool // names that may be called
 	list    []*building
-	byIndex map[int]*building
+	byIndex map[count]*building
 	last    *building // the call of the last fragment; may be beyond the limit
 }
 
 func newCalls(tools []llm.Tool) *calls {
-	c := &calls{offered: map[string]bool{}, byIndex: map[int]*building{}}
+	c := &calls{offered: map[string]bool{}, byIndex: map[count]*building{}}
 	for _, t := range tools {
 		c.offered[t.Name] = true
 	}
@@ -67,9 +69,9 @@ func (c *calls) add(f fragment) string {
 	}
 	c.last = b
 	if b.id == "" {
-		b.id = first(f.ID, 256)
+		b.id = first(string(f.ID), 256)
 	}
-	if name := f.Function.Name; b.name == "" || name != b.name && !c.offered[b.name] {
+	if name := string(f.Function.Name); b.name == "" || name != b.name && !c.offered[b.name] {
 		b.name = first(b.name+name, 256)
 	}
 	if b.args.Len()+len(args) > llm.MaxCallArguments {
@@ -88,7 +90,7 @@ func (c *calls) find(f fragment) *building {
 	}
 	if f.ID != "" {
 		for _, b := range c.list {
-			if b.id == f.ID {
+			if b.id == string(f.ID) {
 				return b
 			}
 		}
@@ -99,12 +101,12 @@ func (c *calls) find(f fragment) *building {
 // continues reports whether f continues call b. Otherwise f begins another call
 // with the same index, or without one.
 func (c *calls) continues(b *building, f fragment, args string) bool {
-	name := f.Function.Name
+	name := string(f.Function.Name)
 	switch {
 	case name == "" || b.name == "":
 		return true // even with another id: some providers generate one per fragment
 	case f.ID != "" && b.id != "":
-		return f.ID == b.id
+		return string(f.ID) == b.id
 	case name == b.name: // the name repeated, or a second call
 		return !strings.HasPrefix(strings.TrimSpace(args), "{") || !json.Valid([]byte(b.args.String()))
 	}
@@ -147,13 +149,16 @@ func (c *calls) reply(cut bool) []llm.ToolCall {
 		}
 		id := b.id
 		for n := i + 1; id == "" || len(id) > 64 || ids[id]; n++ {
-			id = fmt.Sprintf("call_%d", n)
+			id = callID(n - 1)
 		}
 		ids[id] = true
 		out = append(out, llm.ToolCall{ID: id, Name: c.resolveName(b.name), Arguments: strings.ToValidUTF8(args, "?")})
 	}
 	return out
 }
+
+// callID is the id of a call at a position that has none.
+func callID(at int) string { return fmt.Sprintf("call_%d", at+1) }
 
 // resolveName returns the offered tool that a model means, or else a valid tool
 // name.

@@ -189,8 +189,9 @@ func FuzzToolCalls(f *testing.F) {
 }
 
 func piece(index int, id, name, args string) fragment {
-	f := fragment{Index: &index, ID: id}
-	f.Function.Name = name
+	at := count(index)
+	f := fragment{Index: &at, ID: loose(id)}
+	f.Function.Name = loose(name)
 	f.Function.Arguments, _ = json.Marshal(args)
 	return f
 }

@@ -1,34 +1,15 @@
 package openai
 
-import (
-	"bytes"
-	"encoding/json"
-	"io"
-	"net/http"
-)
+import "encoding/json"
 
 // signature is Google's documented placeholder for calls whose signature was not
 // kept: Gemini 3 and later reject calls without one. Real signatures take some
 // kilobytes each and are only useful to the model that wrote them.
 const signature = "skip_thought_signature_validator"
 
-// sign adds the signature to the first call of every message; the SDK has no
-// field for it.
-func sign(req *http.Request) error {
-	raw, err := io.ReadAll(req.Body)
-	if err != nil {
-		return err
-	}
-	req.Body.Close()
-	if raw, err = signed(raw); err != nil {
-		return err
-	}
-	req.Body, req.ContentLength = io.NopCloser(bytes.NewReader(raw)), int64(len(raw))
-	req.GetBody = func() (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader(raw)), nil }
-	return nil
-}
-
-func signed(raw []byte) ([]byte, error) {
+// completed adds to each message with calls what its model demands: the signature to its
+// first call, and the reasoning before it, by the id of that call.
+func (t traits) completed(raw []byte, thoughts map[string]string) ([]byte, error) {
 	var body map[string]json.RawMessage
 	var messages []json.RawMessage
 	if err := json.Unmarshal(raw, &body); err != nil {
@@ -41,15 +22,16 @@ func signed(raw []byte) ([]byte, error) {
 		var message struct {
 			Calls []map[string]any `json:"tool_calls"`
 		}
-		if err := json.Unmarshal(messages[i], &message); err != nil {
-			return nil, err
+		err := json.Unmarshal(messages[i], &message)
+		if err == nil && len(message.Calls) > 0 && t.signatures {
+			message.Calls[0]["extra_content"] = map[string]any{"google": map[string]any{"thought_signature": signature}}
+			messages[i], err = with(messages[i], "tool_calls", message.Calls)
 		}
-		if len(message.Calls) == 0 {
-			continue
+		if err == nil && len(message.Calls) > 0 && t.returnsReasoning {
+			id, _ := message.Calls[0]["id"].(string)
+			messages[i], err = with(messages[i], "reasoning_content", thoughts[id])
 		}
-		message.Calls[0]["extra_content"] = map[string]any{"google": map[string]any{"thought_signature": signature}}
-		var err error
-		if messages[i], err = with(messages[i], "tool_calls", message.Calls); err != nil {
+		if err != nil {
 			return nil, err
 		}
 	}

@@ -3,6 +3,7 @@ package openai
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -26,14 +27,10 @@ func (c *Client) Structured(ctx context.Context, r llm.Request, schema llm.Schem
 	to.images, to.prompt = hasImages(r.Messages), llm.EstimatePrompt(r.Messages)
 	messages := r.Messages
 	for range 2 {
-		text, usage, err := c.ask(ctx, to, r, messages, s)
+		text, problem, usage, err := c.ask(ctx, to, r, messages, s, out)
 		total = total.Add(usage)
-		if err != nil {
+		if err != nil || problem == nil {
 			return total, err
-		}
-		problem := s.decode(text, out)
-		if problem == nil {
-			return total, nil
 		}
 		messages = append(append([]llm.Message(nil), r.Messages...), repair(text, problem)...)
 	}
@@ -50,39 +47,55 @@ func repair(text string, problem error) []llm.Message {
 		"\nAnswer again with the corrected JSON object only: no explanation, no code fence."})
 }
 
-// ask returns the raw text of one answer.
-func (c *Client) ask(ctx context.Context, to target, r llm.Request, messages []llm.Message, s *schema) (text string, usage chat.Usage, err error) {
+// ask reads one answer into out. It returns the answer's text, and what is wrong with it.
+func (c *Client) ask(ctx context.Context, to target, r llm.Request, messages []llm.Message, s *schema, out any) (text string, problem error, usage chat.Usage, err error) {
 	err = c.try(ctx, to, func(k *call, t traits) error {
+		k.quiet = true // nothing comes until the answer is finished
 		req := c.request(to.model, t, r, messages, nil)
-		s.demand(&req, t.mode)
-		resp, err := k.client().CreateChatCompletion(k.ctx, req)
+		s.demand(&req, t)
+		got := newAnswer(t, nil)
+		err := c.send(k, t, req, messages, got)
+		k.asked = asked{limit: limitOf(req), thought: got.thoughts.Len() > 0}
+		text = strings.TrimSpace(got.text.String())
+		if len(got.made) > 0 {
+			text = got.made[0].Arguments
+		}
+		if got.usage != nil {
+			usage = usage.Add(c.usage(to.model, int(got.usage.Prompt), int(got.usage.Completion)))
+		} else if err == nil || got.began() {
+			usage = usage.Add(c.usage(to.model, llm.EstimatePrompt(messages), got.estimate()))
+		}
+		if got.lone && !t.thinksFirst {
+			t.thinksFirst = true
+			c.remember(to.model, t)
+		}
+		if errors.Is(err, errEmpty) || errors.Is(err, errNoRoom) {
+			// Some servers take the answer for reasoning.
+			if problem = s.decode(got.thoughts.String(), out); problem == nil && got.thoughts.Len() > 0 {
+				return nil
+			}
+		}
+		if errors.Is(err, errEmpty) { // the repair asks again
+			return nil
+		}
 		if err != nil {
 			return err
 		}
-		if len(resp.Choices) == 0 {
-			return errEmpty
-		}
-		choice := resp.Choices[0]
-		text = choice.Message.Content
-		if calls := choice.Message.ToolCalls; len(calls) > 0 {
-			text = calls[0].Function.Arguments
-		}
-		in, out := resp.Usage.PromptTokens, resp.Usage.CompletionTokens
-		if in+out == 0 {
-			in, out = llm.EstimatePrompt(messages), llm.EstimateTokens(text)
-		}
-		usage = c.usage(to.model, in, out)
-		if choice.FinishReason == api.FinishReasonContentFilter {
+		problem = s.decode(text, out)
+		switch cut := got.ended(); {
+		case problem != nil && cut == llm.FinishLength:
+			return errNoRoom
+		case problem != nil && cut == llm.FinishFilter:
 			return errFiltered
 		}
 		return nil
 	})
-	return text, usage, err
+	return text, problem, usage, err
 }
 
 // demand adds the schema to a request in the given mode.
-func (s *schema) demand(req *api.ChatCompletionRequest, m mode) {
-	switch m {
+func (s *schema) demand(req *api.ChatCompletionRequest, t traits) {
+	switch t.mode {
 	case bySchema:
 		req.ResponseFormat = &api.ChatCompletionResponseFormat{
 			Type: api.ChatCompletionResponseFormatTypeJSONSchema,
@@ -97,7 +110,7 @@ func (s *schema) demand(req *api.ChatCompletionRequest, m mode) {
 		req.ToolChoice = api.ToolChoice{Type: api.ToolTypeFunction, Function: api.ToolFunction{Name: s.name}}
 	case byPrompt:
 		text := fmt.Sprintf("Answer with one JSON object only, no explanation, no code fence. It must satisfy the JSON schema %q:\n%s", s.name, s.wire)
-		if len(req.Messages) > 0 && req.Messages[0].Role == api.ChatMessageRoleSystem {
+		if len(req.Messages) > 0 && req.Messages[0].Content != "" && (t.noSystem || req.Messages[0].Role == api.ChatMessageRoleSystem) {
 			req.Messages[0].Content += "\n\n" + text
 			return
 		}

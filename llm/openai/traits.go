@@ -3,6 +3,7 @@ package openai
 import (
 	"errors"
 	"net/http"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -26,6 +27,30 @@ type traits struct {
 	context          int  // tokens of a prompt and its answer; 0: not known
 	badImages        bool // rejected these pictures; not remembered
 	noImageFormat    bool // Paint: does not support response_format
+	noEffort         bool // does not support reasoning_effort
+	noSystem         bool // has no system role
+	alternate        bool // demands that people and the assistant take turns
+	oneCall          bool // takes only one call in a message
+	returnsReasoning bool // wants its reasoning back with its calls (DeepSeek, Kimi)
+	thinksFirst      bool // begins with reasoning, without a tag that opens it
+	output           int  // most tokens of an answer; 0: not known
+	room             int  // tokens that it needs for reasoning, beside those of the answer
+}
+
+// The room that a model gets for its reasoning when an answer was empty, in tokens: at
+// first, and at most.
+const (
+	firstRoom = 4096
+	mostRoom  = 32 << 10
+)
+
+// roomier returns the traits for asking again after an empty answer. A model that the limit
+// has stopped, or that has only thought, gets more room.
+func (t traits) roomier(a asked, stopped bool) traits {
+	if (stopped || a.thought) && a.limit > 0 {
+		t.room = min(max(firstRoom, t.room+a.limit), mostRoom)
+	}
+	return t
 }
 
 // mode is the way to get JSON from a model.
@@ -67,31 +92,62 @@ func (c *Client) remember(model string, t traits) {
 	c.traits[model] = t
 }
 
-// learn finds the parameter to omit in a rejection. Each step makes the request
-// plainer, so that the retries end.
-func (t traits) learn(err error, to target) (traits, bool) {
+// learn finds the parameter to omit in a rejection. limit is the limit of tokens in the
+// request. Each step makes the request plainer, so that the retries end.
+func (t traits) learn(err error, to target, limit int) (traits, bool) {
 	var e *llm.Error
 	var refused *refusal
 	if !errors.As(err, &e) || !errors.As(err, &refused) {
 		return t, false
 	}
-	switch e.Status {
-	case 0, http.StatusBadRequest, http.StatusNotFound, http.StatusRequestEntityTooLarge, http.StatusUnprocessableEntity:
-	case http.StatusUnsupportedMediaType, http.StatusInternalServerError, http.StatusNotImplemented: // some servers answer these to a picture
-		to.tools, to.structured, to.paints, to.prompt = false, false, false, 0
-		if !to.images || !mentions(strings.ToLower(refused.detail), noImageWords) {
-			return t, false
-		}
-	default:
-		return t, false
-	}
 	text := strings.ToLower(refused.detail)
 	says := func(words ...string) bool { return mentions(text, words) }
-	if to.prompt > 0 && says(tooLongWords...) {
+	tools, images := to.tools && !t.noTools, to.images && !t.noImages && !t.badImages
+	clear := false // the status says that the request is wrong, not the server
+	switch e.Status {
+	case 0, http.StatusBadRequest, http.StatusNotFound, http.StatusRequestEntityTooLarge, http.StatusUnprocessableEntity:
+		clear = true
+	case http.StatusUnsupportedMediaType, http.StatusInternalServerError, http.StatusNotImplemented:
+		// Some servers answer these to a request that they cannot take.
+	default:
+		if !refused.guessed {
+			return t, false
+		}
+	}
+	if to.paints {
+		if !clear || t.noImageFormat || !says("response_format") {
+			return t, false
+		}
+		t.noImageFormat = true
+		return t, true
+	}
+	if limit > 0 && tooMuchOutput.MatchString(text) && !tooLong(text) {
+		return t.shorter(text, limit)
+	}
+	if to.prompt > 0 && tooLong(text) {
 		return t.smaller(text, to.prompt)
 	}
-	tools, images := to.tools && !t.noTools, to.images && !t.noImages && !t.badImages
 	switch {
+	case !t.noSystem && noSystemRole.MatchString(text):
+		t.noSystem = true
+	case !t.alternate && rolesAlternate.MatchString(text):
+		t.alternate = true
+	case tools && !t.returnsReasoning && says("reasoning_content"):
+		t.returnsReasoning = true
+	case !t.oneCall && says("single tool-call", "single tool call", "only one tool call", "one tool call at a time", "multiple tool calls"):
+		t.oneCall = true
+	case !t.noEffort && noReasoningEffort.MatchString(text) && !(tools && says("responses api", "/v1/responses")):
+		t.noEffort = true
+	case to.structured && t.mode != byPrompt && says("grammar"):
+		t.mode = byPrompt
+	case tools && !t.plainTools && says("grammar"):
+		t.plainTools = true
+	case tools && t.plainTools && says("grammar"):
+		t.noTools = true
+	case images && !t.vision && says(noImageWords...):
+		t.noImages = true
+	case !clear:
+		return t, false
 	case tools && !t.noReasoning && says("responses api", "/v1/responses"):
 		t.noReasoning = true
 	case tools && t.noReasoning && says("reasoning effort", "reasoning_effort"):
@@ -106,18 +162,16 @@ func (t traits) learn(err error, to target) (traits, bool) {
 		t.completionTokens = true
 	case !t.noTemperature && says("temperature"):
 		t.noTemperature = true
-	case !t.noImageFormat && to.paints && says("response_format"):
-		t.noImageFormat = true
 	case to.structured && t.mode == bySchema && says("response_format", "json_schema", "json schema", "structured output", "responseformat", "response schema", "response_schema"):
 		t.mode = byTool
 	case to.structured && t.mode == byTool && says("tool", "function"):
 		t.mode = byPrompt
 	case tools && says(noToolWords...):
 		t.noTools = true
-	case tools && !t.plainTools && says("schema", "parameters", "properties", "function_declarations", "functiondeclaration"):
+	case tools && !t.plainTools && says(schemaWords...):
 		t.plainTools = true
-	case images && !t.vision && says(noImageWords...):
-		t.noImages = true
+	case tools && t.plainTools && says(schemaWords...):
+		t.noTools = true
 	case images && says("image", "picture"): // too large or broken: another picture may work
 		t.badImages = true
 	default:
@@ -125,6 +179,15 @@ func (t traits) learn(err error, to target) (traits, bool) {
 	}
 	return t, true
 }
+
+var (
+	// No role for instructions: Gemma's and Mistral's templates, Gemini for Gemma.
+	noSystemRole = regexp.MustCompile(`system (?:role|message|prompt|instruction)s?[^.]{0,30}(?:not |n't |un)(?:be )?(?:support|allow|enabl)|(?:not|n't) support (?:the )?(?:system|developer)|(?:system|developer) instruction is not enabled|(?:unknown|invalid|unexpected|unsupported) role:? ?['"]?system`)
+	// Templates that want turns: Mistral, Llama 2, Gemma, Qwen, Jinja's in vLLM and llama.cpp.
+	rolesAlternate    = regexp.MustCompile(`roles? must alternate|must alternate between|alternat\w+ (?:user|roles)|consecutive (?:\w+ )?(?:messages|roles)|same role|expected (?:last )?role|unexpected role|must (?:be|start|begin)\w* with (?:a |an )?['"]?user|first (?:non-system )?message must|system message must be (?:at the beginning|first)|only one system message|after role`)
+	noReasoningEffort = regexp.MustCompile(`reasoning[_. ]?effort|does not support (?:thinking|reasoning)|(?:thinking|reasoning) (?:is|are) not supported|budget_tokens|unsupported parameter.{0,20}reasoning`)
+	schemaWords       = []string{"schema", "parameters", "properties", "function_declarations", "functiondeclaration"}
+)
 
 func mentions(text string, words []string) bool {
 	return slices.ContainsFunc(words, func(w string) bool { return strings.Contains(text, w) })
@@ -145,13 +208,14 @@ var noImageWords = []string{
 	"content must be a string", "only text content", "vision is not",
 }
 
-// refusal is a provider's text about a rejected request. Only learn reads all of
-// it; the log gets an excerpt.
+// refusal is a provider's text about a rejected request. Only learn reads detail; the log
+// gets an excerpt of shown, which has no key.
 type refusal struct {
-	detail string
+	detail, shown string
+	guessed       bool // the provider has named no status
 }
 
-func (r *refusal) Error() string { return clip(r.detail, 300) }
+func (r *refusal) Error() string { return clip(r.shown, 300) }
 
 var (
 	_ llm.Model   = (*Client)(nil)

@@ -66,20 +66,58 @@ func TestRefusalsOfLongPromptsAreUnderstood(t *testing.T) {
 	t.Parallel()
 	for text, window := range map[string]int{
 		"This model's maximum context length is 4096 tokens. However, you requested 9000 tokens (5000 in the messages, 4000 in the completion). (context_length_exceeded)": 4096,
-		"prompt is too long: 9100 tokens > 8192 maximum":                                    8192,
-		"The input token count (9100) exceeds the maximum number of tokens allowed (4096).": 4096,
-		"Prompt contains 9100 tokens, too large for model with 5000 maximum context length": 5000,
-		"the request exceeds the available context size (2048 tokens), try increasing it":   2048,
-		"the input length exceeds the context length":                                       0, // tried with less
+		"prompt is too long: 9100 tokens > 8192 maximum":                                                                                            8192,
+		"The input token count (9100) exceeds the maximum number of tokens allowed (4096).":                                                         4096,
+		"Prompt contains 9100 tokens, too large for model with 5000 maximum context length":                                                         5000,
+		"the request exceeds the available context size (2048 tokens), try increasing it":                                                           2048,
+		"the input length exceeds the context length":                                                                                               0, // tried with less
+		"Input tokens exceed the configured limit of 6000 tokens. Your messages resulted in 9000 tokens. Please reduce the length of the messages.": 6000,
+		"This model's maximum prompt length is 6000 but the request contains 9537 tokens.":                                                          6000, // xAI
+		"Please reduce the length of the messages or completion.":                                                                                   0,    // Groq
+		"Please reduce the length of the messages or completion. Current length is 9200 while limit is 8192":                                        8192, // Cerebras
+		"Your request exceeded model token limit: 6000 (requested: 9000)":                                                                           6000, // Kimi
+		"Range of input length should be [1, 6000]":                                                                                                 6000, // Qwen
+		"Prompt exceeds max length": 0, // Z.ai
+		"Input validation error: `inputs` tokens + `max_new_tokens` must be <= 6000. Given: 9000 `inputs` tokens and 1024 `max_new_tokens`":                                       6000, // TGI, Together
+		"length of prompt_tokens (9000) must be less than max_seq_len (6000).":                                                                                                    6000, // SiliconFlow
+		"prompt token count of 9000 exceeds the limit of 6000":                                                                                                                    6000, // Copilot
+		"Request body too large for gpt-4o model. Max size: 8000 tokens.":                                                                                                         8000, // GitHub
+		"too many tokens: total number of tokens in the prompt cannot exceed 4081 - received 9000":                                                                                4081, // Cohere
+		"invalid params, context window exceeds limit (2013)":                                                                                                                     0,    // MiniMax: a code, no size
+		"input length and `max_tokens` exceed context limit: 9000 + 2000 > 8000, decrease input length or `max_tokens` and try again":                                             8000, // Anthropic
+		"(request (9202 tokens) exceeds the available context size (8192 tokens)":                                                                                                 8192,
+		"prompt too long; exceeded max context length by 500 tokens":                                                                                                              0,
+		"Input is too long for requested model":                                                                                                                                   0, // Bedrock
+		"Input length (9000 tokens) exceeds the maximum allowed length (8192 tokens)":                                                                                             8192,
+		"The input (9000 tokens) is longer than the model's context length (8192 tokens).":                                                                                        8192,
+		"The number of tokens to keep from the initial prompt is greater than the context length. Try to load the model with a larger context length, or provide a shorter input": 0,
+		"Request too large for model `llama` in organization `org_x` on tokens per minute (TPM): Limit 6000, Requested 9103, please reduce your message size and try again.":      6000,
+		"The provided prompt is 9500 tokens long, the maximum supported sequence length is just 8192!":                                                                            8192,
+		"Total tokens of image and text exceed max message tokens":                                                                                                                0,
 	} {
 		s := llmtest.New(t)
 		body := fmt.Sprintf(`{"error":{"message":%q}}`, text)
 		s.On(llmtest.Match{}, llmtest.Answer{Status: 400, Body: body}, llmtest.Default())
 		c := openai.New(config(s))
 		stream(t, c, longPrompt())
+		if n := s.Count(llmtest.Match{}); n != 2 {
+			t.Errorf("%s: %d requests", text, n)
+		}
 		if got := c.Info().ContextTokens; window > 0 && got != window || got == 0 {
 			t.Errorf("%s: learned %d", text, got)
 		}
+	}
+}
+
+// Row W08: LM Studio says it in a stream with status 200.
+func TestWindowIsLearnedFromAnErrorInAStream(t *testing.T) {
+	t.Parallel()
+	s := llmtest.New(t)
+	s.On(llmtest.Match{}, llmtest.Answer{Body: "event: error\ndata: {\"error\":{\"message\":\"The number of tokens to keep from the initial prompt is greater than the context length.\"}}\n\n"}, llmtest.Default())
+	c := openai.New(config(s))
+	stream(t, c, longPrompt())
+	if n := s.Count(llmtest.Match{}); n != 2 || c.Info().ContextTokens == 0 {
+		t.Errorf("%d requests, window %d", n, c.Info().ContextTokens)
 	}
 }
 

@@ -22,6 +22,7 @@ type Model struct {
 	OnStream func(ctx context.Context, emit func(string) error) error
 	OnTitle  func(ctx context.Context, emit func(string) error) error // streams titles
 	Reply    llm.Reply                                                // of streams, without the usage
+	Finishes []llm.Finish                                             // of the next streams, instead of Reply's
 	Vision   bool
 	Offline  bool
 	Window   int // ContextTokens
@@ -76,6 +77,9 @@ func (m *Model) Stream(ctx context.Context, r llm.Request, emit func(string) err
 	m.mu.Lock()
 	m.asked = append(m.asked, r)
 	reply := m.Reply
+	if len(m.Finishes) > 0 {
+		reply.Finish, m.Finishes = m.Finishes[0], m.Finishes[1:]
+	}
 	m.mu.Unlock()
 	reply.Usage = OneCall
 	if r.Task == llm.TaskTitle {

@@ -186,6 +186,12 @@ func (p *player) stream() bool {
 	if !p.send(p.chunk(map[string]any{"role": "assistant", "content": ""}, nil)) {
 		return false
 	}
+	for _, thought := range p.a.Reasoning {
+		p.tokens++
+		if !p.send(p.chunk(map[string]any{"reasoning_content": thought}, nil)) {
+			return false
+		}
+	}
 	for k, delta := range p.a.Chunks {
 		if !p.gate(k) || k > 0 && !p.pause(p.a.Each) {
 			return false
@@ -298,6 +304,9 @@ func (p *player) whole() bool {
 	content := strings.Join(p.a.Chunks, "")
 	p.tokens = len(content)/4 + 1
 	message := map[string]any{"role": "assistant", "content": content}
+	if thoughts := strings.Join(p.a.Reasoning, ""); thoughts != "" {
+		message["reasoning_content"] = thoughts
+	}
 	if p.req.Mode == "tool" {
 		message = map[string]any{"role": "assistant", "content": nil, "tool_calls": []any{map[string]any{
 			"id": "call_1", "type": "function", "function": map[string]any{"name": p.req.Schema, "arguments": content},

@@ -43,7 +43,9 @@ type Answer struct {
 	Gates map[int]*Gate
 	// Delay comes before the answer, Each before each chunk.
 	Delay, Each time.Duration
-	Stamped     bool // each chunk is the time at which it is sent, see Stamp
+	// Reasoning are deltas of reasoning_content before the chunks, or its text in a whole answer.
+	Reasoning []string
+	Stamped   bool // each chunk is the time at which it is sent, see Stamp
 
 	Finish  string // finish_reason; empty: "stop", or "tool_calls"
 	NoUsage bool   // send no token counts
@@ -151,6 +153,15 @@ func (s *Server) answer(r Request, prompt string) Answer {
 		a.Chunks = []string{string(b)}
 	}
 	return a
+}
+
+// Refuse makes the server answer the calls that m matches with status 400 and a message.
+func (s *Server) Refuse(m Match, message string) {
+	b, err := json.Marshal(map[string]any{"error": map[string]any{"message": message, "type": "invalid_request_error"}})
+	if err != nil { // a text can be encoded
+		panic(err)
+	}
+	s.On(m, Answer{Status: http.StatusBadRequest, Body: string(b)})
 }
 
 // RefuseSchema makes the server reject response_format.

@@ -18,6 +18,7 @@ var Dialect = dialect.Dialect{
 	Events: []openapi.Shape{
 		{Type: "session", Value: sessionJSON{}},
 		{Type: "text", Value: textJSON{}},
+		{Type: "reasoning", Value: reasoningJSON{}},
 		{Type: "tool_call", Value: toolCallJSON{}},
 		{Type: "tool_result", Value: toolResultJSON{}},
 		{Type: "notice", Value: noticeJSON{}},

@@ -89,7 +89,15 @@ const (
 type Wire struct {
 	session, run string
 	sent         dialect.SentText
+	thinking     dialect.Thinking
 	done         doneJSON
+}
+
+// reasoningJSON is a delta of what the model thinks.
+type reasoningJSON struct {
+	Type        string `json:"type"`
+	Content     string `json:"content"`
+	StreamRunID string `json:"stream_run_id"`
 }
 
 // NewWire makes the wire of a stream.
@@ -118,6 +126,13 @@ func (w *Wire) Event(b []byte, e chat.Event, _ string) []byte {
 		return w.text(b, e.Text)
 	case chat.EventText:
 		return w.text(b, w.sent.Piece(e))
+	case chat.EventThought, chat.EventReasoning:
+		for _, step := range w.thinking.Steps(e, false) {
+			if step.Text != "" {
+				b = sse.JSON(b, reasoningJSON{"reasoning", step.Text, w.run})
+			}
+		}
+		return b
 	case chat.EventToolCall:
 		return sse.JSON(b, toolCallJSON{"tool_call", e.ToolCallID, e.ToolName, json.RawMessage(chat.Arguments(e.Arguments)), w.run})
 	case chat.EventToolResult:
@@ -135,6 +150,7 @@ func (w *Wire) Event(b []byte, e chat.Event, _ string) []byte {
 	case chat.EventResponse:
 		w.done.FinishedReason = stop
 		if e.Response != nil {
+			w.done.FinishedReason = e.Response.Finish.Reason()
 			w.done.Usage, w.done.Citations = usage(e.Response.Usage), e.Response.Citations
 		}
 	case chat.EventCancelled:

@@ -46,6 +46,11 @@ const (
 	textStart        = "TEXT_MESSAGE_START"
 	textContent      = "TEXT_MESSAGE_CONTENT"
 	textEnd          = "TEXT_MESSAGE_END"
+	thinkStart       = "REASONING_START"
+	thinkTextStart   = "REASONING_MESSAGE_START"
+	thinkContent     = "REASONING_MESSAGE_CONTENT"
+	thinkTextEnd     = "REASONING_MESSAGE_END"
+	thinkEnd         = "REASONING_END"
 	toolStart        = "TOOL_CALL_START"
 	toolArgs         = "TOOL_CALL_ARGS"
 	toolEnd          = "TOOL_CALL_END"
@@ -145,6 +150,8 @@ type Wire struct {
 	begun       bool            // some of its text is shown
 	shown       map[string]bool // tool calls
 	sent        dialect.SentText
+	thinking    dialect.Thinking
+	thoughts    int // stretches of reasoning so far
 	end         chunk
 	out         []chunk // not yet taken
 }
@@ -232,6 +239,22 @@ func (w *Wire) take() []chunk {
 // event adds an event's chunks. There is one step at a time: a node's step ends where
 // another begins.
 func (w *Wire) event(e chat.Event) {
+	for _, step := range w.thinking.Steps(e, w.message != "") {
+		if step.Begins {
+			w.thoughts++
+		}
+		id := w.turn + ".think" + strconv.Itoa(w.thoughts)
+		switch {
+		case step.Begins:
+			w.add(chunk{Type: thinkStart, MessageID: id})
+			w.add(chunk{Type: thinkTextStart, MessageID: id, Role: "reasoning"})
+		case step.Ends:
+			w.add(chunk{Type: thinkTextEnd, MessageID: id})
+			w.add(chunk{Type: thinkEnd, MessageID: id})
+		default:
+			w.add(chunk{Type: thinkContent, MessageID: id, Delta: step.Text})
+		}
+	}
 	switch e.Type {
 	case chat.EventStatus:
 		w.status(e)

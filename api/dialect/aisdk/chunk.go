@@ -48,6 +48,9 @@ const (
 	typeTextStart       = "text-start"
 	typeTextDelta       = "text-delta"
 	typeTextEnd         = "text-end"
+	typeThoughtStart    = "reasoning-start"
+	typeThoughtDelta    = "reasoning-delta"
+	typeThoughtEnd      = "reasoning-end"
 	typeToolInput       = "tool-input-available"
 	typeApprovalRequest = "tool-approval-request"
 	typeToolOutput      = "tool-output-available"
@@ -73,6 +76,8 @@ const (
 	finishStop      = "stop"
 	finishToolCalls = "tool-calls"
 	finishError     = "error"
+	finishLength    = "length"
+	finishFilter    = "content-filter"
 	finishOther     = "other"
 )
 

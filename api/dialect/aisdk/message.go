@@ -118,9 +118,11 @@ func (f *messageAssembler) fold(c chunk) {
 		f.step = f.part(Part{Type: "step-start"})
 	case typeTextStart:
 		f.texts[c.ID] = f.part(Part{Type: "text", Text: new(string), State: "done"})
-	case typeTextDelta:
+	case typeThoughtStart:
+		f.texts[c.ID] = f.part(Part{Type: "reasoning", Text: new(string), State: "done"})
+	case typeTextDelta, typeThoughtDelta:
 		*f.message.Parts[f.texts[c.ID]].Text += c.Delta
-	case typeTextEnd:
+	case typeTextEnd, typeThoughtEnd:
 		f.message.Parts[f.texts[c.ID]].ProviderMetadata = c.ProviderMetadata
 	case typeToolInput:
 		if at, there := f.calls[c.ToolCallID]; there && at > f.step {

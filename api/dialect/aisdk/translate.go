@@ -26,6 +26,8 @@ type translation struct {
 	text      string
 	texts     int // text parts so far
 	sent      dialect.SentText
+	thinking  dialect.Thinking
+	thoughts  int              // stretches of reasoning so far
 	heldCalls []chunk          // tool calls that may need an approval
 	calls     map[string]*call // by id
 	order     []string         // of calls
@@ -146,6 +148,7 @@ func (t *translation) event(e chat.Event, id string) {
 	if e.Type != chat.EventToolCall && e.Type != chat.EventInterrupt {
 		t.release()
 	}
+	t.think(e)
 	switch e.Type {
 	case chat.EventStatus:
 		t.status(e, id)
@@ -260,6 +263,24 @@ func (t *translation) write(text string) {
 		t.add(chunk{Type: typeTextStart, ID: t.text})
 	}
 	t.add(chunk{Type: typeTextDelta, ID: t.text, Delta: text})
+}
+
+// think adds what the model thinks.
+func (t *translation) think(e chat.Event) {
+	for _, step := range t.thinking.Steps(e, t.text != "") {
+		id := "reasoning-" + strconv.Itoa(t.thoughts)
+		switch {
+		case step.Begins:
+			t.closeText(nil)
+			t.modelStep()
+			t.thoughts++
+			t.add(chunk{Type: typeThoughtStart, ID: "reasoning-" + strconv.Itoa(t.thoughts)})
+		case step.Ends:
+			t.add(chunk{Type: typeThoughtEnd, ID: id, ProviderMetadata: &provider{map[string]any{"took_ms": step.Took.Milliseconds()}}})
+		default:
+			t.add(chunk{Type: typeThoughtDelta, ID: id, Delta: step.Text})
+		}
+	}
 }
 
 func (t *translation) closeText(p *provider) {
@@ -465,7 +486,7 @@ func (t *translation) response(e chat.Event) {
 	for _, c := range r.Citations {
 		t.source(c)
 	}
-	m := map[string]any{"finished_reason": "stop"}
+	m := map[string]any{"finished_reason": r.Finish.Reason()}
 	addUsage(m, r.Usage)
 	for name, value := range map[string]string{"action": string(r.Action),
 		"inference_confidence": string(r.InferenceConfidence), "retrieval_confidence": string(r.RetrievalConfidence)} {
@@ -473,7 +494,8 @@ func (t *translation) response(e chat.Event) {
 			m[name] = value
 		}
 	}
-	t.end = ending{reason: finishStop, metadata: m}
+	reason := map[chat.Finish]string{"": finishStop, chat.FinishLength: finishLength, chat.FinishFilter: finishFilter, chat.FinishBroken: finishOther}
+	t.end = ending{reason: reason[r.Finish], metadata: m}
 }
 
 // source adds a citation; fields that the format lacks are in providerMetadata.

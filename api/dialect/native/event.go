@@ -30,6 +30,22 @@ type (
 		run
 		EventID string `json:"event_id"`
 	}
+	// thoughtJSON is a delta of what the model thinks now, after offset characters of it.
+	thoughtJSON struct {
+		Type    string `json:"type"`
+		Content string `json:"content"`
+		Offset  int    `json:"offset"`
+		run
+		EventID string `json:"event_id"`
+	}
+	// reasoningJSON is all that the model has thought before it wrote or called a tool.
+	reasoningJSON struct {
+		Type    string `json:"type"`
+		Content string `json:"content"`
+		Took    int    `json:"took_ms"`
+		run
+		EventID string `json:"event_id"`
+	}
 	toolCallJSON struct {
 		Type      string          `json:"type"`
 		ID        string          `json:"id"`
@@ -113,6 +129,10 @@ func Encode(e chat.Event, id string) []byte {
 		return line(statusJSON{"status", e.Node, e.Message, e.Coded, e.ToolCallID, e.DocsFound, e.WebQuery, run{e.StreamRunID}, id})
 	case chat.EventToken:
 		return line(tokenJSON{"token", e.Text, run{e.StreamRunID}, id})
+	case chat.EventThought:
+		return line(thoughtJSON{"thought", e.Text, e.Offset, run{e.StreamRunID}, id})
+	case chat.EventReasoning:
+		return line(reasoningJSON{"reasoning", e.Text, e.Took, run{e.StreamRunID}, id})
 	case chat.EventToolCall:
 		return line(toolCallJSON{"tool_call", e.ToolCallID, e.ToolName, json.RawMessage(chat.Arguments(e.Arguments)), run{e.StreamRunID}, id})
 	case chat.EventToolResult:
@@ -133,7 +153,7 @@ func Encode(e chat.Event, id string) []byte {
 			citations = []chat.Citation{}
 		}
 		return line(responseJSON{"response", r.Text, citations, r.Action, r.InferenceConfidence, r.RetrievalConfidence,
-			r.Usage.Tokens(), r.Usage.Cost(), r.Usage.Searches, "stop", e.ThreadID, e.TurnID, e.TurnID, run{e.StreamRunID}, id})
+			r.Usage.Tokens(), r.Usage.Cost(), r.Usage.Searches, r.Finish.Reason(), e.ThreadID, e.TurnID, e.TurnID, run{e.StreamRunID}, id})
 	case chat.EventCancelled:
 		return line(cancelledJSON{"cancelled", e.Reason, e.Partial, e.Citations, e.TurnID, run{e.StreamRunID}, id})
 	case chat.EventFailed:

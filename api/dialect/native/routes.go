@@ -21,6 +21,8 @@ var Dialect = dialect.Dialect{
 	Events: []openapi.Shape{
 		{Type: "status", Value: statusJSON{}},
 		{Type: "token", Value: tokenJSON{}},
+		{Type: "thought", Value: thoughtJSON{}},
+		{Type: "reasoning", Value: reasoningJSON{}},
 		{Type: "tool_call", Value: toolCallJSON{}},
 		{Type: "tool_result", Value: toolResultJSON{}},
 		{Type: "notice", Value: noticeJSON{}},
@@ -33,7 +35,7 @@ var Dialect = dialect.Dialect{
 		"NativeCancelBody.reason":      {Enum: append(openapi.Values(chat.UserCancelled, chat.Disconnected), "")},
 		"NativeChatBody.message":       {About: "The user's message.", Max: chat.MaxMessage},
 		"NativeChatBody.thread_id":     {About: "The conversation's id, a UUID. Default: a new conversation."},
-		"NativeResponse.finish_reason": {Enum: openapi.Values("stop")},
+		"NativeResponse.finish_reason": {Enum: openapi.Values("stop", string(chat.FinishLength), string(chat.FinishFilter), string(chat.FinishBroken))},
 		"NativeResumeBody.thread_id":   {Format: "uuid"},
 		"Message.role":                 {Enum: openapi.Values("user", "assistant", "system")},
 	},

@@ -65,6 +65,7 @@ func (h handlers) choose(ctx context.Context, owner string, turns []chat.Turn, a
 		last = notes.ReplaceAllString(withoutAddress(Bare(after[len(after)-1].Text)), "")
 	}
 	var partly *followedTurn
+	likest := leastAlike
 	for _, t := range turns {
 		if !t.Status.Settled() {
 			q, err := h.Question(ctx, owner, t.ThreadID)
@@ -82,8 +83,8 @@ func (h handlers) choose(ctx context.Context, owner string, turns []chat.Turn, a
 		if f != nil {
 			return f, nil
 		}
-		if partly == nil && t.Status != chat.TurnCompleted && strings.HasPrefix(whole, last) {
-			partly = &followedTurn{turn: t}
+		if n := alike(last, whole, t.Status == chat.TurnCompleted); n >= likest {
+			partly, likest = &followedTurn{turn: t}, n
 		}
 	}
 	return partly, nil
@@ -92,6 +93,37 @@ func (h handlers) choose(ctx context.Context, owner string, turns []chat.Turn, a
 // notes matches the footnotes of an answer without white space. They are not compared,
 // because their URLs have the server's name.
 var notes = regexp.MustCompile(`(?s)---\[\d+\]\[[^\]]*\]\(.*$`)
+
+// leastAlike is the share of a client's text that must be in an answer.
+const leastAlike = 0.5
+
+// thoughts matches what clients leave out of answers, or add to them: reasoning without
+// white space, as tags or as Open WebUI shows it, and the marks of citations.
+var thoughts = regexp.MustCompile(`(?s)<think>.*?</think>|<details.*?</details>|\[\d{1,3}\]`)
+
+// alike returns the share of a client's text that an answer has, from 0 to 1. Clients keep
+// the beginning of an answer that they stopped, and people edit answers. Both texts are
+// without white space. An answer that was stopped before its first word has no text.
+func alike(last, whole string, completed bool) float64 {
+	last, whole = thoughts.ReplaceAllString(last, ""), thoughts.ReplaceAllString(notes.ReplaceAllString(whole, ""), "")
+	switch {
+	case last == "" && completed:
+		return 0
+	case strings.HasPrefix(whole, last), whole != "" && strings.HasPrefix(last, whole):
+		return 1
+	}
+	a, b := []rune(last), []rune(whole)
+	n := min(len(a), len(b))
+	same := 0
+	for same < n && a[same] == b[same] {
+		same++
+	}
+	for end := 0; same+end < n && a[len(a)-1-end] == b[len(b)-1-end]; end++ {
+		n--
+		same++
+	}
+	return float64(same) / float64(max(len(a), len(b), 1))
+}
 
 // search looks for a text that a client of a settled turn may have: its answer, what
 // came after its last question, or a question.

@@ -80,12 +80,11 @@ func TestParseNamesTheInvalidField(t *testing.T) {
 		`{"model":"palaver-documents","messages":[{"role":"tool","content":"x"},{"role":"user","content":"x"}]}`:                                      "messages[0]",
 		`{"model":"palaver-documents","messages":[{"role":"assistant","tool_calls":[{}]},{"role":"user","content":"x"}]}`:                             "messages[0]",
 		`{"model":"palaver-documents","messages":[{"role":"user","content":[{"type":"image_url","image_url":{"url":"https://example.com/a.png"}}]}]}`: "messages[0].content",
-		`{` + ok + `,"n":2}`:                                    "n",
-		`{` + ok + `,"tools":[{}]}`:                             "tools",
-		`{` + ok + `,"functions":[{}]}`:                         "functions",
-		`{` + ok + `,"response_format":{"type":"json_object"}}`: "response_format",
-		`{` + ok + `,"metadata":{"thread_id":"a b"}}`:           "metadata.thread_id",
-		`{` + ok + `,"metadata":{"thread_id":5}}`:               "metadata.thread_id",
+		`{` + ok + `,"n":2}`: "n",
+		`{` + ok + `,"tools":[{}],"tool_choice":"required"}`:         "tool_choice",
+		`{` + ok + `,"functions":[{}],"function_call":{"name":"x"}}`: "function_call",
+		`{` + ok + `,"metadata":{"thread_id":"a b"}}`:                "metadata.thread_id",
+		`{` + ok + `,"metadata":{"thread_id":5}}`:                    "metadata.thread_id",
 	} {
 		_, err := Parse([]byte(body), agents, Headers{})
 		var p dialect.Problems
@@ -179,12 +178,13 @@ func TestPicturesAreLinksWithTheServersAddress(t *testing.T) {
 	require.Equal(t, (&links{}).pass(stored, true), withoutAddress(want), "a client's answer equals the stored text once the address is removed")
 }
 
-func TestTheRunOfAConversationIgnoresBlanksOnly(t *testing.T) {
+func TestTheRunOfAConversationIgnoresBlanksAndAnswers(t *testing.T) {
 	a := []EarlierMessage{{User: true, Text: "one  two"}, {Text: "three\n"}}
 	require.Equal(t, RunID(a), RunID([]EarlierMessage{{User: true, Text: "one two "}, {Text: "three"}}))
+	require.Equal(t, RunID(a), RunID([]EarlierMessage{{User: true, Text: "one two"}, {Text: "edited"}}))
 	for _, other := range [][]EarlierMessage{
-		{{User: true, Text: "one two"}}, {{User: true, Text: "one twothree"}}, {{Text: "one two"}, {Text: "three"}},
-		{{User: true, Text: "one two"}, {Text: "Three"}}, {{User: true, Text: "one two", mark: "x"}, {Text: "three"}},
+		{{User: true, Text: "one twothree"}}, {{Text: "one two"}, {Text: "three"}}, {{User: true, Text: "one two"}, {User: true, Text: "three"}},
+		{{User: true, Text: "one two", mark: "x"}, {Text: "three"}},
 	} {
 		require.NotEqual(t, RunID(a), RunID(other), "%v", other)
 	}
@@ -340,4 +340,65 @@ func TestAPartialKeepsItsFootnotes(t *testing.T) {
 		require.Contains(t, got, "Half [1]", e.Type)
 		require.Contains(t, got, "https://e.x/", e.Type)
 	}
+}
+
+// Row B44: what a request can do without is left out, and the answer names it.
+func TestFeaturesThatARequestCanDoWithoutAreIgnored(t *testing.T) {
+	const ok = `"model":"palaver-documents","messages":[{"role":"user","content":"x"}]`
+	for body, want := range map[string][]string{
+		`"tools":[{}]`:                                                        {"tools"},
+		`"tools":[{}],"tool_choice":"auto"`:                                   {"tools"},
+		`"tools":[{}],"tool_choice":"none"`:                                   nil,
+		`"tools":[],"tool_choice":"auto"`:                                     nil,
+		`"functions":[{}],"function_call":"auto"`:                             {"functions"},
+		`"response_format":{"type":"json_object"}`:                            {"response_format"},
+		`"response_format":{"type":"json_schema","json_schema":{"name":"x"}}`: {"response_format"},
+		`"response_format":{"type":"text"}`:                                   nil,
+		`"tools":[{}],"parallel_tool_calls":false`:                            {"tools", "parallel_tool_calls"},
+		`"modalities":["text","audio"],"audio":{"voice":"x"}`:                 {"modalities", "audio"},
+	} {
+		r, err := Parse([]byte("{"+ok+","+body+"}"), agents, Headers{})
+		require.NoError(t, err, body)
+		require.Equal(t, want, r.Ignored, body)
+	}
+}
+
+// Row B25.
+func TestAnswerThatAClientHasChangedIsFound(t *testing.T) {
+	whole := Bare("According to the travel policy [1] trains are booked in second class, and flights need an approval [2].")
+	for said, completed := range map[string]bool{
+		"": false,
+		"According to the travel policy [1] trains":                                                                                                  true,
+		"According to the travel policy trains are booked in second class, and flights need an approval.":                                            true,
+		"<think>hm</think>According to the travel policy [1] trains are booked in second class, and flights need an approval [2].":                   true,
+		"<details type=\"reasoning\">hm</details>According to the travel policy [1] trains are booked in second class, and flights need an approval": true,
+		"According to the travel policy [1] trains are booked in FIRST class, and flights need an approval [2].":                                     true,
+	} {
+		require.GreaterOrEqual(t, alike(Bare(said), whole, completed), leastAlike, said)
+	}
+	for _, other := range []string{"", "Hello, how can I help?", "I cannot say."} {
+		require.Less(t, alike(Bare(other), whole, true), leastAlike, other)
+	}
+}
+
+func TestReasoningAndTheReasonOfTheEnd(t *testing.T) {
+	events := []chat.Event{
+		{Type: chat.EventThought, Text: "hm, "}, {Type: chat.EventThought, Offset: 4, Text: "hm"},
+		{Type: chat.EventToken, Piece: 1, Text: "It is"}, {N: 2, Type: chat.EventReasoning, Text: "hm, hm", Took: 8000}, {N: 3, Type: chat.EventText, Piece: 1, Text: "It is"},
+		{N: 4, Type: chat.EventResponse, Response: &chat.Response{Text: "It is", Finish: chat.FinishLength}},
+	}
+	stream, whole := NewStream(dialect.Stream{}, "x", "", false), NewWhole(dialect.Stream{}, "x", "")
+	var b []byte
+	for _, e := range events {
+		b = stream.Event(b, e, "")
+		if e.N > 0 {
+			whole.Event(nil, e, "")
+		}
+	}
+	b = stream.End(b)
+	require.Equal(t, 2, strings.Count(string(b), "reasoning_content"), string(b))
+	require.Contains(t, string(b), `"finish_reason":"length"`)
+	document := string(whole.End(nil))
+	require.Contains(t, document, `"content":"It is","reasoning_content":"hm, hm"`)
+	require.Contains(t, document, `"finish_reason":"length"`)
 }

@@ -5,6 +5,7 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"io"
+	"slices"
 	"strconv"
 	"strings"
 	"unicode"
@@ -29,7 +30,11 @@ type completionBody struct {
 	Tools          []json.RawMessage `json:"tools"`
 	Functions      []json.RawMessage `json:"functions"`
 	ToolChoice     json.RawMessage   `json:"tool_choice"`
+	FunctionCall   json.RawMessage   `json:"function_call"`
 	ResponseFormat *formatBody       `json:"response_format"`
+	Parallel       *bool             `json:"parallel_tool_calls"`
+	Modalities     []string          `json:"modalities"`
+	Audio          json.RawMessage   `json:"audio"`
 }
 
 type streamOptions struct {
@@ -72,6 +77,7 @@ type Request struct {
 	system       string           // the text of the first message, if its role is system or developer
 	Earlier      []EarlierMessage // the messages before the last, of people and assistants
 	Task         *Task            // a client's own task, which is no message of the conversation
+	Ignored      []string         // fields of the request that this server does not have; the answer names them
 }
 
 // EarlierMessage is an earlier message.
@@ -104,26 +110,35 @@ func Parse(body []byte, agents chat.Agents, head Headers) (Request, error) {
 		r.Task = findTask(r)
 	}
 	if r.Task == nil {
-		b.refuse(&p)
+		r.Ignored = b.ignored(&p)
 	}
 	return r, p.Err()
 }
 
-// refuse adds a problem for each requested feature that this server does not have.
-func (b completionBody) refuse(p *dialect.Problems) {
-	const tools = "cannot be used: agents have tools of their own here, and run them on the server"
-	var choice string
-	if none := json.Unmarshal(b.ToolChoice, &choice) == nil && choice == "none"; !none {
-		if len(b.Tools) > 0 {
-			p.Add("tools", tools)
-		}
-		if len(b.Functions) > 0 {
-			p.Add("functions", tools)
+// ignored returns the fields that ask for what this server does not have. A request that
+// makes no sense without is a problem: it demands a call of the client's tool.
+func (b completionBody) ignored(p *dialect.Problems) (fields []string) {
+	add := func(field string, has bool) {
+		if has {
+			fields = append(fields, field)
 		}
 	}
-	if b.ResponseFormat != nil && b.ResponseFormat.Type != "" && b.ResponseFormat.Type != "text" {
-		p.Add("response_format", "must be text")
+	for field, choice := range map[string]json.RawMessage{"tool_choice": b.ToolChoice, "function_call": b.FunctionCall} {
+		var word string
+		if err := json.Unmarshal(choice, &word); len(choice) > 0 && (err != nil || word == "required") {
+			p.Add(field, "cannot be used: agents have tools of their own here, and run them on the server")
+		}
+		if word == "none" {
+			b.Tools, b.Functions = nil, nil
+		}
 	}
+	add("tools", len(b.Tools) > 0)
+	add("functions", len(b.Functions) > 0)
+	add("parallel_tool_calls", b.Parallel != nil && len(b.Tools) > 0)
+	add("response_format", b.ResponseFormat != nil && b.ResponseFormat.Type != "" && b.ResponseFormat.Type != "text")
+	add("modalities", slices.ContainsFunc(b.Modalities, func(m string) bool { return m != "text" }))
+	add("audio", len(b.Audio) > 0 && string(b.Audio) != "null")
+	return fields
 }
 
 const modelPrefix = "palaver-"
@@ -255,9 +270,10 @@ func content(p *dialect.Problems, field string, raw json.RawMessage, strict bool
 	return strings.Join(texts, "\n"), pictures, true
 }
 
-// RunID returns a name for the conversation up to and including the last of these messages.
-// White space does not matter. It is the stream_run_id of the message's turn, so that a
-// later request with the same messages finds the turn.
+// RunID returns a name for the conversation up to and including the last of these messages,
+// which is a person's. White space does not matter, and neither do answers, which clients
+// cut off, edit and strip. It is the stream_run_id of the message's turn, so that a later
+// request with the same messages finds the turn.
 func RunID(said []EarlierMessage) string { return runIDs(said)[len(said)-1] }
 
 // runIDs returns the RunID of the conversation up to and including each message.
@@ -265,12 +281,9 @@ func runIDs(said []EarlierMessage) []string {
 	ids := make([]string, len(said))
 	h := sha256.New()
 	for i, m := range said {
-		who := "assistant"
 		if m.User {
-			who = "user"
+			write(h, Bare(m.Text)+"\x00"+m.mark)
 		}
-		write(h, who)
-		write(h, Bare(m.Text)+"\x00"+m.mark)
 		ids[i] = "openai-" + hex.EncodeToString(h.Sum(nil))
 	}
 	return ids

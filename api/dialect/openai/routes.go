@@ -187,10 +187,12 @@ func (h handlers) wire(c *gin.Context, in Request, skipTo string) dialect.NewWir
 	return func(s dialect.Stream) dialect.Wire {
 		if in.Stream {
 			w := NewStream(s, in.Model, origin, in.IncludeUsage)
+			w.place.Ignored = in.Ignored
 			w.skipTo = skipTo
 			return w
 		}
 		w := NewWhole(s, in.Model, origin)
+		w.place.Ignored = in.Ignored
 		w.skipTo = skipTo
 		return w
 	}

@@ -32,6 +32,7 @@ type (
 	messageJSON struct {
 		Role        string           `json:"role"`
 		Content     string           `json:"content"`
+		Reasoning   string           `json:"reasoning_content,omitempty"`
 		Refusal     *string          `json:"refusal"` // always null
 		Annotations []annotationJSON `json:"annotations"`
 	}
@@ -55,6 +56,8 @@ type (
 		ThreadID    string `json:"thread_id"`
 		TurnID      string `json:"turn_id"`
 		InterruptID string `json:"interrupt_id,omitempty"`
+		// Ignored are fields of the request that this server does not have.
+		Ignored []string `json:"ignored,omitempty"`
 	}
 
 	chunkJSON struct {
@@ -74,6 +77,7 @@ type (
 	deltaJSON struct {
 		Role        string           `json:"role,omitempty"`
 		Content     *string          `json:"content,omitempty"`
+		Reasoning   string           `json:"reasoning_content,omitempty"`
 		Annotations []annotationJSON `json:"annotations,omitempty"`
 	}
 
@@ -119,6 +123,9 @@ type answer struct {
 	text                 strings.Builder
 	open                 bool // a piece is being written
 	annotations          []annotationJSON
+	thinking             dialect.Thinking
+	thought              strings.Builder
+	finish               chat.Finish
 	usage                chat.Usage
 	interruptID          string
 	failed               *chat.Event
@@ -152,6 +159,7 @@ func (a *answer) event(e chat.Event) string {
 	case chat.EventResponse:
 		if e.Response != nil {
 			a.used(&e.Response.Usage)
+			a.finish = e.Response.Finish
 			return a.cite(e.Response.Citations)
 		}
 	case chat.EventCancelled:
@@ -186,6 +194,27 @@ func (a *answer) add(text string) string {
 	a.open = true
 	a.text.WriteString(text)
 	return text
+}
+
+// think returns what an event adds to the reasoning.
+func (a *answer) think(e chat.Event) (text string) {
+	for _, step := range a.thinking.Steps(e, a.open) {
+		if step.Begins && a.thought.Len() > 0 {
+			text += "\n\n"
+		}
+		text += step.Text
+	}
+	a.thought.WriteString(text)
+	return text
+}
+
+// reason is the finish_reason. An answer that the provider gave up is as incomplete as one
+// that was too long.
+func (a *answer) reason() string {
+	if a.finish == chat.FinishBroken {
+		return string(chat.FinishLength)
+	}
+	return a.finish.Reason()
 }
 
 // cite adds footnotes, and annotations at their marks in the text.
@@ -297,6 +326,9 @@ func (w *Stream) Event(b []byte, e chat.Event, _ string) []byte {
 	if w.skips(e) {
 		return b
 	}
+	if thought := w.think(e); thought != "" {
+		b = w.chunk(b, deltaJSON{Reasoning: thought}, nil)
+	}
 	if text := w.event(e); text != "" {
 		return w.chunk(b, deltaJSON{Content: &text}, nil)
 	}
@@ -307,8 +339,8 @@ func (w *Stream) End(b []byte) []byte {
 	if w.failed != nil {
 		return sse.JSON(b, w.failure())
 	}
-	stop := "stop"
-	b = w.chunk(b, deltaJSON{Annotations: w.annotations}, &stop)
+	reason := w.reason()
+	b = w.chunk(b, deltaJSON{Annotations: w.annotations}, &reason)
 	if w.includeUsage {
 		b = sse.JSON(b, chunkJSON{ID: w.id, Object: "chat.completion.chunk", Created: w.created, Model: w.model, Choices: []chunkChoiceJSON{}, Usage: usageOf(w.usage)})
 	}
@@ -348,6 +380,7 @@ func (w *Whole) Status() int {
 
 func (w *Whole) Event(b []byte, e chat.Event, _ string) []byte {
 	if !w.skips(e) {
+		w.think(e)
 		w.event(e)
 	}
 	return b
@@ -363,7 +396,7 @@ func (w *Whole) End(b []byte) []byte {
 			w.annotations = []annotationJSON{}
 		}
 		v = completionJSON{ID: w.id, Object: "chat.completion", Created: w.created, Model: w.model, Usage: usageOf(w.usage), Palaver: &w.place,
-			Choices: []choiceJSON{{Message: messageJSON{Role: "assistant", Content: w.text.String(), Annotations: w.annotations}, FinishReason: "stop"}}}
+			Choices: []choiceJSON{{Message: messageJSON{Role: "assistant", Content: w.text.String(), Reasoning: w.thought.String(), Annotations: w.annotations}, FinishReason: w.reason()}}}
 	}
 	out, err := json.Marshal(v)
 	if err != nil { // nothing in it can fail

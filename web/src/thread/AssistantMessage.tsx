@@ -13,7 +13,7 @@ import { CopyButton } from "./CopyButton";
 import { Extras } from "./extras";
 import type { Rating } from "./feedback";
 import { Footnote } from "./Footnote";
-import { answerText, citationsOf, endedByQuestion, endedUnanswered, importLink, interruption, oncePerNotice, picturesOf, shown, skipped, textOf, toolMessages, toolOf, type ToolPart, withSources } from "./parts";
+import { answerText, citationsOf, endedByQuestion, endedUnanswered, importLink, interruption, oncePerNotice, picturesOf, shown, skipped, textOf, thoughtFor, toolMessages, toolOf, type ToolPart, withSources } from "./parts";
 import { Passages } from "./Passages";
 import { Pictures } from "./Pictures";
 import { Prose } from "./Prose";
@@ -115,6 +115,18 @@ function Piece({ part, times, text, meta, over, open, writing, citations, onCite
           <Prose text={part.text} citations={citations} writing={writing} onCite={onCite} />
         </div>
       ) : null;
+    case "reasoning": {
+      if (!part.text.trim()) return null;
+      const seconds = thoughtFor(part);
+      return (
+        <details className={quiet}>
+          <summary className="cursor-pointer">{part.state === "streaming" && writing ? words.message.thinking : words.message.thought(seconds)}</summary>
+          <p dir="auto" className="mt-1 whitespace-pre-wrap">
+            {part.text.trim()}
+          </p>
+        </details>
+      );
+    }
     case "data-notice":
       return (
         <p dir="auto" className={quiet}>

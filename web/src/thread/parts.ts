@@ -28,6 +28,12 @@ function ours(p: Part): Record<string, unknown> {
   return typeof meta === "object" && meta !== null ? (meta as Record<string, unknown>) : {};
 }
 
+/** How long the model thought, in seconds. Undefined while it thinks. */
+export function thoughtFor(p: Part): number | undefined {
+  const took = ours(p).took_ms;
+  return typeof took === "number" ? Math.max(1, Math.round(took / 1000)) : undefined;
+}
+
 /** The parts that the page shows, in order. */
 export const shown = (m: Message): Part[] => m.parts.filter((p) => !isSuperseded(p));
 

@@ -15,7 +15,7 @@ export interface Metadata {
   client_turn_id?: string;
   /** For a user's message: its TipTap document. Any client may have sent it, so it is untrusted. */
   tiptap_json?: unknown;
-  finished_reason?: "stop" | "cancelled" | "error" | "interrupted";
+  finished_reason?: "stop" | "length" | "content_filter" | "other" | "cancelled" | "error" | "interrupted";
   interrupted?: boolean;
   interrupted_reason?: string;
   /** Whether it was cancelled while it was queued. */

@@ -52,11 +52,13 @@ export interface Values {
   "hint.key": { setting: string };
   "hint.no_model": null;
   "hint.no_picture": null;
+  "hint.no_room": null;
   "hint.not_accepted": null;
   "hint.quota": { setting: string };
   "hint.request": { setting: string };
   "hint.too_long": null;
   "hint.unknown_model": { model: string; setting: string };
+  "hint.wait": { wait: string };
   "import.deleted": null;
   "import.done": { document: string };
   "import.downloading": { document: string };
@@ -87,6 +89,9 @@ export interface Values {
   "import.too_large_unknown": { limit: number };
   "import.too_many": null;
   "import.type": { types: readonly string[] };
+  "notice.answer_broken": null;
+  "notice.answer_cut": null;
+  "notice.answer_filtered": null;
   "notice.documents_excluded": null;
   "notice.documents_partly": null;
   "notice.documents_processing": null;

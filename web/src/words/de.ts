@@ -443,6 +443,8 @@ export const de: Words = {
   message: {
     you: "Sie",
     writing: "Palaver schreibt",
+    thinking: "Denkt nach …",
+    thought: (seconds) => (seconds === undefined ? "Nachgedacht" : `${seconds} s nachgedacht`),
     attachedImage: "Angehängtes Bild",
     generatedImage: "Erzeugtes Bild",
     images: "Bilder",

@@ -445,6 +445,8 @@ export const en = {
   message: {
     you: "You",
     writing: "Palaver is writing",
+    thinking: "Thinking…",
+    thought: (seconds: number | undefined) => (seconds === undefined ? "Thought" : `Thought for ${seconds} s`),
     attachedImage: "Attached image",
     generatedImage: "Generated image",
     images: "Images",

@@ -64,11 +64,13 @@ export const texts: Texts = {
   "hint.key": ({ setting }) => `Der KI-Dienst akzeptiert den API-Schlüssel nicht. Prüfen Sie ${setting}.`,
   "hint.no_model": "Dieser Server hat kein KI-Modell (CHAT_MODEL_PROVIDER=none).",
   "hint.no_picture": "Das Bildmodell hat kein brauchbares Bild geliefert.",
+  "hint.no_room": "Das Modell hat seine Längengrenze erreicht, bevor es mit der Antwort begann.",
   "hint.not_accepted": "Sie wurde in dieser Form nicht angenommen.",
   "hint.quota": ({ setting }) => `Das Konto hinter ${setting} hat kein Guthaben mehr.`,
   "hint.request": ({ setting }) => `Das Modell akzeptiert diese Anfrage nicht. Prüfen Sie ${setting}.`,
   "hint.too_long": "Die Nachricht ist mit ihren Dokumenten und dem bisherigen Chat zu lang für das Modell.",
   "hint.unknown_model": ({ model, setting }) => `Der KI-Dienst kennt das Modell „${model}“ nicht. Prüfen Sie ${setting}.`,
+  "hint.wait": ({ wait }) => `Der KI-Dienst bittet um eine Wartezeit von ${wait}.`,
 
   "import.deleted": "Das Dokument wurde gelöscht, während es importiert wurde.",
   "import.done": ({ document }) => `„${document}“ wurde importiert. Sie können jetzt danach fragen.`,
@@ -101,6 +103,9 @@ export const texts: Texts = {
   "import.too_many": "Zu viele Ihrer Importe laufen. Versuchen Sie es erneut, wenn einige fertig sind.",
   "import.type": ({ types }) => `Diese Art von Datei kann ich nicht lesen. Importieren lassen sich: ${anyOf(types)}.`,
 
+  "notice.answer_broken": "Der KI-Dienst hat die Antwort vorzeitig beendet. Senden Sie „weiter“, um fortzufahren.",
+  "notice.answer_cut": "Diese Antwort hat die Längengrenze des Modells erreicht. Senden Sie „weiter“, um fortzufahren.",
+  "notice.answer_filtered": "Der Inhaltsfilter des KI-Dienstes hat die Antwort hier beendet. Versuchen Sie andere Worte.",
   "notice.documents_excluded": "Einige Dokumente konnten nicht gelesen werden und wurden ausgelassen.",
   "notice.documents_partly": "Das sind mehr Dokumente, als auf einmal gelesen werden können. Einige wurden ausgelassen; fragen Sie nach weniger auf einmal.",
   "notice.documents_unread_pages": "Einige Seiten dieser Dokumente sind Bilder, die nicht gelesen werden konnten. Der Antwort kann fehlen, was dort steht.",

@@ -67,11 +67,13 @@ export const texts: Texts = {
   "hint.key": ({ setting }) => `The AI service doesn't accept the API key. Check ${setting}.`,
   "hint.no_model": "This server has no AI model (CHAT_MODEL_PROVIDER=none).",
   "hint.no_picture": "The image model returned no usable image.",
+  "hint.no_room": "The model reached its output limit before it began the answer.",
   "hint.not_accepted": "It wasn't accepted in this form.",
   "hint.quota": ({ setting }) => `The account behind ${setting} has no quota left.`,
   "hint.request": ({ setting }) => `The model doesn't accept this request. Check ${setting}.`,
   "hint.too_long": "The message, with its documents and the chat so far, is too long for the model.",
   "hint.unknown_model": ({ model, setting }) => `The AI service doesn't know the model “${model}”. Check ${setting}.`,
+  "hint.wait": ({ wait }) => `The AI service asks to wait ${wait}.`,
 
   "import.deleted": "The document was deleted while it was being imported.",
   "import.done": ({ document }) => `I've imported '${document}' into your knowledge base. You can now ask me questions about it.`,
@@ -104,6 +106,9 @@ export const texts: Texts = {
   "import.too_many": "Too many of your imports are running. Try again when some have finished.",
   "import.type": ({ types }) => `I can't read that kind of file. These can be imported: ${anyOf(types)}.`,
 
+  "notice.answer_broken": "The AI service ended the answer early. Send “continue” to go on.",
+  "notice.answer_cut": "This answer reached the model's length limit. Send “continue” to go on.",
+  "notice.answer_filtered": "The AI service's content filter ended the answer here. Try other words.",
   "notice.documents_excluded": "Some documents couldn't be read and were left out.",
   "notice.documents_partly": "These are more documents than can be read at once. Some were left out; ask about fewer at a time.",
   "notice.documents_unread_pages": "Some pages of these documents are pictures that couldn't be read. The answer may miss what is on them.",
