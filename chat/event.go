@@ -149,6 +149,7 @@ const (
 	NoticeResumeIgnored     = "resume_ignored"
 	NoticeDocumentsExcluded = "documents_excluded"
 	NoticeDocumentsPartly   = "documents_partly"
+	NoticeDocumentsUnknown  = "documents_not_found" // names of the message that match no document
 	NoticeNotSaved          = "not_saved_yet"
 	NoticeNoImages          = "images_not_supported"
 	NoticeImport            = "import" // how an import ended; the entry's Ref has its words
@@ -169,6 +170,7 @@ var noticeMessages = map[string]messages.Message{
 	NoticeResumeIgnored:     messages.ResumeIgnored,
 	NoticeDocumentsExcluded: messages.DocumentsExcluded,
 	NoticeDocumentsPartly:   messages.DocumentsPartly,
+	NoticeDocumentsUnknown:  messages.DocumentsUnknown,
 	NoticeNotSaved:          messages.NotSaved,
 	NoticeSummarized:        messages.Summarized,
 	NoticeHistoryDropped:    messages.HistoryDropped,

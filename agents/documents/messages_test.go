@@ -292,9 +292,9 @@ func (b *bundle) lead(message string, names map[string]string) outcome {
 	switch {
 	case in.asksAction():
 		out.asks = asksAction
-	case docs.asksDoc():
+	case docs.asksDoc(in.Action):
 		out.asks, out.offers = asksWhichDoc, named(docs.Suggested)
-	case docs.Unresolved:
+	case docs.Unresolved && in.Action != chat.Inquire:
 		out.asks = asksUnknown
 	case missing(in.Action, docs) != "":
 		out.asks = asksMissing

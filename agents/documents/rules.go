@@ -54,7 +54,10 @@ func auditSubject(action chat.Action, docs Docs) (subject string, targets []stri
 func (in Intent) asksAction() bool { return in.Multi || in.Confidence == chat.Low }
 
 // asksDoc reports whether the person has to choose among documents.
-func (d Docs) asksDoc() bool { return d.Confidence == chat.Medium && len(d.Suggested) > 1 }
+// A question is searched in all of them.
+func (d Docs) asksDoc(action chat.Action) bool {
+	return d.Confidence == chat.Medium && len(d.Suggested) > 1 && action != chat.Inquire
+}
 
 // actionNode returns the node that answers.
 func actionNode(action chat.Action) chat.Node {

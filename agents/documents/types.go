@@ -25,7 +25,9 @@ func (in Intent) Spent() chat.Usage { return in.Usage }
 type Docs struct {
 	IDs        []string        `json:"ids,omitempty"` // resolved, sets expanded, in order of mention
 	Confidence chat.Confidence `json:"confidence"`
+	Sure       bool            `json:"sure,omitempty"`       // the person or a confident model chose IDs: an inquiry searches only them
 	Suggested  []string        `json:"suggested,omitempty"`  // candidates to choose from when Medium
+	Offered    []string        `json:"offered,omitempty"`    // other documents for an action that lacks one, the likeliest first
 	Unresolved bool            `json:"unresolved,omitempty"` // names that match no document; they are text "unresolved"
 	HasText    bool            `json:"has_text,omitempty"`   // the message has a text to audit
 	Called     bool            `json:"called,omitempty"`     // a model was asked
@@ -57,6 +59,8 @@ type Answered struct {
 type RetrieveRequest struct {
 	Action chat.Action `json:"action"`
 	DocIDs []string    `json:"docs,omitempty"`
+	// Hint: an inquiry searches all documents, and DocIDs, which the message names, come first.
+	Hint bool `json:"hint,omitempty"`
 	// Subject is the document to audit when the message has no text to audit; it is
 	// not among DocIDs.
 	Subject string `json:"subject,omitempty"`
@@ -77,7 +81,10 @@ type Retrieved struct {
 	Unreadable bool            `json:"unreadable,omitempty"` // failed documents were left out
 	Partly     bool            `json:"partly,omitempty"`     // more documents than fit; some were left out
 	NoWeb      bool            `json:"no_web,omitempty"`     // the web cannot be searched, so the question does not offer it
-	Widened    bool            `json:"widened,omitempty"`    // the documents meant have no answer, so all were searched
+	Widened    bool            `json:"widened,omitempty"`    // the documents meant have too little; others have more
+	// Quiet: nothing is asked when too little was found. Without a model, the answer shows what
+	// was found.
+	Quiet bool `json:"quiet,omitempty"`
 	// Importing: too little was found, and a document that is still imported may have it.
 	Importing bool       `json:"importing,omitempty"`
 	Usage     chat.Usage `json:"usage,omitzero"` // of the query's embeddings
@@ -114,4 +121,5 @@ type WriteRequest struct {
 	ChunkIDs []string    `json:"chunks,omitempty"`
 	Subject  string      `json:"subject,omitempty"` // as in RetrieveRequest
 	Web      bool        `json:"web,omitempty"`     // text "web_results" may be cited
+	Weak     bool        `json:"weak,omitempty"`    // the passages have too little
 }

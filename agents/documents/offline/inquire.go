@@ -6,7 +6,6 @@ import (
 	"strings"
 
 	"github.com/palaver-chat/palaver/agents/documents/intent"
-	"github.com/palaver-chat/palaver/agents/documents/mention"
 	"github.com/palaver-chat/palaver/internal/language"
 	"github.com/palaver-chat/palaver/llm"
 	"github.com/palaver-chat/palaver/llm/offline/excerpt"
@@ -15,12 +14,15 @@ import (
 // NothingFound is the answer when no passage answers.
 const NothingFound = "I found nothing in your documents that answers this."
 
+// documentNouns matches nouns of document names.
+const documentNouns = `(?:guidelines?|polic(?:y|ies)|circulars?|contracts?|agreements?|handbooks?|manuals?|memos?|memorandum|reports?|leases?)`
+
 var (
 	asksNumber        = regexp.MustCompile(`(?i)\b(?:how (?:much|many|long|often|high|large|soon|old|late|quick(?:ly)?|fast|frequently)|when|what (?:percentage|percent|date|amount|number|limit|ratio|rate|deadline|period|price|cost)|minimum|maximum|deadline|limit|threshold)\b`)
 	asksDefinition    = regexp.MustCompile(`(?i)^(?:what (?:is|are|does)|define|meaning of)\b`)
 	asksCount         = regexp.MustCompile(`(?i)\bhow (?:many|much)\b`)
 	startsWithPronoun = regexp.MustCompile(`^(?:It|They|This|These|Such|He|She|That|Those)\b`)
-	ofDocument        = regexp.MustCompile(`(?i)\b(?:the|this|that|these|those|our|my|your|its)\s+(?:` + mention.Nouns + `|documents?|e?mails?|files?|letters?|papers?|rules?|texts?)\b`)
+	ofDocument        = regexp.MustCompile(`(?i)\b(?:the|this|that|these|those|our|my|your|its)\s+(?:` + documentNouns + `|documents?|e?mails?|files?|letters?|papers?|rules?|texts?)\b`)
 	defines           = regexp.MustCompile(`(?i)\b(?:means|refers to|is defined as|are defined as|is an?|are the|consists? of)\b`)
 )
 
@@ -104,8 +106,8 @@ func tellsFigure(text, question string) bool {
 }
 
 var (
-	documentNumber = regexp.MustCompile(`(?i)^\W*(?:(?:` + mention.Nouns + `|documents?|doc|file|reference|ref|version|edition|revision)\W+)?(?:(?:no|nr|number|id|code|reference)\b\W*)?[\pL]{0,6}[-/ ]?\d[\d./-]*\W*$`)
-	namesParties   = regexp.MustCompile(`(?i)^(?:[\d.() ]*)(?:parties\b|(?:by and )?between\b.*\band\b|(?:this|the) (?:` + mention.Nouns + `)\b.*\b(?:made|entered into|concluded|agreed|signed)\b.*\b(?:between|by|with)\b)`)
+	documentNumber = regexp.MustCompile(`(?i)^\W*(?:(?:` + documentNouns + `|documents?|doc|file|reference|ref|version|edition|revision)\W+)?(?:(?:no|nr|number|id|code|reference)\b\W*)?[\pL]{0,6}[-/ ]?\d[\d./-]*\W*$`)
+	namesParties   = regexp.MustCompile(`(?i)^(?:[\d.() ]*)(?:parties\b|(?:by and )?between\b.*\band\b|(?:this|the) (?:` + documentNouns + `)\b.*\b(?:made|entered into|concluded|agreed|signed)\b.*\b(?:between|by|with)\b)`)
 )
 
 // isFormal reports whether a sentence is a title line or a document number, or names the

@@ -43,6 +43,7 @@ type Material struct {
 	Sources      []cite.Source
 	Quotable     []string // texts that may be quoted without being cited
 	Web          bool
+	Weak         bool // the passages have too little
 	Recent       []chat.Message
 	Summary      string // of what was said before Recent
 	Pictures     int    // attached; Images has those that the model can see
@@ -144,6 +145,7 @@ func Answer(m Material) llm.Request {
 			Documents:  m.Documents,
 			Passages:   slices.Clone(m.Passages),
 			WebAllowed: m.Web,
+			Weak:       m.Weak,
 			Used:       m.Calls.Used,
 			Images:     m.Pictures,
 		},

@@ -86,6 +86,7 @@ export interface Values {
   "import.too_many": null;
   "import.type": { types: readonly string[] };
   "notice.documents_excluded": null;
+  "notice.documents_not_found": { names: string };
   "notice.documents_partly": null;
   "notice.documents_processing": null;
   "notice.history_dropped": null;
@@ -119,6 +120,7 @@ export interface Values {
   "question.run_tool_again": { tool: string };
   "question.run_tools": null;
   "question.run_tools_again": null;
+  "question.second_beside": { title: string };
   "question.tag_audit": null;
   "question.tag_document": null;
   "question.tag_second": null;

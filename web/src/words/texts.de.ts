@@ -100,6 +100,7 @@ export const texts: Texts = {
   "import.type": ({ types }) => `Diese Art von Datei kann ich nicht lesen. Importieren lassen sich: ${anyOf(types)}.`,
 
   "notice.documents_excluded": "Einige Dokumente konnten nicht gelesen werden und wurden ausgelassen.",
+  "notice.documents_not_found": "{names} wurde nicht gefunden. Alle Dokumente wurden durchsucht.",
   "notice.documents_partly": "Das sind mehr Dokumente, als auf einmal gelesen werden können. Einige wurden ausgelassen; fragen Sie nach weniger auf einmal.",
   "notice.documents_processing": "Einige Ihrer Dokumente werden noch verarbeitet und wurden für diese Antwort nicht verwendet.",
   "notice.history_dropped": "Dieser Chat ist lang geworden. Sein Anfang wurde für diese Antwort weggelassen.",
@@ -137,6 +138,7 @@ export const texts: Texts = {
   "question.run_tools_again": "Diese Tools wurden unterbrochen und sind vielleicht nicht fertig geworden. Erneut ausführen?",
   "question.tag_audit": "Welches Dokument enthält die Regeln für die Prüfung?",
   "question.tag_document": "Welches Dokument meinen Sie?",
+  "question.second_beside": "Mit welchem Dokument soll „{title}“ verglichen werden?",
   "question.tag_second": "Ein Vergleich braucht zwei Dokumente. Welches ist das zweite?",
   "question.tag_summarize": "Welches Dokument möchten Sie zusammenfassen?",
   "question.tag_two": "Welche Dokumente möchten Sie vergleichen?",

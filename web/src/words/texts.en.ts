@@ -103,6 +103,7 @@ export const texts: Texts = {
   "import.type": ({ types }) => `I can't read that kind of file. These can be imported: ${anyOf(types)}.`,
 
   "notice.documents_excluded": "Some documents couldn't be read and were left out.",
+  "notice.documents_not_found": "I could not find {names}. All documents were searched.",
   "notice.documents_partly": "These are more documents than can be read at once. Some were left out; ask about fewer at a time.",
   "notice.documents_processing": "Some of your documents are still being processed and weren't used for this answer.",
   "notice.history_dropped": "This chat has become long, so its beginning was left out of this answer.",
@@ -140,6 +141,7 @@ export const texts: Texts = {
   "question.run_tools_again": "These tools were interrupted, and may or may not have finished. Run them again?",
   "question.tag_audit": "Which document has the rules to check against?",
   "question.tag_document": "Which document do you mean?",
+  "question.second_beside": "Which document should “{title}” be compared with?",
   "question.tag_second": "A comparison needs two documents. Which is the second one?",
   "question.tag_summarize": "Which document would you like to summarize?",
   "question.tag_two": "Which documents would you like to compare?",
