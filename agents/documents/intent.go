@@ -70,12 +70,13 @@ func (a *Activities) inferIntent(ctx context.Context, ref activities.TurnRef) (I
 	return in, err
 }
 
-// isTalk reports whether rules can tell that a message asks for nothing (chat.Talk).
+// isTalk reports whether rules can tell that a message asks for nothing, or which documents
+// there are (chat.Talk).
 // A message with documents, pictures or a requested web search is more than small talk.
 func isTalk(t chat.Turn, content tiptap.Content) bool {
 	c := t.Content
 	plain := c.Action == "" && !c.WebSearch && len(c.TaggedDocs)+len(c.TaggedSets)+len(c.Attachments)+len(content.Labels()) == 0
-	return plain && intent.IsTalk(c.Message)
+	return plain && (intent.IsTalk(c.Message) || intent.AsksLibrary(c.Message))
 }
 
 // wantsWeb reports whether the person asked for web search, or the message asks for

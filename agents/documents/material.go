@@ -83,6 +83,7 @@ func (a *Activities) gather(ctx context.Context, ref activities.TurnRef, r Write
 	}
 
 	m.Recent, m.Summary = m.before.Messages, m.before.Summary
+	m.Now = a.Time()
 	m.Action, m.Web, m.Weak = r.Action, r.Web, r.Weak
 	m.Message, m.FreeText = turn.Content.Message, tagged.TextWithout(turn.Content.Message)
 	m.Quotable = []string{turn.Content.Message}

@@ -289,3 +289,14 @@ func (l *Library) find(id string) *document {
 	}
 	return nil
 }
+
+// OfKind returns the documents whose names have one of the words, or another word for the
+// same kind.
+func OfKind(docs []llm.Document, words []string) (out []llm.Document) {
+	for _, d := range NewLibrary(docs).docs {
+		if slices.ContainsFunc(words, func(w string) bool { return d.has(language.Token{Stem: language.Stem(w), Raw: w}) > 0 }) {
+			out = append(out, d.Document)
+		}
+	}
+	return out
+}

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/palaver-chat/palaver/agents/documents/intent"
 	"github.com/palaver-chat/palaver/internal/language"
 )
 
@@ -20,6 +21,7 @@ var (
 	statingVerbs    = lists.Set("stating verbs")
 	verbsToo        = lists.Set("verbs too")
 	objectWords     = lists.Set("object words")
+	fillers         = lists.Set("fillers")
 )
 
 // phrase is the words between two joining words, marks or names: "the new travel policy".
@@ -82,10 +84,17 @@ func (r *reader) phrases() (out []phrase) {
 		case definiteWords[raw]:
 			p.definite = p.definite || len(p.at) == 0
 		case w.Stop || joining[raw] || anyDocument[raw] || statingVerbs[raw] || indefiniteWords[raw]:
+		case fillers[raw]:
 		case actionWords[raw] && !r.named(w.Token):
+			if len(p.at) > 0 { // "does the email break the rules"
+				end(i)
+			}
 		default:
+			if len(p.at) == 0 {
+				p.from = i
+			}
 			p.at = append(p.at, i)
-			if r.isKind(i) {
+			if r.isKind(i) && (p.kind < 0 || subjects[r.words[p.kind].Raw] || !subjects[raw]) {
 				p.kind = i
 				p.plural = p.plural || strings.HasSuffix(raw, "s") && !slices.Contains([]string{"minutes", "rules", "terms"}, raw)
 			}
@@ -130,13 +139,15 @@ func (r *reader) onlyVersion(p phrase) bool {
 
 // bare reports whether a phrase has nothing but a kind: "the contract".
 func (r *reader) bare(p phrase) bool {
-	return p.kind >= 0 && !slices.ContainsFunc(p.at, func(i int) bool { return i != p.kind && !r.words[i].Version })
+	return p.kind >= 0 && !slices.ContainsFunc(p.at, func(i int) bool {
+		return i != p.kind && (!r.words[i].Version || language.IsYearOrVersion(r.words[i].Stem))
+	})
 }
 
 // isOne reports whether two phrases are one name: a kind, and words that a document of this
 // kind has.
 func (r *reader) isOne(p, next phrase) bool {
-	if next.from-p.end > 1 || r.taken[min(p.end, len(r.taken)-1)] || !r.bare(p) || len(next.at) == 0 || r.words[next.from].Apart || next.kind >= 0 && r.compare {
+	if next.from-p.end > 2 || p.end >= len(r.words) || !joining[r.words[p.end].Raw] || !r.bare(p) || len(next.at) == 0 || r.words[next.from].Apart || next.kind >= 0 && (r.compare || intent.Auditing(r.Text, r.Action)) {
 		return false
 	}
 	return slices.ContainsFunc(r.docs, func(d *document) bool {
@@ -144,9 +155,9 @@ func (r *reader) isOne(p, next phrase) bool {
 	})
 }
 
-// best returns the documents whose names have the most weight of the words, the weight, and
-// how many words were matched by each.
-func (r *reader) best(at []int) (docs []*document, best float64) {
+// best returns the documents whose names have the most weight of the words.
+func (r *reader) best(at []int) (docs []*document) {
+	best := 0.0
 	for _, d := range r.docs {
 		score := 0.0
 		for _, i := range at {
@@ -165,7 +176,7 @@ func (r *reader) best(at []int) (docs []*document, best float64) {
 			docs = append(docs, d)
 		}
 	}
-	return docs, best
+	return docs
 }
 
 // phrase decides which documents a phrase means, if any.
@@ -173,16 +184,19 @@ func (r *reader) phrase(p phrase) {
 	if r.Pasted && r.bare(p) && subjects[r.words[p.kind].Raw] {
 		return // "check the following email": it stands in the message
 	}
-	at := p.at
+	all := p
 	if p.kind >= 0 && !r.documents { // in a question, the words around the noun
-		at = r.around(p)
+		p.at = r.around(p)
 	}
-	docs, _ := r.best(at)
-	docs = ownFirst(docs)
-	if len(docs) == 0 || !r.means(p, at, docs[0]) {
-		r.noteUnknown(p, at)
-		return
+	docs := ownFirst(r.best(p.at))
+	if len(docs) == 0 || !r.means(p, p.at, docs[0]) {
+		if docs = ownFirst(r.best(all.at)); len(docs) != 1 || !r.whole(docs[0]) {
+			r.noteUnknown(p, p.at)
+			return
+		}
+		p = all
 	}
+	at := p.at
 	if !r.matchesEnough(at, docs[0]) {
 		r.noteUnknown(p, at)
 		if r.documents || !r.whole(docs[0]) {
@@ -232,8 +246,8 @@ func (r *reader) means(p phrase, at []int, d *document) bool {
 		return kinds[r.words[i].Raw] == "" && d.has(r.words[i].Token) > 0
 	})
 	if r.bare(p) {
-		sure := r.documents || p.definite && (!subjects[r.words[p.kind].Raw] || r.stated(p.kind))
-		return sure && (!subjects[r.words[p.kind].Raw] || p.definite || r.documents)
+		sure := r.documents || (p.definite || p.two) && (!subjects[r.words[p.kind].Raw] || r.stated(p.kind))
+		return sure && (!subjects[r.words[p.kind].Raw] || p.definite || p.two || r.documents)
 	}
 	if !rare {
 		return false
@@ -370,7 +384,7 @@ func (r *reader) version(p phrase, phrases []phrase, i int) {
 	}
 	for _, near := range []int{i - 1, i + 1} { // "v1 and v2 of the Northwind contract"
 		if near >= 0 && near < len(phrases) && !r.onlyVersion(phrases[near]) {
-			docs, _ := r.best(slices.DeleteFunc(slices.Clone(phrases[near].at), func(i int) bool { return r.words[i].Version }))
+			docs := r.best(slices.DeleteFunc(slices.Clone(phrases[near].at), func(i int) bool { return r.words[i].Version }))
 			of = append(of, ownFirst(docs)...)
 		}
 	}

@@ -161,9 +161,8 @@ func TestNamesOfVersionsCodesAndParts(t *testing.T) {
 		"summarize the travel policy":                                     {"travel"}, // the person's own
 		"who requested CR-7?":                                             {"cr7"},
 		"check the letter to contoso against the travel policy":           {"letter", "travel"},
-		"check the following email against the travel policy: Dear Ann, I shall stay in hotels of EUR 240 a night.": {"travel"},
-		"How quickly must Contoso report a breach?":                                                                 nil,
-		"who signed off the extension of the northwind contract?":                                                   nil, // merely mentioned: no question which
+		"How quickly must Contoso report a breach?":                       nil,
+		"who signed off the extension of the northwind contract?":         nil, // merely mentioned: no question which
 	} {
 		got := resolve(message, versions)
 		slices.Sort(got.IDs)

@@ -6,6 +6,7 @@ import (
 	"embed"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/palaver-chat/palaver/agents/documents/intent"
 	"github.com/palaver-chat/palaver/agents/prompt"
@@ -43,6 +44,7 @@ type Material struct {
 	Sources      []cite.Source
 	Quotable     []string // texts that may be quoted without being cited
 	Web          bool
+	Now          time.Time
 	Weak         bool // the passages have too little
 	Recent       []chat.Message
 	Summary      string // of what was said before Recent
