@@ -144,7 +144,7 @@ func (a *Activities) classify(ctx context.Context, ref activities.TurnRef, t cha
 			answer.Actions = append([]chat.Action{chat.Inquire}, answer.Actions...)
 		}
 	}
-	if answer.Action == chat.Inquire && answer.Confidence == chat.Medium {
+	if answer.Action == chat.Inquire && answer.Confidence == chat.Medium && !a.Model.Info().Offline {
 		onlyName, err := a.namesOneDocument(ctx, t, content)
 		if err != nil {
 			return Intent{}, err

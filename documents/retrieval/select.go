@@ -370,6 +370,8 @@ func Raise(named, all Selection) (_ Selection, widened bool) {
 	}
 	out.Hits, out.Weak = b.hits, append(slices.Clone(named.Weak), all.Weak...)
 	out.Score, out.Processing = max(named.Score, all.Score), named.Processing || all.Processing
-	out.Confidence = confidence(out.Score)
+	if widened || all.Confidence == chat.High {
+		out.Confidence = all.Confidence
+	}
 	return out, widened
 }

@@ -13,7 +13,7 @@ const named = "\uFFFCDOC\uFFFC"
 const namedWord = "doc" // named, as language.Words returns it
 
 var (
-	aboutWords  = language.NewSet("about regarding concerning")
+	aboutWords  = language.NewSet("about regarding concerning respect regards terms")
 	withinWords = language.NewSet("in from within of under")
 	// generic are words for a document as a whole, not for a subject in it.
 	generic = language.Union(language.TitleNouns, language.Determiners, language.Connecting, lists.Set("generic"))
@@ -32,6 +32,7 @@ func AsksOfTopic(message string, names []string) bool {
 	for i, w := range rest {
 		switch {
 		case aboutWords[w] && i > 0 && mailNouns[rest[i-1]]: // "the email about …" is its name
+		case (w == "respect" || w == "regards" || w == "terms") && (i == 0 || rest[i-1] != "with" && rest[i-1] != "in"):
 		case aboutWords[w], w == "on" && i > 0 && rest[i-1] == namedWord:
 			if hasSubject(rest[i+1:]) {
 				return true

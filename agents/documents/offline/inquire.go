@@ -195,7 +195,7 @@ type scored struct {
 func (p pool) rank(question string, passages []llm.Passage, docs []llm.Document) []scored {
 	const k, b = 1.2, 0.6
 	kind := p.Vocab.Query(strings.Join(ofDocument.FindAllString(question, -1), " "))
-	q := p.Vocab.Query(question)
+	q := p.Vocab.Query(strings.Join(language.AskedWords(question), " "))
 	if rest := q.Without(kind); len(rest) > 0 {
 		q = rest
 	}
