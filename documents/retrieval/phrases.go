@@ -2,7 +2,6 @@ package retrieval
 
 import (
 	"cmp"
-	"regexp"
 	"slices"
 
 	"github.com/palaver-chat/palaver/chat"
@@ -17,26 +16,7 @@ const (
 	nearGain     = 1.0 // for pairs that are near each other in the passage
 	adjacent     = 2   // maximum distance in words: one word may stand between
 	near         = 10  // maximum distance in words
-	clauseGain   = 4.0 // for the number of a clause, such as 4.2, as one word
 )
-
-var clauseNumber = regexp.MustCompile(`\b\d+(?:\.\d+)+\b`)
-
-// byClauses ranks passages with a clause's number of the query higher: as words they match
-// any 4 and any 2.
-func byClauses(query string, hits []chat.Hit) []chat.Hit {
-	numbers := clauseNumber.FindAllString(query, -1)
-	if len(numbers) == 0 {
-		return hits
-	}
-	for i, h := range hits {
-		if slices.ContainsFunc(clauseNumber.FindAllString(h.Heading+" "+h.Text, -1), func(n string) bool { return slices.Contains(numbers, n) }) {
-			hits[i].Score *= clauseGain
-		}
-	}
-	slices.SortStableFunc(hits, func(a, b chat.Hit) int { return cmp.Compare(b.Score, a.Score) })
-	return hits
-}
 
 // byPhrases ranks hits by their scores and by the pairs of the query's words that they have.
 func byPhrases(words []string, hits []chat.Hit) []chat.Hit {

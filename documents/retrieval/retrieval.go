@@ -73,7 +73,7 @@ func (s *Searcher) Search(ctx context.Context, owner, query string, docIDs []str
 	g.Go(func() (err error) {
 		if len(words) > 0 {
 			byWords, err = s.Store.SearchText(gctx, owner, withAlike(query, words), docIDs, max(k, fusedRanks))
-			byWords = byClauses(query, bySurroundings(byPhrases(inOrder, byWords)))
+			byWords = bySurroundings(byPhrases(inOrder, byWords))
 		}
 		return err
 	})
