@@ -229,9 +229,6 @@ func (r *reader) codeAt(words []language.Word, runes []rune) (key string, n int)
 	return "", 0
 }
 
-// unknownCode matches a code in capitals.
-var unknownCode = regexp.MustCompile(`\b[A-Z]{2,6}(?:[-_/][A-Z]{1,6}){0,2}[-_/]\d{1,6}\b`)
-
 func startsSentence(before []rune) bool {
 	s := strings.TrimRight(string(before[max(0, len(before)-8):]), " \t\"'“‘(@*-")
 	return s == "" && len(before) < 8 || s != "" && strings.ContainsRune(".!?:\n\r", []rune(s)[len([]rune(s))-1])
@@ -310,10 +307,9 @@ func (r *reader) findNames() {
 		}
 	}
 	type candidate struct {
-		d       *document
-		n       name
-		from    int // of at
-		similar bool
+		d    *document
+		n    name
+		from int // of at
 	}
 	var all []candidate
 	for _, d := range r.docs {
