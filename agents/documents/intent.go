@@ -66,7 +66,7 @@ func (a *Activities) inferIntent(ctx context.Context, ref activities.TurnRef) (I
 	}
 	in, err := a.classify(ctx, ref, t, content)
 	in.WebSearch = (in.WebSearch && a.webOn() || web) && !t.Content.NoWebSearch && in.Action != chat.Talk
-	in.ComparesSubjects = in.Action == chat.Compare && !in.Multi && intent.ComparesSubjects(t.Content.Message)
+	in.ComparesSubjects = !in.Multi && in.Action != chat.Talk && in.Action != chat.Inquire && intent.OfSubjects(t.Content.Message, in.Action)
 	return in, err
 }
 

@@ -4,7 +4,8 @@ import "github.com/palaver-chat/palaver/chat"
 
 // together corrects what was found about action and documents independently of each other.
 func together(in Intent, docs Docs) (Intent, Docs) {
-	if in.ComparesSubjects && len(docs.IDs)+len(docs.Suggested) == 0 && !docs.Unresolved {
+	few := len(docs.IDs)+len(docs.Suggested) == 0 && !docs.Unresolved || in.Action == chat.Compare && len(docs.IDs) < 2 && len(docs.Suggested) == 0
+	if in.ComparesSubjects && few && !docs.HasText {
 		in.Action = chat.Inquire
 	}
 	if in.Action == chat.Talk { // it needs no documents, and asks nothing about them

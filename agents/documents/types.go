@@ -12,8 +12,8 @@ type Intent struct {
 	Multi      bool            `json:"multi,omitempty"`
 	Likely     []chat.Action   `json:"likely,omitempty"` // the likeliest first, at least two when Multi or Low
 	WebSearch  bool            `json:"web,omitempty"`    // OR of request, scan and model
-	// ComparesSubjects: the message compares two subjects. Unless it means documents, it is
-	// an inquiry about both.
+	// ComparesSubjects: the message compares or sums up subjects. Unless it means documents, it
+	// is an inquiry about them.
 	ComparesSubjects bool       `json:"compares_subjects,omitempty"`
 	Usage            chat.Usage `json:"usage"`
 }

@@ -4,6 +4,7 @@ import (
 	"regexp"
 	"slices"
 
+	"github.com/palaver-chat/palaver/chat"
 	"github.com/palaver-chat/palaver/internal/language"
 )
 
@@ -81,3 +82,16 @@ var news = regexp.MustCompile(`(?i)\b(?:latest|newest|recent(?:ly)?|current(?:ly
 // AsksForNews reports whether a message asks for what is current now: "is this still
 // enforced?".
 func AsksForNews(message string) bool { return news.MatchString(message) }
+
+// OfSubjects reports whether a request that reads like an action asks about subjects and not
+// for work on documents: "how do sales compare to last year?", "summarize the types of
+// services". It holds unless the message means documents.
+func OfSubjects(message string, a chat.Action) bool {
+	text := language.Commands(message)
+	words := language.Words(text)
+	subject := slices.ContainsFunc(otherWords(text, DocumentNouns, emptyWords, summaryWords, compareWords, auditVerbs, generic), func(w string) bool { return !language.IsVersion(w) })
+	if a == chat.Compare {
+		return subject && question.MatchString(WithoutTalk(text))
+	}
+	return subject && !hasAny(words, DocumentNouns) && !hasAny(words, language.TitleNouns)
+}

@@ -317,13 +317,16 @@ func (r *reader) matchesEnough(at []int, d *document) bool {
 	return has >= least*all
 }
 
+// maxUnknown is the number of words of the longest name without a noun for its kind.
+const maxUnknown = 4
+
 // noteUnknown keeps a phrase that is the name of a document which nobody has.
 func (r *reader) noteUnknown(p phrase, at []int) {
 	if r.bare(p) || len(at) == 0 || p.kind < 0 && !r.documents || p.kind >= 0 && !slices.Contains(at, p.kind) {
 		return
 	}
 	named := slices.ContainsFunc(at, func(i int) bool { return r.upper[i] || r.words[i].Version })
-	if !named && (!r.documents || p.kind < 0) {
+	if !named && (!r.documents || p.kind < 0) || len(at) > maxUnknown && p.kind < 0 || p.kind >= 0 && !r.documents && subjects[r.words[p.kind].Raw] {
 		return
 	}
 	var words []string
