@@ -62,7 +62,7 @@ func (r *reader) readReferences() {
 		add(r.wordAt(text, strings.Index(text, m[0])), r.nth(m, last)...)
 	} else if m := several.FindStringIndex(text); m != nil && !r.countsOthers(text[m[1]:]) {
 		two := last
-		if len(last) == 0 && r.documents && len(ownFirst(r.docs)) == 2 { // nothing else can be meant
+		if len(last)+len(r.Tagged) == 0 && r.documents && len(ownFirst(r.docs)) == 2 { // nothing else can be meant
 			two = ownFirst(r.docs)
 		} else {
 			two = slices.Clone(last[:min(2, len(last))])
@@ -71,7 +71,7 @@ func (r *reader) readReferences() {
 		add(r.wordAt(text, m[0]), two...)
 	} else if m := single.FindStringIndex(text); m != nil {
 		one := last[:min(1, len(last))]
-		if own := ownFirst(r.docs); len(last) == 0 && len(own) == 1 && r.documents && len(r.found) == 0 {
+		if own := ownFirst(r.docs); len(last)+len(r.Tagged) == 0 && len(own) == 1 && r.documents && len(r.found) == 0 {
 			one = own
 		}
 		add(r.wordAt(text, m[0]), one...)

@@ -397,7 +397,7 @@ func (r *reader) isFound(d *document) bool {
 // recent returns the documents used before that the message does not name, the latest first.
 func (r *reader) recent() (out []*document) {
 	for _, x := range r.Recent {
-		if d := r.find(x.ID); d != nil && !r.isFound(d) {
+		if d := r.find(x.ID); d != nil && !r.isFound(d) && !slices.Contains(r.Tagged, d.ID) {
 			out = append(out, d)
 		}
 	}
