@@ -144,7 +144,7 @@ func shortForms(text string) map[string][]string {
 	lower := " " + strings.Join(letters.FindAllString(strings.ToLower(text), -1), " ") + " "
 	for short, long := range abbreviations {
 		if strings.Contains(lower, " "+strings.ReplaceAll(long, "-", " ")+" ") {
-			out[short] = language.Stems(long)
+			out[strings.ReplaceAll(short, "&", "")] = language.Stems(long)
 		}
 	}
 	return out

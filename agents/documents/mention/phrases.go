@@ -75,7 +75,7 @@ func (r *reader) phrases() (out []phrase) {
 		case r.taken[i]:
 		case newestWords[raw] && !r.named(w.Token):
 			p.age = 1
-		case oldestWords[raw] && !r.named(w.Token), raw == "first" && r.before(i+1, "version"):
+		case oldestWords[raw] && !r.named(w.Token), raw == "first" && (r.before(i+1, "version") || r.documents && i+1 < len(r.words) && !anyDocument[r.words[i+1].Raw] && !r.words[i+1].Stop):
 			p.age = -1
 		case raw == "both" || raw == "two" || raw == "2" && !r.named(w.Token):
 			p.two = true
@@ -120,6 +120,9 @@ func (r *reader) isKind(i int) bool {
 		return true
 	}
 	next := r.words[i+1]
+	if r.upper[i] && r.isShort(w.Stem) {
+		return true
+	}
 	if verbsToo[w.Raw] && objectWords[next.Raw] {
 		return false
 	}
@@ -140,7 +143,7 @@ func (r *reader) onlyVersion(p phrase) bool {
 // bare reports whether a phrase has nothing but a kind: "the contract".
 func (r *reader) bare(p phrase) bool {
 	return p.kind >= 0 && !slices.ContainsFunc(p.at, func(i int) bool {
-		return i != p.kind && (!r.words[i].Version || language.IsYearOrVersion(r.words[i].Stem))
+		return kinds[r.words[i].Raw] == "" && i != p.kind && (!r.words[i].Version || language.IsYearOrVersion(r.words[i].Stem))
 	})
 }
 
@@ -405,7 +408,7 @@ func (r *reader) version(p phrase, phrases []phrase, i int) {
 		if len(fit) != 1 {
 			continue
 		}
-		if !r.isFound(fit[0]) {
+		if !slices.ContainsFunc(r.found, func(f found) bool { return f.sure && slices.Contains(f.docs, fit[0]) }) {
 			if last := r.recent(); r.compare && len(r.found) == 0 && len(last) > 0 && last[0] != fit[0] { // "compare with v2": the one spoken of
 				r.found = append(r.found, found{docs: last[:1], sure: true, back: true})
 			}

@@ -167,7 +167,7 @@ func (r *reader) callsIt(quoted string) bool {
 // scan reads the words of the message as the names write them: words that a name joins or
 // writes apart, and misspelt ones.
 func (r *reader) scan() {
-	r.text = r.withYears(language.NormalizeName(r.text))
+	r.text = r.withYears(language.NormalizeName(r.withShort(r.text)))
 	runes := []rune(r.text)
 	scanned := language.Scan(r.text)
 	for i := 0; i < len(scanned); i++ {
@@ -207,6 +207,20 @@ func (r *reader) scan() {
 			}
 		}
 	}
+}
+
+var shortWord = regexp.MustCompile(`\pL[\pL&]{1,5}`)
+
+// withShort writes abbreviations of names in small letters, so that "T&Cs" and "CoC" are one
+// word.
+func (r *reader) withShort(text string) string {
+	return shortWord.ReplaceAllStringFunc(text, func(s string) string {
+		key := strings.ToLower(strings.ReplaceAll(strings.TrimSuffix(s, "s"), "&", ""))
+		if strings.ContainsAny(s[1:], "&ABCDEFGHIJKLMNOPQRSTUVWXYZ") && r.isShort(key) {
+			return strings.ToUpper(key[:1]) + key[1:]
+		}
+		return s
+	})
 }
 
 // codeAt returns the code of a name that begins with the first of the words, and how many
