@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"runtime/debug"
+	"slices"
 	"strings"
 	"time"
 
@@ -208,11 +209,13 @@ func (a *Activities) settlement(ctx context.Context, e Ending) (db.Settlement, e
 	s.Metadata = metadata(e, t, text, citations, toolResults(s.Events, texts))
 	addFailure(s.Metadata, s.Terminal)
 	if e.Status == chat.TurnCompleted {
-		s.Registry = e.DocIDs
-		for _, c := range citations {
-			s.Registry = append(s.Registry, c.DocID)
+		// The latest is last: the documents that were meant, after those that were only cited.
+		for _, c := range slices.Backward(citations) {
+			if !slices.Contains(e.DocIDs, c.DocID) {
+				s.Registry = append(s.Registry, c.DocID)
+			}
 		}
-		s.Registry = language.Distinct(s.Registry)
+		s.Registry = language.Distinct(append(s.Registry, e.DocIDs...))
 	}
 	return s, nil
 }

@@ -191,6 +191,7 @@ const (
 	NoticeDocumentsExcluded = "documents_excluded"
 	NoticeDocumentsPartly   = "documents_partly"
 	NoticeUnreadPages       = "documents_unread_pages"
+	NoticeDocumentsUnknown  = "documents_not_found" // names of the message that match no document
 	NoticeNotSaved          = "not_saved_yet"
 	NoticeNoImages          = "images_not_supported"
 	NoticeImport            = "import" // how an import ended; the entry's Ref has its words
@@ -215,6 +216,7 @@ var noticeMessages = map[string]messages.Message{
 	NoticeDocumentsExcluded: messages.DocumentsExcluded,
 	NoticeDocumentsPartly:   messages.DocumentsPartly,
 	NoticeUnreadPages:       messages.UnreadPages,
+	NoticeDocumentsUnknown:  messages.DocumentsUnknown,
 	NoticeNotSaved:          messages.NotSaved,
 	NoticeSummarized:        messages.Summarized,
 	NoticeHistoryDropped:    messages.HistoryDropped,

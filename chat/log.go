@@ -79,6 +79,7 @@ type Question struct {
 	Prompt    PromptCode    `json:"prompt"`
 	Action    Action        `json:"action,omitempty"`
 	OptionIDs []string      `json:"options,omitempty"` // actions, document ids (and AllDocs), or the retrieval_low options
+	About     string        `json:"about,omitempty"`   // compare_two: the document that is chosen already
 	Ref       string        `json:"ref,omitempty"`     // key of a text that the question quotes
 	Calls     []CallRef     `json:"calls,omitempty"`   // tool_approval
 	ChunkIDs  []string      `json:"chunks,omitempty"`  // retrieval_low: the closest passages, the best first
@@ -88,15 +89,15 @@ type Question struct {
 }
 
 // Message returns the text above the options. detail is the text of Question.Ref:
-// names that were not found, or "".
-func (q Question) Message(detail string) messages.Message {
+// names that were not found, or "". about is the title of Question.About.
+func (q Question) Message(detail, about string) messages.Message {
 	if detail != "" {
-		return messages.AskAfterNotFound.With(messages.Params{"names": detail, "question": q.plain().Coded})
+		return messages.AskAfterNotFound.With(messages.Params{"names": detail, "question": q.plain(about).Coded})
 	}
-	return q.plain()
+	return q.plain(about)
 }
 
-func (q Question) plain() messages.Message {
+func (q Question) plain(about string) messages.Message {
 	switch q.Prompt {
 	case PromptMultiAction:
 		return messages.AskOneAction
@@ -116,6 +117,9 @@ func (q Question) plain() messages.Message {
 	case PromptUnknownDoc:
 		return messages.AskToTag
 	case PromptCompareTwo:
+		if about != "" {
+			return messages.AskSecondBeside.With(messages.Params{"title": about})
+		}
 		return messages.AskSecond
 	case PromptCompareNone:
 		return messages.AskTwo

@@ -11,6 +11,7 @@ import (
 // Keys of a turn's texts. All keys are declared in this file, except ProgressKey. They are stored in rows
 // and must not change.
 const (
+	TextNotFound   = "not found"   // the notice about names of documents not found
 	TextUnresolved = "unresolved"  // names of documents not found, quoted, comma-separated
 	TextSource     = "source_text" // the text an audit is about, when given in answer to a question
 	TextWebQuery   = "web_query"

@@ -144,9 +144,12 @@ type Passage struct {
 type Document struct {
 	ID     string
 	Title  string
-	Label  string   // the title, and what tells it apart from equal ones
-	Names  []string // the file's name and other names
-	Public bool     // a sample that everyone sees, not the person's own
+	Label  string   // the title and what tells the document apart from others; shown to people
+	Names  []string // what else it is called: the name of its file first, then others
+	Format string   // the type of its file
+	Status string   // as chat.DocStatus
+	Added  time.Time
+	Public bool // a sample that everyone sees, not the person's own
 }
 
 // Facts is a request as structured data. The offline engine reads only Facts;
@@ -161,6 +164,8 @@ type Facts struct {
 	Industry   string
 	Location   string
 	WebAllowed bool
+	Weak       bool // the passages have too little for an answer
+	Now        time.Time
 	Tools      []Tool   // what may be called
 	Used       []Used   // tool calls of this turn, in order
 	Images     int      // pictures that came with the message

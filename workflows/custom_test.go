@@ -55,7 +55,7 @@ func TestCustomAgentAsksThenAnswersByTheAssistantsLoop(t *testing.T) {
 		"status model", "tool_call search", "status tool search", "tool_result search", "status model", "text piece:1",
 	}, summary(e.Log))
 	require.Equal(t, chat.TurnCompleted, e.Status)
-	require.Equal(t, "Which order?", e.Log[1].Question.Message("").Text)
+	require.Equal(t, "Which order?", e.Log[1].Question.Message("", "").Text)
 	require.Equal(t, "Looking...", e.Log[5].StatusMessage("").Text)
 	require.Empty(t, s.checks[0].Asked)
 	require.Len(t, s.checks[2].Asked, 2)

@@ -141,6 +141,7 @@ func TestDocumentsAreResolvedAgainOnlyWhenTheyDoNotFitTheAction(t *testing.T) {
 func TestMediumConfidenceAsksWhichDocument(t *testing.T) {
 	for value, want := range map[string][]string{"d2": {"d2"}, chat.AllDocs: {"d1", "d2"}} {
 		s := clearTurn()
+		s.intent.Action = chat.Summarize // an inquiry is searched in both
 		s.docs = []documents.Docs{{Confidence: chat.Medium, Suggested: []string{"d1", "d2"}, Called: true}}
 		e := runTurn(t, s, answer(chat.DocChoice, value))
 		require.Equal(t, []string{"d1", "d2", "all"}, e.Log[3].Question.OptionIDs)
@@ -151,6 +152,7 @@ func TestMediumConfidenceAsksWhichDocument(t *testing.T) {
 
 func TestUnknownNameIsAskedAboutAndAnsweredByIDNameOrMention(t *testing.T) {
 	s := clearTurn()
+	s.intent.Action = chat.Summarize // an inquiry is searched, with a notice
 	s.docs = []documents.Docs{{Confidence: chat.Low, Unresolved: true, Called: true}}
 	s.answers = []documents.Answered{{}, {IDs: []string{"d3"}}}
 	e := runTurn(t, s, answer(chat.TextInput, "no idea"), answer(chat.TextInput, "Circular 7"))

@@ -82,7 +82,7 @@ func (w words) prompts(entries []chat.Entry) []db.Prompt {
 		switch {
 		case e.Type == chat.EventInterrupt && e.Question != nil:
 			questions[e.Question.ID] = *e.Question
-			m := e.Question.Message(w.texts[e.Question.Ref])
+			m := e.Question.Message(w.texts[e.Question.Ref], w.titles[e.Question.About])
 			prompts = append(prompts, db.Prompt{ID: e.Question.ID, Type: e.Question.Type, Outcome: chat.OutcomeUnanswered,
 				Message: m.Text, Coded: m.Coded, At: e.At})
 		case e.Type == chat.EventResumed && e.Resume != nil:
@@ -128,8 +128,8 @@ func load(ctx context.Context, store Store, ref Ref, entries []chat.Entry, texts
 	var docs, sets, chunks []string
 	for _, e := range entries {
 		docs = append(docs, e.DocIDs...)
-		if q := e.Question; q != nil && q.Type == chat.DocChoice {
-			docs = append(docs, q.OptionIDs...)
+		if q := e.Question; q != nil && (q.Type == chat.DocChoice || q.Type == chat.TextInput) {
+			docs = append(append(docs, q.OptionIDs...), q.About)
 		}
 		if e.Question != nil {
 			chunks = append(chunks, e.Question.ChunkIDs...)
@@ -271,7 +271,7 @@ func (w words) notice(e chat.Entry) messages.Message {
 }
 
 func (w words) interrupt(q chat.Question) *chat.Interrupt {
-	m := q.Message(w.texts[q.Ref])
+	m := q.Message(w.texts[q.Ref], w.titles[q.About])
 	i := &chat.Interrupt{ID: q.ID, Type: q.Type, Message: m.Text, Coded: m.Coded}
 	for _, id := range q.OptionIDs {
 		label := q.OptionLabel(id, w.titles[id])

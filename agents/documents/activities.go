@@ -30,8 +30,6 @@ type Activities struct {
 	Web    tools.WebSearch // nil: no web search
 	// ImportPlaces are those whose links messages import, beside Google Drive.
 	ImportPlaces []links.Place
-
-	codes codePassages
 }
 
 // acts names activities; it is never called.

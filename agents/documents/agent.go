@@ -156,12 +156,12 @@ func (d *documentsTurn) settleDocs() (err error) {
 			return err
 		}
 	}
-	if d.docs.asksDoc() {
+	if d.docs.asksDoc(d.intent.Action) {
 		if err := d.askWhichDoc(); err != nil {
 			return err
 		}
 	}
-	if d.docs.Unresolved {
+	if d.docs.Unresolved && d.intent.Action != chat.Inquire { // an inquiry is searched, with a note
 		if err := d.askUnknownDoc(); err != nil {
 			return err
 		}
@@ -185,7 +185,7 @@ func (d *documentsTurn) askWhichDoc() error {
 		chosen = d.docs.Suggested
 	}
 	d.addDocs(chosen)
-	d.docs.Confidence = chat.High
+	d.docs.Confidence, d.docs.Sure = chat.High, true
 	return nil
 }
 
@@ -209,7 +209,14 @@ func (d *documentsTurn) askUnknownDoc() error {
 
 // askFor asks for documents, or with asText for a text, and resolves the answer.
 func (d *documentsTurn) askFor(name string, prompt chat.PromptCode, asText bool) (Answered, error) {
-	value, err := d.Question(name, chat.Question{Type: chat.TextInput, Prompt: prompt, Action: d.intent.Action, Ref: d.unknown})
+	q := chat.Question{Type: chat.TextInput, Prompt: prompt, Action: d.intent.Action, Ref: d.unknown}
+	if prompt != chat.PromptAuditText {
+		q.OptionIDs = slices.DeleteFunc(slices.Clone(d.docs.Offered), func(id string) bool { return slices.Contains(d.docs.IDs, id) })
+	}
+	if prompt == chat.PromptCompareTwo && len(d.docs.IDs) > 0 {
+		q.About = d.docs.IDs[0]
+	}
+	value, err := d.Question(name, q)
 	if err != nil {
 		return Answered{}, err
 	}
@@ -227,6 +234,7 @@ func (d *documentsTurn) askFor(name string, prompt chat.PromptCode, asText bool)
 func (d *documentsTurn) readAnswer(r AnswerRequest) (Answered, error) {
 	answered, err := workflows.Lookup[Answered](d.Turn, "Read the answer", acts.ReadAnswer, r)
 	d.addDocs(answered.IDs)
+	d.docs.Sure = d.docs.Sure || len(answered.IDs) > 0
 	return answered, err
 }
 
@@ -295,7 +303,7 @@ func (d *documentsTurn) answer() error {
 	if d.found.Importing && !web {
 		return d.sayImporting()
 	}
-	if d.found.Confidence == chat.Low && !web {
+	if d.found.Confidence == chat.Low && !web && !d.found.Quiet {
 		if web, err = d.askRetrievalLow(wanted); err != nil {
 			return err
 		}
@@ -306,7 +314,7 @@ func (d *documentsTurn) answer() error {
 func (d *documentsTurn) retrieve() (err error) {
 	subject, targets := auditSubject(d.intent.Action, d.docsWithText())
 	d.found, err = workflows.Lookup[Retrieved](d.Turn, "Search the documents", acts.Retrieve,
-		RetrieveRequest{Action: d.intent.Action, DocIDs: targets, Subject: subject, Web: d.intent.WebSearch, Imports: d.MayImport()})
+		RetrieveRequest{Action: d.intent.Action, DocIDs: targets, Hint: !d.docs.Sure, Subject: subject, Web: d.intent.WebSearch, Imports: d.MayImport()})
 	if err != nil {
 		return err
 	}
@@ -399,7 +407,7 @@ func (d *documentsTurn) write(web bool) error {
 	subject, targets := auditSubject(d.intent.Action, d.docsWithText())
 	last, err := d.AnswerBy(workflows.ModelCall{
 		Activity: acts.Write,
-		Args:     []any{WriteRequest{Action: d.intent.Action, DocIDs: targets, Subject: subject, ChunkIDs: d.found.ChunkIDs, Web: web}},
+		Args:     []any{WriteRequest{Action: d.intent.Action, DocIDs: targets, Subject: subject, ChunkIDs: d.found.ChunkIDs, Web: web, Weak: d.found.Quiet && d.found.Confidence == chat.Low}},
 		Summary:  "Write the answer: " + string(d.intent.Action),
 		Status: func(n int) chat.Node {
 			if n == 1 { // the log has the action's status already
@@ -408,8 +416,14 @@ func (d *documentsTurn) write(web bool) error {
 			return chat.NodeModel
 		},
 	})
-	if err == nil && last.Citations == 0 { // the answer uses nothing that was retrieved
+	if err != nil {
+		return err
+	}
+	if last.Citations == 0 { // the answer uses nothing that was retrieved
 		d.found.Confidence = chat.Low
 	}
-	return err
+	if d.docs.Unresolved && d.intent.Action == chat.Inquire {
+		return d.Show(chat.Entry{Type: chat.EventNotice, Code: chat.NoticeDocumentsUnknown, Ref: chat.TextNotFound})
+	}
+	return nil
 }

@@ -14,6 +14,7 @@ import (
 	"github.com/palaver-chat/palaver/agents/documents/mention"
 	"github.com/palaver-chat/palaver/agents/documents/prompt"
 	"github.com/palaver-chat/palaver/chat"
+	"github.com/palaver-chat/palaver/chat/messages"
 	"github.com/palaver-chat/palaver/db"
 	"github.com/palaver-chat/palaver/internal/language"
 	"github.com/palaver-chat/palaver/llm"
@@ -56,11 +57,11 @@ func (a *Activities) docsOrNil(ctx context.Context, ref activities.TurnRef) (_ *
 	return &d, d.Processing, nil
 }
 
-// namesProcessing reports whether the title of a document that is still processing
-// stands in the message.
+// namesProcessing reports whether a document that is still processing may be meant.
 func namesProcessing(c *mention.Candidates) bool {
-	unread := slices.DeleteFunc(slices.Clone(c.Visible), func(d chat.Document) bool { return d.Status != chat.DocProcessing })
-	return len(mention.Occurring(c.Message, unread)) > 0
+	return slices.ContainsFunc(c.Visible, func(d chat.Document) bool {
+		return d.Status == chat.DocProcessing && (slices.Contains(c.Found.IDs, d.ID) || slices.Contains(c.Found.Open, d.ID))
+	})
 }
 
 // InferDocs finds the documents that a message is about, in three stages: mentions
@@ -100,18 +101,19 @@ func (a *Activities) docsByRules(ctx context.Context, ref activities.TurnRef, ac
 	if len(d.IDs) > 0 && intent.OnlyMentions(free) {
 		return d, nil, nil
 	}
-	c.Instruction = free
+	c.Instruction, c.Action = free, action
 	if action == chat.Audit || intent.AsksForAudit(free) {
 		instruction, text := intent.SplitAudit(free)
 		named := mention.Occurring(text, c.Visible)
 		d.HasText = text != "" && (len(named) == 0 || intent.HasText(language.ReplaceNames(text, mention.Titles(named), " ")))
 		textNamesTarget := instruction == "" && len(named) > 0 && len(c.Tags.Docs) == 0
 		if d.HasText && !textNamesTarget {
-			c.Instruction = instruction
+			c.Instruction, c.Pasted = instruction, true
 		}
 	}
 	c.Gather()
 	if !c.NeedModel() {
+		d.Offered = c.Offer(d.IDs)
 		return d, nil, nil
 	}
 	return d, c, nil
@@ -131,9 +133,6 @@ func (a *Activities) candidates(ctx context.Context, ref activities.TurnRef, t c
 	})
 	err := g.Wait()
 	if err == nil {
-		c.Message, err = a.withCodedTitles(ctx, ref.Owner, ref.TurnID, c.Message, c.Visible)
-	}
-	if err == nil {
 		c.Tags, err = a.ReadTagsAmong(ctx, ref.Owner, t.Content.TipTap, t.Content.TaggedDocs, t.Content.TaggedSets, c.Visible)
 	}
 	return &c, err
@@ -141,40 +140,46 @@ func (a *Activities) candidates(ctx context.Context, ref activities.TurnRef, t c
 
 func chosenDocs(c mention.Choice) Docs {
 	return Docs{
-		IDs: c.IDs, Source: c.Source, Confidence: c.Confidence, Processing: c.Processing,
+		IDs: c.IDs, Source: c.Source, Confidence: c.Confidence, Sure: c.Sure, Processing: c.Processing,
 		Suggested: c.Suggested, Unresolved: len(c.Unknown) > 0,
 	}
 }
 
-// docsByModel runs stages two and three.
+// docsByModel runs stages two and three. Without a model, the rules decide.
 func (a *Activities) docsByModel(ctx context.Context, ref activities.TurnRef, action chat.Action, c *mention.Candidates, hasText bool) (Docs, error) {
-	answer, usage, err := a.askDocs(ctx, ref, action, c)
-	if err != nil {
-		return Docs{}, err
-	}
-	if err := a.keepOpinion(ctx, ref, answer.SearchWords, answer.Answerable); err != nil {
-		return Docs{}, err
-	}
-	found, err := a.Visible(ctx, ref.Owner, answer.ResolvedIDs)
-	if err != nil {
-		return Docs{}, err
-	}
-	choice := c.Choose(found, answer)
-	d := chosenDocs(choice)
-	d.HasText, d.Called, d.Usage = hasText, true, usage
-	if d.Source != mention.Explicit {
-		if d.IDs, err = a.inOrderOfMention(ctx, ref.Owner, c.Message, d.IDs); err != nil {
+	var choice mention.Choice
+	var usage chat.Usage
+	if a.Model.Info().Offline {
+		choice = c.ByRules()
+	} else {
+		answer, used, err := a.askDocs(ctx, ref, action, c)
+		if err != nil {
 			return Docs{}, err
 		}
+		if err := a.keepOpinion(ctx, ref, answer.SearchWords, answer.Answerable); err != nil {
+			return Docs{}, err
+		}
+		found, err := a.Visible(ctx, ref.Owner, answer.ResolvedIDs)
+		if err != nil {
+			return Docs{}, err
+		}
+		choice, usage = c.Choose(mention.IDs(found), answer), used
 	}
-	if len(choice.Unknown) > 0 {
-		err = a.PutTexts(ctx, ref, db.Text{Key: chat.TextUnresolved, Text: mention.Quote(choice.Unknown)})
+	d := chosenDocs(choice)
+	d.HasText, d.Called, d.Usage = hasText, true, usage
+	if len(d.IDs) < 2 {
+		d.Offered = c.Offer(d.IDs)
 	}
-	return d, err
+	if len(choice.Unknown) == 0 {
+		return d, nil
+	}
+	names := mention.Quote(choice.Unknown)
+	texts := activities.CodedText(chat.TextNotFound, messages.DocumentsUnknown.With(messages.Params{"names": names}))
+	return d, a.PutTexts(ctx, ref, append(texts, db.Text{Key: chat.TextUnresolved, Text: names})...)
 }
 
 // askDocs asks the model which of the candidates are meant. When its answer cannot be
-// parsed, they are the ones whose titles stand in the message.
+// parsed, they are the ones that the rules found.
 func (a *Activities) askDocs(ctx context.Context, ref activities.TurnRef, action chat.Action, c *mention.Candidates) (answer llm.DocResolution, usage chat.Usage, err error) {
 	var recent []chat.Message
 	if !c.NamesRegistered() {
@@ -184,24 +189,8 @@ func (a *Activities) askDocs(ctx context.Context, ref activities.TurnRef, action
 	}
 	usage, err = a.Model.Structured(ctx, prompt.Documents(action, c, recent), llm.DocResolutionSchema, &answer)
 	if errors.Is(err, llm.ErrUnparseable) {
-		a.LogOf(ref).Warn("document resolution cannot be parsed; falling back to titles in the message", "error", err)
-		return c.Fallback(), usage, nil
+		a.LogOf(ref).Warn("document resolution cannot be parsed; falling back to rules", "error", err)
+		return llm.DocResolution{Confidence: chat.Low}, usage, nil
 	}
 	return answer, usage, err
-}
-
-// inOrderOfMention sorts documents by where the message first mentions them: of two
-// in an audit, the first one is audited. If one is not mentioned, the order stays.
-func (a *Activities) inOrderOfMention(ctx context.Context, owner, message string, ids []string) ([]string, error) {
-	if len(ids) < 2 {
-		return ids, nil
-	}
-	docs, err := a.Visible(ctx, owner, ids)
-	if err != nil {
-		return nil, err
-	}
-	if mention.SortByPlace(message, docs) {
-		return mention.IDs(docs), nil
-	}
-	return ids, nil
 }

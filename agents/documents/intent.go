@@ -66,16 +66,17 @@ func (a *Activities) inferIntent(ctx context.Context, ref activities.TurnRef) (I
 	}
 	in, err := a.classify(ctx, ref, t, content)
 	in.WebSearch = (in.WebSearch && a.webOn() || web) && !t.Content.NoWebSearch && in.Action != chat.Talk
-	in.ComparesSubjects = in.Action == chat.Compare && !in.Multi && intent.ComparesSubjects(t.Content.Message)
+	in.ComparesSubjects = !in.Multi && in.Action != chat.Talk && in.Action != chat.Inquire && intent.OfSubjects(t.Content.Message, in.Action)
 	return in, err
 }
 
-// isTalk reports whether rules can tell that a message asks for nothing (chat.Talk).
+// isTalk reports whether rules can tell that a message asks for nothing, or which documents
+// there are (chat.Talk).
 // A message with documents, pictures or a requested web search is more than small talk.
 func isTalk(t chat.Turn, content tiptap.Content) bool {
 	c := t.Content
 	plain := c.Action == "" && !c.WebSearch && len(c.TaggedDocs)+len(c.TaggedSets)+len(c.Attachments)+len(content.Labels()) == 0
-	return plain && intent.IsTalk(c.Message)
+	return plain && (intent.IsTalk(c.Message) || intent.AsksLibrary(c.Message))
 }
 
 // wantsWeb reports whether the person asked for web search, or the message asks for
@@ -143,7 +144,7 @@ func (a *Activities) classify(ctx context.Context, ref activities.TurnRef, t cha
 			answer.Actions = append([]chat.Action{chat.Inquire}, answer.Actions...)
 		}
 	}
-	if answer.Action == chat.Inquire && answer.Confidence == chat.Medium {
+	if answer.Action == chat.Inquire && answer.Confidence == chat.Medium && !a.Model.Info().Offline {
 		onlyName, err := a.namesOneDocument(ctx, t, content)
 		if err != nil {
 			return Intent{}, err

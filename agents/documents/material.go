@@ -83,7 +83,8 @@ func (a *Activities) gather(ctx context.Context, ref activities.TurnRef, r Write
 	}
 
 	m.Recent, m.Summary = m.before.Messages, m.before.Summary
-	m.Action, m.Web = r.Action, r.Web
+	m.Now = a.Time()
+	m.Action, m.Web, m.Weak = r.Action, r.Web, r.Weak
 	m.Message, m.FreeText = turn.Content.Message, tagged.TextWithout(turn.Content.Message)
 	m.Quotable = []string{turn.Content.Message}
 	m.noWeb = turn.Content.NoWebSearch

@@ -169,7 +169,7 @@ func TestDocumentsOfRealisticMessages(t *testing.T) {
 		{nil, "What does the employee handbook say about sick leave?", ask, "handbook", "", ""},
 		{nil, "Summarize urlaubsregelung", sum, "leave", "", ""},
 		{nil, "What does the NDA say about disclosure?", ask, "nda", "", ""},
-		{nil, "summarise the lease", sum, "", asksMissing, ""},
+		{nil, "summarise the lease", sum, "lease", "", ""},
 
 		// No document is named: questions search all documents, other actions ask.
 		{nil, "What is the minimum total capital ratio?", ask, "", "", ""},
@@ -196,7 +196,7 @@ func TestDocumentsOfRealisticMessages(t *testing.T) {
 
 		// Names of documents that do not exist or are not visible.
 		{nil, "Summarize the XYZ guidelines", sum, "", asksUnknown, ""},
-		{nil, "What do the XYZ guidelines say?", ask, "", asksUnknown, ""},
+		{nil, "What do the XYZ guidelines say?", ask, "", "", ""},
 		{nil, "Summarize notes-2021.pdf", sum, "", asksUnknown, ""},
 		{nil, "Summarize the Zephyr Merger Agreement", sum, "", asksUnknown, ""},
 		{nil, "Summarize the travel expense policy", sum, "", asksUnknown, ""},
@@ -292,15 +292,15 @@ func (b *bundle) lead(message string, names map[string]string) outcome {
 	switch {
 	case in.asksAction():
 		out.asks = asksAction
-	case docs.asksDoc():
+	case docs.asksDoc(in.Action):
 		out.asks, out.offers = asksWhichDoc, named(docs.Suggested)
-	case docs.Unresolved:
+	case docs.Unresolved && in.Action != chat.Inquire:
 		out.asks = asksUnknown
 	case missing(in.Action, docs) != "":
 		out.asks = asksMissing
 	default:
 		subject, targets := auditSubject(in.Action, docs)
-		if must[Retrieved](b, b.Retrieve, ref, RetrieveRequest{Action: in.Action, DocIDs: targets, Subject: subject}).Confidence == chat.Low {
+		if found := must[Retrieved](b, b.Retrieve, ref, RetrieveRequest{Action: in.Action, DocIDs: targets, Hint: !docs.Sure, Subject: subject}); found.Confidence == chat.Low && !found.Quiet {
 			out.asks = asksRetrieval
 		}
 	}

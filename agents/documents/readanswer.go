@@ -2,7 +2,6 @@ package documents
 
 import (
 	"context"
-	"slices"
 	"strings"
 	"unicode/utf8"
 
@@ -77,43 +76,19 @@ func (a *Activities) readAnswer(ctx context.Context, ref activities.TurnRef, r A
 	return out, nil
 }
 
-// maxNameAnswer is the length, in characters, of the longest answer in which codes and
-// abbreviations of documents are looked for.
+// maxNameAnswer is the length, in characters, of the longest answer that is read for names.
 const maxNameAnswer = 300
 
-// named finds the documents that have text as their name; with parts, also those whose
-// names text contains. It returns all documents of the same name, because the name alone
-// cannot tell which. whole reports that text is a name and nothing else.
+// named finds the documents that an answer names. whole reports that it is a name and
+// nothing else; without parts, other answers name none.
 func (a *Activities) named(ctx context.Context, owner, text string, parts bool) (_ []chat.Document, whole bool, err error) {
 	visible, err := a.Store.VisibleDocuments(ctx, owner)
-	if err != nil {
+	if err != nil || utf8.RuneCountInString(text) > maxNameAnswer {
 		return nil, false, err
 	}
-	if found := mention.Closest(text, visible); len(found) > 0 {
-		return found, true, nil
-	}
-	if utf8.RuneCountInString(text) <= maxNameAnswer {
-		if text, err = a.withCodedTitles(ctx, owner, "", text, visible); err != nil {
-			return nil, false, err
-		}
-		text = mention.AsTitled(text, visible, nil, a.Time())
-		if found := mention.Closest(text, visible); len(found) > 0 {
-			return found, true, nil
-		}
-	}
-	if !parts {
+	found, whole := mention.Named(text, visible, a.Time())
+	if !whole && !parts {
 		return nil, false, nil
 	}
-	found := mention.Occurring(text, visible)
-	rest := language.ReplaceNames(text, mention.Titles(found), "\n")
-	for _, part := range strings.FieldsFunc(strings.ReplaceAll(rest, " and ", "\n"), func(r rune) bool {
-		return strings.ContainsRune(",;\n", r)
-	}) {
-		for _, d := range mention.Closest(part, visible) {
-			if !slices.ContainsFunc(found, func(f chat.Document) bool { return f.ID == d.ID }) {
-				found = append(found, d)
-			}
-		}
-	}
-	return found, false, nil
+	return found, whole, nil
 }

@@ -45,7 +45,7 @@ func (a *Activities) retrieve(ctx context.Context, ref activities.TurnRef, r Ret
 	if err != nil {
 		return Retrieved{}, err
 	}
-	s, err := a.Search.Select(ctx, ref.Owner, r.Action, q.text, r.DocIDs, q.docs...)
+	s, widened, err := a.selectPassages(ctx, ref, r, q)
 	if err != nil {
 		return Retrieved{}, err
 	}
@@ -57,13 +57,7 @@ func (a *Activities) retrieve(ctx context.Context, ref activities.TurnRef, r Ret
 			return Retrieved{}, err
 		}
 	}
-	widened := false
-	if r.Action == chat.Inquire && s.Confidence == chat.Low && q.inferred {
-		if s, widened, err = a.widen(ctx, ref, r, q, s); err != nil {
-			return Retrieved{}, err
-		}
-	}
-	out := Retrieved{Confidence: s.Confidence, Score: s.Score, Processing: s.Processing, Unreadable: s.Unreadable, Partly: s.Partly, NoWeb: !a.webOn(), Widened: widened}
+	out := Retrieved{Confidence: s.Confidence, Score: s.Score, Processing: s.Processing, Unreadable: s.Unreadable, Partly: s.Partly, NoWeb: !a.webOn(), Widened: widened, Quiet: a.Model.Info().Offline}
 	if out.Confidence == chat.High && r.Web && (q.webAsked || r.Action != chat.Inquire) {
 		out.Confidence = chat.Medium // the documents alone cannot say what is current
 	}
@@ -72,6 +66,9 @@ func (a *Activities) retrieve(ctx context.Context, ref activities.TurnRef, r Ret
 	}
 	if out.Confidence == chat.Low {
 		out.Closest = closest(s)
+	}
+	if out.Quiet && len(out.ChunkIDs) == 0 {
+		out.ChunkIDs = out.Closest
 	}
 	if out.UnreadPages, err = a.hasUnreadPages(ctx, ref.Owner, r.DocIDs, s); err != nil {
 		return Retrieved{}, err
@@ -128,20 +125,32 @@ func (a *Activities) respell(ctx context.Context, ref activities.TurnRef, r Retr
 	}
 	q.whole = strings.Replace(q.whole, q.text, text, 1)
 	q.text = text
-	found, err = a.Search.Select(ctx, ref.Owner, r.Action, q.text, r.DocIDs, q.docs...)
+	found, _, err = a.selectPassages(ctx, ref, r, q)
 	return q, found, err
 }
 
-// widen searches all documents when those that a question mentions have no answer: "Who
-// signed off the extension of the X contract?" may be answered in the minutes. When all
-// documents together have too little as well, it returns narrow.
-func (a *Activities) widen(ctx context.Context, ref activities.TurnRef, r RetrieveRequest, q query, narrow retrieval.Selection) (retrieval.Selection, bool, error) {
-	wide, err := a.Search.Select(ctx, ref.Owner, r.Action, q.whole, nil)
-	if err != nil || wide.Confidence == chat.Low {
-		return narrow, false, err
+// selectPassages picks passages. Documents that a question only mentions do not limit the
+// search: their passages come first, unless others have more.
+func (a *Activities) selectPassages(ctx context.Context, ref activities.TurnRef, r RetrieveRequest, q query) (_ retrieval.Selection, widened bool, err error) {
+	if r.Action != chat.Inquire || !r.Hint || len(r.DocIDs) == 0 || q.tagged {
+		s, err := a.Search.Select(ctx, ref.Owner, r.Action, q.text, r.DocIDs, q.docs...)
+		return s, false, err
 	}
-	wide.Unreadable, wide.Partly = narrow.Unreadable, narrow.Partly
-	return wide, true, nil
+	var named, all retrieval.Selection
+	g, gctx := errgroup.WithContext(ctx)
+	g.Go(func() (err error) {
+		named, err = a.Search.Select(gctx, ref.Owner, r.Action, q.text, r.DocIDs, q.docs...)
+		return err
+	})
+	g.Go(func() (err error) {
+		all, err = a.Search.Select(gctx, ref.Owner, r.Action, q.whole, nil)
+		return err
+	})
+	if err := g.Wait(); err != nil {
+		return named, false, err
+	}
+	s, widened := retrieval.Raise(named, all)
+	return s, widened, nil
 }
 
 // query is a search query with what else retrieval reads of the message.
@@ -150,7 +159,6 @@ type query struct {
 	whole    string          // with the names of documents
 	docs     []chat.Document // the documents to search, if they had to be read
 	tagged   bool            // the person has said which documents to search
-	inferred bool            // documents were named or meant, and none is tagged
 	webAsked bool            // the person asked for a web search; a message about current information is not enough
 }
 
@@ -180,7 +188,7 @@ func (a *Activities) query(ctx context.Context, ref activities.TurnRef, r Retrie
 	if err := g.Wait(); err != nil {
 		return query{}, err
 	}
-	q := query{webAsked: t.Content.WebSearch, tagged: len(tagged.Docs) > 0, inferred: len(r.DocIDs) > 0 && len(tagged.Docs) == 0}
+	q := query{webAsked: t.Content.WebSearch, tagged: len(tagged.Docs) > 0}
 	free := strings.TrimSpace(tagged.TextWithout(t.Content.Message))
 	if r.Action == chat.Audit {
 		q.text, err = a.textUnderAudit(ctx, ref, r, free)
@@ -189,12 +197,7 @@ func (a *Activities) query(ctx context.Context, ref activities.TurnRef, r Retrie
 	if q.docs, err = a.DocsByID(ctx, ref.Owner, r.DocIDs, tagged); err != nil {
 		return query{}, err
 	}
-	if len(q.docs) > 0 {
-		if free, err = a.withCodedTitles(ctx, ref.Owner, ref.TurnID, free, q.docs); err != nil {
-			return query{}, err
-		}
-	}
-	free = intent.WithoutTalk(mention.AsTitled(free, q.docs, nil, a.Time()))
+	free = intent.WithoutTalk(free)
 	q.whole = free
 	free = strings.TrimSpace(language.ReplaceNames(free, mention.Titles(q.docs), " ")) // these documents are searched anyway
 	q.text = free

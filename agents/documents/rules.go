@@ -4,7 +4,8 @@ import "github.com/palaver-chat/palaver/chat"
 
 // together corrects what was found about action and documents independently of each other.
 func together(in Intent, docs Docs) (Intent, Docs) {
-	if in.ComparesSubjects && len(docs.IDs)+len(docs.Suggested) == 0 && !docs.Unresolved {
+	few := len(docs.IDs)+len(docs.Suggested) == 0 && !docs.Unresolved || in.Action == chat.Compare && len(docs.IDs) < 2 && len(docs.Suggested) == 0
+	if in.ComparesSubjects && few && !docs.HasText {
 		in.Action = chat.Inquire
 	}
 	if in.Action == chat.Talk { // it needs no documents, and asks nothing about them
@@ -54,7 +55,10 @@ func auditSubject(action chat.Action, docs Docs) (subject string, targets []stri
 func (in Intent) asksAction() bool { return in.Multi || in.Confidence == chat.Low }
 
 // asksDoc reports whether the person has to choose among documents.
-func (d Docs) asksDoc() bool { return d.Confidence == chat.Medium && len(d.Suggested) > 1 }
+// A question is searched in all of them.
+func (d Docs) asksDoc(action chat.Action) bool {
+	return d.Confidence == chat.Medium && len(d.Suggested) > 1 && action != chat.Inquire
+}
 
 // actionNode returns the node that answers.
 func actionNode(action chat.Action) chat.Node {

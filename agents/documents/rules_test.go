@@ -16,9 +16,10 @@ func TestComparisonOfSubjectsIsAnInquiryUnlessItMeansDocuments(t *testing.T) {
 		want chat.Action
 	}{
 		"no document is meant":              {compares, Docs{Confidence: chat.High}, chat.Inquire},
-		"a document is meant":               {compares, Docs{IDs: []string{"a"}, Confidence: chat.High}, chat.Compare},
+		"documents are meant":               {compares, Docs{IDs: []string{"a", "b"}, Confidence: chat.High}, chat.Compare},
+		"subjects of one document":          {compares, Docs{IDs: []string{"a"}, Confidence: chat.High}, chat.Inquire},
 		"documents may be meant":            {compares, Docs{Suggested: []string{"a", "b"}, Confidence: chat.Medium}, chat.Compare},
-		"a name matches no document":        {compares, Docs{Unresolved: true, Confidence: chat.Low}, chat.Compare},
+		"a name matches no document":        {compares, Docs{Unresolved: true, Confidence: chat.Low}, chat.Inquire},
 		"it does not compare two subjects":  {Intent{Action: chat.Compare, Confidence: chat.High}, Docs{Confidence: chat.High}, chat.Compare},
 		"it is a summary without documents": {Intent{Action: chat.Summarize, Confidence: chat.High}, Docs{Confidence: chat.High}, chat.Summarize},
 	} {

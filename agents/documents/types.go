@@ -12,8 +12,8 @@ type Intent struct {
 	Multi      bool            `json:"multi,omitempty"`
 	Likely     []chat.Action   `json:"likely,omitempty"` // the likeliest first, at least two when Multi or Low
 	WebSearch  bool            `json:"web,omitempty"`    // OR of request, scan and model
-	// ComparesSubjects: the message compares two subjects. Unless it means documents, it is
-	// an inquiry about both.
+	// ComparesSubjects: the message compares or sums up subjects. Unless it means documents, it
+	// is an inquiry about them.
 	ComparesSubjects bool       `json:"compares_subjects,omitempty"`
 	Usage            chat.Usage `json:"usage"`
 }
@@ -25,7 +25,9 @@ func (in Intent) Spent() chat.Usage { return in.Usage }
 type Docs struct {
 	IDs        []string        `json:"ids,omitempty"` // resolved, sets expanded, in order of mention
 	Confidence chat.Confidence `json:"confidence"`
+	Sure       bool            `json:"sure,omitempty"`       // the person or a confident model chose IDs: an inquiry searches only them
 	Suggested  []string        `json:"suggested,omitempty"`  // candidates to choose from when Medium
+	Offered    []string        `json:"offered,omitempty"`    // other documents for an action that lacks one, the likeliest first
 	Unresolved bool            `json:"unresolved,omitempty"` // names that match no document; they are text "unresolved"
 	HasText    bool            `json:"has_text,omitempty"`   // the message has a text to audit
 	Called     bool            `json:"called,omitempty"`     // a model was asked
@@ -57,6 +59,8 @@ type Answered struct {
 type RetrieveRequest struct {
 	Action chat.Action `json:"action"`
 	DocIDs []string    `json:"docs,omitempty"`
+	// Hint: an inquiry searches all documents, and DocIDs, which the message names, come first.
+	Hint bool `json:"hint,omitempty"`
 	// Subject is the document to audit when the message has no text to audit; it is
 	// not among DocIDs.
 	Subject string `json:"subject,omitempty"`
@@ -79,7 +83,10 @@ type Retrieved struct {
 	UnreadPages bool `json:"unread_pages,omitempty"`
 	Partly      bool `json:"partly,omitempty"`  // more documents than fit; some were left out
 	NoWeb       bool `json:"no_web,omitempty"`  // the web cannot be searched, so the question does not offer it
-	Widened     bool `json:"widened,omitempty"` // the documents meant have no answer, so all were searched
+	Widened     bool `json:"widened,omitempty"` // the documents meant have too little; others have more
+	// Quiet: nothing is asked when too little was found. Without a model, the answer shows what
+	// was found.
+	Quiet bool `json:"quiet,omitempty"`
 	// Importing: too little was found, and a document that is still imported may have it.
 	Importing bool       `json:"importing,omitempty"`
 	Usage     chat.Usage `json:"usage,omitzero"` // of the query's embeddings
@@ -116,4 +123,5 @@ type WriteRequest struct {
 	ChunkIDs []string    `json:"chunks,omitempty"`
 	Subject  string      `json:"subject,omitempty"` // as in RetrieveRequest
 	Web      bool        `json:"web,omitempty"`     // text "web_results" may be cited
+	Weak     bool        `json:"weak,omitempty"`    // the passages have too little
 }

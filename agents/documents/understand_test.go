@@ -133,7 +133,7 @@ func TestSearchWidensWhenTheMentionedDocumentHasNoAnswer(t *testing.T) {
 			if c.tagged {
 				content.TaggedDocs = []string{d}
 			}
-			got := must[Retrieved](b, b.Retrieve, b.Begin(content), RetrieveRequest{Action: chat.Inquire, DocIDs: []string{d}})
+			got := must[Retrieved](b, b.Retrieve, b.Begin(content), RetrieveRequest{Action: chat.Inquire, DocIDs: []string{d}, Hint: true})
 			require.Equal(t, c.want, got.Confidence)
 			require.Equal(t, c.widened, got.Widened)
 		})

@@ -108,7 +108,7 @@ func Known(docs []chat.Document) []llm.Document {
 		if d.Name != "" {
 			names = append([]string{d.Name}, names...)
 		}
-		out = append(out, llm.Document{ID: d.ID, Title: d.Title, Label: d.Label, Names: names, Public: d.Owner == chat.PublicOwner})
+		out = append(out, llm.Document{ID: d.ID, Title: d.Title, Label: d.Label, Names: names, Format: d.Format, Status: string(d.Status), Added: d.CreatedAt, Public: d.Owner == chat.PublicOwner})
 	}
 	return out
 }

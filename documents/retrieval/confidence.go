@@ -97,7 +97,7 @@ type question struct {
 }
 
 func (s *Searcher) question(ctx context.Context, owner, query string) (question, error) {
-	words := language.Distinct(language.ContentWords(query))
+	words := language.Distinct(language.AskedWords(query))
 	w, err := s.weigh(ctx, owner, words[:min(len(words), 4*maxQueryWords)])
 	if err != nil {
 		return question{}, err

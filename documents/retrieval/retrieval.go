@@ -158,7 +158,7 @@ func fuse(byWords, byVector []chat.Hit) []chat.Hit {
 // searchWords returns the words of a query that say what it is about, in order. If there
 // are none, it returns the query's other words.
 func searchWords(query string) []string {
-	words := language.ContentWords(query)
+	words := language.AskedWords(query)
 	if len(words) == 0 {
 		words = language.Words(query)
 	}

@@ -353,3 +353,25 @@ func Merge(asked, reworded Selection) Selection {
 	out.Processing = asked.Processing || reworded.Processing
 	return out
 }
+
+// Raise joins the selection from the documents that a question names with the one from all
+// documents. The named ones come first, unless they have too little and others have more;
+// widened reports that.
+func Raise(named, all Selection) (_ Selection, widened bool) {
+	out, rest := named, all.Hits
+	if named.Confidence == chat.Low && all.Confidence != chat.Low {
+		out.Hits, rest, widened = all.Hits, named.Hits, true
+	} else if n := maxPassages - broad; len(out.Hits) > n {
+		out.Hits = out.Hits[:n]
+	}
+	b := newBudget(maxPassages, maxChars)
+	for _, h := range slices.Concat(out.Hits, rest) {
+		b.take(h)
+	}
+	out.Hits, out.Weak = b.hits, append(slices.Clone(named.Weak), all.Weak...)
+	out.Score, out.Processing = max(named.Score, all.Score), named.Processing || all.Processing
+	if widened || all.Confidence == chat.High {
+		out.Confidence = all.Confidence
+	}
+	return out, widened
+}

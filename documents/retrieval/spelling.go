@@ -3,18 +3,15 @@ package retrieval
 import (
 	"context"
 	"regexp"
-	"strings"
 	"unicode/utf8"
-
-	"github.com/hbollon/go-edlib"
 
 	"github.com/palaver-chat/palaver/internal/language"
 )
 
 const (
 	spellingHits  = 30 // passages whose words correct a query
-	shortMisspelt = 6  // from this length in characters on, a word may have one typing error
-	longMisspelt  = 9  // from this length on, two
+	shortMisspelt = 6  // characters of the shortest word that is corrected
+	mostErrors    = 9
 )
 
 // Respell corrects words of a query that occur in no document that owner may see. It
@@ -40,10 +37,10 @@ func (s *Searcher) Respell(ctx context.Context, owner, query string, docIDs []st
 		return query, err
 	}
 	for _, w := range unknown {
-		best, closest := "", longMisspelt
+		best, closest := "", mostErrors
 		for _, h := range hits {
 			for _, x := range language.ContentWords(h.Text) {
-				if d := errorsIn(w, x); d > 0 && d < closest {
+				if d := language.Misspelt(w, x); d > 0 && d < closest {
 					best, closest = x, d
 				}
 			}
@@ -53,21 +50,4 @@ func (s *Searcher) Respell(ctx context.Context, owner, query string, docIDs []st
 		}
 	}
 	return query, nil
-}
-
-// errorsIn returns the number of typing errors that turn x into w; 0 if w is no likely
-// misspelling of x.
-func errorsIn(w, x string) int {
-	n, m := utf8.RuneCountInString(w), utf8.RuneCountInString(x)
-	most := 1
-	if n >= longMisspelt {
-		most = 2
-	}
-	if w[0] != x[0] || max(n-m, m-n) > most || m < shortMisspelt-1 || strings.HasPrefix(w, x) || strings.HasPrefix(x, w) {
-		return 0
-	}
-	if d := edlib.OSADamerauLevenshteinDistance(w, x); d <= most {
-		return d
-	}
-	return 0
 }

@@ -18,6 +18,9 @@ type Span struct {
 	Start, End int
 	Text       string
 	Heading    bool // a heading's title, not a sentence
+	Row        bool // a row of a table
+	// Header is the first row of the table, for its other rows.
+	Header string
 }
 
 // Sentences cuts text by the Unicode rules within its blocks: a wrapped line does not end
@@ -26,7 +29,19 @@ type Span struct {
 func Sentences(text string) []Span {
 	var out []Span
 	c := counter{text: text}
+	header, inTable := "", false
 	for _, b := range layout.Blocks(text) {
+		if block := text[b.Start:b.End]; b.Kind == layout.Item && layout.IsRow(block) {
+			n := len(out)
+			if out = c.add(out, b.Start, b.End, false); len(out) > n {
+				out[n].Row = true
+				if out[n].Header = header; !inTable {
+					header, inTable = out[n].Text, true
+				}
+			}
+			continue
+		}
+		header, inTable = "", false
 		switch b.Kind {
 		case layout.Rule:
 		case layout.Heading:
@@ -165,5 +180,5 @@ func (c *counter) add(out []Span, from, to int, heading bool) []Span {
 		return out
 	}
 	from += left
-	return append(out, Span{c.at(from), c.at(from + len(s)), s, heading})
+	return append(out, Span{Start: c.at(from), End: c.at(from + len(s)), Text: s, Heading: heading})
 }

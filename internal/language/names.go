@@ -143,3 +143,26 @@ const (
 
 	allQuotes = "\"“”«»'‘’`"
 )
+
+// Lengths from which on a word may have one typing error, or two.
+const (
+	shortMisspelt = 6
+	longMisspelt  = 9
+)
+
+// Misspelt returns the number of typing errors that turn the lower-case word right into w; 0
+// if w is no likely misspelling of it.
+func Misspelt(w, right string) int {
+	n, m := utf8.RuneCountInString(w), utf8.RuneCountInString(right)
+	most := 1
+	if n >= longMisspelt {
+		most = 2
+	}
+	if n < shortMisspelt-1 || w[0] != right[0] || max(n-m, m-n) > most || m < shortMisspelt-1 || strings.HasPrefix(w, right) || strings.HasPrefix(right, w) {
+		return 0
+	}
+	if d := edlib.OSADamerauLevenshteinDistance(w, right); d <= most {
+		return d
+	}
+	return 0
+}

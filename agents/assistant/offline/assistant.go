@@ -4,6 +4,7 @@ package offline
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/palaver-chat/palaver/agents/documents/intent"
@@ -19,11 +20,16 @@ func Rules() offline.Rules {
 	return offline.Rules{Answers: map[llm.Task]func(llm.Facts) offline.Answer{llm.TaskAssistant: answer}}
 }
 
+const listDocuments = "list_documents"
+
 // answer calls tools, or says what they returned.
 func answer(f llm.Facts) (a offline.Answer) {
 	open := toolcall.Requests(f, intent.Instruction(f.Message), false)
 	if calls := toolcall.Callable(open); len(calls) > 0 {
 		return offline.Answer{Calls: calls}
+	}
+	if lists := slices.ContainsFunc(f.Tools, func(t llm.Tool) bool { return t.Name == listDocuments }); lists && len(f.Used) == 0 && intent.AsksLibrary(f.Message) {
+		return offline.Answer{Calls: toolcall.Numbered([]llm.ToolCall{toolcall.New(listDocuments, map[string]any{})})}
 	}
 	var parts []string
 	add := func(s string) {

@@ -25,14 +25,17 @@ var (
 	tellAbout = regexp.MustCompile(`(?i)^(?:please |now |can you |could you )*(?:tell me (?:more )?about|talk about|describe|what about|how about|what is in|what'?s in)\s+(?:it|this|that|the|my|our|them)?\s*(?:document|doc|file|policy|contract|circular|report|one|text|pdf|it)?\s*[?.!]*$`)
 )
 
-// Classify decides by rules. A clear verb or a question has high confidence, a message
-// with two meanings medium, and one that says too little low.
+// Classify decides by rules. A clear verb or a question has high confidence; anything else has
+// medium confidence, and is an inquiry unless it goes on with another request.
 func Classify(f llm.Facts) llm.Intent {
 	text := language.Commands(Instruction(f.Message))
 	out := classify(text, f)
 	out.WebSearch = AsksForNews(text)
 	if out.Confidence == chat.Low || out.Confidence == chat.Medium {
 		out = followUp(out, text, f)
+	}
+	if out.Confidence == chat.Low && !out.MultiAction { // it is searched, and nothing is asked
+		out.Confidence = chat.Medium
 	}
 	return out
 }
@@ -88,9 +91,6 @@ func asksForFact(text string) bool {
 	return topicQuestion.MatchString(text) || isThere.MatchString(text) && !auditVerb.MatchString(text) && !summarizeVerb.MatchString(text)
 }
 
-// onlyCode matches a message that is a code and nothing else.
-var onlyCode = regexp.MustCompile(`(?i)^\W*[a-z]{2,6}(?:[-_/. ]?[a-z]{1,6})?[-_/. ]?\d{1,6}\W*$`)
-
 func classify(text string, f llm.Facts) llm.Intent {
 	if asksForFact(text) && !compareVerb.MatchString(text) {
 		return certain(chat.Inquire, "a question whose subject is named like an action")
@@ -100,7 +100,7 @@ func classify(text string, f llm.Facts) llm.Intent {
 	}
 	wh := whWord.MatchString(text)
 	if sameAgain.MatchString(text) || len(f.Recent) > 0 && onlyForm.MatchString(text) { // the message before says what
-		return uncertain(text, f)
+		return uncertain()
 	}
 	if len(f.Recent) > 0 && (ellipsis.MatchString(text) || wh && HasNoSubject(text) && !continues.MatchString(text) && !asksForSummary(text) && !compareVerb.MatchString(text)) {
 		return certain(chat.Inquire, "asks on about what was said")
@@ -123,7 +123,7 @@ func classify(text string, f llm.Facts) llm.Intent {
 	case inquireVerb.MatchString(text) && !HasNoSubject(text):
 		return certain(chat.Inquire, "asks for information")
 	}
-	return uncertain(text, f)
+	return uncertain()
 }
 
 func certain(a chat.Action, why string) llm.Intent {
@@ -195,30 +195,9 @@ var DocumentNouns = language.Union(language.DocumentNouns, lists.Set("document n
 
 var emptyWords = lists.Set("empty words")
 
-// uncertain offers the two likeliest meanings of a text without verb or question.
-func uncertain(text string, f llm.Facts) llm.Intent {
-	out := llm.Intent{Confidence: chat.Low, Reasoning: "no verb and no question"}
-	content := len(otherWords(text, DocumentNouns, emptyWords))
-	_, pasted := SplitMessage(f.Message)
-	if onlyCode.MatchString(text) {
-		content = 0
-	}
-	switch {
-	case len(f.Message) > 400 || len(pasted) > 200: // a text was pasted without an instruction
-		out.Actions = []chat.Action{chat.Audit, chat.Summarize}
-	case len(f.Explicit) >= 2:
-		out.Actions = []chat.Action{chat.Compare, chat.Summarize}
-	case len(f.Explicit) == 1 && content == 0:
-		out.Actions = []chat.Action{chat.Summarize, chat.Inquire}
-	default:
-		out.Actions = []chat.Action{chat.Inquire, chat.Summarize}
-	}
-	if content >= 3 && len(f.Message) <= 400 { // keywords of a search
-		out.Actions = []chat.Action{chat.Inquire, chat.Summarize}
-		out.Confidence, out.Reasoning = chat.Medium, "reads like key words of a search"
-	}
-	out.Action = out.Actions[0]
-	return out
+// uncertain takes a text without verb or question for key words of a search.
+func uncertain() llm.Intent {
+	return llm.Intent{Action: chat.Inquire, Confidence: chat.Low, Actions: []chat.Action{chat.Inquire, chat.Summarize}, Reasoning: "no verb and no question"}
 }
 
 // followUp reads a short message as a continuation of the last request: "and the second

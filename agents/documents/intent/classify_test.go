@@ -70,14 +70,14 @@ func TestIntentOfRealMessages(t *testing.T) {
 		{"how are the two contracts different?", chat.Compare, chat.High},
 		{"what did the lawyers change in the contract since v1?", chat.Compare, chat.High},
 		{"What did the auditors change?", chat.Inquire, chat.High},
-		{"SEC-POL-04", chat.Inquire, chat.Low},
+		{"SEC-POL-04", chat.Inquire, chat.Medium},
 		{"Tell me about that document", chat.Summarize, chat.Medium},
 		{"minimum capital ratio small banks", chat.Inquire, chat.Medium},
-		{"help with this", chat.Inquire, chat.Low},
-		{"the policy", chat.Inquire, chat.Low},
-		{"BankNegara2024", chat.Inquire, chat.Low},
-		{"hello", chat.Inquire, chat.Low},
-		{"", chat.Inquire, chat.Low},
+		{"help with this", chat.Inquire, chat.Medium},
+		{"the policy", chat.Inquire, chat.Medium},
+		{"BankNegara2024", chat.Inquire, chat.Medium},
+		{"hello", chat.Inquire, chat.Medium},
+		{"", chat.Inquire, chat.Medium},
 	} {
 		got := Classify(llm.Facts{Message: c.message, Documents: docs})
 		if got.Action != c.action || got.Confidence != c.confidence {
@@ -85,9 +85,6 @@ func TestIntentOfRealMessages(t *testing.T) {
 		}
 		if got.MultiAction {
 			t.Errorf("%q: multi action", c.message)
-		}
-		if got.Confidence == chat.Low && len(got.Actions) != 2 {
-			t.Errorf("%q: offers %v, want the two likeliest", c.message, got.Actions)
 		}
 		if len(got.Actions) == 0 || got.Actions[0] != got.Action {
 			t.Errorf("%q: actions %v do not begin with %s", c.message, got.Actions, got.Action)
@@ -131,7 +128,7 @@ func TestFollowUpHasTheIntentOfTheLastMessage(t *testing.T) {
 	if got := Classify(llm.Facts{Message: "do the same with the contract", Recent: recent}); got.Action != chat.Summarize || got.Confidence == chat.Low {
 		t.Errorf("got %+v", got)
 	}
-	if got := Classify(llm.Facts{Message: "help with this", Recent: recent}); got.Confidence != chat.Low {
+	if got := Classify(llm.Facts{Message: "help with this", Recent: recent}); got.Action != chat.Inquire {
 		t.Errorf("a vague message was taken for a continuation: %+v", got)
 	}
 }
@@ -149,13 +146,6 @@ func TestRecencyAsksForTheWeb(t *testing.T) {
 		if got := Classify(llm.Facts{Message: message}).WebSearch; got != want {
 			t.Errorf("%q: web search %v", message, got)
 		}
-	}
-}
-
-func TestMessageOfMentionsOffersActionsForTheirNumber(t *testing.T) {
-	got := Classify(llm.Facts{Message: "", Explicit: []string{"a", "b"}})
-	if got.Confidence != chat.Low || !slices.Equal(got.Actions, []chat.Action{chat.Compare, chat.Summarize}) {
-		t.Errorf("got %+v", got)
 	}
 }
 

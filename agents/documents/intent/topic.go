@@ -4,6 +4,7 @@ import (
 	"regexp"
 	"slices"
 
+	"github.com/palaver-chat/palaver/chat"
 	"github.com/palaver-chat/palaver/internal/language"
 )
 
@@ -13,7 +14,7 @@ const named = "\uFFFCDOC\uFFFC"
 const namedWord = "doc" // named, as language.Words returns it
 
 var (
-	aboutWords  = language.NewSet("about regarding concerning")
+	aboutWords  = language.NewSet("about regarding concerning respect regards terms")
 	withinWords = language.NewSet("in from within of under")
 	// generic are words for a document as a whole, not for a subject in it.
 	generic = language.Union(language.TitleNouns, language.Determiners, language.Connecting, lists.Set("generic"))
@@ -32,6 +33,7 @@ func AsksOfTopic(message string, names []string) bool {
 	for i, w := range rest {
 		switch {
 		case aboutWords[w] && i > 0 && mailNouns[rest[i-1]]: // "the email about …" is its name
+		case (w == "respect" || w == "regards" || w == "terms") && (i == 0 || rest[i-1] != "with" && rest[i-1] != "in"):
 		case aboutWords[w], w == "on" && i > 0 && rest[i-1] == namedWord:
 			if hasSubject(rest[i+1:]) {
 				return true
@@ -80,3 +82,16 @@ var news = regexp.MustCompile(`(?i)\b(?:latest|newest|recent(?:ly)?|current(?:ly
 // AsksForNews reports whether a message asks for what is current now: "is this still
 // enforced?".
 func AsksForNews(message string) bool { return news.MatchString(message) }
+
+// OfSubjects reports whether a request that reads like an action asks about subjects and not
+// for work on documents: "how do sales compare to last year?", "summarize the types of
+// services". It holds unless the message means documents.
+func OfSubjects(message string, a chat.Action) bool {
+	text := language.Commands(message)
+	words := language.Words(text)
+	subject := slices.ContainsFunc(otherWords(text, DocumentNouns, emptyWords, summaryWords, compareWords, auditVerbs, generic), func(w string) bool { return !language.IsVersion(w) })
+	if a == chat.Compare {
+		return subject && question.MatchString(WithoutTalk(text))
+	}
+	return subject && !hasAny(words, DocumentNouns) && !hasAny(words, language.TitleNouns)
+}

@@ -4,8 +4,11 @@ import (
 	"slices"
 	"strings"
 	"time"
+	"unicode"
+	"unicode/utf8"
 
 	"github.com/palaver-chat/palaver/agents/documents/intent"
+	"github.com/palaver-chat/palaver/agents/prompt"
 	"github.com/palaver-chat/palaver/chat"
 	"github.com/palaver-chat/palaver/internal/language"
 	"github.com/palaver-chat/palaver/internal/tiptap"
@@ -13,71 +16,119 @@ import (
 )
 
 const (
-	maxRegistry      = 100 // newest entries of the registry in the prompt
-	maxSharingWords  = 20  // documents offered because their title shares a word
-	maxSimilarTitles = 5   // documents offered because their title is similar to that of the document used last
+	maxRegistry  = 100 // newest entries of the registry in the prompt
+	maxOffered   = 20  // further documents in the prompt, because their names share words with the message
+	maxSimilar   = 5   // other versions of the document that was used last
+	minTitle     = 3   // characters of the shortest name that is looked for in a text
+	maxFollowUp  = 12  // words of a message that may go on with what was asked before
+	maxQuoteName = 80  // characters of a name that a question quotes
 )
 
 // Candidates are the documents that a message may mean.
 type Candidates struct {
 	Message     string
-	Instruction string // the message without tagged names and without a text to audit; Gather writes names as titles do
+	Instruction string // the message without tagged names and without a text to audit
+	Action      chat.Action
 	Tags        tiptap.Tags
+	Pasted      bool            // the message has a text to work on
 	Registry    []chat.DocRef   // documents that the thread has used, the latest last
 	Visible     []chat.Document // all that the owner may see
-	Known       []chat.DocRef   // what a model may choose from; Gather sets it
-	Verbatim    []chat.Document // documents whose titles stand in the instruction; Gather sets it
 	Now         time.Time       // for "last year's"
+
+	Known []llm.Document // what a model may choose from; Gather sets it
+	Found Resolution     // by the rules; Gather sets it
 }
 
-// Gather sets Known and Verbatim: the registry, titles that stand in the message, and
-// titles that share words with it. One shared word is enough when the message speaks of
-// a document.
+// Gather sets Found and Known: the registry, the documents that the rules found, and those
+// whose names share words with the message.
 func (c *Candidates) Gather() {
 	if n := len(c.Registry); n > maxRegistry {
 		c.Registry = c.Registry[n-maxRegistry:]
 	}
-	c.Instruction = c.AsTitled(c.Instruction)
-	if c.Verbatim = Occurring(c.Instruction, c.Visible); len(c.Verbatim)+len(c.Tags.Docs) == 0 {
-		c.Verbatim = Occurring(c.Message, c.Visible) // a name in what was cut away as a quotation
+	visible := prompt.Known(c.Visible)
+	l := NewLibrary(visible)
+	var used []llm.Document // the latest first
+	for _, ref := range slices.Backward(c.Registry) {
+		if d := l.find(ref.ID); d != nil {
+			used = append(used, d.Document)
+		}
 	}
-	c.Known = slices.Clone(c.Registry)
-	add := func(docs []chat.Document) {
-		for _, d := range docs {
-			if !slices.ContainsFunc(c.Known, func(k chat.DocRef) bool { return k.ID == d.ID }) {
-				c.Known = append(c.Known, chat.DocRef{ID: d.ID, Title: d.Title})
+	q := Request{Text: intent.Instruction(c.Instruction), Action: c.Action, Recent: used, Tagged: c.Tags.IDs(), Pasted: c.Pasted, Now: c.Now}
+	c.Found = l.Resolve(q)
+	if len(c.Found.IDs)+len(c.Found.Open)+len(c.Tags.Docs) == 0 && !c.Pasted { // a name in what was cut away as a quotation
+		if whole := l.Resolve(Request{Text: c.Message, Action: c.Action, Tagged: q.Tagged, Now: c.Now}); whole.Exact {
+			c.Found = whole
+		}
+	}
+	c.Known = slices.Clone(used)
+	slices.Reverse(c.Known)
+	add := func(ids []string) {
+		for _, id := range ids {
+			if !slices.ContainsFunc(c.Known, func(k llm.Document) bool { return k.ID == id }) {
+				c.Known = append(c.Known, l.find(id).Document)
 			}
 		}
 	}
-	add(c.Verbatim)
-	speaks := mentionsDocument(c.Instruction) || mayName(c.Instruction) || intent.AsksForDocuments(c.Instruction)
-	add(sharingWords(c.Instruction, c.Visible, maxSharingWords, !speaks))
-	if n := len(c.Registry); n > 0 && (refersBack(c.Instruction) || isShort(c.Instruction)) { // "the other one", "and in 2024?": a version of what was spoken of
-		add(sharingWords(c.Registry[n-1].Title, c.Visible, maxSimilarTitles, true))
+	add(c.Found.IDs)
+	add(c.Found.Open)
+	add(l.sharing(c.Instruction, maxOffered))
+	if len(used) > 0 && len(language.Words(c.Instruction)) <= maxFollowUp { // "and in 2024?": a version of what was spoken of
+		var others []string
+		for _, d := range l.otherVersions(l.find(used[0].ID)) {
+			others = append(others, d.ID)
+		}
+		add(others[:min(len(others), maxSimilar)])
 	}
-	add(c.Tags.Docs)
+	for _, d := range c.Tags.Docs {
+		if l.find(d.ID) != nil {
+			add([]string{d.ID})
+		}
+	}
 }
 
-// AsTitled writes the names in a message as the titles of the documents do.
-func (c *Candidates) AsTitled(message string) string {
-	about := make([]chat.Document, len(c.Registry))
-	for i, d := range c.Registry {
-		about[i] = chat.Document{ID: d.ID, Title: d.Title}
+// sharing returns the ids of at most most documents whose names share words with a text,
+// those with the most weight first. Nouns for kinds count only when the text speaks of a
+// document.
+func (l *Library) sharing(text string, most int) (ids []string) {
+	r := &reader{Library: l, Request: Request{Text: text}, text: text}
+	r.scan()
+	type one struct {
+		id    string
+		score float64
 	}
-	return AsTitled(message, c.Visible, about, c.Now)
+	var all []one
+	for _, d := range l.docs {
+		score, rare := 0.0, false
+		for _, w := range r.words {
+			if has := d.has(w.Token); has > 0 && !w.Stop && (!w.Version || language.IsYearOrVersion(w.Stem)) {
+				score += has * l.weight(w.Stem)
+				rare = rare || kinds[w.Raw] == "" || d.words[w.Stem] == 0 || l.df[w.Stem] <= maxSimilar
+			}
+		}
+		if score > 0 && rare {
+			all = append(all, one{d.ID, score})
+		}
+	}
+	slices.SortStableFunc(all, func(a, b one) int {
+		switch {
+		case a.score > b.score:
+			return -1
+		case a.score < b.score:
+			return 1
+		}
+		return 0
+	})
+	for _, x := range all[:min(len(all), most)] {
+		ids = append(ids, x.id)
+	}
+	return ids
 }
 
-// maxFollowUp is the number of words of a message that may go on with what was asked
-// before.
-const maxFollowUp = 12
-
-func isShort(message string) bool { return len(language.Words(message)) <= maxFollowUp }
-
-// NeedModel reports whether rules cannot tell which documents are meant. Rules
-// suffice when everything is tagged and the rest of the message refers to nothing
-// before it, and when there are neither candidates nor anything like a name.
+// NeedModel reports whether it is open which documents are meant. It is not when everything
+// is tagged and the rest of the message refers to nothing before it, and when there are
+// neither candidates nor anything like a name.
 func (c *Candidates) NeedModel() bool {
-	if mayName(c.Instruction) || len(c.Verbatim) > 0 {
+	if len(c.Found.IDs)+len(c.Found.Open)+len(c.Found.Unknown) > 0 || mayName(c.Instruction) {
 		return true
 	}
 	others := len(c.Known) - len(c.Tags.Docs)
@@ -87,31 +138,103 @@ func (c *Candidates) NeedModel() bool {
 	return others > 0
 }
 
-// NamesRegistered reports whether the message names a document of the registry, and
-// refers to no other: then the model needs no earlier messages.
-func (c *Candidates) NamesRegistered() bool {
-	if refersBack(language.ReplaceNames(c.Instruction, Titles(c.Verbatim), " ")) {
-		return false
+// mayName reports whether a message may contain the name of a document: a capital or a digit
+// within a sentence, a file name, or a quotation.
+func mayName(message string) bool {
+	for _, w := range language.Scan(message) {
+		before := []rune(message)[:w.Start]
+		first := []rune(message)[w.Start]
+		if w.Raw == "i" || strings.HasPrefix(w.Raw, "i'") || strings.HasPrefix(w.Raw, "i’") {
+			continue
+		}
+		if unicode.IsUpper(first) && !startsSentence(before) || caseless(first) || w.Version && len(before) > 0 && unicode.IsLetter(before[len(before)-1]) || language.IsYearOrVersion(w.Raw) {
+			return true
+		}
 	}
-	lower := strings.ToLower(c.Message)
-	return slices.ContainsFunc(c.Registry, func(d chat.DocRef) bool {
-		return d.Title != "" && strings.Contains(lower, strings.ToLower(d.Title))
-	})
+	return fileName.MatchString(message) || strings.ContainsAny(message, language.OpeningDoubleQuotes+"`")
 }
 
-// Fallback replaces a model's answer that cannot be parsed: it resolves the documents whose
-// titles stand in the message.
-func (c *Candidates) Fallback() llm.DocResolution {
-	out := llm.DocResolution{ResolvedIDs: IDs(c.Verbatim), Confidence: chat.High}
-	if len(c.Verbatim) == 0 {
-		out.Confidence = chat.Low
+// refersBack reports whether a message refers to something said before.
+func refersBack(message string) bool {
+	return slices.ContainsFunc(language.Words(message), func(w string) bool { return language.Pointing[w] })
+}
+
+// NamesRegistered reports whether the message names a document of the registry, and refers to
+// no other: then the model needs no earlier messages.
+func (c *Candidates) NamesRegistered() bool {
+	return len(c.Found.IDs) > 0 && !c.Found.Back && !refersBack(language.ReplaceNames(c.Instruction, c.Titles(), " ")) &&
+		!slices.ContainsFunc(c.Found.IDs, func(id string) bool {
+			return !slices.ContainsFunc(c.Registry, func(d chat.DocRef) bool { return d.ID == id })
+		})
+}
+
+// Titles returns the names of the documents that the rules found.
+func (c *Candidates) Titles() []string {
+	return Titles(slices.DeleteFunc(slices.Clone(c.Visible), func(d chat.Document) bool { return !slices.Contains(c.Found.IDs, d.ID) }))
+}
+
+// Titles returns the names of documents that a message may use.
+func Titles(docs []chat.Document) (names []string) {
+	for _, d := range prompt.Known(docs) {
+		for _, n := range append([]string{d.Title, d.Label}, d.Names...) {
+			names = append(names, n, language.WithoutExtension(n))
+		}
+	}
+	return slices.DeleteFunc(language.Distinct(names), func(n string) bool { return utf8.RuneCountInString(n) < minTitle })
+}
+
+// Occurring returns the documents that a text names in full.
+func Occurring(text string, docs []chat.Document) []chat.Document {
+	found := NewLibrary(prompt.Known(docs)).Resolve(Request{Text: text, Action: chat.Summarize})
+	ids := append(found.IDs, found.Open...)
+	lower := strings.ToLower(text)
+	var out []chat.Document
+	for _, d := range docs {
+		if slices.Contains(ids, d.ID) && slices.ContainsFunc(Titles([]chat.Document{d}), func(n string) bool {
+			i, _ := -1, 0
+			if strings.Contains(lower, strings.ToLower(n)) {
+				i, _ = language.FindName(text, n, 0)
+			}
+			return i >= 0
+		}) {
+			out = append(out, d)
+		}
 	}
 	return out
 }
 
-// IsPublic reports whether a visible document belongs to everyone.
-func (c *Candidates) IsPublic(id string) bool {
-	return slices.ContainsFunc(c.Visible, func(d chat.Document) bool { return d.ID == id && d.Owner == chat.PublicOwner })
+// Closest returns the documents whose names are most similar to name, if similar enough;
+// several when they are equally similar.
+func Closest(name string, docs []chat.Document) []chat.Document {
+	var found []chat.Document
+	best := language.Similar
+	for _, d := range docs {
+		s := float32(0)
+		for _, n := range append([]string{d.Title, d.Name, d.Label}, d.OtherNames...) {
+			s = max(s, language.Likeness(name, n))
+		}
+		switch {
+		case s > best:
+			found, best = []chat.Document{d}, s
+		case s == best:
+			found = append(found, d)
+		}
+	}
+	return found
+}
+
+// Named returns the documents that a short answer names, in order: by a name that is
+// similar, or by words of one. whole reports that the answer is a name and nothing else.
+func Named(answer string, docs []chat.Document, now time.Time) (found []chat.Document, whole bool) {
+	if found = Closest(answer, docs); len(found) > 0 {
+		return found, true
+	}
+	ids := NewLibrary(prompt.Known(docs)).Resolve(Request{Text: answer, Action: chat.Summarize, Now: now})
+	for _, id := range append(ids.IDs, ids.Open...) {
+		i := slices.IndexFunc(docs, func(d chat.Document) bool { return d.ID == id })
+		found = append(found, docs[i])
+	}
+	return found, len(found) > 0 && intent.OnlyMentions(language.ReplaceNames(answer, Titles(found), " "))
 }
 
 // IDs returns the ids of documents, in order.
@@ -123,15 +246,41 @@ func IDs(docs []chat.Document) []string {
 	return ids
 }
 
-// maxQuotedName limits a name that a question quotes, in characters.
-const maxQuotedName = 80
-
 // Quote lists names in quotation marks, for a question to the person.
 func Quote(names []string) string {
 	var quoted []string
 	for _, n := range names {
 		n = strings.Join(strings.Fields(n), " ")
-		quoted = append(quoted, `"`+language.Truncate(n, maxQuotedName)+`"`)
+		quoted = append(quoted, `"`+language.Truncate(n, maxQuoteName)+`"`)
 	}
 	return strings.Join(language.Distinct(quoted), ", ")
+}
+
+// maxOffers is the number of documents that a question offers.
+const maxOffers = 5
+
+// Offer returns the ids of documents beside those chosen that an action may need: other
+// versions of the chosen one, then those whose names share words with the message, those used
+// before, and the person's own.
+func (c *Candidates) Offer(chosen []string) []string {
+	l := NewLibrary(prompt.Known(c.Visible))
+	var ids []string
+	for _, id := range chosen {
+		if d := l.find(id); d != nil {
+			for _, o := range l.otherVersions(d) {
+				ids = append(ids, o.ID)
+			}
+		}
+	}
+	ids = append(append(ids, c.Found.Open...), l.sharing(c.Instruction, maxOffers)...)
+	for _, ref := range slices.Backward(c.Registry) {
+		if l.find(ref.ID) != nil {
+			ids = append(ids, ref.ID)
+		}
+	}
+	for _, d := range ownFirst(l.docs) {
+		ids = append(ids, d.ID)
+	}
+	ids = slices.DeleteFunc(language.Distinct(ids), func(id string) bool { return slices.Contains(chosen, id) })
+	return ids[:min(len(ids), maxOffers)]
 }

@@ -1,12 +1,12 @@
 package offline
 
 import (
+	"fmt"
 	"regexp"
 	"slices"
 	"strings"
 
 	"github.com/palaver-chat/palaver/agents/documents/intent"
-	"github.com/palaver-chat/palaver/agents/documents/mention"
 	"github.com/palaver-chat/palaver/internal/language"
 	"github.com/palaver-chat/palaver/llm"
 	"github.com/palaver-chat/palaver/llm/offline/excerpt"
@@ -15,12 +15,15 @@ import (
 // NothingFound is the answer when no passage answers.
 const NothingFound = "I found nothing in your documents that answers this."
 
+// documentNouns matches nouns of document names.
+const documentNouns = `(?:guidelines?|polic(?:y|ies)|circulars?|contracts?|agreements?|handbooks?|manuals?|memos?|memorandum|reports?|leases?)`
+
 var (
 	asksNumber        = regexp.MustCompile(`(?i)\b(?:how (?:much|many|long|often|high|large|soon|old|late|quick(?:ly)?|fast|frequently)|when|what (?:percentage|percent|date|amount|number|limit|ratio|rate|deadline|period|price|cost)|minimum|maximum|deadline|limit|threshold)\b`)
 	asksDefinition    = regexp.MustCompile(`(?i)^(?:what (?:is|are|does)|define|meaning of)\b`)
 	asksCount         = regexp.MustCompile(`(?i)\bhow (?:many|much)\b`)
 	startsWithPronoun = regexp.MustCompile(`^(?:It|They|This|These|Such|He|She|That|Those)\b`)
-	ofDocument        = regexp.MustCompile(`(?i)\b(?:the|this|that|these|those|our|my|your|its)\s+(?:` + mention.Nouns + `|documents?|e?mails?|files?|letters?|papers?|rules?|texts?)\b`)
+	ofDocument        = regexp.MustCompile(`(?i)\b(?:the|this|that|these|those|our|my|your|its)\s+(?:` + documentNouns + `|documents?|e?mails?|files?|letters?|papers?|rules?|texts?)\b`)
 	defines           = regexp.MustCompile(`(?i)\b(?:means|refers to|is defined as|are defined as|is an?|are the|consists? of)\b`)
 )
 
@@ -28,12 +31,26 @@ var (
 func Inquire(f llm.Facts) string {
 	const most = 5
 	p := gather(f.Passages, nil)
-	ranked := p.rank(asked(f), f.Passages, titlesOf(f))
+	note := ""
+	if intent.NeedsModel(intent.Instruction(f.Message)) {
+		note = "Without a language model I cannot translate, write, reword or calculate. These passages may help.\n\n"
+	}
+	ranked := p.rank(asked(f), f.Passages, f.Documents)
 	if len(ranked) == 0 {
-		if intent.HasNoSubject(intent.Instruction(f.Message)) && len(p.Excerpts) > 0 { // "what does it say?"
-			return summarize(f)
+		if len(p.Excerpts) > 0 && (note != "" || intent.HasNoSubject(intent.Instruction(f.Message)) || p.onlyTitles(asked(f), f.Documents)) { // "what does it say?"
+			return note + summarize(f)
+		}
+		if closest := p.FirstOfEach(f.Passages); f.Weak && len(closest) > 0 {
+			return NothingFound + " Closest to it:\n" + list(closest[:min(len(closest), maxClosest)], f.Passages)
 		}
 		return NothingFound
+	}
+	if f.Weak {
+		var closest []excerpt.Excerpt
+		for _, r := range ranked[:min(len(ranked), maxClosest)] {
+			closest = append(closest, r.Excerpt)
+		}
+		return note + NothingFound + " Closest to it:\n" + list(closest, f.Passages)
 	}
 	var picked []scored
 	for _, r := range ranked {
@@ -46,7 +63,7 @@ func Inquire(f llm.Facts) string {
 	}
 	several := len(bySource(citedPassages(f.Passages, picked))) > 1
 	var b strings.Builder
-	b.WriteString("According to **" + excerpt.PlainTitle(f.Passages[picked[0].Passage].Title) + "**: " + excerpt.Quote(picked[0].Excerpt) + "\n")
+	b.WriteString(note + "According to **" + excerpt.PlainTitle(f.Passages[picked[0].Passage].Title) + "**: " + excerpt.Quote(picked[0].Excerpt) + "\n")
 	for _, s := range picked[1:] {
 		b.WriteString("\n- ")
 		if several {
@@ -54,7 +71,41 @@ func Inquire(f llm.Facts) string {
 		}
 		b.WriteString(excerpt.Quote(s.Excerpt))
 	}
+	b.WriteString(p.rowsSeen(asked(f), f.Passages, picked[0]))
 	return b.String()
+}
+
+// maxClosest is the number of sentences in an answer that has found too little.
+const maxClosest = 3
+
+func list(quotes []excerpt.Excerpt, passages []llm.Passage) string {
+	var b strings.Builder
+	for _, s := range quotes {
+		b.WriteString("\n- **" + excerpt.PlainTitle(passages[s.Passage].Title) + "**: " + excerpt.Quote(s))
+	}
+	return b.String()
+}
+
+// overTable matches a question that counts or adds up.
+var overTable = regexp.MustCompile(`(?i)\b(?:how many|count|number of|total|sum|average|mean|highest|lowest|largest|smallest|most|least|maximum|minimum|wie ?viele|summe|durchschnitt|höchste[nrs]?|niedrigste[nrs]?|combien|total|moyenne|cu[aá]ntos|cuántas|suma|promedio|hoeveel|totaal|gemiddelde)\b`)
+
+// rowsSeen says how many rows of a table a count or a sum would need.
+func (p pool) rowsSeen(question string, passages []llm.Passage, first scored) string {
+	if !first.Row || !overTable.MatchString(question) {
+		return ""
+	}
+	rows := 0
+	for _, s := range p.Excerpts {
+		if s.Row && s.Columns != "" && passages[s.Passage].DocID == passages[first.Passage].DocID {
+			rows++
+		}
+	}
+	return fmt.Sprintf("\n\nI saw %s of this table. Without a language model I do not count or calculate over a table.", excerpt.Count(rows, "row"))
+}
+
+// onlyTitles reports whether the words of a question are all in the names of its documents.
+func (p pool) onlyTitles(question string, docs []llm.Document) bool {
+	return len(docs) > 0 && len(p.Vocab.Query(question).Without(p.Vocab.Query(titlesOf(docs)))) == 0
 }
 
 // asked returns the question of a message. A follow-up ("and the other one?") repeats the
@@ -77,9 +128,9 @@ func asked(f llm.Facts) string {
 
 // titlesOf returns the titles of the documents that an answer is about. Their words say
 // where to look, not what to look for.
-func titlesOf(f llm.Facts) string {
+func titlesOf(docs []llm.Document) string {
 	var titles []string
-	for _, d := range f.Documents {
+	for _, d := range docs {
 		titles = append(titles, d.Title)
 	}
 	return strings.Join(titles, "\n")
@@ -104,14 +155,30 @@ func tellsFigure(text, question string) bool {
 }
 
 var (
-	documentNumber = regexp.MustCompile(`(?i)^\W*(?:(?:` + mention.Nouns + `|documents?|doc|file|reference|ref|version|edition|revision)\W+)?(?:(?:no|nr|number|id|code|reference)\b\W*)?[\pL]{0,6}[-/ ]?\d[\d./-]*\W*$`)
-	namesParties   = regexp.MustCompile(`(?i)^(?:[\d.() ]*)(?:parties\b|(?:by and )?between\b.*\band\b|(?:this|the) (?:` + mention.Nouns + `)\b.*\b(?:made|entered into|concluded|agreed|signed)\b.*\b(?:between|by|with)\b)`)
+	documentNumber = regexp.MustCompile(`(?i)^\W*(?:(?:` + documentNouns + `|documents?|doc|file|reference|ref|version|edition|revision)\W+)?(?:(?:no|nr|number|id|code|reference)\b\W*)?[\pL]{0,6}[-/ ]?\d[\d./-]*\W*$`)
+	namesParties   = regexp.MustCompile(`(?i)^(?:[\d.() ]*)(?:parties\b|(?:by and )?between\b.*\band\b|(?:this|the) (?:` + documentNouns + `)\b.*\b(?:made|entered into|concluded|agreed|signed)\b.*\b(?:between|by|with)\b)`)
 )
 
 // isFormal reports whether a sentence is a title line or a document number, or names the
 // parties. Such a sentence does not answer a "how many" question, whatever figures it has.
 func isFormal(s excerpt.Excerpt, title excerpt.Vector) bool {
 	return len(s.Vec.Without(title)) == 0 || documentNumber.MatchString(s.Text) || namesParties.MatchString(s.Text)
+}
+
+var askedClause = regexp.MustCompile(`(?i)(?:\b(?:clauses?|sections?|articles?|paragraphs?|points?|items?|rules?|no|number|artikel|abschnitt|ziffer|absatz|punkt|artículos?|cláusula|punto|article|clausule)|§)\s*\.?\s*(\d+(?:\.\d+)*)\b`)
+
+// clauseAsked returns the number of the clause that a question asks for; "" without one.
+func clauseAsked(question string) string {
+	if m := askedClause.FindStringSubmatch(question); m != nil {
+		return m[1]
+	}
+	return ""
+}
+
+// hasClause reports whether a text begins with the number of a clause, or of one within it.
+func hasClause(text, number string) bool {
+	rest, found := strings.CutPrefix(strings.TrimLeft(text, "§# *"), number)
+	return found && (rest == "" || !strings.ContainsRune("0123456789", rune(rest[0])) && !strings.HasPrefix(rest, ",")) || strings.HasPrefix(text, "Article "+number) || strings.HasPrefix(text, "Section "+number+".")
 }
 
 type scored struct {
@@ -125,14 +192,14 @@ type scored struct {
 // count only when nothing else is asked. When a section's heading is what is asked, its
 // first sentence ranks higher than the others. When a definition is asked, a sentence that
 // begins with the term ranks higher.
-func (p pool) rank(question string, passages []llm.Passage, titles string) []scored {
+func (p pool) rank(question string, passages []llm.Passage, docs []llm.Document) []scored {
 	const k, b = 1.2, 0.6
 	kind := p.Vocab.Query(strings.Join(ofDocument.FindAllString(question, -1), " "))
-	q := p.Vocab.Query(question)
+	q := p.Vocab.Query(strings.Join(language.AskedWords(question), " "))
 	if rest := q.Without(kind); len(rest) > 0 {
 		q = rest
 	}
-	if rest := q.Without(p.Vocab.Query(titles)); len(rest) > 0 {
+	if rest := q.Without(p.Vocab.Query(titlesOf(docs))); len(rest) > 0 {
 		q = rest
 	}
 	asked, least := 0.0, 0.3
@@ -159,6 +226,11 @@ func (p pool) rank(question string, passages []llm.Passage, titles string) []sco
 	for _, x := range passages {
 		best = max(best, x.Score)
 	}
+	meant := map[string]bool{}
+	for _, d := range docs {
+		meant[d.ID] = true
+	}
+	clause := clauseAsked(question)
 	seen := map[string]excerpt.Vector{}
 	around := func(text string) excerpt.Vector { // of headings and titles, which repeat
 		v, ok := seen[text]
@@ -181,20 +253,30 @@ func (p pool) rank(question string, passages []llm.Passage, titles string) []sco
 		if i > 0 && p.Excerpts[i-1].Passage == s.Passage && startsWithPronoun.MatchString(s.Text) {
 			before = p.Excerpts[i-1].Vec
 		}
-		var score, covered, headed float64
+		if s.Row && s.Columns == "" && i+1 < len(p.Excerpts) && p.Excerpts[i+1].Columns == s.Text { // the header
+			continue
+		}
+		var score, covered, headed, titled float64
 		for _, e := range q {
 			tf := 0.0
 			s.Vec.Each(excerpt.Vector{e}, func(excerpt.Entry, excerpt.Entry) { tf = 1 })
 			before.Each(excerpt.Vector{e}, func(excerpt.Entry, excerpt.Entry) { tf += 0.5 })
 			heading.Each(excerpt.Vector{e}, func(excerpt.Entry, excerpt.Entry) { tf += 0.5; headed += e.Weight })
 			covered += min(tf, 1) * e.Weight
-			title.Each(excerpt.Vector{e}, func(excerpt.Entry, excerpt.Entry) { tf += 0.15 })
+			title.Each(excerpt.Vector{e}, func(excerpt.Entry, excerpt.Entry) { tf += 0.15; titled += e.Weight })
 			if tf > 0 {
 				score += e.Weight * tf * (k + 1) / (tf + k*(1-b+b*float64(len(s.Vec))/length))
 			}
 		}
 		about := headed > 0.99*asked // the heading is what is asked
 		if about {
+			covered = asked
+		}
+		if clause != "" && (hasClause(s.Text, clause) || hasClause(s.Heading, clause)) {
+			covered, score = asked, score+10*asked
+		}
+		// What is asked may be the title: then a figure is an answer to "how long".
+		if titled > 0.99*asked && number && tellsFigure(s.Text, question) {
 			covered = asked
 		}
 		if covered < least*asked {
@@ -221,6 +303,9 @@ func (p pool) rank(question string, passages []llm.Passage, titles string) []sco
 		}
 		if len(kind.Without(title)) < len(kind) { // its title has the document noun of the question
 			score *= 1.3
+		}
+		if meant[passages[s.Passage].DocID] { // a name is a hint
+			score *= 1.6
 		}
 		if best > 0 {
 			score *= 1 + 0.2*passages[s.Passage].Score/best

@@ -6,7 +6,6 @@ import (
 	"strings"
 
 	"github.com/palaver-chat/palaver/agents/documents/intent"
-	"github.com/palaver-chat/palaver/agents/documents/mention"
 	"github.com/palaver-chat/palaver/llm"
 	"github.com/palaver-chat/palaver/llm/offline"
 	"github.com/palaver-chat/palaver/llm/offline/excerpt"
@@ -24,9 +23,8 @@ func Rules() offline.Rules {
 			llm.TaskTalk:      func(f llm.Facts) offline.Answer { return offline.Answer{Text: talk(f)} },
 		},
 		Structured: map[string]func(llm.Facts) any{
-			llm.IntentSchema.Name:        func(f llm.Facts) any { return intent.Classify(f) },
-			llm.DocResolutionSchema.Name: func(f llm.Facts) any { return mention.Resolve(f) },
-			llm.WebQuerySchema.Name:      func(f llm.Facts) any { return webQuery(f) },
+			llm.IntentSchema.Name:   func(f llm.Facts) any { return intent.Classify(f) },
+			llm.WebQuerySchema.Name: func(f llm.Facts) any { return webQuery(f) },
 		},
 	}
 }

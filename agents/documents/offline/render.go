@@ -14,7 +14,7 @@ import (
 // cell returns a quote that fits into a table's cell. It is on one line and cut at bars,
 // because an escaped bar would not be verbatim.
 func cell(s excerpt.Excerpt) string {
-	s.Text = excerpt.Longest(strings.Split(s.Text, "|"))
+	s.Text, s.Columns = excerpt.Longest(strings.Split(s.Text, "|")), ""
 	return escape(excerpt.Quote(s))
 }
 

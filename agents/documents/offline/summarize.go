@@ -3,6 +3,8 @@ package offline
 import (
 	"strings"
 
+	"github.com/palaver-chat/palaver/agents/documents/intent"
+	"github.com/palaver-chat/palaver/chat"
 	"github.com/palaver-chat/palaver/internal/language"
 	"github.com/palaver-chat/palaver/llm"
 	"github.com/palaver-chat/palaver/llm/offline/excerpt"
@@ -16,6 +18,9 @@ func summarize(f llm.Facts) string {
 	}
 	each := max(3, 9/len(found))
 	var b strings.Builder
+	if intent.NeedsModel(intent.Instruction(f.Message)) && f.Action == chat.Summarize {
+		b.WriteString("Without a language model I cannot reword a text: these are its central sentences.\n\n")
+	}
 	for _, x := range found {
 		picked := excerpt.Gather(x.passages, nil).Central(each)
 		if len(picked) == 0 {

@@ -5,6 +5,7 @@ import (
 	"regexp"
 	"strings"
 
+	"github.com/palaver-chat/palaver/agents/documents/intent"
 	"github.com/palaver-chat/palaver/agents/documents/mention"
 	"github.com/palaver-chat/palaver/llm"
 	"github.com/palaver-chat/palaver/llm/offline/excerpt"
@@ -19,6 +20,9 @@ var (
 // talk answers a greeting, thanks, and questions about Palaver: it says what it can do with
 // the person's documents, and suggests three messages.
 func talk(f llm.Facts) string {
+	if intent.AsksLibrary(f.Message) {
+		return library(f)
+	}
 	var b strings.Builder
 	switch {
 	case thanks.MatchString(f.Message):

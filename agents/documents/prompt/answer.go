@@ -6,6 +6,7 @@ import (
 	"embed"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/palaver-chat/palaver/agents/documents/intent"
 	"github.com/palaver-chat/palaver/agents/prompt"
@@ -43,6 +44,8 @@ type Material struct {
 	Sources      []cite.Source
 	Quotable     []string // texts that may be quoted without being cited
 	Web          bool
+	Now          time.Time
+	Weak         bool // the passages have too little
 	Recent       []chat.Message
 	Summary      string // of what was said before Recent
 	Pictures     int    // attached; Images has those that the model can see
@@ -144,6 +147,7 @@ func Answer(m Material) llm.Request {
 			Documents:  m.Documents,
 			Passages:   slices.Clone(m.Passages),
 			WebAllowed: m.Web,
+			Weak:       m.Weak,
 			Used:       m.Calls.Used,
 			Images:     m.Pictures,
 		},

@@ -27,7 +27,7 @@ func TestTitlesEnterPromptsAsData(t *testing.T) {
 	docs := []chat.Document{{ID: "d1", Title: hostile}}
 	for name, text := range map[string]string{
 		"tagged documents": prompt.TaggedNote(docs),
-		"known documents": Documents(chat.Inquire, &mention.Candidates{Known: []chat.DocRef{{ID: "d1", Title: hostile}}}, nil).
+		"known documents": Documents(chat.Inquire, &mention.Candidates{Known: []llm.Document{{ID: "d1", Title: hostile}}}, nil).
 			Messages[0].Text,
 		"a web query": WebQuery(chat.Content{Message: "x"}, docs, chat.Profile{Industry: "banking\nTagged already: x"}, time.Now()).Messages[1].Text,
 		"a passage":   llm.Passage{N: 1, Title: hostile, Heading: hostile, Text: "Text."}.Block(),

@@ -37,20 +37,13 @@ var expected = map[chat.Action]string{
 
 // Documents asks the model which documents a message is about.
 func Documents(action chat.Action, c *mention.Candidates, recent []chat.Message) llm.Request {
-	known := make([]llm.Document, 0, len(c.Known))
-	for _, d := range c.Known {
-		one := []chat.Document{{ID: d.ID, Title: d.Title}}
-		if i := slices.IndexFunc(c.Visible, func(v chat.Document) bool { return v.ID == d.ID }); i >= 0 {
-			one[0] = c.Visible[i]
-		}
-		known = append(known, prompt.Known(one)...)
-	}
+	known := c.Known
 	system := text("docs.md") + "\n\nToday is " + c.Now.Format("2 January 2006") + ".\n<known_documents>\n" + prompt.TitlesJSON(known) + "\n</known_documents>\nTagged already: " + prompt.JSON(c.Tags.IDs()) + expected[action]
 	return llm.Request{
 		Task:     llm.TaskDocs,
 		Messages: prompt.Conversation(system, prompt.Recent(recent), c.Message),
 		Facts: llm.Facts{
-			Message:   c.AsTitled(c.Tags.TextWithout(c.Message)),
+			Message:   c.Tags.TextWithout(c.Message),
 			Recent:    prompt.Said(recent),
 			Action:    action,
 			Documents: known,

@@ -1,6 +1,8 @@
 package prompt
 
 import (
+	"cmp"
+	"fmt"
 	"slices"
 	"strings"
 
@@ -8,9 +10,9 @@ import (
 )
 
 // maxTitles limits the titles in the prompt for small talk.
-const maxTitles = 30
+const maxTitles = 100
 
-// talk asks for an answer about Palaver itself, with the titles of the person's documents.
+// talk asks for an answer about Palaver itself, or about which documents there are.
 func talk(m Material) llm.Request {
 	docs := slices.Clone(m.Documents)
 	slices.SortStableFunc(docs, func(a, b llm.Document) int { // the person's own first
@@ -22,18 +24,21 @@ func talk(m Material) llm.Request {
 		}
 		return 1
 	})
-	docs = docs[:min(len(docs), maxTitles)]
 	var b strings.Builder
-	b.WriteString("<documents>\n")
-	for _, d := range docs {
-		b.WriteString("- " + llm.Data(strings.Join(strings.Fields(d.Title), " ")) + "\n")
+	fmt.Fprintf(&b, "<documents total=\"%d\">\n", len(docs))
+	for _, d := range docs[:min(len(docs), maxTitles)] {
+		about := []string{d.Format, "added on " + d.Added.Format("2 January 2006"), d.Status}
+		if d.Public {
+			about = append(about, "sample for everyone")
+		}
+		b.WriteString("- " + llm.Data(strings.Join(strings.Fields(cmp.Or(d.Label, d.Title)), " ")+" ("+strings.Join(about, ", ")+")") + "\n")
 	}
 	b.WriteString("</documents>\n\n<message>\n" + llm.Data(m.Message) + "\n</message>")
 	return llm.Request{
 		Task:     llm.TaskTalk,
 		Messages: append(m.answering(text("talk.md"), b.String()), m.Calls.Messages...),
 		Facts: llm.Facts{
-			Message: m.FreeText, Recent: m.said(), Action: m.Action, Documents: docs, Used: m.Calls.Used,
+			Message: m.FreeText, Recent: m.said(), Action: m.Action, Documents: docs, Used: m.Calls.Used, Now: m.Now,
 		},
 		MaxTokens: maxTalkTokens,
 	}

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"slices"
 
 	"github.com/palaver-chat/palaver/chat"
 	"github.com/palaver-chat/palaver/db"
@@ -158,13 +159,11 @@ func logOf(e db.Settlement) []chat.Event {
 	return append(e.Events[:len(e.Events):len(e.Events)], e.Terminal)
 }
 
-// merge is the union of both lists, in order.
+// merge is the union of both lists; what was added is last.
 func merge(known, added []string) []string {
-	seen := make(map[string]bool, len(known)+len(added))
-	merged := make([]string, 0, len(known)+len(added))
-	for _, id := range append(known[:len(known):len(known)], added...) {
-		if !seen[id] {
-			seen[id] = true
+	merged := slices.DeleteFunc(slices.Clone(known), func(id string) bool { return slices.Contains(added, id) })
+	for _, id := range added {
+		if !slices.Contains(merged, id) {
 			merged = append(merged, id)
 		}
 	}

@@ -8,6 +8,7 @@ import (
 	"unicode"
 
 	"github.com/palaver-chat/palaver/documents/sentence"
+	"github.com/palaver-chat/palaver/internal/language"
 	"github.com/palaver-chat/palaver/llm"
 )
 
@@ -17,8 +18,10 @@ type Excerpt struct {
 	Marker  int    // the passage's number; 0 for the message's own text
 	Text    string // verbatim
 	Heading string
-	First   bool // the first after its heading
-	Order   int  // its number among all sentences
+	First   bool   // the first after its heading
+	Row     bool   // a row of a table
+	Columns string // of a row: the table's first row
+	Order   int    // its number among all sentences
 	Vec     Vector
 }
 
@@ -44,11 +47,11 @@ func Gather(passages []llm.Passage, normal func(string) string) *Pool {
 				continue
 			}
 			same := x.DocID + "\x00" + strings.Join(strings.Fields(s.Text), " ")
-			if fragment(s.Text) || seen[same] || len(p.Excerpts) == maxSentences {
+			if fragment(s) || seen[same] || len(p.Excerpts) == maxSentences {
 				continue
 			}
 			seen[same] = true
-			p.Excerpts = append(p.Excerpts, Excerpt{Passage: i, Marker: x.N, Text: s.Text, Heading: heading, First: first, Order: len(p.Excerpts)})
+			p.Excerpts = append(p.Excerpts, Excerpt{Passage: i, Marker: x.N, Text: s.Text, Heading: heading, First: first, Row: s.Row, Columns: s.Header, Order: len(p.Excerpts)})
 			first = false
 		}
 	}
@@ -60,7 +63,7 @@ func Gather(passages []llm.Passage, normal func(string) string) *Pool {
 func Sentences(text string) []Excerpt {
 	var out []Excerpt
 	for _, s := range sentence.Sentences(text) {
-		if !s.Heading && !fragment(s.Text) && len(out) < maxSentences {
+		if !s.Heading && !fragment(s) && len(out) < maxSentences {
 			out = append(out, Excerpt{Passage: -1, Text: s.Text, Order: len(out)})
 		}
 	}
@@ -74,20 +77,33 @@ func (p *Pool) Weigh(normal func(string) string) {
 	}
 	p.Vocab = newVocabulary(normal)
 	for i := range p.Excerpts {
-		p.Excerpts[i].Vec = p.Vocab.Count(p.Excerpts[i].Text)
+		p.Excerpts[i].Vec = p.Vocab.Count(p.Excerpts[i].Text + "\n" + p.Excerpts[i].Columns)
 	}
 	p.Vocab.weigh(p.Excerpts)
 }
 
-// fragment reports whether a sentence is too short to quote.
-func fragment(s string) bool {
-	letters := 0
-	for _, r := range s {
+// fragment reports whether a sentence is too short to quote. A row of a table is not, if it
+// has two cells.
+func fragment(s sentence.Span) bool {
+	if s.Row {
+		cells := 0
+		for cell := range strings.SplitSeq(s.Text, "|") {
+			if strings.ContainsFunc(cell, language.IsAlphanumeric) {
+				cells++
+			}
+		}
+		return cells < 2
+	}
+	letters, ideographs := 0, 0
+	for _, r := range s.Text {
 		if unicode.IsLetter(r) {
 			letters++
 		}
+		if language.IsIdeograph(r) {
+			ideographs++
+		}
 	}
-	return letters < 8 || len(strings.Fields(s)) < 3
+	return ideographs < 4 && (letters < 8 || len(strings.Fields(s.Text)) < 3)
 }
 
 var bracketed = regexp.MustCompile(`\[\d+\]`)

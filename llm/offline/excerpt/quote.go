@@ -21,6 +21,9 @@ func Quote(s Excerpt) string {
 	if s.Marker > 0 {
 		q += fmt.Sprintf(" [%d]", s.Marker)
 	}
+	if s.Columns != "" {
+		q += " (columns: " + PlainTitle(strings.Trim(Verbatim(s.Columns), "| ")) + ")"
+	}
 	return q
 }
 

@@ -93,6 +93,7 @@ export interface Values {
   "notice.answer_cut": null;
   "notice.answer_filtered": null;
   "notice.documents_excluded": null;
+  "notice.documents_not_found": { names: string };
   "notice.documents_partly": null;
   "notice.documents_processing": null;
   "notice.documents_unread_pages": null;
@@ -127,6 +128,7 @@ export interface Values {
   "question.run_tool_again": { tool: string };
   "question.run_tools": null;
   "question.run_tools_again": null;
+  "question.second_beside": { title: string };
   "question.tag_audit": null;
   "question.tag_document": null;
   "question.tag_second": null;

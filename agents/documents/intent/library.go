@@ -1,0 +1,87 @@
+package intent
+
+import (
+	"regexp"
+	"strings"
+	"time"
+
+	"github.com/palaver-chat/palaver/internal/language"
+)
+
+// maxLibraryQuestion is the number of words of the longest question about the library that
+// rules recognize.
+const maxLibraryQuestion = 16
+
+var (
+	// asksLibrary matches questions about the documents as such: "which files do I have?".
+	asksLibrary = regexp.MustCompile(`(?i)^\W*` + lists.Pattern("library lead") + `*\W*` + lists.Pattern("asks for the library"))
+	// asksContent matches what makes such a question one about contents: "which documents
+	// mention a fee?".
+	aboutContents = regexp.MustCompile(`(?i)\b` + lists.Pattern("about contents") + `\b`)
+	counts        = regexp.MustCompile(`(?i)` + lists.Pattern("counts"))
+	failed        = regexp.MustCompile(`(?i)` + lists.Pattern("failed"))
+	formats       = lists.Pairs("formats")
+	fileWords     = lists.Set("file words")
+)
+
+// Library is a question about the documents as such.
+type Library struct {
+	Counts bool     // "how many"
+	Failed bool     // only those that failed
+	Format string   // only files of this type; "" for all
+	Words  []string // only documents whose names have one of the words: "contracts"
+	Since  time.Time
+	Until  time.Time
+}
+
+// AsksLibrary reports whether a message asks which documents there are, how many, of which
+// kind, or since when. It recognizes English, German, French, Spanish and Dutch.
+func AsksLibrary(message string) bool {
+	message = strings.TrimSpace(WithoutTalk(message))
+	return len(language.Words(message)) <= maxLibraryQuestion && asksLibrary.MatchString(message) && !aboutContents.MatchString(message)
+}
+
+// ReadLibrary reads a question about the library.
+func ReadLibrary(message string, now time.Time) (q Library) {
+	q.Counts, q.Failed = counts.MatchString(message), failed.MatchString(message)
+	q.Since, q.Until = period(strings.ToLower(message), now)
+	for _, w := range language.Words(message) {
+		if f := formats[w]; f != "" {
+			q.Format = f
+		} else if DocumentNouns[w] && !fileWords[w] || kindsAsked[w] {
+			q.Words = append(q.Words, w)
+		}
+	}
+	return q
+}
+
+var kindsAsked = lists.Set("kinds asked")
+
+var periods = []struct {
+	re          *regexp.Regexp
+	since, days int // before today
+}{
+	{regexp.MustCompile(`\b(?:today|heute|aujourd|hoy|vandaag)`), 0, 1},
+	{regexp.MustCompile(`\b(?:yesterday|gestern|hier|ayer|gisteren)\b`), 1, 1},
+	{regexp.MustCompile(`\b(?:this week|diese[rn]? woche|cette semaine|esta semana|deze week|last seven days|past week)\b`), 6, 7},
+	{regexp.MustCompile(`\b(?:last week|letzte[rn]? woche|la semaine dernière|la semana pasada|vorige week)\b`), 13, 14},
+	{regexp.MustCompile(`\b(?:this month|diese[nm] monat|ce mois|este mes|deze maand|last month|letzten monat)\b`), 31, 32},
+}
+
+// period returns the days that a message names; zero times without any.
+func period(lower string, now time.Time) (since, until time.Time) {
+	day := now.Truncate(24 * time.Hour)
+	for _, p := range periods {
+		if p.re.MatchString(lower) {
+			since = day.AddDate(0, 0, -p.since)
+			return since, since.AddDate(0, 0, p.days)
+		}
+	}
+	return since, until
+}
+
+// needsModel matches requests for a new text: a translation, a letter, "in three bullets".
+var needsModel = regexp.MustCompile(`(?i)` + lists.Pattern("needs a model"))
+
+// NeedsModel reports whether only a language model can do what a message asks for.
+func NeedsModel(message string) bool { return needsModel.MatchString(message) }

@@ -1,0 +1,53 @@
+package intent
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+func TestQuestionsAboutTheLibrary(t *testing.T) {
+	for message, want := range map[string]bool{
+		"Which documents do I have?":                     true,
+		"list my files":                                  true,
+		"Show me all my documents":                       true,
+		"How many contracts do I have?":                  true,
+		"what have I uploaded this week?":                true,
+		"since when do I have the lease?":                true,
+		"Which files failed?":                            true,
+		"Welche Dokumente habe ich?":                     true,
+		"Wie viele Dateien gibt es?":                     true,
+		"Quels documents ai-je importés ?":               true,
+		"Combien de fichiers ai-je ?":                    true,
+		"¿Qué documentos tengo?":                         true,
+		"¿Cuántos archivos hay?":                         true,
+		"Welke documenten heb ik?":                       true,
+		"Hoeveel bestanden heb ik?":                      true,
+		"Which documents mention a monthly fee?":         false,
+		"Which documents are needed for a visa?":         false,
+		"How many contracts did the company sign?":       false,
+		"What documents must be submitted to the bank?":  false,
+		"How many days of leave do I have?":              false,
+		"Welche Unterlagen brauche ich für den Antrag?":  false,
+		"What is in the contract?":                       false,
+		"What are the reports that 3M filed in 2018 on?": false,
+	} {
+		require.Equal(t, want, AsksLibrary(message), message)
+	}
+}
+
+func TestRequestsThatNeedAModel(t *testing.T) {
+	for message, want := range map[string]bool{
+		"Translate the contract into German":            true,
+		"Write me a letter to the tenant":               true,
+		"Summarize the lease in three bullets":          true,
+		"Übersetze den Vertrag":                         true,
+		"What is the notice period?":                    false,
+		"Who may write to the regulator?":               false,
+		"Summarize the lease":                           false,
+		"When must the total be paid according to X?":   false,
+		"What was the average revenue that it reported": false,
+	} {
+		require.Equal(t, want, NeedsModel(message), message)
+	}
+}
