@@ -97,8 +97,8 @@ func TestRenderAddsTheTextsOfEveryEntry(t *testing.T) {
 			Options: []chat.Option{{ID: "d1", Label: "Circular"}, {ID: "gone"}, {ID: "all", Label: "All of these", Code: "option.all"}},
 		}}),
 		of(chat.Event{N: 5, Type: chat.EventResumed, Interrupt: &chat.Interrupt{ID: "tu.q1"}, Resume: &answer}),
-		of(chat.Event{N: 6, Type: chat.EventInterrupt, Message: unknown.Message(`"XYZ"`).Text, Coded: unknown.Message(`"XYZ"`).Coded, Interrupt: &chat.Interrupt{
-			ID: "tu.q2", Type: chat.TextInput, Message: unknown.Message(`"XYZ"`).Text, Coded: unknown.Message(`"XYZ"`).Coded,
+		of(chat.Event{N: 6, Type: chat.EventInterrupt, Message: unknown.Message(`"XYZ"`, "").Text, Coded: unknown.Message(`"XYZ"`, "").Coded, Interrupt: &chat.Interrupt{
+			ID: "tu.q2", Type: chat.TextInput, Message: unknown.Message(`"XYZ"`, "").Text, Coded: unknown.Message(`"XYZ"`, "").Coded,
 		}}),
 		of(chat.Event{N: 7, Type: chat.EventStatus, Node: chat.NodeWebSearch, WebQuery: "capital rules", Message: `Searching online "capital rules"`, Coded: messages.Coded{Code: "status.web_search", Params: messages.Params{"query": "capital rules"}}}),
 		of(chat.Event{N: 8, Type: chat.EventNotice, Code: chat.NoticeWebDropped, Message: messages.WebDropped.Text, Coded: messages.WebDropped.Coded}),

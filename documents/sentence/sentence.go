@@ -31,13 +31,15 @@ func Sentences(text string) []Span {
 	c := counter{text: text}
 	header, inTable := "", false
 	for _, b := range layout.Blocks(text) {
-		if block := text[b.Start:b.End]; b.Kind == layout.Item && layout.IsRow(block) {
+		if b.Kind == layout.Row {
 			n := len(out)
-			if out = c.add(out, b.Start, b.End, false); len(out) > n {
-				out[n].Row = true
-				if out[n].Header = header; !inTable {
-					header, inTable = out[n].Text, true
-				}
+			if b.End-b.Start > longRow {
+				out = prose(&c, out, b.Start, b.End)
+			} else if out = c.add(out, b.Start, b.End, false); len(out) > n {
+				out[n].Row, out[n].Header = true, header
+			}
+			if !inTable && len(out) > n {
+				header, inTable = out[n].Text, true
 			}
 			continue
 		}
@@ -49,12 +51,6 @@ func Sentences(text string) []Span {
 			out = c.add(out, at, at+len(b.Title), true)
 		case layout.Code:
 			out = codeLines(&c, out, b)
-		case layout.Row:
-			if b.End-b.Start <= longRow {
-				out = c.add(out, b.Start, b.End, false)
-				continue
-			}
-			out = prose(&c, out, b.Start, b.End)
 		default:
 			start := b.Start + layout.BulletLen(text[b.Start:b.End])
 			out = prose(&c, out, start, b.End)
