@@ -94,7 +94,7 @@ func block(lines []line, i int, before []Block) (Block, int) {
 	if i+1 < len(lines) && underline(l.text, lines[i+1].text) {
 		return Block{l.start, lines[i+1].end, Heading, l.text}, i + 2
 	}
-	if IsRow(l.text) {
+	if strings.Contains(l.text, " | ") {
 		return Block{l.start, l.end, Item, ""}, i + 1
 	}
 	if startsFresh(lines, i, before) && plainHeading(lines, i) {
@@ -110,9 +110,6 @@ func block(lines []line, i int, before []Block) (Block, int) {
 	}
 	return Block{l.start, lines[end-1].end, kind, ""}, end
 }
-
-// IsRow reports whether a line is a row of a table.
-func IsRow(line string) bool { return strings.HasPrefix(line, "|") || strings.Contains(line, " | ") }
 
 // continues reports whether line i continues the paragraph of line i-1.
 func continues(lines []line, i int) bool {
