@@ -317,6 +317,7 @@ func TestUnreadablePDFsHaveAReason(t *testing.T) {
 		"without text":     {pdf("", nil, nil), errNoText},
 		"pictures":         {scanned(2), errScanned},
 		"shifted letters":  {pdf("", []string{"Wkh zduudqw| odvwv iru wzr |hduv diwhu wkh gholyhu| ri wkh skrqh.", "Wkh vxssolhu uhsdluv lw zlwkrxw fkdujh, diwhu wkdw shulrg qrwklqj lv sdlg."}), errGarbled},
+		"a short page":     {pdf("", []string{"Wkh zduudqw| odvwv wkuhh |hduv dqg fryhuv wkh edwwhu|", "Wkh ex|hu pxvw nhhs wkh lqyrlfh iru wkh zkroh shulrg"}), errGarbled},
 		"garbage":          {[]byte("%PDF-1.7\n" + strings.Repeat("\x93\x01garbage", 200)), errDamaged},
 		"header only":      {[]byte("%PDF-1.7\n"), errDamaged},
 		"cut at the start": {good[:60], errDamaged},

@@ -84,6 +84,9 @@ func isGarbled(text string) bool {
 		if len(w) < 4 || len(w) > 30 || strings.ContainsFunc(w, func(r rune) bool { return r > unicode.MaxASCII }) {
 			continue
 		}
+		if w == strings.ToUpper(w) {
+			continue // codes and abbreviations
+		}
 		words++
 		inWords += len(w)
 		for _, r := range w {
@@ -93,5 +96,5 @@ func isGarbled(text string) bool {
 		}
 	}
 	// In the languages that are written in these letters, a third to a half are vowels.
-	return words >= 12 && 100*vowels < 22*inWords
+	return words >= 8 && 100*vowels < 22*inWords
 }
