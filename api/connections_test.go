@@ -25,7 +25,8 @@ func withGoogle(t *testing.T, change ...func(*Deps)) (*bundle, *googletest.Serve
 	var accounts *connections.Accounts
 	b := setup(t, append(change, func(d *Deps) {
 		keys := must.Have(connections.NewKeys([]byte("a secret that is only used in tests")))(t)
-		accounts, err := connections.New(connections.Options{Store: d.Store, Keys: keys, ClientID: googletest.ClientID, ClientSecret: googletest.ClientSecret,
+		var err error
+		accounts, err = connections.New(connections.Options{Store: d.Store, Keys: keys, ClientID: googletest.ClientID, ClientSecret: googletest.ClientSecret,
 			OAuthURL: google.URL, DriveURL: google.URL + "/drive/v3/", Log: d.Log})
 		require.NoError(t, err)
 		d.Accounts = accounts

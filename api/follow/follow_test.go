@@ -301,7 +301,8 @@ func drain(t *testing.T, v *Viewer) (got []string, at Position, end error) {
 // shows requires that the viewer has exactly these events now.
 func shows(t *testing.T, v *Viewer, expected ...string) {
 	t.Helper()
-	shows(t, v, expected...)
+	got, _, _ := drain(t, v)
+	want(t, got, expected...)
 }
 
 // ends is shows for the last events of a turn.

@@ -92,7 +92,7 @@ func TestResumeAnswersAQuestion(t *testing.T) {
 	const resume = `"id":"c","resume":{"interrupt_id":"t.q1","resume_value":{"type":"action_choice","value":"audit"}}`
 	r := parse(t, `{`+resume+`,"trigger":"submit-message","messageId":"t","messages":[{"id":"u","role":"user"},{"id":"t","role":"assistant","parts":[{"type":"tool-x","toolCallId":"c1"}]}]}`)
 	assert.True(t, r.Kind == Reply && r.Answer.InterruptID == "t.q1" && r.Answer.Value.Text() == "audit" && r.Continue != nil && r.Continue.MessageID == "t" && r.Continue.Calls["c1"], "%+v", r)
-	assert.EqualValues(t, nil, parse(t, `{`+resume+`,"messages":[{"id":"u","role":"user","parts":[]}]}`).Continue, "an answer in a message of its own continues")
+	assert.Nil(t, parse(t, `{`+resume+`,"messages":[{"id":"u","role":"user","parts":[]}]}`).Continue, "an answer in a message of its own continues")
 	if r := parse(t, `{`+resume+`}`); r.Continue == nil {
 		t.Errorf("%+v", r)
 	}
