@@ -55,7 +55,7 @@ func TestIngestLoadsFoldersAndFilesOnceForTheirOwner(t *testing.T) {
 	for _, d := range documents {
 		titles[d.Title] = d.Status
 	}
-	assert.Equal(t, map[string]chat.DocStatus{"Travel": chat.DocReady, "rule": chat.DocReady, "note": chat.DocReady}, titles)
+	assert.Equal(t, map[string]chat.DocStatus{"policy": chat.DocReady, "rule": chat.DocReady, "note": chat.DocReady}, titles)
 	assert.Empty(t, ready(t, in.Store, "bob"))
 
 	in.Owner = chat.PublicOwner

@@ -112,7 +112,7 @@ var moving = []table{
 	{name: "attachments", columns: "id, owner, thread_id, mime, bytes, created_at, data, address"},
 	{name: "repos", columns: "thread_id, owner, version, sha256, updated_at, gzipped, bytes, address"},
 	{name: "boards", columns: "id, owner, title, items, revision, bytes, created_at, updated_at, deleted_at, address, content"},
-	{name: "documents", columns: "id, owner, title, status, source_type, external_id, bytes, chunks, progress, error, created_at, format, source_url, source_version, address, name, pages, unread_pages"},
+	{name: "documents", columns: "id, owner, title, title_folded, named, other_names, title_words, other_words, status, source_type, external_id, bytes, chunks, progress, error, created_at, format, source_url, source_version, address, name, pages, unread_pages", flags: "named"},
 	{name: "imports", columns: "id, owner, thread_id, turn_id, key, source_type, external_id, resource_key, url, state, outcome, name, remote, doc_id, chunks, code, message, announce, address, created_at, updated_at"},
 	{name: "raw_documents", columns: "doc_id, raw"},
 	{name: "document_texts", columns: "doc_id, text", source: "d.id, e.text FROM documents d JOIN editions e ON e.id = d.edition"},

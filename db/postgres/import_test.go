@@ -62,7 +62,8 @@ func TestImportRefusesOpenTurnsAndANonEmptyTarget(t *testing.T) {
 	must.Have(from.Settle(ctx, db.Settlement{Owner: "o", ThreadID: turn.ThreadID, TurnID: turn.ID, Status: chat.TurnFailed, Terminal: chat.Event{N: 1}}))(t)
 
 	require.NoError(t, to.PutProfile(ctx, "o", chat.Profile{Industry: "here already"}))
-	require.ErrorIs(t, must.ErrOf(move(t, from, to)), ErrNotEmpty)
+	err = must.ErrOf(move(t, from, to))
+	require.ErrorIs(t, err, ErrNotEmpty)
 	require.ErrorContains(t, err, "profiles")
 	must.Have(to.DeleteUser(ctx, "o"))(t)
 

@@ -40,8 +40,8 @@ func TestSmallAndLargeSearchFindTheSame(t *testing.T) {
 			for i := range flat.Word {
 				flat.Word[i]++
 			}
-			small := must.Have(s.rank(t.Context(), rankSmall, "ann", docs, flat.Texts, 30, flat.Word, flat.Weights))(t)
-			large := must.Have(s.rank(t.Context(), rankLarge, "ann", docs, flat.Texts, 30, flat.Word, flat.Weights))(t)
+			small := must.Have(s.rank(t.Context(), rankSmall, "ann", docs, flat.Texts, 30, flat.Word, flat.Weights, record.NameWeight, record.OtherNameShare))(t)
+			large := must.Have(s.rank(t.Context(), rankLarge, "ann", docs, flat.Texts, 30, flat.Word, flat.Weights, record.NameWeight, record.OtherNameShare))(t)
 			require.Equal(t, small, large)
 			if docs == nil && words == "apple pear 7 art" {
 				require.Len(t, small, 1+30)
@@ -73,7 +73,7 @@ func TestSearchScansTheIndexOncePerWord(t *testing.T) {
 	conn := must.Have(pgx.Connect(t.Context(), url))(t)
 	defer func() { _ = conn.Close(t.Context()) }()
 	script(t, conn, "SET enable_seqscan = off")
-	for statement, arguments := range map[string]string{rankLarge: `('ann', NULL, '{apple,pear}', 10, '{1,2}', '{1,1}')`, countLarge: `('ann', NULL, '{apple,pear}')`} {
+	for statement, arguments := range map[string]string{rankLarge: `('ann', NULL, '{apple,pear}', 10, '{1,2}', '{1,1}', 1, 1)`, countLarge: `('ann', NULL, '{apple,pear}')`} {
 		script(t, conn, "PREPARE search AS "+statement)
 		var plan string
 		require.NoError(t, conn.QueryRow(t.Context(), "EXPLAIN (ANALYZE, FORMAT JSON) EXECUTE search"+arguments, pgx.QueryExecModeSimpleProtocol).Scan(&plan))

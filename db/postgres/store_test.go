@@ -171,7 +171,8 @@ func TestLockWaitEndsAtStatementTimeoutOrDeadline(t *testing.T) {
 	defer func() { _ = tx.Rollback(context.WithoutCancel(t.Context())) }() // after a failure, closing the store would wait for it
 	must.Have(tx.Exec(t.Context(), "UPDATE conversations SET title = 'held'"))(t)
 
-	require.ErrorIs(t, must.ErrOf(limited.ChangeConversation(t.Context(), "o", "c", db.ConversationChange{Title: new("new")})), db.ErrUnavailable)
+	err = must.ErrOf(limited.ChangeConversation(t.Context(), "o", "c", db.ConversationChange{Title: new("new")}))
+	require.ErrorIs(t, err, db.ErrUnavailable)
 	require.ErrorContains(t, err, "statement timeout")
 	ctx := announced{t.Context(), time.Now().Add(200 * time.Millisecond)}
 	_, err = other.ChangeConversation(ctx, "o", "c", db.ConversationChange{Title: new("new")})
