@@ -120,11 +120,12 @@ describe("openai 7.57.0, with the offline engine", () => {
     assert.equal((await who.history(thread)).messages[0].metadata.attachments.length, 1);
   });
 
-  it("tools of the client, unknown models and invalid keys are rejected with errors in OpenAI's format", async () => {
-    const tools = [{ type: "function", function: { name: "f", parameters: {} } }];
-    await assert.rejects(who.ai.chat.completions.create({ model: "palaver-assistant", messages: [user("x")], tools }), (err) => {
+  it("tools of the client are ignored, and the answer names them; demanded calls, unknown models and invalid keys are rejected with errors in OpenAI's format", async () => {
+    const request = { model: "palaver-assistant", messages: [user("x")], tools: [{ type: "function", function: { name: "f", parameters: {} } }] };
+    assert.deepEqual((await who.ai.chat.completions.create(request)).palaver.ignored, ["tools"]);
+    await assert.rejects(who.ai.chat.completions.create({ ...request, tool_choice: "required" }), (err) => {
       assert.ok(err instanceof OpenAI.BadRequestError);
-      assert.equal(err.param, "tools");
+      assert.equal(err.param, "tool_choice");
       assert.match(err.message, /tools of their own/);
       return true;
     });
