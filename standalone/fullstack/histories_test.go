@@ -131,7 +131,7 @@ var ways = map[string]way{
 		one, two := c.upload("Leave policy 2024", circular), c.upload("Leave policy 2025", circular)
 		model.On(docsCall, llmtest.JSON(object{"resolved_uuids": []string{one, two}, "unresolved_names": []string{},
 			"inference_confidence": "medium", "has_implicit_refs": false, "reasoning": ""}))
-		asked := last(c.ask("What liquidity coverage ratio must a bank hold by the leave policy?", nil))
+		asked := last(c.ask("Summarize the leave policy", object{"action": "summarize"}))
 		require.Equal(t, string(chat.DocChoice), asked.Kind, "%+v", asked)
 		answered(t, c.resume(chat.DocChoice, two))
 		return s.Temporal(), []string{threadOf(c)}
@@ -146,7 +146,7 @@ var ways = map[string]way{
 				"inference_confidence": "high", "has_implicit_refs": false, "reasoning": ""})
 		}
 		model.On(docsCall, found(one), found(one, two))
-		answered(t, c.ask("How does the liquidity coverage ratio of the leave policy differ?", nil))
+		answered(t, c.ask("Compare the liquidity coverage ratio of the leave policy", nil))
 		require.Equal(t, 2, model.Count(docsCall))
 		return s.Temporal(), []string{threadOf(c)}
 	},
@@ -155,7 +155,7 @@ var ways = map[string]way{
 		doc := c.upload("Liquidity circular", circular)
 		model.On(docsCall, llmtest.JSON(object{"resolved_uuids": []string{}, "unresolved_names": []string{"Zebra code"},
 			"inference_confidence": "low", "has_implicit_refs": false, "reasoning": ""}))
-		interrupted(t, c.ask("What liquidity coverage ratio must a bank hold by the Zebra code?", nil))
+		interrupted(t, c.ask("Summarize the Zebra code", object{"action": "summarize"}))
 		interrupted(t, c.resume(chat.TextInput, "the zebras"))
 		answered(t, c.resume(chat.TextInput, doc))
 		return s.Temporal(), []string{threadOf(c)}
@@ -169,8 +169,8 @@ var ways = map[string]way{
 	},
 	"retrieval-low": func(t *testing.T) (client.Client, []string) {
 		url, _ := tavily(t)
-		s := stacktest.Start(t, stacktest.Flag("tavily-api-key", "key"), stacktest.Flag("tavily-base-url", url))
-		c := newTalk(t, func() string { return s.URL }, s.Client)
+		s, model, c := scripted(t, stacktest.Flag("tavily-api-key", "key"), stacktest.Flag("tavily-base-url", url)) // without a model nothing is asked
+		model.On(llmtest.Match{Schema: "web_query"}, llmtest.JSON(object{"query": "football champion of Brazil"}))
 		doc := c.upload("Liquidity circular", circular)
 		question := "Who won the football championship of Brazil?"
 		interrupted(t, c.ask(question, object{"action": "inquire"}))
