@@ -2,7 +2,7 @@
 // approvals, branches, long conversations and hostile content.
 import assert from "node:assert/strict";
 import { beforeEach, describe, it } from "node:test";
-import { answer, answers, ask, assist, axe, composer, dark, desktop, mention, phone, shot } from "./browser.mjs";
+import { answer, answers, ask, assist, axe, composer, dark, desktop, phone, shot } from "./browser.mjs";
 import { arrive, context, faults, leaveNoFaults, page, stack, useStack } from "./suite.mjs";
 import { assertSoon, conversation, history, many, progress, startWithTools, watchProgress, yours } from "./thread.mjs";
 

@@ -24,13 +24,13 @@ describe("a reload while Palaver asks", () => {
     action_choice: { say: "Summarize and audit the remote work policy", go: (on) => on.getByRole("button", { name: "Check against rules", exact: true }).click() },
     doc_choice: { say: "Summarize the remote work policy", go: (on) => on.getByRole("button", { name: "All of these" }).click() },
     text_input: { say: "Audit this email", go: () => ask(page, "We work from home on five days a week.") },
-    retrieval_low: { say: "zebra quasar xylophone?", go: (on) => on.getByRole("button", { name: "Answer anyway" }).click(), model: true },
+    retrieval_low: { say: "zebra quasar xylophone?", go: (on) => on.getByRole("button", { name: "Answer anyway" }).click(), scripted: true },
     tool_approval: { say: "draw a cat in a hat", go: (on) => on.getByRole("button", { name: "Approve" }).click(), tools: true },
   };
 
-  for (const [type, { say, go, tools = false, model = false }] of Object.entries(questions)) {
+  for (const [type, { say, go, tools = false, scripted = false }] of Object.entries(questions)) {
     it(`${type}: the same question is shown, and can be answered or cancelled`, async () => {
-      await arrive(desktop, model ? second.stack.url : stack.url);
+      await arrive(desktop, scripted ? second.stack.url : stack.url);
       await page.goto("/");
       const open = async () => {
         if (tools) await startWithTools(page, say);
