@@ -2,7 +2,7 @@
 // approvals, branches, long conversations and hostile content.
 import assert from "node:assert/strict";
 import { beforeEach, describe, it } from "node:test";
-import { answer, answers, ask, assist, axe, composer, dark, desktop, mention, phone, shot } from "./browser.mjs";
+import { answer, answers, ask, assist, axe, composer, dark, desktop, phone, shot } from "./browser.mjs";
 import { arrive, context, faults, leaveNoFaults, page, stack, useStack } from "./suite.mjs";
 import { assertSoon, conversation, history, many, progress, startWithTools, watchProgress, yours } from "./thread.mjs";
 
@@ -126,26 +126,6 @@ describe("a question", () => {
     await answer(page, 1);
     await gone();
     await tab.close();
-  });
-
-  it("when little is found: Choose documents opens the mention list and resumes nothing until it is sent", async () => {
-    await ask(page, "zebra quasar xylophone?");
-    await choice("Answer anyway").waitFor();
-    await shot(page, "54-little-found");
-    await choice("Choose documents").click();
-    await page.getByRole("listbox").waitFor();
-    assert.equal((await history(page)).active_turn?.status, "interrupted");
-    await page.keyboard.press("Backspace");
-    await mention(page, P2025);
-    await composer(page).press("Enter");
-    await gone();
-    await answers(page).or(assist(page)).first().waitFor();
-  });
-
-  it("when little is found: Answer anyway answers", async () => {
-    await ask(page, "zebra quasar xylophone?");
-    await choice("Answer anyway").click();
-    await answer(page, 1);
   });
 
   it("is answered and cancelled with the keyboard alone", async () => {

@@ -2,7 +2,7 @@
 // chat have the names of its features.
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
-import { addFact, boardOf, box, card, chatButton, deleteFact, eachANewPerson, editFact, field, inCard, item, menu, notice, openBoard, openChat, panel, press, propose, say, script, state, told } from "./boards.mjs";
+import { CHURN, addFact, boardOf, box, card, chatButton, deleteFact, eachANewPerson, editFact, field, inCard, item, menu, notice, openBoard, openChat, panel, press, propose, say, script, state, told } from "./boards.mjs";
 import { axe, composer, expectRefusal, shot } from "./browser.mjs";
 import { gate } from "./model-server.mjs";
 import { faults, page } from "./suite.mjs";

@@ -42,8 +42,8 @@ describe("the title of a document", () => {
   it("can be changed, and its file's name still finds it", async () => {
     await open();
     await upload(page, "hr-final-2.md", "Holidays are thirty days a year for everyone.\n");
-    await ready(page, "hr-final-2");
-    await page.getByRole("button", { name: "Rename hr-final-2" }).click();
+    await ready(page, "hr final 2");
+    await page.getByRole("button", { name: "Rename hr final 2" }).click();
     const dialog = page.getByRole("dialog", { name: "Rename document" });
     await dialog.getByRole("textbox", { name: "Title" }).fill("Holiday rules");
     assert.deepEqual(await axe(page), []);
@@ -52,7 +52,7 @@ describe("the title of a document", () => {
     await dialog.waitFor({ state: "detached" });
     await page.getByRole("button", { name: "Open Holiday rules" }).waitFor();
     const { items } = await page.evaluate(() => fetch("/api/documents").then((r) => r.json()));
-    assert.deepEqual(items.filter((d) => !d.public).map((d) => [d.title, d.name]), [["Holiday rules", "hr-final-2"]]);
+    assert.deepEqual(items.filter((d) => !d.public).map((d) => [d.title, d.name]), [["Holiday rules", "hr-final-2.md"]]);
   });
 });
 

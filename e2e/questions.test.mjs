@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { beforeEach, describe, it } from "node:test";
 import { answer, answers, ask, assist, axe, composer, dark, desktop, mention, phone, send, shot } from "./browser.mjs";
-import { arrive, leaveNoFaults, page, useStack } from "./suite.mjs";
+import { arrive, leaveNoFaults, page, useSecondStack, useStack } from "./suite.mjs";
 import { assertSoon, conversation, history, many, startWithTools, yours } from "./thread.mjs";
 
 const BOTH = "Summarize and audit the remote work policy";
@@ -103,8 +103,13 @@ describe("a question with options", () => {
   });
 });
 
-describe("little found", () => {
-  beforeEach(() => open());
+describe("little found, with a model", () => {
+  const second = useSecondStack(["Ulaanbaatar ", "is the capital."], 1);
+
+  beforeEach(async () => {
+    await arrive(desktop, second.stack.url);
+    await page.goto("/");
+  });
 
   it("shows the closest passages above the options, and each opens in its document", async () => {
     await ask(page, "What is the capital of Mongolia?");
@@ -127,6 +132,24 @@ describe("little found", () => {
     await many(kept, passages);
     await page.reload();
     await many(kept, passages);
+  });
+
+  it("Choose documents opens the mention list and resumes nothing until it is sent", async () => {
+    await ask(page, NOWHERE);
+    await choice("Choose documents").click();
+    await page.getByRole("listbox").waitFor();
+    assert.equal((await history(page)).active_turn?.status, "interrupted");
+    await page.keyboard.press("Backspace");
+    await mention(page, P2025);
+    await composer(page).press("Enter");
+    await gone();
+    await answers(page).or(assist(page)).first().waitFor();
+  });
+
+  it("Answer anyway answers", async () => {
+    await ask(page, NOWHERE);
+    await choice("Answer anyway").click();
+    await (await answer(page, 1)).getByText("is the capital.").waitFor();
   });
 
   it("is answered with documents that are mentioned, and nothing else", async () => {

@@ -2,8 +2,8 @@
 // and the conversation can continue.
 import assert from "node:assert/strict";
 import { beforeEach, describe, it } from "node:test";
-import { answer, answers, ask, assist, composer, expectRefusal, sendButton, shot } from "./browser.mjs";
-import { arrive, faults, leaveNoFaults, model, page, useSlowModel, useStack } from "./suite.mjs";
+import { answer, answers, ask, assist, composer, desktop, expectRefusal, sendButton, shot } from "./browser.mjs";
+import { arrive, faults, leaveNoFaults, model, page, stack, useSecondStack, useSlowModel, useStack } from "./suite.mjs";
 import { assertSoon, conversation, history, interrupted, many, progress, startWithTools, stop, writing, yours } from "./thread.mjs";
 
 const QUESTION = "How many days a week may employees work remotely?";
@@ -17,23 +17,21 @@ const free = () => assertSoon(async () => (await history(page)).active_turn === 
 
 describe("a reload while Palaver asks", () => {
   useStack();
-
-  beforeEach(async () => {
-    await arrive();
-    await page.goto("/");
-  });
+  const second = useSecondStack(["Ulaanbaatar ", "is the capital."], 1);
 
   /** The message for each type of question, and its answer. */
   const questions = {
     action_choice: { say: "Summarize and audit the remote work policy", go: (on) => on.getByRole("button", { name: "Check against rules", exact: true }).click() },
     doc_choice: { say: "Summarize the remote work policy", go: (on) => on.getByRole("button", { name: "All of these" }).click() },
     text_input: { say: "Audit this email", go: () => ask(page, "We work from home on five days a week.") },
-    retrieval_low: { say: "zebra quasar xylophone?", go: (on) => on.getByRole("button", { name: "Answer anyway" }).click() },
+    retrieval_low: { say: "zebra quasar xylophone?", go: (on) => on.getByRole("button", { name: "Answer anyway" }).click(), scripted: true },
     tool_approval: { say: "draw a cat in a hat", go: (on) => on.getByRole("button", { name: "Approve" }).click(), tools: true },
   };
 
-  for (const [type, { say, go, tools = false }] of Object.entries(questions)) {
+  for (const [type, { say, go, tools = false, scripted = false }] of Object.entries(questions)) {
     it(`${type}: the same question is shown, and can be answered or cancelled`, async () => {
+      await arrive(desktop, scripted ? second.stack.url : stack.url);
+      await page.goto("/");
       const open = async () => {
         if (tools) await startWithTools(page, say);
         else await ask(page, say);
