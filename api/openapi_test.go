@@ -20,6 +20,7 @@ import (
 	"github.com/palaver-chat/palaver/api/identity"
 	"github.com/palaver-chat/palaver/chat"
 	"github.com/palaver-chat/palaver/chat/messages"
+	"github.com/palaver-chat/palaver/internal/bus"
 	"github.com/palaver-chat/palaver/testkit/must"
 )
 
@@ -124,6 +125,8 @@ func everything(u *turn) {
 		u.add(chat.Entry{Type: chat.EventToolCall, Call: &ref})
 		u.add(chat.Entry{Type: chat.EventToolResult, Call: &ref, IsError: i > 0})
 	}
+	put(chat.ReasoningKey(1), "It is known.")
+	u.add(chat.Entry{Type: chat.EventReasoning, Ref: chat.ReasoningKey(1), Took: 8000})
 	u.say(1, "The answer ", "is 42.")
 	start, end := 0, 3
 	u.settle(chat.TurnCompleted, chat.Event{Type: chat.EventResponse, Response: &chat.Response{
@@ -289,6 +292,8 @@ func (c tourist) native(doc, set, picture string) {
 
 	s := c.stream("POST", "/api/chat", m{"message": "wait"})
 	s.until("status")
+	c.b.engine.bus.PublishDelta(bus.Delta{TurnID: s.res.Header.Get("X-Turn-Id"), Piece: 1, Attempt: 1, Text: "Hm.", Reasoning: true})
+	s.until("thought")
 	waits := s.res.Header.Get("X-Thread-Id")
 	attached := c.stream("GET", "/api/chat/stream/"+waits+"?follow=turn&stream_tokens=true", nil)
 	c.call(202, "POST", "/api/chat/cancel", m{"turn_id": s.res.Header.Get("X-Turn-Id"), "reason": "user_cancelled"})

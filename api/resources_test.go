@@ -116,7 +116,7 @@ func TestOriginalOfADocumentIsServedAsADownload(t *testing.T) {
 	b := setup(t)
 	c := b.client()
 	const page = "<html><script>alert(1)</script><p>A page.</p></html>"
-	body, kind := form(t, "a.html", "text/html", page, "Größe: \"neu\"/alt")
+	body, kind := form(t, "Größe: neu? alt.html", "text/html", page, "Another title")
 	id := c.call(202, "POST", "/api/documents", body, "Content-Type", kind)["id"].(string)
 	c.call(404, "GET", "/api/documents/"+id+"/original", nil) // while it is processed
 	require.NoError(t, b.store.StoreText(t.Context(), c.id(), id, "A page.", nil, nil))
@@ -129,7 +129,7 @@ func TestOriginalOfADocumentIsServedAsADownload(t *testing.T) {
 	how, params, err := mime.ParseMediaType(res.Header.Get("Content-Disposition"))
 	require.NoError(t, err)
 	require.Equal(t, "attachment", how)
-	require.Equal(t, "Größe_ _neu__alt.html", params["filename"])
+	require.Equal(t, "Größe_ neu_ alt.html", params["filename"], "the name of its file, not its title")
 
 	b.client().call(404, "GET", "/api/documents/"+id+"/original", nil) // a stranger
 	c.call(404, "GET", "/api/documents/x/original", nil)
