@@ -399,7 +399,7 @@ describe("the end of a conversation", () => {
     await page.goto("/");
     await ask(page, QUESTION);
     await answer(page, 1);
-    await ask(page, "What is the capital of Mongolia?");
+    await ask(page, "Summarize the remote work policy");
     await assist(page).waitFor();
     await atEnd("above the question");
     await shot(page, "74-end-above-question");
