@@ -128,7 +128,9 @@ func (l *Library) sharing(text string, most int) (ids []string) {
 // is tagged and the rest of the message refers to nothing before it, and when there are
 // neither candidates nor anything like a name.
 func (c *Candidates) NeedModel() bool {
-	if len(c.Found.IDs)+len(c.Found.Open)+len(c.Found.Unknown) > 0 || mayName(c.Instruction) {
+	tagged := c.Tags.IDs()
+	further := func(id string) bool { return !slices.Contains(tagged, id) }
+	if slices.ContainsFunc(c.Found.IDs, further) || slices.ContainsFunc(c.Found.Open, further) || len(c.Found.Unknown) > 0 || mayName(c.Instruction) {
 		return true
 	}
 	others := len(c.Known) - len(c.Tags.Docs)

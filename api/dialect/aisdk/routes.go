@@ -22,6 +22,9 @@ var Dialect = dialect.Dialect{
 	Events: []openapi.Shape{
 		chunkOf(typeStart, "messageId", "messageMetadata"),
 		chunkOf(typeStartStep),
+		chunkOf(typeThoughtStart, "id"),
+		chunkOf(typeThoughtDelta, "id", "delta"),
+		chunkOf(typeThoughtEnd, "id", "providerMetadata?"),
 		chunkOf(typeTextStart, "id"),
 		chunkOf(typeTextDelta, "id", "delta"),
 		chunkOf(typeTextEnd, "id", "providerMetadata?"),
@@ -53,7 +56,7 @@ var Dialect = dialect.Dialect{
 		"UIChatBody.message":    {About: "The newest message, instead of messages."},
 		"UIChatBody.messages":   {About: "The client's copy of the conversation. Only the last message is used."},
 		"UIChatBody.trigger":    {Enum: openapi.Values("submit-message", "regenerate-message", "")},
-		"UIFinish.finishReason": {Enum: openapi.Values("stop", "tool-calls", "error", "other")},
+		"UIFinish.finishReason": {Enum: openapi.Values("stop", "length", "content-filter", "tool-calls", "error", "other")},
 		"UIMessage.role":        {Enum: openapi.Values("user", "assistant")},
 	},
 }

@@ -46,7 +46,7 @@ var Dialect = dialect.Dialect{
 		"OpenAICompletionBody.metadata":  {About: "thread_id in metadata names the conversation, like X-Thread-Id."},
 		"OpenAICompletionBody.tools":     {About: "Not supported: agents have their own tools."},
 		"OpenAICompletionBody.functions": {About: "Not supported: agents have their own tools."},
-		"OpenAIChoice.finish_reason":     {Enum: openapi.Values("stop")},
+		"OpenAIChoice.finish_reason":     {Enum: openapi.Values("stop", "length", "content_filter")},
 	},
 }
 
