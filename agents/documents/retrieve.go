@@ -73,7 +73,7 @@ func (a *Activities) retrieve(ctx context.Context, ref activities.TurnRef, r Ret
 	if out.UnreadPages, err = a.hasUnreadPages(ctx, ref.Owner, r.DocIDs, s); err != nil {
 		return Retrieved{}, err
 	}
-	if r.Imports && !q.tagged {
+	if r.Imports && len(r.DocIDs) == 0 { // else the question is about these documents
 		open, err := a.hasOpenImports(ctx, ref)
 		if err != nil {
 			return Retrieved{}, err

@@ -189,7 +189,7 @@ func TestHistoryHoldsNoText(t *testing.T) {
 		"inference_confidence": "low", "has_implicit_refs": false, "reasoning": "plantedreasoning"}))
 	model.On(answerCall, llmtest.Text("The plantedanswer is 100 percent [1]."), llmtest.Status(http.StatusBadRequest, ""))
 	require.Equal(t, "interrupt", last(c.ask("What does the plantedname circular say of the plantedquestion?", nil)).Type)
-	require.Equal(t, "interrupt", last(c.resume(chat.ActionChoice, "inquire")).Type)
+	require.Equal(t, "interrupt", last(c.resume(chat.ActionChoice, "summarize")).Type, "a summary needs the document")
 	require.Equal(t, "interrupt", last(c.resume(chat.TextInput, "the plantedanswer")).Type)
 	require.Equal(t, "response", last(c.resume(chat.TextInput, doc)).Type)
 	require.Contains(t, c.history().roles(), "system")

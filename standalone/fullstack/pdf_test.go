@@ -38,15 +38,15 @@ func TestPDFCitationsHaveTheirPageAndTheDocumentItsOwnTitle(t *testing.T) {
 	s := stacktest.Start(t)
 	c := newTalk(t, func() string { return s.URL }, s.Client)
 	var doc struct{ ID, Status, Error, Title, Name string }
-	c.uploadFile("scan_17.pdf", pdfFile("Harbour rules 2026", "Every ship reports its cargo to the harbour office.", "The harbour master closes the lighthouse at 22 hours."), &doc)
-	require.Equal(t, "scan_17", doc.Title, "the title is the file's name until the document is processed")
+	c.uploadFile("scan_17.pdf", pdfFile("Harbour rules 2026", "Harbour rules 2026. Every ship reports its cargo to the harbour office.", "The harbour master closes the lighthouse at 22 hours."), &doc)
+	require.Equal(t, "scan 17", doc.Title, "the title is the file's name until the document is processed")
 	require.Eventually(t, func() bool {
 		c.do(http.StatusOK, http.MethodGet, "/api/documents/"+doc.ID, nil, &doc)
 		return doc.Status != "processing"
 	}, waitTimeout, 20*time.Millisecond)
 	require.Equal(t, "ready", doc.Status, doc.Error)
 	require.Equal(t, "Harbour rules 2026", doc.Title)
-	require.Equal(t, "scan_17", doc.Name)
+	require.Equal(t, "scan_17.pdf", doc.Name)
 
 	answer := last(c.ask("When does the harbour master close the lighthouse?", tags(doc.ID)))
 	require.Equal(t, "response", answer.Type, "%+v", answer)
