@@ -1,7 +1,6 @@
 package api
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"io"
@@ -471,15 +470,4 @@ func TestEveryEventOfAStreamHasItsRunID(t *testing.T) {
 	fields["stream_run_id"] = "r2" // another try of the same message
 	check("r2", c.ask(fields))
 	check("r1", c.stream("GET", "/api/chat/stream/"+someThread+"?turn_id="+turn, nil))
-}
-
-type locked struct {
-	mu *sync.Mutex
-	w  *bytes.Buffer
-}
-
-func (l locked) Write(b []byte) (int, error) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.w.Write(b)
 }

@@ -139,7 +139,6 @@ type page struct {
 	tables  []*htmlTable
 	formula []mathPlace // open elements of an equation
 	block   int         // depth of headings, paragraphs, items and cells, in which a button is text
-	option  string      // the text of the chosen option is read
 	marks   []textMark  // open elements that change their text
 	written int         // bytes of merged cells that were repeated
 
